@@ -1,0 +1,39 @@
+# planwire: `make demo` shows it, `make test` checks it. Both set up everything they need.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+
+.PHONY: help setup demo test check bench clean
+
+help:
+	@echo "make demo    a plan, live in the terminal"
+	@echo "make test    all tests"
+	@echo "make check   ruff, ruff format, mypy --strict"
+	@echo "make bench   speed against peers, into bench/results.json"
+	@echo "make setup   only the .venv"
+
+setup: $(READY)
+
+$(READY): pyproject.toml constraints.txt
+	@PYTHON="$(PYTHON)" sh scripts/make-venv "$(VENV)"
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+demo: $(READY)
+	@$(BIN)/planwire demo
+
+test: $(READY)
+	$(BIN)/python -m pytest
+
+check: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(READY)
+	$(BIN)/python -m bench
+
+clean:
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis bench/results.json

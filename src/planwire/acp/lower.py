@@ -1,0 +1,134 @@
+"""Plans for a client that knows only the v1 `plan` update: one list, no ids, no texts, no removal (R8, R9).
+
+Nothing is lost on the way down. Entries and checkboxes become the entries of one list. A text that is more than a
+checklist is said as an agent's message; while nothing else gives entries, its title stands in the list.
+"""
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from planwire import markdown
+from planwire.acp.dialects import MAIN, V1
+from planwire.acp.write import fitted, update_fields
+from planwire.plan import PENDING, Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan, Plan, PlanId
+
+__all__ = ["Fallback"]
+
+
+class _Told(Struct, frozen=True):
+    """What a plan's text was when it was last said, and in which message: 1, 2, 3 …"""
+
+    text: str = ""
+    message: int = 0
+
+
+class Fallback:
+    """One session's plans as a v1 client sees them. Each method returns the updates to send, in order."""
+
+    def __init__(self) -> None:
+        self._plans: dict[PlanId, Plan] = {}
+        self._told: dict[PlanId, _Told] = {}
+        self._shown: list[Entry] = []
+
+    def put(self, plan: Plan) -> list[Fields]:
+        """A plan is new, or replaces the one with its id."""
+        self._plans[plan.id] = plan
+        updates = self._say_what_is_new(plan)
+        if _steps(plan) or self.entries() != self._shown:
+            updates.append(self._list(plan))
+        return updates
+
+    def remove(self, plan_id: PlanId) -> list[Fields]:
+        """A plan is gone: the list shows those that remain."""
+        self._plans.pop(plan_id, None)
+        return [] if self.entries() == self._shown else [self._list()]
+
+    def retell(self) -> None:
+        """The client starts over with this session: texts have to be said again."""
+        self._told = {plan_id: _Told(message=told.message) for plan_id, told in self._told.items()}
+        self._shown = []
+
+    def entries(self) -> list[Entry]:
+        """The one list: steps of all plans, or else the titles of what has none."""
+        giving = {plan_id: steps for plan_id, plan in self._plans.items() if (steps := _steps(plan))}
+        if not giving:
+            return [Entry(title, "medium", PENDING) for plan in self._plans.values() if (title := _title(plan))]
+        name = _named if len(giving) > 1 else _unnamed
+        return [name(fitted(entry, V1), plan_id) for plan_id, steps in giving.items() for entry in steps]
+
+    def _list(self, plan: Plan | None = None) -> Fields:
+        self._shown = self.entries()
+        merged = ItemsPlan(None, tuple(self._shown))
+        if isinstance(plan, ItemsPlan) and len(self._plans) == 1:
+            merged = replace(merged, meta=plan.meta, extra=plan.extra)
+        return update_fields(merged, V1)
+
+    def _say_what_is_new(self, plan: Plan) -> list[Fields]:
+        told = self._told.get(plan.id, _Told())
+        text = _text(plan)
+        if not text or not (told.text or _has_more_than_steps(plan)):
+            return []
+        settled = markdown.unmarked(text) if isinstance(plan, MarkdownPlan) else text
+        if told.text and settled.startswith(told.text):
+            new, told = text[len(told.text) :], _Told(settled, told.message)
+        else:
+            new, told = text, _Told(settled, told.message + 1)
+        self._told[plan.id] = told
+        if not new:
+            return []
+        return [
+            {
+                "sessionUpdate": "agent_message_chunk",
+                "content": {"type": "text", "text": new},
+                "messageId": f"planwire:{MAIN if plan.id is None else plan.id}:{told.message}",
+            }
+        ]
+
+
+def _steps(plan: Plan) -> tuple[Entry, ...]:
+    match plan:
+        case ItemsPlan(entries=entries):
+            return entries
+        case MarkdownPlan(content=content):
+            return tuple(Entry(task.text, "medium", task.status) for task in markdown.parse(content).tasks)
+    return ()
+
+
+def _has_more_than_steps(plan: Plan) -> bool:
+    if isinstance(plan, MarkdownPlan):
+        document = markdown.parse(plan.content)
+        return document.prose or not document.tasks
+    return not isinstance(plan, ItemsPlan)
+
+
+def _text(plan: Plan) -> str:
+    match plan:
+        case ItemsPlan():
+            return ""
+        case MarkdownPlan(content=content):
+            return content
+        case FilePlan(uri=uri):
+            return uri
+    value = {"type": plan.type, **plan.fields}
+    return f"```json\n{msgspec.json.format(msgspec.json.encode(value), indent=2).decode()}\n```"
+
+
+def _title(plan: Plan) -> str:
+    match plan:
+        case ItemsPlan():
+            return ""
+        case MarkdownPlan(content=content):
+            return markdown.parse(content).title
+        case FilePlan(uri=uri):
+            return uri
+    return plan.id or plan.type
+
+
+def _named(entry: Entry, plan_id: PlanId) -> Entry:
+    name = MAIN if plan_id is None else plan_id
+    return Entry(f"{name}: {entry.content}", entry.priority, entry.status, entry.meta, entry.extra)
+
+
+def _unnamed(entry: Entry, _plan_id: PlanId) -> Entry:
+    return entry

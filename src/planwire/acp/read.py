@@ -1,0 +1,224 @@
+"""A line in, what it says about plans out. Nothing raises, nothing is lost in silence.
+
+Three routes lead to the same reading, the fastest first:
+
+1. a line that is exactly what a schema says is decoded in one go;
+2. a line with fields of its own around the list: the list is cut out and decoded in one go, the rest is looked at;
+3. everything else is looked at value by value (`salvage`), and what is wrong with it is reported.
+
+A route that does not fit hands the line on; it never guesses.
+"""
+
+from typing import Any, Final, Literal
+
+import msgspec
+from msgspec import Struct
+
+from planwire.acp.dialects import Dialect
+from planwire.acp.foreign import foreign_values
+from planwire.acp.messages import Message, Reading, Report, Surroundings, Update
+from planwire.acp.salvage import MAX_ENTRIES, MAX_NESTING, Reports, excerpt, salvage
+from planwire.plan import Entry, ItemsPlan
+
+__all__ = ["MAX_LINE_BYTES", "read"]
+
+#: A longer line is not looked into. It may still be passed on: that is not the reader's business.
+MAX_LINE_BYTES: Final = 64 * 1024 * 1024
+
+
+class _Plan(Struct, tag_field="sessionUpdate", tag="plan", forbid_unknown_fields=True):
+    entries: tuple[Entry, ...]
+
+
+class _Items(Struct, tag_field="type", tag="items", forbid_unknown_fields=True, rename="camel"):
+    entries: tuple[Entry, ...]
+    plan_id: str | None = None
+    id: str | None = None
+
+
+class _PlanUpdate(Struct, tag_field="sessionUpdate", tag="plan_update", forbid_unknown_fields=True):
+    plan: _Items
+
+
+class _Params(Struct, forbid_unknown_fields=True, rename="camel"):
+    session_id: str
+    update: _Plan | _PlanUpdate
+
+
+class _Line(Struct, forbid_unknown_fields=True):
+    params: _Params
+    method: Literal["session/update"]
+    jsonrpc: Literal["2.0"]
+
+
+_decode_line = msgspec.json.Decoder(_Line).decode
+_decode_entries = msgspec.json.Decoder(tuple[Entry, ...]).decode
+_decode_message = msgspec.json.Decoder(Message).decode
+_decode_value = msgspec.json.Decoder().decode
+_UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+
+
+def read(line: Any, dialect: Dialect | None = None) -> Reading:
+    """What a line says: its text as bytes or str, or its JSON value already parsed.
+
+    With a dialect, values that a reader of that dialect would not know are reported too.
+    """
+    reading = _read_bytes(line if isinstance(line, bytes) else _as_bytes(line))
+    if dialect is None or not reading.updates:
+        return reading
+    notes = [note for update in reading.updates for note in foreign_values(update, dialect)]
+    return msgspec.structs.replace(reading, reports=(*reading.reports, *notes)) if notes else reading
+
+
+def _read_bytes(line: bytes) -> Reading:
+    if len(line) > MAX_LINE_BYTES:
+        problem = f"the line is {len(line):,} bytes long; lines over {MAX_LINE_BYTES:,} are not looked into"
+        return Reading(reports=(Report("line-too-long", "", problem),))
+    try:
+        if line.endswith(_LIST_AT_THE_END):
+            update = _read_strictly(line)
+        elif b'"plan' in line or (b"\\" in line and b"\\u" in line):  # an escape could spell it
+            update = _read_around_entries(line)
+        else:
+            return Reading(messages=(_decode_message(line),))
+    except _UNREADABLE:
+        return _read_loosely(line)
+    return _read_loosely(line) if update is None else Reading((update,))
+
+
+#: How a line ends that is as the schema says. Others may be so too, but are likely to have more to look at.
+_LIST_AT_THE_END = (b"]}}}", b"]}}}}", b"]}}}\n", b"]}}}}\n")
+
+
+def _as_bytes(line: Any) -> bytes:
+    if isinstance(line, str):
+        return line.encode("utf-8", "surrogatepass")
+    if isinstance(line, (bytearray, memoryview)):
+        return bytes(line)
+    try:
+        return msgspec.json.encode(line)
+    except (TypeError, ValueError, RecursionError):
+        return repr(line).encode("utf-8", "replace")  # no JSON value: the reader will say so
+
+
+def _read_strictly(line: bytes) -> Update | None:
+    """The update on a line that is as the schema says."""
+    params = _decode_line(line).params
+    update = params.update
+    if isinstance(update, _Plan):
+        if _are_safe(update.entries, line):
+            return Update(params.session_id, "plan", ItemsPlan(None, update.entries))
+        return None
+    plan = update.plan
+    if (plan.plan_id is None) == (plan.id is None) or not _are_safe(plan.entries, line):
+        return None
+    if plan.plan_id is not None:
+        return Update(params.session_id, "plan_update", ItemsPlan(plan.plan_id, plan.entries), ("planId",))
+    return Update(params.session_id, "plan_update", ItemsPlan(plan.id, plan.entries), ("id",))
+
+
+_KEY = b'"entries":['
+_STAND_IN = "\x7fentries"
+_QUOTED_STAND_IN = b'"\x7fentries"'
+
+
+def _read_around_entries(line: bytes) -> Update | None:
+    """The update on a line with a proper list and fields of its own around it.
+
+    The list is cut out between the first key that looks like its own and the last bracket, and a word stands in for
+    it. That this was really the list shows afterwards: the cut piece decodes as entries, and the word is found where
+    the list belongs and nowhere else.
+    """
+    start = line.find(_KEY) + len(_KEY) - 1
+    end = line.rfind(b"]") + 1
+    if start < len(_KEY) or end <= start:
+        return None
+    rest = line[:start] + _QUOTED_STAND_IN + line[end:]
+    if rest.count(b"\x7f") != 1 or (b"\\" in rest and b"\\u00" in rest) or not _is_shallow(rest):
+        return None
+    try:
+        message = _decode_value(rest)
+        params = message.pop("params")
+        update = fields = params.pop("update")
+        session, sort = params.pop("sessionId"), update.pop("sessionUpdate")
+        plan_id, id_keys = None, ()
+        if sort != "plan":
+            fields = update.pop("plan")
+            id_keys = ("planId",) if "planId" in fields else ("id",)
+            plan_id = fields.pop(id_keys[0])
+            if sort != "plan_update" or fields.pop("type") != "items" or "id" in fields or not isinstance(plan_id, str):
+                return None
+        meta = fields.pop("_meta", None)
+        if message.pop("method") != "session/update" or message.pop("jsonrpc") != "2.0":
+            return None
+        if fields.pop("entries") != _STAND_IN or not isinstance(session, str) or not isinstance(meta, _DICT_OR_NONE):
+            return None
+    except (KeyError, TypeError, AttributeError):
+        return None
+    entries = _decode_entries(line[start:end])
+    if not _are_safe(entries, line):
+        return None
+    plan = ItemsPlan(plan_id, entries, meta, fields or None)
+    around = Surroundings(None if fields is update else update or None, params or None, message or None)
+    return Update(session, sort, plan, id_keys, around)
+
+
+_DICT_OR_NONE = (dict, type(None))
+
+
+def _are_safe(entries: tuple[Entry, ...], line: bytes) -> bool:
+    """Whether nothing in the entries needs a look: a list may be endless, `_meta` may be nested dangerously deep."""
+    if len(entries) > MAX_ENTRIES:
+        return False
+    return not [entry for entry in entries if entry.meta is not None] or _is_shallow(line)
+
+
+def _is_shallow(text: bytes) -> bool:
+    """Whether a JSON text can't be nested too deeply, since not enough brackets are opened in it."""
+    lists = len(text.split(b"[", MAX_NESTING)) - 1  # rare in these texts, and split skips what it does not look for
+    return text.count(b"{") + lists <= MAX_NESTING
+
+
+def _read_loosely(line: bytes) -> Reading:
+    reports = Reports()
+    try:
+        value = _decode_value(line)
+    except _UNREADABLE as problem:
+        if not line.strip():
+            return Reading()
+        value = _decode_mended(line, problem, reports)
+        if value is None:
+            return Reading(reports=tuple(reports.made))
+    if isinstance(value, list):
+        read = [salvage(message, reports, f"[{index}]") for index, message in enumerate(value)]
+    else:
+        read = [salvage(value, reports)]
+    updates = [item for item in read if isinstance(item, Update)]
+    messages = [item for item in read if isinstance(item, Message)]
+    return Reading(tuple(updates), tuple(messages), tuple(reports.made))
+
+
+def _decode_mended(line: bytes, problem: Exception, reports: Reports) -> Any:
+    """The value of a line that is not quite JSON, with what could not be kept replaced; None if it is no JSON at all.
+
+    Seen in the wild: half of an emoji (`\\ud83d`), NaN from Python, a byte order mark, text in another encoding.
+    """
+    import json  # noqa: PLC0415  (only for lines that are broken)
+
+    text = line.decode("utf-8-sig", "replace")
+    try:
+        value = json.loads(text, parse_constant=str, parse_float=_finite_or_text)
+        text = json.dumps(value, ensure_ascii=False).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        value = _decode_value(text.encode())
+    except (ValueError, RecursionError, *_UNREADABLE):
+        what = "nested too deeply" if isinstance(problem, RecursionError) else f"not JSON ({problem})"
+        reports.add("not-json", "", f"the line is {what}: {excerpt(text)}", "R34")
+        return None
+    if not line.startswith(b"\xef\xbb\xbf"):
+        reports.add("not-quite-json", "", f"the line had to be mended to be read ({problem})", "R34")
+    return value
+
+
+def _finite_or_text(number: str) -> float | str:
+    value = float(number)
+    return value if abs(value) < float("inf") else number

@@ -1,0 +1,300 @@
+"""The lenient reader: a JSON value in, whatever can be used of it out, and a report for each thing that was wrong.
+
+A bad entry does not cost the others, a bad field does not cost its entry, and what planwire has no name for is kept
+to be written back (R21).
+"""
+
+from collections.abc import Callable
+from typing import Any, Final, TypeAlias
+
+import msgspec
+from msgspec import UNSET, Raw
+from msgspec.structs import replace
+
+from planwire.acp.messages import Extension, Message, Removal, Report, Surroundings, Update
+from planwire.plan import Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan, PlanId
+
+__all__ = ["MAX_ENTRIES", "MAX_NESTING", "Reports", "excerpt", "salvage"]
+
+#: Entries of one plan that are kept; the rest is reported.
+MAX_ENTRIES: Final = 20_000
+#: How deep `_meta` and other foreign fields may be nested to be kept: values are compared and encoded recursively.
+MAX_NESTING: Final = 128
+#: Reports that one line can give. A line with more wrong than this tells nothing new after it.
+MAX_REPORTS: Final = 100
+
+_EXCERPT_LENGTH: Final = 60
+
+
+class Reports:
+    """The reports of one line, up to a bound."""
+
+    def __init__(self) -> None:
+        self.made: list[Report] = []
+
+    def add(self, code: str, where: str, message: str, rule: str | None = None) -> None:
+        if len(self.made) < MAX_REPORTS:
+            self.made.append(Report(code, where.removeprefix("."), message, rule))
+
+
+def excerpt(value: Any) -> str:
+    """The beginning of a value, to show what is meant."""
+    text = value if isinstance(value, str) else _encoded(value).decode()
+    return text if len(text) <= _EXCERPT_LENGTH else f"{text[:_EXCERPT_LENGTH]}…"
+
+
+def salvage(value: Any, reports: Reports, path: str = "") -> Update | Message | None:
+    """What a message says. A bare update, as specifications print it, is read too.
+
+    The value is used up: its dicts are taken apart.
+    """
+    if not isinstance(value, dict):
+        reports.add("not-a-message", path, f"expected a JSON object, found {excerpt(value)}")
+        return None
+    if "method" not in value and "sessionUpdate" in value:
+        reader = _reader(value)
+        return reader(None, value, Surroundings(bare=True), path, reports) if reader else _message(value)
+    params = value.get("params")
+    update = params.get("update") if isinstance(params, dict) else None
+    reader = _reader(update) if value.get("method") == "session/update" else None
+    if reader is None:
+        return _message(value)
+    del value["method"], value["params"], params["update"]
+    session = params.pop("sessionId", None)
+    if not isinstance(session, str):
+        found = excerpt(session)
+        reports.add("bad-session", f"{path}.params.sessionId", f"expected the id of a session, found {found}")
+        session = None if session is None else found
+    if value.get("jsonrpc") == "2.0":
+        del value["jsonrpc"]
+    around = Surroundings(None, _extra(params, f"{path}.params", reports), _extra(value, path, reports))
+    return reader(session, update, around, f"{path}.params.update", reports)
+
+
+_Reader: TypeAlias = Callable[[str | None, Fields, Surroundings, str, Reports], Update]
+
+
+def _reader(update: Any) -> _Reader | None:
+    sort = update.get("sessionUpdate") if isinstance(update, dict) else None
+    return _READERS.get(sort) if isinstance(sort, str) else None
+
+
+def _message(value: Fields) -> Message:
+    """A message that is not about plans, kept as JSON text: only its outer shape is of interest."""
+    method, message_id = value.get("method"), value.get("id", UNSET)
+    return Message(
+        method if isinstance(method, str) else None,
+        message_id if message_id is None or isinstance(message_id, (int, float, str)) else UNSET,
+        Raw(_encoded(value.get("params"))),
+        Raw(_encoded(value["result"])) if "result" in value else UNSET,
+        Raw(_encoded(value["error"])) if "error" in value else UNSET,
+    )
+
+
+def _encoded(value: Any) -> bytes:
+    try:
+        return msgspec.json.encode(value)
+    except RecursionError:
+        return b"null"
+
+
+def _plan(session: str | None, update: Fields, around: Surroundings, path: str, reports: Reports) -> Update:
+    del update["sessionUpdate"]
+    return Update(session, "plan", _items(None, update, path, reports), (), around)
+
+
+def _plan_update(session: str | None, update: Fields, around: Surroundings, path: str, reports: Reports) -> Update:
+    del update["sessionUpdate"]
+    plan = update.pop("plan", None)
+    body: Plan | Extension | None = None
+    id_keys: tuple[str, ...] = ()
+    if isinstance(plan, dict):
+        plan_id, id_keys = _take_id(plan, f"{path}.plan", reports)
+        if plan_id is None:
+            problem = "a plan_update must name its plan; it is read as the plan without an id"
+            reports.add("no-plan-id", f"{path}.plan.planId", problem, "R11")
+        body = _content(plan_id, plan, f"{path}.plan", reports)
+        if isinstance(body, MarkdownPlan) and not body.content:
+            body, update = _with_streamed_text(body, update)
+    else:
+        reports.add("no-plan", f"{path}.plan", f"expected a plan, found {excerpt(plan)}; nothing changes", "R22")
+    return Update(session, "plan_update", body, id_keys, replace(around, update=_extra(update, path, reports)))
+
+
+def _plan_removed(session: str | None, update: Fields, around: Surroundings, path: str, reports: Reports) -> Update:
+    del update["sessionUpdate"]
+    plan_id, id_keys = _take_id(update, path, reports)
+    if plan_id is None:
+        reports.add("no-plan-id", f"{path}.planId", "a removal must name its plan; nothing changes", "R11")
+    body = None if plan_id is None else Removal(plan_id)
+    return Update(session, "plan_removed", body, id_keys, replace(around, update=_extra(update, path, reports)))
+
+
+_READERS = {"plan": _plan, "plan_update": _plan_update, "plan_removed": _plan_removed}
+
+
+def _take_id(fields: Fields, path: str, reports: Reports) -> tuple[PlanId, tuple[str, ...]]:
+    """Take the id out of the fields of a plan, under whichever key; a second one that differs stays among them."""
+    found: dict[str, str] = {}
+    for key in ("planId", "id"):
+        value = fields.get(key)
+        if isinstance(value, str):
+            found[key] = fields.pop(key)
+        elif value is not None:
+            found[key] = excerpt(fields.pop(key))
+            reports.add(
+                "bad-plan-id", f"{path}.{key}", f"expected a string, found {excerpt(value)}; it is read as one", "R11"
+            )
+    if len(set(found.values())) == 2:
+        fields["id"] = found.pop("id")
+        problem = f"planId is {excerpt(found['planId'])!r} and id is {excerpt(fields['id'])!r}; planId is used"
+        reports.add("two-plan-ids", f"{path}.id", problem)
+    return next(iter(found.values()), None), tuple(found)
+
+
+def _content(plan_id: PlanId, fields: Fields, path: str, reports: Reports) -> Plan | None:
+    """The plan itself, by its type. A known type with unusable content is no plan (R22), an unknown one is kept (R23)."""
+    plan_type = fields.pop("type", None)
+    if not isinstance(plan_type, str):
+        guess = next((name for key, name in _TYPE_OF_FIELD.items() if key in fields), None)
+        known_as = f"it is read as {guess}" if guess else "nothing changes"
+        reports.add(
+            "no-plan-type", f"{path}.type", f"expected the type of the plan, found {excerpt(plan_type)}; {known_as}"
+        )
+        if guess is None:
+            return None
+        plan_type = guess
+    match plan_type:
+        case "items":
+            return _items(plan_id, fields, path, reports)
+        case "markdown":
+            return _markdown(plan_id, fields, path, reports)
+        case "file":
+            return _file(plan_id, fields, path, reports)
+    return OtherPlan(plan_id, plan_type, _bounded(fields, path, reports))
+
+
+_TYPE_OF_FIELD = {"entries": "items", "content": "markdown", "uri": "file"}
+
+
+def _items(plan_id: PlanId, fields: Fields, path: str, reports: Reports) -> ItemsPlan | None:
+    entries = fields.pop("entries", UNSET)
+    if not isinstance(entries, list):
+        found = "nothing" if entries is UNSET else excerpt(entries)
+        reports.add(
+            "entries-not-a-list", f"{path}.entries", f"expected a list, found {found}; the plan stays as it was", "R6"
+        )
+        return None
+    if len(entries) > MAX_ENTRIES:
+        reports.add(
+            "too-many-entries", f"{path}.entries", f"found {len(entries):,}; only the first {MAX_ENTRIES:,} are kept"
+        )
+        entries = entries[:MAX_ENTRIES]
+    kept = [_entry(entry, f"{path}.entries[{index}]", reports) for index, entry in enumerate(entries)]
+    return ItemsPlan(plan_id, tuple(kept), _take_meta(fields, path, reports), _extra(fields, path, reports))
+
+
+def _markdown(plan_id: PlanId, fields: Fields, path: str, reports: Reports) -> MarkdownPlan | None:
+    content = fields.pop("content", None)
+    if not isinstance(content, str):
+        reports.add(
+            "content-not-text", f"{path}.content", f"expected a text, found {excerpt(content)}; nothing changes", "R22"
+        )
+        return None
+    return MarkdownPlan(plan_id, content, _take_meta(fields, path, reports), _extra(fields, path, reports))
+
+
+def _file(plan_id: PlanId, fields: Fields, path: str, reports: Reports) -> FilePlan | None:
+    uri = fields.pop("uri", None)
+    if not isinstance(uri, str):
+        reports.add("uri-not-text", f"{path}.uri", f"expected a URI, found {excerpt(uri)}; nothing changes", "R22")
+        return None
+    if "://" not in uri:
+        reports.add("uri-not-absolute", f"{path}.uri", f"{excerpt(uri)!r} is not absolute: it can't be opened", "R25")
+    return FilePlan(plan_id, uri, _take_meta(fields, path, reports), _extra(fields, path, reports))
+
+
+def _with_streamed_text(plan: MarkdownPlan, update: Fields) -> tuple[MarkdownPlan | Extension, Fields]:
+    """JetBrains AIR sends an empty content and the new text in `_meta`: that extends the plan, it does not blank it."""
+    match update:
+        case {"_meta": {"jetbrains": {"air": {"contentDelta": str(text)} as air} as jetbrains} as meta}:
+            meta = {**meta, "jetbrains": {**jetbrains, "air": _without(air, "contentDelta")}}
+            return Extension(plan.id, text), {**update, "_meta": meta}
+    return plan, update
+
+
+def _entry(entry: Any, path: str, reports: Reports) -> Entry:
+    if isinstance(entry, str):
+        problem = f"expected an entry, found the text {excerpt(entry)!r}; it is kept"
+        reports.add("entry-not-an-object", path, problem, "R6")
+        return Entry(entry, None, "pending")
+    if not isinstance(entry, dict):
+        problem = f"expected an entry, found {excerpt(entry)}; it is kept as text"
+        reports.add("entry-not-an-object", path, problem, "R6")
+        return Entry(_as_text(entry), None, "pending")
+    content = entry.get("content")
+    if not isinstance(content, str):
+        problem = f"expected a text, found {excerpt(content)}; the entry is kept as its JSON"
+        reports.add("no-content", f"{path}.content", problem, "R6")
+        content = _as_text(entry)
+    entry.pop("content", None)
+    priority = _word(entry, "priority", "it counts as medium", path, reports)
+    status = _word(entry, "status", "it counts as pending", path, reports) or "pending"
+    if not entry:
+        return Entry(content, priority, status)
+    return Entry(content, priority, status, _take_meta(entry, path, reports), _extra(entry, path, reports))
+
+
+def _word(fields: Fields, name: str, instead: str, path: str, reports: Reports) -> str | None:
+    value = fields.pop(name, UNSET)
+    if isinstance(value, str):
+        return value
+    found = "nothing" if value is UNSET else excerpt(value)
+    reports.add(f"no-{name}", f"{path}.{name}", f"expected a {name}, found {found}; {instead}", "R6")
+    return None
+
+
+def _as_text(value: Any) -> str:
+    return _encoded(value).decode()
+
+
+def _take_meta(fields: Fields, path: str, reports: Reports) -> Fields | None:
+    """Take `_meta` out of the fields, unless it is no object: then it stays among them, to be written back."""
+    meta = fields.pop("_meta", None)
+    if meta is None or isinstance(meta, dict):
+        return meta and _bounded(meta, f"{path}._meta", reports)
+    fields["_meta"] = meta
+    reports.add("bad-meta", f"{path}._meta", f"expected an object, found {excerpt(meta)}; it is kept as it is")
+    return None
+
+
+def _without(fields: Fields, name: str) -> Fields:
+    return {key: value for key, value in fields.items() if key != name}
+
+
+def _extra(fields: Fields, path: str, reports: Reports) -> Fields | None:
+    return _bounded(fields, path, reports) if fields else None
+
+
+def _bounded(fields: Fields, path: str, reports: Reports) -> Fields:
+    """The fields without what is nested too deeply to be handled safely, which is reported."""
+    for key in [key for key, value in fields.items() if not _nesting_is_safe(value)]:
+        reports.add("too-deep", f"{path}.{key}", f"nested more than {MAX_NESTING} levels deep; it is left out")
+        fields = _without(fields, key)
+    return fields
+
+
+def _nesting_is_safe(value: Any) -> bool:
+    if not isinstance(value, (dict, list)):
+        return True
+    level = [value]
+    for _ in range(MAX_NESTING):
+        level = [
+            child
+            for parent in level
+            for child in (parent.values() if isinstance(parent, dict) else parent)
+            if isinstance(child, (dict, list))
+        ]
+        if not level:
+            return True
+    return False

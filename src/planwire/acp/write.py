@@ -1,0 +1,134 @@
+"""A plan out, in the dialect that the peer speaks.
+
+What a dialect has no form for is refused here (`CannotCarry`) and made presentable in `lower`. Values of entries are
+always made to fit: a line never holds an entry that its reader would drop.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from planwire.acp.dialects import MAIN, V1_PRIORITIES, V1_STATUSES, Dialect
+from planwire.acp.messages import Body, Extension, Removal, Surroundings, Update
+from planwire.errors import CannotCarry
+from planwire.plan import (
+    CANCELLED,
+    COMPLETED,
+    PENDING,
+    Entry,
+    Fields,
+    FilePlan,
+    ItemsPlan,
+    MarkdownPlan,
+    OtherPlan,
+    Plan,
+    meaning,
+)
+
+__all__ = ["fitted", "update_fields", "write", "write_update"]
+
+_encode = msgspec.json.Encoder().encode
+
+
+def write(update: Update, dialect: Dialect) -> bytes:
+    """The line that says the update in a dialect, without a line feed. What stood around the plan stands there again."""
+    fields = update_fields(update.body, dialect)
+    if update.around.update:
+        fields |= update.around.update
+    return write_update(update.session, fields, update.around)
+
+
+def write_update(session: str | None, update: Fields, around: Surroundings = Surroundings()) -> bytes:
+    """The line that carries an update given as its JSON fields."""
+    if around.bare:
+        return _encode(update)
+    if not (around.params or around.message):
+        return _encode(_Line("2.0", "session/update", _Params(session, update)))
+    params = {"sessionId": session, "update": update} | (around.params or {})
+    return _encode({"jsonrpc": "2.0", "method": "session/update", "params": params} | (around.message or {}))
+
+
+class _Params(Struct, rename="camel"):
+    session_id: str | None
+    update: Fields
+
+
+class _Line(Struct):
+    jsonrpc: str
+    method: str
+    params: _Params
+
+
+def fitted(entry: Entry, dialect: Dialect) -> Entry:
+    """The entry as readers of the dialect keep it. A word that they don't know is kept in `_meta`."""
+    if dialect.keeps(entry):
+        return entry
+    content, priority, status = entry.content, entry.priority or "medium", entry.status
+    words: Fields = {}
+    if dialect.closed and status not in V1_STATUSES:
+        words["status"] = status
+        status = meaning(status) or PENDING
+        if status == CANCELLED:
+            content, status = f"[cancelled] {content}", COMPLETED
+    if dialect.closed and priority not in V1_PRIORITIES:
+        words["priority"] = priority
+        priority = "medium"
+    meta = {**(entry.meta or {}), "planwire": words} if words else entry.meta
+    return Entry(content, priority, status, meta, entry.extra)
+
+
+def update_fields(body: Body, dialect: Dialect) -> Fields:
+    """The fields of the update that says this in a dialect."""
+    if isinstance(body, ItemsPlan) and body.id is None and dialect.baseline:
+        return _put_content({"sessionUpdate": "plan"}, body, dialect)
+    if body is None or isinstance(body, Extension):
+        what = "an update that could not be read" if body is None else "a piece of text that extends a plan"
+        raise CannotCarry(f"{what} has no form of its own in {dialect.name}: write the whole plan")
+    if isinstance(body, Removal):
+        if not dialect.operations:
+            raise CannotCarry(f"{dialect.name} has no removal of plans: send the plans that remain")
+        return {"sessionUpdate": "plan_removed", **_ids(body.id, dialect)}
+    if not dialect.operations:
+        raise CannotCarry(f"{dialect.name} has no plans with an id, nor of kind {body.kind!r}: lower the plan first")
+    plan_type = body.type if isinstance(body, OtherPlan) else body.kind
+    plan = {"type": plan_type, **_ids(MAIN if body.id is None else body.id, dialect)}
+    return {"sessionUpdate": "plan_update", "plan": _put_content(plan, body, dialect)}
+
+
+def _ids(plan_id: str, dialect: Dialect) -> Fields:
+    return dict.fromkeys(dialect.id_keys, plan_id)
+
+
+def _put_content(fields: Fields, plan: Plan, dialect: Dialect) -> Fields:
+    """Add what a plan says to the fields that say which plan it is."""
+    if isinstance(plan, ItemsPlan):
+        fields["entries"] = _wire_entries(plan.entries, dialect)
+    elif isinstance(plan, MarkdownPlan):
+        fields["content"] = plan.content
+    elif isinstance(plan, FilePlan):
+        fields["uri"] = plan.uri
+    else:
+        return plan.fields | fields
+    if plan.meta is not None:
+        fields["_meta"] = plan.meta
+    return plan.extra | fields if plan.extra else fields
+
+
+def _wire_entries(entries: tuple[Entry, ...], dialect: Dialect) -> Sequence[Any]:
+    """The entries, ready to be encoded: as they are, if every one fits and none has fields outside the protocol."""
+    priorities, statuses = V1_PRIORITIES, V1_STATUSES
+    for entry in entries:
+        if entry.status not in statuses or entry.priority not in priorities or entry.extra is not None:
+            return [_wire_entry(fitted(each, dialect)) for each in entries]
+    return entries
+
+
+def _wire_entry(entry: Entry) -> Any:
+    if not entry.extra:
+        return entry
+    fields: Fields = {"content": entry.content, "priority": entry.priority, "status": entry.status}
+    if entry.meta is not None:
+        fields["_meta"] = entry.meta
+    return {**entry.extra, **fields}

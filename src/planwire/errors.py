@@ -1,0 +1,63 @@
+"""Every error that planwire raises, in one tree.
+
+    PlanwireError
+    ├── PlanError              a plan can't do what was asked of it
+    │   ├── UnknownStep        no step has that id
+    │   └── UnmarkableStatus   a markdown checkbox can't show that status
+    ├── DialectError           a dialect can't do what was asked of it
+    │   ├── UnknownDialect     no dialect has that name
+    │   └── CannotCarry        the dialect has no form for this plan: lower it first
+    ├── MissingExtra           an optional package is not installed
+    └── InputError             a file or an argument of the command line can't be used
+
+Nothing here is ever raised for what arrives on the wire: there, `Report` values say what was wrong. Each message
+says what was wrong, where, and what to do about it.
+"""
+
+__all__ = [
+    "CannotCarry",
+    "DialectError",
+    "InputError",
+    "MissingExtra",
+    "PlanError",
+    "PlanwireError",
+    "UnknownDialect",
+    "UnknownStep",
+    "UnmarkableStatus",
+]
+
+
+class PlanwireError(Exception):
+    """The root: catch it to catch all of them. Only its leaves are raised."""
+
+
+class PlanError(PlanwireError):
+    """A plan can't do what was asked of it."""
+
+
+class UnknownStep(PlanError):
+    """No step has that id."""
+
+
+class UnmarkableStatus(PlanError):
+    """A markdown checkbox can't show that status."""
+
+
+class DialectError(PlanwireError):
+    """A dialect can't do what was asked of it."""
+
+
+class UnknownDialect(DialectError):
+    """No dialect has that name."""
+
+
+class CannotCarry(DialectError):
+    """The dialect has no form for this plan: lower it first."""
+
+
+class MissingExtra(PlanwireError):
+    """An optional package is not installed."""
+
+
+class InputError(PlanwireError):
+    """A file or an argument of the command line can't be used."""

@@ -1,0 +1,122 @@
+"""What a plan is: entries, and the four kinds of plan.
+
+These are values. They hold what a sender said and nothing derived from it: ids of steps, progress and differences are
+views, made in other modules. Priorities and statuses are open, as they are on the newest wire: any string is kept and
+shown as it is.
+"""
+
+from typing import Annotated, Any, ClassVar, TypeAlias
+
+from msgspec import Meta, Struct, field
+
+__all__ = [
+    "CANCELLED",
+    "COMPLETED",
+    "IN_PROGRESS",
+    "PENDING",
+    "PRIORITIES",
+    "STATUSES",
+    "Entry",
+    "Fields",
+    "FilePlan",
+    "ItemsPlan",
+    "MarkdownPlan",
+    "OtherPlan",
+    "Plan",
+    "PlanId",
+    "meaning",
+]
+
+PENDING = "pending"
+IN_PROGRESS = "in_progress"
+COMPLETED = "completed"
+CANCELLED = "cancelled"
+
+#: The statuses that have a meaning here, in the order in which work moves through them.
+STATUSES = (PENDING, IN_PROGRESS, COMPLETED, CANCELLED)
+PRIORITIES = ("high", "medium", "low")
+
+#: Spellings that agents in the wild use for the four statuses. They are kept as they came; only their meaning is shared.
+_MEANINGS = {
+    **{status: status for status in STATUSES},
+    "todo": PENDING,
+    "doing": IN_PROGRESS,
+    "in progress": IN_PROGRESS,
+    "in-progress": IN_PROGRESS,
+    "done": COMPLETED,
+    "canceled": CANCELLED,
+    "deleted": CANCELLED,
+}
+
+
+def meaning(status: str) -> str | None:
+    """Which of the four statuses a status word stands for; None for words such as `blocked`, which are none of them."""
+    return _MEANINGS.get(status)
+
+
+#: JSON object fields that planwire carries without giving them a meaning: `_meta`, and siblings of known fields.
+Fields: TypeAlias = dict[str, Any]
+
+#: The identity of a plan within its session. None belongs to the v1 `plan` update, which has no identity.
+PlanId: TypeAlias = str | None
+
+
+#: What `Entry.extra` is called when an entry is encoded as it is, which is never meant to reach a wire.
+EXTRA = "\x7fextra"
+
+
+class Entry(Struct, frozen=True, gc=False, forbid_unknown_fields=True, omit_defaults=True):
+    """One entry of an items plan.
+
+    `priority` is None when the sender left it out: such an entry is shown as `medium` and remembered as it came.
+    `extra` holds fields that the protocol does not define. It can't be decoded, only be set: its name is one that
+    nobody uses, so that a field which happens to be called "extra" is kept like any other.
+    """
+
+    content: str
+    priority: str | None
+    status: str
+    meta: Fields | None = field(name="_meta", default=None)
+    extra: Annotated[Fields, Meta(max_length=0)] | None = field(name=EXTRA, default=None)
+
+
+class ItemsPlan(Struct, frozen=True):
+    """A list of entries: a checklist."""
+
+    kind: ClassVar[str] = "items"
+    id: PlanId
+    entries: tuple[Entry, ...]
+    meta: Fields | None = None
+    extra: Fields | None = None
+
+
+class MarkdownPlan(Struct, frozen=True):
+    """A text. Its task-list checkboxes, if it has any, are its steps; without them it is a proposal."""
+
+    kind: ClassVar[str] = "markdown"
+    id: PlanId
+    content: str
+    meta: Fields | None = None
+    extra: Fields | None = None
+
+
+class FilePlan(Struct, frozen=True):
+    """A plan that lives in a file. The URI is kept as it came and never opened here."""
+
+    kind: ClassVar[str] = "file"
+    id: PlanId
+    uri: str
+    meta: Fields | None = None
+    extra: Fields | None = None
+
+
+class OtherPlan(Struct, frozen=True):
+    """A custom or future kind, kept whole: `fields` is everything but its type and its id."""
+
+    kind: ClassVar[str] = "other"
+    id: PlanId
+    type: str
+    fields: Fields
+
+
+Plan: TypeAlias = ItemsPlan | MarkdownPlan | FilePlan | OtherPlan
