@@ -36,7 +36,7 @@ CANCELLED = "cancelled"
 STATUSES = (PENDING, IN_PROGRESS, COMPLETED, CANCELLED)
 PRIORITIES = ("high", "medium", "low")
 
-#: Spellings that agents in the wild use for the four statuses. They are kept as they came; only their meaning is shared.
+#: Spellings that agents in the wild use for the four statuses. They are kept as they came: only the meaning is shared.
 _MEANINGS = {
     **{status: status for status in STATUSES},
     "todo": PENDING,

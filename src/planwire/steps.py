@@ -49,7 +49,7 @@ class Step(Struct, frozen=True, gc=False):
 
 
 class Progress(Struct, frozen=True):
-    """How far a plan is: `done` of `total`, the steps being worked on, and the cancelled ones, which count in neither."""
+    """How far a plan is: `done` of `total`, the steps being worked on; cancelled ones are counted apart."""
 
     done: int
     total: int
@@ -116,12 +116,10 @@ def track(plan: Plan, before: PlanState | None = None) -> PlanState:
 
 def mark(state: PlanState, step_id: str, status: str) -> Plan:
     """The plan with one step's status changed; in a markdown text that is one character."""
-    for index, step in enumerate(state.steps):
-        if step.id == step_id:
-            break
-    else:
-        known = ", ".join(step.id for step in state.steps) or "none"
-        raise UnknownStep(f"the plan has no step {step_id!r}; its steps are: {known}")
+    ids = [step.id for step in state.steps]
+    if step_id not in ids:
+        raise UnknownStep(f"the plan has no step {step_id!r}; its steps are: {', '.join(ids) or 'none'}")
+    index = ids.index(step_id)
     match state.plan:
         case ItemsPlan(entries=entries) as plan:
             changed = replace(entries[index], status=status)
@@ -148,10 +146,10 @@ def _settle(drafts: list[Step], ids: Sequence[str | None], memory: _Memory) -> t
     owners = memory.owners
     learned: dict[str, tuple[str, ...]] = {}
     steps: list[Step] = []
-    for draft, step_id in zip(drafts, ids, strict=True):
-        if step_id is None:
+    for draft, known_id in zip(drafts, ids, strict=True):
+        if known_id is None:
             born += 1
-            step_id = f"s{born}"
+        step_id = known_id or f"s{born}"
         old = known.get(step_id)
         if old is None or old.content != draft.content:
             having = learned.get(draft.content) or owners.get(draft.content, ())
@@ -195,12 +193,12 @@ class _Matching:
         wanted = _positions(self.drafts)
         for text, olds in _positions(self.last).items():
             news = wanted.get(text, [])
-            if len(news) != len(olds):  # twins came or went: those that kept their status stayed
-                news, olds = self._same_status_first(news, olds)
-            for new, old in zip(news, olds, strict=False):
+            equally_many = len(news) == len(olds)
+            for new, old in zip(news, olds, strict=True) if equally_many else self._twins(news, olds):
                 self._take(new, self.last[old].id)
 
-    def _same_status_first(self, news: list[int], olds: list[int]) -> tuple[list[int], list[int]]:
+    def _twins(self, news: list[int], olds: list[int]) -> list[tuple[int, int]]:
+        """Of several steps with one text some came or went: those that kept their status stayed."""
         pairs: list[tuple[int, int]] = []
         free = list(olds)
         for new in news:
@@ -209,8 +207,7 @@ class _Matching:
                 pairs.append((new, same))
                 free.remove(same)
         paired = {new for new, _ in pairs}
-        pairs += zip((new for new in news if new not in paired), free, strict=False)
-        return [new for new, _ in pairs], [old for _, old in pairs]
+        return [*pairs, *zip((new for new in news if new not in paired), free, strict=False)]
 
     def _by_any_text(self, owners: dict[str, tuple[str, ...]]) -> None:
         live = {step.id for step in self.last}

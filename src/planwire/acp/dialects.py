@@ -67,7 +67,7 @@ def dialect(name: str) -> Dialect:
 def negotiate(request: Any, response: Any) -> Dialect:
     """The dialect that a client is spoken to, from the `params` of its `initialize` and the agent's `result`.
 
-    The version in force is the answered one (R30). A capability is an object: true, null and absent are none (R10, R15).
+    The version in force is the answered one (R30). A capability is an object: true, null or absent is none (R10, R15).
     """
     version = response.get("protocolVersion") if isinstance(response, dict) else None
     if isinstance(version, int) and not isinstance(version, bool) and version >= V2.version:

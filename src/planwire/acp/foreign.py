@@ -33,7 +33,5 @@ def foreign_values(update: Update, dialect: Dialect) -> Iterator[Report]:
                 note = f"{word!r} is no v1 {name}: other readers drop this entry; it is kept"
                 yield Report(f"unknown-{name}", f"{where}[{index}].{name}", note, "R7")
             elif word != CANCELLED and not word.startswith("_"):
-                note = (
-                    f"{word!r} is neither a {name} of the protocol nor a custom one, which starts with '_'; it is kept"
-                )
+                note = f"{word!r} is no {name} of the protocol, and a custom one starts with '_'; it is kept"
                 yield Report(f"unknown-{name}", f"{where}[{index}].{name}", note, "R19")

@@ -63,7 +63,7 @@ class Message(Struct, frozen=True):
     """A JSON-RPC message that is not about plans, looked at no further than to tell what it is."""
 
     method: str | None = None
-    id: int | float | str | None | UnsetType = UNSET
+    id: int | float | str | UnsetType | None = UNSET
     params: Raw = Raw(b"null")
     result: Raw | UnsetType = UNSET
     error: Raw | UnsetType = UNSET

@@ -17,7 +17,7 @@ from msgspec import Struct
 from planwire.acp.dialects import Dialect
 from planwire.acp.foreign import foreign_values
 from planwire.acp.messages import Message, Reading, Report, Surroundings, Update
-from planwire.acp.salvage import MAX_ENTRIES, MAX_NESTING, Reports, excerpt, salvage
+from planwire.acp.salvage import MAX_ENTRIES, MAX_NESTING, MAX_REPORTS, Reports, excerpt, salvage
 from planwire.plan import Entry, ItemsPlan
 
 __all__ = ["MAX_LINE_BYTES", "read"]
@@ -67,7 +67,9 @@ def read(line: Any, dialect: Dialect | None = None) -> Reading:
     if dialect is None or not reading.updates:
         return reading
     notes = [note for update in reading.updates for note in foreign_values(update, dialect)]
-    return msgspec.structs.replace(reading, reports=(*reading.reports, *notes)) if notes else reading
+    if not notes:
+        return reading
+    return msgspec.structs.replace(reading, reports=(*reading.reports, *notes)[:MAX_REPORTS])
 
 
 def _read_bytes(line: bytes) -> Reading:
@@ -141,7 +143,8 @@ def _read_around_entries(line: bytes) -> Update | None:
         params = message.pop("params")
         update = fields = params.pop("update")
         session, sort = params.pop("sessionId"), update.pop("sessionUpdate")
-        plan_id, id_keys = None, ()
+        plan_id: str | None = None
+        id_keys: tuple[str, ...] = ()
         if sort != "plan":
             fields = update.pop("plan")
             id_keys = ("planId",) if "planId" in fields else ("id",)

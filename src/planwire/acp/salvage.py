@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from planwire.acp.messages import Extension, Message, Removal, Report, Surroundings, Update
 from planwire.plan import Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan, PlanId
 
-__all__ = ["MAX_ENTRIES", "MAX_NESTING", "Reports", "excerpt", "salvage"]
+__all__ = ["MAX_ENTRIES", "MAX_NESTING", "MAX_REPORTS", "Reports", "excerpt", "salvage"]
 
 #: Entries of one plan that are kept; the rest is reported.
 MAX_ENTRIES: Final = 20_000
@@ -54,8 +54,8 @@ def salvage(value: Any, reports: Reports, path: str = "") -> Update | Message | 
     if "method" not in value and "sessionUpdate" in value:
         reader = _reader(value)
         return reader(None, value, Surroundings(bare=True), path, reports) if reader else _message(value)
-    params = value.get("params")
-    update = params.get("update") if isinstance(params, dict) else None
+    params: Any = value.get("params")
+    update: Any = params.get("update") if isinstance(params, dict) else None
     reader = _reader(update) if value.get("method") == "session/update" else None
     if reader is None:
         return _message(value)
@@ -153,14 +153,13 @@ def _take_id(fields: Fields, path: str, reports: Reports) -> tuple[PlanId, tuple
 
 
 def _content(plan_id: PlanId, fields: Fields, path: str, reports: Reports) -> Plan | None:
-    """The plan itself, by its type. A known type with unusable content is no plan (R22), an unknown one is kept (R23)."""
+    """The plan itself, by its type. A known type with unusable content is none (R22), an unknown one is kept (R23)."""
     plan_type = fields.pop("type", None)
     if not isinstance(plan_type, str):
         guess = next((name for key, name in _TYPE_OF_FIELD.items() if key in fields), None)
-        known_as = f"it is read as {guess}" if guess else "nothing changes"
-        reports.add(
-            "no-plan-type", f"{path}.type", f"expected the type of the plan, found {excerpt(plan_type)}; {known_as}"
-        )
+        outcome = f"it is read as {guess}" if guess else "nothing changes"
+        problem = f"expected the type of the plan, found {excerpt(plan_type)}; {outcome}"
+        reports.add("no-plan-type", f"{path}.type", problem, "R22")
         if guess is None:
             return None
         plan_type = guess
@@ -181,14 +180,12 @@ def _items(plan_id: PlanId, fields: Fields, path: str, reports: Reports) -> Item
     entries = fields.pop("entries", UNSET)
     if not isinstance(entries, list):
         found = "nothing" if entries is UNSET else excerpt(entries)
-        reports.add(
-            "entries-not-a-list", f"{path}.entries", f"expected a list, found {found}; the plan stays as it was", "R6"
-        )
+        problem = f"expected a list, found {found}; the plan stays as it was"
+        reports.add("entries-not-a-list", f"{path}.entries", problem, "R6")
         return None
     if len(entries) > MAX_ENTRIES:
-        reports.add(
-            "too-many-entries", f"{path}.entries", f"found {len(entries):,}; only the first {MAX_ENTRIES:,} are kept"
-        )
+        problem = f"found {len(entries):,}; only the first {MAX_ENTRIES:,} are kept"
+        reports.add("too-many-entries", f"{path}.entries", problem)
         entries = entries[:MAX_ENTRIES]
     kept = [_entry(entry, f"{path}.entries[{index}]", reports) for index, entry in enumerate(entries)]
     return ItemsPlan(plan_id, tuple(kept), _take_meta(fields, path, reports), _extra(fields, path, reports))
@@ -197,9 +194,8 @@ def _items(plan_id: PlanId, fields: Fields, path: str, reports: Reports) -> Item
 def _markdown(plan_id: PlanId, fields: Fields, path: str, reports: Reports) -> MarkdownPlan | None:
     content = fields.pop("content", None)
     if not isinstance(content, str):
-        reports.add(
-            "content-not-text", f"{path}.content", f"expected a text, found {excerpt(content)}; nothing changes", "R22"
-        )
+        problem = f"expected a text, found {excerpt(content)}; nothing changes"
+        reports.add("content-not-text", f"{path}.content", problem, "R22")
         return None
     return MarkdownPlan(plan_id, content, _take_meta(fields, path, reports), _extra(fields, path, reports))
 

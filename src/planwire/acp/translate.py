@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Raw
 from msgspec.structs import replace
 
-from planwire.acp.conversation import Conversation, Retelling
+from planwire.acp.conversation import AGENT, Conversation, Retelling
 from planwire.acp.dialects import Dialect
 from planwire.acp.lower import Fallback
 from planwire.acp.messages import Extension, Removal, Update
@@ -39,6 +39,13 @@ class Translator:
         if not reading.updates:
             return (line,)
         return self._translate_update(line, reading.updates[0])
+
+    def sender_of(self, line: bytes) -> str | None:
+        """Who sent a line, as far as it can be told from the line and from what was translated before it."""
+        reading = read(line)
+        if reading.updates:
+            return AGENT
+        return self._conversation.sender_of(reading.messages[0]) if reading.messages else None
 
     def _translate_batch(self, line: bytes, sender: str | None) -> tuple[bytes, ...]:
         try:

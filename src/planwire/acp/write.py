@@ -33,7 +33,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 def write(update: Update, dialect: Dialect) -> bytes:
-    """The line that says the update in a dialect, without a line feed. What stood around the plan stands there again."""
+    """The line that says the update in a dialect, without a line feed. What stood around the plan is there too."""
     fields = update_fields(update.body, dialect)
     if update.around.update:
         fields |= update.around.update

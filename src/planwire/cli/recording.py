@@ -1,0 +1,58 @@
+"""Recorded connections: files with one message a line, as it went over the wire or wrapped with its sender and time."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from msgspec import Struct, field
+
+from planwire.errors import InputError
+
+__all__ = ["RecordedLine", "read_recording"]
+
+_SENDERS: Final = ("client", "agent")
+
+
+class RecordedLine(Struct, frozen=True):
+    """One line of a connection: its number in the file (from 1), its bytes, and who sent it when, if the file says."""
+
+    number: int
+    line: bytes
+    sender: str | None = None
+    at: float | None = None
+
+
+class _Wrapped(Struct):
+    line: str
+    sender: str = field(name="from")
+    t: float | None = None
+
+
+_decode_wrapped = msgspec.json.Decoder(_Wrapped).decode
+
+
+def read_recording(name: str) -> Iterator[RecordedLine]:
+    """The lines of a file, or of standard input if its name is "-"."""
+    try:
+        with nullcontext(sys.stdin.buffer) if name == "-" else Path(name).open("rb") as file:
+            for number, line in enumerate(file, 1):
+                text = line.rstrip(b"\r\n")
+                if text:
+                    yield _recorded(number, text)
+    except OSError as error:
+        raise InputError(f"{name} can't be read: {error.strerror}") from None
+
+
+def _recorded(number: int, line: bytes) -> RecordedLine:
+    if b'"from"' in line:
+        try:
+            wrapped = _decode_wrapped(line)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            pass
+        else:
+            sender = wrapped.sender if wrapped.sender in _SENDERS else None
+            return RecordedLine(number, wrapped.line.encode(), sender, wrapped.t)
+    return RecordedLine(number, line)

@@ -1,0 +1,104 @@
+"""`planwire replay`: the plans of a recorded connection."""
+
+import argparse
+import sys
+from typing import Any
+
+import msgspec
+
+from planwire.acp import Report
+from planwire.board import Board, SessionBoard
+from planwire.cli.recording import read_recording
+from planwire.plan import FilePlan, ItemsPlan, MarkdownPlan
+from planwire.steps import PlanState
+
+__all__ = ["add_parser", "run"]
+
+_EXAMPLES = """\
+examples:
+  planwire replay session.jsonl              the plans as they ended up
+  planwire replay session.jsonl --step       every change (on a terminal: Enter for the next one, q to stop)
+  planwire replay session.jsonl --live       watch it happen, at the speed at which it was recorded
+  planwire replay session.jsonl --json       the same for a program
+  my-agent | planwire replay -               straight from a pipe
+
+FILE has one message a line: the JSON-RPC text itself, or {"from": "agent", "t": 1.5, "line": "..."} around it.
+"""
+
+
+def add_parser(commands: Any) -> None:
+    parser = commands.add_parser(
+        "replay",
+        help="show the plans of a recorded session",
+        description="Read the recorded lines of an ACP connection and show its plans.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("file", metavar="FILE", help="recorded lines; - for standard input")
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--step", action="store_true", help="show every change, one after the other")
+    how.add_argument("--live", action="store_true", help="show the changes at the speed of the recording")
+    how.add_argument("--json", action="store_true", help="print JSON")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    lines = read_recording(arguments.file)
+    if arguments.json:
+        _print_json(lines)
+        return 0
+    from planwire import terminal  # noqa: PLC0415  (Rich is an extra, and --json does not need it)
+
+    if arguments.live:
+        terminal.play(lines)
+    elif arguments.step:
+        terminal.walk(lines, interactive=arguments.file != "-" and sys.stdin.isatty() and sys.stdout.isatty())
+    else:
+        terminal.show(lines)
+    return 0
+
+
+def _print_json(lines: Any) -> None:
+    board = Board(keep=0)
+    reports: list[dict[str, Any]] = []
+    number = 0
+    for recorded in lines:
+        number = recorded.number
+        change = board.apply(recorded.line, recorded.sender, recorded.at)
+        reports += [_report(number, change.session, report) for report in change.reports]
+    reports += [_report(number, None, report) for report in board.close().reports]
+    sessions = {session.id: _session(session) for session in board.sessions.values() if session.updates}
+    text = msgspec.json.encode({"sessions": sessions, "reports": reports})
+    print(msgspec.json.format(text, indent=2).decode())
+
+
+def _report(number: int, session: str | None, report: Report) -> dict[str, Any]:
+    return {"line": number, "session": session, **msgspec.structs.asdict(report)}
+
+
+def _session(session: SessionBoard) -> dict[str, Any]:
+    plans = [_plan(state) for state in session.plans.values()]
+    return {"plans": plans, "updates": session.updates, "states": session.states}
+
+
+def _plan(state: PlanState) -> dict[str, Any]:
+    plan, progress = state.plan, state.progress
+    value: dict[str, Any] = {"id": plan.id, "kind": plan.kind}
+    match plan:
+        case ItemsPlan(entries=entries):
+            value["entries"] = [
+                {"content": entry.content, "priority": entry.priority or "medium", "status": entry.status}
+                for entry in entries
+            ]
+        case MarkdownPlan(content=content):
+            value["content"] = content
+        case FilePlan(uri=uri):
+            value["uri"] = uri
+        case _:
+            value |= {"type": plan.type, "fields": plan.fields}
+    value["steps"] = [
+        {"id": step.id, "content": step.content, "status": step.status, "priority": step.priority}
+        for step in state.steps
+    ]
+    value["progress"] = {"done": progress.done, "total": progress.total}
+    return value

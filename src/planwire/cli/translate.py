@@ -1,0 +1,50 @@
+"""`planwire translate`: an agent's recorded lines in another dialect."""
+
+import argparse
+import sys
+from typing import Any
+
+from planwire.acp import CLIENT, DIALECTS, Translator, dialect
+from planwire.cli.recording import read_recording
+
+__all__ = ["add_parser", "run"]
+
+_EXAMPLES = """\
+examples:
+  planwire translate session.jsonl --to v1         for clients that know only the `plan` update
+  planwire translate session.jsonl --to v2         for clients of protocol version 2
+  my-agent | planwire translate - --to v1-draft    straight from a pipe
+
+dialects:
+  v1         the `plan` update alone: several plans become one list, texts become messages
+  v1-rfd     `plan_update` and `plan_removed`, the plan's id in `id`
+  v1-draft   the same, the id in `planId` and `id`
+  v2         `plan_update` for every plan, the id in `planId`
+
+A line that is not about plans, or needs no translation, is printed byte for byte. Lines of the client are not printed:
+FILE may hold both sides, and what the client asks for counts.
+"""
+
+
+def add_parser(commands: Any) -> None:
+    parser = commands.add_parser(
+        "translate",
+        help="print an agent's lines in another dialect",
+        description="Print an agent's recorded lines as a client of another dialect would be sent them.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("file", metavar="FILE", help="recorded lines; - for standard input")
+    parser.add_argument("--to", metavar="DIALECT", required=True, choices=list(DIALECTS), help=" | ".join(DIALECTS))
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    translator = Translator(dialect(arguments.to))
+    for recorded in read_recording(arguments.file):
+        sender = recorded.sender or translator.sender_of(recorded.line)
+        for line in translator.translate(recorded.line, sender):
+            if sender != CLIENT:
+                sys.stdout.buffer.write(line + b"\n")
+        sys.stdout.buffer.flush()
+    return 0

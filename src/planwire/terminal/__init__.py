@@ -1,0 +1,12 @@
+"""Plans in the terminal, with Rich."""
+
+from planwire.errors import MissingExtra
+
+try:
+    import rich  # noqa: F401
+except ImportError:
+    raise MissingExtra("showing plans needs Rich: pip install 'planwire[terminal]', or ask for --json") from None
+
+from planwire.terminal.play import play, show, walk
+
+__all__ = ["play", "show", "walk"]

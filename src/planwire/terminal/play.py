@@ -1,0 +1,100 @@
+"""Three ways to see a recording: where it ended, every change on the way, and as it happened."""
+
+import time
+from collections.abc import Iterable
+from typing import Protocol
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.text import Text
+
+from planwire.board import Board, Change
+from planwire.terminal.changes import change_lines, fresh_steps, report_line
+from planwire.terminal.views import session_view
+
+__all__ = ["play", "show", "walk"]
+
+#: Nobody wants to wait for an agent that thinks: a longer pause in a recording is played as this many seconds.
+LONGEST_PAUSE = 3.0
+
+
+class _Line(Protocol):
+    @property
+    def number(self) -> int: ...
+    @property
+    def line(self) -> bytes: ...
+    @property
+    def sender(self) -> str | None: ...
+    @property
+    def at(self) -> float | None: ...
+
+
+def show(lines: Iterable[_Line]) -> None:
+    """The plans as they ended up, and what was wrong on the way."""
+    console = Console(highlight=False)
+    board = Board(keep=0)
+    reports: list[Text] = []
+    for line in lines:
+        change = board.apply(line.line, line.sender, line.at)
+        reports += [report_line(report, line.number) for report in change.reports]
+    board.close()
+    console.print(_board_view(board))
+    for report in reports:
+        console.print(report)
+
+
+def walk(lines: Iterable[_Line], *, interactive: bool) -> None:
+    """Every change, in order. On a terminal it waits for Enter between two."""
+    console = Console(highlight=False)
+    board = Board(keep=0)
+    count = 0
+    for line in lines:
+        change = board.apply(line.line, line.sender, line.at)
+        for report in change.reports:
+            console.print(report_line(report, line.number))
+        if change:
+            count += 1
+            _print_change(console, change, count, line.at)
+            if interactive and console.input("[dim]Enter: next · q: stop [/]").strip().lower() == "q":
+                return
+    last = board.close()
+    if last:
+        _print_change(console, last, count + 1, None)
+    console.print(_board_view(board))
+
+
+def play(lines: Iterable[_Line], speed: float = 1.0) -> None:
+    """The plans as they change, at the speed of the recording. Without a terminal there is nobody to wait for."""
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        walk(lines, interactive=False)
+        return
+    board = Board(keep=0)
+    clock: float | None = None
+    with Live(console=console, auto_refresh=False, vertical_overflow="crop") as live:
+        for line in lines:
+            if line.at is not None:
+                if clock is not None and speed > 0:
+                    time.sleep(min(max(0.0, line.at - clock), LONGEST_PAUSE) / speed)
+                clock = line.at
+            change = board.apply(line.line, line.sender, line.at)
+            if change:
+                live.update(_board_view(board, change, console.height), refresh=True)
+        board.close()
+        live.update(_board_view(board), refresh=True)
+
+
+def _board_view(board: Board, change: Change | None = None, height: int | None = None) -> RenderableType:
+    sessions = [session for session in board.sessions.values() if session.updates]
+    if not sessions:
+        return Text("no plans in this recording", style="dim")
+    fresh = fresh_steps(change) if change else ()
+    share = None if height is None else height // len(sessions) - 2
+    return Group(*(session_view(session, fresh, share) for session in sessions))
+
+
+def _print_change(console: Console, change: Change, count: int, at: float | None) -> None:
+    when = "" if at is None else f"  {at:.1f} s"
+    console.print(Text.assemble((f"#{count}", "bold"), (when, "dim")))
+    for line in change_lines(change):
+        console.print(line)
