@@ -269,7 +269,7 @@ def _without(fields: Fields, name: str) -> Fields:
 
 
 def _extra(fields: Fields, path: str, reports: Reports) -> Fields | None:
-    return _bounded(fields, path, reports) if fields else None
+    return (_bounded(fields, path, reports) or None) if fields else None
 
 
 def _bounded(fields: Fields, path: str, reports: Reports) -> Fields:

@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Sequence
 
+from planwire.cli.command import Formatter
 from planwire.errors import PlanwireError
 
 __all__ = ["build_parser", "main"]
@@ -31,10 +32,10 @@ def build_parser() -> argparse.ArgumentParser:
         prog="planwire",
         description=_DESCRIPTION,
         epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=Formatter,
     )
     parser.add_argument("--version", action="version", version=f"planwire {__version__}")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND ...", required=True)
     for command in (demo, replay, translate):
         command.add_parser(commands)
     return parser

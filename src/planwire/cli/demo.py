@@ -4,6 +4,7 @@ import argparse
 from importlib.resources import as_file, files
 from typing import Any
 
+from planwire.cli.command import new_command
 from planwire.cli.recording import read_recording
 
 __all__ = ["add_parser", "run"]
@@ -17,15 +18,25 @@ What to try next:
 
 
 def add_parser(commands: Any) -> None:
-    parser = commands.add_parser(
+    parser = new_command(
+        commands,
         "demo",
-        help="watch a plan being worked off",
+        run,
+        summary="watch a plan being worked off",
         description="Play a bundled conversation of a client and an agent, live in the terminal. It takes 20 seconds.",
-        epilog="examples:\n  planwire demo\n  planwire demo --speed 4      four times as fast\n",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        examples="examples:\n  planwire demo\n  planwire demo --speed 4      four times as fast\n",
     )
-    parser.add_argument("--speed", type=float, default=1.0, metavar="X", help="how many times as fast (default: 1)")
-    parser.set_defaults(run=run)
+    parser.add_argument("--speed", type=_speed, default=1.0, metavar="X", help="how many times as fast (default: 1)")
+
+
+def _speed(text: str) -> float:
+    try:
+        speed = float(text)
+    except ValueError:
+        speed = 0.0
+    if not 0 < speed < float("inf"):
+        raise argparse.ArgumentTypeError(f"expected a number above 0, found {text!r}")
+    return speed
 
 
 def run(arguments: argparse.Namespace) -> int:

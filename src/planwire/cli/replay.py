@@ -8,6 +8,7 @@ import msgspec
 
 from planwire.acp import Report
 from planwire.board import Board, SessionBoard
+from planwire.cli.command import new_command
 from planwire.cli.recording import read_recording
 from planwire.plan import FilePlan, ItemsPlan, MarkdownPlan
 from planwire.steps import PlanState
@@ -27,19 +28,19 @@ FILE has one message a line: the JSON-RPC text itself, or {"from": "agent", "t":
 
 
 def add_parser(commands: Any) -> None:
-    parser = commands.add_parser(
+    parser = new_command(
+        commands,
         "replay",
-        help="show the plans of a recorded session",
+        run,
+        summary="show the plans of a recorded session",
         description="Read the recorded lines of an ACP connection and show its plans.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        examples=_EXAMPLES,
     )
     parser.add_argument("file", metavar="FILE", help="recorded lines; - for standard input")
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--step", action="store_true", help="show every change, one after the other")
     how.add_argument("--live", action="store_true", help="show the changes at the speed of the recording")
     how.add_argument("--json", action="store_true", help="print JSON")
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:

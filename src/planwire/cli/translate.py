@@ -5,6 +5,7 @@ import sys
 from typing import Any
 
 from planwire.acp import CLIENT, DIALECTS, Translator, dialect
+from planwire.cli.command import new_command
 from planwire.cli.recording import read_recording
 
 __all__ = ["add_parser", "run"]
@@ -27,16 +28,16 @@ FILE may hold both sides, and what the client asks for counts.
 
 
 def add_parser(commands: Any) -> None:
-    parser = commands.add_parser(
+    parser = new_command(
+        commands,
         "translate",
-        help="print an agent's lines in another dialect",
+        run,
+        summary="print an agent's lines in another dialect",
         description="Print an agent's recorded lines as a client of another dialect would be sent them.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        examples=_EXAMPLES,
     )
     parser.add_argument("file", metavar="FILE", help="recorded lines; - for standard input")
     parser.add_argument("--to", metavar="DIALECT", required=True, choices=list(DIALECTS), help=" | ".join(DIALECTS))
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:

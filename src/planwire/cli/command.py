@@ -1,0 +1,31 @@
+"""How every command presents itself: what it does, its options, and examples to learn from."""
+
+import argparse
+from collections.abc import Callable
+from typing import Any
+
+__all__ = ["Formatter", "new_command"]
+
+
+class Formatter(argparse.RawDescriptionHelpFormatter):
+    """Keeps examples as they are written, and gives long names room."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=32)
+
+
+def new_command(
+    commands: Any,
+    name: str,
+    run: Callable[[argparse.Namespace], int],
+    *,
+    summary: str,
+    description: str,
+    examples: str,
+) -> argparse.ArgumentParser:
+    """The parser of a command, to be given its arguments. `run` does the work and returns the exit code."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name, help=summary, description=description, epilog=examples, formatter_class=Formatter
+    )
+    parser.set_defaults(run=run)
+    return parser

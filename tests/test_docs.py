@@ -1,0 +1,84 @@
+"""The documentation is run: every Python snippet with its output, every command and its help."""
+
+import contextlib
+import io
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from planwire.cli import build_parser
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def snippets() -> list[object]:
+    found = []
+    for page in PAGES:
+        blocks = BLOCK.findall(page.read_text())
+        for number, (language, code) in enumerate(blocks):
+            if language == "python":
+                follows = blocks[number + 1] if number + 1 < len(blocks) else ("", "")
+                output = follows[1] if follows[0] == "output" else ""
+                found.append(pytest.param(code, output, id=f"{page.name}-{number}"))
+    return found
+
+
+def commands() -> list[object]:
+    return [
+        pytest.param(*code.partition("\n")[::2], id=code.partition("\n")[0])
+        for page in PAGES
+        for language, code in BLOCK.findall(page.read_text())
+        if language == "console"
+    ]
+
+
+@pytest.mark.parametrize(("code", "output"), snippets())
+def test_snippets_print_what_the_page_says(code: str, output: str) -> None:
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(code, "snippet", "exec"), {})
+    assert printed.getvalue() == output
+
+
+@pytest.mark.parametrize(("command", "output"), commands())
+def test_commands_print_what_the_page_says(command: str, output: str) -> None:
+    program, *arguments = shlex.split(command.removeprefix("$ "))
+    assert program == "planwire"
+    result = subprocess.run(
+        [sys.executable, "-m", "planwire", *arguments],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"COLUMNS": "120", "PATH": "", "NO_COLOR": "1"},
+    )
+    assert result.stdout == output
+
+
+def test_every_command_is_documented() -> None:
+    page = (ROOT / "docs" / "command-line.md").read_text()
+    [choices] = [action.choices for action in build_parser()._actions if action.choices]
+    for name in choices:
+        assert f"$ planwire {name} --help" in page
+
+
+def test_links_between_pages_lead_somewhere() -> None:
+    for page in (*PAGES, ROOT / "CONTRIBUTING.md"):
+        for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
+            if "://" not in target:
+                assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_the_map_in_contributing_names_every_module() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    for path in (ROOT / "src" / "planwire").glob("*.py"):
+        if not path.name.startswith("__"):
+            assert f"`src/planwire/{path.name}`" in text
+    for path in (ROOT / "src" / "planwire" / "acp").glob("*.py"):
+        if not path.name.startswith("__"):
+            assert f"`acp/{path.name}`" in text

@@ -1,0 +1,222 @@
+"""From one dialect to another, and the fallback to v1."""
+
+import json
+from typing import Any
+
+import pytest
+
+from planwire import DIALECTS, V1, V1_DRAFT, V1_RFD, V2, Dialect, Translator
+from tests.wire import answer, entry, items, line, plan, removed, request, streamed, text, update_of
+
+
+def said(translator: Translator, *lines: bytes) -> list[dict[str, Any]]:
+    """The updates that a client is sent for the lines."""
+    return [update_of(out) for each in lines for out in translator.translate(each)]
+
+
+def listed(update: dict[str, Any]) -> list[tuple[str, str]]:
+    return [(each["content"], each["status"]) for each in update["entries"]]
+
+
+def chunk(text: str, message: str) -> dict[str, Any]:
+    return {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}, "messageId": message}
+
+
+@pytest.mark.parametrize("dialect", DIALECTS.values(), ids=DIALECTS)
+def test_lines_that_are_not_about_plans_stay_as_they_are(dialect: Dialect) -> None:
+    for sent in (
+        b'{ "jsonrpc" : "2.0", "id":1, "result":{"plan": null} }',
+        b"not json at all",
+        b"",
+        b"\xff",
+        line({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "plan"}}),
+        b"[]",
+        b'[{"id":1,"result":{}}]',
+    ):
+        assert Translator(dialect).translate(sent) == (sent,)
+
+
+@pytest.mark.parametrize(
+    ("sent", "dialect"),
+    [
+        (plan(entry("a")), V1),
+        (plan(entry("a")), V1_RFD),
+        (plan(entry("a")), V1_DRAFT),
+        (items("p", entry("a"), key="id"), V1_RFD),
+        (items("p", entry("a"), key="id"), V1_DRAFT),
+        (items("p", entry("a")), V1_DRAFT),
+        (items("p", entry("a", "cancelled", "_x")), V2),
+        (removed("p"), V2),
+        (text("p", "# Plan"), V2),
+    ],
+)
+def test_a_line_that_is_understood_stays_as_it_is_spaces_and_all(sent: bytes, dialect: Dialect) -> None:
+    sent = sent.replace(b'"jsonrpc":', b'"jsonrpc" :  ').replace(b"a", b"\\u0061", 1)
+    assert Translator(dialect).translate(sent) == (sent,)
+
+
+def test_the_key_of_the_id_is_spelled_as_the_client_reads_it() -> None:
+    assert said(Translator(V1_RFD), items("p", entry("a")))[0]["plan"]["id"] == "p"
+    assert said(Translator(V2), items("p", entry("a"), key="id"))[0]["plan"]["planId"] == "p"
+    assert said(Translator(V1_DRAFT.spelling("planId")), removed("p", "id")) == [update_of(removed("p"))]
+
+
+def test_a_v1_plan_becomes_the_plan_main_in_v2() -> None:
+    """R27, R29."""
+    [update] = said(Translator(V2), plan(entry("a"), _meta={"m": 1}))
+    assert update == {
+        "sessionUpdate": "plan_update",
+        "plan": {"type": "items", "planId": "main", "entries": [entry("a")], "_meta": {"m": 1}},
+    }
+
+
+def test_an_identified_list_becomes_the_v1_plan() -> None:
+    """R8, R9."""
+    [update] = said(Translator(V1), items("p", entry("a"), entry("b", "completed"), _meta={"m": 1}))
+    assert update == update_of(plan(entry("a"), entry("b", "completed"), _meta={"m": 1}))
+
+
+def test_checkboxes_become_entries() -> None:
+    [update] = said(Translator(V1), text("p", "## Steps\n- [ ] a\n- [~] b\n- [x] c\n- [-] d"))
+    assert listed(update) == [
+        ("a", "pending"),
+        ("b", "in_progress"),
+        ("c", "completed"),
+        ("[cancelled] d", "completed"),
+    ]
+
+
+def test_plans_are_named_only_while_there_are_several() -> None:
+    translator = Translator(V1)
+    updates = said(
+        translator,
+        plan(entry("a")),
+        items("p", entry("b", "in_progress")),
+        plan(entry("a", "completed")),
+        removed("p"),
+    )
+    assert [listed(update) for update in updates] == [
+        [("a", "pending")],
+        [("main: a", "pending"), ("p: b", "in_progress")],
+        [("main: a", "completed"), ("p: b", "in_progress")],
+        [("a", "completed")],
+    ]
+
+
+def test_removing_the_last_plan_leaves_an_empty_list() -> None:
+    assert said(Translator(V1), items("p", entry("a")), removed("p"))[-1] == update_of(plan())
+
+
+def test_removing_what_is_not_there_says_nothing() -> None:
+    assert said(Translator(V1), removed("never")) == []
+
+
+def test_a_proposal_is_said_and_stands_in_the_list_by_its_title() -> None:
+    updates = said(Translator(V1), text("p", "# Plan B\n\nOnly one thing."))
+    assert updates == [chunk("# Plan B\n\nOnly one thing.", "planwire:p:1"), update_of(plan(entry("Plan B")))]
+
+
+def test_of_a_growing_proposal_only_what_is_new_is_said() -> None:
+    updates = said(Translator(V1), text("p", "# Par"), text("p", "# Parser\n\nWh"), text("p", "# Parser\n\nWhy"))
+    assert [update for update in updates if update["sessionUpdate"] != "plan"] == [
+        chunk("# Par", "planwire:p:1"),
+        chunk("ser\n\nWh", "planwire:p:1"),
+        chunk("y", "planwire:p:1"),
+    ]
+    assert [listed(update) for update in updates if update["sessionUpdate"] == "plan"] == [
+        [("Par", "pending")],
+        [("Parser", "pending")],
+    ]
+
+
+def test_a_rewritten_proposal_is_a_new_message() -> None:
+    updates = said(Translator(V1), text("p", "# A"), text("p", "# B"))
+    assert [update["messageId"] for update in updates if "messageId" in update] == ["planwire:p:1", "planwire:p:2"]
+
+
+def test_a_proposal_stands_in_the_list_only_while_nothing_else_gives_entries() -> None:
+    translator = Translator(V1)
+    assert listed(said(translator, text("p", "# Plan"))[-1]) == [("Plan", "pending")]
+    assert translator.translate(plan(entry("a"))) == (plan(entry("a")),)
+    assert listed(said(translator, plan())[-1]) == [("Plan", "pending")]
+
+
+def test_a_file_is_shown_by_its_uri_and_a_custom_kind_as_its_json() -> None:
+    file = line({"sessionUpdate": "plan_update", "plan": {"type": "file", "planId": "f", "uri": "file:///p.md"}})
+    tree = line({"sessionUpdate": "plan_update", "plan": {"type": "_tree", "planId": "t", "nodes": [1]}})
+    updates = said(Translator(V1), file, tree)
+    assert updates[0] == chunk("file:///p.md", "planwire:f:1")
+    assert listed(updates[1]) == [("file:///p.md", "pending")]
+    assert json.loads(updates[2]["content"]["text"].removeprefix("```json").removesuffix("```")) == {
+        "type": "_tree",
+        "nodes": [1],
+    }
+    assert listed(updates[3]) == [("file:///p.md", "pending"), ("t", "pending")]
+
+
+def test_prose_around_checkboxes_is_said_once_and_not_again_for_a_tick() -> None:
+    updates = said(
+        Translator(V1),
+        text("p", "Why: speed.\n\n- [ ] a\n- [ ] b\n"),
+        text("p", "Why: speed.\n\n- [x] a\n- [ ] b\n"),
+        text("p", "Why: speed.\n\n- [x] a\n- [ ] b\n\nDone soon.\n"),
+    )
+    assert [update["content"]["text"] for update in updates if "content" in update] == [
+        "Why: speed.\n\n- [ ] a\n- [ ] b\n",
+        "\nDone soon.\n",
+    ]
+    assert len([update for update in updates if update["sessionUpdate"] == "plan"]) == 3
+
+
+def test_streamed_text_arrives_whole_where_nobody_streams() -> None:
+    [first, second] = said(Translator(V2), text("p", "# Pl"), streamed("p", "an"))
+    assert (first["plan"]["content"], second["plan"]["content"]) == ("# Pl", "# Plan")
+    assert second["_meta"] == {"jetbrains": {"air": {"version": 1}}}
+    chunks = said(Translator(V1), text("p", "# Pl"), streamed("p", "an"))
+    assert "".join(update["content"]["text"] for update in chunks if "content" in update) == "# Plan"
+
+
+def test_what_a_v1_client_does_not_know_is_not_sent_to_it_even_if_it_is_broken() -> None:
+    """R8."""
+    broken = line({"sessionUpdate": "plan_update", "plan": {"type": "items", "planId": "p", "entries": 5}})
+    assert Translator(V1).translate(broken) == ()
+    assert Translator(V2).translate(broken) == (broken,)
+    odd = line({"sessionUpdate": "plan", "entries": None})
+    assert Translator(V1).translate(odd) == (odd,)
+
+
+def test_what_stands_around_a_plan_is_translated_with_it() -> None:
+    sent = line(
+        {"sessionUpdate": "plan_update", "plan": {"type": "items", "id": "p", "entries": []}, "_meta": {"u": 1}},
+        _meta={"q": 1},
+    )
+    [translated] = Translator(V2).translate(sent)
+    value = json.loads(translated)
+    assert value["params"]["_meta"] == {"q": 1}
+    assert value["params"]["update"]["_meta"] == {"u": 1}
+
+
+def test_a_batch_is_translated_message_by_message() -> None:
+    """R36."""
+    chunked = line({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "hi"}})
+    batch = b"[" + chunked + b", " + items("p", entry("a")) + b"]"
+    [translated] = Translator(V1).translate(batch)
+    assert json.loads(translated) == [json.loads(chunked), json.loads(plan(entry("a")))]
+    assert Translator(V1).translate(b"[" + removed("p") + b"]") == ()
+
+
+def test_a_client_that_loads_a_session_is_told_everything_again() -> None:
+    """R37: its transcript starts over."""
+    translator = Translator(V1)
+    said(translator, text("p", "# Plan\n\nWhy"))
+    assert said(translator, text("p", "# Plan\n\nWhy")) == []
+    translator.translate(request("session/load", 5, sessionId="s1"))
+    updates = said(translator, text("p", "# Plan\n\nWhy"))
+    assert updates == [chunk("# Plan\n\nWhy", "planwire:p:2"), update_of(plan(entry("Plan")))]
+    assert translator.translate(answer(5)) == (answer(5),)
+
+
+def test_sessions_do_not_mix() -> None:
+    translator = Translator(V1)
+    said(translator, items("p", entry("a"), session="s1"))
+    assert listed(said(translator, items("q", entry("b"), session="s2"))[-1]) == [("b", "pending")]
