@@ -89,7 +89,7 @@ def test_lowered_to_v1_the_official_sdk_drops_nothing_of_it(name: str) -> None:
             for update in read(out).updates:
                 assert isinstance(update.body, ItemsPlan)
                 notification = SessionNotification.model_validate(json.loads(out)["params"])
-                assert len(notification.update.entries) == len(update.body.entries)  # type: ignore[union-attr]
+                assert len(notification.update.entries) == len(update.body.entries)
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "client-acpx-0.19.1"])

@@ -18,7 +18,7 @@ BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def snippets() -> list[object]:
-    found = []
+    found: list[object] = []
     for page in PAGES:
         blocks = BLOCK.findall(page.read_text())
         for number, (language, code) in enumerate(blocks):

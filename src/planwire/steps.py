@@ -13,6 +13,7 @@ the step ever had, and a new list is matched against that memory:
 An id is never used again within its plan. An empty list forgets nothing.
 """
 
+from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -29,7 +30,7 @@ __all__ = ["PlanState", "Progress", "Step", "mark", "track"]
 SIMILAR: Final = 0.4
 #: In an unequal gap there is less to go by, so the texts must be nearly the same.
 NEARLY_SAME: Final = 0.75
-#: How much of a text is compared, and how many pairs of an unequal gap: similarity costs the product of the lengths.
+#: How much of a text is compared, and how many pairs of texts in one list: similarity costs the product of lengths.
 COMPARED_CHARACTERS: Final = 240
 COMPARED_PAIRS: Final = 400
 #: A plan that has had more texts than this forgets those of steps that left it.
@@ -143,8 +144,7 @@ def _settle(drafts: list[Step], ids: Sequence[str | None], memory: _Memory) -> t
     """Give every draft its id, new ones a new id; remember texts that were not known."""
     born = memory.born
     known = {step.id: step for step in memory.steps}
-    owners = memory.owners
-    learned: dict[str, tuple[str, ...]] = {}
+    learned: dict[str, list[str]] = {}
     steps: list[Step] = []
     for draft, known_id in zip(drafts, ids, strict=True):
         if known_id is None:
@@ -152,24 +152,18 @@ def _settle(drafts: list[Step], ids: Sequence[str | None], memory: _Memory) -> t
         step_id = known_id or f"s{born}"
         old = known.get(step_id)
         if old is None or old.content != draft.content:
-            having = learned.get(draft.content) or owners.get(draft.content, ())
-            if step_id not in having:
-                learned[draft.content] = (*having, step_id)
+            learned.setdefault(draft.content, []).append(step_id)
         step = Step(step_id, draft.content, draft.status, draft.priority, draft.depth)
         steps.append(old if step == old else step)
+    owners = memory.owners
     if learned:
-        owners = owners | learned
+        owners = owners | {
+            text: tuple(dict.fromkeys((*owners.get(text, ()), *new_owners))) for text, new_owners in learned.items()
+        }
         if len(owners) > REMEMBERED_TEXTS:
-            owners = _owners(steps)
+            owners = {text: tuple(steps[at].id for at in places) for text, places in _places(steps).items()}
     settled = tuple(steps)
     return settled, _Memory(settled, [step.content for step in settled], owners, born)
-
-
-def _owners(steps: Iterable[Step]) -> dict[str, tuple[str, ...]]:
-    owners: dict[str, tuple[str, ...]] = {}
-    for step in steps:
-        owners[step.content] = (*owners.get(step.content, ()), step.id)
-    return owners
 
 
 class _Matching:
@@ -180,44 +174,46 @@ class _Matching:
         self.last = memory.steps
         self.ids: list[str | None] = [None] * len(drafts)
         self.taken: set[str] = set()
-        self._by_current_text()
-        self._by_any_text(memory.owners)
-        if None in self.ids and len(self.taken) < len(self.last) + 1:
-            self._by_neighbours()
+        self.compared = 0
+        wanted = _places(drafts)
+        self._by_current_text(wanted)
+        self._by_any_text(wanted, memory.owners)
+        self._by_neighbours()
 
-    def _take(self, position: int, step_id: str) -> None:
-        self.ids[position] = step_id
+    def _take(self, place: int, step_id: str) -> None:
+        self.ids[place] = step_id
         self.taken.add(step_id)
 
-    def _by_current_text(self) -> None:
-        wanted = _positions(self.drafts)
-        for text, olds in _positions(self.last).items():
+    def _by_current_text(self, wanted: dict[str, list[int]]) -> None:
+        for text, olds in _places(self.last).items():
             news = wanted.get(text, [])
             equally_many = len(news) == len(olds)
             for new, old in zip(news, olds, strict=True) if equally_many else self._twins(news, olds):
                 self._take(new, self.last[old].id)
 
-    def _twins(self, news: list[int], olds: list[int]) -> list[tuple[int, int]]:
+    def _twins(self, news: list[int], olds: list[int]) -> Iterable[tuple[int, int]]:
         """Of several steps with one text some came or went: those that kept their status stayed."""
-        pairs: list[tuple[int, int]] = []
-        free = list(olds)
+        by_status: dict[str, deque[int]] = {}
+        for old in olds:
+            by_status.setdefault(self.last[old].status, deque()).append(old)
+        unpaired: list[int] = []
         for new in news:
-            same = next((old for old in free if self.last[old].status == self.drafts[new].status), None)
-            if same is not None:
-                pairs.append((new, same))
-                free.remove(same)
-        paired = {new for new, _ in pairs}
-        return [*pairs, *zip((new for new in news if new not in paired), free, strict=False)]
+            same = by_status.get(self.drafts[new].status)
+            if same:
+                yield new, same.popleft()
+            else:
+                unpaired.append(new)
+        yield from zip(unpaired, sorted(old for rest in by_status.values() for old in rest), strict=False)
 
-    def _by_any_text(self, owners: dict[str, tuple[str, ...]]) -> None:
+    def _by_any_text(self, wanted: dict[str, list[int]], owners: dict[str, tuple[str, ...]]) -> None:
         live = {step.id for step in self.last}
-        for only_live in (True, False):
-            for position, draft in enumerate(self.drafts):
-                if self.ids[position] is None:
-                    for owner in owners.get(draft.content, ()):
-                        if owner not in self.taken and (owner in live or not only_live):
-                            self._take(position, owner)
-                            break
+        for among_live in (True, False):
+            for text, news in wanted.items():
+                unmatched = [new for new in news if self.ids[new] is None]
+                if unmatched and text in owners:
+                    free = [each for each in owners[text] if each not in self.taken and (each in live) == among_live]
+                    for new, owner in zip(unmatched, free, strict=False):
+                        self._take(new, owner)
 
     def _by_neighbours(self) -> None:
         gaps = _gaps([step.id if step.id in self.taken else None for step in self.last])
@@ -225,26 +221,45 @@ class _Matching:
             olds = gaps.get(neighbours, [])
             if len(olds) == len(news):
                 for new, old in zip(news, olds, strict=True):
-                    if _is_reworded(self.last[old], self.drafts[new]):
+                    if self._moved_forward(old, new) or self._alike(old, new, SIMILAR):
                         self._take(new, self.last[old].id)
-            elif len(olds) * len(news) <= COMPARED_PAIRS:
+            else:
                 self._pair_nearly_same(news, olds)
 
     def _pair_nearly_same(self, news: list[int], olds: list[int]) -> None:
         rest = olds
         for new in news:
             for index, old in enumerate(rest):
-                if _is_nearly_same(self.last[old], self.drafts[new]):
+                if self.compared >= COMPARED_PAIRS:
+                    return
+                if self._alike(old, new, SIMILAR if self._moved_forward(old, new) else NEARLY_SAME):
                     self._take(new, self.last[old].id)
                     rest = rest[index + 1 :]
                     break
 
+    def _moved_forward(self, old: int, new: int) -> bool:
+        before = _RANK.get(meaning(self.last[old].status) or "")
+        after = _RANK.get(meaning(self.drafts[new].status) or "")
+        return before is not None and after is not None and after > before
 
-def _positions(steps: Sequence[Step]) -> dict[str, list[int]]:
-    positions: dict[str, list[int]] = {}
-    for index, step in enumerate(steps):
-        positions.setdefault(step.content, []).append(index)
-    return positions
+    def _alike(self, old: int, new: int, threshold: float) -> bool:
+        from difflib import SequenceMatcher  # noqa: PLC0415  (most updates reword nothing)
+
+        self.compared += 1
+        if self.compared > COMPARED_PAIRS:
+            return False
+        one = self.last[old].content[:COMPARED_CHARACTERS]
+        other = self.drafts[new].content[:COMPARED_CHARACTERS]
+        matcher = SequenceMatcher(None, one, other, autojunk=False)
+        return matcher.quick_ratio() >= threshold and matcher.ratio() >= threshold
+
+
+def _places(steps: Sequence[Step]) -> dict[str, list[int]]:
+    """Where each text stands in a list."""
+    places: dict[str, list[int]] = {}
+    for place, step in enumerate(steps):
+        places.setdefault(step.content, []).append(place)
+    return places
 
 
 def _gaps(ids: Sequence[str | None]) -> dict[tuple[str | None, str | None], list[int]]:
@@ -263,23 +278,3 @@ def _gaps(ids: Sequence[str | None]) -> dict[tuple[str | None, str | None], list
     if open_gap:
         gaps[before, None] = open_gap
     return gaps
-
-
-def _is_reworded(old: Step, new: Step) -> bool:
-    return _moved_forward(old, new) or _alike(old.content, new.content, SIMILAR)
-
-
-def _is_nearly_same(old: Step, new: Step) -> bool:
-    return _alike(old.content, new.content, SIMILAR if _moved_forward(old, new) else NEARLY_SAME)
-
-
-def _moved_forward(old: Step, new: Step) -> bool:
-    before, after = _RANK.get(meaning(old.status) or ""), _RANK.get(meaning(new.status) or "")
-    return before is not None and after is not None and after > before
-
-
-def _alike(one: str, other: str, threshold: float) -> bool:
-    from difflib import SequenceMatcher  # noqa: PLC0415  (most updates reword nothing)
-
-    matcher = SequenceMatcher(None, one[:COMPARED_CHARACTERS], other[:COMPARED_CHARACTERS], autojunk=False)
-    return matcher.quick_ratio() >= threshold and matcher.ratio() >= threshold
