@@ -9,6 +9,7 @@ from planwire import V1, V2, Entry, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan
 from planwire.acp import Extension, Removal, Update
 from planwire.acp.read import MAX_LINE_BYTES
 from planwire.acp.salvage import MAX_ENTRIES, MAX_NESTING, MAX_REPORTS
+from planwire.plan import EXTRA
 from tests.wire import entry, items, line, plan, removed, streamed, text
 
 
@@ -375,3 +376,10 @@ def test_a_list_that_only_looks_like_the_plans_own_is_not_taken_for_it() -> None
             assert (body.meta or {}).get("entries") == decoy["entries"]
         else:
             assert codes(reading) == [("entries-not-a-list", "params.update.entries")]
+
+
+def test_nobody_on_the_wire_can_set_what_only_planwire_sets() -> None:
+    sent = plan(entry("a") | {EXTRA: {"content": "b"}})
+    for form in (sent, sent.replace(b"\x7f", b"\\u007f"), sent.replace(b'"sessionUpdate"', b'"x":1,"sessionUpdate"')):
+        [kept] = only_update(read(form)).body.entries  # type: ignore[union-attr]
+        assert kept == Entry("a", "medium", "pending", None, {EXTRA: {"content": "b"}})

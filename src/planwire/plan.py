@@ -5,9 +5,9 @@ views, made in other modules. Priorities and statuses are open, as they are on t
 shown as it is.
 """
 
-from typing import Annotated, Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
-from msgspec import Meta, Struct, field
+from msgspec import Struct, field
 
 __all__ = [
     "CANCELLED",
@@ -61,7 +61,7 @@ Fields: TypeAlias = dict[str, Any]
 PlanId: TypeAlias = str | None
 
 
-#: What `Entry.extra` is called when an entry is encoded as it is, which is never meant to reach a wire.
+#: What `Entry.extra` is called where entries are stored. It must never come from a wire or reach one.
 EXTRA = "\x7fextra"
 
 
@@ -69,18 +69,18 @@ class Entry(Struct, frozen=True, gc=False, forbid_unknown_fields=True, omit_defa
     """One entry of an items plan.
 
     `priority` is None when the sender left it out: such an entry is shown as `medium` and remembered as it came.
-    `extra` holds fields that the protocol does not define. It can't be decoded, only be set: its name is one that
-    nobody uses, so that a field which happens to be called "extra" is kept like any other.
+    `extra` holds fields that the protocol does not define. Its name is one that nobody uses, so that a field which
+    happens to be called "extra" is kept like any other.
     """
 
     content: str
     priority: str | None
     status: str
     meta: Fields | None = field(name="_meta", default=None)
-    extra: Annotated[Fields, Meta(max_length=0)] | None = field(name=EXTRA, default=None)
+    extra: Fields | None = field(name=EXTRA, default=None)
 
 
-class ItemsPlan(Struct, frozen=True):
+class ItemsPlan(Struct, frozen=True, tag_field="kind", tag="items", omit_defaults=True):
     """A list of entries: a checklist."""
 
     kind: ClassVar[str] = "items"
@@ -90,7 +90,7 @@ class ItemsPlan(Struct, frozen=True):
     extra: Fields | None = None
 
 
-class MarkdownPlan(Struct, frozen=True):
+class MarkdownPlan(Struct, frozen=True, tag_field="kind", tag="markdown", omit_defaults=True):
     """A text. Its task-list checkboxes, if it has any, are its steps; without them it is a proposal."""
 
     kind: ClassVar[str] = "markdown"
@@ -100,7 +100,7 @@ class MarkdownPlan(Struct, frozen=True):
     extra: Fields | None = None
 
 
-class FilePlan(Struct, frozen=True):
+class FilePlan(Struct, frozen=True, tag_field="kind", tag="file", omit_defaults=True):
     """A plan that lives in a file. The URI is kept as it came and never opened here."""
 
     kind: ClassVar[str] = "file"
@@ -110,7 +110,7 @@ class FilePlan(Struct, frozen=True):
     extra: Fields | None = None
 
 
-class OtherPlan(Struct, frozen=True):
+class OtherPlan(Struct, frozen=True, tag_field="kind", tag="other", omit_defaults=True):
     """A custom or future kind, kept whole: `fields` is everything but its type and its id."""
 
     kind: ClassVar[str] = "other"

@@ -170,10 +170,14 @@ _DICT_OR_NONE = (dict, type(None))
 
 
 def _are_safe(entries: tuple[Entry, ...], line: bytes) -> bool:
-    """Whether nothing in the entries needs a look: a list may be endless, `_meta` may be nested dangerously deep."""
+    """Whether nothing in the entries needs a look: a list may be endless, `_meta` may be nested dangerously deep.
+
+    And nobody but planwire sets `extra`.
+    """
     if len(entries) > MAX_ENTRIES:
         return False
-    return not [entry for entry in entries if entry.meta is not None] or _is_shallow(line)
+    foreign = [entry for entry in entries if entry.meta is not None or entry.extra is not None]
+    return not foreign or (all(entry.extra is None for entry in foreign) and _is_shallow(line))
 
 
 def _is_shallow(text: bytes) -> bool:
