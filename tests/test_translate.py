@@ -216,6 +216,19 @@ def test_a_client_that_loads_a_session_is_told_everything_again() -> None:
     assert translator.translate(answer(5)) == (answer(5),)
 
 
+def test_a_plan_called_main_and_the_plan_without_an_id_stay_two_plans() -> None:
+    translator = Translator(V2)
+    said(translator, items("main", entry("a")))
+    assert said(translator, plan(entry("b")))[0]["plan"]["planId"] == "main (no id)"
+
+
+def test_entries_that_other_readers_would_drop_are_mended_on_the_way() -> None:
+    """R6, R28."""
+    for dialect in (V1, V1_RFD, V1_DRAFT):
+        [update] = said(Translator(dialect), plan("just text", {"content": None}, entry("a")))
+        assert listed(update) == [("just text", "pending"), ('{"content":null}', "pending"), ("a", "pending")]
+
+
 def test_sessions_do_not_mix() -> None:
     translator = Translator(V1)
     said(translator, items("p", entry("a"), session="s1"))

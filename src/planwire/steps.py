@@ -192,17 +192,21 @@ class _Matching:
                 self._take(new, self.last[old].id)
 
     def _twins(self, news: list[int], olds: list[int]) -> Iterable[tuple[int, int]]:
-        """Of several steps with one text some came or went: those that kept their status stayed."""
+        """Of several steps with one text some came or went: those that kept status and place stayed, then status."""
+        stayed = {place for place in set(news) & set(olds) if self.last[place].status == self.drafts[place].status}
+        yield from ((place, place) for place in sorted(stayed))
         by_status: dict[str, deque[int]] = {}
         for old in olds:
-            by_status.setdefault(self.last[old].status, deque()).append(old)
+            if old not in stayed:
+                by_status.setdefault(self.last[old].status, deque()).append(old)
         unpaired: list[int] = []
         for new in news:
-            same = by_status.get(self.drafts[new].status)
-            if same:
-                yield new, same.popleft()
-            else:
-                unpaired.append(new)
+            if new not in stayed:
+                same = by_status.get(self.drafts[new].status)
+                if same:
+                    yield new, same.popleft()
+                else:
+                    unpaired.append(new)
         yield from zip(unpaired, sorted(old for rest in by_status.values() for old in rest), strict=False)
 
     def _by_any_text(self, wanted: dict[str, list[int]], owners: dict[str, tuple[str, ...]]) -> None:

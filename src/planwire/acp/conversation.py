@@ -114,7 +114,8 @@ class Conversation:
                 self.dialect = negotiate(asked.params, _value(message.result))
                 return Initialized(self.dialect)
             case "session/load" | "session/resume":
-                return Retold(asked.params.get("sessionId", ""), failed)
+                session = asked.params.get("sessionId")
+                return Retold(session, failed) if isinstance(session, str) else None
         return None
 
 

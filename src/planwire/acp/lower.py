@@ -81,9 +81,13 @@ class Fallback:
             {
                 "sessionUpdate": "agent_message_chunk",
                 "content": {"type": "text", "text": new},
-                "messageId": f"planwire:{MAIN if plan.id is None else plan.id}:{told.message}",
+                "messageId": _message_id(plan.id, told.message),
             }
         ]
+
+
+def _message_id(plan_id: PlanId, number: int) -> str:
+    return f"planwire:{number}" if plan_id is None else f"planwire:{plan_id}:{number}"
 
 
 def _steps(plan: Plan) -> tuple[Entry, ...]:

@@ -82,6 +82,8 @@ def _read_bytes(line: bytes) -> Reading:
         elif b'"plan' in line or (b"\\" in line and b"\\u" in line):  # an escape could spell it
             update = _read_around_entries(line)
         else:
+            if not line.isascii():
+                line.decode()  # what the decoder skips it does not check
             return Reading(messages=(_decode_message(line),))
     except _UNREADABLE:
         return _read_loosely(line)
@@ -172,12 +174,14 @@ _DICT_OR_NONE = (dict, type(None))
 def _are_safe(entries: tuple[Entry, ...], line: bytes) -> bool:
     """Whether nothing in the entries needs a look: a list may be endless, `_meta` may be nested dangerously deep.
 
-    And nobody but planwire sets `extra`.
+    A priority that is null is to be reported, and nobody but planwire sets `extra`.
     """
     if len(entries) > MAX_ENTRIES:
         return False
-    foreign = [entry for entry in entries if entry.meta is not None or entry.extra is not None]
-    return not foreign or (all(entry.extra is None for entry in foreign) and _is_shallow(line))
+    odd = [e for e in entries if e.meta is not None or e.extra is not None or e.priority is None]
+    if not odd:
+        return True
+    return all(e.extra is None and e.priority is not None for e in odd) and _is_shallow(line)
 
 
 def _is_shallow(text: bytes) -> bool:
@@ -188,15 +192,18 @@ def _is_shallow(text: bytes) -> bool:
 
 def _read_loosely(line: bytes) -> Reading:
     reports = Reports()
+    line = line.removeprefix(b"\xef\xbb\xbf")  # a byte order mark
     try:
         value = _decode_value(line)
     except _UNREADABLE as problem:
         if not line.strip():
             return Reading()
         value = _decode_mended(line, problem, reports)
-        if value is None:
+        if value is _NOTHING:
             return Reading(reports=tuple(reports.made))
     if isinstance(value, list):
+        if not value:
+            reports.add("empty-batch", "", "a batch has at least one message", "R36")
         read = [salvage(message, reports, f"[{index}]") for index, message in enumerate(value)]
     else:
         read = [salvage(value, reports)]
@@ -206,13 +213,13 @@ def _read_loosely(line: bytes) -> Reading:
 
 
 def _decode_mended(line: bytes, problem: Exception, reports: Reports) -> Any:
-    """The value of a line that is not quite JSON, with what could not be kept replaced; None if it is no JSON at all.
+    """The value of a line that is not quite JSON, with what could not be kept replaced, if it can be had at all.
 
-    Seen in the wild: half of an emoji (`\\ud83d`), NaN from Python, a byte order mark, text in another encoding.
+    Seen in the wild: half of an emoji (`\\ud83d`), NaN from Python, text in another encoding.
     """
     import json  # noqa: PLC0415  (only for lines that are broken)
 
-    text = line.decode("utf-8-sig", "replace")
+    text = line.decode("utf-8", "replace")
     try:
         value = json.loads(text, parse_constant=str, parse_float=_finite_or_text)
         text = json.dumps(value, ensure_ascii=False).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
@@ -220,10 +227,12 @@ def _decode_mended(line: bytes, problem: Exception, reports: Reports) -> Any:
     except (ValueError, RecursionError, *_UNREADABLE):
         what = "nested too deeply" if isinstance(problem, RecursionError) else f"not JSON ({problem})"
         reports.add("not-json", "", f"the line is {what}: {excerpt(text)}", "R34")
-        return None
-    if not line.startswith(b"\xef\xbb\xbf"):
-        reports.add("not-quite-json", "", f"the line had to be mended to be read ({problem})", "R34")
+        return _NOTHING
+    reports.add("not-quite-json", "", f"the line had to be mended to be read ({problem})", "R34")
     return value
+
+
+_NOTHING = object()
 
 
 def _finite_or_text(number: str) -> float | str:

@@ -235,7 +235,9 @@ def _entry(entry: Any, path: str, reports: Reports) -> Entry:
         content = _as_text(entry)
     entry.pop("content", None)
     priority = _word(entry, "priority", "it counts as medium", path, reports)
-    status = _word(entry, "status", "it counts as pending", path, reports) or "pending"
+    status = _word(entry, "status", "it counts as pending", path, reports)
+    if status is None:
+        status = "pending"
     if not entry:
         return Entry(content, priority, status)
     return Entry(content, priority, status, _take_meta(entry, path, reports), _extra(entry, path, reports))

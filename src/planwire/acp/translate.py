@@ -8,7 +8,7 @@ from msgspec import Raw
 from msgspec.structs import replace
 
 from planwire.acp.conversation import AGENT, Conversation, Retelling
-from planwire.acp.dialects import Dialect
+from planwire.acp.dialects import MAIN, Dialect
 from planwire.acp.lower import Fallback
 from planwire.acp.messages import Extension, Removal, Update
 from planwire.acp.read import read
@@ -16,6 +16,10 @@ from planwire.acp.write import write, write_update
 from planwire.plan import FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan, PlanId
 
 __all__ = ["Translator"]
+
+#: What is wrong with an entry that planwire mends and other readers drop without a word.
+_DROPPED_BY_OTHERS = frozenset(("entry-not-an-object", "no-content", "no-priority", "no-status", "not-quite-json"))
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class Translator:
@@ -29,8 +33,11 @@ class Translator:
 
     def translate(self, line: bytes, sender: str | None = None) -> tuple[bytes, ...]:
         """The lines to send for a line: most often just itself."""
-        if line.lstrip()[:1] == b"[":
+        if line.removeprefix(_BYTE_ORDER_MARK).lstrip()[:1] == b"[":
             return self._translate_batch(line, sender)
+        return self._translate_message(line, sender)
+
+    def _translate_message(self, line: bytes, sender: str | None) -> tuple[bytes, ...]:
         reading = read(line)
         for message in reading.messages:
             meaning = self._conversation.hear(message, sender)
@@ -38,7 +45,8 @@ class Translator:
                 self._fallback(meaning.session).retell()
         if not reading.updates:
             return (line,)
-        return self._translate_update(line, reading.updates[0])
+        mended = any(report.code in _DROPPED_BY_OTHERS for report in reading.reports)
+        return self._translate_update(line, reading.updates[0], mended=mended)
 
     def sender_of(self, line: bytes) -> str | None:
         """Who sent a line, as far as it can be told from the line and from what was translated before it."""
@@ -49,28 +57,30 @@ class Translator:
 
     def _translate_batch(self, line: bytes, sender: str | None) -> tuple[bytes, ...]:
         try:
-            messages = [bytes(message) for message in msgspec.json.decode(line, type=list[Raw])]
+            batch = msgspec.json.decode(line.removeprefix(_BYTE_ORDER_MARK), type=list[Raw])
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return (line,)
-        translated = [out for message in messages for out in self.translate(message, sender)]
+        messages = [bytes(message) for message in batch]
+        translated = [out for message in messages for out in self._translate_message(message, sender)]
         if translated == messages:
             return (line,)
         return (b"[%b]" % b",".join(translated),) if translated else ()
 
-    def _translate_update(self, line: bytes, update: Update) -> tuple[bytes, ...]:
+    def _translate_update(self, line: bytes, update: Update, *, mended: bool) -> tuple[bytes, ...]:
         whole = self._with_whole_text(update)
         if self.dialect.operations:
-            if whole.body is None or (whole is update and self._is_understood(update)):
+            if whole.body is None or (whole is update and not mended and self._is_understood(update)):
                 return (line,)
-            return (write(whole, self.dialect),)
+            return (write(self._with_free_id(whole), self.dialect),)
         fallback = self._fallback(update.session)
         match whole.body:
             case Removal(id=plan_id):
                 updates = fallback.remove(plan_id)
             case ItemsPlan() | MarkdownPlan() | FilePlan() | OtherPlan() as plan:
                 updates = fallback.put(plan)
-                if update.sort == "plan" and isinstance(plan, ItemsPlan) and fallback.entries() == [*plan.entries]:
-                    return (line,)
+                if update.sort == "plan" and isinstance(plan, ItemsPlan) and not mended:
+                    if fallback.entries() == [*plan.entries]:
+                        return (line,)
             case _:  # it can't be used: a v1 client may see what is v1, and nothing else
                 return (line,) if update.sort == "plan" else ()
         around = update.around
@@ -93,6 +103,16 @@ class Translator:
         elif body is not None:
             self._plans[update.session, body.id] = body
         return update
+
+    def _with_free_id(self, update: Update) -> Update:
+        """The plan without an id gets another one than `main` where a plan of that name lives beside it."""
+        body = update.body
+        if isinstance(body, Extension | Removal | None) or body.id is not None:
+            return update
+        if update.sort == "plan" and self.dialect.baseline:
+            return update
+        taken = (update.session, MAIN) in self._plans
+        return replace(update, body=replace(body, id=f"{MAIN} (no id)" if taken else MAIN))
 
     def _is_understood(self, update: Update) -> bool:
         """Whether a client of the dialect reads the line as it is."""

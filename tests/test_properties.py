@@ -1,0 +1,563 @@
+"""What holds for every plan and every line, whatever is in it.
+
+Rules of the protocol are cited by their number (R1, R2 …), as reports cite them.
+"""
+
+import json
+from collections.abc import Callable
+from difflib import SequenceMatcher
+from random import Random
+from typing import Any
+
+import msgspec
+import pytest
+from acp.schema import AgentMessageChunk, AgentPlanContentUpdate, AgentPlanUpdate, PlanUpdateItems, SessionNotification
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+
+from planwire import DIALECTS, V1, V1_DRAFT, Board, Dialect, Reading, Translator, Update, diff, markdown, read, write
+from planwire.acp import AGENT, CLIENT, Removal
+from planwire.plan import PENDING, STATUSES, Entry, Fields, ItemsPlan, MarkdownPlan, Plan
+from planwire.steps import SIMILAR, PlanState, Step, mark, track
+from tests import strategies as some
+
+every_dialect = pytest.mark.parametrize("dialect", DIALECTS.values(), ids=list(DIALECTS))
+ways = st.sampled_from([*some.WAYS_OF_WRITING, lambda value: b"\xef\xbb\xbf" + some.compact(value)])
+senders = st.sampled_from((None, CLIENT, AGENT))
+
+
+def exactly(value: Any) -> bytes:
+    """A value as JSON, by which it can be told whether two are the same in everything: to Python, 1 is 1.0 and True."""
+    return msgspec.json.encode(value, order="sorted")
+
+
+# Reading what was written
+
+
+@every_dialect
+@given(data=st.data())
+def test_what_was_written_is_read_as_the_same_update(dialect: Dialect, data: st.DataObject) -> None:
+    """R6, R11, R13, R18, R21: every field, `_meta` at every level, unknown fields and values included."""
+    update = data.draw(some.updates_for(dialect))
+    reading = read(write(update, dialect))
+    assert reading == Reading((update,))
+    assert exactly(reading) == exactly(Reading((update,)))
+
+
+@every_dialect
+@given(data=st.data())
+def test_what_was_read_is_written_as_it_came(dialect: Dialect, data: st.DataObject) -> None:
+    """R21, R46: forwarding keeps what it does not understand."""
+    line = write(data.draw(some.updates_for(dialect)), dialect)
+    (update,) = read(line).updates
+    assert json.loads(write(update, dialect)) == json.loads(line)
+
+
+@given(st.binary() | some.texts | some.json_values | some.nearly_messages())
+def test_bytes_text_and_parsed_values_are_read_alike(value: Any) -> None:
+    line = value if isinstance(value, bytes) else value.encode() if isinstance(value, str) else some.compact(value)
+    assert gist(read(bytearray(line))) == gist(read(line))
+    assert gist(read(value)) == gist(read(line))
+
+
+# Every route of the reader leads to the same reading
+
+
+def gist(reading: Reading) -> tuple[bytes, list[Any], list[Any]]:
+    """A reading without what depends on the spelling of its line: the JSON text of messages, excerpts in reports."""
+    messages = [(message.method, message.id) for message in reading.messages]
+    reports = sorted((report.code, report.where, report.rule or "") for report in reading.reports)
+    return exactly(reading.updates), messages, reports
+
+
+@given(some.nearly_messages())
+@example({"sessionUpdate": "plan_update", "plan": {"type": "items", "planId": None, "id": "p", "entries": []}})
+def test_a_line_says_the_same_however_its_json_is_spelled(message: Any) -> None:
+    """R34 asks for JSON in UTF-8, not for one spelling of it."""
+    expected = gist(read(some.spaced(message)))
+    for way in some.WAYS_OF_WRITING:
+        assert gist(read(way(message))) == expected
+        assert gist(read(b" " + way(message) + b"\r\n")) == expected
+        assert gist(read(b"\xef\xbb\xbf" + way(message))) == expected
+
+
+@every_dialect
+@given(data=st.data())
+def test_a_line_says_the_same_in_any_order_of_its_keys(dialect: Dialect, data: st.DataObject) -> None:
+    message = json.loads(write(data.draw(some.updates_for(dialect)), dialect))
+    shuffled = some.reordered(message, data.draw(st.integers(0, 1000)))
+    for way in some.WAYS_OF_WRITING:
+        assert gist(read(way(shuffled))) == gist(read(some.compact(message)))
+
+
+# Nothing that arrives raises, and nothing is passed over in silence
+
+
+def is_json(line: bytes) -> bool:
+    try:
+        json.loads(line.decode(), parse_constant=lambda word: json.loads("no JSON: " + word))
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+@given(some.any_lines(), st.none() | st.sampled_from(list(DIALECTS.values())))
+@example(b"[]", None)
+@example(b"\xef\xbb\xbfnull", None)
+@example(b'{"method":"x","params":"\xff"}', None)
+def test_every_line_is_read_as_something(line: bytes, dialect: Dialect | None) -> None:
+    """R34: and if it is no JSON, a report says so."""
+    reading = read(line, dialect)
+    if line.strip():
+        assert reading.updates or reading.messages or reading.reports
+        assert reading.reports or is_json(line.removeprefix(b"\xef\xbb\xbf"))
+
+
+@given(some.nearly_messages())
+def test_an_update_that_can_not_be_used_is_reported(message: Any) -> None:
+    """R22"""
+    reading = read(some.compact(message))
+    assert reading.reports or all(update.body is not None for update in reading.updates)
+
+
+@given(st.lists(st.tuples(some.any_lines(), senders), max_size=8))
+@example(
+    [
+        (b'{"jsonrpc":"2.0","id":1,"method":"session/load","params":{"sessionId":[1]}}', None),
+        (b'{"jsonrpc":"2.0","id":1,"result":null}', None),
+    ]
+)
+def test_a_board_survives_every_sequence_of_lines(lines: list[tuple[bytes, str | None]]) -> None:
+    board = Board()
+    for line, sender in lines:
+        change = board.apply(line, sender)
+        assert_change_is_right(board, change.session, change.plans)
+        assert all(report in change.reports for report in read(line).reports)
+    change = board.close()
+    assert_change_is_right(board, change.session, change.plans)
+
+
+def assert_change_is_right(board: Board, session: str | None, changes: tuple[Any, ...]) -> None:
+    """What a change says about each plan leads from what was there before to what is there after."""
+    assert not changes or session is not None
+    for change in changes:
+        if change.before and change.after:
+            assert diff.apply(change.diff, change.before.plan) == change.after.plan
+
+
+@every_dialect
+@given(lines=st.lists(st.tuples(some.any_lines(), senders), max_size=6))
+def test_a_translator_survives_every_sequence_of_lines(dialect: Dialect, lines: list[tuple[bytes, str | None]]) -> None:
+    """And it sends no plan_update or plan_removed to a client that did not ask for these (R8)."""
+    translator = Translator(dialect)
+    for line, sender in lines:
+        for sent in translator.translate(line, sender):
+            assert isinstance(sent, bytes)
+            if not dialect.operations:
+                assert all(update.sort == "plan" for update in read(sent).updates)
+
+
+@every_dialect
+def test_no_depth_of_nesting_breaks_the_reader_the_board_or_a_translator(dialect: Dialect) -> None:
+    for depth in range(1, 1100, 1 if dialect is V1 else 7):
+        nested = b"[" * depth + b"1" + b"]" * depth
+        translator, board = Translator(dialect), Board()
+        for line in (nested, b'{"sessionUpdate":"plan","entries":[' + nested + b"]}"):
+            assert read(line, dialect).reports
+            board.apply(line)
+            translator.translate(line)
+
+
+@every_dialect
+@given(messages=st.lists(some.notifications(some.nearly_updates()) | some.other_messages(), max_size=4), way=ways)
+def test_a_batch_is_translated_message_by_message(
+    dialect: Dialect, messages: list[Fields], way: Callable[[Any], bytes]
+) -> None:
+    """R36: whether it begins with a bracket, a space or a byte order mark."""
+    one_by_one, in_a_batch = Translator(dialect), Translator(dialect)
+    expected = [json.loads(sent) for message in messages for sent in one_by_one.translate(way(message))]
+    assert [
+        each for sent in in_a_batch.translate(way(messages)) for each in json.loads(sent.decode("utf-8-sig"))
+    ] == expected
+
+
+# Lines that need no translation
+
+
+@given(
+    st.lists(
+        some.lines_of(
+            some.notifications(
+                some.json_object(
+                    sessionUpdate=st.just("plan"),
+                    entries=some.entry_lists_json(some.clean_entries_json),
+                    _meta=some.sometimes(some.objects),
+                )
+            )
+        ),
+        max_size=4,
+    )
+)
+def test_v1_plans_reach_a_v1_client_as_the_same_bytes(lines: list[bytes]) -> None:
+    """R14: the `plan` update is unchanged and needs no capability."""
+    translator = Translator(V1)
+    for line in lines:
+        assert translator.translate(line) == (line,)
+
+
+@every_dialect
+@given(data=st.data())
+def test_a_translator_of_the_dialect_that_is_spoken_changes_no_byte(dialect: Dialect, data: st.DataObject) -> None:
+    """R46"""
+    translator = Translator(dialect)
+    sessions = st.lists(some.updates_for(dialect), max_size=4)
+    for line in (write(update, dialect) for update in data.draw(sessions)):
+        assert translator.translate(line) == (line,)
+
+
+@every_dialect
+@given(lines=st.lists(st.tuples(some.lines_of(some.other_messages()) | some.any_lines(), senders), max_size=6))
+def test_lines_that_are_not_about_plans_leave_as_the_same_bytes(
+    dialect: Dialect, lines: list[tuple[bytes, str | None]]
+) -> None:
+    """R33, R46"""
+    translator = Translator(dialect)
+    for line, sender in lines:
+        if not read(line).updates:
+            assert translator.translate(line, sender) == (line,)
+
+
+# Plans for clients that know less
+
+
+def usable_updates(*id_keys: str) -> st.SearchStrategy[Fields]:
+    """Plan updates that say something, though often not as a v1 client understands it."""
+    ids = st.sampled_from(("main", "p", "q"))
+    meta = some.sometimes(some.nearly(some.objects))
+    named = some.plan_contents_json(id_keys, ids)
+    others = some.json_object(type=st.just("_tree"), nodes=some.json_values, **dict.fromkeys(id_keys, ids))
+    removals = some.json_object(sessionUpdate=st.just("plan_removed"), **dict.fromkeys(id_keys, ids))
+    baseline = some.json_object(sessionUpdate=st.just("plan"), entries=some.entry_lists_json(), _meta=meta)
+    plans = some.json_object(
+        sessionUpdate=st.just("plan_update"), plan=some.with_fields(named | others, *some.PLAN_FIELDS), _meta=meta
+    )
+    nameless = some.json_object(sessionUpdate=st.just("plan_update"), plan=some.plan_contents_json([], ids))
+    return st.one_of(plans, plans, plans, baseline, removals, nameless, streamed_texts(id_keys))
+
+
+def streamed_texts(id_keys: tuple[str, ...]) -> st.SearchStrategy[Fields]:
+    """Text that extends a plan, in the manner of JetBrains AIR."""
+    ids = st.sampled_from(("main", "p", "q"))
+    plan = some.json_object(type=st.just("markdown"), content=st.just(""), **dict.fromkeys(id_keys, ids))
+    return st.builds(
+        lambda plan, text: {
+            "sessionUpdate": "plan_update",
+            "plan": plan,
+            "_meta": {"jetbrains": {"air": {"contentDelta": text}}},
+        },
+        plan,
+        some.prose_texts,
+    )
+
+
+class V1Client:
+    """What a client made with the official SDK has seen: the last list of each session, and the messages' texts."""
+
+    def __init__(self) -> None:
+        self.lists: dict[str, list[str]] = {}
+        self.messages: dict[tuple[str, str | None], str] = {}
+
+    def receive(self, line: bytes) -> str | None:
+        """Take in a line; the id of the message that it continues, if it is one."""
+        params = json.loads(line)["params"]
+        notification = SessionNotification.model_validate(params)
+        update = notification.update
+        if isinstance(update, AgentMessageChunk):
+            message = notification.session_id, update.message_id
+            self.messages[message] = self.messages.get(message, "") + params["update"]["content"]["text"]
+            return update.message_id
+        assert isinstance(update, AgentPlanUpdate), "a v1 client is sent nothing but lists and messages"
+        assert len(update.entries) == len(params["update"]["entries"]), "the SDK dropped an entry"
+        self.lists[notification.session_id] = [entry.content for entry in update.entries]
+        return None
+
+
+@given(st.lists(some.notifications(usable_updates("planId")) | some.notifications(usable_updates("id")), max_size=8))
+def test_a_v1_client_gets_every_step_and_every_text_of_every_plan(messages: list[Fields]) -> None:
+    """R8, R9, R28: what it is sent is v1, and loses nothing."""
+    translator, client = Translator(V1), V1Client()
+    live: dict[str, dict[str | None, Plan]] = {}
+    said: dict[tuple[str, str | None], str | None] = {}
+    for message in messages:
+        session, line = message["params"]["sessionId"], some.compact(message)
+        (update,) = read(line).updates
+        plans = live.setdefault(session, {})
+        plan = follow(plans, update)
+        for sent in translator.translate(line):
+            message_id = client.receive(sent)
+            if message_id is not None and plan is not None:
+                said[session, plan.id] = message_id
+        assert_every_step_is_listed(plans, client.lists.get(session, []))
+        if isinstance(plan, MarkdownPlan) and plan.content and not track(plan).steps:
+            assert client.messages[session, said[session, plan.id]] == plan.content
+
+
+def follow(plans: dict[str | None, Plan], update: Update) -> Plan | None:
+    """Keep the plans of a session as an update leaves them; the plan that it set, if it set one."""
+    body = update.body
+    assert body is not None
+    if isinstance(body, Removal):
+        plans.pop(body.id, None)
+        return None
+    if not isinstance(body, Plan):
+        before = plans.get(body.id)
+        text = before.content if isinstance(before, MarkdownPlan) else ""
+        body = MarkdownPlan(body.id, text + body.text)
+    plans[body.id] = body
+    return body
+
+
+def assert_every_step_is_listed(plans: dict[str | None, Plan], listed: list[str]) -> None:
+    steps = [step.content for plan in plans.values() for step in track(plan).steps]
+    if steps:
+        assert len(listed) == len(steps)
+        assert all(shown.endswith(step) for shown, step in zip(listed, steps, strict=True))
+
+
+@given(st.lists(some.notifications(usable_updates("planId") | usable_updates("planId", "id")), max_size=5))
+def test_a_draft_client_keeps_every_entry(messages: list[Fields]) -> None:
+    """R7, R11: of lists, texts and files with an id; kinds that it does not know are another matter."""
+    translator = Translator(V1_DRAFT)
+    for message in messages:
+        params = message["params"]
+        assume(params["update"].get("plan", {}).get("type") != "_tree")
+        for sent in translator.translate(some.compact(message)):
+            params = json.loads(sent)["params"]
+            update = SessionNotification.model_validate(params).update
+            if isinstance(update, AgentPlanUpdate):
+                assert len(update.entries) == len(params["update"]["entries"])
+            if isinstance(update, AgentPlanContentUpdate) and isinstance(update.plan, PlanUpdateItems):
+                assert len(update.plan.entries) == len(params["update"]["plan"]["entries"])
+
+
+# Differences
+
+
+#: Plans that have much in common, of one id.
+related_plans = st.lists(
+    some.plans(st.just("p"), some.entries(st.none() | some.priorities)) | some.markdown_plans(st.just("p")),
+    min_size=2,
+    max_size=5,
+)
+
+
+@given(related_plans, st.data())
+def test_a_difference_makes_the_one_plan_from_the_other(plans: list[Plan], data: st.DataObject) -> None:
+    before, after = data.draw(st.sampled_from(plans)), data.draw(st.sampled_from(plans))
+    difference = diff.between(before, after)
+    assert diff.apply(difference, before) == after
+    assert bool(difference) == (before != after)
+
+
+@given(related_plans, st.data())
+def test_any_two_states_of_a_plan_differ_by_what_leads_from_one_to_the_other(
+    plans: list[Plan], data: st.DataObject
+) -> None:
+    states = history(plans)
+    before, after = data.draw(st.sampled_from(states)), data.draw(st.sampled_from(states))
+    difference = diff.compare(before, after)
+    assert diff.apply(difference, before.plan) == after.plan
+    assert len(before.steps) + len(difference.added) - len(difference.removed) == len(after.steps)
+    assert {added.step for added in difference.added} <= set(after.steps)
+    assert {removed.step for removed in difference.removed} <= set(before.steps)
+
+
+def history(plans: list[Plan]) -> list[PlanState]:
+    states: list[PlanState] = []
+    for plan in plans:
+        states.append(track(plan, states[-1] if states else None))
+    return states
+
+
+# Ids of steps
+
+
+def without_ids(steps: tuple[Step, ...]) -> list[Step]:
+    return [msgspec.structs.replace(step, id="") for step in steps]
+
+
+@given(related_plans)
+def test_what_a_step_says_depends_on_its_plan_and_not_on_the_past(plans: list[Plan]) -> None:
+    for state in history(plans):
+        assert without_ids(state.steps) == without_ids(track(state.plan).steps)
+
+
+@given(related_plans)
+def test_no_two_steps_share_an_id_and_new_steps_get_new_ones(plans: list[Plan]) -> None:
+    used: set[str] = set()
+    for state in history(plans):
+        ids = [step.id for step in state.steps]
+        assert len(ids) == len(set(ids))
+        newest = max((int(step_id[1:]) for step_id in used), default=0)
+        assert all(step_id in used or int(step_id[1:]) > newest for step_id in ids)
+        used |= set(ids)
+
+
+class Task:
+    """A step as its agent knows it: the same one, whatever it is called."""
+
+    def __init__(self, text: str, status: str = PENDING) -> None:
+        self.text = text
+        self.status = status
+
+
+def as_items(tasks: list[Task]) -> Plan:
+    return ItemsPlan("p", tuple(Entry(task.text, "medium", task.status) for task in tasks))
+
+
+def as_markdown(tasks: list[Task]) -> Plan:
+    boxes = dict(zip(STATUSES, " ~x-", strict=True))
+    return MarkdownPlan("p", "".join(f"- [{boxes[task.status]}] {task.text}\n" for task in tasks))
+
+
+SAYINGS = (as_items, as_markdown)
+
+
+class Work(RuleBasedStateMachine):
+    """An agent works on a list, one change at a time, and no step may get another's id, or a new one (R5).
+
+    Texts are never the same as any that was there before: what becomes of twins is told by other tests.
+    """
+
+    @initialize(texts=st.lists(some.phrases, min_size=1, max_size=6, unique=True), say=st.sampled_from(SAYINGS))
+    def begin(self, texts: list[str], say: Callable[[list[Task]], Plan]) -> None:
+        self.say = say
+        self.tasks = [Task(text) for text in texts]
+        self.gone: list[Task] = []
+        self.texts = set(texts)
+        self.ids: dict[Task, str] = {}
+        self.state: PlanState | None = None
+
+    @rule(seed=st.integers(0, 1000))
+    def reorder(self, seed: int) -> None:
+        Random(seed).shuffle(self.tasks)
+
+    @rule(text=some.phrases, status=st.sampled_from(STATUSES), at=st.integers(0, 6))
+    def insert(self, text: str, status: str, at: int) -> None:
+        if text not in self.texts:
+            self.texts.add(text)
+            self.tasks.insert(at, Task(text, status))
+
+    @rule(at=st.integers(0, 6))
+    def remove(self, at: int) -> None:
+        if len(self.tasks) > 1:
+            self.gone.append(self.tasks.pop(at % len(self.tasks)))
+
+    @rule(at=st.integers(0, 6))
+    def bring_back(self, at: int) -> None:
+        if self.gone:
+            self.tasks.insert(at, self.gone.pop())
+
+    @rule(at=st.integers(0, 6), word=st.integers(0, 5), instead=some.phrases, status=st.sampled_from(STATUSES))
+    def reword(self, at: int, word: int, instead: str, status: str) -> None:
+        """Say it in other words that are much like the old ones; agents often do so as they start it."""
+        task = self.tasks[at % len(self.tasks)]
+        words = task.text.split()
+        text = " ".join((*words[:word], instead, *words[word + 1 :]))
+        if text not in self.texts and SequenceMatcher(None, task.text, text, autojunk=False).ratio() >= SIMILAR:
+            self.texts.add(text)
+            task.text, task.status = text, status
+
+    @rule(at=st.integers(0, 6), status=st.sampled_from(STATUSES))
+    def set_status(self, at: int, status: str) -> None:
+        self.tasks[at % len(self.tasks)].status = status
+
+    @rule()
+    def send_an_empty_list(self) -> None:
+        self.state = track(self.say([]), self.state)
+        assert self.state.steps == ()
+
+    @invariant()
+    def every_step_has_the_id_that_it_was_given(self) -> None:
+        self.state = track(self.say(self.tasks), self.state)
+        for task, step in zip(self.tasks, self.state.steps, strict=True):
+            assert step.content == task.text
+            assert self.ids.setdefault(task, step.id) == step.id
+        assert len(set(self.ids.values())) == len(self.ids)
+
+
+def test_a_step_keeps_its_id_whatever_is_done_to_the_list() -> None:
+    run_state_machine_as_test(Work)
+
+
+#: Lists in which the same text often stands twice.
+lists_with_twins = st.lists(
+    st.builds(Entry, st.sampled_from(("run the tests", "write docs")), st.just("low"), some.statuses), max_size=5
+)
+
+
+def ids_after(before: list[Entry], after: list[Entry]) -> tuple[set[str], set[str]]:
+    earlier = track(ItemsPlan("p", tuple(before)))
+    later = track(ItemsPlan("p", tuple(after)), earlier)
+    return {step.id for step in earlier.steps}, {step.id for step in later.steps}
+
+
+@given(lists_with_twins, st.data())
+def test_reordering_twins_makes_no_new_step(entries: list[Entry], data: st.DataObject) -> None:
+    before, after = ids_after(entries, data.draw(st.permutations(entries)))
+    assert before == after
+
+
+@given(lists_with_twins, some.statuses, st.data())
+def test_adding_or_removing_a_twin_changes_no_other_id(entries: list[Entry], status: str, data: st.DataObject) -> None:
+    at = data.draw(st.integers(0, len(entries)))
+    longer = [*entries[:at], Entry("run the tests", "low", status), *entries[at:]]
+    before, after = ids_after(entries, longer)
+    assert before < after
+    assert len(after - before) == 1
+    before, after = ids_after(longer, entries)
+    assert after < before
+
+
+@given(lists_with_twins.filter(bool), some.statuses, st.data())
+def test_rewording_a_twin_makes_no_new_step(entries: list[Entry], status: str, data: st.DataObject) -> None:
+    at = data.draw(st.integers(0, len(entries) - 1))
+    reworded = Entry(entries[at].content.replace("run", "running").replace("write", "writing"), "low", status)
+    before, after = ids_after(entries, [*entries[:at], reworded, *entries[at + 1 :]])
+    assert before == after
+
+
+# Markdown
+
+
+@given(some.markdown_texts(), st.sampled_from(STATUSES), st.data())
+def test_marking_a_step_changes_one_character_and_one_status(text: str, status: str, data: st.DataObject) -> None:
+    before = track(MarkdownPlan("p", text))
+    if not before.steps:
+        return
+    at = data.draw(st.integers(0, len(before.steps) - 1))
+    plan = mark(before, before.steps[at].id, status)
+    assert isinstance(plan, MarkdownPlan)
+    changed = [place for place, (old, new) in enumerate(zip(text, plan.content, strict=True)) if old != new]
+    assert len(changed) == (before.steps[at].status != status)
+    expected = list(before.steps)
+    expected[at] = msgspec.structs.replace(expected[at], status=status)
+    assert list(track(plan, before).steps) == expected
+
+
+@given(some.markdown_texts())
+def test_unmarking_keeps_the_length_and_every_step_and_does_nothing_twice(text: str) -> None:
+    unmarked = markdown.unmarked(text)
+    assert len(unmarked) == len(text)
+    assert markdown.unmarked(unmarked) == unmarked
+    before, after = markdown.parse(text), markdown.parse(unmarked)
+    assert [task.text for task in after.tasks] == [task.text for task in before.tasks]
+    assert all(task.status == PENDING for task in after.tasks)
+
+
+@given(some.markdown_texts())
+def test_the_box_of_a_task_stands_where_its_offset_says(text: str) -> None:
+    for task in markdown.parse(text).tasks:
+        assert text[task.offset - 1] == "["
+        assert text[task.offset + 1] == "]"
