@@ -121,7 +121,6 @@ def _read_strictly(line: bytes) -> Update | None:
     return Update(params.session_id, "plan_update", ItemsPlan(plan.id, plan.entries), ("id",))
 
 
-_KEY = b'"entries":['
 _STAND_IN = "\x7fentries"
 _QUOTED_STAND_IN = b'"\x7fentries"'
 
@@ -129,16 +128,15 @@ _QUOTED_STAND_IN = b'"\x7fentries"'
 def _read_around_entries(line: bytes) -> Update | None:
     """The update on a line with a proper list and fields of its own around it.
 
-    The list is cut out between the first key that looks like its own and the last bracket, and a word stands in for
-    it. That this was really the list shows afterwards: the cut piece decodes as entries, and the word is found where
-    the list belongs and nowhere else.
+    The list is cut out, and a word that is not in the line stands in for it. That this was really the list shows
+    afterwards: the cut piece decodes as entries, and the word is found where the list belongs.
     """
-    start = line.find(_KEY) + len(_KEY) - 1
-    end = line.rfind(b"]") + 1
-    if start < len(_KEY) or end <= start:
+    cut = _cut_entries(line)
+    if cut is None:
         return None
+    start, end, entries = cut
     rest = line[:start] + _QUOTED_STAND_IN + line[end:]
-    if rest.count(b"\x7f") != 1 or (b"\\" in rest and b"\\u00" in rest) or not _is_shallow(rest):
+    if b"\x7f" in line or (b"\\" in rest and b"\\u00" in rest) or not _is_shallow(rest):
         return None
     try:
         message = _decode_value(rest)
@@ -160,7 +158,6 @@ def _read_around_entries(line: bytes) -> Update | None:
             return None
     except (KeyError, TypeError, AttributeError):
         return None
-    entries = _decode_entries(line[start:end])
     if not _are_safe(entries, line):
         return None
     plan = ItemsPlan(plan_id, entries, meta, fields or None)
@@ -169,6 +166,31 @@ def _read_around_entries(line: bytes) -> Update | None:
 
 
 _DICT_OR_NONE = (dict, type(None))
+_KEYS = (b'"entries":[', b'"entries": [')
+
+
+def _cut_entries(line: bytes) -> tuple[int, int, tuple[Entry, ...]] | None:
+    """Where the first list that looks like the plan's begins and ends, and its entries.
+
+    It ends at one of the last brackets of the line: behind it there may be lists in `_meta`, or brackets in a text.
+    """
+    start = line.find(_KEYS[0]) + len(_KEYS[0]) - 1
+    if start < len(_KEYS[0]):
+        start = line.find(_KEYS[1]) + len(_KEYS[1]) - 1
+        if start < len(_KEYS[1]):
+            return None
+    end = len(line)
+    for _ in range(3):
+        end = line.rfind(b"]", start, end)
+        if end < 0:
+            return None
+        try:
+            return start, end + 1, _decode_entries(line[start : end + 1])
+        except msgspec.ValidationError:
+            return None
+        except msgspec.DecodeError:  # that was not its end
+            continue
+    return None
 
 
 def _are_safe(entries: tuple[Entry, ...], line: bytes) -> bool:
@@ -181,11 +203,13 @@ def _are_safe(entries: tuple[Entry, ...], line: bytes) -> bool:
     odd = [e for e in entries if e.meta is not None or e.extra is not None or e.priority is None]
     if not odd:
         return True
-    return all(e.extra is None and e.priority is not None for e in odd) and _is_shallow(line)
+    return _is_shallow(line) and not [e for e in odd if e.extra is not None or e.priority is None]
 
 
 def _is_shallow(text: bytes) -> bool:
-    """Whether a JSON text can't be nested too deeply, since not enough brackets are opened in it."""
+    """Whether a JSON text can't be nested too deeply, since it is too short or opens too few brackets."""
+    if len(text) <= 2 * MAX_NESTING:
+        return True
     lists = len(text.split(b"[", MAX_NESTING)) - 1  # rare in these texts, and split skips what it does not look for
     return text.count(b"{") + lists <= MAX_NESTING
 

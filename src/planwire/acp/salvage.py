@@ -19,7 +19,7 @@ __all__ = ["MAX_ENTRIES", "MAX_NESTING", "MAX_REPORTS", "Reports", "excerpt", "s
 #: Entries of one plan that are kept; the rest is reported.
 MAX_ENTRIES: Final = 20_000
 #: How deep `_meta` and other foreign fields may be nested to be kept: values are compared and encoded recursively.
-MAX_NESTING: Final = 128
+MAX_NESTING: Final = 200
 #: Reports that one line can give. A line with more wrong than this tells nothing new after it.
 MAX_REPORTS: Final = 100
 
