@@ -12,10 +12,11 @@ import planwire
 
 ROOT = Path(planwire.__file__).parent
 RINGS = (
-    {"errors", "plan"},
-    {"markdown", "steps", "diff"},
-    {"acp", "board"},
-    {"terminal", "cli", "__init__", "__main__"},
+    {"errors", "events", "plan"},
+    {"changes", "diff", "fold", "markdown", "steps"},
+    {"acp", "board", "chat", "tools"},
+    {"journal", "session"},
+    {"adapters", "terminal", "cli", "__init__", "__main__"},
 )
 CORE = {name for ring in RINGS[:3] for name in ring}
 PURE = {"bisect", "collections", "difflib", "functools", "json", "re", "types", "typing", "msgspec", "markdown_it"}

@@ -10,14 +10,31 @@ from random import Random
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 import pytest
 from acp.schema import AgentMessageChunk, AgentPlanContentUpdate, AgentPlanUpdate, PlanUpdateItems, SessionNotification
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
-from planwire import DIALECTS, V1, V1_DRAFT, Board, Dialect, Reading, Translator, Update, diff, markdown, read, write
+from planwire import (
+    DIALECTS,
+    V1,
+    V1_DRAFT,
+    V1_RFD,
+    V2,
+    Board,
+    Dialect,
+    Reading,
+    Translator,
+    Update,
+    diff,
+    markdown,
+    read,
+    write,
+)
 from planwire.acp import AGENT, CLIENT, Removal
+from planwire.acp.write import fitted
 from planwire.plan import PENDING, STATUSES, Entry, Fields, ItemsPlan, MarkdownPlan, Plan
 from planwire.steps import SIMILAR, PlanState, Step, mark, track
 from tests import strategies as some
@@ -54,11 +71,17 @@ def test_what_was_read_is_written_as_it_came(dialect: Dialect, data: st.DataObje
     assert json.loads(write(update, dialect)) == json.loads(line)
 
 
-@given(st.binary() | some.texts | some.json_values | some.nearly_messages())
-def test_bytes_text_and_parsed_values_are_read_alike(value: Any) -> None:
-    line = value if isinstance(value, bytes) else value.encode() if isinstance(value, str) else some.compact(value)
-    assert gist(read(bytearray(line))) == gist(read(line))
-    assert gist(read(value)) == gist(read(line))
+@given(st.binary() | some.texts)
+def test_text_is_read_like_its_bytes(text: bytes | str) -> None:
+    line = text if isinstance(text, bytes) else text.encode()
+    assert read(bytearray(line)) == read(memoryview(line)) == read(text) == read(line)
+
+
+@given(some.nearly_messages() | some.objects)
+@example({"sessionUpdate": "plan", "entries": [{"content": "half of \ud83d", "priority": "low", "status": "pending"}]})
+def test_a_parsed_value_is_read_like_its_line(value: Any) -> None:
+    updates, messages, reports = gist(read(value))
+    assert (updates, messages) == gist(read(some.escaped(value)))[:2]
 
 
 # Every route of the reader leads to the same reading
@@ -243,7 +266,13 @@ def usable_updates(*id_keys: str) -> st.SearchStrategy[Fields]:
         sessionUpdate=st.just("plan_update"), plan=some.with_fields(named | others, *some.PLAN_FIELDS), _meta=meta
     )
     nameless = some.json_object(sessionUpdate=st.just("plan_update"), plan=some.plan_contents_json([], ids))
-    return st.one_of(plans, plans, plans, baseline, removals, nameless, streamed_texts(id_keys))
+    numbered = some.json_object(sessionUpdate=st.just("plan_update"), plan=some.plan_contents_json(id_keys, st.just(7)))
+    typeless = plans.map(without_type).filter(lambda update: "nodes" not in update["plan"])
+    return st.one_of(plans, plans, plans, baseline, removals, nameless, numbered, typeless, streamed_texts(id_keys))
+
+
+def without_type(update: Fields) -> Fields:
+    return {**update, "plan": {key: value for key, value in update["plan"].items() if key != "type"}}
 
 
 def streamed_texts(id_keys: tuple[str, ...]) -> st.SearchStrategy[Fields]:
@@ -257,7 +286,7 @@ def streamed_texts(id_keys: tuple[str, ...]) -> st.SearchStrategy[Fields]:
             "_meta": {"jetbrains": {"air": {"contentDelta": text}}},
         },
         plan,
-        some.prose_texts,
+        some.prose_texts | some.markdown_texts(),
     )
 
 
@@ -299,8 +328,13 @@ def test_a_v1_client_gets_every_step_and_every_text_of_every_plan(messages: list
             if message_id is not None and plan is not None:
                 said[session, plan.id] = message_id
         assert_every_step_is_listed(plans, client.lists.get(session, []))
-        if isinstance(plan, MarkdownPlan) and plan.content and not track(plan).steps:
-            assert client.messages[session, said[session, plan.id]] == plan.content
+        if isinstance(plan, MarkdownPlan) and plan.content:
+            document = markdown.parse(plan.content)
+            if not document.tasks:
+                assert client.messages[session, said[session, plan.id]] == plan.content
+            elif document.prose:
+                message = client.messages[session, said[session, plan.id]]
+                assert markdown.unmarked(message) == markdown.unmarked(plan.content)
 
 
 def follow(plans: dict[str | None, Plan], update: Update) -> Plan | None:
@@ -339,6 +373,34 @@ def test_a_draft_client_keeps_every_entry(messages: list[Fields]) -> None:
                 assert len(update.entries) == len(params["update"]["entries"])
             if isinstance(update, AgentPlanContentUpdate) and isinstance(update.plan, PlanUpdateItems):
                 assert len(update.plan.entries) == len(params["update"]["plan"]["entries"])
+
+
+@pytest.mark.parametrize("dialect", [V1_RFD, V1_DRAFT, V2], ids=["v1-rfd", "v1-draft", "v2"])
+@given(
+    messages=st.lists(
+        some.notifications(usable_updates("planId")) | some.notifications(usable_updates("id")), max_size=8
+    )
+)
+def test_a_client_that_knows_plans_by_id_gets_every_plan(dialect: Dialect, messages: list[Fields]) -> None:
+    """R12, R21, R27: the same plans, in every field, but for values that its dialect does not have."""
+    translator, agents, clients = Translator(dialect), Board(), Board()
+    for message in messages:
+        line = some.compact(message)
+        agents.apply(line)
+        for sent in translator.translate(line):
+            clients.apply(sent)
+    for name, session in agents.sessions.items():
+        theirs = [anonymous(state.plan, dialect) for state in clients.sessions[name].plans.values()]
+        for state in session.plans.values():
+            assert anonymous(state.plan, dialect) in theirs
+        assert len(theirs) == len(session.plans)
+
+
+def anonymous(plan: Plan, dialect: Dialect) -> Plan:
+    """A plan without its id, as a reader of the dialect would keep it."""
+    if isinstance(plan, ItemsPlan):
+        plan = replace(plan, entries=tuple(fitted(entry, dialect) for entry in plan.entries))
+    return replace(plan, id=None)
 
 
 # Differences
@@ -384,13 +446,23 @@ def history(plans: list[Plan]) -> list[PlanState]:
 
 
 def without_ids(steps: tuple[Step, ...]) -> list[Step]:
-    return [msgspec.structs.replace(step, id="") for step in steps]
+    return [replace(step, id="") for step in steps]
 
 
 @given(related_plans)
 def test_what_a_step_says_depends_on_its_plan_and_not_on_the_past(plans: list[Plan]) -> None:
     for state in history(plans):
         assert without_ids(state.steps) == without_ids(track(state.plan).steps)
+
+
+@given(some.markdown_plans(st.just("p")))
+@example(MarkdownPlan("p", "- [ ] a\n  - [ ] b\n"))
+def test_a_checklist_that_becomes_a_list_of_entries_keeps_its_ids_and_nothing_else(plan: MarkdownPlan) -> None:
+    before = track(plan)
+    entries = ItemsPlan("p", tuple(Entry(step.content, None, step.status) for step in before.steps))
+    after = track(entries, before)
+    assert [step.id for step in after.steps] == [step.id for step in before.steps]
+    assert without_ids(after.steps) == without_ids(track(entries).steps)
 
 
 @given(related_plans)
@@ -491,6 +563,22 @@ def test_a_step_keeps_its_id_whatever_is_done_to_the_list() -> None:
     run_state_machine_as_test(Work)
 
 
+@given(st.lists(st.tuples(some.phrases, some.phrases), min_size=1, max_size=6), st.data())
+def test_steps_that_are_called_otherwise_while_they_are_worked_on_keep_their_ids(
+    names: list[tuple[str, str]], data: st.DataObject
+) -> None:
+    """As Claude does it: "Run the tests" is "Running the tests" while it runs, and any words will do for that."""
+    names = [(f"{before} {at}", f"{at}: {during}") for at, (before, during) in enumerate(names)]
+    progress = [0] * len(names)
+    state: PlanState | None = None
+    for _ in range(data.draw(st.integers(1, 5))):
+        words = [name[done == 1] for name, done in zip(names, progress, strict=True)]
+        entries = [Entry(text, "medium", STATUSES[done]) for text, done in zip(words, progress, strict=True)]
+        state = track(ItemsPlan("p", tuple(entries)), state)
+        assert [step.id for step in state.steps] == [f"s{at + 1}" for at in range(len(names))]
+        progress = [min(done + data.draw(st.integers(0, 1)), 2) for done in progress]
+
+
 #: Lists in which the same text often stands twice.
 lists_with_twins = st.lists(
     st.builds(Entry, st.sampled_from(("run the tests", "write docs")), st.just("low"), some.statuses), max_size=5
@@ -542,7 +630,7 @@ def test_marking_a_step_changes_one_character_and_one_status(text: str, status: 
     changed = [place for place, (old, new) in enumerate(zip(text, plan.content, strict=True)) if old != new]
     assert len(changed) == (before.steps[at].status != status)
     expected = list(before.steps)
-    expected[at] = msgspec.structs.replace(expected[at], status=status)
+    expected[at] = replace(expected[at], status=status)
     assert list(track(plan, before).steps) == expected
 
 
