@@ -13,7 +13,7 @@ import planwire
 ROOT = Path(planwire.__file__).parent
 RINGS = (
     {"errors", "events", "plan"},
-    {"changes", "diff", "fold", "markdown", "steps"},
+    {"changes", "diff", "edit", "fold", "markdown", "steps"},
     {"acp", "board", "chat", "tools"},
     {"journal", "session"},
     {"adapters", "terminal", "cli", "__init__", "__main__"},

@@ -3,6 +3,7 @@
     PlanwireError
     ├── PlanError              a plan can't do what was asked of it
     │   ├── UnknownStep        no step has that id
+    │   ├── UneditableText     a markdown text can't be edited that way
     │   └── UnmarkableStatus   a markdown checkbox can't show that status
     ├── DialectError           a dialect can't do what was asked of it
     │   ├── UnknownDialect     no dialect has that name
@@ -21,6 +22,7 @@ __all__ = [
     "MissingExtra",
     "PlanError",
     "PlanwireError",
+    "UneditableText",
     "UnknownDialect",
     "UnknownStep",
     "UnmarkableStatus",
@@ -37,6 +39,10 @@ class PlanError(PlanwireError):
 
 class UnknownStep(PlanError):
     """No step has that id."""
+
+
+class UneditableText(PlanError):
+    """A markdown text can't be edited that way."""
 
 
 class UnmarkableStatus(PlanError):

@@ -29,12 +29,18 @@ _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")  # a line ends where the parser s
 
 
 class Checkbox(Struct, frozen=True):
-    """A task: its text, what its box says, how deep it is nested (0 = outermost list), and where the box stands."""
+    """A task: its text, what its box says, how deep it is nested (0 = outermost list), and where the box stands.
+
+    `item` are the lines of its list item, those of nested items included, and `words` the lines of its text: the
+    first one, and the one behind the last, counted from 0.
+    """
 
     text: str
     status: str
     depth: int
     offset: int
+    item: tuple[int, int]
+    words: tuple[int, int]
 
 
 class OutlineItem(Struct, frozen=True):
@@ -78,8 +84,9 @@ def parse(text: str) -> Document:
                 words = token.content[box.end() :] if box else token.content
                 outline.append(OutlineItem("item", depth, _one_line(words)))
                 if box:
-                    status = _BOX_STATUS[box[1]]
-                    tasks.append(Checkbox(_one_line(words), status, depth - 1, _offset(text, starts, token)))
+                    lines = _lines_of(tokens[index - 2], text, starts), _lines_of(token, text, starts)
+                    offset = _offset(text, starts, token)
+                    tasks.append(Checkbox(_one_line(words), _BOX_STATUS[box[1]], depth - 1, offset, *lines))
                 else:
                     prose = True
             case "inline" | "fence" | "code_block" | "html_block":
@@ -126,6 +133,15 @@ def _offset(text: str, starts: list[int], token: "Token") -> int:
     assert token.map is not None
     line = text[starts[token.map[0]] : starts[token.map[0] + 1]].rstrip()
     return starts[token.map[0]] + len(line) - len(token.content.split("\n", 1)[0].rstrip()) + 1
+
+
+def _lines_of(token: "Token", text: str, starts: list[int]) -> tuple[int, int]:
+    """The lines of a token, without blank ones at its end."""
+    assert token.map is not None
+    first, end = token.map
+    while end - 1 > first and not text[starts[end - 1] : starts[end]].strip():
+        end -= 1
+    return first, end
 
 
 def _title(outline: list[OutlineItem]) -> str:

@@ -24,7 +24,7 @@ from planwire import markdown
 from planwire.errors import PlanError, UnknownStep
 from planwire.plan import CANCELLED, COMPLETED, IN_PROGRESS, PENDING, ItemsPlan, MarkdownPlan, Plan, meaning
 
-__all__ = ["PlanState", "Progress", "Step", "mark", "track"]
+__all__ = ["PlanState", "Progress", "Step", "mark", "restate", "track"]
 
 #: In an equal gap, texts at least this alike are one step reworded (1.0 = the same text).
 SIMILAR: Final = 0.4
@@ -112,6 +112,15 @@ def track(plan: Plan, before: PlanState | None = None) -> PlanState:
     if not drafts:
         return PlanState(plan, (), memory)
     steps, memory = _settle(drafts, _Matching(drafts, memory).ids, memory)
+    return PlanState(plan, steps, memory)
+
+
+def restate(plan: Plan, ids: Sequence[str | None], before: PlanState) -> PlanState:
+    """The state of a plan of which it is known which step is which; None is a step that is new."""
+    drafts = _drafts(plan)
+    if not drafts:
+        return PlanState(plan, (), before.memory)
+    steps, memory = _settle(drafts, ids, before.memory)
     return PlanState(plan, steps, memory)
 
 
