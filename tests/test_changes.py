@@ -15,6 +15,7 @@ LIST = ItemsPlan(
     "p", (Entry("a", "high", "pending", {"m": 1}), Entry("b", "low", "pending"), Entry("c", None, "pending"))
 )
 TEXT = MarkdownPlan("p", "# Plan\n\nWhy.\n\n- [ ] a\n- [ ] b\n- [ ] c\n\nEnd.\n")
+A, B, C = ("s1", "a", "pending"), ("s2", "b", "pending"), ("s3", "c", "pending")
 BOTH = pytest.mark.parametrize("plan", [LIST, TEXT], ids=["list", "text"])
 
 

@@ -2,6 +2,7 @@
 
     PlanwireError
     ├── PlanError              a plan can't do what was asked of it
+    │   ├── StaleRevision      the plan moved on: the write was meant for another revision
     │   ├── UnknownStep        no step has that id
     │   ├── UneditableText     a markdown text can't be edited that way
     │   └── UnmarkableStatus   a markdown checkbox can't show that status
@@ -22,6 +23,7 @@ __all__ = [
     "MissingExtra",
     "PlanError",
     "PlanwireError",
+    "StaleRevision",
     "UneditableText",
     "UnknownDialect",
     "UnknownStep",
@@ -35,6 +37,14 @@ class PlanwireError(Exception):
 
 class PlanError(PlanwireError):
     """A plan can't do what was asked of it."""
+
+
+class StaleRevision(PlanError):
+    """The plan moved on: the write was meant for another revision. `current` is the one that it is at."""
+
+    def __init__(self, message: str, current: int) -> None:
+        super().__init__(message)
+        self.current = current
 
 
 class UnknownStep(PlanError):
