@@ -14,8 +14,8 @@ ROOT = Path(planwire.__file__).parent
 RINGS = (
     {"errors", "events", "plan"},
     {"changes", "diff", "edit", "fold", "markdown", "steps"},
-    {"acp", "board", "chat", "tools"},
-    {"journal", "session"},
+    {"acp", "board", "calls", "chat", "tools"},
+    {"journal", "planfile", "session"},
     {"adapters", "terminal", "cli", "__init__", "__main__"},
 )
 CORE = {name for ring in RINGS[:3] for name in ring}

@@ -9,6 +9,7 @@
     ├── DialectError           a dialect can't do what was asked of it
     │   ├── UnknownDialect     no dialect has that name
     │   └── CannotCarry        the dialect has no form for this plan: lower it first
+    ├── ToolError              a model called a tool in a way that can't be answered
     ├── MissingExtra           an optional package is not installed
     └── InputError             a file or an argument of the command line can't be used
 
@@ -24,6 +25,7 @@ __all__ = [
     "PlanError",
     "PlanwireError",
     "StaleRevision",
+    "ToolError",
     "UneditableText",
     "UnknownDialect",
     "UnknownStep",
@@ -69,6 +71,16 @@ class UnknownDialect(DialectError):
 
 class CannotCarry(DialectError):
     """The dialect has no form for this plan: lower it first."""
+
+
+class ToolError(PlanwireError):
+    """A model called a tool in a way that can't be answered. `hint` says what to do next, `details` what is known."""
+
+    def __init__(self, code: str, message: str, hint: str, details: "dict[str, object] | None" = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.hint = hint
+        self.details = details or {}
 
 
 class MissingExtra(PlanwireError):

@@ -1,0 +1,242 @@
+"""Calls of the plan tools: arguments in, events and an answer out. Sans-IO, like everything around it.
+
+A call is first prepared against a state, which gives the events to append, and answered from the state after them. Both
+are pure: whoever owns the journal appends in between, and prepares anew if someone else was faster.
+"""
+
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from planwire.changes import apply_changes
+from planwire.errors import PlanError, PlanwireError, StaleRevision, ToolError, UnknownStep
+from planwire.events import AddStep, Event, PlanChanged, PlanSet, RemoveStep, RewordStep, SetStatus, StepChange
+from planwire.fold import PlanRecord, SessionState, check_revision
+from planwire.plan import Entry, Fields, ItemsPlan, MarkdownPlan, Plan, meaning
+from planwire.steps import Step
+from planwire.tools import BODY_CAP, DELTA_CAP, GET_PLAN, SET_PLAN, TOOL_NAMES, UPDATE_PLAN
+
+__all__ = ["DEFAULT_PLAN", "Call", "answer_call", "failure", "prepare_call"]
+
+DEFAULT_PLAN: Final = "main"
+_MARKER: Final = "\n\n[truncated: {kept:,} of {size:,} bytes kept]"
+
+
+class Call(Struct, frozen=True):
+    """A call that can be made: what to append, and what its answer is about."""
+
+    tool: str
+    plan_id: str
+    events: tuple[Event, ...] = ()
+    detail: str = "full"
+    cut: tuple[int, int] | None = None
+
+
+class _SetPlan(Struct, forbid_unknown_fields=True):
+    content: str | None = None
+    entries: list[Any] | None = None
+    summary: str | None = None
+    plan_id: str | None = None
+    expected_revision: int | None = None
+
+
+class _UpdatePlan(Struct, forbid_unknown_fields=True):
+    note: str | None = None
+    steps: dict[str, str] | None = None
+    add: list[Any] | None = None
+    remove: list[str] | None = None
+    reword: dict[str, str] | None = None
+    plan_id: str | None = None
+    expected_revision: int | None = None
+
+
+class _GetPlan(Struct, forbid_unknown_fields=True):
+    plan_id: str | None = None
+    detail: str | None = None
+
+
+class _NewStep(Struct, forbid_unknown_fields=True):
+    content: str
+    after: str | None = None
+    priority: str = "medium"
+    status: str = "pending"
+
+
+def prepare_call(state: SessionState, tool: str, arguments: Any, *, oversize: str = "error", mode: str = "") -> Call:
+    """The call, checked against the state. What can't be done raises a `ToolError` that a model can act on."""
+    if tool not in TOOL_NAMES:
+        raise ToolError("unknown_tool", f"there is no tool {tool!r}", f"use one of {', '.join(TOOL_NAMES)}")
+    try:
+        if tool == GET_PLAN:
+            get = _convert(arguments, _GetPlan)
+            return Call(tool, get.plan_id or DEFAULT_PLAN, detail=get.detail or "full")
+        if tool == SET_PLAN:
+            return _prepare_set(state, _convert(arguments, _SetPlan), oversize, mode)
+        return _prepare_update(state, _convert(arguments, _UpdatePlan))
+    except StaleRevision as stale:
+        plan_id = (arguments.get("plan_id") if isinstance(arguments, dict) else None) or DEFAULT_PLAN
+        hint = "read current, then decide whether your change still makes sense"
+        raise ToolError("stale_revision", str(stale), hint, {"current": _plan_value(state, plan_id)}) from None
+    except UnknownStep as unknown:
+        raise ToolError("unknown_step", str(unknown), "use the ids of the steps as the plan shows them") from None
+    except PlanError as refused:
+        raise ToolError("refused", str(refused), "change the call, or set the plan again") from None
+
+
+def answer_call(call: Call, before: SessionState, after: SessionState) -> Fields:
+    """What the model is told, once the events are in the journal."""
+    if call.tool == GET_PLAN:
+        return {"plan": _plan_value(after, call.plan_id, call.detail)}
+    record = after.plans[call.plan_id]
+    known = before.plans.get(call.plan_id)
+    old = {step.id for step in known.state.steps} if known and call.tool == UPDATE_PLAN else set()
+    answer: Fields = {
+        "plan_id": call.plan_id,
+        "version": record.version,
+        "revision": record.revision,
+        "new_steps": [step.id for step in record.state.steps if step.id not in old],
+    }
+    if not call.events:
+        answer["unchanged"] = True
+    if call.cut:
+        answer["truncated"] = {"kept_bytes": call.cut[0], "original_bytes": call.cut[1]}
+    return answer
+
+
+def failure(error: PlanwireError) -> Fields:
+    """An error as a model is told it: a code, what was wrong, and what to do next."""
+    if isinstance(error, ToolError):
+        return {"error": {"code": error.code, "message": str(error), "hint": error.hint, **error.details}}
+    return {"error": {"code": "failed", "message": str(error), "hint": "try again; if it persists, go on without"}}
+
+
+def _convert(arguments: Any, shape: type[Any]) -> Any:
+    try:
+        return msgspec.convert({} if arguments is None else arguments, shape)
+    except msgspec.ValidationError as error:
+        allowed = ", ".join(shape.__struct_fields__)
+        raise ToolError("invalid_arguments", str(error), f"the arguments are: {allowed}") from None
+
+
+def _prepare_set(state: SessionState, arguments: _SetPlan, oversize: str, mode: str) -> Call:
+    plan_id = arguments.plan_id or DEFAULT_PLAN
+    check_revision(state, plan_id, arguments.expected_revision)
+    if (arguments.content is None) == (arguments.entries is None):
+        problem = "a plan is either entries or content (or a path)"
+        raise ToolError("invalid_arguments", problem, "give exactly one of entries, content and path")
+    cut: tuple[int, int] | None = None
+    plan: Plan
+    if arguments.entries is not None:
+        entries = [_new_step(each, f"entries[{index}]") for index, each in enumerate(arguments.entries)]
+        plan = ItemsPlan(plan_id, tuple(Entry(each.content, each.priority, each.status) for each in entries))
+        _check_size(len(msgspec.json.encode(plan.entries)), BODY_CAP, "the plan")
+    else:
+        content, cut = _fitting(arguments.content or "", oversize)
+        plan = MarkdownPlan(plan_id, content)
+    record = state.plans.get(plan_id)
+    if record and not record.removed and record.state.plan == plan and arguments.summary is None:
+        return Call(SET_PLAN, plan_id)
+    return Call(SET_PLAN, plan_id, (PlanSet(plan, arguments.summary, mode=mode),), cut=cut)
+
+
+def _prepare_update(state: SessionState, arguments: _UpdatePlan) -> Call:
+    plan_id = arguments.plan_id or DEFAULT_PLAN
+    check_revision(state, plan_id, arguments.expected_revision)
+    record = state.plans.get(plan_id)
+    if record is None or record.removed:
+        others = ", ".join(repr(each) for each in state.live() if each is not None) or "none"
+        raise ToolError("no_plan", f"there is no plan {plan_id!r}", f"make it with set_plan; there are: {others}")
+    changes = _changes(arguments)
+    if not changes and not (arguments.note or "").strip():
+        raise ToolError("nothing_to_change", "the call says no change", "give steps, add, reword, remove or note")
+    event = PlanChanged(plan_id, arguments.note, changes)
+    _check_size(len(msgspec.json.encode(event)), DELTA_CAP, "the change")
+    apply_changes(record.state, changes)
+    return Call(UPDATE_PLAN, plan_id, (event,))
+
+
+def _changes(arguments: _UpdatePlan) -> tuple[StepChange, ...]:
+    added = [_new_step(each, f"add[{index}]") for index, each in enumerate(arguments.add or ())]
+    return (
+        *(SetStatus(step, status) for step, status in (arguments.steps or {}).items()),
+        *(RewordStep(step, content) for step, content in (arguments.reword or {}).items()),
+        *(AddStep(each.content, each.after, each.priority, each.status) for each in added),
+        *(RemoveStep(step) for step in arguments.remove or ()),
+    )
+
+
+def _new_step(value: Any, where: str) -> _NewStep:
+    """A step as a model gives it: a text, or an object."""
+    if isinstance(value, str):
+        value = {"content": value}
+    try:
+        step = msgspec.convert(value, _NewStep)
+    except msgspec.ValidationError as error:
+        hint = "a step is a text, or has content, priority, status"
+        raise ToolError("invalid_arguments", f"{where}: {error}", hint) from None
+    if not step.content.strip():
+        raise ToolError("invalid_arguments", f"{where}: a step has a text", "say what is to be done")
+    return step
+
+
+def _check_size(size: int, cap: int, what: str) -> None:
+    if size > cap:
+        problem = f"{what} has {size:,} bytes, {size - cap:,} more than the {cap:,} that are allowed"
+        raise ToolError("too_large", problem, "make it shorter; nothing was changed", {"bytes": size, "cap": cap})
+
+
+def _fitting(content: str, oversize: str) -> tuple[str, tuple[int, int] | None]:
+    """The content within the cap: as it is, or its head if that is what was asked for."""
+    if not content.strip():
+        raise ToolError("invalid_arguments", "the content is empty", "give a text with something to do in it")
+    encoded = content.encode("utf-8", "replace")
+    if len(encoded) <= BODY_CAP or oversize != "truncate":
+        _check_size(len(encoded), BODY_CAP, "the plan")
+        return content, None
+    kept = BODY_CAP - len(_MARKER.format(kept=BODY_CAP, size=len(encoded)))
+    head = encoded[:kept].decode("utf-8", "ignore")
+    kept = len(head.encode())
+    return head + _MARKER.format(kept=kept, size=len(encoded)), (kept, len(encoded))
+
+
+def _plan_value(state: SessionState, plan_id: str, detail: str = "full") -> Fields | None:
+    record = state.plans.get(plan_id)
+    if record is None or record.removed:
+        return None
+    progress = record.state.progress
+    value: Fields = {
+        "plan_id": plan_id,
+        "version": record.version,
+        "revision": record.revision,
+        "progress": f"{progress.done} of {progress.total} done",
+        "steps": [_step_value(step) for step in _shown(record, detail)],
+    }
+    if detail == "full":
+        if isinstance(record.state.plan, MarkdownPlan):
+            value["content"] = record.state.plan.content
+        value["notes"] = [delta.note for delta in record.deltas if delta.note]
+        value["deltas"] = len(record.deltas)
+    if record.summary:
+        value["summary"] = record.summary
+    if record.wishes:
+        value["wishes"] = [{"by": each.by, "note": each.note, "changes": list(each.changes)} for each in record.wishes]
+    if record.review:
+        review = msgspec.to_builtins(record.review)
+        value["review"] = {**review, "stale": record.review_is_stale}
+    plain: Fields = msgspec.json.decode(msgspec.json.encode(value))
+    return plain
+
+
+def _step_value(step: Step) -> Fields:
+    value: Fields = {"id": step.id, "content": step.content, "status": step.status}
+    return value if step.priority == "medium" else {**value, "priority": step.priority}
+
+
+def _shown(record: PlanRecord, detail: str) -> tuple[Step, ...]:
+    """All steps, or those being worked on and the next three."""
+    if detail != "brief":
+        return record.state.steps
+    steps = record.state.steps
+    current = [step for step in steps if meaning(step.status) == "in_progress"]
+    return (*current, *[step for step in steps if meaning(step.status) == "pending"][:3])

@@ -1,0 +1,64 @@
+"""Plans in files: which may be read, and how.
+
+A model names the file, and what it names is sent back to it. So only a markdown file inside the session's folders is
+read: an absolute path, a regular file, no way out through a link, UTF-8, and not too large.
+"""
+
+import os
+import stat
+from collections.abc import Iterable
+from pathlib import Path
+
+from planwire.errors import ToolError
+from planwire.tools import BODY_CAP
+
+__all__ = ["read_plan_file"]
+
+_HINT = "give the absolute path of a .md file inside the project, or the text itself as content"
+
+
+def read_plan_file(path: str, folders: Iterable[str | Path]) -> str:
+    """The text of a plan file. Whatever speaks against reading it is a `ToolError` with the code `unreadable_path`."""
+    if "\0" in path or not Path(path).is_absolute():
+        raise _refused(f"{path!r} is not an absolute path")
+    try:
+        target = Path(path).resolve(strict=True)
+        roots = [Path(folder).resolve() for folder in folders]
+    except (OSError, RuntimeError) as error:
+        raise _refused(f"{path} can't be found ({_reason(error)})") from None
+    if Path(path).suffix.lower() != ".md" or target.suffix.lower() != ".md":
+        raise _refused(f"{path} is not a .md file")
+    if not any(target.is_relative_to(root) for root in roots):
+        raise _refused(f"{path} is outside the folders of this session")
+    return _read(path, target)
+
+
+def _read(path: str, target: Path) -> str:
+    try:
+        descriptor = os.open(target, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        raise _refused(f"{path} can't be opened ({_reason(error)})") from None
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise _refused(f"{path} is not a regular file")
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            data = file.read(BODY_CAP + 1)
+    finally:
+        os.close(descriptor)
+    size = max(len(data), status.st_size)
+    if size > BODY_CAP:
+        problem = f"{path} has {size:,} bytes, {size - BODY_CAP:,} more than the {BODY_CAP:,} that are allowed"
+        raise ToolError("too_large", problem, "make it shorter; nothing was changed", {"bytes": size, "cap": BODY_CAP})
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        raise _refused(f"{path} is not UTF-8 text") from None
+
+
+def _reason(error: Exception) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
+
+
+def _refused(problem: str) -> ToolError:
+    return ToolError("unreadable_path", problem, _HINT)
