@@ -248,6 +248,11 @@ def test_json_needs_no_rich() -> None:
     subprocess.run(command, input=b"", capture_output=True, check=True)
 
 
+@pytest.mark.parametrize("form", ["openai-chat", "openai-responses", "anthropic", "gemini", "mcp"])
+def test_tools_are_printed_as_json(form: str) -> None:
+    assert len(json.loads(planwire("tools", "--format", form).stdout)) == 3
+
+
 def test_the_version_is_told() -> None:
     import planwire as package
 

@@ -18,6 +18,7 @@ examples:
   planwire replay session.jsonl                  the plans of a recorded session, as they ended up
   planwire replay session.jsonl --step           every change on the way there
   planwire translate session.jsonl --to v1       what a client of the plainest dialect would be sent
+  planwire tools --format anthropic              the plan tools for a model
 
 Each command has its own help: planwire replay --help
 """
@@ -26,7 +27,7 @@ Each command has its own help: planwire replay --help
 def build_parser() -> argparse.ArgumentParser:
     """The parser of the whole command line."""
     from planwire import __version__  # noqa: PLC0415
-    from planwire.cli import demo, replay, translate  # noqa: PLC0415
+    from planwire.cli import demo, replay, tools, translate  # noqa: PLC0415
 
     parser = argparse.ArgumentParser(
         prog="planwire",
@@ -36,7 +37,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"planwire {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND ...", required=True)
-    for command in (demo, replay, translate):
+    for command in (demo, replay, translate, tools):
         command.add_parser(commands)
     return parser
 
