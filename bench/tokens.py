@@ -98,7 +98,7 @@ FULL_LISTS: dict[str, Callable[[list[Step]], Any]] = {
 
 
 def measure() -> Iterator[Figure]:
-    import bpe_openai
+    import bpe_openai  # type: ignore[import-untyped]
 
     encode = bpe_openai.get_encoding("o200k_base").encode
 
