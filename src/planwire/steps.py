@@ -102,7 +102,7 @@ def track(plan: Plan, before: PlanState | None = None) -> PlanState:
         steps = tuple(
             [
                 step
-                if step.status == entry.status and step.priority == (entry.priority or "medium")
+                if step.status == entry.status and step.priority == (entry.priority or "medium") and not step.depth
                 else Step(step.id, entry.content, entry.status, entry.priority or "medium")
                 for step, entry in zip(memory.steps, plan.entries, strict=True)
             ]

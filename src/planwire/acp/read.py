@@ -69,7 +69,17 @@ def _as_bytes(line: Any) -> bytes:
     try:
         return msgspec.json.encode(line)
     except (TypeError, ValueError, RecursionError):
-        return repr(line).encode("utf-8", "replace")  # no JSON value: the reader will say so
+        return _as_ascii(line)
+
+
+def _as_ascii(value: Any) -> bytes:
+    """A value that UTF-8 can't hold, such as half of an emoji, spelled out for the reader to mend and to report."""
+    import json  # noqa: PLC0415  (only for values that are broken)
+
+    try:
+        return json.dumps(value).encode()
+    except (TypeError, ValueError, RecursionError):
+        return repr(value).encode("utf-8", "replace")  # no JSON value: the reader will say so
 
 
 def _read_loosely(line: bytes) -> Reading:
