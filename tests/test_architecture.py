@@ -15,11 +15,11 @@ RINGS = (
     {"errors", "events", "plan"},
     {"changes", "diff", "edit", "fold", "markdown", "steps"},
     {"acp", "board", "calls", "chat", "tools"},
-    {"journal", "planfile", "session"},
+    {"blocking", "journal", "peers", "planfile", "relay", "session"},
     {"adapters", "terminal", "cli", "__init__", "__main__"},
 )
 CORE = {name for ring in RINGS[:3] for name in ring}
-PURE = {"bisect", "collections", "difflib", "functools", "json", "re", "types", "typing", "msgspec", "markdown_it"}
+PURE = {"bisect", "collections", "contextlib", "difflib", "functools", "itertools", "json", "math", "re", "types", "typing", "msgspec", "markdown_it"}
 LATE = {"rich", "markdown_it", "difflib", "json", "asyncio", "argparse", "sqlite3", "acp", "pydantic"}
 
 

@@ -6,7 +6,13 @@ A client's author starts with `Board`, which takes the lines of an ACP connectio
     change = board.apply(line)
 
 `read` and `write` are the wire in every dialect; `Translator` turns one dialect into another.
+
+An agent's author starts with `PlanSession`: plan tools for the model, a context that survives compaction, and updates
+for ACP clients. `BlockingPlanSession` is the same without an event loop. These are imported when they are first used.
 """
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from planwire.acp import (
     DIALECTS,
@@ -30,12 +36,19 @@ from planwire.errors import PlanwireError
 from planwire.plan import Entry, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan
 from planwire.steps import PlanState, Progress, Step, mark, track
 
+if TYPE_CHECKING:
+    from planwire.blocking import BlockingPlanSession
+    from planwire.journal import Journal, open_journal
+    from planwire.peers import Peer
+    from planwire.session import PlanSession
+
 __all__ = [
     "DIALECTS",
     "V1",
     "V1_DRAFT",
     "V1_RFD",
     "V2",
+    "BlockingPlanSession",
     "Board",
     "Change",
     "Dialect",
@@ -43,11 +56,14 @@ __all__ = [
     "Entry",
     "FilePlan",
     "ItemsPlan",
+    "Journal",
     "MarkdownPlan",
     "Moment",
     "OtherPlan",
+    "Peer",
     "Plan",
     "PlanChange",
+    "PlanSession",
     "PlanState",
     "PlanwireError",
     "Progress",
@@ -61,9 +77,24 @@ __all__ = [
     "dialect",
     "mark",
     "negotiate",
+    "open_journal",
     "read",
     "track",
     "write",
 ]
 
 __version__ = "0.1.0"
+
+_LATER = {
+    "BlockingPlanSession": "planwire.blocking",
+    "Journal": "planwire.journal",
+    "Peer": "planwire.peers",
+    "PlanSession": "planwire.session",
+    "open_journal": "planwire.journal",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_LATER[name]), name)

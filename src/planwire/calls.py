@@ -152,7 +152,9 @@ def _prepare_update(state: SessionState, arguments: _UpdatePlan) -> Call:
         raise ToolError("nothing_to_change", "the call says no change", "give steps, add, reword, remove or note")
     event = PlanChanged(plan_id, arguments.note, changes)
     _check_size(len(msgspec.json.encode(event)), DELTA_CAP, "the change")
-    apply_changes(record.state, changes)
+    after = apply_changes(record.state, changes)
+    if after.plan == record.state.plan and not arguments.note:
+        return Call(UPDATE_PLAN, plan_id)
     return Call(UPDATE_PLAN, plan_id, (event,))
 
 

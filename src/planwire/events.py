@@ -91,12 +91,13 @@ StepChange: TypeAlias = SetStatus | RewordStep | SetPriority | AddStep | MoveSte
 
 
 class SessionOpened(Struct, frozen=True, tag_field="event", tag="session_opened", omit_defaults=True):
-    """A session begins, or more is known of it."""
+    """A session begins, or more is known of it. `format` is the provider format of its chat messages."""
 
     agent: str | None = None
     client: str | None = None
     cwd: str | None = None
     title: str | None = None
+    format: str | None = None
 
 
 class PlanSet(Struct, frozen=True, tag_field="event", tag="plan_set", omit_defaults=True):

@@ -1,0 +1,368 @@
+"""One agent session, for scripts, notebooks and threads: `PlanSession` without the waiting.
+
+All of a session's logic is here. It holds a view of the journal and no truth of its own: before anything is written the
+view is brought up to date, and a write that somebody else came before is prepared again.
+"""
+
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import RLock
+from typing import Any, Final, Self
+
+import msgspec
+
+from planwire.calls import answer_call, failure, prepare_call
+from planwire.chat import (
+    Compaction,
+    Hidden,
+    Ordinary,
+    about_tokens,
+    block,
+    chat_format,
+    compact,
+    merged_plan,
+    read_message,
+    write_message,
+    write_stream,
+)
+from planwire.chat.adopt import adopted
+from planwire.chat.compact import TAIL, Counter, Summarise
+from planwire.chat.history import History
+from planwire.chat.retire import plan_messages
+from planwire.errors import BadMessage, Conflict, FormatError, JournalError, PlanwireError, ToolError
+from planwire.events import ContextCompacted, Event, MessageAdded, SessionOpened, TurnEnded
+from planwire.fold import SessionState
+from planwire.journal import Journal, Stamped, open_journal
+from planwire.plan import Fields
+from planwire.planfile import read_plan_file
+from planwire.tools import SET_PLAN, tool_schemas
+
+__all__ = ["Answer", "BlockingPlanSession", "JournalLike"]
+
+JournalLike = Journal | str | os.PathLike[str] | None
+
+#: A view is kept in the journal once this many events, or as many as it has messages, have come since the last time.
+SNAPSHOT_EVERY: Final = 256
+_SNAPSHOT: Final = "session"
+_UNNAMED: Final = "new"
+
+
+class Answer(dict[str, Any]):
+    """The answer to a tool call: a JSON object, and as text what the model is sent."""
+
+    @property
+    def is_error(self) -> bool:
+        return "error" in self
+
+    def __str__(self) -> str:
+        return msgspec.json.encode(self).decode()
+
+
+class BlockingPlanSession:
+    """A session: journal, tools and context. It may be used from several threads.
+
+    `format` is the provider format of the messages; `by` who the session writes as; `folders` where plans may be read
+    from files; `oversize="truncate"` cuts a plan that is too large instead of refusing it.
+    """
+
+    def __init__(
+        self,
+        journal: Journal,
+        session_id: str,
+        *,
+        format: str = "openai-chat",
+        by: str = "agent",
+        folders: Iterable[str | Path] = (),
+        oversize: str = "error",
+        mode: str = "",
+        about: SessionOpened | None = None,
+    ) -> None:
+        self.id = session_id
+        self.journal = journal
+        self._format = chat_format(format)
+        self._by = by
+        self._folders = tuple(folders)
+        self._oversize = oversize
+        self._mode = mode
+        self._lock = RLock()
+        self._listeners: list[Callable[[], None]] = []
+        self._kept_at = 0
+        self._history = self._restored()
+        self._untold: list[Hidden] = []
+        self._is_new_here = False
+        self._read_on()
+        self._is_new_here = bool(self.state.live())
+        self._untold.clear()
+        if about is not None:
+            self._write(lambda state: () if _knows(state, about) else (about,))
+
+    @classmethod
+    @contextmanager
+    def open(cls, journal: JournalLike, session_id: str, **options: Any) -> Iterator[Self]:
+        """A session in a journal, or in the one that a URL or a path names; that one is closed again at the end."""
+        with opened(journal) as found:
+            yield cls(found, session_id, **options)
+
+    @property
+    def state(self) -> SessionState:
+        """The session as it was known last. It is a value: it never changes, the next one does."""
+        return self._history.state
+
+    def tools(self) -> list[Fields]:
+        """The plan tools, as the provider's API takes them."""
+        return tool_schemas(self._format.name)
+
+    def call(self, name: str, arguments: Any = None) -> Answer:
+        """Answer a call of a plan tool. Whatever is wrong with it is part of the answer: a model can act on that."""
+        try:
+            return Answer(self._call(name, _decoded(arguments)))
+        except PlanwireError as error:
+            return Answer(failure(error))
+
+    def pending(self) -> list[Fields]:
+        """For those who keep their own history: the messages to append now, at a point where no call is open.
+
+        The first time in a session that has a past it is `recap`, since nobody knows what that history holds.
+        """
+        with self._lock:
+            self._read_on()
+            if self._is_new_here:
+                return self.recap()
+            messages, self._untold = self._untold, []
+            return [self._format.context(block(message)) for message in messages]
+
+    def recap(self) -> list[Fields]:
+        """For those who keep their own history: what to put first once they compacted it. The plans as they are now."""
+        with self._lock:
+            self._read_on()
+            self._is_new_here = False
+            self._untold = []
+            return [self._format.context(block(message)) for message in self._merged("recap")]
+
+    def add(self, *messages: Any) -> None:
+        """Put messages into the chat, as the provider gave them or will be given them."""
+        for message in messages:
+            self._add(message)
+
+    def context(self) -> list[Fields]:
+        """The messages to send to the provider. Calls that nobody answered are cancelled for good by asking."""
+        with self._lock:
+            self._read_on()
+            self._check_format(self.state)
+            self._write(lambda _: [_added(result) for result in self._history.stream.unanswered()])
+            return self._history.stream.context()
+
+    def export(self) -> bytes:
+        """The chat as a JSON list of messages in their stored shapes."""
+        with self._lock:
+            self._read_on()
+            return write_stream(self._history.stream.messages)
+
+    def compact(
+        self,
+        budget: int | None = None,
+        *,
+        tail: int = TAIL,
+        count: Counter = about_tokens,
+        summarise: Summarise | None = None,
+    ) -> Compaction:
+        """Make the context fit a budget of tokens. Plans and their changes stay as they are.
+
+        Nothing else waits while `summarise` works: what is added meanwhile comes behind.
+        """
+        while True:
+            with self._lock:
+                self._read_on()
+                before, messages = self.state.compacted, self._history.stream.messages
+            result = compact(messages, self._format, budget=budget, tail=tail, count=count, summarise=summarise)
+            if not result.left_out or self._compacted(result, {each.id for each in messages}, before):
+                return result
+
+    def rebase(self) -> None:
+        """Fold every plan and the changes since it was set into one message, at the end of the context."""
+
+        def prepare(state: SessionState) -> Sequence[Event]:
+            stream = self._history.stream.messages
+            replaced = plan_messages(stream)
+            merged = self._merged(f"rebase-{state.seq + 1}")
+            if len(replaced) <= len(merged):
+                return ()
+            kept = [message.id for index, message in enumerate(stream) if index not in replaced]
+            written = tuple(write_message(message) for message in merged)
+            return (ContextCompacted((*kept, *(message.id for message in merged)), written, "rebase"),)
+
+        self._write(prepare)
+
+    def end_turn(self, stop_reason: str = "end_turn") -> None:
+        """Say that the agent stopped: what is still in progress is shown as stopped, not as running."""
+        self._write(lambda state: () if state.stopped == stop_reason else (TurnEnded(stop_reason),))
+
+    def refresh(self) -> SessionState:
+        """The session as it is now, whoever changed it."""
+        with self._lock:
+            self._read_on()
+            return self.state
+
+    def on_change(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Call a function after every event that comes in, from whichever thread it does. Returns how to stop that."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    def _call(self, name: str, arguments: Any) -> Fields:
+        arguments = self._with_file(arguments) if name == SET_PLAN else arguments
+        with self._lock:
+            self._read_on()
+            before = self.state
+            call = prepare_call(before, name, arguments, oversize=self._oversize, mode=self._mode)
+
+            def prepare(state: SessionState) -> Sequence[Event]:
+                nonlocal before, call
+                if state is not before:
+                    before = state
+                    call = prepare_call(state, name, arguments, oversize=self._oversize, mode=self._mode)
+                return call.events
+
+            self._write(prepare)
+            return answer_call(call, before, self.state)
+
+    def _with_file(self, arguments: Any) -> Any:
+        """The arguments of set_plan, with the text of the file that they name."""
+        if not isinstance(arguments, dict) or arguments.get("path") is None:
+            return {key: value for key, value in arguments.items() if key != "path"} if arguments else arguments
+        path, rest = arguments["path"], {key: value for key, value in arguments.items() if key != "path"}
+        if not isinstance(path, str) or rest.get("content") is not None or rest.get("entries") is not None:
+            problem = "a plan is either entries, content or the path of a file"
+            raise ToolError("invalid_arguments", problem, "give exactly one of entries, content and path")
+        return {**rest, "content": read_plan_file(path, self._folders)}
+
+    def _add(self, value: Any) -> None:
+        named = isinstance(value, dict) and value.get("message_id") is not None
+        message = read_message(value, None if named else _UNNAMED)
+
+        def prepare(state: SessionState) -> Sequence[Event]:
+            stream = self._history.stream
+            if named and stream.holds(message.id):
+                raise BadMessage(
+                    f"the chat has a message with the `message_id` {message.id!r} already: give another id"
+                )
+            opening: Sequence[Event] = ()
+            if isinstance(message, Ordinary):
+                self._check_format(state)
+                if state.opened is None or state.opened.format is None:
+                    opening = (SessionOpened(format=self._format.name),)
+            return (
+                *opening,
+                *(adopted(each, state, named=named and each is message) for each in stream.admit(message)),
+            )
+
+        self._write(prepare)
+
+    def _check_format(self, state: SessionState) -> None:
+        recorded = state.opened.format if state.opened else None
+        if recorded is not None and recorded != self._format.name:
+            raise FormatError(
+                f"the messages of session {self.id!r} are in the format {recorded}, and it was opened as "
+                f"{self._format.name}: open it as {recorded}, or begin another session"
+            )
+
+    def _compacted(self, result: Compaction, seen: set[str], before: int) -> bool:
+        """Write a compaction down, unless the chat was compacted by someone else meanwhile."""
+        was_first = True
+
+        def prepare(state: SessionState) -> Sequence[Event]:
+            nonlocal was_first
+            was_first = state.compacted == before
+            if not was_first:
+                return ()
+            new = [message.id for message in self._history.stream.messages if message.id not in seen]
+            kept = (*(message.id for message in result.messages), *new)
+            return (ContextCompacted(kept, tuple(write_message(each) for each in result.written), "compact"),)
+
+        self._write(prepare)
+        return was_first
+
+    def _merged(self, name: str) -> list[Hidden]:
+        plans = self.state.live().values()
+        return [merged_plan(record, f"{name}-{number}") for number, record in enumerate(plans, start=1)]
+
+    def _write(self, prepare: Callable[[SessionState], Sequence[Event]]) -> None:
+        """Append what `prepare` makes of the newest state, which is nothing if it makes nothing."""
+        with self._lock:
+            self._read_on()
+            while events := prepare(self.state):
+                now = time.time_ns() // 1_000_000
+                stamped = [Stamped(now, self._by, event) for event in events]
+                try:
+                    recorded = self.journal.append(self.id, stamped, self.state.seq)
+                except Conflict:
+                    self._read_on()
+                    continue
+                self._take(recorded)
+                return
+
+    def _read_on(self) -> None:
+        """Take in what others wrote. A session that was forgotten begins anew."""
+        if self.journal.last_seq(self.id) < self.state.seq:
+            self._history = History(self.id, self._format)
+            self._kept_at = 0
+        self._take(self.journal.read(self.id, self.state.seq))
+
+    def _take(self, events: Iterable[Any]) -> None:
+        known = self.state.seq
+        for recorded in events:
+            message = self._history.apply(recorded)
+            if message is not None and not isinstance(message, Ordinary):
+                self._untold.append(message)
+        if self.state.seq == known:
+            return
+        if self.state.seq - self._kept_at >= max(SNAPSHOT_EVERY, len(self._history.stream)):
+            self._keep()
+        for listener in tuple(self._listeners):
+            listener()
+
+    def _restored(self) -> History:
+        kept = self.journal.snapshot(self.id, _SNAPSHOT)
+        history = History.restore(kept.data, self.id, self._format) if kept else None
+        if history is None:
+            return History(self.id, self._format)
+        self._kept_at = history.state.seq
+        return history
+
+    def _keep(self) -> None:
+        self._kept_at = self.state.seq
+        with suppress(JournalError):  # a view can always be folded again
+            self.journal.keep_snapshot(self.id, self.state.seq, self._history.keep(), _SNAPSHOT)
+
+
+@contextmanager
+def opened(journal: JournalLike) -> Iterator[Journal]:
+    """A journal that is given, or the one that is named, which is closed again."""
+    if journal is None or isinstance(journal, str | os.PathLike):
+        with open_journal(journal) as found:
+            yield found
+    else:
+        yield journal
+
+
+def _added(message: Ordinary) -> MessageAdded:
+    fields = write_message(message)
+    del fields["message_id"]
+    return MessageAdded(fields)
+
+
+def _decoded(arguments: Any) -> Any:
+    """Arguments as an object: OpenAI sends them as text."""
+    if not isinstance(arguments, str | bytes):
+        return arguments
+    try:
+        return msgspec.json.decode(arguments) if arguments.strip() else None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ToolError("invalid_arguments", f"the arguments are no JSON: {error}", "send a JSON object") from None
+
+
+def _knows(state: SessionState, about: SessionOpened) -> bool:
+    known = state.opened or SessionOpened()
+    return all(word in (None, getattr(known, name)) for name, word in msgspec.structs.asdict(about).items())

@@ -1,0 +1,235 @@
+"""Compaction: what the model is shown from here on, by the classes in `roles`.
+
+| class | inside the kept tail | before it |
+|---|---|---|
+| Never | stays, byte for byte | stays, byte for byte |
+| DropOnAge | stays | goes; the newest mode_switch stays |
+| KeepRecentN | the newest N of a source and subkind stay, a marker counts the rest | the same |
+| PreserveWindow | stays | goes |
+| PreserveAnchor | stays | stays while there is room; then the oldest are summarised, or counted by a marker |
+
+A plan that was superseded or removed is not shown any more. Calls stay with their results. Everything that goes is
+still stored: a compaction says which messages it left out, and loses none.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, TypeAlias
+
+import msgspec
+from msgspec import Struct
+
+from planwire.chat.formats import Format
+from planwire.chat.messages import EventMessage, Ordinary, PlanMessage, Stored
+from planwire.chat.render import block
+from planwire.chat.retire import past_plans, retired_ids, retired_marker
+from planwire.chat.roles import (
+    DROP_ON_AGE,
+    KEEP_RECENT_N,
+    KEPT_RECENT,
+    MODE_SWITCH,
+    PRESERVE_ANCHOR,
+    PRESERVE_WINDOW,
+    SUMMARIZATION_MARKER,
+    class_of,
+)
+from planwire.chat.units import units
+from planwire.plan import Fields
+
+__all__ = ["Compaction", "Counter", "Summarise", "about_tokens", "compact"]
+
+#: How many tokens a message costs, as it is sent to the provider.
+Counter: TypeAlias = Callable[[Fields], int]
+#: A text that stands for messages, as they are sent to the provider.
+Summarise: TypeAlias = Callable[[Sequence[Fields]], str]
+
+SOURCE: Final = "planwire.compact"
+TAIL: Final = 20
+#: Roles whose messages are the author's instructions: they stay.
+_INSTRUCTIONS: Final = ("system", "developer")
+#: What a marker may cost: one unit more is let go rather than one too few.
+MARKER_ROOM: Final = 60
+
+
+class Compaction(Struct, frozen=True):
+    """What a compaction made of a stream.
+
+    `messages` are shown from here on, `written` those of them that it wrote. `retired` are plans that stay stored and
+    are not shown, `left_out` the ids of all that is gone. `over_by` is how much of what may not go exceeds the budget.
+    """
+
+    messages: tuple[Stored, ...]
+    written: tuple[Stored, ...] = ()
+    retired: tuple[Stored, ...] = ()
+    left_out: tuple[str, ...] = ()
+    tokens_before: int = 0
+    tokens_after: int = 0
+    over_by: int = 0
+
+    @property
+    def stream(self) -> tuple[Stored, ...]:
+        """What to store where nothing else keeps what was left out: the past plans too, marked as such."""
+        if not self.retired:
+            return self.messages
+        return (retired_marker(each.id for each in self.retired), *self.retired, *self.messages)
+
+
+def about_tokens(message: Fields) -> int:
+    """A guess that needs no tokenizer: four bytes are about a token."""
+    return len(msgspec.json.encode(message)) // 4 + 1
+
+
+def compact(
+    messages: Sequence[Stored],
+    form: Format,
+    *,
+    budget: int | None = None,
+    tail: int = TAIL,
+    count: Counter = about_tokens,
+    summarise: Summarise | None = None,
+    recent: int = KEPT_RECENT,
+) -> Compaction:
+    """Compact a stream to `budget` tokens if that can be done; None only applies the classes.
+
+    The last `tail` messages are not summarised. Without `summarise` the same stream always gives the same result.
+    """
+    work = _Work(messages, form, count, tail)
+    before = work.total
+    work.retire_past_plans()
+    work.drop_by_age()
+    work.keep_recent(recent)
+    if budget is not None:
+        work.make_room(budget, summarise)
+    return work.result(before, budget)
+
+
+class _Work:
+    """A compaction while it is made: which messages go, and what is written in front of which."""
+
+    def __init__(self, messages: Sequence[Stored], form: Format, count: Counter, tail: int) -> None:
+        self.messages = messages
+        self.form = form
+        self.count = count
+        self.sent = [_sent(message, form) for message in messages]
+        self.cost = [count(fields) for fields in self.sent]
+        self.total = sum(self.cost)
+        self.classes = [class_of(message) for message in messages]
+        self.units = units(messages, form)
+        first = max(0, len(messages) - tail) if tail > 0 else len(messages)
+        self.tail = next((unit.start for unit in self.units if unit.stop > first), len(messages))
+        self.gone: set[int] = set()
+        self.retired: set[int] = set()
+        self.written: dict[int, list[EventMessage]] = defaultdict(list)
+
+    def retire_past_plans(self) -> None:
+        """Plans of the past go, and so does the marker of an earlier compaction that names some."""
+        self.retired = past_plans(self.messages)
+        self.let_go(self.retired)
+        self.let_go(index for index, each in enumerate(self.messages) if retired_ids(each) is not None)
+
+    def drop_by_age(self) -> None:
+        mode = max((index for index, each in enumerate(self.messages) if _subkind(each) == MODE_SWITCH), default=-1)
+        for index in range(self.tail):
+            kind = self.classes[index]
+            if kind == PRESERVE_WINDOW or (kind == DROP_ON_AGE and index != mode):
+                self.let_go([index])
+
+    def keep_recent(self, recent: int) -> None:
+        """The newest of each source and subkind stay. A marker stands where the first of the others stood, and counts
+        those that an earlier marker counted, too."""
+        groups: dict[tuple[str, str], list[int]] = defaultdict(list)
+        markers: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
+        for index, message in enumerate(self.messages):
+            if self.classes[index] == KEEP_RECENT_N and isinstance(message, EventMessage):
+                groups[message.source, message.subkind].append(index)
+            match message:
+                case EventMessage(payload={"summarized_subkind": str(subkind), "count": int(counted)}):
+                    markers[message.source, subkind].append((index, counted))
+        for (source, subkind), indexes in sorted(groups.items()):
+            dropped = indexes[: max(0, len(indexes) - recent)]
+            if dropped:
+                earlier = markers[source, subkind]
+                first = min([dropped[0], *(index for index, _ in earlier)])
+                number = len(dropped) + sum(counted for _, counted in earlier)
+                self.let_go([*dropped, *(index for index, _ in earlier)])
+                self.write(first, _count_marker(self.messages[first].id, source, subkind, number))
+
+    def make_room(self, budget: int, summarise: Summarise | None) -> None:
+        """Let go of the oldest until the rest fits: unit by unit, or by whole segments where they are summarised."""
+        for segment in self.segments():
+            taken: list[int] = []
+            for unit in segment:
+                if self.total <= (budget - MARKER_ROOM if taken else budget) and not (summarise and taken):
+                    break
+                taken += unit
+                self.let_go(unit)
+            if taken:
+                sent = [self.sent[index] for index in taken]
+                text = summarise(sent) if summarise else f"{len(taken)} earlier messages were left out here"
+                self.write(taken[0], _summary([self.messages[index].id for index in taken], text))
+
+    def segments(self) -> Iterable[list[list[int]]]:
+        """What may be summarised, oldest first, as units of what belongs together. A plan ends a segment, so that what
+        was said before it stays before it; a change to a plan does not."""
+        segment: list[list[int]] = []
+        for unit in self.units:
+            if unit.stop > self.tail:
+                break
+            if isinstance(self.messages[unit.start], PlanMessage) and unit.start not in self.gone:
+                yield segment
+                segment = []
+            elif members := [index for index in unit if self.may_be_summarised(index)]:
+                segment.append(members)
+        yield segment
+
+    def may_be_summarised(self, index: int) -> bool:
+        message = self.messages[index]
+        if isinstance(message, Ordinary) and message.message.get("role") in _INSTRUCTIONS:
+            return False
+        return self.classes[index] == PRESERVE_ANCHOR and index not in self.gone
+
+    def let_go(self, indexes: Iterable[int]) -> None:
+        for index in indexes:
+            if index not in self.gone:
+                self.gone.add(index)
+                self.total -= self.cost[index]
+
+    def write(self, index: int, marker: EventMessage) -> None:
+        self.written[index].append(marker)
+        self.total += self.count(_sent(marker, self.form))
+
+    def result(self, before: int, budget: int | None) -> Compaction:
+        shown: list[Stored] = []
+        for index, message in enumerate(self.messages):
+            shown += self.written.get(index, ())
+            if index not in self.gone:
+                shown.append(message)
+        return Compaction(
+            tuple(shown),
+            tuple(each for index in sorted(self.written) for each in self.written[index]),
+            tuple(self.messages[index] for index in sorted(self.retired)),
+            tuple(self.messages[index].id for index in sorted(self.gone)),
+            before,
+            self.total,
+            max(0, self.total - budget) if budget is not None else 0,
+        )
+
+
+def _sent(message: Stored, form: Format) -> Fields:
+    return message.message if isinstance(message, Ordinary) else form.context(block(message))
+
+
+def _subkind(message: Stored) -> str | None:
+    return message.subkind if isinstance(message, EventMessage) else None
+
+
+def _count_marker(first: str, source: str, subkind: str, count: int) -> EventMessage:
+    payload = {"summarized_subkind": subkind, "count": count, "first_message_id": first}
+    event = {"subkind": SUMMARIZATION_MARKER, "source": source, "payload": payload}
+    return EventMessage(f"history:{source}:{subkind}:{count}:{first}", "", event)
+
+
+def _summary(sources: list[str], text: str) -> EventMessage:
+    payload = {"count": len(sources), "sources": sources}
+    event = {"subkind": SUMMARIZATION_MARKER, "source": SOURCE, "payload": payload}
+    return EventMessage(f"summary:{len(sources)}:{sources[0]}", text, event)

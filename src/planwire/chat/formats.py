@@ -1,0 +1,235 @@
+"""The providers' formats: what planwire has to know of each, in one table.
+
+Messages of the author's pass through as they are. All that is asked of a format is how a text is given as user context,
+which calls of tools a message makes or answers, and how a call is answered that nobody will answer any more.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, TypeVar
+
+from msgspec import Struct
+
+from planwire.errors import FormatError
+from planwire.plan import Fields
+
+__all__ = ["CHAT_FORMATS", "CallRef", "Format", "chat_format", "still_open"]
+
+Key = TypeVar("Key")
+
+CANCELLED_TEXT: Final = "cancelled: the turn was interrupted before this call was answered"
+
+
+class CallRef(Struct, frozen=True):
+    """A call of a tool, as its message or its result names it. Calls in old messages, and Gemini's, may have no id:
+    then the name counts."""
+
+    id: str
+    name: str = ""
+    kind: str = ""
+
+    def answers(self, call: "CallRef") -> bool:
+        return self.id == call.id if self.id and call.id else self.name == call.name
+
+
+def still_open(calls: Mapping[Key, CallRef], results: Iterable[CallRef]) -> dict[Key, CallRef]:
+    """The calls that these results leave without an answer. A result answers one call, the oldest that it names."""
+    remaining = dict(calls)
+    for result in results:
+        answered = next((key for key, call in remaining.items() if result.answers(call)), None)
+        if answered is not None:
+            del remaining[answered]
+    return remaining
+
+
+class Format(Struct, frozen=True):
+    """What planwire knows of a provider's messages."""
+
+    name: str
+    context: Callable[[str], Fields]
+    calls: Callable[[Fields], Iterable[CallRef]]
+    results: Callable[[Fields], Iterable[CallRef]]
+    cancelled: Callable[[CallRef], Fields]
+    #: Several messages that answer one batch of calls, as the one that the provider demands; None if it takes several.
+    merged: Callable[[Sequence[Fields]], Fields] | None = None
+    #: Whether one answer of the model is several items, which follow each other.
+    in_items: bool = False
+    #: Whether the author of a request marks in its messages where the prompt is to be cached.
+    has_breakpoints: bool = False
+
+    def answers(self, messages: Sequence[Fields]) -> list[Fields]:
+        """The messages that answer a batch of calls, as the provider takes them."""
+        return [self.merged(messages)] if self.merged and len(messages) > 1 else list(messages)
+
+    def is_of_model(self, message: Fields) -> bool:
+        """Whether an item is part of an answer of the model (formats in items only)."""
+        return self.in_items and not any(self.results(message)) and message.get("role", "assistant") == "assistant"
+
+    def holds_the_next(self, message: Fields) -> bool:
+        """Whether the item that follows belongs to this one, so that nothing may come between them."""
+        return self.in_items and message.get("type") == "reasoning"
+
+
+def _objects(values: Any) -> list[Fields]:
+    return [value for value in values if isinstance(value, dict)] if isinstance(values, list) else []
+
+
+def _name(value: Any) -> str:
+    return _text(value.get("name")) if isinstance(value, dict) else ""
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+# OpenAI chat completions, and the function calls that came before its tool calls
+
+
+def _openai_context(text: str) -> Fields:
+    return {"role": "user", "content": text}
+
+
+def _openai_calls(message: Fields) -> Iterable[CallRef]:
+    for call in _objects(message.get("tool_calls")):
+        yield CallRef(_text(call.get("id")), _name(call.get("function") or call.get("custom")))
+    if message.get("function_call"):
+        yield CallRef("", _name(message["function_call"]))
+
+
+def _openai_results(message: Fields) -> Iterable[CallRef]:
+    if message.get("role") in ("tool", "function"):
+        yield CallRef(_text(message.get("tool_call_id")), _name(message))
+
+
+def _openai_cancelled(call: CallRef) -> Fields:
+    if not call.id:
+        return {"role": "function", "name": call.name, "content": CANCELLED_TEXT}
+    return {"role": "tool", "tool_call_id": call.id, "content": CANCELLED_TEXT}
+
+
+# OpenAI responses: one item each. What carries a `call_id` and is no output waits for one.
+
+
+def _responses_context(text: str) -> Fields:
+    return {"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]}
+
+
+def _responses_calls(item: Fields) -> Iterable[CallRef]:
+    kind = _text(item.get("type"))
+    if kind.endswith("_call") and _text(item.get("call_id")):
+        yield CallRef(item["call_id"], _text(item.get("name")), kind)
+
+
+def _responses_results(item: Fields) -> Iterable[CallRef]:
+    if _text(item.get("type")).endswith("_call_output"):
+        yield CallRef(_text(item.get("call_id") or item.get("id")))
+
+
+#: What the output of a call holds where it is not text.
+_CANCELLED_OUTPUTS: Final[dict[str, Fields]] = {
+    "computer_call": {"output": {"type": "computer_screenshot"}, "status": "incomplete"},
+    "shell_call": {"output": [{"stdout": "", "stderr": CANCELLED_TEXT, "outcome": {"type": "exit", "exit_code": 1}}]},
+    "apply_patch_call": {"output": CANCELLED_TEXT, "status": "failed"},
+}
+
+
+def _responses_cancelled(call: CallRef) -> Fields:
+    key = "id" if call.kind == "local_shell_call" else "call_id"
+    output = _CANCELLED_OUTPUTS.get(call.kind, {"output": CANCELLED_TEXT})
+    return {"type": f"{call.kind}_output", key: call.id, **output}
+
+
+# Anthropic: the results of a batch stand in the one user message behind it, before anything else in it.
+
+
+def _anthropic_context(text: str) -> Fields:
+    return {"role": "user", "content": [{"type": "text", "text": text}]}
+
+
+def _anthropic_calls(message: Fields) -> Iterable[CallRef]:
+    for block in _objects(message.get("content")):
+        if block.get("type") == "tool_use":
+            yield CallRef(_text(block.get("id")), _text(block.get("name")))
+
+
+def _anthropic_results(message: Fields) -> Iterable[CallRef]:
+    for block in _objects(message.get("content")):
+        if block.get("type") == "tool_result":
+            yield CallRef(_text(block.get("tool_use_id")))
+
+
+def _anthropic_cancelled(call: CallRef) -> Fields:
+    result = {"type": "tool_result", "tool_use_id": call.id, "content": CANCELLED_TEXT, "is_error": True}
+    return {"role": "user", "content": [result]}
+
+
+def _anthropic_merged(messages: Sequence[Fields]) -> Fields:
+    blocks = [block for message in messages for block in message["content"]]
+    return {**messages[0], "content": sorted(blocks, key=_is_no_result)}
+
+
+def _is_no_result(block: Any) -> bool:
+    return not isinstance(block, dict) or block.get("type") != "tool_result"
+
+
+# Gemini: the same, in parts. Both the REST spelling and that of the Python package are read.
+
+
+def _gemini_context(text: str) -> Fields:
+    return {"role": "user", "parts": [{"text": text}]}
+
+
+def _gemini_parts(message: Fields, *keys: str) -> Iterable[CallRef]:
+    for part in _objects(message.get("parts")):
+        for call in _objects([part.get(key) for key in keys]):
+            yield CallRef(_text(call.get("id")), _text(call.get("name")))
+
+
+def _gemini_calls(message: Fields) -> Iterable[CallRef]:
+    return _gemini_parts(message, "functionCall", "function_call")
+
+
+def _gemini_results(message: Fields) -> Iterable[CallRef]:
+    return _gemini_parts(message, "functionResponse", "function_response")
+
+
+def _gemini_cancelled(call: CallRef) -> Fields:
+    answer: Fields = {"name": call.name, "response": {"error": CANCELLED_TEXT}}
+    return {"role": "user", "parts": [{"functionResponse": {"id": call.id, **answer} if call.id else answer}]}
+
+
+def _gemini_merged(messages: Sequence[Fields]) -> Fields:
+    return {**messages[0], "parts": [part for message in messages for part in message["parts"]]}
+
+
+CHAT_FORMATS: Final = {
+    form.name: form
+    for form in (
+        Format("openai-chat", _openai_context, _openai_calls, _openai_results, _openai_cancelled),
+        Format(
+            "openai-responses",
+            _responses_context,
+            _responses_calls,
+            _responses_results,
+            _responses_cancelled,
+            in_items=True,
+        ),
+        Format(
+            "anthropic",
+            _anthropic_context,
+            _anthropic_calls,
+            _anthropic_results,
+            _anthropic_cancelled,
+            _anthropic_merged,
+            has_breakpoints=True,
+        ),
+        Format("gemini", _gemini_context, _gemini_calls, _gemini_results, _gemini_cancelled, _gemini_merged),
+    )
+}
+
+
+def chat_format(name: str) -> Format:
+    """The format with this name."""
+    try:
+        return CHAT_FORMATS[name]
+    except KeyError:
+        raise FormatError(f"there is no chat format {name!r}: use one of {', '.join(CHAT_FORMATS)}") from None

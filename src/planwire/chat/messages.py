@@ -1,0 +1,266 @@
+"""The messages of a chat as they are stored: the author's own, and two hidden kinds among them.
+
+    {"message_id": "m1", "role": "user", "content": "Fix the parser"}
+    {"message_id": "m2", "role": "plan", "content": "…", "extra": {"plan": {"id": "main", "version": 1, …}}}
+    {"message_id": "m3", "role": "event", "content": "…", "extra": {"event": {"subkind": "tick", "source": "…", …}}}
+
+The roles `plan` and `event` are ours: no provider knows them and none is ever sent them (`render`). Every other message
+is its author's, in the format of their provider, and is kept as it was given. `message_id` and `extra` are the envelope
+in which a message is stored; they are not sent either. Metadata is read at the top level of a message too, where older
+streams have it, and written in `extra`. Fields that nobody knows are kept.
+"""
+
+from collections.abc import Iterable, Mapping
+from math import isfinite
+from typing import Any, Final, TypeAlias
+
+import msgspec
+from msgspec import Struct
+
+from planwire.errors import BadMessage, BadStream
+from planwire.plan import Fields
+
+__all__ = [
+    "EVENT",
+    "MAIN",
+    "PLAN",
+    "EventMessage",
+    "Hidden",
+    "Ordinary",
+    "PlanMessage",
+    "Stored",
+    "plain",
+    "read_message",
+    "read_stream",
+    "write_message",
+    "write_stream",
+]
+
+PLAN: Final = "plan"
+EVENT: Final = "event"
+
+#: The plan that a message is about if it does not say.
+MAIN: Final = "main"
+
+_ENVELOPE: Final = ("message_id", "extra")
+
+
+class Ordinary(Struct, frozen=True):
+    """A message of the author's, in the format of their provider."""
+
+    id: str
+    message: Fields
+    extra: Fields | None = None
+
+
+class PlanMessage(Struct, frozen=True):
+    """A whole plan. `content` is the text that the model reads; `plan` says which plan it is, which version, and what
+    it supersedes. `extra` and `other` are fields that have no meaning here, beside `plan` and beside `extra`."""
+
+    id: str
+    content: str
+    plan: Fields
+    extra: Fields | None = None
+    other: Fields | None = None
+
+    @property
+    def plan_id(self) -> str:
+        plan_id = self.plan.get("id")
+        return plan_id if isinstance(plan_id, str) else MAIN
+
+    @property
+    def version(self) -> int:
+        version = self.plan.get("version")
+        return version if isinstance(version, int) else 0
+
+
+class EventMessage(Struct, frozen=True):
+    """Something that happened: its `subkind` says what, its `source` where, its `payload` the details."""
+
+    id: str
+    content: str
+    event: Fields
+    extra: Fields | None = None
+    other: Fields | None = None
+
+    @property
+    def subkind(self) -> str:
+        return _text(self.event.get("subkind"))
+
+    @property
+    def source(self) -> str:
+        return _text(self.event.get("source")) or "unknown"
+
+    @property
+    def payload(self) -> Fields:
+        """The payload if it is an object, as that of every known subkind is."""
+        payload = self.event.get("payload")
+        return payload if isinstance(payload, dict) else {}
+
+    @property
+    def plan_id(self) -> str:
+        """The plan that a delta is about."""
+        plan_id = self.payload.get("plan_id")
+        return plan_id if isinstance(plan_id, str) else MAIN
+
+
+Hidden: TypeAlias = PlanMessage | EventMessage
+Stored: TypeAlias = Ordinary | PlanMessage | EventMessage
+
+
+def read_message(value: Any, message_id: str | None = None) -> Stored:
+    """A message from its stored form, or an author's message that is to be stored as `message_id`."""
+    try:
+        return _stored(plain(value), message_id)
+    except RecursionError:
+        raise BadMessage("the message is nested too deeply to be stored") from None
+
+
+def _stored(fields: Any, message_id: str | None) -> Stored:
+    """A message from JSON values that nobody else holds."""
+    if not isinstance(fields, dict):
+        raise BadMessage(f"a message is a JSON object, and this is {_kind(fields)}")
+    message_id = fields.get("message_id") if message_id is None else message_id
+    if not isinstance(message_id, str) or not message_id:
+        raise BadMessage(f"`message_id` must be a text that is not empty, and it is {_kind(message_id)}")
+    extra = fields.get("extra")
+    role = fields.get("role")
+    if role not in (PLAN, EVENT):
+        if not isinstance(extra, dict | None):
+            raise BadMessage(f"`extra` must be an object, and it is {_kind(extra)}")
+        return Ordinary(message_id, {key: fields[key] for key in fields if key not in _ENVELOPE}, extra or None)
+    content = fields.get("content", "")
+    if not isinstance(content, str):
+        raise BadMessage(f"the `content` of a message with the role `{role}` must be text, and it is {_kind(content)}")
+    metadata, rest = _metadata(fields, role)
+    other = {key: fields[key] for key in fields if key not in (*_ENVELOPE, "role", "content", role)}
+    made = PlanMessage if role == PLAN else EventMessage
+    return made(message_id, content, metadata, rest or None, other or None)
+
+
+def _metadata(fields: Fields, role: str) -> tuple[Fields, Fields]:
+    """What a hidden message says of itself, and what else is in its `extra`."""
+    extra = fields.get("extra") or {}
+    if not isinstance(extra, dict):
+        raise BadMessage(f"`extra` must be an object, and it is {_kind(extra)}")
+    top, inner = fields.get(role) or {}, extra.get(role) or {}
+    for where, found in ((f"`{role}`", top), (f"`extra.{role}`", inner)):
+        if not isinstance(found, dict):
+            raise BadMessage(f"{where} must be an object, and it is {_kind(found)}")
+    return {**top, **inner}, {key: extra[key] for key in extra if key != role}
+
+
+def write_message(message: Stored) -> Fields:
+    """The stored form of a message."""
+    match message:
+        case Ordinary(id=message_id, message=fields, extra=extra):
+            return {"message_id": message_id, **fields, **({"extra": extra} if extra else {})}
+        case PlanMessage(plan=metadata):
+            role = PLAN
+        case EventMessage(event=metadata):
+            role = EVENT
+    return {
+        "message_id": message.id,
+        "role": role,
+        "content": message.content,
+        **(message.other or {}),
+        "extra": {**(message.extra or {}), role: metadata},
+    }
+
+
+def read_stream(data: bytes | str) -> list[Stored]:
+    """The messages of a stream file, a JSON list. Those that have no `message_id` get one."""
+    try:
+        values = msgspec.json.decode(data)
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        raise BadStream(f"a stream is a JSON list of messages, and this is no JSON: {error}") from None
+    if not isinstance(values, list):
+        raise BadStream(f"a stream is a JSON list of messages, and this is {_kind(values)}")
+    names = [value.get("message_id") for value in values if isinstance(value, dict)]
+    taken = {name for name in names if isinstance(name, str)}
+    messages: list[Stored] = []
+    seen: set[str] = set()
+    for index, value in enumerate(values):
+        nameless = isinstance(value, dict) and value.get("message_id") is None
+        try:
+            message = _stored(value, _free_name(index, taken) if nameless else None)
+        except BadMessage as error:
+            raise BadStream(f"message {index} (counted from 0): {error}") from None
+        if message.id in seen:
+            raise BadStream(f"message {index} (counted from 0): there is a `message_id` {message.id!r} already")
+        seen.add(message.id)
+        messages.append(message)
+    return messages
+
+
+def write_stream(messages: Iterable[Stored]) -> bytes:
+    """The file of a stream, one message a line."""
+    lines = b",\n".join(msgspec.json.encode(write_message(message)) for message in messages)
+    return b"[\n" + lines + b"\n]\n" if lines else b"[]\n"
+
+
+def plain(value: Any) -> Any:
+    """A copy of a JSON value, so that what is stored stays as it is whatever becomes of the original.
+
+    The objects of the providers' own packages, which authors put into messages, become what they stand for.
+    """
+    kind = type(value)
+    if kind is str:
+        if not value.isascii():
+            _check_text(value)
+        return value
+    if kind is dict or isinstance(value, Mapping):
+        for key in value:
+            if not isinstance(key, str):
+                raise BadMessage(f"the names in a JSON object are text, and {key!r} is not")
+        return {plain(key): plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(inner) for inner in value]
+    if value is None or kind is bool:
+        return value
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float):
+        if not isfinite(value):
+            raise BadMessage(f"JSON has no number {value}: give a message as JSON values")
+        return float(value)
+    if isinstance(value, str):  # of a class of its own, such as the members of an enumeration
+        return plain(str.__str__(value))
+    if hasattr(value, "model_dump"):
+        return plain(value.model_dump(mode="json", by_alias=True, exclude_unset=True))
+    raise BadMessage(f"JSON has no form for {kind.__name__}: give a message as JSON values")
+
+
+def _check_text(text: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise BadMessage(f"a text has half of a surrogate pair at {error.start}: it can't be stored or sent") from None
+
+
+def _free_name(index: int, taken: set[str]) -> str:
+    name = f"m{index + 1}"
+    while name in taken:
+        name += "'"
+    return name
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _kind(value: Any) -> str:
+    match value:
+        case None:
+            return "missing"
+        case "":
+            return "empty"
+        case bool():
+            return "a boolean"
+        case int() | float():
+            return "a number"
+        case str():
+            return "text"
+        case list():
+            return "a list"
+    return "an object"

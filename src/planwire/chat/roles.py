@@ -1,0 +1,80 @@
+"""What a compaction may do with a message: the table of classes.
+
+The classes act in a compaction only. Until then every message stays where it is, whatever its class.
+"""
+
+from typing import Final
+
+from planwire.chat.messages import EventMessage, PlanMessage, Stored
+
+__all__ = [
+    "CANCELLATION_NOTE",
+    "CRON_FIRE",
+    "DROP_ON_AGE",
+    "IDE_CALLBACK",
+    "KEEP_RECENT_N",
+    "KEPT_RECENT",
+    "MODE_SWITCH",
+    "NEVER",
+    "PLAN_DELTA",
+    "PRESERVE_ANCHOR",
+    "PRESERVE_WINDOW",
+    "PROCESS_COMPLETED",
+    "SUBKINDS",
+    "SUMMARIZATION_MARKER",
+    "SYSTEM_NOTICE",
+    "TICK",
+    "TOOL_DECISION",
+    "VERIFIER_REPORT",
+    "class_of",
+]
+
+#: Never touched: it comes out of a compaction byte for byte, unless its plan was superseded or removed.
+NEVER: Final = "Never"
+#: Gone once it is older than the kept tail. The newest mode_switch stays: it says which mode holds.
+DROP_ON_AGE: Final = "DropOnAge"
+#: The newest `KEPT_RECENT` of its source and subkind stay; a marker counts the rest.
+KEEP_RECENT_N: Final = "KeepRecentN"
+#: Kept inside the tail, gone outside it.
+PRESERVE_WINDOW: Final = "PreserveWindow"
+#: May become part of a summary that names it; never dropped in silence.
+PRESERVE_ANCHOR: Final = "PreserveAnchor"
+
+KEPT_RECENT: Final = 3
+
+PLAN_DELTA: Final = "plan_delta"
+TICK: Final = "tick"
+MODE_SWITCH: Final = "mode_switch"
+PROCESS_COMPLETED: Final = "process_completed"
+CRON_FIRE: Final = "cron_fire"
+TOOL_DECISION: Final = "tool_decision"
+IDE_CALLBACK: Final = "ide_callback"
+VERIFIER_REPORT: Final = "verifier_report"
+SUMMARIZATION_MARKER: Final = "summarization_marker"
+CANCELLATION_NOTE: Final = "cancellation_note"
+SYSTEM_NOTICE: Final = "system_notice"
+
+#: The class of every known subkind of event.
+SUBKINDS: Final = {
+    PLAN_DELTA: NEVER,
+    TICK: DROP_ON_AGE,
+    MODE_SWITCH: DROP_ON_AGE,
+    PROCESS_COMPLETED: KEEP_RECENT_N,
+    CRON_FIRE: KEEP_RECENT_N,
+    TOOL_DECISION: PRESERVE_WINDOW,
+    IDE_CALLBACK: PRESERVE_WINDOW,
+    VERIFIER_REPORT: PRESERVE_WINDOW,
+    SUMMARIZATION_MARKER: PRESERVE_ANCHOR,
+    CANCELLATION_NOTE: PRESERVE_ANCHOR,
+    SYSTEM_NOTICE: PRESERVE_ANCHOR,
+}
+
+
+def class_of(message: Stored) -> str:
+    """The class of a message: by its role, then by its subkind. What is not in the table is `PRESERVE_ANCHOR`."""
+    match message:
+        case PlanMessage():
+            return NEVER
+        case EventMessage(subkind=subkind):
+            return SUBKINDS.get(subkind, PRESERVE_ANCHOR)
+    return PRESERVE_ANCHOR

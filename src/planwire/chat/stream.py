@@ -1,0 +1,133 @@
+"""A chat in the order in which the model sees it, and the list of messages that a provider is sent.
+
+A stream only grows, until it is compacted: what was sent once is sent again at the same place, so that the provider's
+cache of the prompt holds. A hidden message that comes while calls of tools are open waits until all of them are
+answered, since nothing may stand between a call and its results.
+"""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from planwire.chat.cache import has_breakpoint, with_breakpoints
+from planwire.chat.formats import CallRef, Format, still_open
+from planwire.chat.messages import EventMessage, Hidden, Ordinary, Stored
+from planwire.chat.render import block
+from planwire.chat.retire import retired_ids
+from planwire.chat.roles import SYSTEM_NOTICE
+from planwire.plan import Fields
+
+__all__ = ["ChatStream"]
+
+
+class ChatStream:
+    """A chat in one provider's format. `messages` are those of the stream so far."""
+
+    def __init__(self, form: Format, messages: Iterable[Stored] = ()) -> None:
+        self.format = form
+        self._placed: list[Stored] = []
+        self._shown: list[Fields] = []
+        self._waiting: list[Hidden] = []
+        self._open: dict[str, CallRef] = {}  # by the id that a result has which cancels the call
+        self._batch: list[Fields] = []
+        self._holds_the_next = False
+        self._has_breakpoints = False
+        self._retired: set[str] = set()
+        self._ids: set[str] = set()
+        for message in messages:
+            self.add(message)
+
+    @property
+    def messages(self) -> list[Stored]:
+        """All messages: those that have their place, and the hidden ones that wait for it."""
+        return [*self._placed, *self._waiting]
+
+    def __len__(self) -> int:
+        return len(self._placed) + len(self._waiting)
+
+    def holds(self, message_id: str) -> bool:
+        """Whether a message has this id."""
+        return message_id in self._ids
+
+    def add(self, message: Stored) -> None:
+        """Put a message behind the others, or let it wait, together with those that `admit` puts in front of it."""
+        for admitted in self.admit(message):
+            self._ids.add(admitted.id)
+            if isinstance(admitted, Ordinary):
+                self._place(admitted)
+            else:
+                self._waiting.append(admitted)
+            if self._waiting and not self._open and not self._holds_the_next:
+                self._show_waiting()
+
+    def admit(self, message: Stored) -> tuple[Stored, ...]:
+        """The messages to store so that this one is: results for the calls that it interrupts come before it, and a
+        result that comes too late, for a call that was cancelled or never made, becomes a notice."""
+        if not isinstance(message, Ordinary):
+            return (message,)
+        results = [*self.format.results(message.message)]
+        if len(still_open(self._open, results)) < len(self._open):
+            return (message,)
+        if results:
+            return (_late(message, results),)
+        if self.format.is_of_model(message.message):  # another item of the answer that made the calls
+            return (message,)
+        return (*self.unanswered(), message)
+
+    def unanswered(self) -> tuple[Ordinary, ...]:
+        """A result for every call that has none, saying that it was cancelled."""
+        return tuple(
+            Ordinary(result_id, self.format.cancelled(call), {"cancelled": True})
+            for result_id, call in self._open.items()
+        )
+
+    def context(self, *, breakpoints: bool = True) -> list[Fields]:
+        """What the provider is sent. The messages are shared with the stream: copy one before you change it.
+
+        A call that has no answer is shown as cancelled. Add `unanswered` before you send that: what was sent must stay.
+        """
+        shown = self._shown_if_cancelled() if self._open else self._shown
+        if breakpoints and self.format.has_breakpoints and not self._has_breakpoints:
+            return with_breakpoints(shown)
+        return shown[:]
+
+    def _place(self, message: Ordinary) -> None:
+        fields = message.message
+        self._placed.append(message)
+        self._holds_the_next = self.format.holds_the_next(fields)
+        self._has_breakpoints = self._has_breakpoints or (self.format.has_breakpoints and has_breakpoint(fields))
+        if self._open and (results := [*self.format.results(fields)]):
+            self._open = still_open(self._open, results)
+            self._batch.append(fields)
+        else:
+            self._shown.append(fields)
+        for number, call in enumerate(self.format.calls(fields), start=1):
+            self._open[f"{message.id}-cancelled-{number}"] = call
+        if self._batch and (not self._open or self.format.merged is None):
+            self._shown += self.format.answers(self._batch)
+            self._batch = []
+
+    def _show_waiting(self) -> None:
+        self._placed += self._waiting
+        for message in self._waiting:
+            self._retired.update(retired_ids(message) or ())
+        self._shown += self._blocks()
+        self._waiting = []
+
+    def _blocks(self) -> list[Fields]:
+        """The hidden messages that wait, as they are shown. Those about plans of the past are not."""
+        return [
+            self.format.context(block(message))
+            for message in self._waiting
+            if message.id not in self._retired and retired_ids(message) is None
+        ]
+
+    def _shown_if_cancelled(self) -> list[Fields]:
+        rest = (result.message for result in self.unanswered())
+        return [*self._shown, *self.format.answers([*self._batch, *rest]), *self._blocks()]
+
+
+def _late(message: Ordinary, results: Iterable[CallRef]) -> EventMessage:
+    payload = {"calls": [result.id or result.name for result in results]}
+    event = {"subkind": SYSTEM_NOTICE, "source": "tool.late_result", "payload": payload}
+    return EventMessage(message.id, msgspec.json.encode(message.message).decode(), event)
