@@ -1,8 +1,11 @@
-"""What a plan costs a model to write: output tokens in tool arguments, for planwire and for tools that send whole lists.
+"""What a plan costs a model to write: output tokens in tool arguments, for planwire and for tools with whole lists.
 
-The story is one of every day: a plan of eighteen steps, each started and completed, five more discovered on the way, two
-reworded, two cancelled, every change told as it happens: 45 calls after the first. The same story is told to each tool
-in the arguments that it takes. Tokens are counted with o200k_base, offline.
+The story is one of every day: a plan of eighteen steps, each started and completed, five more discovered on the way,
+two reworded, two cancelled, every change told as it happens: 45 calls after the first. The same story is told to each
+tool in the arguments that it takes. Tokens are counted with o200k_base, offline.
+
+Beside them stands what the story leaves in the prompt of the next request: the calls, the answers as each tool gives
+them, and planwire's blocks.
 """
 
 import json
@@ -10,9 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from bench.figure import Cell, Figure, at_least
-from planwire.calls import answer_call, prepare_call
-from planwire.events import Recorded
-from planwire.fold import SessionState, fold
+from planwire import BlockingPlanSession, open_journal
 
 __all__ = ["measure"]
 
@@ -97,48 +98,59 @@ FULL_LISTS: dict[str, Callable[[list[Step]], Any]] = {
 }
 
 
+#: What these tools answer, in words of the same length: a sentence or two, or the list again.
+ANSWERS: dict[str, Callable[[list[Step]], str]] = {
+    "Claude TodoWrite": lambda _: (
+        "The list was saved. Go on keeping it up to date while you work, so that it shows how far you are. "
+        "Now continue with the current step, if there is one."
+    ),
+    "opencode todowrite": lambda steps: json.dumps(FULL_LISTS["opencode todowrite"](steps)["todos"], indent=2),
+    "Codex update_plan": lambda _: "Plan updated",
+    "LangChain write_todos": lambda steps: (
+        f"Updated todo list to {FULL_LISTS['LangChain write_todos'](steps)['todos']}"
+    ),
+}
+
+
 def measure() -> Iterator[Figure]:
     import bpe_openai  # type: ignore[import-untyped]
 
     encode = bpe_openai.get_encoding("o200k_base").encode
 
     def tokens(value: Any) -> int:
-        return len(encode(json.dumps(value, ensure_ascii=False, separators=(",", ":"))))
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        return len(encode(text))
 
-    first = [{"content": text, "status": "pending"} for text in STEPS]
-    totals = {name: tokens(form(first)) for name, form in FULL_LISTS.items()}
-    session = Session()
-    own = tokens({"entries": list(STEPS)})
-    answers = tokens(session.call("set_plan", {"entries": list(STEPS)}))
-    changes = 0
-    for steps, change in story():
-        changes += 1
+    written = dict.fromkeys((*FULL_LISTS, "planwire"), 0)
+    answered = dict(written)
+
+    def tell_lists(steps: list[Step]) -> None:
         for name, form in FULL_LISTS.items():
-            totals[name] += tokens(form(steps))
-        own += tokens(change)
-        answers += tokens(session.call("update_plan", change))
-        assert session.statuses() == [(each["id"], each["status"]) for each in steps], "one story for all"
-    assert changes == 45
-    for name, total in totals.items():
+            written[name] += tokens(form(steps))
+            answered[name] += tokens(ANSWERS[name](steps))
+
+    with open_journal("memory:") as journal:
+        plans = BlockingPlanSession(journal, "bench")
+
+        def tell_planwire(tool: str, arguments: dict[str, Any]) -> None:
+            written["planwire"] += tokens(arguments)
+            answered["planwire"] += tokens(str(plans.call(tool, arguments)))
+            answered["planwire"] += sum(tokens(message["content"]) for message in plans.pending())
+
+        tell_lists([{"content": text, "status": "pending"} for text in STEPS])
+        tell_planwire("set_plan", {"entries": list(STEPS)})
+        changes = 0
+        for steps, change in story():
+            changes += 1
+            tell_lists(steps)
+            tell_planwire("update_plan", change)
+            mine = [(step.id, step.status) for step in plans.state.plans["main"].state.steps]
+            assert mine == [(each["id"], each["status"]) for each in steps], "one story for all"
+        assert changes == 45
+    for name, total in written.items():
         slug = name.lower().replace(" ", "_")
         yield Figure(f"output_tokens_{slug}", total, "tokens", cell=Cell(name, "output tokens"))
-    yield Figure("output_tokens_planwire", own, "tokens", cell=Cell("planwire", "output tokens"))
-    yield Figure("answer_tokens_planwire", answers, "tokens", cell=Cell("planwire", "answers, in the prompt"))
-    yield Figure("output_tokens_vs_best_full_list", min(totals.values()) / own, "x", at_least(15))
-
-
-class Session:
-    """A session in memory that answers tool calls."""
-
-    def __init__(self) -> None:
-        self.state = SessionState("bench")
-
-    def call(self, tool: str, arguments: dict[str, Any]) -> Any:
-        before = self.state
-        call = prepare_call(before, tool, arguments)
-        for event in call.events:
-            self.state = fold(self.state, Recorded("bench", self.state.seq + 1, 0, "agent", event))
-        return answer_call(call, before, self.state)
-
-    def statuses(self) -> list[tuple[str, str]]:
-        return [(step.id, step.status) for step in self.state.plans["main"].state.steps]
+        in_prompt = total + answered[name]
+        yield Figure(f"prompt_tokens_{slug}", in_prompt, "tokens", cell=Cell(name, "left in the prompt"))
+    best = min(written[name] for name in FULL_LISTS)
+    yield Figure("output_tokens_vs_best_full_list", best / written["planwire"], "x", at_least(15))
