@@ -21,7 +21,6 @@ from acp.schema import (
     SessionNotification,
 )
 from hypothesis import example, given
-from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from planwire import V1, V1_DRAFT, V1_RFD, Dialect, negotiate, read
@@ -45,19 +44,7 @@ def entry_by_the_sdk(entry: Any) -> PlanEntry | None:
         return None
 
 
-def clean_updates() -> st.SearchStrategy[Fields]:
-    """Updates as the schema has them."""
-    meta = some.sometimes(st.none() | some.objects)
-    plan = some.plan_contents_json(["planId"], some.plan_ids, some.clean_entries_json)
-    entries = some.entry_lists_json(some.clean_entries_json)
-    return st.one_of(
-        some.json_object(sessionUpdate=st.just("plan"), entries=entries, _meta=meta),
-        some.json_object(sessionUpdate=st.just("plan_update"), plan=plan, _meta=meta),
-        some.json_object(sessionUpdate=st.just("plan_removed"), planId=some.plan_ids, _meta=meta),
-    )
-
-
-clean_or_not = some.notifications(clean_updates()) | some.notifications(
+clean_or_not = some.notifications(some.clean_updates()) | some.notifications(
     some.nearly_updates(), some.nearly(some.sessions)
 )
 
@@ -65,7 +52,7 @@ clean_or_not = some.notifications(clean_updates()) | some.notifications(
 # Whatever the SDK understands
 
 
-@given(some.notifications(clean_updates()))
+@given(some.notifications(some.clean_updates()))
 def test_what_is_clean_is_understood_by_both(message: Fields) -> None:
     """R6, R7, R11, R13"""
     assert by_the_sdk(message) is not None

@@ -23,7 +23,8 @@ class _Plan(Struct, tag_field="sessionUpdate", tag="plan", forbid_unknown_fields
     entries: tuple[Entry, ...]
 
 
-class _Items(Struct, tag_field="type", tag="items", forbid_unknown_fields=True, rename="camel"):
+class _Items(Struct, forbid_unknown_fields=True, rename="camel"):
+    type: Literal["items"]  # not a tag: a tag may be missing where there is no choice
     entries: tuple[Entry, ...]
     plan_id: str | None = None
     id: str | None = None

@@ -10,15 +10,19 @@ from msgspec.structs import replace
 from planwire.acp.conversation import AGENT, Conversation, Retelling
 from planwire.acp.dialects import MAIN, Dialect
 from planwire.acp.lower import Fallback
-from planwire.acp.messages import Extension, Removal, Update
+from planwire.acp.messages import Extension, Reading, Removal, Surroundings, Update
 from planwire.acp.read import read
 from planwire.acp.write import write, write_update
 from planwire.plan import FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan, PlanId
 
 __all__ = ["Translator"]
 
-#: What is wrong with an entry that planwire mends and other readers drop without a word.
-_DROPPED_BY_OTHERS = frozenset(("entry-not-an-object", "no-content", "no-priority", "no-status", "not-quite-json"))
+#: What is wrong with a plan or an entry that planwire mends and other readers drop.
+_DROPPED_BY_OTHERS = frozenset(
+    ("entry-not-an-object", "no-content", "no-plan-type", "no-priority", "no-status", "not-quite-json")
+)
+#: What the plan without an id is called beside a plan that is really called `main`.
+_SECOND_MAIN = f"{MAIN} (no id)"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -29,16 +33,18 @@ class Translator:
         self.dialect = dialect
         self._conversation = Conversation()
         self._plans: dict[tuple[str | None, PlanId], Plan] = {}
+        self._names: dict[str | None, PlanId] = {}
         self._fallbacks: dict[str | None, Fallback] = {}
 
-    def translate(self, line: bytes, sender: str | None = None) -> tuple[bytes, ...]:
-        """The lines to send for a line: most often just itself."""
+    def translate(self, line: bytes, sender: str | None = None, reading: Reading | None = None) -> tuple[bytes, ...]:
+        """The lines to send for a line: most often just itself. A message that was read already is not read again."""
+        if reading is not None:
+            return self._translate_message(line, sender, reading)
         if line.removeprefix(_BYTE_ORDER_MARK).lstrip()[:1] == b"[":
             return self._translate_batch(line, sender)
-        return self._translate_message(line, sender)
+        return self._translate_message(line, sender, read(line))
 
-    def _translate_message(self, line: bytes, sender: str | None) -> tuple[bytes, ...]:
-        reading = read(line)
+    def _translate_message(self, line: bytes, sender: str | None, reading: Reading) -> tuple[bytes, ...]:
         for message in reading.messages:
             meaning = self._conversation.hear(message, sender)
             if isinstance(meaning, Retelling):
@@ -61,7 +67,7 @@ class Translator:
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return (line,)
         messages = [bytes(message) for message in batch]
-        translated = [out for message in messages for out in self._translate_message(message, sender)]
+        translated = [out for message in messages for out in self._translate_message(message, sender, read(message))]
         if translated == messages:
             return (line,)
         return (b"[%b]" % b",".join(translated),) if translated else ()
@@ -69,9 +75,13 @@ class Translator:
     def _translate_update(self, line: bytes, update: Update, *, mended: bool) -> tuple[bytes, ...]:
         whole = self._with_whole_text(update)
         if self.dialect.operations:
-            if whole.body is None or (whole is update and not mended and self._is_understood(update)):
+            if whole.body is None:
                 return (line,)
-            return (write(self._with_free_id(whole), self.dialect),)
+            named, first = self._named(whole)
+            if named is None:
+                return ()
+            as_it_is = named is update and not mended and self._is_understood(update)
+            return (*first, line if as_it_is else write(named, self.dialect))
         fallback = self._fallback(update.session)
         match whole.body:
             case Removal(id=plan_id):
@@ -94,9 +104,10 @@ class Translator:
         body = update.body
         if isinstance(body, Extension):
             before = self._plans.get((update.session, body.id))
-            text = before.content if isinstance(before, MarkdownPlan) else ""
-            meta = before.meta if isinstance(before, MarkdownPlan) else None
-            body = MarkdownPlan(body.id, text + body.text, meta)
+            if isinstance(before, MarkdownPlan):
+                body = replace(before, content=before.content + body.text)
+            else:
+                body = MarkdownPlan(body.id, body.text)
             update = replace(update, body=body)
         if isinstance(body, Removal):
             self._plans.pop((update.session, body.id), None)
@@ -104,15 +115,36 @@ class Translator:
             self._plans[update.session, body.id] = body
         return update
 
-    def _with_free_id(self, update: Update) -> Update:
-        """The plan without an id gets another one than `main` where a plan of that name lives beside it."""
-        body = update.body
-        if isinstance(body, Extension | Removal | None) or body.id is not None:
-            return update
-        if update.sort == "plan" and self.dialect.baseline:
-            return update
-        taken = (update.session, MAIN) in self._plans
-        return replace(update, body=replace(body, id=f"{MAIN} (no id)" if taken else MAIN))
+    def _named(self, update: Update) -> tuple[Update | None, tuple[bytes, ...]]:
+        """The update with an id if its plan needs one, and the lines that have to be sent before it.
+
+        The plan without an id is called `main` (R27) while no plan of that name lives beside it. None is a removal of
+        a `main` that the agent never sent: it must not cost the client the plan that only bears this name.
+        """
+        session, body = update.session, update.body
+        if isinstance(body, Extension | None):
+            return update, ()
+        if body.id is not None:
+            if body.id != MAIN or self._names.get(session) != MAIN:
+                return update, ()
+            if isinstance(body, Removal):
+                return None, ()
+            self._names[session] = _SECOND_MAIN
+            moved = replace(self._plans[session, None], id=_SECOND_MAIN)
+            return update, (self._written(moved, update),)
+        had_it, had = session in self._names, self._names.get(session)
+        name: PlanId = None
+        if not (isinstance(body, ItemsPlan) and self.dialect.baseline):
+            name = had or (_SECOND_MAIN if (session, MAIN) in self._plans else MAIN)
+        self._names[session] = name
+        first: tuple[bytes, ...] = ()
+        if had_it and had != name:  # from a `plan` to a plan with an id, or back
+            first = (self._written(ItemsPlan(None, ()) if had is None else Removal(had), update),)
+        return update if name is None else replace(update, body=replace(body, id=name)), first
+
+    def _written(self, body: Plan | Removal, beside: Update) -> bytes:
+        around = Surroundings(bare=beside.around.bare)
+        return write(Update(beside.session, "plan_update", body, around=around), self.dialect)
 
     def _is_understood(self, update: Update) -> bool:
         """Whether a client of the dialect reads the line as it is."""

@@ -36,7 +36,7 @@ def write(update: Update, dialect: Dialect) -> bytes:
     """The line that says the update in a dialect, without a line feed. What stood around the plan is there too."""
     fields = update_fields(update.body, dialect)
     if update.around.update:
-        fields |= update.around.update
+        fields = fields | update.around.update | fields  # what planwire says counts, where both name a thing
     return write_update(update.session, fields, update.around)
 
 
