@@ -25,6 +25,7 @@ demo: $(READY)
 	@$(BIN)/planwire demo
 
 test: $(READY)
+	@$(BIN)/python -m tests.peers.install
 	$(BIN)/python -m pytest
 
 check: $(READY)

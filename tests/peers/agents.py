@@ -1,0 +1,104 @@
+"""How each real peer is started: offline, on a scripted model, with a home of its own.
+
+The environment is built from nothing, so that neither the user's settings nor the user's keys are read, and everything
+that a peer writes stays under the home that the test gives it.
+"""
+
+import os
+import shlex
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+import pytest
+
+from tests.peers.client import Client, Hello, Policy, allow_once
+from tests.peers.install import Unavailable, deepagents_python, npm_peers, peers_are_required
+
+__all__ = ["Agent", "acpx", "claude", "deepagents", "or_skip"]
+
+NOWHERE = "http://127.0.0.1:9"  # the discard port: whoever looks for a way out is refused at once
+
+
+@dataclass(frozen=True)
+class Agent:
+    """A program and what it is run with: an agent, or a client that runs one."""
+
+    name: str
+    command: tuple[str, ...]
+    environment: Mapping[str, str]
+    cwd: Path
+
+    def behind(self, *prefix: str, **environment: str) -> "Agent":
+        """The same agent behind another program, such as `behind("planwire", "relay", "--")`."""
+        return replace(self, command=(*prefix, *self.command), environment={**self.environment, **environment})
+
+    def start(self, hello: Hello = Hello(), policy: Policy = allow_once) -> Client:
+        """The agent, started, and a client that talks to it once it is entered."""
+        return Client(self.command, self.environment, self.cwd, hello=hello, policy=policy)
+
+
+def claude(model: str, home: Path, tool: Literal["todo", "task"] = "todo") -> Agent:
+    """npm's claude-agent-acp, with the tool that takes whole lists (`TodoWrite`) or those for single tasks."""
+    script = or_skip(npm_peers) / "node_modules" / ".bin" / "claude-agent-acp"
+    environment = {
+        "ANTHROPIC_BASE_URL": model,
+        "ANTHROPIC_API_KEY": "not-a-key",
+        "CLAUDE_CONFIG_DIR": str(home / ".claude"),
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION": "false",
+        "CLAUDE_CODE_ENABLE_TODO_TOOLS": "1",
+        "CLAUDE_CODE_ENABLE_TASKS": "1" if tool == "task" else "0",
+        "DISABLE_AUTOUPDATER": "1",
+        "DISABLE_ERROR_REPORTING": "1",
+        "DISABLE_TELEMETRY": "1",
+    }
+    return _agent("claude-agent-acp", [str(script)], home, environment)
+
+
+def deepagents(model: str, home: Path) -> Agent:
+    """PyPI's deepagents-acp, on an OpenAI model."""
+    environment = {
+        "OPENAI_BASE_URL": f"{model}/v1",
+        "OPENAI_API_KEY": "not-a-key",
+        "LANGSMITH_TRACING": "false",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    return _agent("deepagents-acp", [str(or_skip(deepagents_python)), "-m", "deepagents_acp"], home, environment)
+
+
+def acpx(agent: Agent, prompt: str, *options: str) -> Agent:
+    """npm's acpx, a client: it runs the agent, sends it one prompt, prints what comes and ends."""
+    script = or_skip(npm_peers) / "node_modules" / ".bin" / "acpx"
+    asked = ["--approve-reads", *options, "--agent", shlex.join(agent.command), "exec", prompt]
+    return replace(agent, name="acpx", command=(str(script), *asked))
+
+
+def or_skip(peer: Callable[[], Path]) -> Path:
+    """Where a peer is installed; where it can't be, the test that asks is skipped, or fails if peers are required."""
+    try:
+        return peer()
+    except Unavailable as reason:
+        if peers_are_required():
+            pytest.fail(f"a peer is required and can't be had: {reason}", pytrace=False)
+        pytest.skip(str(reason))
+
+
+def _agent(name: str, command: Sequence[str], home: Path, environment: Mapping[str, str]) -> Agent:
+    project, temporary = home / "project", home / "tmp"
+    for folder in (project, temporary):
+        folder.mkdir(parents=True, exist_ok=True)
+    node = shutil.which("node")  # npm's programs look for it in the path
+    bare = {
+        "PATH": os.pathsep.join([*([str(Path(node).parent)] if node else []), os.defpath]),
+        "HOME": str(home),
+        "TMPDIR": str(temporary),
+        "LANG": "C.UTF-8",
+        "HTTP_PROXY": NOWHERE,
+        "HTTPS_PROXY": NOWHERE,
+        "ALL_PROXY": NOWHERE,
+        "NO_PROXY": "127.0.0.1,localhost",
+    }
+    return Agent(name, tuple(command), {**bare, **environment}, project)

@@ -1,0 +1,171 @@
+"""Peers from the package registries, installed once into a cache folder outside the repository.
+
+`make test` installs them before the tests run (`python -m tests.peers.install`); tests that run without it install what
+they need. Where a peer can't be had, its tests are skipped and say why; with `PLANWIRE_REQUIRE_PEERS=1` they fail.
+The cache folder is `PLANWIRE_PEERS`, or `planwire/peers` in the user's cache.
+"""
+
+import fcntl
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+__all__ = ["Unavailable", "deepagents_python", "installed", "node", "npm_packages", "npm_peers", "peers_are_required"]
+
+NPM_PEERS = {"@agentclientprotocol/claude-agent-acp": "0.99.0", "acpx": "0.19.1"}
+NPM_PEERS_NODE = 20
+DEEPAGENTS = Path(__file__).with_name("deepagents.txt")
+INSTALL_SECONDS = 300
+DONE = "done.json"
+
+_failed: dict[str, str] = {}
+
+
+class Unavailable(Exception):
+    """A peer can't be run here, and why."""
+
+
+def npm_peers() -> Path:
+    """The folder with the agents and clients of npm."""
+    return npm_packages(NPM_PEERS, NPM_PEERS_NODE)
+
+
+def npm_packages(packages: Mapping[str, str], oldest_node: int) -> Path:
+    """The folder whose `node_modules` holds these packages, by name and version."""
+    node(oldest_node)
+    npm = _program("npm")
+    wanted = [f"{name}@{version}" for name, version in sorted(packages.items())]
+    quietly = ["--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error", "--fetch-retries=2"]
+
+    def install(folder: Path) -> None:
+        (folder / "package.json").write_text('{"private": true}\n')
+        _run([npm, "install", "--prefix", str(folder), *quietly, *wanted], folder)
+
+    return installed("npm", wanted, install)
+
+
+def deepagents_python() -> Path:
+    """The Python of an environment of its own that holds deepagents-acp."""
+    pins = DEEPAGENTS.read_text().split()
+
+    def install(folder: Path) -> None:
+        _run([sys.executable, "-m", "venv", "--clear", str(folder)], folder)
+        pip = [str(folder / "bin" / "python"), "-m", "pip", "--disable-pip-version-check"]
+        _run([*pip, "install", "--quiet", "--no-deps", *pins], folder)
+
+    python = f"{sys.base_exec_prefix} {sys.version_info.major}.{sys.version_info.minor}"
+    return installed("deepagents", [*pins, python], install) / "bin" / "python"
+
+
+def node(oldest: int) -> str:
+    """This machine's node, if it is new enough."""
+    path = _program("node")
+    said = _run([path, "--version"], Path()).strip()
+    major = re.match(r"v(\d+)\.", said)
+    if major is None or int(major[1]) < oldest:
+        raise Unavailable(f"node is {said or 'of no known version'}, and {oldest} is needed")
+    return path
+
+
+def peers_are_required() -> bool:
+    """Whether a peer that can't be had is a failure."""
+    return os.environ.get("PLANWIRE_REQUIRE_PEERS") == "1"
+
+
+def installed(name: str, pins: Sequence[str], install: Callable[[Path], None]) -> Path:
+    """The folder for these very pins, installed now at the latest, by one process at a time."""
+    key = hashlib.sha256("\n".join(pins).encode()).hexdigest()[:12]
+    folder = _cache() / f"{name}-{key}"
+    mark = json.dumps(list(pins))
+    if _is_marked(folder, mark):
+        return folder
+    if folder.name in _failed:  # once is enough: the next test must not wait for it again
+        raise Unavailable(_failed[folder.name])
+    try:
+        with _locked(folder.with_suffix(".lock")):
+            if not _is_marked(folder, mark):
+                _say(f"installing {name} peers, once: {' '.join(pins[:4])}{' …' if pins[4:] else ''}")
+                shutil.rmtree(folder, ignore_errors=True)
+                folder.mkdir(parents=True)
+                install(folder)
+                unfinished = folder / f"{DONE}.new"
+                unfinished.write_text(mark)
+                unfinished.replace(folder / DONE)
+    except (Unavailable, OSError) as problem:
+        _failed[folder.name] = f"{name} peers: {problem}"
+        raise Unavailable(_failed[folder.name]) from None
+    return folder
+
+
+def _program(name: str) -> str:
+    found = shutil.which(name)
+    if found is None:
+        raise Unavailable(f"there is no {name}, which peers from npm need")
+    return found
+
+
+def _cache() -> Path:
+    given = os.environ.get("PLANWIRE_PEERS")
+    if given:
+        return Path(given).absolute()
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "planwire" / "peers"
+
+
+def _is_marked(folder: Path, mark: str) -> bool:
+    try:
+        return (folder / DONE).read_text() == mark
+    except OSError:
+        return False
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _run(command: Sequence[str], folder: Path) -> str:
+    what = Path(command[0]).name
+    try:
+        done = subprocess.run(command, check=False, cwd=folder, capture_output=True, text=True, timeout=INSTALL_SECONDS)
+    except (OSError, subprocess.TimeoutExpired) as problem:
+        raise Unavailable(f"{what}: {problem}") from None
+    if done.returncode:
+        raise Unavailable(f"{what}: {_gist(done.stderr)}")
+    return done.stdout
+
+
+def _gist(text: str) -> str:
+    """The line that says most: the first that names an error, or else the last."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return next((line for line in lines if "rror" in line), lines[-1] if lines else "it failed without a word")
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def _main() -> int:
+    """Install all peers, side by side. Missing ones matter only where they are required."""
+    with ThreadPoolExecutor() as pool:
+        futures = [pool.submit(peer) for peer in (npm_peers, deepagents_python)]
+    missing = [problem for future in futures if (problem := future.exception()) is not None]
+    for problem in missing:
+        if not isinstance(problem, Unavailable):
+            raise problem
+        _say(f"without real peers: {problem}")
+    return 1 if missing and peers_are_required() else 0
+
+
+if __name__ == "__main__":
+    sys.exit(_main())

@@ -1,0 +1,50 @@
+"""What a model says to make a plan with each agent's own tools: the same three steps everywhere."""
+
+from tests.peers.script import Call, Turn, call
+
+__all__ = [
+    "PROPOSAL",
+    "STEPS",
+    "enter_plan_mode",
+    "exit_plan_mode",
+    "task_create",
+    "task_update",
+    "todo_write",
+    "write_todos",
+]
+
+STEPS = ("Read the config file", "Write the parser — with ünïcode", "Run the tests")
+WORKING_ON = ("Reading the config file", "Writing the parser", "Running the tests")
+PROPOSAL = "# Plan\n\n1. Read the config\n2. Write the *parser*\n\n```py\nprint('x')\n```"
+
+
+def todo_write(*statuses: str) -> Turn:
+    """claude-agent-acp's whole list: a status for each step, none to empty the list."""
+    named = zip(STEPS, WORKING_ON, statuses, strict=False)
+    return call("TodoWrite", todos=[{"content": c, "activeForm": a, "status": s} for c, a, s in named])
+
+
+def write_todos(*statuses: str) -> Turn:
+    """deepagents-acp's whole list."""
+    return call("write_todos", todos=[{"content": c, "status": s} for c, s in zip(STEPS, statuses, strict=False)])
+
+
+def task_create(*numbers: int) -> Turn:
+    """claude-agent-acp's single tasks, by their numbers from 1."""
+    made = ({"subject": STEPS[n - 1], "description": STEPS[n - 1], "activeForm": WORKING_ON[n - 1]} for n in numbers)
+    return Turn(calls=tuple(Call("TaskCreate", arguments) for arguments in made))
+
+
+def task_update(number: int, status: str) -> Turn:
+    """One task's new status; `deleted` takes it off the list."""
+    return call("TaskUpdate", taskId=str(number), status=status)
+
+
+def enter_plan_mode() -> Turn:
+    """claude-agent-acp begins to plan, which nobody need allow."""
+    return call("EnterPlanMode")
+
+
+def exit_plan_mode(proposal: str = PROPOSAL) -> Turn:
+    """claude-agent-acp shows its plan and asks for permission to go on."""
+    return call("ExitPlanMode", plan=proposal)
