@@ -16,7 +16,7 @@ RINGS = (
     {"changes", "diff", "edit", "fold", "markdown", "steps"},
     {"acp", "board", "calls", "chat", "tools"},
     {"blocking", "journal", "peers", "planfile", "relay", "session"},
-    {"adapters", "terminal", "cli", "__init__", "__main__"},
+    {"adapters", "demo", "terminal", "cli", "__init__", "__main__"},
 )
 CORE = {name for ring in RINGS[:3] for name in ring}
 PURE = {"bisect", "collections", "contextlib", "difflib", "functools", "itertools", "json", "math", "re", "types", "typing", "msgspec", "markdown_it"}

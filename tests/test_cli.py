@@ -219,7 +219,7 @@ def test_translate_writes_each_line_as_it_comes() -> None:
 
 
 def test_the_demo_ends_by_itself_without_a_terminal() -> None:
-    shown = planwire("demo").stdout.decode()
+    shown = planwire("demo", "--speed", "20").stdout.decode()
     assert "6/6" in shown
     assert "What to try next" in shown
 

@@ -1,19 +1,18 @@
-"""`planwire demo`: a recorded conversation, live in the terminal."""
+"""`planwire demo`: an agent behind the relay, its plans live in the terminal."""
 
 import argparse
-from importlib.resources import as_file, files
 from typing import Any
 
 from planwire.cli.command import new_command
-from planwire.cli.recording import read_recording
 
 __all__ = ["add_parser", "run"]
 
 _NEXT = """
-What to try next:
-  planwire replay FILE            the plans of a session that you recorded
-  planwire replay FILE --step     every change of it, one after the other
-  planwire translate FILE --to v1 what a client of another dialect would be sent
+It is all in the journal now. What to try next:
+  planwire show                          the plans as they ended up
+  planwire log                           every change, by whom and when
+  planwire relay -- AGENT ARGUMENTS      the same for an agent of yours
+  planwire setup zed -- AGENT ARGUMENTS  what to put into your editor's settings
 """
 
 
@@ -22,11 +21,20 @@ def add_parser(commands: Any) -> None:
         commands,
         "demo",
         run,
-        summary="watch a plan being worked off",
-        description="Play a bundled conversation of a client and an agent, live in the terminal. It takes 20 seconds.",
-        examples="examples:\n  planwire demo\n  planwire demo --speed 4      four times as fast\n",
+        summary="watch an agent work off its plans behind the relay",
+        description=(
+            "Start a small agent behind the relay and watch its plans, live in the terminal. Half way through it "
+            "forgets what it was about, and the relay tells it. It takes 20 seconds."
+        ),
+        examples=(
+            "examples:\n"
+            "  planwire demo\n"
+            "  planwire demo --speed 4               four times as fast\n"
+            "  planwire demo --journal ./plans.db    keep the plans in a file of your own\n"
+        ),
     )
     parser.add_argument("--speed", type=_speed, default=1.0, metavar="X", help="how many times as fast (default: 1)")
+    parser.add_argument("--journal", metavar="URL", help="where the plans are kept; a path, or sqlite:PATH")
 
 
 def _speed(text: str) -> float:
@@ -41,8 +49,8 @@ def _speed(text: str) -> float:
 
 def run(arguments: argparse.Namespace) -> int:
     from planwire import terminal  # noqa: PLC0415
+    from planwire.demo.client import conversation  # noqa: PLC0415
 
-    with as_file(files("planwire.cli") / "demo.jsonl") as path:
-        terminal.play(read_recording(str(path)), speed=arguments.speed)
+    terminal.play(conversation(arguments.speed, arguments.journal), captions=True)
     print(_NEXT)
     return 0

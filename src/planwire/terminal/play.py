@@ -4,12 +4,14 @@ import time
 from collections.abc import Iterable
 from typing import Protocol
 
+import msgspec
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
 from planwire.board import Board, Change
 from planwire.terminal.changes import change_lines, fresh_steps, report_line
+from planwire.terminal.safe import one_line
 from planwire.terminal.views import session_view
 
 __all__ = ["play", "show", "walk"]
@@ -43,8 +45,8 @@ def show(lines: Iterable[_Line]) -> None:
         console.print(report)
 
 
-def walk(lines: Iterable[_Line], *, interactive: bool) -> None:
-    """Every change, in order. On a terminal it waits for Enter between two."""
+def walk(lines: Iterable[_Line], *, interactive: bool, captions: bool = False) -> None:
+    """Every change, in order. On a terminal it waits for Enter between two. `captions` are the agent's words."""
     console = Console(highlight=False)
     board = Board(keep=0)
     count = 0
@@ -52,6 +54,8 @@ def walk(lines: Iterable[_Line], *, interactive: bool) -> None:
         change = board.apply(line.line, line.sender, line.at)
         for report in change.reports:
             console.print(report_line(report, line.number))
+        if captions and (words := _words(line.line)):
+            console.print(_caption(words))
         if change:
             count += 1
             _print_change(console, change, count, line.at)
@@ -63,14 +67,15 @@ def walk(lines: Iterable[_Line], *, interactive: bool) -> None:
     console.print(_board_view(board))
 
 
-def play(lines: Iterable[_Line], speed: float = 1.0) -> None:
+def play(lines: Iterable[_Line], speed: float = 1.0, *, captions: bool = False) -> None:
     """The plans as they change, at the speed of the recording. Without a terminal there is nobody to wait for."""
     console = Console(highlight=False)
     if not console.is_terminal:
-        walk(lines, interactive=False)
+        walk(lines, interactive=False, captions=captions)
         return
     board = Board(keep=0)
     clock: float | None = None
+    caption = Text()
     with Live(console=console, auto_refresh=False, vertical_overflow="crop") as live:
         for line in lines:
             if line.at is not None:
@@ -78,10 +83,28 @@ def play(lines: Iterable[_Line], speed: float = 1.0) -> None:
                     time.sleep(min(max(0.0, line.at - clock), LONGEST_PAUSE) / speed)
                 clock = line.at
             change = board.apply(line.line, line.sender, line.at)
-            if change:
-                live.update(_board_view(board, change, console.height), refresh=True)
+            words = _words(line.line) if captions else None
+            caption = _caption(words) if words else caption
+            if change or words:
+                view = _board_view(board, change, console.height - (2 if caption else 0))
+                live.update(Group(view, caption) if caption else view, refresh=True)
         board.close()
         live.update(_board_view(board), refresh=True)
+
+
+def _words(line: bytes) -> str | None:
+    """What the agent says to the person, if that is what the line is."""
+    if b'"agent_message_chunk"' not in line:
+        return None
+    try:
+        text = msgspec.json.decode(line)["params"]["update"]["content"]["text"]
+    except (msgspec.DecodeError, LookupError, TypeError):
+        return None
+    return one_line(text) if isinstance(text, str) else None
+
+
+def _caption(words: str) -> Text:
+    return Text.assemble(("agent: ", "dim"), (words, "italic"))
 
 
 def _board_view(board: Board, change: Change | None = None, height: int | None = None) -> RenderableType:

@@ -1,0 +1,1 @@
+"""What `planwire demo` runs: a small agent behind the real relay, a client that drives it, and a view of its plans."""

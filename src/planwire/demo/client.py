@@ -1,0 +1,89 @@
+"""The demo's client: starts the agent behind the relay, asks it for something twice, and hands on every line."""
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from planwire.acp import AGENT, CLIENT
+from planwire.errors import InputError
+from planwire.plan import Fields
+
+__all__ = ["Line", "conversation"]
+
+PROMPTS = ("Our nightly export drops rows with umlauts. Find out why and fix it.", "Go on.")
+_AIR = {"jetbrains": {"air": {"planContentDelta": True}}}
+
+
+class Line(Struct, frozen=True):
+    """A line of the conversation, by whom, and its number."""
+
+    number: int
+    line: bytes
+    sender: str
+    at: float | None = None
+
+
+def conversation(speed: float, journal: str | None) -> Iterator[Line]:
+    """Every line between the client and the relay, while it happens."""
+    relay = [sys.executable, "-m", "planwire", "relay", *(["--journal", journal] if journal else [])]
+    agent = [sys.executable, "-m", "planwire.demo.agent", "--speed", str(speed)]
+    command = [*relay, "--", *agent]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:  # noqa: S603
+        assert process.stdin is not None
+        try:
+            yield from _Client(process).talk()
+        finally:
+            process.stdin.close()
+
+
+class _Client:
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        self._to_agent = process.stdin
+        self._from_agent = process.stdout
+        self._lines = 0
+        self._asked = 0
+        self.result: Fields = {}
+
+    def talk(self) -> Iterator[Line]:
+        about = {"name": "planwire-demo", "title": "planwire demo", "version": "1.0"}
+        yield from self._ask("initialize", protocolVersion=2, info=about, capabilities={"_meta": _AIR})
+        yield from self._ask("session/new", cwd=str(Path.cwd()), mcpServers=[])
+        session = self.result.get("sessionId")
+        for prompt in PROMPTS:
+            yield from self._ask("session/prompt", sessionId=session, prompt=[{"type": "text", "text": prompt}])
+            yield from self._until(lambda message: _update(message).get("state") == "idle")
+
+    def _ask(self, method: str, **params: Any) -> Iterator[Line]:
+        """Send a request, and hand on what comes until it is answered."""
+        self._asked += 1
+        request = {"jsonrpc": "2.0", "id": self._asked, "method": method, "params": params}
+        line = msgspec.json.encode(request)
+        self._to_agent.write(line + b"\n")
+        self._to_agent.flush()
+        yield self._numbered(line, CLIENT)
+        yield from self._until(lambda message: message.get("id") == self._asked and "method" not in message)
+
+    def _until(self, is_last: Callable[[Fields], bool]) -> Iterator[Line]:
+        for line in self._from_agent:
+            yield self._numbered(line, AGENT)
+            message = msgspec.json.decode(line)
+            if is_last(message):
+                self.result = message.get("result") or {}
+                return
+        raise InputError("the demo agent ended early: what it said stands above")
+
+    def _numbered(self, line: bytes, sender: str) -> Line:
+        self._lines += 1
+        return Line(self._lines, line, sender)
+
+
+def _update(message: Fields) -> Fields:
+    update: Fields = (message.get("params") or {}).get("update") or {}
+    return update
