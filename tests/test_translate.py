@@ -233,3 +233,10 @@ def test_sessions_do_not_mix() -> None:
     translator = Translator(V1)
     said(translator, items("p", entry("a"), session="s1"))
     assert listed(said(translator, items("q", entry("b"), session="s2"))[-1]) == [("b", "pending")]
+
+
+def test_an_id_that_is_a_number_reaches_the_client_as_text() -> None:
+    """R11: clients drop the whole notification otherwise."""
+    sent = items("7", entry("a")).replace(b'"7"', b"7")
+    (update,) = said(Translator(V2), sent)
+    assert update["plan"]["planId"] == "7"

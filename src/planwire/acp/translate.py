@@ -19,7 +19,15 @@ __all__ = ["Translator"]
 
 #: What is wrong with a plan or an entry that planwire mends and other readers drop.
 _DROPPED_BY_OTHERS = frozenset(
-    ("entry-not-an-object", "no-content", "no-plan-type", "no-priority", "no-status", "not-quite-json")
+    (
+        "bad-plan-id",
+        "entry-not-an-object",
+        "no-content",
+        "no-plan-type",
+        "no-priority",
+        "no-status",
+        "not-quite-json",
+    )
 )
 #: What the plan without an id is called beside a plan that is really called `main`.
 _SECOND_MAIN = f"{MAIN} (no id)"
