@@ -34,6 +34,7 @@ async def work(client: AsyncAnthropic, plans: PlanSession, task: str, window: in
     await plans.add({"role": "user", "content": task})
     while True:
         request: dict[str, Any] = {"tools": [READ_FILE, *plans.tools()], "messages": await plans.context()}
+        request["cache_control"] = {"type": "ephemeral"}  # what was sent before is sent again as it was
         reply = await client.messages.create(model=MODEL, max_tokens=8192, system=SYSTEM, **request)
         await plans.add({"role": "assistant", "content": reply.content})
         calls = [block for block in reply.content if block.type == "tool_use"]
