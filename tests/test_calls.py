@@ -137,7 +137,7 @@ def test_reading_in_brief_gives_the_current_and_the_next_steps() -> None:
 
 
 def test_reading_a_plan_that_is_not_there_gives_none(model: Model) -> None:
-    assert model.call("get_plan", plan_id="other") == {"plan": None}
+    assert model.call("get_plan", plan_id="other") == {"plan": None, "other_plans": ["main"]}
     model.happen(PlanRemoved("main"))
     assert model.call("get_plan") == {"plan": None}
 

@@ -14,7 +14,7 @@ from typing import Any, Final, Self
 
 import msgspec
 
-from planwire.calls import answer_call, failure, prepare_call
+from planwire.calls import Answer, answer_call, decoded, failure, prepare_call, waiting_answer
 from planwire.chat import (
     Compaction,
     Hidden,
@@ -38,7 +38,8 @@ from planwire.fold import SessionState
 from planwire.journal import Journal, Stamped, open_journal
 from planwire.plan import Fields
 from planwire.planfile import read_plan_file
-from planwire.tools import SET_PLAN, tool_schemas
+from planwire.reviews import Told
+from planwire.tools import GET_PLAN, SET_PLAN, tool_schemas
 
 __all__ = ["Answer", "BlockingPlanSession", "JournalLike"]
 
@@ -46,26 +47,18 @@ JournalLike = Journal | str | os.PathLike[str] | None
 
 #: A view is kept in the journal once this many events, or as many as it has messages, have come since the last time.
 SNAPSHOT_EVERY: Final = 256
+#: How long a call waits for a review before it says that it is still waiting: clients give up after 60 seconds or so.
+WAIT_SECONDS: Final = 25.0
 _SNAPSHOT: Final = "session"
 _UNNAMED: Final = "new"
-
-
-class Answer(dict[str, Any]):
-    """The answer to a tool call: a JSON object, and as text what the model is sent."""
-
-    @property
-    def is_error(self) -> bool:
-        return "error" in self
-
-    def __str__(self) -> str:
-        return msgspec.json.encode(self).decode()
 
 
 class BlockingPlanSession:
     """A session: journal, tools and context. It may be used from several threads.
 
     `format` is the provider format of the messages; `by` who the session writes as; `folders` where plans may be read
-    from files; `oversize="truncate"` cuts a plan that is too large instead of refusing it.
+    from files; `oversize="truncate"` cuts a plan that is too large instead of refusing it; `wait_seconds` is how long a
+    call may wait for a review.
     """
 
     def __init__(
@@ -79,7 +72,9 @@ class BlockingPlanSession:
         oversize: str = "error",
         mode: str = "",
         about: SessionOpened | None = None,
+        wait_seconds: float = WAIT_SECONDS,
     ) -> None:
+        self.wait_seconds = wait_seconds
         self.id = session_id
         self.journal = journal
         self._format = chat_format(format)
@@ -96,8 +91,9 @@ class BlockingPlanSession:
         self._read_on()
         self._is_new_here = bool(self.state.live())
         self._untold.clear()
+        self._told = Told(self.state)
         if about is not None:
-            self._write(lambda state: () if _knows(state, about) else (about,))
+            self.describe(about)
 
     @classmethod
     @contextmanager
@@ -117,10 +113,29 @@ class BlockingPlanSession:
 
     def call(self, name: str, arguments: Any = None) -> Answer:
         """Answer a call of a plan tool. Whatever is wrong with it is part of the answer: a model can act on that."""
+        since = self.state.seq
+        answer = self.call_now(name, arguments, since)
         try:
-            return Answer(self._call(name, _decoded(arguments)))
+            if answer.is_waiting:
+                news = self.journal.follow(session=self.id, stop=_Deadline(self.wait_seconds))
+                answer = self.call_now(name, arguments, since)
+                while answer.is_waiting and next(news, None):
+                    answer = self.call_now(name, arguments, since)
         except PlanwireError as error:
             return Answer(failure(error))
+        return answer
+
+    def call_now(self, name: str, arguments: Any = None, since: int | None = None) -> Answer:
+        """Answer a call without waiting: one that would have to wait is answered with `still_waiting`. `since` is the
+        event that the session was at when the waiting began."""
+        try:
+            return Answer(self._call(name, decoded(arguments), self.state.seq if since is None else since))
+        except PlanwireError as error:
+            return Answer(failure(error))
+
+    def describe(self, about: SessionOpened) -> None:
+        """Write down what is known of the session, if it is news."""
+        self._write(lambda state: () if _knows(state, about) else (about,))
 
     def pending(self) -> list[Fields]:
         """For those who keep their own history: the messages to append now, at a point where no call is open.
@@ -131,6 +146,7 @@ class BlockingPlanSession:
             self._read_on()
             if self._is_new_here:
                 return self.recap()
+            self._told.tell(self.state)
             messages, self._untold = self._untold, []
             return [self._format.context(block(message)) for message in messages]
 
@@ -140,6 +156,7 @@ class BlockingPlanSession:
             self._read_on()
             self._is_new_here = False
             self._untold = []
+            self._told.tell(self.state)
             return [self._format.context(block(message)) for message in self._merged("recap")]
 
     def add(self, *messages: Any) -> None:
@@ -153,6 +170,7 @@ class BlockingPlanSession:
             self._read_on()
             self._check_format(self.state)
             self._write(lambda _: [_added(result) for result in self._history.stream.unanswered()])
+            self._told.tell(self.state)
             return self._history.stream.context()
 
     def export(self) -> bytes:
@@ -211,7 +229,7 @@ class BlockingPlanSession:
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
-    def _call(self, name: str, arguments: Any) -> Fields:
+    def _call(self, name: str, arguments: Any, since: int) -> Fields:
         arguments = self._with_file(arguments) if name == SET_PLAN else arguments
         with self._lock:
             self._read_on()
@@ -226,13 +244,19 @@ class BlockingPlanSession:
                 return call.events
 
             self._write(prepare)
+            if call.waits and not self._told.lacks(self.state, call.plan_id, since):
+                return waiting_answer(call, self.state)
+            if name == GET_PLAN:
+                self._told.tell(self.state, call.plan_id)
             return answer_call(call, before, self.state)
 
     def _with_file(self, arguments: Any) -> Any:
         """The arguments of set_plan, with the text of the file that they name."""
-        if not isinstance(arguments, dict) or arguments.get("path") is None:
-            return {key: value for key, value in arguments.items() if key != "path"} if arguments else arguments
-        path, rest = arguments["path"], {key: value for key, value in arguments.items() if key != "path"}
+        if not isinstance(arguments, dict):
+            return arguments
+        path, rest = arguments.get("path"), {key: value for key, value in arguments.items() if key != "path"}
+        if path is None:
+            return rest
         if not isinstance(path, str) or rest.get("content") is not None or rest.get("entries") is not None:
             problem = "a plan is either entries, content or the path of a file"
             raise ToolError("invalid_arguments", problem, "give exactly one of entries, content and path")
@@ -308,6 +332,7 @@ class BlockingPlanSession:
         if self.journal.last_seq(self.id) < self.state.seq:
             self._history = History(self.id, self._format)
             self._kept_at = 0
+            self._told = Told(self.state)
         self._take(self.journal.read(self.id, self.state.seq))
 
     def _take(self, events: Iterable[Any]) -> None:
@@ -337,6 +362,16 @@ class BlockingPlanSession:
             self.journal.keep_snapshot(self.id, self.state.seq, self._history.keep(), _SNAPSHOT)
 
 
+class _Deadline:
+    """Ends a follower when its time is over, however much there is to follow."""
+
+    def __init__(self, seconds: float) -> None:
+        self._end = time.monotonic() + seconds
+
+    def is_set(self) -> bool:
+        return time.monotonic() >= self._end
+
+
 @contextmanager
 def opened(journal: JournalLike) -> Iterator[Journal]:
     """A journal that is given, or the one that is named, which is closed again."""
@@ -351,16 +386,6 @@ def _added(message: Ordinary) -> MessageAdded:
     fields = write_message(message)
     del fields["message_id"]
     return MessageAdded(fields)
-
-
-def _decoded(arguments: Any) -> Any:
-    """Arguments as an object: OpenAI sends them as text."""
-    if not isinstance(arguments, str | bytes):
-        return arguments
-    try:
-        return msgspec.json.decode(arguments) if arguments.strip() else None
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ToolError("invalid_arguments", f"the arguments are no JSON: {error}", "send a JSON object") from None
 
 
 def _knows(state: SessionState, about: SessionOpened) -> bool:

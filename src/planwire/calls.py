@@ -13,14 +13,42 @@ from planwire.changes import apply_changes
 from planwire.errors import PlanError, PlanwireError, StaleRevision, ToolError, UnknownStep
 from planwire.events import AddStep, Event, PlanChanged, PlanSet, RemoveStep, RewordStep, SetStatus, StepChange
 from planwire.fold import PlanRecord, SessionState, check_revision
-from planwire.plan import Entry, Fields, ItemsPlan, MarkdownPlan, Plan, meaning
+from planwire.plan import Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan, Plan, PlanId, meaning
 from planwire.steps import Step
-from planwire.tools import BODY_CAP, DELTA_CAP, GET_PLAN, SET_PLAN, TOOL_NAMES, UPDATE_PLAN
+from planwire.tools import BODY_CAP, DELTA_CAP, GET_PLAN, REVIEW, SET_PLAN, TOOL_NAMES, UPDATE_PLAN
 
-__all__ = ["DEFAULT_PLAN", "Call", "answer_call", "failure", "prepare_call"]
+__all__ = [
+    "DEFAULT_PLAN",
+    "STILL_WAITING",
+    "Answer",
+    "Call",
+    "answer_call",
+    "decoded",
+    "failure",
+    "plan_value",
+    "prepare_call",
+    "waiting_answer",
+]
 
 DEFAULT_PLAN: Final = "main"
+STILL_WAITING: Final = "still_waiting"
 _MARKER: Final = "\n\n[truncated: {kept:,} of {size:,} bytes kept]"
+
+
+class Answer(dict[str, Any]):
+    """The answer to a tool call: a JSON object, and as text what the model is sent."""
+
+    @property
+    def is_error(self) -> bool:
+        return "error" in self
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it only says that what was waited for has not happened yet."""
+        return STILL_WAITING in self
+
+    def __str__(self) -> str:
+        return msgspec.json.encode(self).decode()
 
 
 class Call(Struct, frozen=True):
@@ -30,6 +58,7 @@ class Call(Struct, frozen=True):
     plan_id: str
     events: tuple[Event, ...] = ()
     detail: str = "full"
+    waits: bool = False
     cut: tuple[int, int] | None = None
 
 
@@ -54,6 +83,7 @@ class _UpdatePlan(Struct, forbid_unknown_fields=True):
 class _GetPlan(Struct, forbid_unknown_fields=True):
     plan_id: str | None = None
     detail: str | None = None
+    wait: str | None = None
 
 
 class _NewStep(Struct, forbid_unknown_fields=True):
@@ -63,21 +93,30 @@ class _NewStep(Struct, forbid_unknown_fields=True):
     status: str = "pending"
 
 
+def decoded(arguments: Any) -> Any:
+    """Arguments as an object: OpenAI sends them as text."""
+    if not isinstance(arguments, str | bytes):
+        return arguments
+    try:
+        return msgspec.json.decode(arguments) if arguments.strip() else None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ToolError("invalid_arguments", f"the arguments are no JSON: {error}", "send a JSON object") from None
+
+
 def prepare_call(state: SessionState, tool: str, arguments: Any, *, oversize: str = "error", mode: str = "") -> Call:
     """The call, checked against the state. What can't be done raises a `ToolError` that a model can act on."""
     if tool not in TOOL_NAMES:
         raise ToolError("unknown_tool", f"there is no tool {tool!r}", f"use one of {', '.join(TOOL_NAMES)}")
     try:
         if tool == GET_PLAN:
-            get = _convert(arguments, _GetPlan)
-            return Call(tool, get.plan_id or DEFAULT_PLAN, detail=get.detail or "full")
+            return _prepare_get(state, _convert(arguments, _GetPlan))
         if tool == SET_PLAN:
             return _prepare_set(state, _convert(arguments, _SetPlan), oversize, mode)
         return _prepare_update(state, _convert(arguments, _UpdatePlan))
     except StaleRevision as stale:
         plan_id = (arguments.get("plan_id") if isinstance(arguments, dict) else None) or DEFAULT_PLAN
         hint = "read current, then decide whether your change still makes sense"
-        raise ToolError("stale_revision", str(stale), hint, {"current": _plan_value(state, plan_id)}) from None
+        raise ToolError("stale_revision", str(stale), hint, {"current": plan_value(state, plan_id)}) from None
     except UnknownStep as unknown:
         raise ToolError("unknown_step", str(unknown), "use the ids of the steps as the plan shows them") from None
     except PlanError as refused:
@@ -87,7 +126,9 @@ def prepare_call(state: SessionState, tool: str, arguments: Any, *, oversize: st
 def answer_call(call: Call, before: SessionState, after: SessionState) -> Fields:
     """What the model is told, once the events are in the journal."""
     if call.tool == GET_PLAN:
-        return {"plan": _plan_value(after, call.plan_id, call.detail)}
+        found: Fields = {"plan": plan_value(after, call.plan_id, call.detail)}
+        others = [each for each in after.live() if each not in (None, call.plan_id)]
+        return {**found, "other_plans": others} if others else found
     record = after.plans[call.plan_id]
     known = before.plans.get(call.plan_id)
     old = {step.id for step in known.state.steps} if known and call.tool == UPDATE_PLAN else set()
@@ -104,6 +145,12 @@ def answer_call(call: Call, before: SessionState, after: SessionState) -> Fields
     return answer
 
 
+def waiting_answer(call: Call, state: SessionState) -> Fields:
+    """What the model is told when it has waited for long enough, and nobody has reviewed the plan."""
+    hint = f"nobody has reviewed it yet: go on waiting with the same call of {GET_PLAN}, or ask the person for a review"
+    return {STILL_WAITING: True, "plan_id": call.plan_id, "revision": state.plans[call.plan_id].revision, "hint": hint}
+
+
 def failure(error: PlanwireError) -> Fields:
     """An error as a model is told it: a code, what was wrong, and what to do next."""
     if isinstance(error, ToolError):
@@ -117,6 +164,16 @@ def _convert(arguments: Any, shape: type[Any]) -> Any:
     except msgspec.ValidationError as error:
         allowed = ", ".join(shape.__struct_fields__)
         raise ToolError("invalid_arguments", str(error), f"the arguments are: {allowed}") from None
+
+
+def _prepare_get(state: SessionState, arguments: _GetPlan) -> Call:
+    plan_id = arguments.plan_id or DEFAULT_PLAN
+    if arguments.wait not in (None, REVIEW):
+        problem = f"wait can't be {arguments.wait!r}"
+        raise ToolError("invalid_arguments", problem, f'wait for "{REVIEW}", or leave it out')
+    if arguments.wait:
+        _existing(state, plan_id)
+    return Call(GET_PLAN, plan_id, detail=arguments.detail or "full", waits=arguments.wait is not None)
 
 
 def _prepare_set(state: SessionState, arguments: _SetPlan, oversize: str, mode: str) -> Call:
@@ -143,10 +200,7 @@ def _prepare_set(state: SessionState, arguments: _SetPlan, oversize: str, mode: 
 def _prepare_update(state: SessionState, arguments: _UpdatePlan) -> Call:
     plan_id = arguments.plan_id or DEFAULT_PLAN
     check_revision(state, plan_id, arguments.expected_revision)
-    record = state.plans.get(plan_id)
-    if record is None or record.removed:
-        others = ", ".join(repr(each) for each in state.live() if each is not None) or "none"
-        raise ToolError("no_plan", f"there is no plan {plan_id!r}", f"make it with set_plan; there are: {others}")
+    record = _existing(state, plan_id)
     changes = _changes(arguments)
     if not changes and not (arguments.note or "").strip():
         raise ToolError("nothing_to_change", "the call says no change", "give steps, add, reword, remove or note")
@@ -156,6 +210,14 @@ def _prepare_update(state: SessionState, arguments: _UpdatePlan) -> Call:
     if after.plan == record.state.plan and not arguments.note:
         return Call(UPDATE_PLAN, plan_id)
     return Call(UPDATE_PLAN, plan_id, (event,))
+
+
+def _existing(state: SessionState, plan_id: str) -> PlanRecord:
+    record = state.plans.get(plan_id)
+    if record is None or record.removed:
+        others = ", ".join(repr(each) for each in state.live() if each is not None) or "none"
+        raise ToolError("no_plan", f"there is no plan {plan_id!r}", f"make it with set_plan; there are: {others}")
+    return record
 
 
 def _changes(arguments: _UpdatePlan) -> tuple[StepChange, ...]:
@@ -202,7 +264,8 @@ def _fitting(content: str, oversize: str) -> tuple[str, tuple[int, int] | None]:
     return head + _MARKER.format(kept=kept, size=len(encoded)), (kept, len(encoded))
 
 
-def _plan_value(state: SessionState, plan_id: str, detail: str = "full") -> Fields | None:
+def plan_value(state: SessionState, plan_id: PlanId, detail: str = "full") -> Fields | None:
+    """All that is to be known of a plan, as JSON; None if there is no such plan."""
     record = state.plans.get(plan_id)
     if record is None or record.removed:
         return None
@@ -217,6 +280,8 @@ def _plan_value(state: SessionState, plan_id: str, detail: str = "full") -> Fiel
     if detail == "full":
         if isinstance(record.state.plan, MarkdownPlan):
             value["content"] = record.state.plan.content
+        elif isinstance(record.state.plan, FilePlan):
+            value["uri"] = record.state.plan.uri
         value["notes"] = [delta.note for delta in record.deltas if delta.note]
         value["deltas"] = len(record.deltas)
     if record.summary:

@@ -20,6 +20,7 @@ from planwire.blocking import Answer, BlockingPlanSession, JournalLike, opened
 from planwire.chat import Compaction, about_tokens
 from planwire.chat.compact import TAIL, Counter
 from planwire.errors import JournalError
+from planwire.events import SessionOpened
 from planwire.fold import SessionState
 from planwire.peers import PeerLike, Teller
 from planwire.plan import Fields
@@ -47,7 +48,8 @@ class PlanSession:
     async def open(cls, journal: JournalLike, session_id: str, **options: Any) -> AsyncIterator[Self]:
         """A session in a journal, or in the one that a URL or a path names.
 
-        The options are those of `BlockingPlanSession`: `format`, `by`, `folders`, `oversize`, `mode`, `about`.
+        The options are those of `BlockingPlanSession`: `format`, `by`, `folders`, `oversize`, `mode`, `about`,
+        `wait_seconds`.
         """
         source = opened(journal)
         found = await asyncio.to_thread(source.__enter__)
@@ -75,7 +77,22 @@ class PlanSession:
 
     async def call(self, name: str, arguments: Any = None) -> Answer:
         """Answer a call of a plan tool. Whatever is wrong with it is part of the answer: a model can act on that."""
-        return await asyncio.to_thread(self._blocking.call, name, arguments)
+        deadline = asyncio.get_running_loop().time() + self._blocking.wait_seconds
+        since = self.state.seq
+        while True:
+            seq = self.state.seq
+            answer = await asyncio.to_thread(self._blocking.call_now, name, arguments, since)
+            if not answer.is_waiting:
+                return answer
+            try:
+                async with asyncio.timeout_at(deadline):
+                    await self.changed(seq)
+            except TimeoutError:
+                return answer
+
+    async def describe(self, about: SessionOpened) -> None:
+        """Write down what is known of the session, if it is news."""
+        await asyncio.to_thread(self._blocking.describe, about)
 
     async def pending(self) -> list[Fields]:
         """For those who keep their own history: the messages to append now, at a point where no call is open."""
@@ -132,11 +149,28 @@ class PlanSession:
         """The session as it is now, whoever changed it."""
         return await asyncio.to_thread(self._blocking.refresh)
 
+    async def changed(self, seq: int) -> SessionState:
+        """Wait until the session is elsewhere than at its event number `seq`, whoever brought it there."""
+        self._follow()
+        loop, news = asyncio.get_running_loop(), asyncio.Event()
+
+        def hear() -> None:
+            with suppress(RuntimeError):  # the loop is closed
+                loop.call_soon_threadsafe(news.set)
+
+        ignore = self._blocking.on_change(hear)
+        try:
+            while self.state.seq == seq:
+                await news.wait()
+                news.clear()
+            return self.state
+        finally:
+            ignore()
+
     def connect(self, peer: PeerLike, session_id: str | None = None) -> "Connection":
         """Tell a client of every change from now on, and of the plans that there are: complete, in order, the newest
         state if it is slow. `session_id` is the client's id of the session, if it has another one."""
-        if self._follower is None:
-            self._follower = _Follower(self._blocking)
+        self._follow()
         connection = Connection(self._blocking, peer, session_id or self.id)
         self._connections.append(connection)
         return connection
@@ -145,6 +179,10 @@ class PlanSession:
         """Wait until every client knows the newest state, or is gone."""
         for connection in self._connections:
             await connection.flush()
+
+    def _follow(self) -> None:
+        if self._follower is None:
+            self._follower = _Follower(self._blocking)
 
     async def _close(self) -> None:
         if self._follower is not None:
@@ -225,7 +263,9 @@ class _Follower:
     def _follow(self) -> None:
         blocking = self._blocking
         try:
-            for followed in blocking.journal.follow(session=blocking.id, stop=self._stop):
+            events = blocking.journal.follow(session=blocking.id, stop=self._stop)
+            blocking.refresh()  # what came before it began to listen
+            for followed in events:
                 if followed.recorded.seq > blocking.state.seq:
                     blocking.refresh()
         except JournalError as error:

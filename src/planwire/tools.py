@@ -9,12 +9,25 @@ from typing import Any, Final
 from planwire.errors import ToolError
 from planwire.plan import Fields
 
-__all__ = ["BODY_CAP", "DELTA_CAP", "FORMATS", "GET_PLAN", "SET_PLAN", "TOOL_NAMES", "UPDATE_PLAN", "tool_schemas"]
+__all__ = [
+    "BODY_CAP",
+    "DELTA_CAP",
+    "FORMATS",
+    "GET_PLAN",
+    "REVIEW",
+    "SET_PLAN",
+    "TOOL_NAMES",
+    "UPDATE_PLAN",
+    "tool_schemas",
+]
 
 SET_PLAN: Final = "set_plan"
 UPDATE_PLAN: Final = "update_plan"
 GET_PLAN: Final = "get_plan"
 TOOL_NAMES: Final = (SET_PLAN, UPDATE_PLAN, GET_PLAN)
+
+#: What a call of get_plan may wait for.
+REVIEW: Final = "review"
 
 #: How large a plan, and a change to one, may be: UTF-8 bytes.
 BODY_CAP: Final = 96 * 1024
@@ -53,6 +66,19 @@ _DESCRIPTIONS: Final = {
     GET_PLAN: (
         "Read the plan as it is now, with what people changed, wished or said in a review. You have it in your "
         "context already; call this after a refusal, or when you were told that it changed."
+    ),
+}
+
+#: An MCP host does not put the plan into the context: the model has to ask for it.
+_MCP_DESCRIPTIONS: Final = {
+    **_DESCRIPTIONS,
+    SET_PLAN: _DESCRIPTIONS[SET_PLAN].replace(
+        "The plan stays in your context from then on: do not repeat it, and tell",
+        "The plan is kept for you, beyond your context: do not repeat it, and tell",
+    ),
+    GET_PLAN: (
+        "Read the plan as it is now, with what people changed, wished or said in a review. Call this before you begin "
+        "or go on with work that may have a plan, after a refusal, and when you no longer see the plan's steps."
     ),
 }
 
@@ -96,6 +122,11 @@ _PARAMETERS: Final[dict[str, dict[str, Any]]] = {
             "enum": ["full", "brief"],
             "description": "brief: progress, the current and the next steps only. Default: full.",
         },
+        "wait": {
+            "type": "string",
+            "enum": [REVIEW],
+            "description": "Answer only once a person has reviewed the plan; call again if it is still_waiting.",
+        },
     },
 }
 
@@ -130,9 +161,9 @@ def _gemini(name: str, description: str, schema: Fields) -> Fields:
     return {"name": name, "description": description, "parametersJsonSchema": schema}
 
 
-def _mcp(name: str, description: str, schema: Fields) -> Fields:
+def _mcp(name: str, _description: str, schema: Fields) -> Fields:
     hints = {"readOnlyHint": name == GET_PLAN, "destructiveHint": False, "openWorldHint": False}
-    return {"name": name, "description": description, "inputSchema": schema, "annotations": hints}
+    return {"name": name, "description": _MCP_DESCRIPTIONS[name], "inputSchema": schema, "annotations": hints}
 
 
 FORMATS: Final = {

@@ -1,0 +1,74 @@
+"""`planwire mcp`: the plan tools for any MCP host."""
+
+import argparse
+import sys
+from typing import Any
+
+from planwire.cli.command import new_command
+from planwire.cli.journals import add_journal_option
+from planwire.errors import InputError
+
+__all__ = ["add_parser", "run"]
+
+_EXAMPLES = """\
+examples:
+  claude mcp add planwire -- planwire mcp      plan tools in Claude Code; other hosts take the same command
+  planwire mcp --folder ~/work/shop            for hosts that don't start it in the project's folder
+  planwire mcp --session release-42            a session of your choice, shared by all who name it
+  planwire mcp --journal ./plans.db            keep the plans in a file of your own
+
+The host starts it and talks to it over standard input and output. Without --session it is bound to the session of the
+folder in which something happened last: the plan is there again when the host is.
+"""
+
+
+def add_parser(commands: Any) -> None:
+    parser = new_command(
+        commands,
+        "mcp",
+        run,
+        summary="give the plan tools to an agent, as an MCP server",
+        description="Run an MCP server with the tools set_plan, update_plan and get_plan, and the plans as resources.",
+        examples=_EXAMPLES,
+    )
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--session", metavar="ID", help="the session to be bound to; it need not exist yet")
+    which.add_argument("--new", action="store_true", help="begin a new session with the first plan")
+    parser.add_argument(
+        "--folder", metavar="DIR", help="the project: its session, and the files that plans may be read from (.)"
+    )
+    add_journal_option(parser)
+    parser.add_argument(
+        "--wait",
+        metavar="SECONDS",
+        type=_seconds,
+        default=25.0,
+        help="how long a call waits for a review before it says that it is still waiting (25)",
+    )
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds < float("inf"):
+        raise argparse.ArgumentTypeError(f"expected a number of seconds, found {text!r}")
+    return seconds
+
+
+def run(arguments: argparse.Namespace) -> int:
+    if arguments.session is not None and not arguments.session.strip():
+        raise InputError("the session has no name: give one with --session ID, or leave it out")
+    from planwire.mcp import serve  # noqa: PLC0415
+
+    if sys.stdin.isatty():
+        print("planwire mcp: waiting for an MCP client on standard input; see planwire mcp --help", file=sys.stderr)
+    serve(
+        arguments.journal,
+        session=arguments.session,
+        folder=arguments.folder,
+        new=arguments.new,
+        wait_seconds=arguments.wait,
+    )
+    return 0

@@ -1,0 +1,16 @@
+"""planwire as an MCP server: the plan tools, the plans as resources, and a prompt, for any MCP host.
+
+The protocol is spoken by its official SDK, which is an extra and slow to import: only `planwire mcp` does so.
+"""
+
+from planwire.errors import MissingExtra
+
+try:
+    import mcp  # noqa: F401
+except ImportError:
+    raise MissingExtra("the MCP server needs the MCP SDK: pip install 'planwire[mcp]'") from None
+
+from planwire.mcp.binding import find_session
+from planwire.mcp.server import serve
+
+__all__ = ["find_session", "serve"]

@@ -1,0 +1,42 @@
+"""The words that teach a model when a plan is worth making, and how to keep it.
+
+Agents that had a list rewritten all the time paid for it in tokens and did not get better; agents that lost their plan
+when the context was compacted got worse. So: few plans, written once, told changes only, never repeated.
+"""
+
+from typing import Final
+
+__all__ = ["INSTRUCTIONS", "NAME", "SUMMARY", "TITLE", "prompt_text"]
+
+NAME: Final = "plan"
+TITLE: Final = "Work to a plan"
+SUMMARY: Final = "When a plan is worth making, how to make it, and how to keep it up to date."
+
+#: What a host tells the model of this server, always: short.
+INSTRUCTIONS: Final = (
+    "Keeps the plan of longer work outside your context, where people can watch, change and review it. "
+    "Ask get_plan what there is before you begin, or go on with, work of several steps."
+)
+
+_TEXT: Final = """\
+First decide whether the work needs a plan at all.
+- It does if it has several steps that depend on each other, may outlast your context, is shared with other agents, or \
+if a person should agree before you begin.
+- It does not if you would answer at once or be done after a few actions: a list kept for its own sake costs more than \
+it brings.
+
+If it does:
+1. get_plan: if there is a plan for this work, go on with it. What is decided stays decided.
+2. set_plan: three to ten steps in order, each with an outcome that can be checked. High priority is for what the goal \
+fails without. The summary says why.
+3. If a person should agree: get_plan with wait="review". If it is still_waiting, call again. Do what the review says, \
+and only the steps that it selects.
+4. update_plan when a step begins or is done, with nothing but the change. A step is completed when it is checked. \
+A note is for what you would otherwise have to find out again.
+5. get_plan again when you no longer see the plan, or were refused: people may have changed it.\
+"""
+
+
+def prompt_text(task: str | None = None) -> str:
+    """The prompt, for a task if there is one."""
+    return f"{_TEXT}\n\nThe work: {task.strip()}" if task and task.strip() else _TEXT

@@ -1,0 +1,255 @@
+"""The MCP server: one client, one session, over standard input and output.
+
+The SDK speaks the protocol, in its handshake versions and in those without one. Here is what it says: the tools as
+`planwire.tools` describes them, the plans as resources, and the prompt. What others write to the session is told to the
+client as it happens.
+"""
+
+import asyncio
+import signal
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import UTC, datetime
+from time import monotonic
+from typing import Any, Final
+
+import anyio
+import mcp_types as types
+from mcp import MCPError, ServerSession, stdio_server
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import NotificationOptions, Server
+from mcp.server.subscriptions import (
+    InMemorySubscriptionBus,
+    ListenHandler,
+    ResourcesListChanged,
+    ResourceUpdated,
+)
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from planwire import __version__
+from planwire.errors import PlanwireError
+from planwire.events import SessionOpened
+from planwire.fold import PlanRecord, SessionState
+from planwire.journal import open_journal
+from planwire.mcp import prompt
+from planwire.mcp.binding import find_session, new_session, plan_folders, project_folder
+from planwire.mcp.resources import MARKDOWN, TEMPLATE, PlanUri, plan_text, plan_title, plan_uris, read_uri
+from planwire.mcp.stdin import MendedInput
+from planwire.plan import PlanId
+from planwire.session import PlanSession
+from planwire.tools import SET_PLAN, tool_schemas
+
+__all__ = ["PlanServer", "serve"]
+
+#: How often a client that asked for it is told that a call is still waiting.
+PROGRESS_SECONDS: Final = 5.0
+#: What the versions with a handshake say of a resource that is not there. Later it is an invalid parameter.
+_RESOURCE_NOT_FOUND: Final = -32002
+
+Context = ServerRequestContext[Any, Any]
+Change = ResourcesListChanged | ResourceUpdated
+
+
+def serve(
+    journal: str | None = None,
+    *,
+    session: str | None = None,
+    folder: str | None = None,
+    new: bool = False,
+    wait_seconds: float,
+) -> None:
+    """Serve the client at standard input and output until it goes."""
+    project = project_folder(folder)
+    with open_journal(journal) as opened:
+        bound = session or (new_session(project) if new else find_session(opened, project))
+
+        async def main() -> None:
+            options = {"folders": plan_folders(project), "wait_seconds": wait_seconds}
+            async with PlanSession.open(opened, bound, **options) as plans:
+                await PlanServer(plans, str(project), wait_seconds).run()
+
+        # A thread waits for standard input and can't be woken: an interrupt ends the process, as it does any other
+        # program's. What was answered is in the journal.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        try:
+            asyncio.run(main())
+        except* BrokenPipeError:  # the client is gone
+            pass
+
+
+class PlanServer:
+    """What a client can ask of a session, and what it is told."""
+
+    def __init__(self, plans: PlanSession, folder: str, wait_seconds: float) -> None:
+        self._plans = plans
+        self._folder = folder
+        self._wait_seconds = wait_seconds
+        self._bus = InMemorySubscriptionBus()
+        self._client: ServerSession | None = None
+        self._subscribed: set[str] = set()
+        self._in_order = anyio.Lock()  # a model may make several calls at once, and means them one after the other
+        self._server: Server[Any] = Server(
+            "planwire",
+            version=__version__,
+            title="planwire",
+            description="Plans that outlive the context, and that people can watch, change and review.",
+            instructions=prompt.INSTRUCTIONS,
+            on_list_tools=self._list_tools,
+            on_call_tool=self._call_tool,
+            on_list_resources=self._list_resources,
+            on_list_resource_templates=self._list_templates,
+            on_read_resource=self._read_resource,
+            on_subscribe_resource=self._subscribe,
+            on_unsubscribe_resource=self._unsubscribe,
+            on_subscriptions_listen=ListenHandler(self._bus),
+            on_list_prompts=self._list_prompts,
+            on_get_prompt=self._get_prompt,
+        )
+        self._server.add_notification_handler("notifications/initialized", types.NotificationParams, self._meet)
+
+    async def run(self) -> None:
+        """Serve until standard input ends."""
+        options = self._server.create_initialization_options(NotificationOptions(resources_changed=True))
+        async with stdio_server(MendedInput()) as (incoming, outgoing), anyio.create_task_group() as group:
+            group.start_soon(self._watch)
+            await self._server.run(incoming, outgoing, options)
+            group.cancel_scope.cancel()
+
+    async def _list_tools(self, _: Context, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=[types.Tool.model_validate(each) for each in tool_schemas("mcp")])
+
+    async def _call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        arguments = params.arguments or {}
+        if arguments.get("wait"):
+            async with anyio.create_task_group() as group:
+                group.start_soon(self._report, ctx)
+                answer = await self._plans.call(params.name, arguments)
+                group.cancel_scope.cancel()
+        else:
+            async with self._in_order:
+                if params.name == SET_PLAN:
+                    await self._introduce(ctx)
+                answer = await self._plans.call(params.name, arguments)
+        text = types.TextContent(type="text", text=str(answer))
+        return types.CallToolResult(content=[text], structured_content=dict(answer), is_error=answer.is_error)
+
+    async def _introduce(self, ctx: Context) -> None:
+        """Say where and by whom a plan is made, where that is not known yet. A session without plans is not begun."""
+        known = self._plans.state.opened or SessionOpened()
+        client = ctx.session.client_params
+        agent = client.client_info.title or client.client_info.name if client else None
+        with suppress(PlanwireError):  # the plan itself will meet the same trouble, and say so
+            await self._plans.describe(
+                SessionOpened(agent=None if known.agent else agent, cwd=None if known.cwd else self._folder)
+            )
+
+    async def _report(self, ctx: Context) -> None:
+        """Tell the client that it is worth waiting, if it wants to know."""
+        began = monotonic()
+        while True:
+            waited = round(monotonic() - began, 1)
+            await ctx.session.report_progress(waited, self._wait_seconds, "waiting for a person to review the plan")
+            await anyio.sleep(PROGRESS_SECONDS)
+
+    async def _list_resources(self, _: Context, __: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
+        state = await self._state()
+        return types.ListResourcesResult(
+            resources=[self._resource(plan_id, record) for plan_id, record in state.live().items()]
+        )
+
+    def _resource(self, plan_id: PlanId, record: PlanRecord) -> types.Resource:
+        changed = datetime.fromtimestamp(record.changed_at / 1000, UTC).isoformat(timespec="seconds")
+        return types.Resource(
+            uri=plan_uris(self._plans.id, plan_id)[0],
+            name=plan_id or "plan",
+            title=plan_title(record),
+            description=record.summary,
+            mime_type=MARKDOWN,
+            annotations=types.Annotations(last_modified=changed),
+        )
+
+    async def _list_templates(
+        self, _: Context, __: types.PaginatedRequestParams | None
+    ) -> types.ListResourceTemplatesResult:
+        words = f"A plan of the session {self._plans.id}: as markdown, or with format=json all that is known of it."
+        template = types.ResourceTemplate(uri_template=TEMPLATE, name="plan", title="Plan", description=words)
+        return types.ListResourceTemplatesResult(resource_templates=[template])
+
+    async def _read_resource(self, ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        uri = self._own(ctx, params.uri)
+        state = await self._state()
+        if uri.plan_id not in state.live():
+            known = ", ".join(plan_uris(state.id, each)[0] for each in state.live()) or "none"
+            raise _not_found(ctx, f"there is no plan at {params.uri}; there are: {known}")
+        text = plan_text(state, uri.plan_id, uri.mime_type)
+        contents = types.TextResourceContents(uri=params.uri, mime_type=uri.mime_type, text=text)
+        return types.ReadResourceResult(contents=[contents])
+
+    async def _subscribe(self, ctx: Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
+        self._own(ctx, params.uri)
+        self._subscribed.add(params.uri)
+        return types.EmptyResult()
+
+    async def _unsubscribe(self, _: Context, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
+        self._subscribed.discard(params.uri)
+        return types.EmptyResult()
+
+    async def _list_prompts(self, _: Context, __: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
+        task = types.PromptArgument(name="task", description="The work to be done, if it is known.", required=False)
+        known = types.Prompt(name=prompt.NAME, title=prompt.TITLE, description=prompt.SUMMARY, arguments=[task])
+        return types.ListPromptsResult(prompts=[known])
+
+    async def _get_prompt(self, _: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+        if params.name != prompt.NAME:
+            raise MCPError(types.INVALID_PARAMS, f"there is no prompt {params.name!r}; there is: {prompt.NAME}")
+        text = types.TextContent(type="text", text=prompt.prompt_text((params.arguments or {}).get("task")))
+        return types.GetPromptResult(
+            description=prompt.SUMMARY, messages=[types.PromptMessage(role="user", content=text)]
+        )
+
+    async def _meet(self, ctx: Context, _: types.NotificationParams) -> None:
+        """A client of the handshake versions is told of changes over the connection. Others listen to the bus."""
+        self._client = ctx.session
+
+    async def _state(self) -> SessionState:
+        try:
+            return await self._plans.refresh()
+        except PlanwireError as error:
+            raise MCPError(types.INTERNAL_ERROR, str(error)) from None
+
+    def _own(self, ctx: Context, uri: str) -> PlanUri:
+        found = read_uri(uri)
+        if found is None or found.session != self._plans.id:
+            own = plan_uris(self._plans.id, "PLAN_ID")[0]
+            raise _not_found(ctx, f"{uri} is no plan of this session: they are at {own}")
+        return found
+
+    async def _watch(self) -> None:
+        """Tell the client what changes, whoever changes it."""
+        before = self._plans.state
+        while True:
+            after = await self._plans.changed(before.seq)
+            for change in self._changes(before, after):
+                await self._bus.publish(change)
+                await self._tell(change)
+            before = after
+
+    def _changes(self, before: SessionState, after: SessionState) -> Iterator[Change]:
+        if before.live().keys() != after.live().keys():
+            yield ResourcesListChanged()
+        for plan_id in before.plans.keys() | after.plans.keys():
+            if before.plans.get(plan_id) is not after.plans.get(plan_id):
+                yield from (ResourceUpdated(uri) for uri in plan_uris(after.id, plan_id))
+
+    async def _tell(self, change: Change) -> None:
+        if self._client is None:
+            return
+        if isinstance(change, ResourcesListChanged):
+            await self._client.send_resource_list_changed()
+        elif change.uri in self._subscribed:
+            await self._client.send_resource_updated(change.uri)
+
+
+def _not_found(ctx: Context, message: str) -> MCPError:
+    is_modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
+    return MCPError(types.INVALID_PARAMS if is_modern else _RESOURCE_NOT_FOUND, message)

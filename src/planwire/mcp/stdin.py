@@ -1,0 +1,39 @@
+"""Standard input, mended: a line with half of an emoji is answered like any other.
+
+Models cut texts between the two halves, and JavaScript hosts pass that on as `\\ud83d`. The SDK can't read such a line,
+and would leave the call without any answer.
+"""
+
+import io
+import json
+import sys
+from typing import Final
+
+import anyio
+
+__all__ = ["MendedInput", "mended"]
+
+_SURROGATE: Final = "\\ud"
+
+
+def mended(line: str) -> str:
+    """The line, with what UTF-8 can't hold replaced. A line that can't be read at all is left to the SDK."""
+    if _SURROGATE not in line.lower():
+        return line
+    try:
+        text = json.dumps(json.loads(line), ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return line
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace") + "\n"
+
+
+class MendedInput(anyio.AsyncFile[str]):
+    """The lines of standard input."""
+
+    def __init__(self) -> None:
+        if isinstance(sys.stdin, io.TextIOWrapper):
+            sys.stdin.reconfigure(encoding="utf-8", errors="replace")
+        super().__init__(sys.stdin)
+
+    async def readline(self) -> str:
+        return mended(await super().readline())
