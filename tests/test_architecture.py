@@ -14,13 +14,13 @@ ROOT = Path(planwire.__file__).parent
 RINGS = (
     {"errors", "events", "plan"},
     {"changes", "diff", "edit", "fold", "markdown", "steps"},
-    {"acp", "board", "calls", "chat", "tools"},
-    {"blocking", "journal", "peers", "planfile", "relay", "session"},
-    {"adapters", "demo", "terminal", "cli", "__init__", "__main__"},
+    {"acp", "board", "calls", "chat", "check", "reviews", "tools"},
+    {"attached", "blocking", "journal", "peers", "planfile", "relay", "session"},
+    {"adapters", "demo", "mcp", "terminal", "cli", "__init__", "__main__"},
 )
 CORE = {name for ring in RINGS[:3] for name in ring}
 PURE = {"bisect", "collections", "contextlib", "difflib", "functools", "itertools", "json", "math", "re", "types", "typing", "msgspec", "markdown_it"}
-LATE = {"rich", "markdown_it", "difflib", "json", "asyncio", "argparse", "sqlite3", "acp", "pydantic"}
+LATE = {"rich", "markdown_it", "difflib", "json", "asyncio", "argparse", "sqlite3", "acp", "mcp", "pydantic"}
 
 
 def modules() -> Iterator[tuple[str, Path]]:

@@ -1,19 +1,17 @@
 """One agent session, for scripts, notebooks and threads: `PlanSession` without the waiting.
 
-All of a session's logic is here. It holds a view of the journal and no truth of its own: before anything is written the
-view is brought up to date, and a write that somebody else came before is prepared again.
+All of a session's logic is here. It holds a view of the journal (see `attached`) and no truth of its own.
 """
 
-import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from threading import RLock
 from typing import Any, Final, Self
 
 import msgspec
 
+from planwire.attached import AttachedHistory, JournalLike, opened
 from planwire.calls import Answer, answer_call, decoded, failure, prepare_call, waiting_answer
 from planwire.chat import (
     Compaction,
@@ -30,26 +28,20 @@ from planwire.chat import (
 )
 from planwire.chat.adopt import adopted
 from planwire.chat.compact import TAIL, Counter, Summarise
-from planwire.chat.history import History
 from planwire.chat.retire import plan_messages
-from planwire.errors import BadMessage, Conflict, FormatError, JournalError, PlanwireError, ToolError
+from planwire.errors import BadMessage, FormatError, PlanwireError, ToolError
 from planwire.events import ContextCompacted, Event, MessageAdded, SessionOpened, TurnEnded
 from planwire.fold import SessionState
-from planwire.journal import Journal, Stamped, open_journal
+from planwire.journal import Journal
 from planwire.plan import Fields
 from planwire.planfile import read_plan_file
 from planwire.reviews import Told
 from planwire.tools import GET_PLAN, SET_PLAN, tool_schemas
 
-__all__ = ["Answer", "BlockingPlanSession", "JournalLike"]
+__all__ = ["Answer", "BlockingPlanSession"]
 
-JournalLike = Journal | str | os.PathLike[str] | None
-
-#: A view is kept in the journal once this many events, or as many as it has messages, have come since the last time.
-SNAPSHOT_EVERY: Final = 256
 #: How long a call waits for a review before it says that it is still waiting: clients give up after 60 seconds or so.
 WAIT_SECONDS: Final = 25.0
-_SNAPSHOT: Final = "session"
 _UNNAMED: Final = "new"
 
 
@@ -78,19 +70,11 @@ class BlockingPlanSession:
         self.id = session_id
         self.journal = journal
         self._format = chat_format(format)
-        self._by = by
         self._folders = tuple(folders)
         self._oversize = oversize
         self._mode = mode
-        self._lock = RLock()
-        self._listeners: list[Callable[[], None]] = []
-        self._kept_at = 0
-        self._history = self._restored()
-        self._untold: list[Hidden] = []
-        self._is_new_here = False
-        self._read_on()
+        self._view = AttachedHistory(journal, session_id, self._format, by)
         self._is_new_here = bool(self.state.live())
-        self._untold.clear()
         self._told = Told(self.state)
         if about is not None:
             self.describe(about)
@@ -105,7 +89,7 @@ class BlockingPlanSession:
     @property
     def state(self) -> SessionState:
         """The session as it was known last. It is a value: it never changes, the next one does."""
-        return self._history.state
+        return self._view.state
 
     def tools(self) -> list[Fields]:
         """The plan tools, as the provider's API takes them."""
@@ -135,27 +119,26 @@ class BlockingPlanSession:
 
     def describe(self, about: SessionOpened) -> None:
         """Write down what is known of the session, if it is news."""
-        self._write(lambda state: () if _knows(state, about) else (about,))
+        self._view.write(lambda state: () if _knows(state, about) else (about,))
 
     def pending(self) -> list[Fields]:
         """For those who keep their own history: the messages to append now, at a point where no call is open.
 
         The first time in a session that has a past it is `recap`, since nobody knows what that history holds.
         """
-        with self._lock:
-            self._read_on()
+        with self._view.lock:
+            self._view.read_on()
             if self._is_new_here:
                 return self.recap()
             self._told.tell(self.state)
-            messages, self._untold = self._untold, []
-            return [self._format.context(block(message)) for message in messages]
+            return [self._format.context(block(message)) for message in self._view.take_untold()]
 
     def recap(self) -> list[Fields]:
         """For those who keep their own history: what to put first once they compacted it. The plans as they are now."""
-        with self._lock:
-            self._read_on()
+        with self._view.lock:
+            self._view.read_on()
             self._is_new_here = False
-            self._untold = []
+            self._view.take_untold()
             self._told.tell(self.state)
             return [self._format.context(block(message)) for message in self._merged("recap")]
 
@@ -166,18 +149,18 @@ class BlockingPlanSession:
 
     def context(self) -> list[Fields]:
         """The messages to send to the provider. Calls that nobody answered are cancelled for good by asking."""
-        with self._lock:
-            self._read_on()
+        with self._view.lock:
+            self._view.read_on()
             self._check_format(self.state)
-            self._write(lambda _: [_added(result) for result in self._history.stream.unanswered()])
+            self._view.write(lambda _: [_added(result) for result in self._view.stream.unanswered()])
             self._told.tell(self.state)
-            return self._history.stream.context()
+            return self._view.stream.context()
 
     def export(self) -> bytes:
         """The chat as a JSON list of messages in their stored shapes."""
-        with self._lock:
-            self._read_on()
-            return write_stream(self._history.stream.messages)
+        with self._view.lock:
+            self._view.read_on()
+            return write_stream(self._view.stream.messages)
 
     def compact(
         self,
@@ -192,9 +175,9 @@ class BlockingPlanSession:
         Nothing else waits while `summarise` works: what is added meanwhile comes behind.
         """
         while True:
-            with self._lock:
-                self._read_on()
-                before, messages = self.state.compacted, self._history.stream.messages
+            with self._view.lock:
+                self._view.read_on()
+                before, messages = self.state.compacted, self._view.stream.messages
             result = compact(messages, self._format, budget=budget, tail=tail, count=count, summarise=summarise)
             if not result.left_out or self._compacted(result, {each.id for each in messages}, before):
                 return result
@@ -203,7 +186,7 @@ class BlockingPlanSession:
         """Fold every plan and the changes since it was set into one message, at the end of the context."""
 
         def prepare(state: SessionState) -> Sequence[Event]:
-            stream = self._history.stream.messages
+            stream = self._view.stream.messages
             replaced = plan_messages(stream)
             merged = self._merged(f"rebase-{state.seq + 1}")
             if len(replaced) <= len(merged):
@@ -212,27 +195,24 @@ class BlockingPlanSession:
             written = tuple(write_message(message) for message in merged)
             return (ContextCompacted((*kept, *(message.id for message in merged)), written, "rebase"),)
 
-        self._write(prepare)
+        self._view.write(prepare)
 
     def end_turn(self, stop_reason: str = "end_turn") -> None:
         """Say that the agent stopped: what is still in progress is shown as stopped, not as running."""
-        self._write(lambda state: () if state.stopped == stop_reason else (TurnEnded(stop_reason),))
+        self._view.write(lambda state: () if state.stopped == stop_reason else (TurnEnded(stop_reason),))
 
     def refresh(self) -> SessionState:
         """The session as it is now, whoever changed it."""
-        with self._lock:
-            self._read_on()
-            return self.state
+        return self._view.read_on()
 
     def on_change(self, listener: Callable[[], None]) -> Callable[[], None]:
         """Call a function after every event that comes in, from whichever thread it does. Returns how to stop that."""
-        self._listeners.append(listener)
-        return lambda: self._listeners.remove(listener)
+        return self._view.on_change(listener)
 
     def _call(self, name: str, arguments: Any, since: int) -> Fields:
         arguments = self._with_file(arguments) if name == SET_PLAN else arguments
-        with self._lock:
-            self._read_on()
+        with self._view.lock:
+            self._view.read_on()
             before = self.state
             call = prepare_call(before, name, arguments, oversize=self._oversize, mode=self._mode)
 
@@ -243,7 +223,7 @@ class BlockingPlanSession:
                     call = prepare_call(state, name, arguments, oversize=self._oversize, mode=self._mode)
                 return call.events
 
-            self._write(prepare)
+            self._view.write(prepare)
             if call.waits and not self._told.lacks(self.state, call.plan_id, since):
                 return waiting_answer(call, self.state)
             if name == GET_PLAN:
@@ -267,7 +247,7 @@ class BlockingPlanSession:
         message = read_message(value, None if named else _UNNAMED)
 
         def prepare(state: SessionState) -> Sequence[Event]:
-            stream = self._history.stream
+            stream = self._view.stream
             if named and stream.holds(message.id):
                 raise BadMessage(
                     f"the chat has a message with the `message_id` {message.id!r} already: give another id"
@@ -282,7 +262,7 @@ class BlockingPlanSession:
                 *(adopted(each, state, named=named and each is message) for each in stream.admit(message)),
             )
 
-        self._write(prepare)
+        self._view.write(prepare)
 
     def _check_format(self, state: SessionState) -> None:
         recorded = state.opened.format if state.opened else None
@@ -301,65 +281,16 @@ class BlockingPlanSession:
             was_first = state.compacted == before
             if not was_first:
                 return ()
-            new = [message.id for message in self._history.stream.messages if message.id not in seen]
+            new = [message.id for message in self._view.stream.messages if message.id not in seen]
             kept = (*(message.id for message in result.messages), *new)
             return (ContextCompacted(kept, tuple(write_message(each) for each in result.written), "compact"),)
 
-        self._write(prepare)
+        self._view.write(prepare)
         return was_first
 
     def _merged(self, name: str) -> list[Hidden]:
         plans = self.state.live().values()
         return [merged_plan(record, f"{name}-{number}") for number, record in enumerate(plans, start=1)]
-
-    def _write(self, prepare: Callable[[SessionState], Sequence[Event]]) -> None:
-        """Append what `prepare` makes of the newest state, which is nothing if it makes nothing."""
-        with self._lock:
-            self._read_on()
-            while events := prepare(self.state):
-                now = time.time_ns() // 1_000_000
-                stamped = [Stamped(now, self._by, event) for event in events]
-                try:
-                    recorded = self.journal.append(self.id, stamped, self.state.seq)
-                except Conflict:
-                    self._read_on()
-                    continue
-                self._take(recorded)
-                return
-
-    def _read_on(self) -> None:
-        """Take in what others wrote. A session that was forgotten begins anew."""
-        if self.journal.last_seq(self.id) < self.state.seq:
-            self._history = History(self.id, self._format)
-            self._kept_at = 0
-            self._told = Told(self.state)
-        self._take(self.journal.read(self.id, self.state.seq))
-
-    def _take(self, events: Iterable[Any]) -> None:
-        known = self.state.seq
-        for recorded in events:
-            message = self._history.apply(recorded)
-            if message is not None and not isinstance(message, Ordinary):
-                self._untold.append(message)
-        if self.state.seq == known:
-            return
-        if self.state.seq - self._kept_at >= max(SNAPSHOT_EVERY, len(self._history.stream)):
-            self._keep()
-        for listener in tuple(self._listeners):
-            listener()
-
-    def _restored(self) -> History:
-        kept = self.journal.snapshot(self.id, _SNAPSHOT)
-        history = History.restore(kept.data, self.id, self._format) if kept else None
-        if history is None:
-            return History(self.id, self._format)
-        self._kept_at = history.state.seq
-        return history
-
-    def _keep(self) -> None:
-        self._kept_at = self.state.seq
-        with suppress(JournalError):  # a view can always be folded again
-            self.journal.keep_snapshot(self.id, self.state.seq, self._history.keep(), _SNAPSHOT)
 
 
 class _Deadline:
@@ -370,16 +301,6 @@ class _Deadline:
 
     def is_set(self) -> bool:
         return time.monotonic() >= self._end
-
-
-@contextmanager
-def opened(journal: JournalLike) -> Iterator[Journal]:
-    """A journal that is given, or the one that is named, which is closed again."""
-    if journal is None or isinstance(journal, str | os.PathLike):
-        with open_journal(journal) as found:
-            yield found
-    else:
-        yield journal
 
 
 def _added(message: Ordinary) -> MessageAdded:

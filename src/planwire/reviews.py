@@ -27,7 +27,9 @@ class Told:
         """Whether there is a review of the plan that the agent has not been told of, or that came after the event
         `since`: several calls may wait for the same one."""
         record = state.plans.get(plan_id)
-        return bool(record and record.review and record.review.seq > min(self._last.get(plan_id, 0), since))
+        last = self._last.get(plan_id, 0)
+        known = last if last <= state.seq else 0  # the session was forgotten, and began anew
+        return bool(record and record.review and record.review.seq > min(known, since))
 
     def tell(self, state: SessionState, *plan_ids: PlanId) -> None:
         """The agent was told of these plans, or of all if none is named, as they are in this state."""

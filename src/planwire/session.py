@@ -16,7 +16,8 @@ from threading import Event as Flag
 from threading import Thread
 from typing import Any, Final, Self
 
-from planwire.blocking import Answer, BlockingPlanSession, JournalLike, opened
+from planwire.attached import JournalLike, opened
+from planwire.blocking import Answer, BlockingPlanSession
 from planwire.chat import Compaction, about_tokens
 from planwire.chat.compact import TAIL, Counter
 from planwire.errors import JournalError
