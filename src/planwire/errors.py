@@ -14,6 +14,7 @@
     │   ├── Conflict           the session has moved on since the writer last looked
     │   ├── UnstorableEvent    an event is not made of JSON, or is too large
     │   ├── UnknownJournal     no journal has such a URL
+    │   ├── NoJournal          nothing was ever written there, and it was only to be read
     │   ├── NotAJournal        the file is something else, and is left as it is
     │   ├── NewerJournal       the file was written by a newer planwire, and is left as it is
     │   ├── DamagedJournal     the file is broken, and is left as it is
@@ -43,6 +44,7 @@ __all__ = [
     "JournalUnavailable",
     "MissingExtra",
     "NewerJournal",
+    "NoJournal",
     "NotAJournal",
     "PlanError",
     "PlanwireError",
@@ -133,6 +135,10 @@ class UnstorableEvent(JournalError):
 
 class UnknownJournal(JournalError):
     """No journal has such a URL."""
+
+
+class NoJournal(JournalError):
+    """Nothing was ever written there, and it was only to be read."""
 
 
 class NotAJournal(JournalError):

@@ -1,0 +1,182 @@
+"""The journal in a file: durable appends beside bare SQLite, opening long sessions, following another process.
+
+The bare loop does what nobody can do without: it inserts the same text into a table of one column and commits, in a
+file of its own with the same settings. All of them wait for the same disk, whose mood changes: they take turns, and a
+ratio is the median of what each round says on its own. Before that each has gone once around its write-ahead log, since
+a log that still grows costs the disk more than one that is written over.
+"""
+
+import asyncio
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from itertools import islice, repeat
+from pathlib import Path
+from statistics import median, quantiles
+from tempfile import TemporaryDirectory
+from time import monotonic_ns, perf_counter
+from typing import Final
+from unittest.mock import patch
+
+from bench.figure import Cell, Figure, at_least, at_most
+from bench.progress import say
+from bench.race import Contender, race
+from planwire import Entry, ItemsPlan
+from planwire.events import Event, PlanChanged, PlanSet, SetStatus
+from planwire.fold import SessionState
+from planwire.journal import Journal, Stamped, follow, load_state, open_journal
+from planwire.journal.state import EVENTS_PER_SNAPSHOT
+from planwire.journal.stored import encode
+
+__all__ = ["measure"]
+
+ROUNDS: Final = 30
+APPENDS: Final = 100
+TASKS: Final = 64
+#: Enough of them to fill a log of 1,000 pages, even with only one page a commit.
+FIRST_APPENDS: Final = 1_100
+FOLLOWED: Final = 200
+
+_EVENT: Final = PlanChanged("main", "the lexer is done, on to the grammar", (SetStatus("s3", "completed"),))
+_STAMPED: Final = [Stamped(1_760_000_000_000, "agent", _EVENT)]
+
+_WRITER: Final = """
+import random, sys, time
+from planwire.events import TurnEnded
+from planwire.journal import Stamped, open_journal
+draw = random.Random(1)
+with open_journal(sys.argv[1]) as journal:
+    for number in range(int(sys.argv[2])):
+        time.sleep(draw.uniform(0.06, 0.1))
+        journal.append("s", [Stamped(1, "agent", TurnEnded("x"))])
+        print(time.monotonic_ns(), flush=True)
+"""
+_IDLER: Final = """
+import sys, threading, time
+from planwire.journal import open_journal
+with open_journal(sys.argv[1]) as journal:
+    follower = threading.Thread(target=lambda: list(journal.follow()))
+    follower.start()
+    time.sleep(2)
+    worked, start = time.process_time(), time.monotonic()
+    time.sleep(5)
+    print((time.process_time() - worked) / (time.monotonic() - start))
+"""
+
+
+def measure() -> Iterator[Figure]:
+    with TemporaryDirectory() as folder:
+        yield from _appending(Path(folder))
+    with TemporaryDirectory() as folder:
+        yield from _opening(Path(folder))
+    with TemporaryDirectory() as folder:
+        yield from _following(Path(folder))
+
+
+def _appending(folder: Path) -> Iterator[Figure]:
+    say(f"{ROUNDS} rounds of {APPENDS} appends, and of {TASKS} tasks")
+    [row] = encode("s", _STAMPED)
+    bare = sqlite3.connect(folder / "bare.db", isolation_level=None)
+    for statement in ("PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL", "CREATE TABLE events (event TEXT)"):
+        bare.execute(statement)
+    with open_journal(folder / "one.db") as one, open_journal(folder / "many.db") as many:
+
+        def insert() -> None:
+            bare.execute("BEGIN IMMEDIATE")
+            bare.execute("INSERT INTO events VALUES (?)", (row.text,))
+            bare.execute("COMMIT")
+
+        def append() -> None:
+            one.append("s", _STAMPED)
+
+        contenders: dict[str, Callable[[int], float]] = {
+            "sqlite": lambda times: _seconds_each(insert, times),
+            "planwire": lambda times: _seconds_each(append, times),
+            "planwire, 64 tasks": lambda times: asyncio.run(_seconds_each_of_many(many, times)),
+        }
+        for contender in contenders.values():
+            contender(FIRST_APPENDS)
+        rounds = []
+        for number in range(ROUNDS):
+            order = list(contenders)[:: (-1) ** number]
+            rounds.append({name: contenders[name](APPENDS) for name in order})
+        assert one.last_seq("s") == FIRST_APPENDS + ROUNDS * APPENDS
+        assert many.last_seq("s") == _in_tasks(FIRST_APPENDS) + ROUNDS * _in_tasks(APPENDS)
+    bare.close()
+    for column in contenders:
+        name = {"sqlite": "append_sqlite_us", "planwire": "append_us"}.get(column, "append_async_64_us")
+        yield Figure(name, median(each[column] for each in rounds) * 1e6, "µs", cell=Cell("a durable append", column))
+    for name, column, bound in (
+        ("append_vs_sqlite", "planwire", 0.7),
+        ("append_async_64_vs_sqlite", "planwire, 64 tasks", 2),
+    ):
+        yield Figure(name, median(each["sqlite"] / each[column] for each in rounds), "x", at_least(bound))
+
+
+def _seconds_each(call: Callable[[], None], times: int) -> float:
+    start = perf_counter()
+    for _ in repeat(None, times):
+        call()
+    return (perf_counter() - start) / times
+
+
+async def _seconds_each_of_many(journal: Journal, times: int) -> float:
+    """Tasks that each await one append after another, at least `times` in all."""
+
+    async def work() -> None:
+        for _ in range(_in_tasks(times) // TASKS):
+            await asyncio.wrap_future(journal.submit("s", _STAMPED))
+
+    start = perf_counter()
+    await asyncio.gather(*(work() for _ in range(TASKS)))
+    return (perf_counter() - start) / _in_tasks(times)
+
+
+def _in_tasks(times: int) -> int:
+    return -(-times // TASKS) * TASKS
+
+
+def _opening(folder: Path) -> Iterator[Figure]:
+    """Two sessions with the same plan now. A snapshot is where it would be if somebody had followed all the time."""
+    say("a session of 100,000 events")
+    lengths = {"open_100_us": 100, "open_100k_us": 100_000}
+    with open_journal(folder / "journal.db") as journal:
+        states = [_grown(journal, name, length) for name, length in lengths.items()]
+        assert [state.seq for state in states] == list(lengths.values())
+        short, long = (state.plans["main"] for state in states)
+        assert (short.state, len(short.deltas)) == (long.state, len(long.deltas))
+        times = race([{name: Contender(lambda name: load_state(journal, name), name) for name in lengths}], 4)
+    for name, length in lengths.items():
+        yield Figure(name, times[name], "µs", cell=Cell("a session opened", f"{length:,} events"))
+    yield Figure("open_100k_vs_open_100", times["open_100k_us"] / times["open_100_us"], "x", at_most(5))
+
+
+def _grown(journal: Journal, session: str, length: int) -> SessionState:
+    """A session that repeats itself: a plan of twenty steps, nine of which are completed one by one."""
+    plan = ItemsPlan("main", tuple(Entry(f"Step {number} of the parser", "medium", "pending") for number in range(20)))
+    events: list[Event] = [PlanSet(plan)]
+    events += [PlanChanged("main", changes=(SetStatus(f"s{number}", "completed"),)) for number in range(1, 10)]
+    stamped = [Stamped(1, "agent", event) for event in events]
+    with_snapshot = length // EVENTS_PER_SNAPSHOT * EVENTS_PER_SNAPSHOT
+    journal.append(session, stamped * (with_snapshot // len(events)))
+    load_state(journal, session)
+    journal.append(session, stamped * ((length - with_snapshot) // len(events)))
+    return load_state(journal, session)
+
+
+def _following(folder: Path) -> Iterator[Figure]:
+    """Each event comes when the follower thinks that all is quiet, which it has to think sooner for that than usual."""
+    say(f"{FOLLOWED} events of another process, and then none")
+    path = folder / "journal.db"
+    with open_journal(path) as journal, patch.object(follow, "QUIET", 0.04):
+        command = [sys.executable, "-c", _WRITER, str(path), str(FOLLOWED)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writer:
+            following = journal.follow(0, timeout=30)
+            seen = [monotonic_ns() for _ in islice(following, FOLLOWED)]
+            acknowledged, _ = writer.communicate()
+    late = [(mine - int(theirs)) / 1e6 for mine, theirs in zip(seen, acknowledged.split(), strict=True)]
+    yield Figure("follow_p50_ms", median(late), "ms")
+    yield Figure("follow_p99_ms", quantiles(late, n=100)[98], "ms", at_most(25))
+    idler = subprocess.run([sys.executable, "-c", _IDLER, str(path)], capture_output=True, text=True, check=True)
+    yield Figure("follow_idle_cpu_percent", float(idler.stdout) * 100, "%", at_most(1))

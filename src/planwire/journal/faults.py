@@ -1,0 +1,73 @@
+"""What SQLite's errors mean for a journal, and what to do about each."""
+
+import sqlite3
+from pathlib import Path
+from types import TracebackType
+from typing import Final
+
+from planwire.errors import DamagedJournal, JournalError, JournalUnavailable, NotAJournal
+
+__all__ = ["damaged", "designed", "not_a_journal"]
+
+#: The statements are planwire's own and the schema is known, so an error in a statement means that the file is not what
+#: it was: SQLITE_ERROR and SQLITE_CONSTRAINT are damage. An error without a code is a text that is no text.
+_DAMAGE: Final = {
+    None,
+    sqlite3.SQLITE_ERROR,
+    sqlite3.SQLITE_CORRUPT,
+    sqlite3.SQLITE_CONSTRAINT,
+    sqlite3.SQLITE_MISMATCH,
+}
+_TROUBLE: Final = {
+    sqlite3.SQLITE_BUSY: "another process has kept it locked for too long: end that process, or wait and try again",
+    sqlite3.SQLITE_LOCKED: "it is locked: try again",
+    sqlite3.SQLITE_FULL: "the disk is full, and nothing was written: make room and try again",
+    sqlite3.SQLITE_READONLY: "it can't be written: check who owns the file and its folder, and their modes",
+    sqlite3.SQLITE_PERM: "access was denied: check who owns the file and its folder, and their modes",
+    sqlite3.SQLITE_CANTOPEN: "it can't be opened: check that the folder is there and can be written",
+    sqlite3.SQLITE_IOERR: "the disk failed or is full: check it before trying again",
+}
+_PRIMARY: Final = 0xFF
+
+
+class designed:  # noqa: N801  (it is used like a function)
+    """Errors of SQLite and of the system in here come out as planwire's own."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if isinstance(error, sqlite3.Error):
+            raise _explained(error, self._path) from error
+        if isinstance(error, UnicodeDecodeError):  # what SQLite has to complain about is no text either
+            raise damaged(self._path, error) from error
+        if isinstance(error, OSError):
+            raise JournalUnavailable(
+                f"the journal {self._path} can't be used ({error}): check the path, and who owns its folder"
+            ) from error
+
+
+def damaged(path: Path, why: object) -> DamagedJournal:
+    return DamagedJournal(
+        f"the journal {path} is damaged ({why}). It was left as it is: restore it from a backup, or move it away "
+        "(with its -wal file) and let `sqlite3 FILE .recover` save what can be saved"
+    )
+
+
+def not_a_journal(path: Path, why: str) -> NotAJournal:
+    return NotAJournal(f"{path} is not a planwire journal: {why}. It was left as it is: name another file")
+
+
+def _explained(error: sqlite3.Error, path: Path) -> JournalError:
+    code: int | None = getattr(error, "sqlite_errorcode", None)
+    primary = None if code is None else code & _PRIMARY
+    if primary == sqlite3.SQLITE_NOTADB:
+        return not_a_journal(path, "it is no SQLite database")
+    if primary in _DAMAGE:
+        return damaged(path, error)
+    what_to_do = _TROUBLE.get(primary or 0, "check the file and its disk, then try again")
+    return JournalUnavailable(f"the journal {path} can't be used ({error}): {what_to_do}")

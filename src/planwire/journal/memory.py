@@ -1,0 +1,141 @@
+"""A journal in memory: for tests, for trying things out, and as the plainest statement of what a journal does.
+
+Events are kept as text here too, so that what is read is what any other engine would give.
+"""
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
+from threading import Lock
+from types import TracebackType
+from typing import Final, NamedTuple, Self
+
+from planwire.errors import Conflict, JournalUnavailable
+from planwire.events import Recorded
+from planwire.journal.follow import Bell, Look, follow
+from planwire.journal.protocol import Followed, KnownSession, Snapshot, Stamped, Stop
+from planwire.journal.stored import decode, encode
+
+__all__ = ["MemoryJournal"]
+
+#: A follower takes this many events at a time, so that it never holds up writers for long.
+PAGE: Final = 1_000
+
+
+class _Kept(NamedTuple):
+    session: str
+    seq: int
+    at: int
+    by: str
+    text: str
+
+
+class MemoryJournal:
+    """A `Journal` that is gone when the process is."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._bell = Bell()
+        self._all: list[_Kept | None] = []  # by position; None is what was forgotten
+        self._sessions: dict[str, list[_Kept]] = {}
+        self._snapshots: dict[tuple[str, str], Snapshot] = {}
+        self._closed = False
+
+    def append(self, session: str, events: Sequence[Stamped], expected_seq: int | None = None) -> tuple[Recorded, ...]:
+        rows = encode(session, events)
+        with self._open():
+            kept = self._sessions.get(session, [])
+            current = len(kept)
+            if expected_seq is not None and expected_seq != current:
+                raise Conflict(session, expected_seq, current)
+            if not rows:
+                return ()
+            new = [_Kept(session, current + n, row.at, row.by, row.text) for n, row in enumerate(rows, start=1)]
+            self._sessions.setdefault(session, kept).extend(new)
+            self._all += new
+        self._bell.ring()
+        return tuple(Recorded(session, current + n, row.at, row.by, row.event) for n, row in enumerate(rows, start=1))
+
+    def submit(
+        self, session: str, events: Sequence[Stamped], expected_seq: int | None = None
+    ) -> Future[tuple[Recorded, ...]]:
+        future: Future[tuple[Recorded, ...]] = Future()
+        try:
+            future.set_result(self.append(session, events, expected_seq))
+        except (Conflict, JournalUnavailable) as error:
+            future.set_exception(error)
+        return future
+
+    def read(self, session: str, after: int = 0, upto: int | None = None) -> Iterator[Recorded]:
+        with self._open():
+            kept = self._sessions.get(session, [])[max(after, 0) : None if upto is None else max(upto, 0)]
+        return (decode(*each) for each in kept)
+
+    def last_seq(self, session: str) -> int:
+        with self._open():
+            return len(self._sessions.get(session, ()))
+
+    def last_position(self) -> int:
+        with self._open():
+            return len(self._all)
+
+    def sessions(self) -> list[KnownSession]:
+        with self._open():
+            return [KnownSession(name, len(kept), kept[0].at, kept[-1].at) for name, kept in self._sessions.items()]
+
+    def follow(
+        self,
+        after: int | None = None,
+        *,
+        session: str | None = None,
+        stop: Stop | None = None,
+        timeout: float | None = None,
+    ) -> Iterator[Followed]:
+        def look(position: int) -> Look | None:
+            with self._lock:
+                if self._closed:
+                    return None
+                page = self._all[position : position + PAGE]
+            found = [
+                Followed(place, decode(*each))
+                for place, each in enumerate(page, start=position + 1)
+                if each is not None and session in (None, each.session)
+            ]
+            return Look(found, position + len(page))
+
+        begin = self.last_position() if after is None else max(after, 0)
+        return follow(look, lambda: len(self._all), self._bell, begin, stop, timeout)
+
+    def snapshot(self, session: str, name: str = "state") -> Snapshot | None:
+        with self._open():
+            return self._snapshots.get((session, name))
+
+    def keep_snapshot(self, session: str, seq: int, data: bytes, name: str = "state") -> None:
+        with self._open():
+            kept = self._snapshots.get((session, name))
+            if (kept.seq if kept else 1) <= seq <= len(self._sessions.get(session, ())):
+                self._snapshots[session, name] = Snapshot(seq, bytes(data))
+
+    def forget(self, *sessions: str) -> None:
+        with self._open():
+            self._all = [None if each is not None and each.session in sessions else each for each in self._all]
+            self._snapshots = {key: kept for key, kept in self._snapshots.items() if key[0] not in sessions}
+            for session in sessions:
+                self._sessions.pop(session, None)
+
+    def close(self) -> None:
+        with self._lock:
+            self._closed = True
+        self._bell.ring()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _open(self) -> Lock:
+        if self._closed:
+            raise JournalUnavailable("the journal is closed: open it again")
+        return self._lock

@@ -1,0 +1,256 @@
+"""A journal in a SQLite file, which many processes may write and follow at once.
+
+The write-ahead log with `synchronous=FULL` makes every commit durable while readers go on reading. Writes of this
+process go through one connection and are grouped (see `group`); reads have another one that can do nothing else, and
+take a page at a time: no reader keeps the log from being cut back, or a forgotten session from leaving the file.
+
+A connection must not cross a fork. A journal that did says so instead of working: open another one in the child.
+"""
+
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Lock
+from time import monotonic
+from types import TracebackType
+from typing import Final, Self
+
+from planwire.errors import Conflict, JournalUnavailable
+from planwire.events import Recorded
+from planwire.journal import sqlite_rows as rows
+from planwire.journal.faults import designed
+from planwire.journal.follow import Bell, Look, follow
+from planwire.journal.group import Append, GroupCommit, Outcome
+from planwire.journal.protocol import Followed, KnownSession, Snapshot, Stamped, Stop
+from planwire.journal.sqlite_file import be_patient, connect, open_file, refuse_newer, transaction
+from planwire.journal.stored import encode
+
+__all__ = ["SqliteJournal"]
+
+#: Seconds that a writer waits for those of other processes before it gives up.
+PATIENCE: Final = 30.0
+#: Seconds until it is noticed that the file was taken away. To look after every append would cost a fifth of its time.
+NOTICE: Final = 0.05
+
+
+class SqliteJournal:
+    """A `Journal` in a file. `patience` is how many seconds to wait for the writers of other processes."""
+
+    def __init__(self, path: str | os.PathLike[str], patience: float = PATIENCE) -> None:
+        self.path = Path(os.path.realpath(path))
+        self._owner = os.getpid()
+        self._bell = Bell()
+        self._group = GroupCommit(self._commit)
+        self._reading = Lock()
+        with designed(self.path):
+            self._writer = open_file(self.path, patience)
+            try:
+                self._guard = _Guard(self.path)
+                self._reader = connect(self.path, patience, "ro")
+            except BaseException:
+                self._writer.close()
+                raise
+        self._transaction = transaction(self._writer, patience)
+        self._patience = patience
+        self._known: dict[str, rows.Known] = {}  # where sessions end, for as long as nobody else has written
+        self._others: int | None = None
+
+    def append(self, session: str, events: Sequence[Stamped], expected_seq: int | None = None) -> tuple[Recorded, ...]:
+        self._check_process()
+        return self._group.append(Append(session, encode(session, events), expected_seq))
+
+    def submit(
+        self, session: str, events: Sequence[Stamped], expected_seq: int | None = None
+    ) -> Future[tuple[Recorded, ...]]:
+        self._check_process()
+        future: Future[tuple[Recorded, ...]] = Future()
+        self._group.submit(Append(session, encode(session, events), expected_seq, future))
+        return future
+
+    def read(self, session: str, after: int = 0, upto: int | None = None) -> Iterator[Recorded]:
+        with self._reads() as reader:
+            number, last = rows.find(reader, session)
+        return self._pages(session, number, max(after, 0), last if upto is None else min(last, upto))
+
+    def last_seq(self, session: str) -> int:
+        with self._reads() as reader:
+            return rows.find(reader, session).last
+
+    def last_position(self) -> int:
+        with self._reads() as reader:
+            return rows.last_position(reader)
+
+    def sessions(self) -> list[KnownSession]:
+        with self._reads() as reader:
+            return rows.known_sessions(reader)
+
+    def follow(
+        self,
+        after: int | None = None,
+        *,
+        session: str | None = None,
+        stop: Stop | None = None,
+        timeout: float | None = None,
+    ) -> Iterator[Followed]:
+        def look(position: int) -> Look | None:
+            try:
+                with self._reads() as reader:
+                    last = rows.last_position(reader)
+                    page = rows.page_behind(reader, position, last, session) if last > position else []
+            except JournalUnavailable:
+                if self._guard.closed:
+                    return None
+                raise
+            found = rows.followed(page, self.path)
+            return Look(found, found[-1].position if found else max(last, position))
+
+        begin = self.last_position() if after is None else max(after, 0)
+        return follow(look, self._guard.glance, self._bell, begin, stop, timeout)
+
+    def snapshot(self, session: str, name: str = "state") -> Snapshot | None:
+        with self._reads() as reader:
+            return rows.snapshot(reader, session, name)
+
+    def keep_snapshot(self, session: str, seq: int, data: bytes, name: str = "state") -> None:
+        self._check_process()
+        with self._group.turn, self._guard, self._transaction as writer:
+            refuse_newer(writer, self.path)
+            rows.keep_snapshot(writer, session, seq, data, name)
+
+    def forget(self, *sessions: str) -> None:
+        self._check_process()
+        with self._group.turn, self._guard:
+            self._others = None
+            with self._transaction as writer:
+                refuse_newer(writer, self.path)
+                rows.delete_sessions(writer, sessions)
+            # What was deleted is overwritten, but not the copies of it that were left behind wherever SQLite had moved
+            # a row from page to page: only a file that is written anew has none of those.
+            be_patient(writer, self._patience)
+            try:
+                writer.execute("VACUUM")
+                busy, *_ = writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+                trouble = "another process keeps the log in use" if busy else ""
+            except sqlite3.OperationalError as error:
+                trouble = str(error)
+            finally:
+                be_patient(writer)
+            if trouble:
+                raise JournalUnavailable(
+                    f"the sessions are gone, but traces may be left in {self.path} and its -wal file ({trouble}): "
+                    "forget them again once that is over"
+                )
+
+    def close(self) -> None:
+        if self._owner != os.getpid():
+            return
+        self._group.close()
+        with self._group.turn, self._reading:
+            self._guard.closed = True
+            # The last one to go deletes the log, by its name. A reader can't, and so must be the last if that name
+            # belongs to another journal by now.
+            for connection in (self._reader, self._writer) if self._guard.in_place() else (self._writer, self._reader):
+                connection.close()
+        self._bell.ring()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _commit(self, batch: list[Append]) -> list[Outcome]:
+        """One transaction for all of them. `group` calls this, and holds the turn."""
+        with self._guard, self._transaction as writer:
+            (others,) = writer.execute("PRAGMA data_version").fetchone()
+            if others != self._others:  # somebody else has written, or the last transaction came to nothing
+                refuse_newer(writer, self.path)
+                self._known.clear()
+            self._others = None
+            outcomes = [self._write(append) for append in batch]
+        self._others = others
+        self._bell.ring()
+        return outcomes
+
+    def _write(self, append: Append) -> Outcome:
+        session, expected = append.session, append.expected
+        known = self._known.get(session) or rows.find(self._writer, session)
+        if expected is not None and expected != known.last:
+            return Conflict(session, expected, known.last)
+        if not append.rows:
+            return ()
+        self._known[session], written = rows.insert(self._writer, session, known, append.rows)
+        return written
+
+    def _pages(self, session: str, number: int | None, after: int, last: int) -> Iterator[Recorded]:
+        while after < last:
+            with self._reads() as reader:
+                page = rows.page_of_session(reader, number, after, last)
+                if not page and rows.find(reader, session).number != number:
+                    return  # it was forgotten meanwhile
+            yield from rows.recorded_in_order(page, session, after, self.path)
+            after += len(page)
+
+    @contextmanager
+    def _reads(self) -> Iterator[sqlite3.Connection]:
+        self._check_process()
+        with self._reading, self._guard:
+            refuse_newer(self._reader, self.path)
+            yield self._reader
+
+    def _check_process(self) -> None:
+        if self._owner != os.getpid():
+            raise JournalUnavailable(
+                f"the journal {self.path} was opened before this process was forked off: open it again here"
+            )
+
+
+class _Guard(designed):
+    """Around everything that is done with the file: it is open, it is still the same, and its errors are explained."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.closed = False
+        self._log = f"{path}-wal"
+        self._files = self._identify()
+        self._seen = monotonic()
+
+    def __enter__(self) -> None:
+        if self.closed:
+            raise JournalUnavailable(f"the journal {self._path} is closed: open it again")
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        super().__exit__(kind, error, trace)
+        if kind is None and monotonic() - self._seen > NOTICE:
+            if not self.in_place():
+                raise JournalUnavailable(
+                    f"the journal {self._path} or its -wal file was deleted or replaced while it was open, and what "
+                    "was written last may be gone with it: open it again"
+                )
+            self._seen = monotonic()
+
+    def glance(self) -> object:
+        """Something that changes when anybody writes: the log is written first, at every commit."""
+        try:
+            found = os.stat(self._log)  # noqa: PTH116  (it is done fifty times a second)
+        except OSError:
+            return None
+        return found.st_mtime_ns, found.st_size, found.st_ino
+
+    def in_place(self) -> bool:
+        try:
+            return self._identify() == self._files
+        except OSError:
+            return False
+
+    def _identify(self) -> list[tuple[int, int]]:
+        """Which files these are, by whatever name. The log stays the same for as long as anybody is connected."""
+        found = [Path(name).stat() for name in (self._path, self._log)]
+        return [(each.st_dev, each.st_ino) for each in found]

@@ -1,0 +1,230 @@
+"""The file of a SQLite journal: created whole, checked before it is touched, migrated to today's format.
+
+`PRAGMA application_id` says that a file is a journal, `PRAGMA user_version` counts the migrations that it went through.
+A file that is not a journal of a known format must come out as it went in. So its first page is read by a connection
+that takes no locks and writes nothing, not even what was left in its write-ahead log; only then is it opened in
+earnest. A new journal is made under another name and then given its own: nobody ever meets half of one.
+"""
+
+import os
+import sqlite3
+import stat
+from contextlib import closing, suppress
+from pathlib import Path
+from secrets import token_hex
+from time import monotonic
+from types import TracebackType
+from typing import Final, Literal
+
+from planwire.errors import JournalUnavailable, NewerJournal
+from planwire.journal.faults import damaged, not_a_journal
+
+__all__ = ["APPLICATION_ID", "MIGRATIONS", "be_patient", "connect", "open_file", "refuse_newer", "transaction"]
+
+#: "plwr" in ASCII.
+APPLICATION_ID: Final = 0x706C7772
+
+#: MIGRATIONS[n] makes format n + 1 of format n; format 0 is an empty file. One that has been released is never changed:
+#: a new one is added behind it. AUTOINCREMENT: a read that is under way must not go on in a session that got the number
+#: of a forgotten one.
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    (
+        "CREATE TABLE sessions (number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE)",
+        """CREATE TABLE events (
+            position INTEGER PRIMARY KEY,
+            session INTEGER NOT NULL REFERENCES sessions,
+            seq INTEGER NOT NULL,
+            at INTEGER NOT NULL,
+            by TEXT NOT NULL,
+            event TEXT NOT NULL,
+            checksum INTEGER NOT NULL,
+            UNIQUE (session, seq)
+        )""",
+        """CREATE TABLE snapshots (
+            session INTEGER NOT NULL REFERENCES sessions,
+            name TEXT NOT NULL,
+            seq INTEGER NOT NULL,
+            data BLOB NOT NULL,
+            PRIMARY KEY (session, name)
+        )""",
+    ),
+)
+
+PRIVATE_FILE: Final = 0o600
+PRIVATE_FOLDER: Final = 0o700
+#: The write-ahead log is cut back to this size after something large went through it.
+LOG_BYTES: Final = 16 * 1024 * 1024
+NAP: Final = 0.01
+_SETTINGS: Final = (
+    "synchronous = FULL",
+    "fullfsync = ON",
+    "secure_delete = ON",
+    f"journal_size_limit = {LOG_BYTES}",
+)
+
+
+def open_file(path: Path, patience: float) -> sqlite3.Connection:
+    """The connection that writes to a journal, which is created if there is no file."""
+    if not os.path.lexists(path):
+        _create(path)
+    found = path.stat()
+    if not stat.S_ISREG(found.st_mode):
+        raise not_a_journal(path, "it is no regular file")
+    if not found.st_size:
+        raise damaged(path, "it is empty, which no journal ever is; if it never held anything, delete it")
+    _check(path)
+    connection = connect(path, patience)
+    try:
+        _migrate(connection, path, patience)
+        if not _log_ahead(connection):
+            raise JournalUnavailable(
+                f"the journal {path} is on a file system without shared memory: choose a folder on a local disk"
+            )
+        connection.execute("SELECT 1 FROM events").fetchone()  # from here on there is a log
+        be_patient(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def be_patient(connection: sqlite3.Connection, seconds: float = NAP) -> None:
+    """How long a statement waits for others, before it fails because of them."""
+    connection.execute(f"PRAGMA busy_timeout = {round(seconds * 1_000)}")
+
+
+def connect(path: Path, patience: float, mode: Literal["rw", "ro"] = "rw") -> sqlite3.Connection:
+    """A connection to a file that is there, on which a commit is on disk when it returns."""
+    connection = sqlite3.connect(
+        f"{path.as_uri()}?mode={mode}", uri=True, timeout=patience, isolation_level=None, check_same_thread=False
+    )
+    try:
+        for setting in _SETTINGS:
+            connection.execute(f"PRAGMA {setting}")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+class transaction:  # noqa: N801  (it is used like a function)
+    """All of it or nothing, with the right to write from the beginning.
+
+    SQLite waits for that right in ever longer naps, and latecomers overtake it. So it is asked for short naps only,
+    again and again.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, patience: float) -> None:
+        self._connection = connection
+        self._patience = patience
+
+    def __enter__(self) -> sqlite3.Connection:
+        if self._connection.in_transaction:  # an interrupt came where nobody can catch it
+            self._connection.execute("ROLLBACK")
+        give_up = monotonic() + self._patience
+        while True:
+            try:
+                self._connection.execute("BEGIN IMMEDIATE")
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or monotonic() > give_up:
+                    raise
+            else:
+                return self._connection
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if kind is None:
+                self._connection.execute("COMMIT")
+        finally:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+
+
+def refuse_newer(connection: sqlite3.Connection, path: Path) -> None:
+    """A newer planwire may have changed the format, also while this one had the file open."""
+    version = _version(connection)
+    if version > len(MIGRATIONS):
+        raise NewerJournal(
+            f"the journal {path} has format {version}, and this planwire knows formats up to {len(MIGRATIONS)}. "
+            "It was left as it is: upgrade planwire, or name another file"
+        )
+
+
+def _check(path: Path) -> None:
+    """What the first page says. SQLite reads it, because closing any other handle would drop the locks that this
+    process has on the file. `writable_schema` lets it read a file that grew on its first page only, in the middle of a
+    checkpoint."""
+    with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
+        connection.execute("PRAGMA writable_schema = ON")
+        (application_id,) = connection.execute("PRAGMA application_id").fetchone()
+        if application_id != APPLICATION_ID:
+            raise not_a_journal(path, "it is a SQLite database of another program")
+        if _version(connection) < 1:
+            raise damaged(path, f"it says that its format is {_version(connection)}")
+        refuse_newer(connection, path)
+
+
+def _create(path: Path) -> None:
+    """A journal without events that only its owner can read, in folders that only its owner can enter."""
+    missing = [folder for folder in path.parents if not folder.exists()]
+    for folder in reversed(missing):
+        folder.mkdir(PRIVATE_FOLDER, exist_ok=True)
+        _sync(folder.parent)
+    draft = path.with_name(f".{path.name}.{token_hex(4)}")
+    os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_RDWR, PRIVATE_FILE))
+    try:
+        with closing(connect(draft, 0)) as connection:
+            _migrate(connection, path, 0)
+            _log_ahead(connection)
+        with suppress(FileExistsError):  # somebody else was quicker
+            _give_name(draft, path)
+    finally:
+        draft.unlink(missing_ok=True)
+    _sync(path.parent)
+
+
+def _give_name(draft: Path, path: Path) -> None:
+    """Without ever replacing a file, where the file system can: a second name, and then not the first one."""
+    try:
+        path.hardlink_to(draft)
+    except FileExistsError:
+        raise
+    except OSError:
+        if not path.exists():
+            draft.rename(path)
+
+
+def _sync(folder: Path) -> None:
+    """A new name in a folder is on disk, on systems where a folder can be opened for that."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _migrate(connection: sqlite3.Connection, path: Path, patience: float) -> None:
+    """Bring the file to today's format, in one transaction, whoever else opens it at the same time."""
+    if _version(connection) == len(MIGRATIONS):
+        return
+    with transaction(connection, patience):
+        refuse_newer(connection, path)
+        version = _version(connection)
+        for statements in MIGRATIONS[version:]:
+            for statement in statements:
+                connection.execute(statement)
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+    # Those who only peek at the file must see its format, and not wait for a checkpoint.
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def _log_ahead(connection: sqlite3.Connection) -> bool:
+    return bool(connection.execute("PRAGMA journal_mode = WAL").fetchone() == ("wal",))
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])

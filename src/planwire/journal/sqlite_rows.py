@@ -1,0 +1,170 @@
+"""The rows of a SQLite journal: every statement that reads or writes them, and what is checked about them.
+
+SQLite does not notice when the content of a row changes on the disk, or when a row goes missing. Each event has a
+checksum, and the numbers of a session have no gaps.
+"""
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+from zlib import crc32
+
+from planwire.events import Recorded
+from planwire.journal.faults import damaged
+from planwire.journal.protocol import Followed, KnownSession, Snapshot
+from planwire.journal.stored import Row, decode
+
+__all__ = [
+    "UNKNOWN",
+    "Known",
+    "delete_sessions",
+    "find",
+    "followed",
+    "insert",
+    "keep_snapshot",
+    "known_sessions",
+    "last_position",
+    "page_behind",
+    "page_of_session",
+    "recorded_in_order",
+    "snapshot",
+]
+
+#: A page ends with the event that reaches either of these.
+PAGE_EVENTS: Final = 1_000
+PAGE_BYTES: Final = 4_000_000
+
+_INSERT = "INSERT INTO events (session, seq, at, by, event, checksum) VALUES (?, ?, ?, ?, ?, ?)"
+_READ = """SELECT CAST(event AS BLOB), seq, at, by, checksum FROM events
+    WHERE session = ? AND seq > ? AND seq <= ? ORDER BY seq"""
+_FOLLOW = """SELECT CAST(event AS BLOB), seq, at, by, checksum, position, id
+    FROM events LEFT JOIN sessions ON number = session
+    WHERE position > ? AND position <= ? AND session <> 0 AND (?3 IS NULL OR id = ?3) ORDER BY position"""
+_SESSIONS = """SELECT id, last.seq, first.at, last.at FROM sessions
+    JOIN events first ON first.session = number AND first.seq = 1
+    JOIN events last ON last.session = number AND last.seq = (SELECT max(seq) FROM events WHERE session = number)
+    ORDER BY number"""
+#: SQLite gives the position behind the last one. That must not be the position of an event that was forgotten, for a
+#: follower would miss what is there: so an empty event of no session is put at the end.
+_TOMBSTONE = """INSERT OR REPLACE INTO events (position, session, seq, at, by, event, checksum)
+    VALUES (?, 0, 0, 0, '', '', 0)"""
+_KEEP = """INSERT INTO snapshots (session, name, seq, data) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE
+    SET seq = excluded.seq, data = excluded.data WHERE excluded.seq >= snapshots.seq"""
+
+
+class Known(NamedTuple):
+    """A session as this file knows it: the number that stands for it, and that of its last event."""
+
+    number: int | None
+    last: int
+
+
+UNKNOWN: Final = Known(None, 0)
+
+
+def find(connection: sqlite3.Connection, session: str) -> Known:
+    query = "SELECT number, (SELECT max(seq) FROM events WHERE session = number) FROM sessions WHERE id = ?"
+    found = connection.execute(query, (_bindable(session),)).fetchone()
+    return UNKNOWN if found is None else Known(found[0], found[1] or 0)
+
+
+def last_position(connection: sqlite3.Connection) -> int:
+    (found,) = connection.execute("SELECT max(position) FROM events").fetchone()
+    return int(found or 0)
+
+
+def known_sessions(connection: sqlite3.Connection) -> list[KnownSession]:
+    return [KnownSession(*row) for row in connection.execute(_SESSIONS)]
+
+
+def insert(
+    connection: sqlite3.Connection, session: str, known: Known, rows: list[Row]
+) -> tuple[Known, tuple[Recorded, ...]]:
+    """Write the rows behind the last one of the session, which may be new."""
+    number, last = known
+    if number is None:
+        number = connection.execute("INSERT INTO sessions (id) VALUES (?)", (session,)).lastrowid
+    written = []
+    for seq, (at, by, text, event) in enumerate(rows, start=last + 1):
+        checksum = _checksum(session, seq, at, by, text.encode())
+        connection.execute(_INSERT, (number, seq, at, by, text, checksum))
+        written.append(Recorded(session, seq, at, by, event))
+    return Known(number, last + len(rows)), tuple(written)
+
+
+def page_of_session(connection: sqlite3.Connection, number: int | None, after: int, last: int) -> list[Any]:
+    """Some events of a session, raw: to be made sense of by `recorded_in_order` once nothing is locked any more."""
+    return _page(connection.execute(_READ, (number, after, last)))
+
+
+def recorded_in_order(page: list[Any], session: str, after: int, path: Path) -> Iterator[Recorded]:
+    if not page or [row[1] for row in page] != [*range(after + 1, after + 1 + len(page))]:
+        raise damaged(path, f"events behind number {after} of session {session!r} are missing")
+    return (_recorded(path, session, *row) for row in page)
+
+
+def page_behind(connection: sqlite3.Connection, position: int, last: int, session: str | None) -> list[Any]:
+    """Some events behind a position, of one session or of all, raw."""
+    return _page(connection.execute(_FOLLOW, (position, last, session if session is None else _bindable(session))))
+
+
+def followed(page: list[Any], path: Path) -> list[Followed]:
+    return [Followed(position, _recorded(path, session, *row)) for *row, position, session in page]
+
+
+def snapshot(connection: sqlite3.Connection, session: str, name: str) -> Snapshot | None:
+    query = "SELECT seq, data FROM snapshots WHERE session = ? AND name = ?"
+    found = connection.execute(query, (find(connection, session).number, name)).fetchone()
+    return None if found is None else Snapshot(*found)
+
+
+def keep_snapshot(connection: sqlite3.Connection, session: str, seq: int, data: bytes, name: str) -> None:
+    number, last = find(connection, session)
+    if 0 < seq <= last:
+        connection.execute(_KEEP, (number, name, seq, data))
+
+
+def delete_sessions(connection: sqlite3.Connection, sessions: Iterable[str]) -> None:
+    last = last_position(connection)
+    for session in sessions:
+        number = find(connection, session).number
+        for statement in (
+            "DELETE FROM events WHERE session = ?",
+            "DELETE FROM snapshots WHERE session = ?",
+            "DELETE FROM sessions WHERE number = ?",
+        ):
+            connection.execute(statement, (number,))
+    if last_position(connection) < last:
+        connection.execute(_TOMBSTONE, (last,))
+
+
+def _bindable(session: str) -> str | bytes:
+    """A name that can't be stored is no session's name, and bytes are equal to no name."""
+    try:
+        session.encode()
+    except UnicodeEncodeError:
+        return b""
+    return session
+
+
+def _page(cursor: sqlite3.Cursor) -> list[Any]:
+    page: list[Any] = []
+    room = PAGE_BYTES
+    for row in cursor:
+        page.append(row)
+        room -= len(row[0])
+        if room <= 0 or len(page) == PAGE_EVENTS:
+            break
+    cursor.close()
+    return page
+
+
+def _recorded(path: Path, session: str, text: bytes, seq: int, at: int, by: str, checksum: int) -> Recorded:
+    if checksum != _checksum(session, seq, at, by, text):
+        raise damaged(path, f"event {seq} of session {session!r} is not as it was written")
+    return decode(session, seq, at, by, text)
+
+
+def _checksum(session: str, seq: int, at: int, by: str, text: bytes) -> int:
+    return crc32(text, crc32(f"{session}\0{seq} {at} {by}".encode()))
