@@ -13,9 +13,9 @@ import planwire
 ROOT = Path(planwire.__file__).parent
 RINGS = (
     {"errors", "events", "plan"},
-    {"changes", "diff", "edit", "fold", "markdown", "steps"},
+    {"ages", "changes", "diff", "edit", "fold", "markdown", "moments", "overview", "safe", "steps"},
     {"acp", "board", "calls", "chat", "check", "reviews", "tools"},
-    {"attached", "blocking", "journal", "peers", "planfile", "relay", "session"},
+    {"attached", "blocking", "journal", "peers", "planfile", "relay", "session", "watching"},
     {"adapters", "demo", "mcp", "terminal", "cli", "__init__", "__main__"},
 )
 CORE = {name for ring in RINGS[:3] for name in ring}

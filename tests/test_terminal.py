@@ -13,7 +13,7 @@ from pathlib import Path
 from rich.console import Console
 
 from planwire import Entry, ItemsPlan, MarkdownPlan, track
-from planwire.terminal.safe import one_line, printable
+from planwire.safe import one_line, printable
 from planwire.terminal.views import plan_view
 
 CONVERSATIONS = Path(__file__).parent / "conversations"

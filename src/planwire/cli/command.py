@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["Formatter", "new_command"]
+__all__ = ["Formatter", "ListFormatter", "new_command"]
 
 
 class Formatter(argparse.RawDescriptionHelpFormatter):
@@ -12,6 +12,14 @@ class Formatter(argparse.RawDescriptionHelpFormatter):
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=32)
+
+
+class ListFormatter(Formatter):
+    """The same for a list of commands: argparse forgets that they are indented."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog)
+        self._action_max_length = 14
 
 
 def new_command(

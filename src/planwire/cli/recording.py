@@ -11,7 +11,7 @@ from msgspec import Struct, field
 
 from planwire.errors import InputError
 
-__all__ = ["RecordedLine", "read_recording"]
+__all__ = ["RecordedLine", "as_recorded", "read_recording"]
 
 _SENDERS: Final = ("client", "agent")
 
@@ -32,6 +32,12 @@ class _Wrapped(Struct):
 
 
 _decode_wrapped = msgspec.json.Decoder(_Wrapped).decode
+
+
+def as_recorded(recorded: RecordedLine) -> bytes:
+    """The line as a recording keeps it, with its sender."""
+    wrapped = {"from": recorded.sender, "line": recorded.line.decode("utf-8", "replace")}
+    return msgspec.json.encode(wrapped if recorded.at is None else {"t": recorded.at, **wrapped}) + b"\n"
 
 
 def read_recording(name: str) -> Iterator[RecordedLine]:

@@ -9,9 +9,9 @@ import msgspec
 from planwire.acp import Report
 from planwire.board import Board, SessionBoard
 from planwire.cli.command import new_command
+from planwire.cli.json_output import print_json
+from planwire.cli.plan_json import plan_value
 from planwire.cli.recording import read_recording
-from planwire.plan import FilePlan, ItemsPlan, MarkdownPlan
-from planwire.steps import PlanState
 
 __all__ = ["add_parser", "run"]
 
@@ -69,8 +69,7 @@ def _print_json(lines: Any) -> None:
         reports += [_report(number, change.session, report) for report in change.reports]
     reports += [_report(number, None, report) for report in board.close().reports]
     sessions = {session.id: _session(session) for session in board.sessions.values() if session.updates}
-    text = msgspec.json.encode({"sessions": sessions, "reports": reports})
-    print(msgspec.json.format(text, indent=2).decode())
+    print_json({"sessions": sessions, "reports": reports})
 
 
 def _report(number: int, session: str | None, report: Report) -> dict[str, Any]:
@@ -78,28 +77,5 @@ def _report(number: int, session: str | None, report: Report) -> dict[str, Any]:
 
 
 def _session(session: SessionBoard) -> dict[str, Any]:
-    plans = [_plan(state) for state in session.plans.values()]
+    plans = [plan_value(state) for state in session.plans.values()]
     return {"plans": plans, "updates": session.updates, "states": session.states}
-
-
-def _plan(state: PlanState) -> dict[str, Any]:
-    plan, progress = state.plan, state.progress
-    value: dict[str, Any] = {"id": plan.id, "kind": plan.kind}
-    match plan:
-        case ItemsPlan(entries=entries):
-            value["entries"] = [
-                {"content": entry.content, "priority": entry.priority or "medium", "status": entry.status}
-                for entry in entries
-            ]
-        case MarkdownPlan(content=content):
-            value["content"] = content
-        case FilePlan(uri=uri):
-            value["uri"] = uri
-        case _:
-            value |= {"type": plan.type, "fields": plan.fields}
-    value["steps"] = [
-        {"id": step.id, "content": step.content, "status": step.status, "priority": step.priority}
-        for step in state.steps
-    ]
-    value["progress"] = {"done": progress.done, "total": progress.total}
-    return value

@@ -8,7 +8,7 @@ from planwire.acp import Report
 from planwire.board import Change, PlanChange
 from planwire.diff import Changed
 from planwire.plan import MarkdownPlan, meaning
-from planwire.terminal.safe import one_line
+from planwire.safe import one_line
 from planwire.terminal.views import STATUS_LOOK, bar, step_line
 
 __all__ = ["change_lines", "fresh_steps", "report_line"]

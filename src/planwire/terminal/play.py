@@ -10,8 +10,8 @@ from rich.live import Live
 from rich.text import Text
 
 from planwire.board import Board, Change
+from planwire.safe import one_line
 from planwire.terminal.changes import change_lines, fresh_steps, report_line
-from planwire.terminal.safe import one_line
 from planwire.terminal.views import session_view
 
 __all__ = ["play", "show", "walk"]

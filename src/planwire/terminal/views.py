@@ -13,10 +13,10 @@ from rich.text import Text
 
 from planwire.board import SessionBoard
 from planwire.plan import CANCELLED, COMPLETED, IN_PROGRESS, PENDING, FilePlan, MarkdownPlan, OtherPlan, meaning
+from planwire.safe import one_line, printable
 from planwire.steps import PlanState, Progress, Step
-from planwire.terminal.safe import one_line, printable
 
-__all__ = ["STATUS_LOOK", "bar", "plan_view", "session_view", "step_line"]
+__all__ = ["STATUS_LOOK", "STOPPED_LOOK", "bar", "plan_view", "session_view", "step_line"]
 
 #: How a status looks: its sign, and the style of the step.
 STATUS_LOOK: Final = {
@@ -25,6 +25,8 @@ STATUS_LOOK: Final = {
     COMPLETED: ("✔", "green"),
     CANCELLED: ("✗", "strike dim"),
 }
+#: How a step in progress looks when nobody works on it any more.
+STOPPED_LOOK: Final = ("■", "yellow")
 _PRIORITY_STYLE: Final = {"high": "bold red", "low": "dim"}
 _BAR_WIDTH: Final = 24
 
@@ -38,8 +40,17 @@ def session_view(session: SessionBoard, fresh: Collection[str] = (), height: int
     return Group(title, *(plan_view(state, fresh, share) for state in session.plans.values()))
 
 
-def plan_view(state: PlanState, fresh: Collection[str] = (), height: int | None = None) -> RenderableType:
-    """One plan in a panel, with its progress in the title."""
+def plan_view(
+    state: PlanState,
+    fresh: Collection[str] = (),
+    height: int | None = None,
+    *,
+    stopped: bool = False,
+    above: Iterable[RenderableType] = (),
+    below: Iterable[RenderableType] = (),
+    footer: Text | None = None,
+) -> RenderableType:
+    """One plan in a panel, with its progress in the title, and what else there is to say around its steps."""
     name = one_line(state.plan.id) if state.plan.id is not None else "plan"
     title = Text.assemble((name, "bold"))
     if state.steps:
@@ -49,18 +60,29 @@ def plan_view(state: PlanState, fresh: Collection[str] = (), height: int | None 
             title.append(f"  {progress.cancelled} cancelled", "dim")
     else:
         title.append(f"  {_kind(state)}", "dim")
-    return Panel(_body(state, fresh, height), title=title, title_align="left", box=box.ROUNDED, border_style="dim")
+    body = Group(*above, _body(state, fresh, height, stopped), *below)
+    return Panel(
+        body,
+        title=title,
+        title_align="left",
+        subtitle=footer,
+        subtitle_align="right",
+        box=box.ROUNDED,
+        border_style="dim",
+    )
 
 
-def bar(progress: Progress) -> Text:
+def bar(progress: Progress, width: int = _BAR_WIDTH) -> Text:
     """A progress bar that is a text: it reads as well where there is no colour."""
-    filled = round(_BAR_WIDTH * progress.done / progress.total) if progress.total else 0
-    return Text.assemble(("━" * filled, "green"), ("─" * (_BAR_WIDTH - filled), "dim"))
+    filled = round(width * progress.done / progress.total) if progress.total else 0
+    return Text.assemble(("━" * filled, "green"), ("─" * (width - filled), "dim"))
 
 
-def step_line(step: Step, *, fresh: bool = False) -> Text:
+def step_line(step: Step, *, fresh: bool = False, stopped: bool = False) -> Text:
     """A step on one line: sign, text, and its priority if it says something."""
     sign, style = STATUS_LOOK.get(meaning(step.status) or "", ("?", "yellow"))
+    if stopped and meaning(step.status) == IN_PROGRESS:
+        sign, style = STOPPED_LOOK
     line = Text("  " * step.depth).append(f"{sign} ", style.replace("strike ", ""))
     line.append(one_line(step.content), style)
     if step.priority != "medium":
@@ -83,7 +105,7 @@ def _kind(state: PlanState) -> str:
     return "empty"
 
 
-def _body(state: PlanState, fresh: Collection[str], height: int | None) -> RenderableType:
+def _body(state: PlanState, fresh: Collection[str], height: int | None, stopped: bool) -> RenderableType:
     match state.plan:
         case FilePlan(uri=uri):
             return Text(one_line(uri), style="underline")
@@ -91,7 +113,7 @@ def _body(state: PlanState, fresh: Collection[str], height: int | None) -> Rende
             return Text(printable(msgspec.json.format(msgspec.json.encode(fields), indent=2).decode()))
         case MarkdownPlan(content=content) if not state.steps:
             return Markdown(_head(printable(content), height), hyperlinks=False)
-    return _steps(state.steps, fresh, height) if state.steps else Text("nothing on the list", style="dim")
+    return _steps(state.steps, fresh, height, stopped) if state.steps else Text("nothing on the list", style="dim")
 
 
 def _head(text: str, height: int | None) -> str:
@@ -99,13 +121,13 @@ def _head(text: str, height: int | None) -> str:
     return text if height is None or len(lines) <= height else "\n".join([*lines[:height], "", "…"])
 
 
-def _steps(steps: tuple[Step, ...], fresh: Collection[str], height: int | None) -> RenderableType:
+def _steps(steps: tuple[Step, ...], fresh: Collection[str], height: int | None, stopped: bool) -> RenderableType:
     first, last = _window(steps, height)
     table = Table.grid()
     if first:
         table.add_row(Text(f"⋮ {_counted(steps[:first])}", style="dim"))
     for step in steps[first:last]:
-        table.add_row(step_line(step, fresh=step.id in fresh))
+        table.add_row(step_line(step, fresh=step.id in fresh, stopped=stopped))
     if last < len(steps):
         table.add_row(Text(f"⋮ {_counted(steps[last:])}", style="dim"))
     return table

@@ -1,0 +1,253 @@
+"""The checker: every line of a connection goes in, in order, and the rules look at what it says."""
+
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, Raw, Struct
+
+from planwire.acp.conversation import AGENT, CLIENT, MAX_UNANSWERED, Conversation
+from planwire.acp.dialects import V2, Dialect, negotiate
+from planwire.acp.messages import Message, Update
+from planwire.acp.read import MAX_LINE_BYTES, read
+from planwire.acp.salvage import excerpt
+from planwire.check.facts import Facts, Replay, Session, Turn, TurnEnd
+from planwire.check.findings import ERROR, WARNING, Breach, Finding, Findings
+from planwire.check.lines import envelope_breaches, reader_breaches
+from planwire.check.operations import OPERATION_RULES
+from planwire.check.practices import END_RULES, TURN_RULES, UPDATE_PRACTICES
+from planwire.check.replays import REPLAY_RULES
+from planwire.check.sightings import approved_plan, written_list
+from planwire.check.table import CONVERSATION_RULES, DRIVING_RULES
+
+__all__ = ["Checker", "Verdict"]
+
+_COMPACTION = ("compaction_update", "compaction_summary_chunk")
+_PLAN_UPDATES = ("plan", "plan_update", "plan_removed")
+
+
+class Verdict(Struct, frozen=True):
+    """What was found, and in what: how many updates about plans, in how many sessions, in which dialect."""
+
+    findings: tuple[Finding, ...]
+    updates: int
+    sessions: int
+    dialect: str | None
+    agent: str | None = None
+
+    @property
+    def errors(self) -> int:
+        return sum(finding.level == ERROR for finding in self.findings)
+
+    @property
+    def warnings(self) -> int:
+        return sum(finding.level == WARNING for finding in self.findings)
+
+    def passes(self, *, strict: bool = False) -> bool:
+        return not (self.findings if strict else self.errors)
+
+
+class _Asked(Struct, frozen=True):
+    method: str
+    params: Any
+
+
+class Checker:
+    """Judges one connection. `assumed` is what the client said of itself, where the lines do not tell."""
+
+    def __init__(self, assumed: Dialect | None = None) -> None:
+        self._facts = Facts(assumed)
+        self._findings = Findings()
+        self._conversation = Conversation()
+        self._asked: dict[tuple[str, object], _Asked] = {}
+        self._open_prompts: dict[str, int] = {}
+        self._lines = 0
+
+    @property
+    def updates(self) -> int:
+        """The updates about plans so far."""
+        return self._facts.updates
+
+    def hear(self, line: bytes, sender: str | None = None, number: int | None = None) -> None:
+        """Take in one line of either side. Without a sender it is told from the line, and if it can't be, is the
+        agent's. `number` counts from 1; without it the lines that were heard are counted."""
+        self._lines = number = self._lines + 1 if number is None else number
+        reading = read(line)
+        if sender is None and reading.messages:
+            sender = self._conversation.sender_of(reading.messages[0])
+        sender = sender or AGENT
+        if sender == AGENT:
+            dialect = self._facts.dialect
+            value = _decoded(line) if len(line) <= MAX_LINE_BYTES else None
+            for rule, breach in (*reader_breaches(reading, dialect), *envelope_breaches(value, dialect)):
+                self._add(rule, breach, number)
+            for update in reading.updates:
+                self._judge(update, number)
+        for message in reading.messages:
+            self._conversation.hear(message, sender)
+            if message.method is None:
+                self._hear_answer(message, sender, number)
+            else:
+                self._hear_call(message, message.method, sender, number)
+
+    def accuse(self, code: str, message: str, line: int | None = None) -> None:
+        """What whoever drives the agent found: one of `DRIVING_RULES`."""
+        self._findings.add(DRIVING_RULES[code], Breach("", message), line)
+
+    def close(self) -> Verdict:
+        """The connection is over: all that was found."""
+        sessions = [session for session in self._facts.sessions.values() if session.first_line]
+        knows_sessions = any(session.known for session in self._facts.sessions.values())
+        for session in sessions:
+            for rule, find in END_RULES:
+                for plan_id, breach in find(session):
+                    self._add(rule, breach, None, session.id, plan_id)
+            if knows_sessions and not session.known and session.id and session.id not in self._facts.subagents:
+                message = f"the plan is in session {excerpt(session.id)!r}, which the client never heard of"
+                rule = CONVERSATION_RULES["unknown-session"]
+                self._add(rule, Breach("params.sessionId", message), session.first_line, session.id)
+        dialect = self._facts.dialect
+        name = None if dialect is None else dialect.name
+        return Verdict(self._findings.all(), self._facts.updates, len(sessions), name, self._facts.agent)
+
+    def _add(
+        self, rule: Any, breach: Breach, line: int | None, session: str | None = None, plan: str | None = None
+    ) -> None:
+        self._findings.add(rule, breach, line, session=session, plan=plan, version=self._facts.version)
+
+    def _judge(self, update: Update, line: int) -> None:
+        seen = self._facts.take(update, line)
+        plan = update.body.id if update.body is not None else None
+        for rule, find in (*OPERATION_RULES, *UPDATE_PRACTICES):
+            for breach in find(seen):
+                self._add(rule, breach, line, update.session, plan)
+
+    def _hear_call(self, message: Message, method: str, sender: str, line: int) -> None:
+        params = _value(message.params)
+        if message.id is not UNSET:
+            while len(self._asked) >= MAX_UNANSWERED:
+                del self._asked[next(iter(self._asked))]
+            self._asked[sender, message.id] = _Asked(method, params)
+        session_id = params.get("sessionId") if isinstance(params, dict) else None
+        if not isinstance(session_id, str):
+            return
+        session = self._facts.session(session_id)
+        if sender == CLIENT:
+            session.known = True
+            self._hear_client(session, method, params)
+        elif method == "session/update":
+            self._hear_update(session, params.get("update"), line)
+
+    def _hear_client(self, session: Session, method: str, params: Any) -> None:
+        match method:
+            case "session/prompt":
+                session.replay, session.cancelled, session.ended_by_cancel = None, False, False
+                self._open_prompts[session.id] = self._open_prompts.get(session.id, 0) + 1
+                if session.turn is None:
+                    session.turns += 1
+                    session.turn = Turn(session.turns)
+            case "session/cancel":
+                session.cancelled = True
+            case "session/load":
+                session.continued, session.replay = True, Replay(method, expected=True)
+            case "session/resume":
+                asks = params.get("replayFrom")
+                whole = isinstance(asks, dict) and asks.get("type") == "start"
+                if whole or asks is None:  # from elsewhere on: nobody can tell here what belongs to it
+                    session.replay = Replay(method, expected=whole)
+                session.continued = True
+
+    def _hear_update(self, session: Session, update: Any, line: int) -> None:
+        sort = update.get("sessionUpdate") if isinstance(update, dict) else None
+        if not isinstance(sort, str):
+            return
+        if sort in _COMPACTION and self._facts.version == 1 and self._facts.greeted:
+            if not self._facts.may_report_compaction:
+                found = f"`{sort}` was sent to a client that did not announce it"
+                breach = Breach("params.update.sessionUpdate", found)
+                self._add(CONVERSATION_RULES["unasked-compaction"], breach, line, session.id)
+        elif sort in ("tool_call", "tool_call_update") and session.turn is not None and session.replay is None:
+            session.turn.tool_calls += sort == "tool_call"
+            if written_list(update):
+                session.turn.planned_at, session.turn.planned_how = line, "the model wrote a list with a tool"
+        elif sort == "state_update" and update.get("state") == "idle" and session.replay is None:
+            self._end_turn(session, update.get("stopReason"))
+        elif sort == "subagent_update" and isinstance(update.get("sessionId"), str):
+            self._facts.subagents.add(update["sessionId"])
+        elif sort.startswith("plan") and sort not in _PLAN_UPDATES:
+            breach = Breach("params.update.sessionUpdate", f"there is no update `{excerpt(sort)}`", sort)
+            self._add(CONVERSATION_RULES["unknown-update"], breach, line, session.id)
+
+    def _hear_answer(self, message: Message, sender: str, line: int) -> None:
+        asked = self._asked.pop((CLIENT if sender == AGENT else AGENT, message.id), None)
+        if asked is None or not isinstance(asked.params, dict):
+            return
+        failed, result = message.error is not UNSET, _value(message.result)
+        session_id = asked.params.get("sessionId")
+        session = self._facts.session(session_id) if isinstance(session_id, str) else None
+        match asked.method:
+            case "initialize" if not failed:
+                self._greet(asked.params, result, line)
+            case "session/new" | "session/fork" if isinstance(result, dict) and isinstance(
+                result.get("sessionId"), str
+            ):
+                self._facts.session(result["sessionId"]).known = True
+            case "session/prompt" if session is not None:
+                self._hear_prompt_answer(session, failed, result)
+            case "session/load" | "session/resume" if session is not None and session.replay is not None:
+                self._end_replay(session, session.replay, failed, line)
+            case "session/request_permission" if session is not None and session.turn is not None:
+                if approved_plan(asked.params, result):
+                    session.turn.planned_at, session.turn.planned_how = line, "a plan was approved"
+
+    def _greet(self, request: Any, result: Any, line: int) -> None:
+        facts = self._facts
+        facts.dialect, facts.greeted = negotiate(request, result), True
+        facts.version = facts.dialect.version
+        capabilities = request.get("clientCapabilities") or request.get("capabilities")
+        features = capabilities.get("session") if isinstance(capabilities, dict) else None
+        facts.may_report_compaction = isinstance(features, dict) and isinstance(features.get("compaction"), dict)
+        facts.may_stream_in_meta = b"planContentDelta" in msgspec.json.encode(request)
+        if not isinstance(result, dict):
+            return
+        about = result.get("agentInfo") or result.get("info")
+        if isinstance(about, dict):
+            facts.agent = " ".join(str(about[key]) for key in ("name", "version") if about.get(key))
+        if facts.version == V2.version and "agentCapabilities" in result and "capabilities" not in result:
+            found = "version 2 was answered with `agentCapabilities`, as version 1 spells it"
+            self._add(CONVERSATION_RULES["two-versions"], Breach("result.protocolVersion", found), line)
+
+    def _hear_prompt_answer(self, session: Session, failed: bool, result: Any) -> None:
+        still_open = self._open_prompts[session.id] = max(0, self._open_prompts.get(session.id, 0) - 1)
+        reason = result.get("stopReason") if isinstance(result, dict) else None
+        if not still_open and failed:
+            session.turn = None  # nothing came of it
+        elif not still_open and (reason is not None or self._facts.version != V2.version):
+            self._end_turn(session, reason)  # version 2 answers at once without a reason, and the turn goes on
+
+    def _end_turn(self, session: Session, reason: Any) -> None:
+        turn, session.turn = session.turn, None
+        if turn is None:
+            return
+        session.ended_by_cancel = session.cancelled
+        ended = TurnEnd(session, turn, reason if isinstance(reason, str) else None)
+        for rule, find in TURN_RULES:
+            for plan_id, breach in find(ended):
+                self._add(rule, breach, None, session.id, plan_id)
+
+    def _end_replay(self, session: Session, replay: Replay, failed: bool, line: int) -> None:
+        session.replay = None
+        if not failed:
+            for rule, find in REPLAY_RULES:
+                for plan_id, breach in find(session, replay, line):
+                    self._add(rule, breach, None, session.id, plan_id)
+
+
+def _value(raw: object) -> Any:
+    return _decoded(bytes(raw)) if isinstance(raw, Raw) else None
+
+
+def _decoded(line: bytes) -> Any:
+    try:
+        return msgspec.json.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None

@@ -1,0 +1,171 @@
+"""What is known of a connection while it goes on: its sessions, their turns, and each plan over time."""
+
+from typing import Final
+
+from msgspec import Struct, field
+
+from planwire.acp.dialects import Dialect
+from planwire.acp.messages import Extension, Removal, Update
+from planwire.plan import CANCELLED, COMPLETED, IN_PROGRESS, ItemsPlan, MarkdownPlan, PlanId, meaning
+from planwire.steps import PlanState, Step, track
+
+__all__ = ["Facts", "History", "PlanUpdate", "Replay", "Session", "Turn", "TurnEnd", "is_unfinished"]
+
+#: Plans of one session that are followed over time; the shape of all others is judged all the same.
+MAX_PLANS: Final = 1_000
+
+
+def is_unfinished(step: Step) -> bool:
+    return meaning(step.status) not in (COMPLETED, CANCELLED)
+
+
+class Turn(Struct):
+    """One prompt and all that came of it. `planned_at` is a line on which the model was seen to make a plan."""
+
+    number: int
+    updates: int = 0
+    tool_calls: int = 0
+    planned_at: int | None = None
+    planned_how: str = ""
+
+
+class History(Struct):
+    """One plan over time, as far as the rules ask for it. `left` are unfinished steps that were on the list before."""
+
+    state: PlanState | None = None
+    line: int = 0
+    turn: int = 0
+    priorities: set[str] = field(default_factory=set)
+    left: dict[str, int] = field(default_factory=dict)
+    has_completed: bool = False
+    dropped_at_work: int = 0
+
+
+class Replay(Struct):
+    """History that is being retold, or must not be: by which method, and what was retold of each plan."""
+
+    method: str
+    expected: bool
+    plans: dict[PlanId, PlanState | None] = field(default_factory=dict)
+    updates: dict[PlanId, int] = field(default_factory=dict)
+    first_line: int = 0
+
+
+class Session(Struct):
+    """One session. `known`: the client has its id. `continued`: it began before this connection."""
+
+    id: str
+    known: bool = False
+    continued: bool = False
+    first_line: int = 0
+    turns: int = 0
+    turn: Turn | None = None
+    cancelled: bool = False
+    ended_by_cancel: bool = False
+    replay: Replay | None = None
+    plans: dict[PlanId, History] = field(default_factory=dict)
+
+
+class PlanUpdate(Struct, frozen=True):
+    """One update about plans, and what was known when it came. `live` is False for history that is retold."""
+
+    update: Update
+    facts: "Facts"
+    session: Session
+    line: int
+    live: bool
+    before: PlanState | None = None
+    after: PlanState | None = None
+    returned: tuple[tuple[Step, int], ...] = ()
+
+
+class TurnEnd(Struct, frozen=True):
+    """A turn is over."""
+
+    session: Session
+    turn: Turn
+    stop_reason: str | None
+
+
+class Facts:
+    """One connection. `dialect` is None until it is known what the client said of itself."""
+
+    def __init__(self, dialect: Dialect | None) -> None:
+        self.dialect = dialect
+        self.version = None if dialect is None else dialect.version
+        self.greeted = False
+        self.agent: str | None = None
+        self.may_report_compaction = False
+        self.may_stream_in_meta = False
+        self.sessions: dict[str, Session] = {}
+        self.subagents: set[str] = set()
+        self.updates = 0
+
+    def session(self, session_id: str) -> Session:
+        session = self.sessions.get(session_id)
+        if session is None:
+            session = self.sessions[session_id] = Session(session_id)
+        return session
+
+    def take(self, update: Update, line: int) -> PlanUpdate:
+        """Follow the plan that an update is about."""
+        self.updates += 1
+        session = self.session(update.session or "")
+        session.first_line = session.first_line or line
+        if session.replay is not None:
+            return _retell(self, update, session, session.replay, line)
+        if session.turn is not None:
+            session.turn.updates += 1
+            session.turn.tool_calls = 0
+        body = update.body
+        nameless = update.sort == "plan_update" and body is not None and body.id is None
+        if body is None or nameless or (body.id not in session.plans and len(session.plans) >= MAX_PLANS):
+            return PlanUpdate(update, self, session, line, live=True)
+        history = session.plans.get(body.id) or session.plans.setdefault(body.id, History())
+        before = history.state
+        after = _state(update, before)
+        history.state, history.line = after, line
+        returned = _compare(history, before, after, line, session.turns)
+        return PlanUpdate(update, self, session, line, True, before, after, returned)
+
+
+def _state(update: Update, before: PlanState | None) -> PlanState | None:
+    match update.body:
+        case None | Removal():
+            return None
+        case Extension(id=plan_id, text=text):
+            told = before.plan.content if before is not None and isinstance(before.plan, MarkdownPlan) else ""
+            return track(MarkdownPlan(plan_id, told + text), before)
+        case plan:
+            return track(plan, before)
+
+
+def _retell(facts: Facts, update: Update, session: Session, replay: Replay, line: int) -> PlanUpdate:
+    if update.body is not None:
+        plan_id = update.body.id
+        replay.first_line = replay.first_line or line
+        replay.plans[plan_id] = _state(update, replay.plans.get(plan_id))
+        replay.updates[plan_id] = replay.updates.get(plan_id, 0) + 1
+    return PlanUpdate(update, facts, session, line, live=False)
+
+
+def _compare(
+    history: History, before: PlanState | None, after: PlanState | None, line: int, turn: int
+) -> tuple[tuple[Step, int], ...]:
+    """Remember which steps left and which came back; these are returned, with the lines at which they had left."""
+    if turn != history.turn:
+        history.turn, history.left = turn, {}
+    if after is None or not isinstance(after.plan, ItemsPlan):
+        return ()
+    history.priorities.update(entry.priority for entry in after.plan.entries if entry.priority is not None)
+    history.has_completed |= any(meaning(step.status) == COMPLETED for step in after.steps)
+    returned = tuple((step, history.left.pop(step.id)) for step in after.steps if step.id in history.left)
+    if before is not None:
+        stayed = {step.id for step in after.steps}
+        unfinished = [step for step in before.steps if is_unfinished(step)]
+        gone = [step for step in unfinished if step.id not in stayed]
+        if 2 * len(gone) >= len(unfinished):
+            history.left |= {step.id: line for step in gone}
+        if stayed:
+            history.dropped_at_work += sum(meaning(step.status) == IN_PROGRESS for step in gone)
+    return returned

@@ -1,0 +1,172 @@
+"""Rules about a single update in its connection: what may be sent to this client, and how a plan is named."""
+
+from collections.abc import Callable, Iterator
+from typing import Final, TypeAlias
+
+from planwire.acp.dialects import V1, V1_RFD
+from planwire.acp.messages import Extension, Removal
+from planwire.acp.salvage import excerpt
+from planwire.check.facts import PlanUpdate
+from planwire.check.findings import ERROR, WARNING, Breach, Rule
+from planwire.plan import Fields, ItemsPlan, OtherPlan
+
+__all__ = ["OPERATION_RULES", "UpdateRule"]
+
+#: A rule, and what finds its breaches in an update.
+UpdateRule: TypeAlias = tuple[Rule, Callable[[PlanUpdate], Iterator[Breach]]]
+
+_UPDATE: Final = "params.update"
+
+
+def _unasked_operation(seen: PlanUpdate) -> Iterator[Breach]:
+    if seen.facts.dialect is V1 and seen.update.sort != "plan":
+        message = f"`{seen.update.sort}` was sent to a client that announced no plan capability"
+        yield Breach(f"{_UPDATE}.sessionUpdate", message, seen.update.sort)
+
+
+def _misspelled_id(seen: PlanUpdate) -> Iterator[Breach]:
+    keys = seen.update.id_keys
+    if seen.facts.dialect is None or not keys or seen.facts.dialect is V1:
+        return
+    wanted = "id" if seen.facts.dialect is V1_RFD else "planId"
+    if wanted not in keys:
+        where = f"{_UPDATE}.{keys[0]}" if seen.update.sort == "plan_removed" else f"{_UPDATE}.plan.{keys[0]}"
+        yield Breach(where, f"the id of the plan is in `{keys[0]}`, and this client looks for it in `{wanted}`")
+
+
+def _unknown_kind(seen: PlanUpdate) -> Iterator[Breach]:
+    body, dialect = seen.update.body, seen.facts.dialect
+    if not isinstance(body, OtherPlan):
+        return
+    kind = repr(excerpt(body.type))
+    if dialect is not None and dialect.closed:
+        message = f"{kind} is no type of plan in version 1, which has no custom ones either"
+        yield Breach(f"{_UPDATE}.plan.type", message, body.type, number="R7")
+    elif not body.type.startswith("_"):
+        message = f"{kind} is no type of plan of the protocol, and a custom one starts with `_`"
+        yield Breach(f"{_UPDATE}.plan.type", message, body.type)
+
+
+def _unknown_removal(seen: PlanUpdate) -> Iterator[Breach]:
+    body = seen.update.body
+    if not isinstance(body, Removal) or not seen.live or seen.before is not None:
+        return
+    if seen.facts.greeted and not seen.session.continued:  # else the plan may be older than what is seen here
+        yield Breach(f"{_UPDATE}.planId", f"there is no plan {excerpt(body.id)!r} to remove")
+
+
+def _foreign_field(seen: PlanUpdate) -> Iterator[Breach]:
+    update, body = seen.update, seen.update.body
+    around = update.around
+    at_plan = f"{_UPDATE}.plan" if update.sort == "plan_update" else _UPDATE
+    if update.sort != "plan" or body is None:
+        yield from _fields(around.update, _UPDATE)
+    yield from _fields(around.params, "params")
+    yield from _fields(around.message, "")
+    if isinstance(body, (Extension, Removal, OtherPlan)) or body is None:
+        return
+    yield from _fields(body.extra, at_plan)
+    if isinstance(body, ItemsPlan):
+        for index, entry in enumerate(body.entries):
+            if entry.extra is not None:
+                yield from _fields(entry.extra, f"{at_plan}.entries[{index}]")
+
+
+#: Fields with a meaning of their own: other rules are about them.
+_NOT_FOREIGN: Final = frozenset(("_meta", "id", "planId", "jsonrpc"))
+
+
+def _fields(fields: Fields | None, path: str) -> Iterator[Breach]:
+    for name in fields or ():
+        in_entry = path.endswith("]")
+        if name not in _NOT_FOREIGN or (in_entry and name != "_meta"):
+            where = f"{path}.{name}".removeprefix(".")
+            yield Breach(where, f"the protocol has no field `{excerpt(name)}` here", f"{path.partition('[')[0]} {name}")
+
+
+def _text_in_meta(seen: PlanUpdate) -> Iterator[Breach]:
+    if isinstance(seen.update.body, Extension) and seen.facts.greeted and not seen.facts.may_stream_in_meta:
+        message = "`content` is empty and the new text is in `_meta`, for a client that did not ask for that"
+        yield Breach(f"{_UPDATE}.plan.content", message)
+
+
+def _after_cancel(seen: PlanUpdate) -> Iterator[Breach]:
+    if seen.live and seen.session.ended_by_cancel and seen.session.turn is None:
+        yield Breach(_UPDATE, "the update came after the cancelled prompt was answered")
+
+
+OPERATION_RULES: Final[tuple[UpdateRule, ...]] = (
+    (
+        Rule(
+            "unasked-operation",
+            "R8",
+            ERROR,
+            "`plan_update` and `plan_removed` go only to a client that announced them (version 1)",
+            "look for `clientCapabilities.plan` in `initialize`; where it is not an object, send the complete list as "
+            "`plan` instead (R9)",
+        ),
+        _unasked_operation,
+    ),
+    (
+        Rule(
+            "misspelled-id",
+            "R11",
+            ERROR,
+            "the id of a plan is spelled as this client reads it",
+            "send `planId`; only a client that announces `planCapabilities` and not `plan` reads `id`. Readers lose "
+            "the whole update otherwise",
+            "R18",
+        ),
+        _misspelled_id,
+    ),
+    (
+        Rule(
+            "unknown-kind",
+            "R19",
+            ERROR,
+            "a plan is of a type of the protocol; in version 2 a custom type starts with `_`",
+            "send `items`, `markdown` or `file`; put what does not fit into `_meta`",
+        ),
+        _unknown_kind,
+    ),
+    (
+        Rule(
+            "unknown-removal",
+            "R13",
+            WARNING,
+            "`plan_removed` names a plan that there is",
+            "remove a plan under the id under which it was sent, and only once",
+        ),
+        _unknown_removal,
+    ),
+    (
+        Rule(
+            "foreign-field",
+            "R31",
+            ERROR,
+            "there are no fields of one's own beside those of the protocol",
+            "move the field into `_meta`, under a name that is yours",
+        ),
+        _foreign_field,
+    ),
+    (
+        Rule(
+            "text-in-meta",
+            "R12",
+            ERROR,
+            "an update carries the whole content of its plan",
+            "send the whole text in `content` unless the client announced that it puts pieces together",
+        ),
+        _text_in_meta,
+    ),
+    (
+        Rule(
+            "after-cancel",
+            "R42",
+            ERROR,
+            "updates of a cancelled turn come before the answer to its prompt",
+            "send the last updates first, then answer `session/prompt` with `cancelled`",
+        ),
+        _after_cancel,
+    ),
+)

@@ -1,0 +1,244 @@
+"""Rules about plans over time: complete lists, told as the work goes on, that people can read and rank."""
+
+from collections.abc import Callable, Iterator
+from typing import Final, TypeAlias
+
+from planwire.acp.salvage import excerpt
+from planwire.check.facts import PlanUpdate, Session, TurnEnd, is_unfinished
+from planwire.check.findings import ERROR, PRACTICE, WARNING, Breach, Rule
+from planwire.check.operations import UpdateRule
+from planwire.plan import COMPLETED, IN_PROGRESS, ItemsPlan, PlanId, meaning
+
+__all__ = [
+    "CONCISE_CHARACTERS",
+    "END_RULES",
+    "MANY_AT_ONCE",
+    "MANY_IN_PROGRESS",
+    "TURN_RULES",
+    "UPDATE_PRACTICES",
+    "WORK_WITHOUT_UPDATE",
+]
+
+#: A longer entry is no longer concise.
+CONCISE_CHARACTERS: Final = 200
+#: So many entries that become completed in one update were not told as they happened.
+MANY_AT_ONCE: Final = 3
+#: With more entries in progress nobody sees what the agent is at.
+MANY_IN_PROGRESS: Final = 3
+#: After so many tool calls a plan that did not move was not kept up to date.
+WORK_WITHOUT_UPDATE: Final = 5
+#: A list of so many entries should have some that matter more than others.
+WORTH_RANKING: Final = 3
+
+
+def _entries_at(seen: PlanUpdate) -> str:
+    return "params.update.entries" if seen.update.sort == "plan" else "params.update.plan.entries"
+
+
+def _left_out(seen: PlanUpdate) -> Iterator[Breach]:
+    if seen.returned:
+        step, left_at = seen.returned[0]
+        others = f" and {len(seen.returned) - 1} more" if len(seen.returned) > 1 else ""
+        message = (
+            f"unfinished entries were left out, and came back at line {seen.line}: {excerpt(step.content)!r}{others}"
+        )
+        yield Breach(_entries_at(seen), message, line=left_at)
+
+
+def _told_late(seen: PlanUpdate) -> Iterator[Breach]:
+    body = seen.update.body
+    if not seen.live or seen.after is None or not isinstance(body, ItemsPlan):
+        return
+    done = {step.id for step in seen.after.steps if meaning(step.status) == COMPLETED}
+    if seen.before is None:
+        if len(done) >= MANY_AT_ONCE and len(done) == len(seen.after.steps) and not seen.session.continued:
+            yield Breach(
+                _entries_at(seen), f"the plan was first told when all of its {len(done)} entries were completed"
+            )
+        return
+    open_before = [step for step in seen.before.steps if is_unfinished(step)]
+    finished = [step for step in open_before if step.id in done]
+    none_begun = not any(meaning(step.status) == IN_PROGRESS for step in finished)
+    if len(finished) >= MANY_AT_ONCE or (len(finished) == len(open_before) == 2 and none_begun):
+        yield Breach(_entries_at(seen), f"{len(finished)} entries became completed in one update")
+
+
+def _crowded(seen: PlanUpdate) -> Iterator[Breach]:
+    if seen.live and seen.after is not None and isinstance(seen.update.body, ItemsPlan):
+        at_work = len(seen.after.progress.current)
+        if at_work > MANY_IN_PROGRESS:
+            yield Breach(_entries_at(seen), f"{at_work} entries are in progress at once")
+
+
+def _long_winded(seen: PlanUpdate) -> Iterator[Breach]:
+    body = seen.update.body
+    if not isinstance(body, ItemsPlan) or not seen.live:
+        return
+    for index, entry in enumerate(body.entries):
+        where = f"{_entries_at(seen)}[{index}].content"
+        text = entry.content.strip()
+        if not text:
+            yield Breach(where, "the entry has no text", "no text")
+        elif len(text) > CONCISE_CHARACTERS:
+            yield Breach(where, f"the entry is {len(text):,} characters long: {excerpt(text)!r}", "long")
+        elif "\n" in text:
+            yield Breach(where, f"the entry has several lines: {excerpt(text)!r}", "lines")
+
+
+UPDATE_PRACTICES: Final[tuple[UpdateRule, ...]] = (
+    (
+        Rule(
+            "left-out",
+            "R3",
+            ERROR,
+            "each update has the complete list, unfinished entries included",
+            "send all entries with their current status each time; an entry that is not on the list is gone",
+            "R17",
+        ),
+        _left_out,
+    ),
+    (
+        Rule(
+            "told-late",
+            "R2",
+            WARNING,
+            "status changes are told as they occur",
+            "send an update when an entry is begun and when it is finished, not several at the end",
+        ),
+        _told_late,
+    ),
+    (
+        Rule(
+            "crowded",
+            PRACTICE,
+            WARNING,
+            f"no more than {MANY_IN_PROGRESS} entries are in progress at once",
+            "mark as `in_progress` only what is being worked on right now",
+        ),
+        _crowded,
+    ),
+    (
+        Rule(
+            "long-winded",
+            PRACTICE,
+            WARNING,
+            f"an entry is one clear task on one line, of up to {CONCISE_CHARACTERS} characters",
+            "say the task in one short line; split it, or tell the details in a message",
+        ),
+        _long_winded,
+    ),
+)
+
+
+def _unfinished_business(ended: TurnEnd) -> Iterator[tuple[PlanId, Breach]]:
+    if ended.stop_reason != "end_turn":
+        return
+    for plan_id, history in ended.session.plans.items():
+        if history.turn == ended.turn.number and history.state is not None:
+            current = history.state.progress.current
+            if current and isinstance(history.state.plan, ItemsPlan):
+                count = "1 entry" if len(current) == 1 else f"{len(current)} entries"
+                message = f"the turn ended with {count} in progress: {excerpt(current[0].content)!r}"
+                yield plan_id, Breach("", message, line=history.line)
+
+
+def _not_kept_up(ended: TurnEnd) -> Iterator[tuple[PlanId, Breach]]:
+    if ended.stop_reason != "end_turn" or ended.turn.tool_calls < WORK_WITHOUT_UPDATE:
+        return
+    for plan_id, history in ended.session.plans.items():
+        state = history.state
+        if history.turn == ended.turn.number and state is not None and isinstance(state.plan, ItemsPlan):
+            if any(map(is_unfinished, state.steps)) and not state.progress.current:
+                message = (
+                    f"{ended.turn.tool_calls} tool calls came after this update, and the turn ended without another"
+                )
+                yield plan_id, Breach("", message, line=history.line)
+
+
+def _not_reported(ended: TurnEnd) -> Iterator[tuple[PlanId, Breach]]:
+    if ended.turn.planned_at is not None and not ended.turn.updates:
+        message = f"{ended.turn.planned_how}, and the turn ended without a plan update"
+        yield None, Breach("", message, line=ended.turn.planned_at)
+
+
+#: A rule, and what finds its breaches in a turn that is over, each with the plan that it is about.
+TurnRule: TypeAlias = tuple[Rule, Callable[[TurnEnd], Iterator[tuple[PlanId, Breach]]]]
+
+TURN_RULES: Final[tuple[TurnRule, ...]] = (
+    (
+        Rule(
+            "not-reported",
+            "R1",
+            WARNING,
+            "a plan that the model makes is reported",
+            "when the model calls its plan or to-do tool, or its plan is approved, send a plan update too: `plan` "
+            "needs no capability (R9, R14)",
+        ),
+        _not_reported,
+    ),
+    (
+        Rule(
+            "unfinished-business",
+            "R2",
+            WARNING,
+            "what is finished is reported as completed before the turn ends",
+            "before you answer the prompt, send a last update: `completed` if it is done, `pending` if it is not",
+        ),
+        _unfinished_business,
+    ),
+    (
+        Rule(
+            "not-kept-up",
+            "R2",
+            WARNING,
+            "progress is reported while the work goes on",
+            "send an update when an entry is begun and when it is finished",
+        ),
+        _not_kept_up,
+    ),
+)
+
+
+def _unranked(session: Session) -> Iterator[tuple[PlanId, Breach]]:
+    for plan_id, history in session.plans.items():
+        state = history.state
+        if state is not None and isinstance(state.plan, ItemsPlan) and len(history.priorities) == 1:
+            if state.memory.born >= WORTH_RANKING:
+                [priority] = history.priorities
+                message = f"all of the plan's {state.memory.born} entries had the priority {excerpt(priority)!r}"
+                yield plan_id, Breach("", message, line=history.line)
+
+
+def _never_completed(session: Session) -> Iterator[tuple[PlanId, Breach]]:
+    for plan_id, history in session.plans.items():
+        if history.dropped_at_work >= 2 and not history.has_completed:
+            message = f"{history.dropped_at_work} entries left the list while in progress, and none was ever completed"
+            yield plan_id, Breach("", message, line=history.line)
+
+
+#: A rule, and what finds its breaches in a session when the connection is over.
+EndRule: TypeAlias = tuple[Rule, Callable[[Session], Iterator[tuple[PlanId, Breach]]]]
+
+END_RULES: Final[tuple[EndRule, ...]] = (
+    (
+        Rule(
+            "unranked",
+            PRACTICE,
+            WARNING,
+            "priorities are used",
+            "mark what the rest depends on as `high`, and as `low` what could be left out; let the model say which",
+        ),
+        _unranked,
+    ),
+    (
+        Rule(
+            "never-completed",
+            "R3",
+            WARNING,
+            "finished entries stay on the list as completed",
+            "keep an entry that is done on the list, with the status `completed`",
+            "R17",
+        ),
+        _never_completed,
+    ),
+)

@@ -1,0 +1,44 @@
+"""Signs that the model made a plan, whether or not the agent reported it: its tool calls, and approvals of a plan."""
+
+import re
+from typing import Any, Final
+
+__all__ = ["approved_plan", "written_list"]
+
+_APPROVAL: Final = re.compile(
+    r"exit.?plan|(approve|accept|review|ready).*\bplan|\bplan\b.*(approv|review)", re.IGNORECASE
+)
+_ALLOWING: Final = ("allow_once", "allow_always")
+
+
+def written_list(call: Any) -> bool:
+    """Whether a tool call writes a list of tasks, as to-do tools and `update_plan` tools of agents do."""
+    given = call.get("rawInput") if isinstance(call, dict) else None
+    if not isinstance(given, dict):
+        return False
+    lists = (given.get("todos"), given.get("plan"))
+    return any(isinstance(each, list) and each and all(isinstance(task, dict) for task in each) for each in lists)
+
+
+def approved_plan(params: Any, result: Any) -> bool:
+    """Whether a permission request asked to go on with a plan, and the answer allowed it (R43)."""
+    if not isinstance(params, dict) or not _allows(params.get("options"), result):
+        return False
+    subject = params.get("subject")
+    call = params.get("toolCall") or (subject.get("toolCall") if isinstance(subject, dict) else None)
+    if not isinstance(call, dict):
+        return False
+    given = call.get("rawInput")
+    if isinstance(given, dict) and isinstance(given.get("plan"), str) and given["plan"].strip():
+        return True
+    names = (call.get("name"), call.get("title"), params.get("title"))
+    is_switch = call.get("kind") in ("switch_mode", None)
+    return is_switch and any(isinstance(name, str) and _APPROVAL.search(name) for name in names)
+
+
+def _allows(options: Any, result: Any) -> bool:
+    outcome = result.get("outcome") if isinstance(result, dict) else None
+    if not isinstance(outcome, dict) or outcome.get("outcome") != "selected" or not isinstance(options, list):
+        return False
+    chosen = [each for each in options if isinstance(each, dict) and each.get("optionId") == outcome.get("optionId")]
+    return any(each.get("kind") in _ALLOWING for each in chosen)

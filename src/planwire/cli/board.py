@@ -1,0 +1,81 @@
+"""`planwire board`: every plan in the journal, live in the browser."""
+
+import argparse
+import sys
+from typing import Any
+
+from planwire.cli.command import new_command
+from planwire.cli.journals import add_journal_option, journal_to_write
+
+__all__ = ["add_parser", "run"]
+
+_EDITORS = ("vscode", "vscodium", "cursor", "windsurf", "zed", "idea", "sublime", "none")
+
+_EXAMPLES = """\
+examples:
+  planwire board                             serve the board and print its address
+  planwire board --open                      open it in the browser too
+  planwire board --journal ./plans.db        the plans of another journal
+  planwire board --editor zed                plan files open in Zed
+
+The board listens on this machine only, and its address holds a token that is new every time (or the one in the variable
+PLANWIRE_BOARD_TOKEN). Every page is JSON too: put .json behind its address, and send the token as a Bearer token.
+"""
+
+
+def add_parser(commands: Any) -> None:
+    parser = new_command(
+        commands,
+        "board",
+        run,
+        summary="show every plan and its history in the browser, live",
+        description="Serve the board: all sessions of a journal with their plans, live, and their history.",
+        examples=_EXAMPLES,
+    )
+    parser.add_argument("--port", metavar="PORT", type=_port, default=8414, help="where to listen; 0 is any (8414)")
+    parser.add_argument("--open", action="store_true", help="open the board in the browser")
+    parser.add_argument("--editor", metavar="NAME", choices=_EDITORS, default="vscode", help=" | ".join(_EDITORS))
+    parser.add_argument(
+        "--folder",
+        metavar="DIR",
+        action="append",
+        default=[],
+        help="a folder whose plan files may be shown, beside those of the sessions; may be repeated",
+    )
+    parser.add_argument("--host", metavar="ADDRESS", default="127.0.0.1", help="another address to listen on")
+    parser.add_argument(
+        "--allow-host",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="another name under which the board may be opened; may be repeated",
+    )
+    add_journal_option(parser)
+
+
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and int(text) < 65_536):
+        raise argparse.ArgumentTypeError(f"expected a number from 0 to 65535, found {text!r}")
+    return int(text)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from planwire.web import BoardServer  # noqa: PLC0415
+
+    with journal_to_write(arguments) as journal:
+        server = BoardServer(
+            journal,
+            host=arguments.host,
+            port=arguments.port,
+            allow_hosts=arguments.allow_host,
+            editor=None if arguments.editor == "none" else arguments.editor,
+            folders=arguments.folder,
+        )
+        print(f"The board is at {server.address}", flush=True)
+        print("Ctrl+C ends it.", file=sys.stderr, flush=True)
+        if arguments.open:
+            import webbrowser  # noqa: PLC0415
+
+            webbrowser.open(server.address)
+        server.run()
+    return 0

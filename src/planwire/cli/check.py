@@ -1,0 +1,223 @@
+"""`planwire check`: an agent's plan traffic against the rules of the protocol, for people and for CI."""
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from planwire.acp.dialects import V1, V1_DRAFT, V1_RFD, V2
+from planwire.check import ERROR, Checker, Finding, Verdict
+from planwire.cli.command import new_command
+from planwire.cli.recording import RecordedLine, as_recorded, read_recording
+from planwire.errors import InputError
+from planwire.safe import escaped_json, one_line
+
+__all__ = ["add_parser", "run"]
+
+PROMPT: Final = (
+    "Make a plan of three short steps for choosing a name for a cat: collect five names, compare them, pick one. Put "
+    "it into your plan or to-do tool, mark each step as you begin and finish it, and tell me the name. Touch no files."
+)
+
+_DIALECTS: Final = {"none": V1, "rfd": V1_RFD, "draft": V1_DRAFT, "v2": V2}
+
+_EXAMPLES: Final = """\
+examples:
+  planwire check session.jsonl                      a recorded session
+  planwire check -- my-agent --acp                  start the agent, give it a session and a prompt, judge what it sends
+  planwire check --capability draft -- my-agent     the same as a client that reads plan_update and plan_removed
+  planwire check --save run.jsonl -- my-agent       keep what was said: `planwire replay run.jsonl --step` shows it
+  planwire check --strict --json -- my-agent        in CI: warnings count, JSON on standard output
+
+capabilities, what the client says of itself:
+  none    version 1, nothing about plans: it may be sent `plan` only (the default, and what most clients say)
+  rfd     version 1, `planCapabilities`: the first spelling of the plan-operations proposal
+  draft   version 1, `plan`: `plan_update` and `plan_removed`, with `planId`
+  v2      version 2
+With FILE it is what to go by if the file does not hold the `initialize` of its connection.
+
+The agent gets an empty folder to work in, is allowed to go on with its plan, and is refused everything else it asks
+for, unless --allow says otherwise. Its standard error is passed on.
+
+The exit code is 0 if no rule is broken, 1 if one is, 2 if nothing could be checked.
+"""
+
+
+def add_parser(commands: Any) -> None:
+    parser = new_command(
+        commands,
+        "check",
+        run,
+        summary="judge an agent's plans by the rules of the protocol",
+        description="Judge what an agent sends about plans: what it breaks, where, and how to mend it.",
+        examples=_EXAMPLES,
+    )
+    parser.usage = "planwire check [options] FILE\n       planwire check [options] -- AGENT [ARGUMENT ...]"
+    parser.add_argument("--strict", action="store_true", help="warnings count too")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--capability", metavar="WORD", choices=list(_DIALECTS), help=" | ".join(_DIALECTS))
+    parser.add_argument("--prompt", metavar="TEXT", default=PROMPT, help="what the agent is asked (for a small plan)")
+    parser.add_argument(
+        "--timeout", metavar="SECONDS", type=_seconds, default=120.0, help="what the agent has for all of it (120)"
+    )
+    parser.add_argument("--cwd", metavar="FOLDER", help="where the agent works (an empty folder)")
+    parser.add_argument("--save", metavar="FILE", help="keep the conversation, to look up the lines that are named")
+    parser.add_argument("--allow", action="store_true", help="allow the agent whatever it asks for")
+    parser.add_argument(
+        "what", metavar="FILE | -- AGENT ...", nargs=argparse.REMAINDER, help="recorded lines, or an agent"
+    )
+    parser.set_defaults(parser=parser)
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds <= 86_400:
+        raise argparse.ArgumentTypeError(f"expected a number of seconds, up to a day, found {text!r}")
+    return seconds
+
+
+def run(arguments: argparse.Namespace) -> int:
+    what = arguments.what
+    if what[:1] == ["--"] and len(what) > 1:
+        verdict = _check_agent(what[1:], arguments)
+    elif what and what[0] != "--":
+        if len(what) > 1:  # options behind the file: they were not looked at yet
+            arguments.what = []
+            arguments.parser.parse_args(what[1:], arguments)
+            if arguments.what:
+                raise InputError(f"one file at a time, not {arguments.what[0]!r} too; an agent stands behind --")
+        verdict = _check_file(what[0], arguments.capability)
+    else:
+        raise InputError("check what? Give a file, or an agent's command: planwire check -- AGENT ARGUMENTS")
+    print(_as_json(verdict, strict=arguments.strict) if arguments.json else _as_text(verdict))
+    return 0 if verdict.passes(strict=arguments.strict) else 1
+
+
+def _check_file(name: str, capability: str | None) -> Verdict:
+    checker = Checker(_DIALECTS[capability] if capability else None)
+    for recorded in read_recording(name):
+        checker.hear(recorded.line, recorded.sender, recorded.number)
+    return checker.close()
+
+
+def _check_agent(command: list[str], arguments: argparse.Namespace) -> Verdict:
+    from planwire.cli.drive import Drive, Errand, Trouble  # noqa: PLC0415
+
+    checker = Checker()
+    capability = arguments.capability or "none"
+    number = None
+    with _folder(arguments.cwd) as cwd, _keeper(arguments.save) as keep:
+        errand = Errand(command, arguments.prompt, capability, cwd, arguments.timeout, arguments.allow)
+        with closing(Drive(errand).talk()) as lines:
+            try:
+                for recorded in lines:
+                    number = recorded.number
+                    keep(recorded)
+                    checker.hear(recorded.line, recorded.sender, number)
+            except Trouble as trouble:
+                checker.accuse(trouble.code, str(trouble), number)
+                return checker.close()
+    if not checker.updates:
+        checker.accuse("no-plan-sent", "the agent was asked for a plan, and no plan update came", number)
+    return checker.close()
+
+
+@contextmanager
+def _folder(name: str | None) -> Iterator[str]:
+    """The folder that the agent is given, as an absolute path."""
+    if name is not None:
+        if not Path(name).is_dir():
+            raise InputError(f"{name} is no folder: give --cwd one that is there, or leave it out")
+        yield str(Path(name).resolve())
+        return
+    from tempfile import TemporaryDirectory  # noqa: PLC0415
+
+    with TemporaryDirectory(prefix="planwire-check-", ignore_cleanup_errors=True) as folder:
+        yield folder
+
+
+@contextmanager
+def _keeper(name: str | None) -> Iterator[Callable[[RecordedLine], object]]:
+    """What writes a line into the file, as recordings are kept."""
+    if name is None:
+        yield lambda _: None
+        return
+    try:
+        with Path(name).open("wb") as file:
+
+            def keep(recorded: RecordedLine) -> None:
+                file.write(as_recorded(recorded))
+
+            yield keep
+    except OSError as error:
+        raise InputError(f"{name} can't be written: {error.strerror}. Give --save another file") from None
+
+
+def _as_json(verdict: Verdict, *, strict: bool) -> str:
+    value = {
+        "passes": verdict.passes(strict=strict),
+        "errors": verdict.errors,
+        "warnings": verdict.warnings,
+        **msgspec.structs.asdict(verdict),
+    }
+    return escaped_json(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
+
+
+def _as_text(verdict: Verdict) -> str:
+    paint = _painter()
+    blocks = [_block(finding, paint) for finding in verdict.findings]
+    return "\n\n".join([*blocks, _summary(verdict, paint)])
+
+
+def _block(finding: Finding, paint: "_Paint") -> str:
+    style = "31;1" if finding.level == ERROR else "33;1"
+    place = [] if finding.line is None else [f"line {finding.line}"]
+    if finding.where:
+        place.append(finding.where)
+    if finding.plan is not None:
+        place.append(f"plan {finding.plan}")
+    if finding.times > 1:
+        others = f"{finding.times} times"
+        more = [str(line) for line in finding.lines[1:6]]
+        place.append(f"{others}, also at {', '.join(more)}{', …' if finding.times > 6 else ''}" if more else others)
+    head = f"{paint(finding.level, style)} {paint(finding.rule, '1')} {one_line(finding.message)}"
+    rows = [("at", " · ".join(place)), ("mend", finding.mend), ("see", f"{finding.reference} ({finding.code})")]
+    return "\n".join([head, *(f"  {paint(f'{name:<5}', '2')}{one_line(text)}" for name, text in rows if text)])
+
+
+def _summary(verdict: Verdict, paint: "_Paint") -> str:
+    found = ", ".join(
+        (_count(verdict.errors, "error"), _count(verdict.warnings, "warning")) if verdict.findings else ("no findings",)
+    )
+    seen = f"{_count(verdict.updates, 'plan update')} in {_count(verdict.sessions, 'session')}"
+    unknown = "dialect not known" + (": --capability says which" if verdict.updates else "")
+    spoken = f"dialect {verdict.dialect}" if verdict.dialect else unknown
+    who = [one_line(verdict.agent)] if verdict.agent else []
+    colour = "31;1" if verdict.errors else "33;1" if verdict.warnings else "32;1"
+    return f"{paint(found, colour)} · {' · '.join([seen, spoken, *who])}"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+
+
+class _Paint:
+    """Colours a text, where colours are wanted."""
+
+    def __init__(self, wanted: bool) -> None:
+        self._wanted = wanted
+
+    def __call__(self, text: str, style: str) -> str:
+        return f"\x1b[{style}m{text}\x1b[0m" if self._wanted else text
+
+
+def _painter() -> _Paint:
+    return _Paint(sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb")

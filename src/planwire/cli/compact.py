@@ -1,0 +1,110 @@
+"""`planwire compact`: a stream as it is after a compaction."""
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from planwire.cli.command import new_command
+from planwire.cli.json_output import print_json, write_text
+from planwire.cli.streams import STREAM_SHAPE, add_stream_arguments, format_of, stream_file
+
+if TYPE_CHECKING:
+    from planwire.chat import Compaction, Stored
+
+__all__ = ["add_parser", "run"]
+
+_EXAMPLES = f"""\
+examples:
+  planwire compact stream.json --budget 8000 > shorter.json      the oldest go until 8,000 tokens are left
+  planwire compact stream.json --budget 8000 --tail 50           but none of the last 50 messages
+  planwire compact stream.json                                   only what is out of date: no budget, no summary
+  planwire compact stream.json --json | jq .tokens_after         the stream and the report for a program
+
+Plans and the changes to them stay byte for byte. Plans that were superseded or removed stay in the file and are not
+shown to the model any more. A token is taken to be four bytes.
+
+{STREAM_SHAPE}"""
+
+
+def add_parser(commands: Any) -> None:
+    parser = new_command(
+        commands,
+        "compact",
+        run,
+        summary="print a chat after a compaction",
+        description="Print a chat after a compaction, in the stored shapes. What went is said on standard error.",
+        examples=_EXAMPLES,
+    )
+    add_stream_arguments(parser)
+    parser.add_argument("--budget", metavar="N", type=_count, help="how many tokens may be left (default: any number)")
+    parser.add_argument(
+        "--tail", metavar="N", type=_count, default=20, help="messages at the end that stay (default: 20)"
+    )
+    parser.add_argument(
+        "--recent", metavar="N", type=_count, default=3, help="events of one source and kind that stay (default: 3)"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object with the stream and the report")
+
+
+def _count(text: str) -> int:
+    if not (text.isascii() and text.isdigit()):
+        raise argparse.ArgumentTypeError(f"expected a number, 0 or more, found {text!r}")
+    return int(text)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from planwire.chat import compact, write_message, write_stream  # noqa: PLC0415
+    from planwire.safe import escaped_json  # noqa: PLC0415
+
+    messages = stream_file(arguments.stream)
+    compaction = compact(
+        messages,
+        format_of(messages, arguments.format),
+        budget=arguments.budget,
+        tail=arguments.tail,
+        recent=arguments.recent,
+    )
+    left_out = _left_out(messages, compaction)
+    if arguments.json:
+        stream = [write_message(message) for message in compaction.stream]
+        print_json({"stream": stream, **_report(compaction, left_out)})
+    else:
+        write_text(escaped_json(write_stream(compaction.stream).decode()))
+        print(*_words(len(messages), compaction, left_out, arguments.budget), sep="\n", file=sys.stderr)
+    return 0
+
+
+def _left_out(messages: Sequence["Stored"], compaction: "Compaction") -> dict[str, int]:
+    """How many messages of each class went, without plans of the past: they are still there."""
+    from planwire.chat.retire import retired_ids  # noqa: PLC0415
+    from planwire.chat.roles import CLASSES, class_of  # noqa: PLC0415
+
+    gone = {*compaction.left_out} - {message.id for message in compaction.retired}
+    counts = Counter(class_of(each) for each in messages if each.id in gone and retired_ids(each) is None)
+    return {name: counts[name] for name in CLASSES if counts[name]}
+
+
+def _report(compaction: "Compaction", left_out: dict[str, int]) -> dict[str, Any]:
+    return {
+        "tokens_before": compaction.tokens_before,
+        "tokens_after": compaction.tokens_after,
+        "over_by": compaction.over_by,
+        "left_out": left_out,
+        "retired": [message.id for message in compaction.retired],
+        "written": [message.id for message in compaction.written],
+    }
+
+
+def _words(number: int, compaction: "Compaction", left_out: dict[str, int], budget: int | None) -> Iterator[str]:
+    allowed = "" if budget is None else f", of {budget:,} allowed"
+    yield f"tokens     {compaction.tokens_before:,} before, {compaction.tokens_after:,} after{allowed}"
+    yield f"messages   {number:,} before, {len(compaction.messages):,} after"
+    went = ", ".join(f"{count:,} {name}" for name, count in left_out.items())
+    markers = f"; markers that stand for them: {len(compaction.written):,}" if compaction.written else ""
+    yield f"left out   {went or 'nothing'}{markers}"
+    if compaction.retired:
+        yield f"past       {len(compaction.retired):,} about superseded or removed plans: stored, and not shown"
+    if compaction.over_by:
+        yield f"over by    {compaction.over_by:,} tokens: plans, changes to them, instructions and the tail never go"

@@ -1,0 +1,41 @@
+"""`planwire context`: what a provider is sent of a stream."""
+
+import argparse
+from typing import Any
+
+from planwire.cli.command import new_command
+from planwire.cli.json_output import print_json
+from planwire.cli.streams import STREAM_SHAPE, add_stream_arguments, format_of, stream_file
+
+__all__ = ["add_parser", "run"]
+
+_EXAMPLES = f"""\
+examples:
+  planwire context stream.json                       the messages of the next request
+  planwire context stream.json --format anthropic    the same in a named format, with its cache breakpoints
+  planwire context - < stream.json | jq length       how many there are
+
+{STREAM_SHAPE}"""
+
+
+def add_parser(commands: Any) -> None:
+    parser = new_command(
+        commands,
+        "context",
+        run,
+        summary="print what a provider is sent of a chat",
+        description=(
+            "Print the messages that a provider is sent of a chat, as JSON: hidden messages as blocks of text, each at "
+            "its place."
+        ),
+        examples=_EXAMPLES,
+    )
+    add_stream_arguments(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from planwire.chat import ChatStream  # noqa: PLC0415
+
+    messages = stream_file(arguments.stream)
+    print_json(ChatStream(format_of(messages, arguments.format), messages).context())
+    return 0

@@ -1,0 +1,135 @@
+"""`planwire diff`: what changed between two moments of a session, or between the plans of two sessions."""
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from planwire.cli.choose import choose_plan, choose_session, state_of
+from planwire.cli.command import new_command
+from planwire.cli.journals import add_journal_option, journal_to_read
+from planwire.errors import InputError
+
+if TYPE_CHECKING:
+    from planwire.board import PlanChange
+    from planwire.fold import SessionState
+    from planwire.journal import Journal
+
+__all__ = ["add_parser", "run"]
+
+_EXAMPLES = """\
+examples:
+  planwire diff 12                       from event 12 to now, in the latest session of this folder
+  planwire diff 12 20                    from event 12 to event 20 (planwire log has the numbers)
+  planwire diff 3f2a 12 20               the same in another session
+  planwire diff 3f2a 9c41                from the plans of one session to those of another
+  planwire diff 3f2a@12 9c41@7           the same at earlier moments
+
+A or B is the number of an event, `now`, a session (as it is now), or SESSION@NUMBER. B is `now` if it is left out.
+A session whose id is a number is named with --session.
+"""
+
+
+def add_parser(commands: Any) -> None:
+    parser = new_command(
+        commands,
+        "diff",
+        run,
+        summary="show what changed between two moments",
+        description="Show what changed between two moments of a session, or between the plans of two sessions.",
+        examples=_EXAMPLES,
+    )
+    parser.usage = "planwire diff [-h] [--session SESSION] [--plan ID] [--json] [--journal URL] [SESSION] A [B]"
+    parser.add_argument("moments", metavar="[SESSION] A [B]", nargs="+", help="the earlier and the later moment")
+    parser.add_argument("--session", metavar="SESSION", help="the session of events that are given as a number alone")
+    parser.add_argument("--plan", metavar="ID", help="only this plan")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    add_journal_option(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    session, first, second = _operands(arguments.moments, arguments.session)
+    with journal_to_read(arguments) as journal:
+        before = _state(journal, first, session)
+        after = _state(journal, second, session) if second else _now(journal, before.id)
+    if second is None and before.seq == after.seq:
+        raise InputError(f"{first!r} is how it is now: name an earlier event (planwire diff NUMBER) or another session")
+    changes = compare_states(before, after, arguments.plan)
+    if arguments.json:
+        from planwire.cli.json_output import print_json  # noqa: PLC0415
+
+        sides = [{"session": state.id, "seq": state.seq} for state in (before, after)]
+        print_json({"from": sides[0], "to": sides[1], "plans": [_value(change) for change in changes]})
+        return 0
+    from planwire.terminal.console import new_console  # noqa: PLC0415
+    from planwire.terminal.differences import difference_lines  # noqa: PLC0415
+
+    console = new_console()
+    for line in difference_lines(before, after, changes):
+        console.print(line)
+    return 0
+
+
+def compare_states(before: "SessionState", after: "SessionState", plan: str | None) -> "list[PlanChange]":
+    """What became of every plan. Of two sessions with one plan each, these two are compared, whatever their ids."""
+    from planwire import diff  # noqa: PLC0415
+    from planwire.board import PlanChange  # noqa: PLC0415
+    from planwire.steps import track  # noqa: PLC0415
+
+    olds = {plan_id: record.state for plan_id, record in before.live().items()}
+    news = {plan_id: record.state for plan_id, record in after.live().items()}
+    if plan is not None:
+        chosen = choose_plan(after if after.plans else before, plan)
+        olds = {plan_id: state for plan_id, state in olds.items() if plan_id == chosen}
+        news = {plan_id: state for plan_id, state in news.items() if plan_id == chosen}
+    elif before.id != after.id and len(olds) == len(news) == 1:
+        olds = dict(zip(news, olds.values(), strict=True))
+    changes = []
+    for plan_id in {**olds, **news}:
+        old, new = olds.get(plan_id), news.get(plan_id)
+        if new is None:
+            gone = tuple(diff.Removed(step, at) for at, step in enumerate(old.steps if old else ()))
+            changes.append(PlanChange(plan_id, old, None, diff.Diff(removed=gone)))
+        else:
+            if before.id != after.id and old is not None:
+                new = track(new.plan, old)  # the steps of another session have other ids
+            difference = diff.compare(old, new)
+            if old is None or difference:
+                changes.append(PlanChange(plan_id, old, new, difference))
+    return changes
+
+
+def _operands(moments: list[str], session: str | None) -> tuple[str | None, str, str | None]:
+    """The session of bare numbers, the earlier moment and the later one."""
+    if len(moments) > 1 and not _is_moment(moments[0]) and _is_moment(moments[1]) and "@" not in moments[0]:
+        session, *moments = moments
+    if len(moments) > 2:
+        raise InputError(f"two moments can be compared, not {len(moments)}: planwire diff [SESSION] A [B]")
+    return session, moments[0], moments[1] if len(moments) > 1 else None
+
+
+def _state(journal: "Journal", operand: str, session: str | None) -> "SessionState":
+    name, at = session, operand
+    if not _is_moment(operand):
+        name, at = operand, "now"
+        beginning, mark, end = operand.rpartition("@")
+        if mark and _is_moment(end) and not any(known.id.startswith(operand) for known in journal.sessions()):
+            name, at = beginning, end
+    known = choose_session(journal, name)
+    return state_of(journal, known, None if at == "now" else int(at))
+
+
+def _now(journal: "Journal", session: str) -> "SessionState":
+    from planwire.journal import load_state  # noqa: PLC0415
+
+    return load_state(journal, session)
+
+
+def _is_moment(text: str) -> bool:
+    return text == "now" or (text.isascii() and text.isdigit())
+
+
+def _value(change: "PlanChange") -> dict[str, Any]:
+    what = "new" if change.before is None else "removed" if change.after is None else "changed"
+    diff = change.diff
+    value: dict[str, Any] = {"id": change.id, "change": what}
+    value |= {name: getattr(diff, name) for name in ("added", "removed", "moved", "reworded", "status", "priority")}
+    return value

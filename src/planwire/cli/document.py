@@ -1,0 +1,88 @@
+"""A session's plans as a markdown document: checkboxes, with the why, notes and reviews as prose."""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from planwire.fold import Delta, PlanRecord, SessionState
+from planwire.moments import plan_name, wish_words
+from planwire.plan import CANCELLED, COMPLETED, IN_PROGRESS, FilePlan, MarkdownPlan, OtherPlan, meaning
+from planwire.safe import one_line, printable
+from planwire.steps import Step
+
+__all__ = ["document"]
+
+
+def document(state: SessionState) -> str:
+    """The live plans, each under a heading of its own."""
+    return "\n".join(_lines(state)).rstrip() + "\n"
+
+
+def _lines(state: SessionState) -> Iterator[str]:
+    opened = state.opened
+    yield f"# {one_line(opened.title) if opened and opened.title else 'Plans'}"
+    yield ""
+    facts = [f"session {state.id}"]
+    if opened is not None:
+        facts += [word for word in (opened.agent, opened.cwd) if word]
+    yield "_" + " · ".join(one_line(fact) for fact in facts) + f" · revision {state.seq}_"
+    yield ""
+    if not state.live():
+        yield "No plans."
+    for record in state.live().values():
+        yield from _plan(record)
+
+
+def _plan(record: PlanRecord) -> Iterator[str]:
+    plan, progress = record.state.plan, record.state.progress
+    done = f" ({progress.done}/{progress.total})" if record.state.steps else ""
+    yield f"## {one_line(plan_name(plan.id))}{done}"
+    yield ""
+    if record.summary:
+        yield from (f"> {line}" for line in printable(record.summary).split("\n"))
+        yield ""
+    match plan:
+        case MarkdownPlan(content=content):
+            yield printable(content).rstrip()
+        case FilePlan(uri=uri):
+            yield f"<{one_line(uri)}>"
+        case OtherPlan(type=plan_type, fields=fields):
+            value = msgspec.json.format(msgspec.json.encode({"type": plan_type, **fields}), indent=2).decode()
+            yield from (f"    {line}" for line in printable(value).split("\n"))
+        case _:
+            yield from (_checkbox(step) for step in record.state.steps)
+            if not record.state.steps:
+                yield "Nothing on the list."
+    yield ""
+    yield from _last_words(record)
+
+
+def _checkbox(step: Step) -> str:
+    """As every reader of markdown shows it: a box is empty or ticked, and the other statuses are words."""
+    text, status = one_line(step.content), meaning(step.status)
+    box = "x" if status in (COMPLETED, CANCELLED) else " "
+    if status == CANCELLED:
+        text = f"~~{text}~~"
+    words = [step.priority] if step.priority != "medium" else []
+    if status in (IN_PROGRESS, CANCELLED) or status is None:
+        words.append(step.status.replace("_", " "))
+    return f"- [{box}] {text}" + (f" _({one_line(', '.join(words))})_" if words else "")
+
+
+def _last_words(record: PlanRecord) -> Iterator[str]:
+    notes = [f"- {one_line(delta.by)}: {one_line(delta.note)}" for delta in record.deltas if delta.note]
+    wishes = [f"- {one_line(wish.by)}: {one_line(_wish(record, wish))}" for wish in record.wishes]
+    review = []
+    if record.review is not None:
+        since = ", changed since" if record.review_is_stale else ""
+        verdict = one_line(record.review.verdict).replace("_", " ")
+        review.append(f"- {one_line(record.review.by)}: {verdict} at revision {record.review.revision}{since}")
+        review += [f"  - {one_line(comment.text)}" for comment in record.review.comments]
+    for title, lines in (("Notes", notes), ("Wishes", wishes), ("Review", review)):
+        if lines:
+            yield from (f"### {title}", "", *lines, "")
+
+
+def _wish(record: PlanRecord, wish: Delta) -> str:
+    words = [word.text for word in wish_words(record.state, wish.changes)]
+    return "; ".join([*words, wish.note] if wish.note else words)

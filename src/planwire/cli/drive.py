@@ -1,0 +1,249 @@
+"""A client that asks an agent for a plan: one session, one prompt, every wait bounded, and the agent ended after it."""
+
+import os
+import signal
+import subprocess
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import suppress
+from queue import Empty, Full, Queue
+from threading import Thread
+from time import monotonic
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from planwire.acp import AGENT, CLIENT
+from planwire.acp.read import MAX_LINE_BYTES
+from planwire.cli.recording import RecordedLine
+from planwire.errors import InputError
+from planwire.plan import Fields
+
+__all__ = ["CAPABILITIES", "Drive", "Errand", "Trouble"]
+
+#: What the client says of itself in `initialize`, by the name of the choice.
+CAPABILITIES: Final[dict[str, Fields]] = {
+    "none": {"protocolVersion": 1, "clientCapabilities": {}},
+    "rfd": {"protocolVersion": 1, "clientCapabilities": {"planCapabilities": {}}},
+    "draft": {"protocolVersion": 1, "clientCapabilities": {"plan": {}}},
+    "v2": {"protocolVersion": 2, "capabilities": {}},
+}
+
+#: Seconds that the agent has to end after its input did, and again after it was asked to.
+_GRACE: Final = 2.0
+#: A longer line is cut, and its rest left out: the reader does not look into it either.
+_LONGEST_LINE: Final = MAX_LINE_BYTES + 1
+#: Lines that may wait in each direction.
+_WAITING: Final = 10_000
+_METHOD_NOT_FOUND: Final = -32601
+
+
+class Trouble(Exception):
+    """The conversation can't go on. `code` is one of the checker's rules about driving. It never leaves the command."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class Errand(Struct, frozen=True):
+    """What the agent is asked. `seconds` is what it has for all of it; `allow`: it may do whatever it asks for."""
+
+    command: Sequence[str]
+    prompt: str
+    capability: str
+    cwd: str
+    seconds: float
+    allow: bool
+
+
+class Drive:
+    """One agent and the conversation with it: iterate over `talk()`, which hands on every line of both sides."""
+
+    def __init__(self, errand: Errand) -> None:
+        self._errand = errand
+        self._until = monotonic() + errand.seconds
+        self._heard: Queue[bytes | None] = Queue(_WAITING)
+        self._to_say: Queue[bytes | None] = Queue(_WAITING)
+        self._numbers = 0
+        self._asked = 0
+        self._result: Any = None
+        self._agent = _start(errand)
+
+    def talk(self) -> Generator[RecordedLine, None, None]:
+        """Every line, in the order of this side. Raises `Trouble` where the agent does not play along."""
+        for work in (self._listen, self._speak):
+            Thread(target=work, name="planwire check", daemon=True).start()
+        try:
+            yield from self._conversation()
+        finally:
+            self._end()
+
+    def _conversation(self) -> Iterator[RecordedLine]:
+        from planwire import __version__  # noqa: PLC0415
+
+        about = {"name": "planwire-check", "title": "planwire check", "version": __version__}
+        hello = CAPABILITIES[self._errand.capability]
+        yield from self._ask("initialize", {**hello, "info" if "capabilities" in hello else "clientInfo": about})
+        version = self._result.get("protocolVersion") if isinstance(self._result, dict) else None
+        yield from self._ask("session/new", {"cwd": self._errand.cwd, "mcpServers": []})
+        session = self._result.get("sessionId") if isinstance(self._result, dict) else None
+        if not isinstance(session, str):
+            raise Trouble("refused", "`session/new` was answered without a `sessionId`")
+        blocks = [{"type": "text", "text": self._errand.prompt}]
+        yield from self._ask("session/prompt", {"sessionId": session, "prompt": blocks})
+        told = isinstance(self._result, dict) and "stopReason" in self._result
+        if version == 2 and not told:  # the answer only confirms the message
+            yield from self._until_idle(session)
+
+    def _ask(self, method: str, params: Fields) -> Iterator[RecordedLine]:
+        """Send a request, and hand on what comes until it is answered."""
+        self._asked += 1
+        yield self._say({"jsonrpc": "2.0", "id": self._asked, "method": method, "params": params})
+        for line, messages in self._lines(f"`{method}` was not answered"):
+            yield line
+            for message in messages:
+                yield from self._serve(message)
+            answers = [each for each in messages if each.get("id") == self._asked and "method" not in each]
+            if answers:
+                self._result = answers[0].get("result")
+                if "error" in answers[0]:
+                    error = answers[0]["error"]
+                    said = error.get("message") if isinstance(error, dict) else error
+                    raise Trouble("refused", f"`{method}` was refused: {said}")
+                return
+
+    def _until_idle(self, session: str) -> Iterator[RecordedLine]:
+        for line, messages in self._lines("the turn did not end with a `state_update`"):
+            yield line
+            for message in messages:
+                yield from self._serve(message)
+            if any(_is_idle(message, session) for message in messages):
+                return
+
+    def _serve(self, message: Fields) -> Iterator[RecordedLine]:
+        """Answer the agent's own requests: permissions, and that nothing else is offered here."""
+        if "method" not in message or "id" not in message:
+            return
+        answer: Fields = {"jsonrpc": "2.0", "id": message["id"]}
+        if message["method"] == "session/request_permission":
+            answer["result"] = {"outcome": _decide(message.get("params"), allow=self._errand.allow)}
+        else:
+            answer["error"] = {"code": _METHOD_NOT_FOUND, "message": "this client offers nothing of the kind"}
+        yield self._say(answer)
+
+    def _say(self, message: Fields) -> RecordedLine:
+        line = msgspec.json.encode(message)
+        try:
+            self._to_say.put_nowait(line + b"\n")
+        except Full:
+            raise Trouble("no-answer", "the agent does not read its input") from None
+        return self._numbered(line, CLIENT)
+
+    def _lines(self, otherwise: str) -> Iterator[tuple[RecordedLine, list[Fields]]]:
+        """The agent's lines, each with the messages on it, until time is up."""
+        while True:
+            try:
+                line = self._heard.get(timeout=max(0.0, self._until - monotonic()))
+            except Empty:
+                raise Trouble("no-answer", f"{otherwise} within {self._errand.seconds:g} seconds") from None
+            if line is None:
+                raise Trouble("ended-early", f"{otherwise}: the agent ended {self._how_it_ended()}")
+            yield self._numbered(line, AGENT), _messages(line)
+            if monotonic() > self._until:  # an agent that never stops talking
+                raise Trouble("no-answer", f"{otherwise} within {self._errand.seconds:g} seconds")
+
+    def _numbered(self, line: bytes, sender: str) -> RecordedLine:
+        self._numbers += 1
+        return RecordedLine(self._numbers, line, sender)
+
+    def _listen(self) -> None:
+        assert self._agent.stdout is not None
+        is_rest = False
+        while piece := self._agent.stdout.readline(_LONGEST_LINE):
+            text = piece.rstrip(b"\r\n")
+            if text and not is_rest:
+                self._heard.put(text)
+            is_rest = not piece.endswith(b"\n")
+        self._heard.put(None)
+
+    def _speak(self) -> None:
+        assert self._agent.stdin is not None
+        with suppress(OSError, ValueError):  # the agent may have ended
+            while line := self._to_say.get():
+                self._agent.stdin.write(line)
+                self._agent.stdin.flush()
+        with suppress(OSError, ValueError):
+            self._agent.stdin.close()
+
+    def _how_it_ended(self) -> str:
+        try:
+            code = self._agent.wait(_GRACE)
+        except subprocess.TimeoutExpired:
+            return "its output and goes on"
+        return f"with exit code {code}" if code >= 0 else f"by signal {-code}"
+
+    def _end(self) -> None:
+        """End the agent's input, then the agent if it stays, then what it left behind."""
+        with suppress(Full):
+            self._to_say.put_nowait(None)
+        for last_word in (signal.SIGTERM, _KILL):
+            with suppress(subprocess.TimeoutExpired):
+                self._agent.wait(_GRACE)
+                break
+            self._signal(last_word)
+        self._signal(_KILL)
+        self._agent.wait()
+
+    def _signal(self, number: int) -> None:
+        with suppress(OSError):
+            if hasattr(os, "killpg"):
+                os.killpg(self._agent.pid, number)
+            else:
+                self._agent.send_signal(number)
+
+
+_KILL: Final = getattr(signal, "SIGKILL", signal.SIGTERM)
+
+
+def _start(errand: Errand) -> "subprocess.Popen[bytes]":
+    """The agent in a group of its own, so that nothing of it stays. Its standard error is ours."""
+    pipe = subprocess.PIPE
+    try:
+        return subprocess.Popen(list(errand.command), stdin=pipe, stdout=pipe, start_new_session=True)  # noqa: S603
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        name = errand.command[0]
+        raise InputError(f"the agent {name!r} could not be started: {reason}. Check the command after --") from None
+
+
+def _messages(line: bytes) -> list[Fields]:
+    """The messages on a line: none if it is no JSON, several if it is a batch."""
+    try:
+        value = msgspec.json.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return []
+    return [each for each in (value if isinstance(value, list) else [value]) if isinstance(each, dict)]
+
+
+def _is_idle(message: Fields, session: str) -> bool:
+    match message:
+        case {"params": {"sessionId": str(of), "update": {"sessionUpdate": "state_update", "state": "idle"}}}:
+            return of == session
+    return False
+
+
+def _decide(params: Any, *, allow: bool) -> Fields:
+    """Plans are approved, and nothing else is done unless it was allowed: a check must not change things."""
+    call: Any = None
+    match params:
+        case {"toolCall": dict(call)} | {"subject": {"toolCall": dict(call)}}:
+            pass
+    may = allow or (isinstance(call, dict) and call.get("kind") == "switch_mode")
+    wanted = "allow_once" if may else "reject_once"
+    options = params.get("options") if isinstance(params, dict) else None
+    for option in options if isinstance(options, list) else ():
+        match option:
+            case {"kind": str(kind), "optionId": str(option_id)} if kind == wanted:
+                return {"outcome": "selected", "optionId": option_id}
+    return {"outcome": "cancelled"}

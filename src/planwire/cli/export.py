@@ -1,0 +1,88 @@
+"""`planwire export`: a session as a document, as a file to import, or as ACP messages."""
+
+import argparse
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+from planwire.acp.dialects import DIALECTS, dialect
+from planwire.cli.choose import SESSION_HELP, choose_session, revision, state_of
+from planwire.cli.command import new_command
+from planwire.cli.journals import add_journal_option, journal_to_read
+from planwire.errors import InputError
+
+if TYPE_CHECKING:
+    from planwire.acp import Dialect
+    from planwire.fold import SessionState
+
+__all__ = ["add_parser", "run"]
+
+_EXAMPLES = """\
+examples:
+  planwire export > plan.md                              a document with checkboxes
+  planwire export 3f2a91bc --format json > session.json  the whole session; planwire import takes it in again
+  planwire export --format acp --dialect v2              the plans as session/update messages, one a line
+  planwire export --at 12                                the plans as they were after event 12
+"""
+
+FORMATS: Final = ("md", "json", "acp")
+
+
+def add_parser(commands: Any) -> None:
+    parser = new_command(
+        commands,
+        "export",
+        run,
+        summary="print a session as markdown, JSON or ACP messages",
+        description="Print a session: its plans as a document or as ACP messages, or all of its events to be imported.",
+        examples=_EXAMPLES,
+    )
+    parser.add_argument("session", metavar="SESSION", nargs="?", help=SESSION_HELP)
+    parser.add_argument(
+        "--format", metavar="FORMAT", choices=FORMATS, default="md", help=f"{' | '.join(FORMATS)} (default: md)"
+    )
+    parser.add_argument(
+        "--dialect", metavar="DIALECT", choices=list(DIALECTS), help=f"of acp: {' | '.join(DIALECTS)} (default: v1)"
+    )
+    parser.add_argument("--at", metavar="SEQ", type=revision, help="as it was after the event with that number")
+    add_journal_option(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from planwire.cli.document import document  # noqa: PLC0415
+    from planwire.cli.exported import export_lines  # noqa: PLC0415
+    from planwire.cli.json_output import write_text  # noqa: PLC0415
+
+    if arguments.dialect and arguments.format != "acp":
+        raise InputError(f"only --format acp has dialects, not {arguments.format}")
+    with journal_to_read(arguments) as journal:
+        known = choose_session(journal, arguments.session)
+        state = state_of(journal, known, arguments.at)
+        if arguments.format == "json":
+            for text in export_lines(known.id, journal.read(known.id, upto=state.seq)):
+                write_text(text)
+    if arguments.format == "md":
+        write_text(document(state))
+    elif arguments.format == "acp":
+        for line in acp_lines(state, dialect(arguments.dialect or "v1")):
+            write_text(line)
+    return 0
+
+
+def acp_lines(state: "SessionState", peer: "Dialect") -> Iterator[str]:
+    """The messages that tell a client of that dialect all the live plans."""
+    from planwire.acp import Update, write  # noqa: PLC0415
+    from planwire.acp.lower import Fallback  # noqa: PLC0415
+    from planwire.acp.write import write_update  # noqa: PLC0415
+    from planwire.safe import escaped_json  # noqa: PLC0415
+
+    plans = [record.state.plan for record in state.live().values()]
+    if peer.operations:
+        lines = [write(Update(state.id, "plan_update", plan), peer) for plan in plans]
+    else:
+        fallback = Fallback()
+        updates = [update for plan in plans for update in fallback.put(plan)]
+        lists = [update for update in updates if update["sessionUpdate"] == "plan"]
+        told = [update for update in updates if update["sessionUpdate"] != "plan"] + lists[-1:]
+        lines = [write_update(state.id, update) for update in told]
+    for line in lines:
+        yield escaped_json(line.decode()) + "\n"

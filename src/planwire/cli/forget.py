@@ -1,0 +1,92 @@
+"""`planwire forget`: sessions out of the journal, for good."""
+
+import argparse
+import sys
+from time import time_ns
+from typing import TYPE_CHECKING, Any, Final
+
+from planwire.cli.choose import choose_session, newest_first
+from planwire.cli.command import new_command
+from planwire.cli.journals import add_journal_option, journal_to_read
+from planwire.errors import InputError
+
+if TYPE_CHECKING:
+    from planwire.journal import Journal, KnownSession
+
+__all__ = ["add_parser", "run"]
+
+_EXAMPLES = """\
+examples:
+  planwire forget 3f2a91bc                  asks first, on a terminal
+  planwire forget 3f2a 9c41 --yes           two sessions, without a question
+  planwire forget --older-than 30d --yes    every session in which nothing has happened for 30 days (m, h, d, w)
+
+What is forgotten is gone: plans, history and messages. planwire export --format json keeps a copy.
+"""
+
+_UNITS: Final = {"m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 7 * 86_400_000}
+
+
+def add_parser(commands: Any) -> None:
+    parser = new_command(
+        commands,
+        "forget",
+        run,
+        summary="remove sessions from the journal, for good",
+        description="Remove sessions from the journal: their events, and every trace of them in the file.",
+        examples=_EXAMPLES,
+    )
+    parser.add_argument("sessions", metavar="SESSION", nargs="*", help="ids of sessions, or the beginnings of them")
+    parser.add_argument("--older-than", metavar="TIME", type=duration, help="all in which nothing has happened since")
+    parser.add_argument("--yes", action="store_true", help="do it without a question")
+    add_journal_option(parser)
+
+
+def duration(text: str) -> int:
+    """`90m`, `12h`, `30d` or `4w`, in milliseconds."""
+    number, unit = text[:-1], text[-1:]
+    if not (number.isascii() and number.isdigit() and unit in _UNITS):
+        raise argparse.ArgumentTypeError(f"expected a time such as 90m, 12h, 30d or 4w, found {text!r}")
+    return int(number) * _UNITS[unit]
+
+
+def run(arguments: argparse.Namespace) -> int:
+    if bool(arguments.sessions) == (arguments.older_than is not None):
+        raise InputError("which sessions? Name them, or say --older-than 30d: planwire sessions lists them")
+    with journal_to_read(arguments) as journal:
+        doomed = _doomed(journal, arguments)
+        if not doomed:
+            print("nothing is that old: every session was kept")
+            return 0
+        if not arguments.yes and not _asked(journal, doomed):
+            print("nothing was forgotten")
+            return 1
+        journal.forget(*(session.id for session in doomed))
+    print(f"{_counted(doomed)} forgotten")
+    return 0
+
+
+def _doomed(journal: "Journal", arguments: argparse.Namespace) -> "list[KnownSession]":
+    if arguments.older_than is not None:
+        limit = time_ns() // 1_000_000 - arguments.older_than
+        return [session for session in newest_first(journal) if session.last_at < limit]
+    chosen = [choose_session(journal, name) for name in arguments.sessions]
+    return list({session.id: session for session in chosen}.values())
+
+
+def _asked(journal: "Journal", doomed: "list[KnownSession]") -> bool:
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise InputError(f"{_counted(doomed)} would be forgotten for good: say --yes if that is meant")
+    from planwire.cli.choose import short_list  # noqa: PLC0415
+
+    print(short_list(journal, doomed))
+    try:
+        answer = input(f"Forget {_counted(doomed)} for good? [y/N] ")
+    except EOFError:
+        print()
+        return False
+    return answer.strip().lower() in ("y", "yes")
+
+
+def _counted(sessions: "list[KnownSession]") -> str:
+    return f"{len(sessions)} session{'s' if len(sessions) != 1 else ''}"

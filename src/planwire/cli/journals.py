@@ -1,0 +1,31 @@
+"""The journal that a command works on. Only what writes may create one."""
+
+import argparse
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from planwire.journal import Journal
+
+__all__ = ["add_journal_option", "journal_to_read", "journal_to_write"]
+
+
+def add_journal_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--journal",
+        metavar="URL",
+        help="where the plans are kept (default: $PLANWIRE_JOURNAL, or the user's own journal)",
+    )
+
+
+def journal_to_read(arguments: argparse.Namespace) -> "AbstractContextManager[Journal]":
+    """The journal, if there is one: looking at a journal never makes one."""
+    from planwire.journal import open_journal  # noqa: PLC0415
+
+    return open_journal(arguments.journal, create=False)
+
+
+def journal_to_write(arguments: argparse.Namespace) -> "AbstractContextManager[Journal]":
+    from planwire.journal import open_journal  # noqa: PLC0415
+
+    return open_journal(arguments.journal)

@@ -1,0 +1,79 @@
+"""`planwire log`: every change of a session, one line each."""
+
+import argparse
+from collections import deque
+from typing import Any
+
+from planwire.cli.choose import SESSION_HELP, choose_session
+from planwire.cli.command import new_command
+from planwire.cli.journals import add_journal_option, journal_to_read
+
+__all__ = ["add_parser", "run"]
+
+_EXAMPLES = """\
+examples:
+  planwire log                     what happened in the latest session of this folder: number, when, who, what
+  planwire log 3f2a91bc            in another session
+  planwire log --plan main         to one plan
+  planwire log --last 20           the newest changes only
+  planwire log --json              a JSON object a line
+  planwire show --at 12            the plans as they were after event 12
+  planwire diff 12 20              what changed between two events
+"""
+
+
+def add_parser(commands: Any) -> None:
+    parser = new_command(
+        commands,
+        "log",
+        run,
+        summary="list every change of a session",
+        description="List what happened in a session, one line a change, the oldest first.",
+        examples=_EXAMPLES,
+    )
+    parser.add_argument("session", metavar="SESSION", nargs="?", help=SESSION_HELP)
+    parser.add_argument("--plan", metavar="ID", help="only changes of this plan")
+    parser.add_argument("--last", metavar="N", type=_count, help="only the newest N changes")
+    parser.add_argument("--messages", action="store_true", help="messages of the chat, too")
+    parser.add_argument("--json", action="store_true", help="print a JSON object a line")
+    add_journal_option(parser)
+
+
+def _count(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text) > 0):
+        raise argparse.ArgumentTypeError(f"expected a number above 0, found {text!r}")
+    return int(text)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from planwire.cli.choose import choose_plan  # noqa: PLC0415
+    from planwire.fold import SessionState  # noqa: PLC0415
+    from planwire.journal import load_state  # noqa: PLC0415
+    from planwire.moments import history, plan_name  # noqa: PLC0415
+
+    with journal_to_read(arguments) as journal:
+        known = choose_session(journal, arguments.session)
+        plan = None
+        if arguments.plan is not None:
+            plan = plan_name(choose_plan(load_state(journal, known.id), arguments.plan))
+        moments = (moment for moment, _, _ in history(journal.read(known.id), SessionState(known.id)))
+        wanted = (
+            moment
+            for moment in moments
+            if (plan is None or moment.plan == plan) and (arguments.messages or moment.event != "message_added")
+        )
+        chosen = wanted if arguments.last is None else deque(wanted, arguments.last)
+        if arguments.json:
+            from planwire.cli.json_output import json_line, write_text  # noqa: PLC0415
+
+            for moment in chosen:
+                write_text(json_line(moment))
+            return 0
+        from planwire.terminal.console import new_console  # noqa: PLC0415
+        from planwire.terminal.moments import moment_line  # noqa: PLC0415
+
+        console, numbers = new_console(), len(str(known.last_seq))
+        for moment in chosen:
+            line = moment_line(moment, numbers, short=console.is_terminal)
+            console.print(line, no_wrap=True, overflow="ellipsis")
+    return 0

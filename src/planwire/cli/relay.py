@@ -1,0 +1,62 @@
+"""`planwire relay`: any agent, with its plans kept, translated and told again."""
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from planwire.cli.command import new_command
+from planwire.errors import InputError
+
+if TYPE_CHECKING:
+    from planwire.journal import Journal
+
+__all__ = ["add_parser", "run"]
+
+_EXAMPLES = """\
+examples:
+  planwire relay -- claude-agent-acp                     in an editor's settings, in place of claude-agent-acp
+  planwire relay --journal ./plans.db -- my-agent --acp  keep the plans in a file of your own
+  planwire relay --no-context -- my-agent                never add the plan to a prompt
+
+The relay passes every line on as it came, except that plans reach the client in the dialect that it understands, and
+that the plan is added to the next prompt after the agent's context was compacted or a person changed or reviewed it.
+A journal that can't be used never stops the traffic.
+"""
+
+
+def add_parser(commands: Any) -> None:
+    parser = new_command(
+        commands,
+        "relay",
+        run,
+        summary="run an agent behind planwire: its plans kept, translated and told again",
+        description="Run an ACP agent behind planwire. Use it wherever the agent's own command was used.",
+        examples=_EXAMPLES,
+    )
+    parser.usage = "planwire relay [options] -- AGENT [ARGUMENT ...]"
+    parser.add_argument("--journal", metavar="URL", help="where the plans are kept; a path, or sqlite:PATH")
+    parser.add_argument("--no-context", action="store_true", help="never add the plan to a prompt")
+    parser.add_argument(
+        "--grace",
+        metavar="SECONDS",
+        type=float,
+        default=5.0,
+        help="how long a silent agent may ignore the end of its input (5)",
+    )
+    parser.add_argument("agent", metavar="-- AGENT ...", nargs=argparse.REMAINDER, help="the agent's command")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from planwire.relay.agent import end_like  # noqa: PLC0415
+    from planwire.relay.pump import relay  # noqa: PLC0415
+
+    command = arguments.agent[1:] if arguments.agent[:1] == ["--"] else arguments.agent
+    if not command:
+        raise InputError("which agent? Give its command: planwire relay -- AGENT ARGUMENTS")
+
+    def open_journal() -> "Journal":
+        from planwire.journal import open_journal as open_url  # noqa: PLC0415
+
+        return open_url(arguments.journal)
+
+    code = relay(command, open_journal, context=not arguments.no_context, grace=arguments.grace)
+    return end_like(code)

@@ -1,0 +1,106 @@
+"""`planwire sessions`: every session in the journal, at a glance."""
+
+import argparse
+import re
+import sys
+from time import time_ns
+from typing import TYPE_CHECKING, Any, Final
+
+from planwire.cli.choose import is_of_folder, newest_first, short_ids, this_folder
+from planwire.cli.command import new_command
+from planwire.cli.journals import add_journal_option, journal_to_read
+
+if TYPE_CHECKING:
+    from planwire.journal import Journal
+    from planwire.overview import Overview
+
+__all__ = ["add_parser", "run"]
+
+_EXAMPLES = """\
+examples:
+  planwire sessions                   the latest sessions: what they are about, how far they are, who works where
+  planwire sessions --all             all of them, however many there are
+  planwire sessions --here            those of this folder
+  planwire sessions --json            the same for a program
+  planwire show 3f2a91bc              one of them; an id may be shortened as long as only one session begins like that
+"""
+
+#: So many sessions fit on a screen. Programs get all of them.
+LATEST: Final = 12
+#: What a shell can be offered without a doubt about what it makes of it.
+_PLAIN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._~%+,-]*")
+
+
+def add_parser(commands: Any) -> None:
+    parser = new_command(
+        commands,
+        "sessions",
+        run,
+        summary="list the sessions in the journal",
+        description="List the sessions in the journal, the latest first.",
+        examples=_EXAMPLES,
+    )
+    parser.add_argument("--all", action="store_true", help=f"all of them (on a terminal the latest {LATEST} are shown)")
+    parser.add_argument("--here", action="store_true", help="only sessions of this folder")
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--json", action="store_true", help="print JSON")
+    how.add_argument("--ids", action="store_true", help="print the ids alone, one a line, for shells to complete")
+    add_journal_option(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    with journal_to_read(arguments) as journal:
+        if arguments.ids:
+            _print_ids(journal)
+        else:
+            _print_sessions(journal, arguments)
+    return 0
+
+
+def _print_ids(journal: "Journal") -> None:
+    for session in newest_first(journal):
+        if _PLAIN.fullmatch(session.id):
+            print(session.id)
+
+
+def _print_sessions(journal: "Journal", arguments: argparse.Namespace) -> None:
+    from planwire.journal import load_state  # noqa: PLC0415
+    from planwire.overview import overview  # noqa: PLC0415
+
+    on_terminal = sys.stdout.isatty() and not arguments.json
+    most = LATEST if on_terminal and not arguments.all else None
+    known = newest_first(journal)
+    shown: list[Overview] = []
+    folder = this_folder() if arguments.here else None
+    count = 0
+    for session in known:
+        if arguments.here or most is None or len(shown) < most:
+            glance = overview(load_state(journal, session.id), session.first_at, session.last_at)
+            if folder is not None and not is_of_folder(glance.cwd, folder):
+                continue
+            shown.append(glance)
+        count += 1
+    if arguments.json:
+        from planwire.cli.json_output import print_json  # noqa: PLC0415
+
+        print_json({"sessions": shown})
+        return
+    _print_for_people(shown[:most], count, {session.id for session in known}, folder)
+
+
+def _print_for_people(shown: "list[Overview]", count: int, ids: set[str], folder: str | None) -> None:
+    from planwire.terminal.console import new_console  # noqa: PLC0415
+    from planwire.terminal.sessions import sessions_lines, sessions_list  # noqa: PLC0415
+
+    console, now = new_console(), time_ns() // 1_000_000
+    if not shown:
+        where = "in the journal" if folder is None else "of this folder"
+        console.print(f"no sessions {where} yet: run an agent behind planwire (planwire relay -- AGENT)", style="dim")
+        return
+    if not console.is_terminal:
+        for line in sessions_lines(shown, short_ids(ids), now):
+            console.print(line, markup=False, emoji=False)
+        return
+    console.print(sessions_list(shown, short_ids(ids), now))
+    if count > len(shown):
+        console.print(f"… and {count - len(shown)} more: planwire sessions --all", style="dim")

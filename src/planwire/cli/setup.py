@@ -1,0 +1,85 @@
+"""`planwire setup`: the settings that put the relay in front of an agent."""
+
+import argparse
+import re
+import shutil
+import sys
+from typing import Any
+
+from planwire.cli.command import new_command
+from planwire.cli.editors import EDITORS
+from planwire.errors import InputError
+
+__all__ = ["add_parser", "agent_name", "run"]
+
+_EXAMPLES = """\
+examples:
+  planwire setup zed -- npx -y @agentclientprotocol/claude-agent-acp
+  planwire setup jetbrains -- codex-acp
+  planwire setup neovim -- gemini --experimental-acp
+  planwire setup emacs --name "My agent" -- my-agent --acp
+  planwire setup vscode --journal ./plans.db -- my-agent --acp
+
+The settings are printed; where to paste them is said on standard error. No file is changed.
+"""
+
+_USAGE = "planwire setup [-h] EDITOR [--name NAME] [--journal URL] -- AGENT [ARGUMENT ...]"
+
+#: Programs that only start another one, which is the agent.
+_STARTERS = ("bun", "bunx", "env", "node", "npx", "pnpx", "python", "python3", "uv", "uvx", "x", "run", "exec", "dlx")
+
+
+def add_parser(commands: Any) -> None:
+    parser = new_command(
+        commands,
+        "setup",
+        run,
+        summary="print an editor's settings that put the relay in front of an agent",
+        description="Print the settings with which an editor starts an agent behind planwire.",
+        examples=_EXAMPLES,
+    )
+    parser.usage = _USAGE
+    parser.add_argument("editor", metavar="EDITOR", choices=list(EDITORS), help=" | ".join(EDITORS))
+    _add_options(parser)
+    parser.add_argument("agent", metavar="-- AGENT ...", nargs=argparse.REMAINDER, help="the agent's command")
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--name", metavar="NAME", help="what the editor calls the agent (default: from its command)")
+    parser.add_argument("--journal", metavar="URL", help="where its plans are kept (default: the user's own journal)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    agent = _agent(arguments)
+    if not agent:
+        raise InputError(f"which agent? Give its command: planwire setup {arguments.editor} -- AGENT ARGUMENTS")
+    editor = EDITORS[arguments.editor]
+    relay = ["relay", *(["--journal", arguments.journal] if arguments.journal else []), "--", *agent]
+    program = shutil.which("planwire") or "planwire"
+    print(editor.where, file=sys.stderr)
+    sys.stderr.flush()
+    print(editor.settings(arguments.name or f"{agent_name(agent)} (planwire)", [program, *relay]))
+    return 0
+
+
+def _agent(arguments: argparse.Namespace) -> list[str]:
+    """The agent's command. What stands between the editor and `--` are options: argparse takes all of it for one."""
+    words: list[str] = arguments.agent
+    if not words or not words[0].startswith("-"):
+        return words
+    end = words.index("--") if "--" in words else len(words)
+    options = argparse.ArgumentParser("planwire setup", add_help=False, usage=_USAGE)
+    _add_options(options)
+    options.parse_args(words[:end], arguments)
+    return words[end + 1 :]
+
+
+def agent_name(command: list[str]) -> str:
+    """What an agent is called: its program, without the path, the version and what only starts it."""
+    for word in command:
+        name = word.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
+        name = re.split("@|==", name, maxsplit=1)[0] or name
+        is_variable = re.match(r"[A-Za-z_]\w*=(?!=)", word)
+        if name and not word.startswith("-") and name not in _STARTERS and not is_variable:
+            return name
+    return command[0]

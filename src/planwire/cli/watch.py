@@ -1,0 +1,91 @@
+"""`planwire watch`: plans while they change."""
+
+import argparse
+import os
+import signal
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
+
+from planwire.cli.choose import choose_session, is_of_folder, newest_first, this_folder
+from planwire.cli.command import new_command
+from planwire.cli.journals import add_journal_option, journal_to_read
+
+if TYPE_CHECKING:
+    from planwire.fold import SessionState
+    from planwire.journal import Journal
+    from planwire.watching import Watcher
+
+__all__ = ["add_parser", "run"]
+
+_EXAMPLES = """\
+examples:
+  planwire watch                   the plans of this folder, live; a session that begins later, too
+  planwire watch 3f2a91bc          one session
+  planwire watch --all             whatever changes in the journal
+  planwire watch > changes.txt     without a terminal: a line a change
+  planwire watch --json            a JSON object a change, for a program
+
+Ctrl-C ends it.
+"""
+
+
+#: Of all the sessions in a journal so many are shown at once.
+AT_ONCE: Final = 3
+
+
+def add_parser(commands: Any) -> None:
+    parser = new_command(
+        commands,
+        "watch",
+        run,
+        summary="follow plans while they change",
+        description="Follow plans while they change: live on a terminal, a line a change without one.",
+        examples=_EXAMPLES,
+    )
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("session", metavar="SESSION", nargs="?", help="a session's id, or the beginning of it")
+    which.add_argument("--all", action="store_true", help="every session in the journal")
+    parser.add_argument("--json", action="store_true", help="print a JSON object a change")
+    add_journal_option(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    with journal_to_read(arguments) as journal:
+        watcher = _watcher(journal, arguments)
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that a terminal is left as it was
+        if arguments.json:
+            _print_json(watcher)
+            return 0
+        from planwire.terminal.live import follow_in_lines, watch_live  # noqa: PLC0415
+
+        if sys.stdout.isatty() and os.environ.get("TERM") not in ("dumb", "unknown"):
+            watch_live(watcher, AT_ONCE if arguments.all else 1)
+        else:
+            follow_in_lines(watcher, several=arguments.session is None)
+    return 0
+
+
+def _watcher(journal: "Journal", arguments: argparse.Namespace) -> "Watcher":
+    from planwire.watching import Watcher  # noqa: PLC0415
+
+    if arguments.session is not None:
+        chosen = choose_session(journal, arguments.session).id
+        return Watcher(journal, lambda state: state.id == chosen, (chosen,))
+    latest = tuple(session.id for session in reversed(newest_first(journal)))
+    if arguments.all:
+        return Watcher(journal, lambda state: True, latest[-AT_ONCE:])
+    folder = this_folder()
+
+    def is_here(state: "SessionState") -> bool:
+        return state.opened is not None and is_of_folder(state.opened.cwd, folder)
+
+    return Watcher(journal, is_here, latest)
+
+
+def _print_json(watcher: "Watcher") -> None:
+    from planwire.cli.json_output import json_line, write_text  # noqa: PLC0415
+
+    with suppress(KeyboardInterrupt):
+        for moment in watcher.news():
+            write_text(json_line(moment), now=True)

@@ -1,0 +1,63 @@
+"""A session at a glance: who works where on what, how far it is, and whether it goes on."""
+
+from typing import Final
+
+from msgspec import Struct
+
+from planwire.fold import SessionState
+from planwire.steps import Progress
+
+__all__ = ["DONE", "RUNNING", "STOPPED", "Overview", "overview", "total_progress"]
+
+#: What a session is doing: its agent works, or ended its turn with work left, or everything on its plans is done.
+RUNNING: Final = "running"
+STOPPED: Final = "stopped"
+DONE: Final = "done"
+
+
+class Overview(Struct, frozen=True):
+    """What a list of sessions shows. Times are Unix times in milliseconds; `current` are the steps in progress."""
+
+    id: str
+    state: str
+    stop_reason: str | None
+    agent: str | None
+    client: str | None
+    cwd: str | None
+    title: str | None
+    plans: int
+    done: int
+    total: int
+    cancelled: int
+    current: tuple[str, ...]
+    last_seq: int
+    first_at: int
+    last_at: int
+
+
+def overview(state: SessionState, first_at: int, last_at: int) -> Overview:
+    """The glance at a session, given when its first and its last event happened."""
+    progress = total_progress(state)
+    opened = state.opened
+    return Overview(
+        state.id,
+        DONE if 0 < progress.total == progress.done else RUNNING if state.stopped is None else STOPPED,
+        state.stopped,
+        opened.agent if opened else None,
+        opened.client if opened else None,
+        opened.cwd if opened else None,
+        opened.title if opened else None,
+        len(state.live()),
+        progress.done,
+        progress.total,
+        progress.cancelled,
+        tuple(step.content for step in progress.current),
+        state.seq,
+        first_at,
+        last_at,
+    )
+
+
+def total_progress(state: SessionState) -> Progress:
+    """How far all the plans of a session are, taken together."""
+    return Progress.of(step for record in state.live().values() for step in record.state.steps)

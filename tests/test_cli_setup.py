@@ -1,0 +1,140 @@
+"""Settings for editors: each in its editor's own language, with every word of the agent's command intact."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from planwire.cli import main
+from planwire.cli.editors import EDITORS
+from planwire.cli.setup import agent_name
+
+AWKWARD = ["my agent", "--say", 'a "quoted" \\ word', "tab\tand\nline", "ünï", "'single'", ""]
+
+
+def settings_for(editor: str, *agent: str, options: tuple[str, ...] = ()) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-m", "planwire", "setup", editor, *options, "--", *agent],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PATH": "", "PYTHONUTF8": "1"},
+    )
+
+
+@pytest.mark.parametrize(
+    ("editor", "keys"),
+    [
+        ("zed", {"type": "custom"}),
+        ("jetbrains", {}),
+        ("vscode", {}),
+    ],
+)
+def test_json_settings_start_the_relay(editor: str, keys: dict[str, str]) -> None:
+    result = settings_for(editor, *AWKWARD, options=("--name", "Mine", "--journal", "./p.db"))
+    value: dict[str, Any] = json.loads(result.stdout)
+    [top] = value
+    assert top == ("acp.agents" if editor == "vscode" else "agent_servers")
+    relay = {"command": "planwire", "args": ["relay", "--journal", "./p.db", "--", *AWKWARD], "env": {}}
+    assert value[top] == {"Mine": {**keys, **relay}}
+    assert result.stderr.startswith("For ")
+
+
+def strings(text: str) -> list[str]:
+    """The double-quoted strings of a Lua or Emacs Lisp text, read."""
+    unescaped = {"n": "\n", "r": "\r", "t": "\t"}
+    found = re.findall(r'"((?:[^"\\]|\\.)*)"', text, re.DOTALL)
+    return [re.sub(r"\\(.)", lambda match: unescaped.get(match[1], match[1]), each) for each in found]
+
+
+@pytest.mark.parametrize("editor", ["neovim", "emacs"])
+def test_other_settings_hold_the_same_words(editor: str) -> None:
+    text = settings_for(editor, *AWKWARD).stdout
+    words = ["planwire", "relay", "--", *AWKWARD]
+    found = strings(text)
+    assert any(found[at : at + len(words)] == words for at in range(len(found)))
+    bare = re.sub(r'"(?:[^"\\]|\\.)*"', '""', text, flags=re.DOTALL)
+    for opening, closing in ("()", "{}", "[]"):
+        assert bare.count(opening) == bare.count(closing)
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs", "Cc"])), min_size=1), st.text(min_size=1))
+def test_any_command_survives_in_every_language(agent: list[str], name: str) -> None:
+    for editor, each in EDITORS.items():
+        text = each.settings(name, ["planwire", "relay", "--", *agent])
+        if editor in ("neovim", "emacs"):
+            found = strings(text)
+            words = ["relay", "--", *agent]
+            assert any(found[at : at + len(words)] == words for at in range(len(found)))
+        else:
+            [agents] = json.loads(text).values()
+            assert agents[name]["args"] == ["relay", "--", *agent]
+
+
+@pytest.mark.skipif(shutil.which("luac") is None, reason="no Lua here to read the settings")
+def test_lua_reads_the_settings_for_neovim(tmp_path: Path) -> None:
+    (tmp_path / "init.lua").write_text(settings_for("neovim", *AWKWARD).stdout)
+    subprocess.run(["luac", "-p", tmp_path / "init.lua"], check=True)
+
+
+@pytest.mark.skipif(shutil.which("emacs") is None, reason="no Emacs here to read the settings")
+def test_emacs_reads_its_settings(tmp_path: Path) -> None:
+    (tmp_path / "init.el").write_text(settings_for("emacs", *AWKWARD).stdout)
+    subprocess.run(["emacs", "--batch", "-l", tmp_path / "init.el"], check=True)
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        ("claude-agent-acp", "claude-agent-acp"),
+        ("/opt/bin/codex-acp --debug", "codex-acp"),
+        ("npx -y @agentclientprotocol/claude-agent-acp@latest", "claude-agent-acp"),
+        ("uvx deepagents-acp==0.1 --x", "deepagents-acp"),
+        ("env KEY=1 gemini --experimental-acp", "gemini"),
+        ("node ./dist/agent.js", "agent.js"),
+        ("npx", "npx"),
+    ],
+)
+def test_an_agent_is_called_by_its_program(command: str, name: str) -> None:
+    assert agent_name(command.split()) == name
+
+
+def test_codecompanion_uses_the_adapter_that_knows_the_agent() -> None:
+    assert 'extend("claude_code"' in settings_for("neovim", "npx", "@x/claude-agent-acp").stdout
+    assert 'extend("opencode"' in settings_for("neovim", "my-agent").stdout
+
+
+def test_planwire_is_named_by_its_place_if_that_is_known(tmp_path: Path) -> None:
+    program = tmp_path / "planwire"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    result = subprocess.run(
+        [sys.executable, "-m", "planwire", "setup", "zed", "--", "my-agent"],
+        capture_output=True,
+        check=True,
+        env={**os.environ, "PATH": str(tmp_path)},
+    )
+    assert json.loads(result.stdout)["agent_servers"]["my-agent (planwire)"]["command"] == str(program)
+
+
+@pytest.mark.parametrize("words", [[], ["--"], ["--name", "x"], ["--name", "x", "--"]], ids=" ".join)
+def test_without_an_agent_it_asks_for_one(capsys: pytest.CaptureFixture[str], words: list[str]) -> None:
+    assert main(["setup", "zed", *words]) == 2
+    assert "which agent?" in capsys.readouterr().err
+
+
+def test_options_may_stand_before_the_editor_and_behind_it(capsys: pytest.CaptureFixture[str]) -> None:
+    agent = ["npx", "-y", "--", "my-agent", "--name", "its own"]
+    for words in (["--name", "Mine", "zed"], ["zed", "--name", "Mine"], ["zed", "--name=Mine"]):
+        assert main(["setup", *words, "--", *agent]) == 0
+        assert json.loads(capsys.readouterr().out)["agent_servers"]["Mine"]["args"] == ["relay", "--", *agent]
+    with pytest.raises(SystemExit):
+        main(["setup", "zed", "--unheard-of", "--", *agent])
