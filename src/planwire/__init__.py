@@ -11,8 +11,8 @@ An agent's author starts with `PlanSession`: plan tools for the model, a context
 for ACP clients. `BlockingPlanSession` is the same without an event loop. These are imported when they are first used.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+import importlib as _importlib
+import typing as _typing
 
 from planwire.acp import (
     DIALECTS,
@@ -36,7 +36,7 @@ from planwire.errors import PlanwireError
 from planwire.plan import Entry, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan
 from planwire.steps import PlanState, Progress, Step, mark, track
 
-if TYPE_CHECKING:
+if _typing.TYPE_CHECKING:
     from planwire.blocking import BlockingPlanSession
     from planwire.journal import Journal, open_journal
     from planwire.peers import Peer
@@ -94,7 +94,11 @@ _LATER = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> _typing.Any:
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_LATER[name]), name)
+    return getattr(_importlib.import_module(_LATER[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__
