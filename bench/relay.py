@@ -1,0 +1,199 @@
+"""What a relay costs: how long a line takes through it, how many go through, how soon it is there, what it remembers.
+
+Every relay runs the same agent and is sent the same lines in the same run, in turns, and a ratio is the median of what
+each round says on its own: a machine that is slow for a while is slow for all of them. planwire runs as it is
+installed, with its journal in a file.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+from bench.figure import Cell, Figure, at_least, at_most
+from bench.progress import say
+from bench.proof import prove
+from bench.relay_agent import KINDS
+
+__all__ = ["measure"]
+
+ROUNDS = 21
+TRIPS = 100
+FLOODS = {
+    "plan": {"planwire": 10_000, "pump": 10_000, "sdk": 1_000},
+    "chunk": {"planwire": 100_000, "pump": 100_000, "sdk": 2_000},
+}
+STARTS = 20
+MEMORY_LINES = (100_000, 1_000_000)
+
+_AGENT = [sys.executable, "-m", "bench.relay_agent"]
+_ROOT = Path(__file__).parent.parent
+
+
+class Client:
+    """The client's end of a relay."""
+
+    def __init__(self, command: list[str], environment: dict[str, str]) -> None:
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, cwd=_ROOT, env=environment
+        )
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self._to, self._from = self.process.stdin.fileno(), self.process.stdout.fileno()
+        self._held = b""
+        self._asked = 0
+        self.ask("initialize", protocolVersion=1, clientCapabilities={})
+        self.ask("session/new", cwd="/project", mcpServers=[])
+
+    def send(self, method: str, **params: Any) -> None:
+        message: dict[str, Any] = {"jsonrpc": "2.0", "method": method, "params": params}
+        if method != "bench/echo":
+            self._asked += 1
+            message["id"] = self._asked
+        os.write(self._to, json.dumps(message).encode() + b"\n")
+
+    def line(self) -> bytes:
+        while b"\n" not in self._held:
+            chunk = os.read(self._from, 64 * 1024)
+            if not chunk:
+                raise EOFError("the relay ended")
+            self._held += chunk
+        line, _, self._held = self._held.partition(b"\n")
+        return line
+
+    def ask(self, method: str, **params: Any) -> None:
+        self.send(method, **params)
+        while b'"result"' not in self.line():
+            pass
+
+    def trip(self, kind: str) -> float:
+        """The seconds that a question and a line in answer take."""
+        start = perf_counter()
+        self.send("bench/echo", kind=kind)
+        self.line()
+        return perf_counter() - start
+
+    def flood(self, kind: str, count: int) -> float:
+        """The lines that come through in a second."""
+        self.send("bench/flood", kind=kind, count=count)
+        start = perf_counter()
+        lines = 0
+        while lines <= count:  # the answer is one more
+            chunk = os.read(self._from, 1024 * 1024)
+            prove(bool(chunk), True, "a relay that goes on")
+            lines += chunk.count(b"\n")
+        seconds = perf_counter() - start
+        prove(lines, count + 1, f"lines of a flood of {kind}s")
+        return count / seconds
+
+    def resident(self) -> int:
+        """The kilobytes that the relay has in memory."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(status.split("VmRSS:")[1].split()[0])
+
+    def close(self) -> None:
+        for stream in (self.process.stdin, self.process.stdout):
+            assert stream is not None
+            stream.close()
+        self.process.wait(20)
+
+
+def measure() -> Iterator[Figure]:
+    with _relays() as (commands, environment):
+        yield from _speed(commands, environment)
+        yield from _start(commands["planwire"], environment)
+        yield from _memory(commands["planwire"], environment)
+
+
+@contextmanager
+def _relays() -> Iterator[tuple[dict[str, list[str]], dict[str, str]]]:
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        environment |= {"PYTHONPYCACHEPREFIX": f"{folder}/code", "PLANWIRE_JOURNAL": f"{folder}/journal.db"}
+        planwire = [sys.executable, "-m", "planwire", "relay", "--"]
+        peers = {kind: [sys.executable, "-m", "bench.relay_peers", kind] for kind in ("pump", "sdk")}
+        yield {"planwire": planwire, **peers}, environment
+
+
+def _speed(commands: dict[str, list[str]], environment: dict[str, str]) -> Iterator[Figure]:
+    say(f"{ROUNDS} rounds of {len(commands)} relays")
+    clients = {name: Client([*command, *_AGENT], environment) for name, command in commands.items()}
+    trips: dict[tuple[str, str], list[float]] = {(name, kind): [] for name in clients for kind in KINDS}
+    floods: dict[tuple[str, str], list[float]] = {(name, kind): [] for name in clients for kind in KINDS}
+    for number in range(ROUNDS):
+        for kind in KINDS:
+            for name in list(clients)[:: (-1) ** number]:
+                trips[name, kind].append(median(clients[name].trip(kind) for _ in range(TRIPS)))
+    for number in range(ROUNDS):
+        for kind in KINDS:
+            for name in list(clients)[:: (-1) ** number]:
+                floods[name, kind].append(clients[name].flood(kind, FLOODS[kind][name]))
+    for client in clients.values():
+        client.close()
+    for name in clients:
+        for kind in KINDS:
+            row = f"{name}, {kind} lines"
+            microseconds = median(trips[name, kind]) * 1e6
+            yield Figure(f"relay_{name}_{kind}_trip_us", microseconds, "µs", cell=Cell(row, "round trip"))
+            rate = median(floods[name, kind])
+            yield Figure(f"relay_{name}_{kind}_lines_per_s", rate, "1/s", cell=Cell(row, "lines"))
+    both = [
+        sum(trips["planwire", kind][number] / trips["pump", kind][number] for kind in KINDS) / len(KINDS)
+        for number in range(ROUNDS)
+    ]
+    yield Figure("relay_latency_vs_byte_pump", median(both), "x", at_most(1.5))
+    for kind, bound in (("plan", 8), ("chunk", 25)):
+        ratio = _ratio(floods["planwire", kind], floods["sdk", kind])
+        yield Figure(f"relay_{kind}_lines_vs_sdk_relay", ratio, "x", at_least(bound))
+
+
+def _ratio(own: list[float], theirs: list[float]) -> float:
+    return median(one / other for one, other in zip(own, theirs, strict=True))
+
+
+def _start(command: list[str], environment: dict[str, str]) -> Iterator[Figure]:
+    """From the start of the process to the first byte that it relayed. The agent is one that starts at once."""
+    say(f"{STARTS} starts")
+    rounds = []
+    for _ in range(STARTS + 1):
+        start = perf_counter()
+        subprocess.run([sys.executable, "-c", "pass"], env=environment, check=True, stdin=subprocess.DEVNULL)
+        middle = perf_counter()
+        with subprocess.Popen(
+            [*command, "cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, cwd=_ROOT
+        ) as process:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            process.stdin.write(b"{}\n")
+            process.stdin.flush()
+            process.stdout.read(1)
+            rounds.append((middle - start, perf_counter() - middle))
+            process.stdin.close()
+            process.stdout.read()
+    del rounds[0]  # it wrote the byte code
+    yield Figure("relay_start_ms", median(relay for _, relay in rounds) * 1_000, "ms")
+    yield Figure("relay_start_vs_python", median(relay / python for python, relay in rounds), "x", at_most(8))
+
+
+def _memory(command: list[str], environment: dict[str, str]) -> Iterator[Figure]:
+    """Plans and chunks in turn, as a long session has them."""
+    say(f"memory over {MEMORY_LINES[1]:,} lines")
+    client = Client([*command, *_AGENT], environment)
+    found = []
+    sent = 0
+    for lines in MEMORY_LINES:
+        while sent < lines:
+            client.flood("plan", 500)
+            client.flood("chunk", 9_500)
+            sent += 10_000
+        found.append(client.resident())
+    client.close()
+    yield Figure("relay_memory_mb", found[-1] / 1024, "MB")
+    yield Figure("relay_memory_growth", found[-1] / found[0], "x", at_most(1.05))

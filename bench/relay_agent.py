@@ -1,0 +1,53 @@
+"""An agent for the benchmark of relays: as quick as an agent can be, so that what is timed is the relay.
+
+It answers `initialize` and `session/new`; `bench/flood` makes it send lines of a kind and then the answer, `bench/echo`
+makes it send a line of a kind.
+"""
+
+import json
+import os
+import sys
+
+from bench.lines import LINES, one_status_apart
+
+#: What is sent, in turn: an agent that repeats itself would make it easy for whoever remembers.
+KINDS = {"plan": one_status_apart(20), "chunk": (LINES["chunk"], LINES["chunk"].replace(b"Found it.", b"Fixed it."))}
+_RESULTS = {
+    "initialize": {"protocolVersion": 1, "agentCapabilities": {}, "agentInfo": {"name": "bench", "version": "1"}},
+    "session/new": {"sessionId": "sess_01JC8R5T9W3K7M2QX4ZB6NHVPD"},
+}
+_BLOCK = 64 * 1024
+
+
+def main() -> None:
+    blocks = {kind: _pair(kind) * max(1, _BLOCK // len(_pair(kind))) for kind in KINDS}
+    turn = 0
+    for line in sys.stdin.buffer:
+        message = json.loads(line)
+        params, result = message["params"], _RESULTS.get(message["method"])
+        if message["method"] == "bench/echo":
+            _write(KINDS[params["kind"]][turn % 2] + b"\n")
+            turn += 1
+            continue
+        if message["method"] == "bench/flood":
+            block, left = blocks[params["kind"]], params["count"] * len(_pair(params["kind"])) // 2
+            while left > 0:
+                _write(block[:left])
+                left -= len(block)
+        answer = {"jsonrpc": "2.0", "id": message["id"], "result": result}
+        _write(json.dumps(answer, separators=(",", ":")).encode() + b"\n")
+
+
+def _pair(kind: str) -> bytes:
+    first, second = KINDS[kind]
+    return first + b"\n" + second + b"\n"
+
+
+def _write(data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(1, view) :]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,90 @@
+"""What the relay does about a line: values, made by the policy and carried out by the pump and the recorder."""
+
+from typing import Final, TypeAlias
+
+from msgspec import Struct
+
+from planwire.events import Event
+from planwire.fold import SessionState
+
+__all__ = [
+    "BY_AGENT",
+    "BY_CLIENT",
+    "BY_RELAY",
+    "Action",
+    "Known",
+    "Meet",
+    "Record",
+    "RecordLine",
+    "ToAgent",
+    "ToClient",
+    "Warn",
+]
+
+#: Who did what is recorded. An answer to a question of the agent's is the client's: it may have asked nobody.
+BY_AGENT: Final = "agent"
+BY_CLIENT: Final = "client"
+BY_RELAY: Final = "relay"
+
+
+class ToClient(Struct, frozen=True):
+    """Bytes for the client, line feed included."""
+
+    data: bytes
+
+
+class ToAgent(Struct, frozen=True):
+    """Bytes for the agent, line feed included."""
+
+    data: bytes
+
+
+class Meet(Struct, frozen=True):
+    """A session is mentioned for the first time on this connection. One that is not fresh may have a history."""
+
+    session: str
+    fresh: bool
+    agent: str | None = None
+    cwd: str | None = None
+
+
+class Record(Struct, frozen=True):
+    """Something that happened in a session. `streams`: a text that may go on growing, as one version."""
+
+    session: str
+    event: Event
+    by: str = BY_AGENT
+    streams: bool = False
+
+
+class RecordLine(Struct, frozen=True):
+    """The agent set its plan to the list on a line, which is to be read when there is time."""
+
+    session: str
+    line: bytes
+
+
+class Warn(Struct, frozen=True):
+    """A word to the person, on standard error."""
+
+    text: str
+
+
+Action: TypeAlias = ToClient | ToAgent | Meet | Record | RecordLine | Warn
+
+
+class Known(Struct, frozen=True):
+    """What the journal knows of a session: its state, the number up to which the agent was told of it, and the texts
+    that were added to its prompts, by their marks."""
+
+    state: SessionState
+    told: int = 0
+    marks: dict[str, str] = {}
+
+    @property
+    def id(self) -> str:
+        return self.state.id
+
+    @property
+    def seq(self) -> int:
+        return self.state.seq

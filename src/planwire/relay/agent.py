@@ -1,0 +1,97 @@
+"""The agent as a process: started, sent the signals that are sent to us, ended if it does not end by itself."""
+
+import os
+import re
+import signal
+import subprocess
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from threading import Thread
+from time import sleep
+from typing import Any, Final
+
+from planwire.errors import InputError
+
+__all__ = ["GRACE", "end_like", "end_when_silent", "name_of", "start_agent"]
+
+#: Seconds that an agent may be silent after the end of its input before it is ended.
+GRACE: Final = 5.0
+#: Seconds between asking an agent to end and ending it.
+_KILL_AFTER: Final = 2.0
+_GLANCE: Final = 0.05
+_INTERPRETER: Final = re.compile(r"python[\d.]*|node|npx|npm|bun|bunx|deno|uv|uvx|run|exec|env|sh|bash|\w+=.*")
+_FORWARDED: Final = ("SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2")
+
+
+def name_of(command: Sequence[str]) -> str:
+    """What to call an agent that does not name itself: the program, or what it is that an interpreter runs."""
+    names = [word.rstrip("/").rpartition("/")[2] for word in command if not word.startswith("-")]
+    return next((name for name in names if not _INTERPRETER.fullmatch(name)), names[0] if names else command[0])
+
+
+def start_agent(command: Sequence[str]) -> "subprocess.Popen[bytes]":
+    """The agent, with its input and output as pipes. Its standard error is ours, and so are the signals we are sent."""
+    try:
+        agent = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)  # noqa: S603
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise InputError(
+            f"the agent {command[0]!r} could not be started: {reason}. Check the command after --"
+        ) from None
+
+    def forward(number: int, _frame: Any) -> None:
+        if not (number == signal.SIGINT and _is_in_foreground()):  # a terminal has sent it to the agent too
+            with suppress(OSError):
+                agent.send_signal(number)
+
+    for name in _FORWARDED:
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, forward)
+    return agent
+
+
+def end_when_silent(agent: "subprocess.Popen[bytes]", silence: Callable[[], float], grace: float) -> None:
+    """The agent's input is at its end: an agent that does not end, and has been silent for long enough, is ended.
+
+    One that still has something to say may go on.
+    """
+
+    def watch() -> None:
+        while agent.returncode is None and silence() < grace:
+            sleep(_GLANCE)
+        if agent.returncode is None:
+            agent.terminate()
+            sleep(_KILL_AFTER)
+        if agent.returncode is None:
+            agent.kill()
+
+    Thread(target=watch, name="planwire end", daemon=True).start()
+
+
+def end_like(code: int) -> int:
+    """End as the agent did: the exit code, or, if a signal ended it, the same signal."""
+    if code >= 0:
+        return code
+    with suppress(OSError, ValueError):
+        import resource  # noqa: PLC0415
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # the agent has left its own
+    with suppress(OSError, ValueError):
+        signal.signal(-code, signal.SIG_DFL)
+    with suppress(OSError):
+        os.kill(os.getpid(), -code)
+    return 128 - code
+
+
+def _is_in_foreground() -> bool:
+    try:
+        terminal = os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY)
+    except OSError:
+        return False
+    try:
+        return os.tcgetpgrp(terminal) == os.getpgrp()
+    except OSError:
+        return False
+    finally:
+        os.close(terminal)

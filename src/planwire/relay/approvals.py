@@ -1,0 +1,133 @@
+"""Plans that a person is asked to approve: not a plan message, but a permission request of the agent's.
+
+The request itself may hold nothing of the plan: its text stood in an update of the tool call before it. An answer is an
+approval only if it selects an option that was offered with an allow kind (R43).
+"""
+
+from collections.abc import Container
+from typing import Any, Final
+
+from msgspec import Struct
+
+from planwire.events import APPROVED, CHANGES_REQUESTED
+from planwire.plan import Fields, MarkdownPlan, Plan, PlanId
+
+__all__ = ["Approvals", "Question"]
+
+#: The id of the plan under review where the agent does not say it, as claude-agent-acp calls it afterwards.
+PLAN_MODE: Final = "plan-mode"
+_REVIEW_PREFIX: Final = "plan-review:"
+_MODE_KIND: Final = "switch_mode"
+_LEAVING: Final = frozenset(("ExitPlanMode", "exit_plan_mode"))
+#: Tool calls whose texts are remembered, and questions that may wait for an answer.
+_MOST: Final = 64
+
+
+class Question(Struct, frozen=True):
+    """A person is asked about a plan. `proposed` is the plan itself where no plan message has said it; `is_ahead`: the
+    plan is not known at all yet, and the verdict is on the one that comes next."""
+
+    session: str
+    plan_id: PlanId
+    options: dict[str, str]
+    proposed: MarkdownPlan | None = None
+    is_ahead: bool = False
+
+
+class Approvals:
+    """The questions about plans on one connection."""
+
+    def __init__(self) -> None:
+        self._texts: dict[tuple[str, str], str] = {}
+        self._questions: dict[object, Question] = {}
+
+    def hear_tool_call(self, session: str, call: Fields) -> None:
+        """A tool call, or an update of one, may hold the text of a plan that is about to be proposed."""
+        text, call_id = _plan_text(call), call.get("toolCallId")
+        if text and isinstance(call_id, str):
+            self._texts[session, call_id] = text
+            _bound(self._texts)
+
+    def ask(
+        self, request_id: object, params: Any, plans: dict[PlanId, Plan], current: Container[PlanId]
+    ) -> Question | None:
+        """A permission request; None if it is not about a plan. `plans` are the session's, as far as they are known,
+        and `current` those that were set in this turn."""
+        call = _tool_call(params)
+        if call is None or not isinstance(params.get("sessionId"), str):
+            return None
+        session, call_id = params["sessionId"], str(call.get("toolCallId"))
+        text = _plan_text(call) or self._texts.get((session, call_id), "")
+        leaves = _tool_name(call) in _LEAVING or call_id.startswith(_REVIEW_PREFIX)
+        if not (leaves or (text and call.get("kind") == _MODE_KIND)):  # plan mode is entered with a question too
+            return None
+        plan_id, proposed = _reviewed(call_id, text, plans)
+        is_ahead = not text and plan_id not in current
+        question = Question(session, plan_id, _options(params), proposed, is_ahead)
+        self._questions[request_id] = question
+        _bound(self._questions)
+        return question
+
+    def answer(self, request_id: object, result: Any) -> tuple[Question, str] | None:
+        """The client's answer: the question and the verdict, if it is one."""
+        question = self._questions.pop(request_id, None)
+        match result:
+            case {"outcome": {"outcome": "selected", "optionId": str(option)}} if question is not None:
+                kind = question.options.get(option, "")
+                if kind.startswith("allow"):
+                    return question, APPROVED
+                if kind.startswith("reject"):
+                    return question, CHANGES_REQUESTED
+        return None
+
+
+def _tool_call(params: Any) -> Fields | None:
+    """The tool call of a request, in version 1 or in version 2."""
+    match params:
+        case {"toolCall": dict(call)} | {"subject": {"toolCall": dict(call)}}:
+            return call
+    return None
+
+
+def _tool_name(call: Fields) -> object:
+    match call:
+        case {"name": str(name)} | {"_meta": {"claudeCode": {"toolName": str(name)}}}:
+            return name
+    return None
+
+
+def _plan_text(call: Fields) -> str:
+    match call:
+        case {"rawInput": {"plan": str(text)}} if text.strip():
+            return text.strip()
+        case {"kind": "switch_mode", "content": list(content)}:
+            blocks = [block.get("content") for block in content if isinstance(block, dict)]
+            texts = [
+                block["text"] for block in blocks if isinstance(block, dict) and isinstance(block.get("text"), str)
+            ]
+            return "\n".join(texts).strip()
+    return ""
+
+
+def _reviewed(call_id: str, text: str, plans: dict[PlanId, Plan]) -> tuple[PlanId, MarkdownPlan | None]:
+    """Which plan a question is about, and the plan itself if no message has said it yet."""
+    texts = {plan_id: plan.content for plan_id, plan in plans.items() if isinstance(plan, MarkdownPlan)}
+    for plan_id, known in texts.items():
+        if text and known.strip() == text:
+            return plan_id, None
+    named = call_id.removeprefix(_REVIEW_PREFIX) if call_id.startswith(_REVIEW_PREFIX) else PLAN_MODE
+    return named, MarkdownPlan(named, text) if text else None
+
+
+def _options(params: Fields) -> dict[str, str]:
+    options = params.get("options")
+    return {
+        option["optionId"]: option["kind"]
+        for option in (options if isinstance(options, list) else ())
+        if isinstance(option, dict) and isinstance(option.get("optionId"), str) and isinstance(option.get("kind"), str)
+    }
+
+
+def _bound(entries: dict[Any, Any]) -> None:
+    while len(entries) > _MOST:
+        del entries[next(iter(entries))]

@@ -1,0 +1,90 @@
+"""What waits to be written to the journal: bounded, and never in the way of those who put something in.
+
+When it is full the newest word on each thing (a plan, the end of a turn) takes the place of the one before, so that
+what is written in the end is the last state of everything. What was displaced is counted.
+"""
+
+from collections import deque
+from threading import Event, Lock
+from typing import Final
+
+from msgspec import Struct
+
+from planwire.events import PlanRemoved, PlanSet
+from planwire.relay.actions import Meet, Record, RecordLine
+
+__all__ = ["MOST_BYTES", "MOST_RECORDS", "Arrived", "Backlog"]
+
+MOST_RECORDS: Final = 2_000
+MOST_BYTES: Final = 32 * 1024 * 1024
+
+
+class Arrived(Struct, frozen=True):
+    """Something for the journal, and when it came, in milliseconds. `size` is about what it weighs, in bytes."""
+
+    action: Meet | Record | RecordLine
+    at: int = 0
+    size: int = 0
+
+
+class Backlog:
+    """A queue from the threads that carry the traffic to the one that has the journal."""
+
+    def __init__(self, most_records: int = MOST_RECORDS, most_bytes: int = MOST_BYTES) -> None:
+        self._most_records = most_records
+        self._most_bytes = most_bytes
+        self._lock = Lock()
+        self._filled = Event()
+        self._line: deque[Arrived] = deque()
+        self._size = 0
+        self._newest: dict[object, Arrived] = {}  # by what they are about, once the line is full
+        self.displaced = 0
+
+    def put(self, item: Arrived) -> None:
+        """Add something, at once."""
+        with self._lock:
+            full = len(self._line) >= self._most_records or self._size + item.size > self._most_bytes
+            if (self._newest or (full and self._line)) and not isinstance(item.action, Meet):
+                subject = _subject(item.action)
+                self.displaced += subject in self._newest
+                self._newest.pop(subject, None)
+                self._newest[subject] = item
+            else:
+                self._line.append(item)
+                self._size += item.size
+        if not self._filled.is_set():
+            self._filled.set()
+
+    def take(self) -> list[Arrived]:
+        """All that waits, in order."""
+        with self._lock:
+            items = [*self._line, *self._newest.values()]
+            self._line.clear()
+            self._newest.clear()
+            self._size = 0
+            self._filled.clear()
+        return items
+
+    def wait(self, seconds: float) -> bool:
+        """Wait until there is something, or the time is up."""
+        return self._filled.wait(seconds)
+
+    def wake(self) -> None:
+        """End a wait that is going on, or the next one."""
+        self._filled.set()
+
+    def __len__(self) -> int:
+        with self._lock:
+            return len(self._line) + len(self._newest)
+
+
+def _subject(action: Record | RecordLine) -> object:
+    match action:
+        case RecordLine():
+            return action.session, PlanSet, None
+        case Record(event=PlanSet(plan=plan)):
+            return action.session, PlanSet, plan.id
+        case Record(event=PlanRemoved(plan_id=plan_id)):
+            return action.session, PlanSet, plan_id
+        case Record(event=event):
+            return action.session, type(event)

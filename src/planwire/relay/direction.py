@@ -1,0 +1,125 @@
+"""One direction of the traffic: a thread that reads a pipe, asks about the lines that may matter, and writes another.
+
+It blocks while its reader is slow, which slows the writer down just as it would be without a relay. It holds no more
+than one line that is not whole yet.
+"""
+
+import os
+import select
+from collections.abc import Callable
+from contextlib import suppress
+from threading import Thread
+from time import monotonic
+from typing import Final
+
+from planwire.relay.actions import Action, ToAgent, ToClient, Warn
+from planwire.relay.framing import Framer, Sieve
+
+__all__ = ["Direction"]
+
+_CHUNK: Final = 64 * 1024
+
+
+class Direction:
+    """From one file descriptor to another. `hear` says what to do about a line, `carry_out` does what is not sending.
+
+    `at_end` is called when there is nothing more to come, or nobody to read it.
+    """
+
+    def __init__(
+        self,
+        source: int,
+        target: int,
+        sieve: Sieve,
+        hear: Callable[[bytes], list[Action]],
+        carry_out: Callable[[list[Action], int], None],
+        at_end: Callable[[], None],
+    ) -> None:
+        self._source = source
+        self._target = target
+        self._sieve = sieve
+        self._hear = hear
+        self._carry_out = carry_out
+        self._at_end = at_end
+        self._is_writing = self._has_failed = False
+        self.heard_at = monotonic()
+        self._thread = Thread(target=self._run, name=f"planwire {source} to {target}", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def join(self, seconds: float) -> bool:
+        """Wait for the end; whether it has come."""
+        self._thread.join(seconds)
+        return not self._thread.is_alive()
+
+    def silence(self) -> float:
+        """Seconds since something came. As long as its reader is slow, a writer can't be called silent."""
+        return 0.0 if self._is_writing else monotonic() - self.heard_at
+
+    def _run(self) -> None:
+        framer = Framer()
+        try:
+            while chunk := self._read():
+                self.heard_at = monotonic()
+                for data, lines in framer.feed(chunk):
+                    self._write(self._through(data) if lines else data)
+            for data, lines in framer.end():
+                self._write(self._through(data) if lines else data)
+        except OSError:  # nobody reads any more
+            pass
+        finally:
+            _let_go(self._source)
+            _let_go(self._target)
+            self._at_end()
+
+    def _through(self, data: bytes) -> bytes:
+        """The lines as they leave: the same object, if there is nothing to change."""
+        pieces: list[bytes] = []
+        done = 0
+        for start, end in self._sieve.lines(data):
+            line = data[start:end]
+            try:
+                actions = self._hear(line)
+            except Exception as error:  # a fault of ours must not cost the line, nor those behind it
+                actions = self._excuse(line, error)
+            sent = [action.data for action in actions if isinstance(action, (ToAgent, ToClient))]
+            if len(actions) > len(sent):
+                self._carry_out(actions, len(line))
+            if len(sent) != 1 or sent[0] is not line:
+                pieces += (data[done:start], *sent)
+                done = end
+        return b"".join((*pieces, data[done:])) if done else data
+
+    def _excuse(self, line: bytes, error: Exception) -> list[Action]:
+        passed_on: list[Action] = [ToClient(line)]
+        if self._has_failed:
+            return passed_on
+        self._has_failed = True
+        problem = f"a line could not be looked into and was passed on as it is ({type(error).__name__}: {error})"
+        return [*passed_on, Warn(f"{problem}. Please report this")]
+
+    def _read(self) -> bytes:
+        while True:
+            try:
+                return os.read(self._source, _CHUNK)
+            except BlockingIOError:  # whoever made the pipe made it so
+                select.select([self._source], [], [])
+
+    def _write(self, data: bytes) -> None:
+        self._is_writing = True
+        view = memoryview(data)
+        while view:
+            try:
+                view = view[os.write(self._target, view) :]
+            except BlockingIOError:
+                select.select([], [self._target], [])
+        self._is_writing = False
+
+
+def _let_go(descriptor: int) -> None:
+    """Close our end of a pipe, so that the other side notices; the number stays taken."""
+    with suppress(OSError):
+        nothing = os.open(os.devnull, os.O_RDWR)
+        os.dup2(nothing, descriptor)
+        os.close(nothing)

@@ -1,0 +1,112 @@
+"""Bytes in, whole lines out: as many as there are, in one block, without copying them.
+
+A line of which the end has not come yet is held back, up to a limit. A longer one is not held: its pieces are passed on
+as they come and nobody looks into them, so that memory stays bounded however long it is.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+__all__ = ["LONGEST_LINE", "Block", "Framer", "Sieve"]
+
+#: Bytes of the longest line that is looked into.
+LONGEST_LINE: Final = 16 * 1024 * 1024
+
+
+class Block(NamedTuple):
+    """Bytes to pass on. `lines`: they are whole lines, and may be looked into."""
+
+    data: bytes
+    lines: bool = True
+
+
+class Framer:
+    """Cuts one stream into blocks. What comes out is what went in, in order."""
+
+    def __init__(self, longest: int = LONGEST_LINE) -> None:
+        self._longest = longest
+        self._held: list[bytes] = []
+        self._size = 0
+        self._passing = False
+
+    def feed(self, chunk: bytes) -> list[Block]:
+        """The blocks that are complete with this chunk."""
+        blocks = []
+        if self._held or self._passing:
+            end = chunk.find(b"\n") + 1
+            if not end:
+                return self._hold(chunk)
+            blocks.append(self._finish(chunk[:end]))
+            chunk = chunk[end:]
+        end = chunk.rfind(b"\n") + 1
+        if end:
+            blocks.append(Block(chunk[:end]))
+            chunk = chunk[end:]
+        if chunk:
+            blocks += self._hold(chunk)
+        return blocks
+
+    def end(self) -> list[Block]:
+        """The input is at its end: a last line may lack its line feed."""
+        return [self._finish(b"")] if self._held else []
+
+    def _hold(self, piece: bytes) -> list[Block]:
+        if not self._passing:
+            self._held.append(piece)
+            self._size += len(piece)
+            if self._size <= self._longest:
+                return []
+            self._passing = True
+            held, self._held, self._size = self._held, [], 0
+            return [Block(each, lines=False) for each in held]
+        return [Block(piece, lines=False)]
+
+    def _finish(self, last: bytes) -> Block:
+        if self._passing:
+            self._passing = False
+            return Block(last, lines=False)
+        data = b"".join((*self._held, last))
+        self._held, self._size = [], 0
+        return Block(data, lines=len(data) <= self._longest)
+
+
+_ESCAPE: Final = b"\\u00"
+_LETTERS: Final = frozenset(b"4567")
+
+
+class Sieve:
+    """Finds the lines that may matter, by words that they must contain, and skips the others at the speed of memory.
+
+    A word may be spelled with escapes (`\\u0070lan`): a line that has one of a letter may matter too.
+    """
+
+    def __init__(self, words: Sequence[bytes]) -> None:
+        self._words = (*words, _ESCAPE)
+        self._last = words[0]
+
+    def lines(self, block: bytes) -> Iterator[tuple[int, int]]:
+        """Where the lines that may matter begin and end, in order."""
+        length = len(block)
+        start = 0
+        places: dict[bytes, int] = {}  # where each word comes next; nowhere is behind the end
+        while start < length:
+            end = block.find(b"\n", start) + 1 or length
+            if block.find(self._last, start, end) < 0:  # lines that matter often come one after the other
+                for word in self._words:
+                    if places.get(word, -1) < start:
+                        places[word] = _find(block, word, start)
+                word = min(places, key=places.__getitem__)
+                at = places[word]
+                self._last = self._words[0] if word is _ESCAPE else word
+                if at == length:
+                    return
+                start, end = block.rfind(b"\n", start, at) + 1 or start, block.find(b"\n", at) + 1 or length
+            yield start, end
+            start = end
+
+
+def _find(block: bytes, word: bytes, start: int) -> int:
+    at = block.find(word, start)
+    while word is _ESCAPE and at >= 0 and block[at + 4 : at + 5] and block[at + 4] not in _LETTERS:
+        at = block.find(word, at + 4)
+    return at if at >= 0 else len(block)

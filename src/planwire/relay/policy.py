@@ -1,0 +1,341 @@
+"""What the relay does about each line: a line from one side in, actions out. No I/O, no clock, no randomness.
+
+A line that it has no reason to change leaves as the very bytes that came. Lines are taken with their line feeds.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from msgspec import UNSET, Struct
+
+from planwire.acp.conversation import AGENT, CLIENT
+from planwire.acp.messages import Extension, Reading
+from planwire.acp.read import read
+from planwire.acp.translate import Translator
+from planwire.events import (
+    MessageAdded,
+    PlanReviewed,
+    SessionOpened,
+    TurnEnded,
+)
+from planwire.plan import Fields
+from planwire.relay.actions import BY_CLIENT, BY_RELAY, Action, Known, Meet, Record, ToAgent, ToClient
+from planwire.relay.approvals import Approvals
+from planwire.relay.capabilities import Capabilities, Peer, offer
+from planwire.relay.context import block, mark_message, tell
+from planwire.relay.peek import (
+    UNREADABLE,
+    FromAgent,
+    FromClient,
+    JsonId,
+    first_text,
+    peek_agent,
+    peek_batch,
+    peek_client,
+    text_of,
+    title_of,
+    update_of,
+    value_of,
+)
+from planwire.relay.splice import Unspliceable, append_element
+from planwire.relay.updates import HANDLERS, Settled
+from planwire.relay.usual import UsualLines
+from planwire.relay.wire_session import WireSession
+
+__all__ = ["WORDS_OF_AGENT", "WORDS_OF_CLIENT", "Policy"]
+
+#: A line without any of these words is none of the policy's business: it need not be shown to it.
+WORDS_OF_CLIENT: Final = (b'"id"',)
+WORDS_OF_AGENT: Final = (
+    b'"id"',
+    b'"plan',
+    b'"user_message',
+    b'"usage_update"',
+    b'"state_update"',
+    b'"compaction_',
+    b'"session_info_update"',
+    b'"switch_mode"',
+)
+
+_PLAN_UPDATES: Final = frozenset(("plan", "plan_update", "plan_removed"))
+#: Requests that wait for an answer. One that is older than so many others will not get it.
+_MOST_UNANSWERED: Final = 10_000
+
+
+class _Asked(Struct, frozen=True):
+    """A request of the client's that waits for its answer. `why`: it told the agent its plans, for that reason."""
+
+    method: str
+    params: Fields
+    why: str | None = None
+
+
+class Policy:
+    """One connection. `command` names an agent that does not name itself; `new_word` gives random words for marks."""
+
+    def __init__(self, command: str, new_word: Callable[[], str], *, context: bool = True) -> None:
+        self._agent = self._command = Peer(command)
+        self._client = Peer()
+        self._new_word = new_word
+        self._context = context
+        self._settled = Settled(None, Approvals())
+        self._translator: Translator | None = None
+        self._sessions: dict[str, WireSession] = {}
+        self._asked: dict[JsonId, _Asked] = {}
+        self._usual = UsualLines()
+
+    def learn(self, session: str, known: Known) -> None:
+        """The journal was asked about a session, or somebody else wrote to it."""
+        if session in self._sessions:
+            self._sessions[session].known = known
+
+    def close(self) -> list[Action]:
+        """Both sides are at their end: a history that was being retold counts as told, and turns are over."""
+        actions: list[Action] = []
+        for session in self._sessions.values():
+            actions += session.end_retelling()
+            if session.is_working:
+                actions.append(Record(session.id, TurnEnded("disconnected"), BY_RELAY))
+        return actions
+
+    # -- from the client
+
+    def from_client(self, line: bytes) -> list[Action]:
+        try:
+            message = peek_client(line)
+            params = value_of(message.params) if message.method in _HEARD else None
+        except UNREADABLE:
+            return self._batch(line, self.from_client, ToAgent) or [ToAgent(line)]
+        if message.method is UNSET:
+            return [ToAgent(line), *self._answered_by_client(message)]
+        if not isinstance(params, dict):
+            return [ToAgent(line)]
+        match message.method:
+            case "initialize":
+                self._remember(message.id, _Asked("initialize", params))
+                return [ToAgent(offer(line, params))]
+            case "session/prompt":
+                return self._prompted(line, message.id, params)
+        self._remember(message.id, _Asked(str(message.method), params))
+        return [ToAgent(line), *self._attached(line, str(message.method), params)]
+
+    def _attached(self, line: bytes, method: str, params: Fields) -> Iterator[Action]:
+        """A session goes on that there was before. Its history may be told again (R37, R39)."""
+        session_id = params.get("sessionId")
+        if method not in ("session/load", "session/resume") or not isinstance(session_id, str):
+            return
+        session = self._sessions.get(session_id)
+        if session is None:
+            session = self._sessions[session_id] = WireSession(session_id, attached=True)
+            cwd = params.get("cwd")
+            yield Meet(session_id, False, self._agent.name, cwd if isinstance(cwd, str) else None)
+        session.attach()
+        if method == "session/load" or params.get("replayFrom") is not None:
+            self._translate_untold(session)
+            session.begin_retelling()
+            if self._translator is not None:
+                self._translator.translate(line, CLIENT)
+
+    def _prompted(self, line: bytes, message_id: object, params: Fields) -> list[Action]:
+        session_id = params.get("sessionId")
+        if not isinstance(session_id, str):
+            return [ToAgent(line)]
+        actions: list[Action] = [*self._met(session_id)]
+        session = self._sessions[session_id]
+        actions += session.end_retelling()
+        first = first_text(params.get("prompt"))
+        is_command = first.startswith("/")
+        if not session.titled and first and not is_command:
+            session.titled = True
+            actions.append(Record(session_id, SessionOpened(title=title_of(first)), BY_RELAY))
+        why = session.due() if self._context and params.get("prompt") and not is_command else None
+        if why is not None:
+            line, told = self._tell(line, session, why)
+            actions += told
+            why = why if told else None
+        session.begin_turn(message_id)
+        self._remember(message_id, _Asked("session/prompt", {"sessionId": session_id}, why))
+        return [ToAgent(line), *actions]
+
+    def _tell(self, line: bytes, session: WireSession, why: str) -> tuple[bytes, list[Action]]:
+        """The prompt with a block at its end that tells the agent its plans (if there are any)."""
+        records = session.records()
+        if not records:
+            return line, []
+        mark, text = block(tell(why, records, session.told_before()), self._new_word())
+        try:
+            line = append_element(line, ("params", "prompt"), {"type": "text", "text": text})
+        except Unspliceable:
+            return line, []
+        told = session.told(mark, text)
+        return line, [Record(session.id, MessageAdded(mark_message(mark, text, told)), BY_RELAY)]
+
+    def _answered_by_client(self, message: FromClient) -> Iterator[Action]:
+        answered = self._settled.approvals.answer(message.id, value_of(message.result))
+        if answered is not None:
+            question, verdict = answered
+            if question.is_ahead:
+                self._sessions[question.session].verdicts[question.plan_id] = verdict
+            else:
+                yield Record(question.session, PlanReviewed(question.plan_id, 0, verdict), BY_CLIENT)
+
+    # -- from the agent
+
+    def from_agent(self, line: bytes) -> list[Action]:
+        usual = self._usual.session_of(line)
+        if usual is not None:
+            return [ToClient(line), *usual.hear_list(line)]
+        try:
+            message = peek_agent(line)
+        except UNREADABLE:
+            return self._batch(line, self.from_agent, ToClient) or self._read(line, read(line))
+        if message.method is UNSET:
+            return [ToClient(line), *self._answered_by_agent(message)]
+        params = message.params
+        if params is UNSET or params.sessionId is UNSET:
+            return [ToClient(line)] if message.method != "session/update" else self._read(line, read(line))
+        if message.method == "session/request_permission":
+            return [ToClient(line), *self._questioned(message.id, line, params.sessionId)]
+        if message.method != "session/update" or params.update is UNSET:
+            return [ToClient(line)]
+        sort = params.update.sessionUpdate
+        if sort in _PLAN_UPDATES:
+            return self._read(line, read(line))
+        handle = HANDLERS.get(sort) if isinstance(sort, str) else None
+        if handle is None:
+            return [ToClient(line)]
+        update = update_of(line)
+        if update is None:
+            return [ToClient(line)]
+        met = [*self._met(params.sessionId)]
+        return [*met, *handle(line, update, self._sessions[params.sessionId], self._settled)]
+
+    def _read(self, line: bytes, reading: Reading) -> list[Action]:
+        """A line about plans, in whatever shape: translated for the client, and recorded."""
+        if not reading.updates:
+            return [ToClient(line)]
+        (update,) = reading.updates
+        if update.around.bare or update.session is None:
+            return [ToClient(line)]
+        actions = [*self._met(update.session)]
+        session = self._sessions[update.session]
+        if self._translator is not None and self._translator.dialect.baseline:
+            self._usual.learn(line, reading, session)
+        self._translate_untold(session)
+        actions += session.hear(update.body)
+        return [*self._translated(line, reading), *actions]
+
+    def _translate_untold(self, session: WireSession) -> None:
+        """The translator has not been told of the last list, which needed no translation: now it may matter."""
+        untold = session.take_untold()
+        if untold is not None and self._translator is not None:
+            self._translator.translate(untold.rstrip(b"\r\n"), AGENT)
+
+    def _translated(self, line: bytes, reading: Reading) -> Iterator[Action]:
+        if self._translator is None:
+            yield ToClient(line)
+            return
+        text = line.rstrip(b"\r\n")
+        lines = self._translator.translate(text, AGENT, reading)
+        asked_for = isinstance(reading.updates[0].body, Extension) and self._translator.dialect.operations
+        if asked_for or lines == (text,):  # who gets pieces of a text has asked for pieces
+            yield ToClient(line)
+        else:
+            ending = line[len(text) :] or b"\n"
+            yield from (ToClient(each + ending) for each in lines)
+
+    def _questioned(self, message_id: object, line: bytes, session_id: str) -> Iterator[Action]:
+        yield from self._met(session_id)
+        session = self._sessions[session_id]
+        value = value_of(line)
+        question = (
+            self._settled.approvals.ask(message_id, value.get("params"), session.plans, session.current)
+            if value
+            else None
+        )
+        if question is not None and question.proposed is not None:
+            yield from session.propose(question.proposed)
+
+    def _answered_by_agent(self, message: FromAgent) -> Iterator[Action]:
+        asked = self._asked.pop(message.id, None) if message.id is not UNSET else None
+        if asked is None:
+            return
+        failed = message.error is not UNSET
+        result = value_of(message.result)
+        session_id = asked.params.get("sessionId")
+        match asked.method:
+            case "initialize" if not failed:
+                self._initialized(asked.params, result)
+            case "session/new" | "session/fork" if isinstance(result, dict):
+                yield from self._opened(result.get("sessionId"), asked.params)
+            case "session/load" | "session/resume" if isinstance(session_id, str):
+                session = self._sessions[session_id]
+                yield from session.end_retelling(failed=failed)
+                if failed:
+                    session.attached = False
+                else:
+                    yield from self._opened(session_id, asked.params)
+            case "session/prompt" if isinstance(session_id, str):
+                yield from self._turn_answered(self._sessions[session_id], message, asked.why, result)
+
+    def _initialized(self, request: Fields, result: Any) -> None:
+        capabilities = Capabilities.agreed(request, result)
+        self._settled = Settled(capabilities, self._settled.approvals)
+        self._translator = Translator(capabilities.dialect)
+        self._usual = UsualLines()
+        self._client = Peer.of(request.get("clientInfo") or request.get("info"))
+        if isinstance(result, dict):
+            self._agent = Peer.of(result.get("agentInfo") or result.get("info"), self._command.name)
+
+    def _opened(self, session_id: object, params: Fields) -> Iterator[Action]:
+        if isinstance(session_id, str):
+            yield from self._met(session_id, fresh=True)
+            cwd = params.get("cwd")
+            opened = SessionOpened(self._agent.name, self._client.name, cwd if isinstance(cwd, str) else None)
+            yield Record(session_id, opened, BY_RELAY)
+
+    def _turn_answered(
+        self, session: WireSession, message: FromAgent, why: str | None, result: Any
+    ) -> Iterator[Action]:
+        session.prompts.discard(message.id)
+        if message.error is not UNSET and why is not None:
+            session.not_told(why)
+        stop_reason = "error" if message.error is not UNSET else text_of(result, "stopReason")
+        if stop_reason and not session.prompts:  # in version 2 the answer only says that it has begun
+            session.is_working = False
+            yield Record(session.id, TurnEnded(stop_reason))
+
+    # -- both
+
+    def _met(self, session_id: str, *, fresh: bool | None = None) -> Iterator[Action]:
+        if session_id not in self._sessions:
+            fresh = self._is_opening() if fresh is None else fresh
+            self._sessions[session_id] = WireSession(session_id, attached=not fresh)
+            yield Meet(session_id, fresh, self._agent.name)
+
+    def _is_opening(self) -> bool:
+        """Whether a session that nobody has heard of is likely one that is just being made."""
+        return any(asked.method in ("session/new", "session/fork") for asked in self._asked.values())
+
+    def _remember(self, message_id: Any, asked: _Asked) -> None:
+        if message_id is not UNSET:
+            self._asked[message_id] = asked
+            while len(self._asked) > _MOST_UNANSWERED:
+                del self._asked[next(iter(self._asked))]
+
+    def _batch(
+        self, line: bytes, hear: Callable[[bytes], list[Action]], to: type[ToAgent] | type[ToClient]
+    ) -> list[Action]:
+        """A line with several messages (R36), each heard on its own; nothing if it is not one."""
+        messages = peek_batch(line)
+        if not messages:
+            return []
+        actions = [action for message in messages for action in hear(message)]
+        sent = [action.data.rstrip(b"\r\n") for action in actions if isinstance(action, to)]
+        rest = [action for action in actions if not isinstance(action, to)]
+        if sent == messages:
+            return [to(line), *rest]
+        return [*([to(b"[%b]\n" % b",".join(sent))] if sent else []), *rest]
+
+
+_HEARD = frozenset(("initialize", "session/new", "session/load", "session/resume", "session/fork", "session/prompt"))

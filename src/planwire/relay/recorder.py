@@ -1,0 +1,248 @@
+"""The thread that has the journal: writes what happened, and finds out what others wrote.
+
+Nothing here is ever waited for by the traffic. A journal that is locked or full is tried again while the backlog lasts;
+one that can't be used at all is left alone. What could not be recorded is counted.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from threading import Thread
+from time import monotonic, sleep, time_ns
+from typing import Final
+
+from planwire.errors import Conflict, JournalError, JournalUnavailable, UnstorableEvent
+from planwire.events import ACP, PlanSet
+from planwire.journal.protocol import Journal, Stamped
+from planwire.journal.state import View
+from planwire.relay.actions import Known, Meet, Record, RecordLine
+from planwire.relay.backlog import Arrived, Backlog
+from planwire.relay.history import Dated, History, begin, learn
+from planwire.relay.peek import list_on
+
+__all__ = ["Recorder"]
+
+#: So many records are worked off at a time, fewer while there is traffic, with a pause of so many seconds in between:
+#: what this thread computes the traffic has to wait for, and what it has in hand takes memory.
+SLICE: Final = 32
+QUIET_SLICE: Final = 256
+GATHER: Final = 0.01
+#: Seconds between two looks at what others wrote to the sessions of this connection.
+LOOK: Final = 0.2
+#: Seconds until a journal that could not be written is tried again.
+RETRY: Final = 1.0
+_KNOWN: Final = View("relay", Known, begin, learn, rules=1)
+
+
+class _Followed:
+    """A session of this connection and its journal: what is written, and what will be."""
+
+    def __init__(self, known: Known) -> None:
+        self.written = known
+        self.history = History(known)
+        self.unwritten: list[Dated] = []
+
+
+class Recorder:
+    """Writes to the journal that `open_journal` opens. `tell` is told what the journal knows of a session, `traffic` is
+    a number that changes as long as there is traffic."""
+
+    def __init__(
+        self,
+        open_journal: Callable[[], Journal],
+        tell: Callable[[str, Known], None],
+        traffic: Callable[[], float] = float,
+    ) -> None:
+        self._open_journal = open_journal
+        self._tell = tell
+        self._traffic = traffic
+        self._backlog = Backlog()
+        self._journal: Journal | None = None
+        self._followed: dict[str, _Followed] = {}
+        self._held: deque[Arrived] = deque()  # taken from the backlog, not worked off yet
+        self._lost = 0
+        self._problem: Exception | None = None
+        self._most = QUIET_SLICE
+        self._given_up = self._closing = False
+        self._thread = Thread(target=self._run, name="planwire journal", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def put(self, action: Meet | Record | RecordLine, size: int) -> None:
+        """Something happened, just now. `size` is that of its line."""
+        self._backlog.put(Arrived(action, time_ns() // 1_000_000, size))
+
+    def close(self, patience: float) -> str | None:
+        """Write what is left, for so many seconds at most. Returns a sentence about what could not be recorded."""
+        self._closing = True
+        self._backlog.wake()
+        self._thread.join(patience)
+        waiting = 0
+        if self._thread.is_alive():
+            waiting = len(self._backlog) + len(self._held) + sum(len(each.unwritten) for each in self._copy())
+        lost = self._lost + self._backlog.displaced + waiting
+        if not lost:
+            return None
+        why = self._problem or ("the journal is too slow" if waiting else "there were too many at a time")
+        return f"{lost:,} event{'s' if lost > 1 else ''} could not be recorded: {why}"
+
+    def _copy(self) -> list[_Followed]:
+        return list(self._followed.values())
+
+    # -- the thread
+
+    def _run(self) -> None:
+        while not self._closing:
+            if self._held or self._backlog.wait(LOOK):
+                seen = self._traffic()
+                sleep(GATHER)
+                self._most = SLICE if self._traffic() != seen else QUIET_SLICE
+            if not self._work():
+                self._pause()
+        self._finish()
+
+    def _pause(self) -> None:
+        until = monotonic() + RETRY
+        while not self._closing and monotonic() < until:
+            sleep(GATHER)
+
+    def _work(self) -> bool:
+        """Work off what there is. False if the journal could not be used this time."""
+        if not self._held or self._given_up:
+            self._held += self._backlog.take()
+        if self._given_up:
+            self._drop()
+        try:
+            if self._journal is None and self._held:
+                self._journal = self._open_journal()
+            if self._journal is not None and not self._given_up:
+                self._advance(self._journal)
+        except JournalUnavailable as error:
+            self._problem = error
+            return False
+        except Exception as error:  # whatever is wrong with a journal, the traffic goes on
+            self._give_up(error)
+        return True
+
+    def _advance(self, journal: Journal) -> None:
+        for _ in range(min(self._most, len(self._held))):
+            self._take(journal, self._held[0])
+            self._held.popleft()
+        for wire_id, followed in self._followed.items():
+            followed.unwritten += followed.history.settle(time_ns() // 1_000_000)
+            self._write(journal, wire_id, followed)
+
+    def _take(self, journal: Journal, arrived: Arrived) -> None:
+        action = arrived.action
+        followed = self._followed.get(action.session)
+        if followed is None:
+            if isinstance(action, Meet):
+                followed = self._followed[action.session] = _Followed(_find(journal, action))
+                self._tell(action.session, followed.written)
+            return
+        record = _record(action)
+        if record is not None:
+            followed.unwritten += followed.history.take(Dated(record, arrived.at))
+
+    def _write(self, journal: Journal, wire_id: str, followed: _Followed) -> None:
+        """Append what is new, after whatever others appended meanwhile."""
+        name = followed.written.id
+        while True:
+            if journal.last_seq(name) != followed.written.seq:
+                self._catch_up(journal, wire_id, followed)
+            if not followed.unwritten:
+                return
+            events = [Stamped(each.at, each.record.by, each.record.event) for each in followed.unwritten]
+            try:
+                journal.append(name, events, followed.written.seq)
+            except Conflict:
+                continue
+            except UnstorableEvent as error:
+                self._leave_out(error, followed)
+                continue
+            followed.unwritten.clear()
+            followed.written = followed.history.known
+            self._tell(wire_id, followed.written)
+
+    def _catch_up(self, journal: Journal, wire_id: str, followed: _Followed) -> None:
+        followed.written = _KNOWN.catch_up(journal, followed.written)
+        followed.unwritten = followed.history.rebase(followed.written, followed.unwritten)
+        self._tell(wire_id, followed.written)
+
+    def _leave_out(self, error: UnstorableEvent, followed: _Followed) -> None:
+        """One of the events can't be stored: the journal is asked which, and it is left out."""
+        from planwire.journal.stored import encode  # noqa: PLC0415  (rarely needed)
+
+        kept = []
+        for each in followed.unwritten:
+            try:
+                encode(followed.written.id, [Stamped(each.at, each.record.by, each.record.event)])
+                kept.append(each)
+            except UnstorableEvent:
+                self._lost += 1
+                self._problem = error
+        followed.unwritten = followed.history.rebase(followed.written, kept)
+
+    def _finish(self) -> None:
+        self._most = QUIET_SLICE
+        works = self._work()
+        while works and (self._held or len(self._backlog)):
+            works = self._work()
+        if works and self._journal is not None and not self._given_up:
+            try:
+                for wire_id, followed in self._followed.items():
+                    followed.unwritten += followed.history.settle()
+                    self._write(self._journal, wire_id, followed)
+                self._journal.close()
+            except JournalError as error:
+                self._problem = error
+        self._drop()
+
+    def _give_up(self, error: Exception) -> None:
+        self._problem = error
+        self._given_up = True
+        self._drop()
+
+    def _drop(self) -> None:
+        """What there is will not be recorded."""
+        self._lost += sum(not isinstance(each.action, Meet) for each in self._held)
+        self._held.clear()
+        for followed in self._followed.values():
+            self._lost += len(followed.unwritten)
+            followed.unwritten.clear()
+
+
+def _record(action: Meet | Record | RecordLine) -> Record | None:
+    match action:
+        case Record():
+            return action
+        case RecordLine(session=session, line=line):
+            plan = list_on(line)
+            return None if plan is None else Record(session, PlanSet(plan, via=ACP))
+    return None
+
+
+def _find(journal: Journal, meeting: Meet) -> Known:
+    """The history of a session, or an empty one under a name of its own.
+
+    Ids of sessions are the agents' to give, and some count from 1 in every process: a session that is new is never
+    taken for an old one that had its id, nor one agent's session for another's.
+    """
+    name, number, found = meeting.session, 1, None
+    while journal.last_seq(name):
+        if not meeting.fresh and _is_of(known := _KNOWN.load(journal, name), meeting):
+            found = known
+        number += 1
+        name = f"{meeting.session}~{number}"
+    return found or begin(name)
+
+
+def _is_of(known: Known, meeting: Meet) -> bool:
+    opened = known.state.opened
+    if opened is None or opened.agent is None or meeting.agent is None:
+        return True
+    return _without_version(opened.agent) == _without_version(meeting.agent) or opened.cwd == meeting.cwd
+
+
+def _without_version(agent: str) -> str:
+    return agent.rsplit(" ", 1)[0]

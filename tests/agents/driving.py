@@ -1,0 +1,224 @@
+"""What drives the agents: a policy with its history, in memory; and a relay as a real process, at a client's end."""
+
+import json
+import os
+import select
+import subprocess
+import sys
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+from threading import Thread
+from time import monotonic
+from typing import Any, Self
+
+from planwire.events import ACP, Event, PlanSet
+from planwire.relay.actions import Action, Known, Record, RecordLine, ToAgent, ToClient
+from planwire.relay.history import Dated, History, begin
+from planwire.relay.peek import list_on
+from planwire.relay.policy import Policy
+from tests.wire import JSON, answer, request
+
+AGENTS = Path(__file__).parent
+SOON = 20.0
+
+
+class Talk:
+    """A policy and a history, without pipes and without a journal."""
+
+    def __init__(
+        self, capabilities: JSON | None = None, version: int = 1, *, context: bool = True, begun: bool = True
+    ) -> None:
+        numbers = count(1)
+        self.policy = Policy("some-agent", lambda: f"word{next(numbers)}", context=context)
+        self.actions: list[Action] = []
+        self._histories: dict[str, History] = {}
+        self._written: dict[str, list[Event]] = {}
+        if begun:
+            self.begin(capabilities, version)
+
+    def begin(self, capabilities: JSON | None = None, version: int = 1, session: str = "s1") -> None:
+        hello: JSON = {"protocolVersion": version, "clientInfo": {"name": "client", "version": "2"}}
+        if capabilities is not None:
+            hello["clientCapabilities"] = capabilities
+        self.client(request("initialize", "i", **hello))
+        self.agent(answer("i", {"protocolVersion": version, "agentInfo": {"name": "agent", "version": "1"}}))
+        self.client(request("session/new", "n", cwd="/project", mcpServers=[]))
+        self.agent(answer("n", {"sessionId": session}))
+
+    def client(self, line: bytes) -> list[bytes]:
+        """What the agent gets for a line of the client's."""
+        return self._sent(self.policy.from_client(line + b"\n"), ToAgent)
+
+    def agent(self, line: bytes) -> list[bytes]:
+        """What the client gets for a line of the agent's."""
+        return self._sent(self.policy.from_agent(line + b"\n"), ToClient)
+
+    def prompt(self, text: str = "Go on.", session: str = "s1", message_id: str = "p") -> JSON:
+        """Send a prompt, and what the agent gets of it."""
+        (line,) = self.client(
+            request("session/prompt", message_id, sessionId=session, prompt=[{"type": "text", "text": text}])
+        )
+        value: JSON = json.loads(line)
+        return value
+
+    def end_turn(self, message_id: str = "p") -> None:
+        self.agent(answer(message_id, {"stopReason": "end_turn"}))
+
+    def events(self, session: str = "s1") -> list[Event]:
+        """What the journal holds, in the end."""
+        for action in self.policy.close():
+            self._take(action)
+        self._write(session, self._history(session).settle())
+        return self._written.get(session, [])
+
+    def plan_events(self, session: str = "s1") -> list[Event]:
+        kinds = ("SessionOpened", "TurnEnded", "MessageAdded")
+        return [event for event in self.events(session) if type(event).__name__ not in kinds]
+
+    def know(self, known: Known) -> None:
+        """The journal was asked about a session."""
+        self._histories[known.id] = History(known)
+        self.policy.learn(known.id, known)
+
+    def learn(self, session: str = "s1") -> None:
+        """The journal has caught up, and the policy is told."""
+        history = self._history(session)
+        self._write(session, history.settle())
+        self.policy.learn(session, history.known)
+
+    def _sent(self, actions: list[Action], to: type[ToAgent] | type[ToClient]) -> list[bytes]:
+        self.actions += actions
+        for action in actions:
+            self._take(action)
+        assert all(isinstance(action, to) for action in actions if isinstance(action, (ToAgent, ToClient)))
+        return [action.data.removesuffix(b"\n") for action in actions if isinstance(action, to)]
+
+    def _take(self, action: Action) -> None:
+        if isinstance(action, RecordLine):
+            plan = list_on(action.line)
+            assert plan is not None
+            action = Record(action.session, PlanSet(plan, via=ACP))
+        if isinstance(action, Record):
+            self._write(action.session, self._history(action.session).take(Dated(action, 0)))
+
+    def _write(self, session: str, news: list[Dated]) -> None:
+        self._written.setdefault(session, []).extend(dated.record.event for dated in news)
+
+    def _history(self, session: str) -> History:
+        return self._histories.setdefault(session, History(begin(session)))
+
+
+class Relayed:
+    """An agent behind `planwire relay`, as a client has it. Every wait has an end."""
+
+    def __init__(self, *agent: str, options: tuple[str, ...] = (), journal: Path | None = None, **more: Any) -> None:
+        environment = {**os.environ, "PLANWIRE_JOURNAL": "memory:" if journal is None else str(journal)}
+        program = [sys.executable, str(AGENTS / agent[0]), *agent[1:]]
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "planwire", "relay", *options, "--", *program],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            env=environment,
+            start_new_session=True,
+            **more,
+        )
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        assert self.process.stderr is not None
+        self._to, self._from, self._errors = self.process.stdin, self.process.stdout, self.process.stderr
+        self._held = b""
+        self._ids = count(1)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.kill()
+        for stream in (self._to, self._from, self._errors):
+            stream.close()
+        self.process.wait(SOON)
+
+    def write(self, data: bytes) -> None:
+        view = memoryview(data)
+        while view:
+            view = view[os.write(self._to.fileno(), view) :]
+
+    def read(self, size: int = 1 << 16) -> bytes:
+        """What comes next; nothing at the end."""
+        if not select.select([self._from], [], [], SOON)[0]:
+            raise TimeoutError("the relay says nothing")
+        return os.read(self._from.fileno(), size)
+
+    def line(self) -> bytes:
+        while b"\n" not in self._held:
+            chunk = self.read()
+            if not chunk:
+                raise EOFError(f"the relay ended: {self._held!r}")
+            self._held += chunk
+        line, _, self._held = self._held.partition(b"\n")
+        return line
+
+    def ask(self, method: str, **params: Any) -> tuple[Any, list[JSON]]:
+        """The result of a request, and the updates that came before it."""
+        number = next(self._ids)
+        self.write(request(method, number, **params) + b"\n")
+        updates: list[JSON] = []
+        while True:
+            message = json.loads(self.line())
+            if message.get("id") == number:
+                return message.get("result"), updates
+            updates.append(message["params"]["update"])
+
+    def prompt(self, session: str, *updates: JSON) -> list[JSON]:
+        """Have a scripted agent send updates. What the client gets of them."""
+        text = json.dumps(updates) if updates else "Go on."
+        return self.ask("session/prompt", sessionId=session, prompt=[{"type": "text", "text": text}])[1]
+
+    def begin(self, **capabilities: Any) -> str:
+        self.ask("initialize", protocolVersion=1, clientCapabilities=capabilities)
+        session: str = self.ask("session/new", cwd="/project", mcpServers=[])[0]["sessionId"]
+        return session
+
+    def rest(self) -> bytes:
+        """All that is still to come, up to the end."""
+        chunks, self._held = [self._held], b""
+        while chunk := self.read():
+            chunks.append(chunk)
+        return b"".join(chunks)
+
+    def end(self) -> tuple[int, str]:
+        """End the input. The exit code, and what was said on the error stream."""
+        self.close_input()
+        while self.read():
+            pass
+        return self.process.wait(SOON), self._errors.read().decode()
+
+    def close_input(self) -> None:
+        self._to.close()
+
+    def close_output(self) -> None:
+        self._from.close()
+
+    def write_all_and_close(self, data: bytes) -> Thread:
+        """Write without waiting for it."""
+
+        def write() -> None:
+            self.write(data)
+            self.close_input()
+
+        writer = Thread(target=write)
+        writer.start()
+        return writer
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    """Wait for something that is bound to happen soon."""
+    from threading import Event as Pause
+
+    until, pause = monotonic() + SOON, Pause()
+    while not holds():
+        assert monotonic() < until, "it did not happen"
+        pause.wait(0.01)
