@@ -13,7 +13,7 @@ from time import monotonic
 from typing import Final
 
 from planwire.relay.actions import Action, ToAgent, ToClient, Warn
-from planwire.relay.framing import Framer, Sieve
+from planwire.relay.framing import Block, Framer, Sieve
 
 __all__ = ["Direction"]
 
@@ -62,10 +62,8 @@ class Direction:
         try:
             while chunk := self._read():
                 self.heard_at = monotonic()
-                for data, lines in framer.feed(chunk):
-                    self._write(self._through(data) if lines else data)
-            for data, lines in framer.end():
-                self._write(self._through(data) if lines else data)
+                self._pass_on(framer.feed(chunk))
+            self._pass_on(framer.end())
         except OSError:  # nobody reads any more
             pass
         finally:
@@ -73,23 +71,41 @@ class Direction:
             _let_go(self._target)
             self._at_end()
 
-    def _through(self, data: bytes) -> bytes:
-        """The lines as they leave: the same object, if there is nothing to change."""
+    def _pass_on(self, blocks: list[Block]) -> None:
+        """Write the blocks, and only then do what else there is to do: nobody waits for that."""
+        for data, lines in blocks:
+            if not lines:
+                self._write(data)
+                continue
+            rest: list[tuple[list[Action], int]] = []
+            self._write(self._through(data, rest))
+            for actions, size in rest:
+                self._carry_out(actions, size)
+
+    def _through(self, data: bytes, rest: list[tuple[list[Action], int]]) -> bytes:
+        """The lines as they leave: the same object, if there is nothing to change. What is not sending is the rest."""
+        if self._sieve.skips(data):
+            return data
         pieces: list[bytes] = []
         done = 0
         for start, end in self._sieve.lines(data):
             line = data[start:end]
-            try:
-                actions = self._hear(line)
-            except Exception as error:  # a fault of ours must not cost the line, nor those behind it
-                actions = self._excuse(line, error)
-            sent = [action.data for action in actions if isinstance(action, (ToAgent, ToClient))]
-            if len(actions) > len(sent):
-                self._carry_out(actions, len(line))
+            sent = self._heard(line, rest)
             if len(sent) != 1 or sent[0] is not line:
                 pieces += (data[done:start], *sent)
                 done = end
         return b"".join((*pieces, data[done:])) if done else data
+
+    def _heard(self, line: bytes, rest: list[tuple[list[Action], int]]) -> list[bytes]:
+        """What is sent for a line."""
+        try:
+            actions = self._hear(line)
+        except Exception as error:  # a fault of ours must not cost the line, nor those behind it
+            actions = self._excuse(line, error)
+        sent = [action.data for action in actions if isinstance(action, (ToAgent, ToClient))]
+        if len(actions) > len(sent):
+            rest.append((actions, len(line)))
+        return sent
 
     def _excuse(self, line: bytes, error: Exception) -> list[Action]:
         passed_on: list[Action] = [ToClient(line)]
@@ -108,12 +124,14 @@ class Direction:
 
     def _write(self, data: bytes) -> None:
         self._is_writing = True
-        view = memoryview(data)
+        view: bytes | memoryview = data
         while view:
             try:
-                view = view[os.write(self._target, view) :]
+                written = os.write(self._target, view)
             except BlockingIOError:
                 select.select([], [self._target], [])
+            else:
+                view = memoryview(view)[written:] if written < len(view) else b""
         self._is_writing = False
 
 

@@ -70,6 +70,7 @@ class Framer:
         return Block(data, lines=len(data) <= self._longest)
 
 
+_SHORT: Final = 16 * 1024
 _ESCAPE: Final = b"\\u00"
 _LETTERS: Final = frozenset(b"4567")
 
@@ -84,9 +85,16 @@ class Sieve:
         self._words = (*words, _ESCAPE)
         self._last = words[0]
 
+    def skips(self, block: bytes) -> bool:
+        """Whether a short block, which is one line or a few, can be told at a glance to hold none that may matter."""
+        return len(block) < _SHORT and not any(word in block for word in self._words)
+
     def lines(self, block: bytes) -> Iterator[tuple[int, int]]:
         """Where the lines that may matter begin and end, in order."""
         length = len(block)
+        if length < _SHORT and block.find(b"\n") == length - 1:
+            yield 0, length
+            return
         start = 0
         places: dict[bytes, int] = {}  # where each word comes next; nowhere is behind the end
         while start < length:
