@@ -15,7 +15,7 @@ from planwire.relay.actions import Meet, Record, RecordLine
 
 __all__ = ["MOST_BYTES", "MOST_RECORDS", "Arrived", "Backlog"]
 
-MOST_RECORDS: Final = 2_000
+MOST_RECORDS: Final = 1_000
 MOST_BYTES: Final = 32 * 1024 * 1024
 
 
@@ -41,7 +41,7 @@ class Backlog:
         self.displaced = 0
 
     def put(self, item: Arrived) -> None:
-        """Add something, at once."""
+        """Add something, at once, and wake nobody."""
         with self._lock:
             full = len(self._line) >= self._most_records or self._size + item.size > self._most_bytes
             if (self._newest or (full and self._line)) and not isinstance(item.action, Meet):
@@ -52,8 +52,6 @@ class Backlog:
             else:
                 self._line.append(item)
                 self._size += item.size
-        if not self._filled.is_set():
-            self._filled.set()
 
     def take(self) -> list[Arrived]:
         """All that waits, in order."""
@@ -66,12 +64,13 @@ class Backlog:
         return items
 
     def wait(self, seconds: float) -> bool:
-        """Wait until there is something, or the time is up."""
+        """Wait until somebody says that there is something, or the time is up."""
         return self._filled.wait(seconds)
 
     def wake(self) -> None:
-        """End a wait that is going on, or the next one."""
-        self._filled.set()
+        """There is something: end a wait that is going on, or the next one."""
+        if not self._filled.is_set():
+            self._filled.set()
 
     def __len__(self) -> int:
         with self._lock:

@@ -26,6 +26,9 @@ __all__ = ["Recorder"]
 SLICE: Final = 32
 QUIET_SLICE: Final = 256
 GATHER: Final = 0.01
+#: Whatever the traffic, so many are worked off at a time while more than so many wait: nobody may fall behind for ever.
+MOST_AT_ONCE: Final = 96
+BEHIND: Final = 200
 #: Seconds between two looks at what others wrote to the sessions of this connection.
 LOOK: Final = 0.2
 #: Seconds until a journal that could not be written is tried again.
@@ -69,8 +72,12 @@ class Recorder:
         self._thread.start()
 
     def put(self, action: Meet | Record | RecordLine, size: int) -> None:
-        """Something happened, just now. `size` is that of its line."""
+        """Something happened, just now. `size` is that of its line. It is written soon, or sooner after `wake`."""
         self._backlog.put(Arrived(action, time_ns() // 1_000_000, size))
+
+    def wake(self) -> None:
+        """Write what there is."""
+        self._backlog.wake()
 
     def close(self, patience: float) -> str | None:
         """Write what is left, for so many seconds at most. Returns a sentence about what could not be recorded."""
@@ -125,7 +132,8 @@ class Recorder:
         return True
 
     def _advance(self, journal: Journal) -> None:
-        for _ in range(min(self._most, len(self._held))):
+        waiting = len(self._held) + len(self._backlog)
+        for _ in range(min(self._most if waiting < BEHIND else MOST_AT_ONCE, len(self._held))):
             self._take(journal, self._held[0])
             self._held.popleft()
         for wire_id, followed in self._followed.items():
