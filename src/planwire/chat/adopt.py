@@ -1,13 +1,19 @@
-"""Hidden messages that an author brings along: a plan from another stream becomes a plan of the session."""
+"""Hidden messages that an author brings along: a plan from another stream becomes a plan of the session.
+
+A change that can't be made to the plan here, and what is no change (a wish, a review), stays a message: it is shown as
+it was, and changes nothing.
+"""
 
 import msgspec
 
+from planwire.changes import apply_changes
 from planwire.chat.messages import EventMessage, Ordinary, PlanMessage, Stored, write_message
+from planwire.chat.render import message_steps
 from planwire.chat.roles import PLAN_DELTA
+from planwire.errors import PlanError
 from planwire.events import Event, MessageAdded, PlanChanged, PlanRemoved, PlanSet, StepChange
-from planwire.fold import SessionState
-from planwire.plan import Entry, ItemsPlan, MarkdownPlan, Plan
-from planwire.steps import Step
+from planwire.fold import PlanRecord, SessionState
+from planwire.plan import Entry, FilePlan, ItemsPlan, MarkdownPlan, Plan
 
 __all__ = ["adopted"]
 
@@ -26,9 +32,8 @@ def adopted(message: Stored, state: SessionState, *, named: bool) -> Event:
         case EventMessage(subkind=kind, plan_id=plan_id) if kind == PLAN_DELTA and plan_id in state.live():
             if message.payload.get("removed") is True:
                 return PlanRemoved(plan_id)
-            changes = _changes(message)
-            if message.content or changes:
-                return PlanChanged(plan_id, message.content or None, changes)
+            if change := _change(message, state.plans[plan_id]):
+                return change
     fields = write_message(message)
     if not named or not isinstance(message, Ordinary | EventMessage):
         del fields["message_id"]
@@ -36,19 +41,22 @@ def adopted(message: Stored, state: SessionState, *, named: bool) -> Event:
 
 
 def _plan(message: PlanMessage) -> Plan:
-    if message.plan.get("kind") == "items":
-        try:
-            steps = msgspec.convert(message.plan.get("steps") or [], list[Step])
-        except msgspec.ValidationError:
-            steps = []
-        if steps:
-            entries = (Entry(step.content, step.priority, step.status) for step in steps)
-            return ItemsPlan(message.plan_id, tuple(entries))
+    if message.plan.get("kind") == "file":
+        return FilePlan(message.plan_id, message.content)
+    steps = message_steps(message)
+    if steps and (message.plan.get("kind") == "items" or not message.content):
+        entries = (Entry(step.content, step.priority, step.status) for step in steps)
+        return ItemsPlan(message.plan_id, tuple(entries))
     return MarkdownPlan(message.plan_id, message.content)
 
 
-def _changes(message: EventMessage) -> tuple[StepChange, ...]:
+def _change(message: EventMessage, record: PlanRecord) -> PlanChanged | None:
+    if message.payload.get("wish"):
+        return None
     try:
-        return msgspec.convert(message.payload.get("changes") or [], tuple[StepChange, ...])
-    except msgspec.ValidationError:
-        return ()
+        changes = msgspec.convert(message.payload.get("changes") or [], tuple[StepChange, ...])
+        apply_changes(record.state, changes)
+    except (msgspec.ValidationError, PlanError):
+        return None
+    note = message.content or None
+    return PlanChanged(message.plan_id, note, changes) if note or changes else None

@@ -21,9 +21,11 @@ _CACHEABLE: Final = frozenset(("text", "image", "document", "tool_use", "tool_re
 def has_breakpoint(message: Fields) -> bool:
     """Whether the author of a message put a breakpoint into it, on a block or inside the result of a tool."""
     blocks = message.get("content")
-    return isinstance(blocks, list) and any(
-        isinstance(block, dict) and ("cache_control" in block or has_breakpoint(block)) for block in blocks
-    )
+    if isinstance(blocks, list):
+        for block in blocks:
+            if isinstance(block, dict) and ("cache_control" in block or has_breakpoint(block)):
+                return True
+    return False
 
 
 def with_breakpoints(messages: list[Fields]) -> list[Fields]:

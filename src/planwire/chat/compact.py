@@ -47,7 +47,7 @@ SOURCE: Final = "planwire.compact"
 TAIL: Final = 20
 #: Roles whose messages are the author's instructions: they stay.
 _INSTRUCTIONS: Final = ("system", "developer")
-#: What a marker may cost: one unit more is let go rather than one too few.
+#: What a marker may cost: rather one unit too many is let go than one too few.
 MARKER_ROOM: Final = 60
 
 
@@ -94,6 +94,7 @@ def compact(
     The last `tail` messages are not summarised. Without `summarise` the same stream always gives the same result.
     """
     work = _Work(messages, form, count, tail)
+    work.forget_what_is_not_shown()
     before = work.total
     work.retire_past_plans()
     work.drop_by_age()
@@ -110,8 +111,7 @@ class _Work:
         self.messages = messages
         self.form = form
         self.count = count
-        self.sent = [_sent(message, form) for message in messages]
-        self.cost = [count(fields) for fields in self.sent]
+        self.cost = [count(_sent(message, form)) for message in messages]
         self.total = sum(self.cost)
         self.classes = [class_of(message) for message in messages]
         self.units = units(messages, form)
@@ -121,11 +121,17 @@ class _Work:
         self.retired: set[int] = set()
         self.written: dict[int, list[EventMessage]] = defaultdict(list)
 
-    def retire_past_plans(self) -> None:
-        """Plans of the past go, and so does the marker of an earlier compaction that names some."""
-        self.retired = past_plans(self.messages)
+    def forget_what_is_not_shown(self) -> None:
+        """The plans that an earlier compaction retired, and the marker that names them."""
+        markers = [(index, ids) for index, each in enumerate(self.messages) if (ids := retired_ids(each)) is not None]
+        self.let_go(index for index, _ in markers)
+        named = {each for _, ids in markers for each in ids}
+        self.retired = {index for index, each in enumerate(self.messages) if each.id in named} if named else set()
         self.let_go(self.retired)
-        self.let_go(index for index, each in enumerate(self.messages) if retired_ids(each) is not None)
+
+    def retire_past_plans(self) -> None:
+        self.retired |= past_plans(self.messages)
+        self.let_go(self.retired)
 
     def drop_by_age(self) -> None:
         mode = max((index for index, each in enumerate(self.messages) if _subkind(each) == MODE_SWITCH), default=-1)
@@ -138,35 +144,45 @@ class _Work:
         """The newest of each source and subkind stay. A marker stands where the first of the others stood, and counts
         those that an earlier marker counted, too."""
         groups: dict[tuple[str, str], list[int]] = defaultdict(list)
-        markers: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
+        markers: dict[tuple[str, str], list[int]] = defaultdict(list)
         for index, message in enumerate(self.messages):
             if self.classes[index] == KEEP_RECENT_N and isinstance(message, EventMessage):
                 groups[message.source, message.subkind].append(index)
             match message:
-                case EventMessage(payload={"summarized_subkind": str(subkind), "count": int(counted)}):
-                    markers[message.source, subkind].append((index, counted))
+                case EventMessage(subkind="summarization_marker", payload={"summarized_subkind": str(subkind)}):
+                    markers[message.source, subkind].append(index)
         for (source, subkind), indexes in sorted(groups.items()):
             dropped = indexes[: max(0, len(indexes) - recent)]
             if dropped:
-                earlier = markers[source, subkind]
-                first = min([dropped[0], *(index for index, _ in earlier)])
-                number = len(dropped) + sum(counted for _, counted in earlier)
-                self.let_go([*dropped, *(index for index, _ in earlier)])
-                self.write(first, _count_marker(self.messages[first].id, source, subkind, number))
+                counted = sorted([*dropped, *markers[source, subkind]])
+                self.let_go(counted)
+                self.write(counted[0], _history([self.messages[index] for index in counted], source, subkind))
 
     def make_room(self, budget: int, summarise: Summarise | None) -> None:
-        """Let go of the oldest until the rest fits: unit by unit, or by whole segments where they are summarised."""
+        """Let go of the oldest until the rest fits: unit by unit, or by whole segments where they are summarised. What
+        is no longer than the marker that would stand for it stays."""
         for segment in self.segments():
-            taken: list[int] = []
-            for unit in segment:
-                if self.total <= (budget - MARKER_ROOM if taken else budget) and not (summarise and taken):
-                    break
-                taken += unit
-                self.let_go(unit)
+            taken = self.too_much(segment, budget, whole=summarise is not None)
             if taken:
-                sent = [self.sent[index] for index in taken]
-                text = summarise(sent) if summarise else f"{len(taken)} earlier messages were left out here"
-                self.write(taken[0], _summary([self.messages[index].id for index in taken], text))
+                sources = [self.messages[index] for index in taken]
+                text = summarise([_sent(source, self.form) for source in sources]) if summarise else None
+                marker = _summary(sources, text)
+                if self.price(marker) < sum(self.cost[index] for index in taken):
+                    self.let_go(taken)
+                    self.write(taken[0], marker)
+
+    def too_much(self, segment: Iterable[list[int]], budget: int, *, whole: bool) -> list[int]:
+        """The oldest units of a segment without which everything fits."""
+        taken: list[int] = []
+        total = self.total
+        for unit in segment:
+            if total <= budget and not (whole and taken):
+                break
+            if not taken:
+                total += MARKER_ROOM
+            taken += unit
+            total -= sum(self.cost[index] for index in unit)
+        return taken
 
     def segments(self) -> Iterable[list[list[int]]]:
         """What may be summarised, oldest first, as units of what belongs together. A plan ends a segment, so that what
@@ -196,7 +212,10 @@ class _Work:
 
     def write(self, index: int, marker: EventMessage) -> None:
         self.written[index].append(marker)
-        self.total += self.count(_sent(marker, self.form))
+        self.total += self.price(marker)
+
+    def price(self, marker: EventMessage) -> int:
+        return self.count(_sent(marker, self.form))
 
     def result(self, before: int, budget: int | None) -> Compaction:
         shown: list[Stored] = []
@@ -223,13 +242,34 @@ def _subkind(message: Stored) -> str | None:
     return message.subkind if isinstance(message, EventMessage) else None
 
 
-def _count_marker(first: str, source: str, subkind: str, count: int) -> EventMessage:
+def _history(messages: Sequence[Stored], source: str, subkind: str) -> EventMessage:
+    """A marker that counts events of a source and subkind, in the place of the first."""
+    first, count = _origin(messages[0]), sum(map(_counted, messages))
     payload = {"summarized_subkind": subkind, "count": count, "first_message_id": first}
     event = {"subkind": SUMMARIZATION_MARKER, "source": source, "payload": payload}
     return EventMessage(f"history:{source}:{subkind}:{count}:{first}", "", event)
 
 
-def _summary(sources: list[str], text: str) -> EventMessage:
-    payload = {"count": len(sources), "sources": sources}
+def _summary(messages: Sequence[Stored], text: str | None) -> EventMessage:
+    """A marker that stands for messages, in the place of the first, with a text that says what was in them."""
+    first, count = _origin(messages[0]), sum(map(_counted, messages))
+    payload = {"count": count, "first_message_id": first, "sources": [message.id for message in messages]}
     event = {"subkind": SUMMARIZATION_MARKER, "source": SOURCE, "payload": payload}
-    return EventMessage(f"summary:{len(sources)}:{sources[0]}", text, event)
+    words = "1 earlier message was" if count == 1 else f"{count} earlier messages were"
+    return EventMessage(f"summary:{count}:{first}", f"{words} left out here" if text is None else text, event)
+
+
+def _counted(message: Stored) -> int:
+    """How many messages one stands for: a marker for as many as it counts."""
+    match message:
+        case EventMessage(subkind="summarization_marker", payload={"count": int(count)}):
+            return count
+    return 1
+
+
+def _origin(message: Stored) -> str:
+    """The id of the first message that one stands for."""
+    match message:
+        case EventMessage(subkind="summarization_marker", payload={"first_message_id": str(first)}):
+            return first
+    return message.id

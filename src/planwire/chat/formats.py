@@ -19,7 +19,7 @@ Key = TypeVar("Key")
 CANCELLED_TEXT: Final = "cancelled: the turn was interrupted before this call was answered"
 
 
-class CallRef(Struct, frozen=True):
+class CallRef(Struct, frozen=True, gc=False):
     """A call of a tool, as its message or its result names it. Calls in old messages, and Gemini's, may have no id:
     then the name counts."""
 
@@ -46,8 +46,8 @@ class Format(Struct, frozen=True):
 
     name: str
     context: Callable[[str], Fields]
-    calls: Callable[[Fields], Iterable[CallRef]]
-    results: Callable[[Fields], Iterable[CallRef]]
+    calls: Callable[[Fields], Sequence[CallRef]]
+    results: Callable[[Fields], Sequence[CallRef]]
     cancelled: Callable[[CallRef], Fields]
     #: Several messages that answer one batch of calls, as the one that the provider demands; None if it takes several.
     merged: Callable[[Sequence[Fields]], Fields] | None = None
@@ -62,15 +62,15 @@ class Format(Struct, frozen=True):
 
     def is_of_model(self, message: Fields) -> bool:
         """Whether an item is part of an answer of the model (formats in items only)."""
-        return self.in_items and not any(self.results(message)) and message.get("role", "assistant") == "assistant"
+        return self.in_items and not self.results(message) and message.get("role", "assistant") == "assistant"
 
     def holds_the_next(self, message: Fields) -> bool:
         """Whether the item that follows belongs to this one, so that nothing may come between them."""
         return self.in_items and message.get("type") == "reasoning"
 
 
-def _objects(values: Any) -> list[Fields]:
-    return [value for value in values if isinstance(value, dict)] if isinstance(values, list) else []
+def _objects(values: Any) -> Sequence[Fields]:
+    return [value for value in values if isinstance(value, dict)] if isinstance(values, list) else ()
 
 
 def _name(value: Any) -> str:
@@ -88,16 +88,16 @@ def _openai_context(text: str) -> Fields:
     return {"role": "user", "content": text}
 
 
-def _openai_calls(message: Fields) -> Iterable[CallRef]:
-    for call in _objects(message.get("tool_calls")):
-        yield CallRef(_text(call.get("id")), _name(call.get("function") or call.get("custom")))
-    if message.get("function_call"):
-        yield CallRef("", _name(message["function_call"]))
+def _openai_calls(message: Fields) -> Sequence[CallRef]:
+    calls = _objects(message.get("tool_calls"))
+    found = [CallRef(_text(call.get("id")), _name(call.get("function") or call.get("custom"))) for call in calls]
+    return [*found, CallRef("", _name(message["function_call"]))] if message.get("function_call") else found
 
 
-def _openai_results(message: Fields) -> Iterable[CallRef]:
-    if message.get("role") in ("tool", "function"):
-        yield CallRef(_text(message.get("tool_call_id")), _name(message))
+def _openai_results(message: Fields) -> Sequence[CallRef]:
+    if message.get("role") not in ("tool", "function"):
+        return ()
+    return (CallRef(_text(message.get("tool_call_id")), _name(message)),)
 
 
 def _openai_cancelled(call: CallRef) -> Fields:
@@ -113,15 +113,15 @@ def _responses_context(text: str) -> Fields:
     return {"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]}
 
 
-def _responses_calls(item: Fields) -> Iterable[CallRef]:
-    kind = _text(item.get("type"))
-    if kind.endswith("_call") and _text(item.get("call_id")):
-        yield CallRef(item["call_id"], _text(item.get("name")), kind)
+def _responses_calls(item: Fields) -> Sequence[CallRef]:
+    kind, call_id = _text(item.get("type")), _text(item.get("call_id"))
+    return (CallRef(call_id, _text(item.get("name")), kind),) if call_id and kind.endswith("_call") else ()
 
 
-def _responses_results(item: Fields) -> Iterable[CallRef]:
-    if _text(item.get("type")).endswith("_call_output"):
-        yield CallRef(_text(item.get("call_id") or item.get("id")))
+def _responses_results(item: Fields) -> Sequence[CallRef]:
+    if not _text(item.get("type")).endswith("_call_output"):
+        return ()
+    return (CallRef(_text(item.get("call_id") or item.get("id"))),)
 
 
 #: What the output of a call holds where it is not text.
@@ -145,16 +145,15 @@ def _anthropic_context(text: str) -> Fields:
     return {"role": "user", "content": [{"type": "text", "text": text}]}
 
 
-def _anthropic_calls(message: Fields) -> Iterable[CallRef]:
-    for block in _objects(message.get("content")):
-        if block.get("type") == "tool_use":
-            yield CallRef(_text(block.get("id")), _text(block.get("name")))
+def _anthropic_calls(message: Fields) -> Sequence[CallRef]:
+    blocks = _objects(message.get("content"))
+    calls = [block for block in blocks if block.get("type") == "tool_use"]
+    return [CallRef(_text(call.get("id")), _text(call.get("name"))) for call in calls]
 
 
-def _anthropic_results(message: Fields) -> Iterable[CallRef]:
-    for block in _objects(message.get("content")):
-        if block.get("type") == "tool_result":
-            yield CallRef(_text(block.get("tool_use_id")))
+def _anthropic_results(message: Fields) -> Sequence[CallRef]:
+    blocks = _objects(message.get("content"))
+    return [CallRef(_text(block.get("tool_use_id"))) for block in blocks if block.get("type") == "tool_result"]
 
 
 def _anthropic_cancelled(call: CallRef) -> Fields:
@@ -178,17 +177,17 @@ def _gemini_context(text: str) -> Fields:
     return {"role": "user", "parts": [{"text": text}]}
 
 
-def _gemini_parts(message: Fields, *keys: str) -> Iterable[CallRef]:
-    for part in _objects(message.get("parts")):
-        for call in _objects([part.get(key) for key in keys]):
-            yield CallRef(_text(call.get("id")), _text(call.get("name")))
+def _gemini_parts(message: Fields, *keys: str) -> Sequence[CallRef]:
+    parts = _objects(message.get("parts"))
+    calls = _objects([part[key] for part in parts for key in keys if key in part])
+    return [CallRef(_text(call.get("id")), _text(call.get("name"))) for call in calls]
 
 
-def _gemini_calls(message: Fields) -> Iterable[CallRef]:
+def _gemini_calls(message: Fields) -> Sequence[CallRef]:
     return _gemini_parts(message, "functionCall", "function_call")
 
 
-def _gemini_results(message: Fields) -> Iterable[CallRef]:
+def _gemini_results(message: Fields) -> Sequence[CallRef]:
     return _gemini_parts(message, "functionResponse", "function_response")
 
 

@@ -45,7 +45,7 @@ MAIN: Final = "main"
 _ENVELOPE: Final = ("message_id", "extra")
 
 
-class Ordinary(Struct, frozen=True):
+class Ordinary(Struct, frozen=True, gc=False):
     """A message of the author's, in the format of their provider."""
 
     id: str
@@ -53,7 +53,7 @@ class Ordinary(Struct, frozen=True):
     extra: Fields | None = None
 
 
-class PlanMessage(Struct, frozen=True):
+class PlanMessage(Struct, frozen=True, gc=False):
     """A whole plan. `content` is the text that the model reads; `plan` says which plan it is, which version, and what
     it supersedes. `extra` and `other` are fields that have no meaning here, beside `plan` and beside `extra`."""
 
@@ -74,7 +74,7 @@ class PlanMessage(Struct, frozen=True):
         return version if isinstance(version, int) else 0
 
 
-class EventMessage(Struct, frozen=True):
+class EventMessage(Struct, frozen=True, gc=False):
     """Something that happened: its `subkind` says what, its `source` where, its `payload` the details."""
 
     id: str

@@ -16,13 +16,16 @@ import msgspec
 from planwire.chat.escape import attribute, inside
 from planwire.chat.messages import EventMessage, Hidden, PlanMessage
 from planwire.chat.roles import SUMMARIZATION_MARKER
-from planwire.plan import CANCELLED, COMPLETED, IN_PROGRESS, PENDING, ItemsPlan, MarkdownPlan, meaning
+from planwire.plan import CANCELLED, COMPLETED, IN_PROGRESS, PENDING, Entry, ItemsPlan, MarkdownPlan, meaning
 from planwire.steps import Step, track
 
-__all__ = ["block", "step_line"]
+__all__ = ["block", "change_line", "message_steps", "step_line"]
 
 #: How much of a step's text its line in the index of a markdown plan repeats: the text itself stands above it.
 INDEXED_CHARACTERS: Final = 48
+
+#: What a marker says of the messages that it stands for, which is for us and not for the model.
+_IDS: Final = ("first_message_id", "sources")
 
 _BOXES = {PENDING: " ", IN_PROGRESS: "~", COMPLETED: "x", CANCELLED: "-"}
 
@@ -34,7 +37,7 @@ def block(message: Hidden) -> str:
             return _plan(message)
         case EventMessage(subkind="plan_delta"):
             return _delta(message)
-        case EventMessage(subkind="summarization_marker", payload={"summarized_subkind": subkind, "count": count}):
+        case EventMessage(subkind="summarization_marker", payload={"summarized_subkind": subkind, "count": int(count)}):
             source = attribute(message.source)
             return f'<event-history source="{source}">{count} earlier {inside(str(subkind))} events</event-history>'
     return _event(message)
@@ -46,14 +49,19 @@ def step_line(step: Step) -> str:
     return f"{_one_line(step.id)} [{box}] ({_one_line(step.priority)}) {_one_line(step.content)}"
 
 
+def message_steps(message: PlanMessage) -> Sequence[Step]:
+    """The steps that a plan message holds beside its text, if it does."""
+    return _steps(message.plan.get("steps")) or _entries(message.plan.get("entries"))
+
+
 def _plan(message: PlanMessage) -> str:
     plan = message.plan
-    steps = _steps(plan.get("steps"))
+    steps = message_steps(message)
     attributes = {"id": message.plan_id, "version": message.version, "revision": plan.get("revision")}
-    body = message.content or "\n".join(step_line(step) for step in steps or _entries(plan.get("entries")))
+    body = message.content or "\n".join(step_line(step) for step in steps)
     index = _index(steps or _checkboxes(message.content)) if _is_markdown(message) else ()
     why = (f"why: {plan['summary']}",) if isinstance(plan.get("summary"), str) else ()
-    notes = (f"note: {note}" for note in plan.get("notes") or () if isinstance(note, str))
+    notes = (f"note: {note}" for note in _list(plan.get("notes")) if isinstance(note, str))
     return "\n".join([_open("plan", attributes), inside(body), *index, *map(inside, (*why, *notes)), "</plan>"])
 
 
@@ -70,10 +78,9 @@ def _index(steps: Sequence[Step]) -> Iterable[str]:
 
 def _delta(message: EventMessage) -> str:
     payload = message.payload
-    changes = payload.get("changes")
-    lines = [_opening_words(payload), message.content]
-    lines += [_change_line(change) for change in changes] if isinstance(changes, list) else []
-    attributes = {"id": message.plan_id, "seq": payload.get("seq", None if "review" in payload else 0)}
+    changes = (change_line(change) for change in _list(payload.get("changes")))
+    lines = [_opening_words(payload), message.content, *changes]
+    attributes = {"id": message.plan_id, "seq": payload.get("seq")}
     return "\n".join([_open("plan-update", attributes), *(inside(line) for line in lines if line), "</plan-update>"])
 
 
@@ -98,13 +105,12 @@ def _review(review: dict[str, Any], by: str) -> Iterable[str]:
             yield "No step is to be run now."
         case [*steps]:
             yield f"Run only these steps now: {', '.join(map(str, steps))}."
-    comments = review.get("comments")
-    for comment in comments if isinstance(comments, list) else ():
+    for comment in _list(review.get("comments")):
         if isinstance(comment, dict):
             yield f"{comment.get('step') or 'plan'}: {comment.get('text', '')}"
 
 
-def _change_line(change: Any) -> str:
+def change_line(change: Any) -> str:
     """A change of a step on one line, as it stands in `payload.changes`."""
     match change:
         case {"do": "status", "step": step, "status": status}:
@@ -133,7 +139,7 @@ def _event(message: EventMessage) -> str:
     lines = [_open("event", {"subkind": message.subkind, "source": message.source})]
     payload = message.event.get("payload")
     if message.subkind == SUMMARIZATION_MARKER and isinstance(payload, dict):
-        payload = {key: value for key, value in payload.items() if key == "count"}  # the ids are for us
+        payload = {key: value for key, value in payload.items() if key not in _IDS}
     if payload not in (None, {}):
         lines.append(f"<payload>{inside(_json(payload))}</payload>")
     if message.content:
@@ -155,15 +161,21 @@ def _steps(values: Any) -> list[Step]:
 
 
 def _entries(values: Any) -> Sequence[Step]:
-    """Entries without ids, of a plan that was stored by someone else."""
-    try:
-        return track(msgspec.convert({"kind": "items", "id": None, "entries": values or []}, ItemsPlan)).steps
-    except msgspec.ValidationError:
-        return ()
+    """Entries without ids, of a plan that was stored by someone else. They get the ids that they would have here."""
+    found = [each for each in _list(values) if isinstance(each, dict) and isinstance(each.get("content"), str)]
+    entries = (
+        Entry(each["content"], str(each.get("priority") or "medium"), str(each.get("status") or PENDING))
+        for each in found
+    )
+    return track(ItemsPlan(None, tuple(entries))).steps
 
 
 def _checkboxes(text: str) -> Sequence[Step]:
     return track(MarkdownPlan(None, text)).steps
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _one_line(text: str) -> str:

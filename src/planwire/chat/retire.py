@@ -3,7 +3,7 @@
 They stay stored. A compaction writes their ids into a marker, and from there on neither they nor the marker are shown.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import TypeGuard
 
 from planwire.chat.messages import EventMessage, PlanMessage, Stored
@@ -13,7 +13,10 @@ __all__ = ["past_plans", "plan_messages", "retired_ids", "retired_marker"]
 
 
 def past_plans(messages: Sequence[Stored]) -> set[int]:
-    """The indexes of plans that are superseded or removed, and of the changes that were made to them."""
+    """The indexes of plans that are superseded or removed, and of the changes that were made to them.
+
+    What a person wished for a plan outlives it: a wish is of the past once it is taken back, or the plan is removed.
+    """
     bases: dict[str, int] = {}
     versions: dict[str, int] = {}
     for index, message in enumerate(messages):
@@ -24,7 +27,12 @@ def past_plans(messages: Sequence[Stored]) -> set[int]:
     removed = {
         each.plan_id for index, each in changes if each.payload.get("removed") and index > bases.get(each.plan_id, -1)
     }
-    past = {index for index, each in changes if each.plan_id in removed or index < bases.get(each.plan_id, -1)}
+    withdrawn = {(each.plan_id, repr(each.payload["withdrawn"])) for _, each in changes if "withdrawn" in each.payload}
+    past = {
+        index
+        for index, each in changes
+        if each.plan_id in removed or (index < bases.get(each.plan_id, -1) and not _is_wish(each, withdrawn))
+    }
     for index, message in enumerate(messages):
         if isinstance(message, PlanMessage) and (message.plan_id in removed or index != bases[message.plan_id]):
             past.add(index)
@@ -52,3 +60,7 @@ def retired_ids(message: Stored) -> list[str] | None:
 
 def _is_change(message: Stored) -> TypeGuard[EventMessage]:
     return isinstance(message, EventMessage) and message.subkind == PLAN_DELTA
+
+
+def _is_wish(change: EventMessage, withdrawn: Container[tuple[str, str]]) -> bool:
+    return bool(change.payload.get("wish")) and (change.plan_id, repr(change.payload.get("seq"))) not in withdrawn

@@ -9,6 +9,7 @@ from planwire.chat.messages import EventMessage, PlanMessage, Stored
 
 __all__ = [
     "CANCELLATION_NOTE",
+    "CLASSES",
     "CRON_FIRE",
     "DROP_ON_AGE",
     "IDE_CALLBACK",
@@ -39,6 +40,8 @@ KEEP_RECENT_N: Final = "KeepRecentN"
 PRESERVE_WINDOW: Final = "PreserveWindow"
 #: May become part of a summary that names it; never dropped in silence.
 PRESERVE_ANCHOR: Final = "PreserveAnchor"
+
+CLASSES: Final = (NEVER, DROP_ON_AGE, KEEP_RECENT_N, PRESERVE_WINDOW, PRESERVE_ANCHOR)
 
 KEPT_RECENT: Final = 3
 

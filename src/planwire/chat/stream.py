@@ -65,12 +65,11 @@ class ChatStream:
         result that comes too late, for a call that was cancelled or never made, becomes a notice."""
         if not isinstance(message, Ordinary):
             return (message,)
-        results = [*self.format.results(message.message)]
-        if len(still_open(self._open, results)) < len(self._open):
-            return (message,)
+        results = self.format.results(message.message)
         if results:
-            return (_late(message, results),)
-        if self.format.is_of_model(message.message):  # another item of the answer that made the calls
+            is_awaited = len(still_open(self._open, results)) < len(self._open)
+            return (message,) if is_awaited else (_late(message, results),)
+        if not self._open or self.format.is_of_model(message.message):  # another item of the answer that made the calls
             return (message,)
         return (*self.unanswered(), message)
 
@@ -96,7 +95,7 @@ class ChatStream:
         self._placed.append(message)
         self._holds_the_next = self.format.holds_the_next(fields)
         self._has_breakpoints = self._has_breakpoints or (self.format.has_breakpoints and has_breakpoint(fields))
-        if self._open and (results := [*self.format.results(fields)]):
+        if self._open and (results := self.format.results(fields)):
             self._open = still_open(self._open, results)
             self._batch.append(fields)
         else:
@@ -110,17 +109,16 @@ class ChatStream:
     def _show_waiting(self) -> None:
         self._placed += self._waiting
         for message in self._waiting:
-            self._retired.update(retired_ids(message) or ())
+            past = retired_ids(message)
+            if past is not None:
+                self._retired.update((message.id, *past))
         self._shown += self._blocks()
         self._waiting = []
 
     def _blocks(self) -> list[Fields]:
         """The hidden messages that wait, as they are shown. Those about plans of the past are not."""
-        return [
-            self.format.context(block(message))
-            for message in self._waiting
-            if message.id not in self._retired and retired_ids(message) is None
-        ]
+        shown = (message for message in self._waiting if message.id not in self._retired)
+        return [self.format.context(block(message)) for message in shown]
 
     def _shown_if_cancelled(self) -> list[Fields]:
         rest = (result.message for result in self.unanswered())

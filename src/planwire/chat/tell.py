@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from planwire.chat.messages import EventMessage, PlanMessage, Stored, read_message
-from planwire.chat.render import step_line
+from planwire.chat.render import change_line, step_line
 from planwire.chat.roles import PLAN_DELTA
 from planwire.errors import ChatError
 from planwire.events import (
@@ -80,7 +80,7 @@ def _plan_message(record: PlanRecord, message_id: str, supersedes: str | None) -
         "created_at_ms": record.changed_at,
         "supersedes": supersedes,
         "revision": record.revision,
-        "kind": plan.__struct_config__.tag,
+        "kind": plan.kind,
     }
     if record.state.steps:
         metadata["steps"] = _plain(record.state.steps)
@@ -136,7 +136,7 @@ def _plain(value: Any) -> Any:
 
 def _wished(note: str | None, changes: tuple[StepChange, ...]) -> str:
     words = [note] if note else []
-    return "; ".join([*words, *(msgspec.json.encode(change).decode() for change in changes)])
+    return "; ".join([*words, *(change_line(_plain(change)) for change in changes)])
 
 
 def _reviewed(record: PlanRecord) -> str:

@@ -17,7 +17,7 @@ def units(messages: Sequence[Stored], form: Format) -> list[range]:
     for index, message in enumerate(messages):
         fields = message.message if isinstance(message, Ordinary) else None
         of_model = fields is not None and form.is_of_model(fields)
-        results = [*form.results(fields)] if calls and fields is not None else []
+        results = form.results(fields) if calls and fields is not None else ()
         if calls and fields is not None and not of_model and not results:
             calls = {}  # they were interrupted
         if index > start and not calls and not (follows_model and of_model):
