@@ -178,7 +178,7 @@ def _session_of(form: str) -> Iterator[list[Any]]:
         session.call("set_plan", {"entries": [f"Step {number}" for number in range(1, 19)]})
         for turn in range(TURNS):
             session.add(_says(form, f"Turn {turn}"))
-            yield _without_breakpoints(session.context())
+            yield session.context()
             session.add(*_calls(form, f"c{turn}", f"d{turn}"))
             session.call("update_plan", {"steps": {f"s{turn % 18 + 1}": "completed"}, "note": f"turn {turn}"})
             session.add(_result(form, f"c{turn}"))
@@ -188,16 +188,7 @@ def _session_of(form: str) -> Iterator[list[Any]]:
             session.add(_result(form, f"d{turn}"))
             if turn % 50 == 49:
                 session.call("set_plan", {"content": f"# Again\n\n- [ ] from turn {turn}\n" + "- [ ] more\n" * 18})
-            yield _without_breakpoints(session.context())
-
-
-def _without_breakpoints(value: Any) -> Any:
-    match value:
-        case list():
-            return [_without_breakpoints(each) for each in value]
-        case dict():
-            return {key: _without_breakpoints(each) for key, each in value.items() if key != "cache_control"}
-    return value
+            yield session.context()
 
 
 # Messages in every format

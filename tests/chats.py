@@ -136,15 +136,6 @@ def assert_a_provider_takes(form: str, context: Iterable[Fields]) -> None:
     assert not waiting, "every call has a result"
 
 
-def without_breakpoints(value: Any) -> Any:
-    match value:
-        case list():
-            return [without_breakpoints(each) for each in value]
-        case dict():
-            return {key: without_breakpoints(each) for key, each in value.items() if key != "cache_control"}
-    return value
-
-
 # Hidden messages
 
 
@@ -250,4 +241,4 @@ def _played(form: str, moves: Iterable[Callable[[Chat], object]]) -> Chat:
 def rendered(form: str, messages: Iterable[Stored]) -> Iterator[Fields]:
     """What a stream of these messages shows."""
     found: Format = chat_format(form)
-    yield from ChatStream(found, messages).context(breakpoints=False)
+    yield from ChatStream(found, messages).context()

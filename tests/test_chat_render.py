@@ -271,7 +271,7 @@ def test_no_provider_is_ever_sent_a_role_of_ours(form: str, data: st.DataObject)
 @given(content=texts)
 def test_every_format_carries_the_same_block(form: str, content: str) -> None:
     message = plan("p", content)
-    [shown] = ChatStream(chat_format(form), [message]).context(breakpoints=False)
+    [shown] = ChatStream(chat_format(form), [message]).context()
     inner: Any = shown.get("parts", shown.get("content"))
     text = inner if isinstance(inner, str) else inner[0]["text"]
     assert shown["role"] == "user"

@@ -24,7 +24,6 @@ from tests.chats import (
     plan,
     result,
     says,
-    without_breakpoints,
 )
 from tests.strategies import a_third_each
 
@@ -40,7 +39,7 @@ def text_of(message: Fields) -> str:
 def test_a_hidden_message_comes_where_it_was_added(form: str) -> None:
     chat = Chat(form)
     chat.add(says(form, "Go"), plan("p"), answers(form, "Yes"))
-    shown = chat.stream.context(breakpoints=False)
+    shown = chat.stream.context()
     assert [shown[0], shown[2]] == [says(form, "Go"), answers(form, "Yes")]
     assert text_of(shown[1]).startswith("<plan ")
     assert shown[1]["role"] == "user"
@@ -85,7 +84,7 @@ def test_a_single_result_message_is_passed_on_as_it_is() -> None:
     chat.call(1)
     message: Fields = {**result("anthropic", "c0"), "name": "someone"}
     chat.add(message)
-    assert chat.stream.context(breakpoints=False)[-1] is message
+    assert chat.stream.context()[-1] is message
 
 
 @every_format
@@ -238,13 +237,19 @@ def breakpoints(messages: list[Fields]) -> list[int]:
     return [index for index, message in enumerate(messages) for part in parts(message) if "cache_control" in str(part)]
 
 
-def test_anthropic_requests_have_a_breakpoint_at_the_end_and_one_further_back() -> None:
+def test_for_anthropic_the_first_two_plans_are_breakpoints_and_stay_so() -> None:
     chat = Chat("anthropic")
-    for number in range(40):
-        chat.add(answers("anthropic", str(number)))
-    assert breakpoints(chat.ask()) == [24, 39]
-    assert breakpoints(chat.stream.context(breakpoints=False)) == []
-    assert breakpoints([each.message for each in chat.added if isinstance(each, Ordinary)]) == []
+    chat.add(says("anthropic", "Go"), plan("p"), answers("anthropic", "Yes"), plan("q"))
+    early = chat.ask()
+    chat.add(*(plan(f"p{number}") for number in range(5)), answers("anthropic", "Done"))
+    assert breakpoints(early) == breakpoints(chat.ask()) == [1, 3]
+
+
+def test_a_preview_of_cancelled_calls_costs_no_breakpoint() -> None:
+    chat = Chat("anthropic")
+    chat.call(1)
+    chat.add(plan("p"))
+    assert breakpoints(chat.stream.context()) == breakpoints(chat.stream.context()) == [2]
 
 
 def test_an_author_who_sets_breakpoints_in_messages_gets_no_others() -> None:
@@ -253,25 +258,15 @@ def test_an_author_who_sets_breakpoints_in_messages_gets_no_others() -> None:
     marked = {"type": "text", "text": "a long document", "cache_control": {"type": "ephemeral"}}
     inner = {"type": "tool_result", "tool_use_id": "c0", "content": [marked]}
     chat.call(1)
-    chat.add({"role": "user", "content": [inner]})
-    for number in range(100):
-        chat.add(answers("anthropic", str(number)))
+    chat.add({"role": "user", "content": [inner]}, plan("p"), plan("q"))
     assert breakpoints(chat.ask()) == [1]
-
-
-def test_breakpoints_are_put_only_where_the_provider_takes_them() -> None:
-    chat = Chat("anthropic")
-    chat.add(answers("anthropic", "cacheable"), says("anthropic", "text on its own"))
-    chat.add({"role": "assistant", "content": [{"type": "thinking", "thinking": "…", "signature": "x"}]})
-    chat.add({"role": "user", "content": [{"type": "text", "text": ""}]}, {"role": "user", "content": []})
-    assert breakpoints(chat.ask()) == [0]
 
 
 @pytest.mark.parametrize("form", [form for form in FORMATS if form != "anthropic"])
 def test_no_other_format_has_breakpoints(form: str) -> None:
     chat = Chat(form)
     chat.add(answers(form, "Yes"), plan("p"))
-    assert chat.ask() == chat.stream.context(breakpoints=False)
+    assert "cache_control" not in str(chat.ask())
 
 
 # What holds whatever happens
@@ -281,7 +276,7 @@ def test_no_other_format_has_breakpoints(form: str) -> None:
 @a_third_each
 @given(st.data())
 def test_a_request_begins_with_the_request_before_it(form: str, data: st.DataObject) -> None:
-    requests = [without_breakpoints(each) for each in data.draw(chats(form)).requests]
+    requests = data.draw(chats(form)).requests
     for earlier, later in pairwise(requests):
         assert later[: len(earlier)] == earlier
 
@@ -300,7 +295,7 @@ def test_nothing_stands_between_calls_and_their_results_in_any_request(form: str
 def test_an_authors_messages_are_untouched_and_in_order(form: str, data: st.DataObject) -> None:
     chat = data.draw(chats(form))
     own = [each.message for each in chat.added if isinstance(each, Ordinary) and not answered(form, each.message)]
-    shown = chat.stream.context(breakpoints=False)
+    shown = chat.stream.context()
     passed = iter(shown)
     assert all(any(message is each for each in passed) for message in own)
     made = [each for message in own for each in called(form, message)]

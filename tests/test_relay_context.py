@@ -129,6 +129,32 @@ def test_a_prompt_that_was_refused_did_not_tell() -> None:
     assert added(talk.prompt()) is not None
 
 
+def test_a_wish_in_a_prompt_that_was_refused_is_told_again() -> None:
+    """The block of the refused prompt is in the journal all the same."""
+    talk = Talk()
+    talk.know(known(LIST, WISH))
+    assert "Please hurry" in (added(talk.prompt()) or "")
+    talk.learn()
+    talk.agent(refusal("p"))
+    assert "Please hurry" in (added(talk.prompt()) or "")
+    talk.learn()
+    talk.end_turn()
+    assert added(talk.prompt()) is None
+
+
+def test_a_journal_that_lags_behind_has_nothing_told_twice() -> None:
+    """It learns of the compaction, and of what the agent was told after it, only when that is over."""
+    talk = Talk()
+    talk.agent(plan(entry("a")))
+    compact(talk)
+    assert added(talk.prompt()) is not None
+    events = talk.events()
+    compaction = next(seq for seq, event in enumerate(events, start=1) if isinstance(event, ContextCompacted))
+    for length in range(compaction, len(events) + 1):
+        talk.policy.learn("s1", known(*events[:length], by="relay"))
+        assert added(talk.prompt()) is None
+
+
 def load(talk: Talk, *retold: bytes, method: str = "session/load", known_: Known | None = None) -> None:
     talk.client(request(method, "l", sessionId="old", cwd="/project", mcpServers=[]))
     if known_ is not None:
@@ -217,6 +243,11 @@ def told_prompt(talk: Talk) -> str:
     return told
 
 
+def journalled(talk: Talk) -> Known:
+    """What the journal knows of the session in the end."""
+    return known(*talk.events(), by="relay")
+
+
 def echo(content: Any, sort: str = "user_message_chunk", session: str = "s1") -> bytes:
     return line({"sessionUpdate": sort, "content": content, "messageId": "m"}, session)
 
@@ -276,11 +307,43 @@ def test_the_echo_of_an_earlier_connection_is_taken_out_even_before_the_journal_
         later = Talk()
         later.client(request("session/load", "l", sessionId="s1", cwd="/project"))
         if knows:
-            found = begin("s1")
-            for seq, event in enumerate(talk.events(), start=1):
-                found = learn(found, Recorded("s1", seq, 0, "relay", event))
-            later.know(found)
+            later.know(journalled(talk))
         assert later.agent(echo({"type": "text", "text": told})) == []
+
+
+@pytest.mark.parametrize("knows_at_once", [False, True])
+def test_a_history_that_holds_the_last_block_is_not_told_it_again(knows_at_once: bool) -> None:
+    """R37: the agent does not retell a plan of before its compaction, but it does what it was told of it."""
+    talk = Talk()
+    talk.agent(plan(entry("a")))
+    talk.learn()
+    told = told_prompt(talk)
+    talk.end_turn()
+    found = journalled(talk)
+    is_told = {}
+    for echoed in (told, told[:-1], block("another", "abc")[1]):
+        later = Talk()
+        later.client(request("session/load", "l", sessionId="s1", cwd="/project"))
+        if knows_at_once:
+            later.know(found)
+        later.agent(echo({"type": "text", "text": echoed}))
+        later.agent(answer("l", {}))
+        later.know(found)
+        is_told[echoed] = added(later.prompt()) is not None
+    assert list(is_told.values()) == [False, True, True]
+
+
+def test_a_history_that_holds_the_plan_as_it_was_is_told_how_it_is() -> None:
+    talk = Talk()
+    told = told_prompt(talk)
+    talk.learn()
+    talk.agent(plan(entry("b")))
+    later = Talk()
+    later.client(request("session/load", "l", sessionId="s1", cwd="/project"))
+    later.know(journalled(talk))
+    later.agent(echo({"type": "text", "text": told}))
+    later.agent(answer("l", {}))
+    assert "(medium) b" in (added(later.prompt()) or "")
 
 
 @given(st.text(), st.text(), st.text(alphabet="abc012", min_size=1), st.text())

@@ -21,7 +21,7 @@ from planwire.relay.agent import name_of
 from planwire.relay.direction import Direction
 from planwire.relay.framing import Sieve
 from tests.agents.driving import AGENTS, SOON, Relayed, wait_until
-from tests.wire import entry
+from tests.wire import entry, request
 
 LIST = {"sessionUpdate": "plan", "entries": [entry("Read", "completed"), entry("Write", "in_progress")]}
 COMPACTED = {"sessionUpdate": "compaction_update", "compactionId": "c", "status": "completed"}
@@ -88,7 +88,7 @@ def test_a_fault_of_the_policy_costs_no_line() -> None:
 
     (source, to_source), (from_target, target) = os.pipe(), os.pipe()
     ended = Event()
-    direction = Direction(source, target, Sieve((b'"id"',)), fail, lambda actions, _: said.extend(actions), ended.set)
+    direction = Direction(source, target, Sieve((b'"id"',)), fail, said.extend, ended.set)
     direction.start()
     os.write(to_source, b'{"id":1}\nboring\n{"id":2}\n')
     os.close(to_source)
@@ -300,6 +300,17 @@ def test_a_wish_reaches_the_agent(tmp_path: Path) -> None:
         relayed.end()
     assert memory.read_text().count("planwire-context mark") == 1
     assert len([event for event in journalled(journal, session) if isinstance(event, MessageAdded)]) == 1
+
+
+def test_what_the_client_has_not_read_yet_is_in_the_journal(tmp_path: Path) -> None:
+    """Whatever comes back because of a line is recorded after it, however fast it comes."""
+    journal = tmp_path / "journal.db"
+    more_than_a_pipe_holds = {"sessionUpdate": "plan", "entries": [entry("x" * 300_000)]}
+    with Relayed("scripted.py", os.devnull, journal=journal) as relayed:
+        session = relayed.begin()
+        text = json.dumps([more_than_a_pipe_holds])
+        relayed.write(request("session/prompt", 9, sessionId=session, prompt=[{"type": "text", "text": text}]) + b"\n")
+        wait_until(lambda: any(isinstance(event, PlanSet) for event in journalled(journal, session)))
 
 
 def test_sessions_that_are_counted_from_1_stay_apart(tmp_path: Path) -> None:

@@ -9,9 +9,9 @@ from collections.abc import Iterable
 
 import msgspec
 
-from planwire.chat.cache import has_breakpoint, with_breakpoints
+from planwire.chat.cache import BREAKPOINTS, has_breakpoint, with_breakpoint
 from planwire.chat.formats import CallRef, Format, still_open
-from planwire.chat.messages import EventMessage, Hidden, Ordinary, Stored
+from planwire.chat.messages import EventMessage, Hidden, Ordinary, PlanMessage, Stored
 from planwire.chat.render import block
 from planwire.chat.retire import retired_ids
 from planwire.chat.roles import SYSTEM_NOTICE
@@ -31,7 +31,7 @@ class ChatStream:
         self._open: dict[str, CallRef] = {}  # by the id that a result has which cancels the call
         self._batch: list[Fields] = []
         self._holds_the_next = False
-        self._has_breakpoints = False
+        self._breakpoints_left = BREAKPOINTS if form.has_breakpoints else 0
         self._retired: set[str] = set()
         self._ids: set[str] = set()
         for message in messages:
@@ -80,21 +80,19 @@ class ChatStream:
             for result_id, call in self._open.items()
         )
 
-    def context(self, *, breakpoints: bool = True) -> list[Fields]:
+    def context(self) -> list[Fields]:
         """What the provider is sent. The messages are shared with the stream: copy one before you change it.
 
         A call that has no answer is shown as cancelled. Add `unanswered` before you send that: what was sent must stay.
         """
-        shown = self._shown_if_cancelled() if self._open else self._shown
-        if breakpoints and self.format.has_breakpoints and not self._has_breakpoints:
-            return with_breakpoints(shown)
-        return shown[:]
+        return self._shown_if_cancelled() if self._open else self._shown[:]
 
     def _place(self, message: Ordinary) -> None:
         fields = message.message
         self._placed.append(message)
         self._holds_the_next = self.format.holds_the_next(fields)
-        self._has_breakpoints = self._has_breakpoints or (self.format.has_breakpoints and has_breakpoint(fields))
+        if self._breakpoints_left and has_breakpoint(fields):
+            self._breakpoints_left = 0
         if self._open and (results := self.format.results(fields)):
             self._open = still_open(self._open, results)
             self._batch.append(fields)
@@ -113,12 +111,20 @@ class ChatStream:
             if past is not None:
                 self._retired.update((message.id, *past))
         self._shown += self._blocks()
+        plans = sum(isinstance(message, PlanMessage) for message in self._waiting if message.id not in self._retired)
+        self._breakpoints_left = max(0, self._breakpoints_left - plans)
         self._waiting = []
 
-    def _blocks(self) -> list[Fields]:
+    def _blocks(self) -> Iterable[Fields]:
         """The hidden messages that wait, as they are shown. Those about plans of the past are not."""
-        shown = (message for message in self._waiting if message.id not in self._retired)
-        return [self.format.context(block(message)) for message in shown]
+        left = self._breakpoints_left
+        for message in self._waiting:
+            if message.id in self._retired:
+                continue
+            shown = self.format.context(block(message))
+            if left and isinstance(message, PlanMessage):
+                shown, left = with_breakpoint(shown), left - 1
+            yield shown
 
     def _shown_if_cancelled(self) -> list[Fields]:
         rest = (result.message for result in self.unanswered())

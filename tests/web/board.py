@@ -1,0 +1,85 @@
+"""A board on a real port for tests, and the agent's side of it: what is written into its journal."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import time
+from typing import Any
+
+import httpx
+
+from planwire.events import ACP, Event, PlanSet, SessionOpened, TurnEnded
+from planwire.journal import Journal, Stamped, open_journal
+from planwire.plan import Entry, ItemsPlan, MarkdownPlan
+from planwire.web import BoardServer
+from tests.waiting import until
+
+__all__ = ["TOKEN", "Running", "items", "markdown", "running_board"]
+
+TOKEN = "a-token-for-tests-only"
+
+
+class Running:
+    """A board that runs, and its journal."""
+
+    def __init__(self, server: BoardServer, journal: Journal) -> None:
+        self.server = server
+        self.journal = journal
+        self.base = server.base
+        self.client = httpx.Client(base_url=self.base, headers={"Authorization": f"Bearer {TOKEN}"}, timeout=20)
+
+    def write(self, session: str, *events: Event, by: str = "agent", at: int | None = None) -> int:
+        """Write events, and return the number of the last one once the board has seen it."""
+        stamp = int(time() * 1_000) if at is None else at
+        last = self.journal.append(session, [Stamped(stamp, by, event) for event in events])[-1].seq
+        position = self.journal.last_position()
+        until(lambda: self.server.app.hub.sessions.position >= position)
+        return last
+
+    def open(self, session: str = "s1", title: str | None = "A title", cwd: str = "/project") -> None:
+        self.write(session, SessionOpened("agent 1.0", "client 2.0", cwd, title))
+
+    def get(self, address: str, **values: Any) -> httpx.Response:
+        return self.client.get(address, **values)
+
+    def page(self, address: str) -> str:
+        answer = self.get(address)
+        assert answer.status_code == 200, (address, answer.status_code)
+        return answer.text
+
+    def json(self, address: str) -> Any:
+        answer = self.get(address)
+        assert answer.status_code == 200, (address, answer.status_code)
+        return answer.json()
+
+
+def items(*statuses: str, plan_id: str | None = "main", via: str = ACP, summary: str | None = None) -> PlanSet:
+    """A list whose steps are called `step 1`, `step 2`, … and have these statuses."""
+    entries = tuple(Entry(f"step {number}", "medium", status) for number, status in enumerate(statuses, 1))
+    return PlanSet(ItemsPlan(plan_id, entries), summary, via=via)
+
+
+def markdown(text: str, plan_id: str | None = "text") -> PlanSet:
+    return PlanSet(MarkdownPlan(plan_id, text))
+
+
+def stopped(reason: str = "cancelled") -> TurnEnded:
+    return TurnEnded(reason)
+
+
+@contextmanager
+def running_board(url: str = "memory:", **options: Any) -> Iterator[Running]:
+    """A board in a thread of its own."""
+    with open_journal(url) as journal:
+        server = BoardServer(journal, token=TOKEN, **options)
+        thread = threading.Thread(target=server.run, name="board", daemon=True)
+        thread.start()
+        until(lambda: server.is_up or not thread.is_alive())
+        running = Running(server, journal)
+        try:
+            yield running
+        finally:
+            running.client.close()
+            server.stop()
+            thread.join(20)
+            assert not thread.is_alive(), "the board did not end"
