@@ -16,6 +16,10 @@ from planwire.plan import PENDING, Entry, Fields, FilePlan, ItemsPlan, MarkdownP
 __all__ = ["Fallback"]
 
 
+#: What the plan without an id is called, which is the agent's own, beside one that is really called `main`.
+_OWN = "agent"
+
+
 class _Told(Struct, frozen=True):
     """What a plan's text was when it was last said, and in which message: 1, 2, 3 …"""
 
@@ -54,8 +58,11 @@ class Fallback:
         giving = {plan_id: steps for plan_id, plan in self._plans.items() if (steps := _steps(plan))}
         if not giving:
             return [Entry(title, "medium", PENDING) for plan in self._plans.values() if (title := _title(plan))]
-        name = _named if len(giving) > 1 else _unnamed
-        return [name(fitted(entry, V1), plan_id) for plan_id, steps in giving.items() for entry in steps]
+        if len(giving) == 1:
+            return [fitted(entry, V1) for steps in giving.values() for entry in steps]
+        own = _OWN if MAIN in giving else MAIN
+        names = {plan_id: own if plan_id is None else plan_id for plan_id in giving}
+        return [_named(fitted(entry, V1), names[plan_id]) for plan_id, steps in giving.items() for entry in steps]
 
     def _list(self, plan: Plan | None = None) -> Fields:
         self._shown = self.entries()
@@ -129,10 +136,5 @@ def _title(plan: Plan) -> str:
     return plan.id or plan.type
 
 
-def _named(entry: Entry, plan_id: PlanId) -> Entry:
-    name = MAIN if plan_id is None else plan_id
+def _named(entry: Entry, name: str) -> Entry:
     return Entry(f"{name}: {entry.content}", entry.priority, entry.status, entry.meta, entry.extra)
-
-
-def _unnamed(entry: Entry, _plan_id: PlanId) -> Entry:
-    return entry

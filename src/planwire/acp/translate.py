@@ -62,6 +62,10 @@ class Translator:
         mended = any(report.code in _DROPPED_BY_OTHERS for report in reading.reports)
         return self._translate_update(line, reading.updates[0], mended=mended)
 
+    def tell(self, update: Update) -> tuple[bytes, ...]:
+        """The lines to send for an update that is on no line of the agent's: somebody else's plan, beside its own."""
+        return self._translate_update(b"", update, mended=True)
+
     def sender_of(self, line: bytes) -> str | None:
         """Who sent a line, as far as it can be told from the line and from what was translated before it."""
         reading = read(line)

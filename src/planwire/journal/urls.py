@@ -11,7 +11,7 @@ from planwire.journal.protocol import Journal
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["VARIABLE", "default_path", "open_journal"]
+__all__ = ["VARIABLE", "default_path", "open_journal", "shared_url"]
 
 #: The environment variable that names the journal.
 VARIABLE: Final = "PLANWIRE_JOURNAL"
@@ -41,6 +41,19 @@ def open_journal(url: str | os.PathLike[str] | None = None, *, create: bool = Tr
     if not path or path.startswith("//") or "\0" in path:
         raise UnknownJournal(f"the journal {url!r} names no file: {_KNOWN}")
     return _in_file(path, create)
+
+
+def shared_url(url: str | None = None) -> str | None:
+    """A journal's URL as other processes in other folders can use it; None if it is in memory, where nobody finds it."""
+    url = url or os.environ.get(VARIABLE) or str(default_path())
+    found = _URL.fullmatch(url)
+    scheme, rest = (found[1].lower(), found[2]) if found else ("sqlite", url)
+    if scheme == "memory":
+        return None
+    if scheme != "sqlite":
+        return url
+    path = rest.removeprefix("//") if rest.startswith("///") else rest
+    return f"sqlite:{os.path.abspath(os.path.expanduser(path))}"
 
 
 def default_path() -> "Path":

@@ -12,6 +12,7 @@ __all__ = [
     "BY_CLIENT",
     "BY_RELAY",
     "Action",
+    "Bind",
     "Known",
     "Meet",
     "Record",
@@ -64,22 +65,34 @@ class RecordLine(Struct, frozen=True):
     line: bytes
 
 
+class Bind(Struct, frozen=True):
+    """A server of the plan tools that was given a key is to write to this session of the journal, from files in this
+    folder. `told` is the revision up to which the client was told of their plans. Or there is a problem."""
+
+    key: str
+    session: str | None
+    folder: str | None = None
+    told: int = 0
+    problem: str | None = None
+
+
 class Warn(Struct, frozen=True):
     """A word to the person, on standard error."""
 
     text: str
 
 
-Action: TypeAlias = ToClient | ToAgent | Meet | Record | RecordLine | Warn
+Action: TypeAlias = ToClient | ToAgent | Meet | Record | RecordLine | Bind | Warn
 
 
 class Known(Struct, frozen=True):
-    """What the journal knows of a session: its state, the number up to which the agent was told of it, and the texts
-    that were added to its prompts, by their marks."""
+    """What the journal knows of a session: its state, the number up to which the agent was told of it, the texts that
+    were added to its prompts, by their marks, and the number of the newest of these."""
 
     state: SessionState
     told: int = 0
     marks: dict[str, str] = {}
+    reminded: int = 0
 
     @property
     def id(self) -> str:

@@ -32,18 +32,20 @@ class Peer(Struct, frozen=True):
 
 
 class Capabilities(Struct, frozen=True):
-    """What was agreed: the dialect of the client, and whether it wants to hear of compactions."""
+    """What was agreed: the dialect of the client, whether it wants to hear of compactions, and whether the agent starts
+    MCP servers, as every one of version 1 does."""
 
     dialect: Dialect = V1
     compaction: bool = False
+    starts_servers: bool = True
 
     @classmethod
     def agreed(cls, request: Any, result: Any) -> "Capabilities":
         """From what the client really said, and what the agent answered (R30)."""
         dialect = negotiate(request, result)
-        return cls(
-            dialect, dialect.version >= V2.version or _is_object(request, "clientCapabilities", "session", "compaction")
-        )
+        if dialect.version >= V2.version:
+            return cls(dialect, True, _is_object(result, "capabilities", "session", "mcp", "stdio"))
+        return cls(dialect, _is_object(request, "clientCapabilities", "session", "compaction"))
 
 
 def offer(line: bytes, params: Fields) -> bytes:

@@ -22,6 +22,7 @@ __all__ = [
     "STEERED",
     "block",
     "mark_message",
+    "marks_in",
     "read_mark",
     "tell",
     "without_echo",
@@ -75,7 +76,7 @@ def without_echo(text: str, marks: dict[str, str], *, trust: bool) -> str | None
     agrees with its own checksum.
     """
     found = False
-    end = text.rfind(_END) + len(_END)  # behind it nothing can match, and looking for it would take long
+    end = _end_of_blocks(text)
 
     def judge(match: re.Match[str]) -> str:
         nonlocal found
@@ -84,7 +85,7 @@ def without_echo(text: str, marks: dict[str, str], *, trust: bool) -> str | None
         found = found or genuine
         return "" if genuine else match[0]
 
-    remaining = _BLOCK.sub(judge, text[:end]) + text[end:] if end >= len(_END) else text
+    remaining = _BLOCK.sub(judge, text[:end]) + text[end:]
     return remaining if found else None
 
 
@@ -106,6 +107,13 @@ def without_echo_in_line(line: bytes, update: Fields, marks: dict[str, str], *, 
         return line
 
 
+def marks_in(update: Fields) -> set[str]:
+    """The marks of the whole blocks in what the user is said to have said, genuine or not."""
+    content = update.get("content")
+    texts = [text_of(part, "text") for part in (content if isinstance(content, list) else [content])]
+    return {f"{match[1]}-{match[2]}" for text in texts for match in _BLOCK.finditer(text, 0, _end_of_blocks(text))}
+
+
 def mark_message(mark: str, text: str, told: int) -> Fields:
     """How a block is journalled: as a hidden message. `told` is the number of the last event that it knew of."""
     event = {"subkind": "system_notice", "source": _SOURCE, "payload": {"mark": mark, "told": told}}
@@ -122,6 +130,12 @@ def read_mark(message: Fields) -> tuple[str, str, int] | None:
         }:
             return mark, text, told
     return None
+
+
+def _end_of_blocks(text: str) -> int:
+    """Behind it nothing can match, and looking for it would take long."""
+    at = text.rfind(_END)
+    return at + len(_END) if at >= 0 else 0
 
 
 def _checksum(word: str, body: str) -> str:

@@ -21,7 +21,8 @@ _CHUNK: Final = 64 * 1024
 
 
 class Direction:
-    """From one file descriptor to another. `hear` says what to do about a line, `carry_out` does what is not sending.
+    """From one file descriptor to another. `hear` says what to do about a line, `afterwards` is given what that is once
+    the line has left.
 
     `at_end` is called when there is nothing more to come, or nobody to read it.
     """
@@ -32,14 +33,14 @@ class Direction:
         target: int,
         sieve: Sieve,
         hear: Callable[[bytes], list[Action]],
-        carry_out: Callable[[list[Action], int], None],
+        afterwards: Callable[[list[Action]], None],
         at_end: Callable[[], None],
     ) -> None:
         self._source = source
         self._target = target
         self._sieve = sieve
         self._hear = hear
-        self._carry_out = carry_out
+        self._afterwards = afterwards
         self._at_end = at_end
         self._is_writing = self._has_failed = False
         self.heard_at = monotonic()
@@ -77,12 +78,12 @@ class Direction:
             if not lines:
                 self._write(data)
                 continue
-            rest: list[tuple[list[Action], int]] = []
+            rest: list[Action] = []
             self._write(self._through(data, rest))
-            for actions, size in rest:
-                self._carry_out(actions, size)
+            if rest:
+                self._afterwards(rest)
 
-    def _through(self, data: bytes, rest: list[tuple[list[Action], int]]) -> bytes:
+    def _through(self, data: bytes, rest: list[Action]) -> bytes:
         """The lines as they leave: the same object, if there is nothing to change. What is not sending is the rest."""
         if self._sieve.skips(data):
             return data
@@ -96,7 +97,7 @@ class Direction:
                 done = end
         return b"".join((*pieces, data[done:])) if done else data
 
-    def _heard(self, line: bytes, rest: list[tuple[list[Action], int]]) -> list[bytes]:
+    def _heard(self, line: bytes, rest: list[Action]) -> list[bytes]:
         """What is sent for a line."""
         try:
             actions = self._hear(line)
@@ -104,7 +105,7 @@ class Direction:
             actions = self._excuse(line, error)
         sent = [action.data for action in actions if isinstance(action, (ToAgent, ToClient))]
         if len(actions) > len(sent):
-            rest.append((actions, len(line)))
+            rest += actions
         return sent
 
     def _excuse(self, line: bytes, error: Exception) -> list[Action]:

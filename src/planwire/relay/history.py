@@ -50,7 +50,7 @@ def learn(known: Known, recorded: Recorded) -> Known:
         marks = {**known.marks, mark: text}
         while len(marks) > _MARKS:
             del marks[next(iter(marks))]
-        return Known(state, max(told, known.told), marks)
+        return Known(state, max(told, known.told), marks, recorded.seq)
     return replace(known, state=state)
 
 

@@ -38,6 +38,7 @@ from planwire.relay.peek import (
     value_of,
 )
 from planwire.relay.splice import Unspliceable, append_element
+from planwire.relay.tools import Tools, ToolServer
 from planwire.relay.updates import HANDLERS, Settled
 from planwire.relay.usual import UsualLines
 from planwire.relay.wire_session import WireSession
@@ -63,17 +64,22 @@ _MOST_UNANSWERED: Final = 10_000
 
 
 class _Asked(Struct, frozen=True):
-    """A request of the client's that waits for its answer. `why`: it told the agent its plans, for that reason."""
+    """A request of the client's that waits for its answer. `why`: it told the agent its plans, for that reason. `key`:
+    it gave the agent the plan tools."""
 
     method: str
     params: Fields
     why: str | None = None
+    key: str | None = None
 
 
 class Policy:
-    """One connection. `command` names an agent that does not name itself; `new_word` gives random words for marks."""
+    """One connection. `command` names an agent that does not name itself; `new_word` gives random words for marks;
+    `server` has the plan tools, if the agent is to be given them."""
 
-    def __init__(self, command: str, new_word: Callable[[], str], *, context: bool = True) -> None:
+    def __init__(
+        self, command: str, new_word: Callable[[], str], *, context: bool = True, server: ToolServer | None = None
+    ) -> None:
         self._agent = self._command = Peer(command)
         self._client = Peer()
         self._new_word = new_word
@@ -83,11 +89,20 @@ class Policy:
         self._sessions: dict[str, WireSession] = {}
         self._asked: dict[JsonId, _Asked] = {}
         self._usual = UsualLines()
+        self._tools = Tools(server, new_word)
 
     def learn(self, session: str, known: Known) -> None:
         """The journal was asked about a session, or somebody else wrote to it."""
         if session in self._sessions:
             self._sessions[session].known = known
+
+    def lack_journal(self, problem: str) -> None:
+        """There is none that the plan tools could write to."""
+        self._tools.fail(problem)
+
+    def news(self) -> list[Action]:
+        """What there is to say to the client besides what the agent says: the plans that were made with the tools."""
+        return self._tools.news(self._sessions.values(), self._translator)
 
     def close(self) -> list[Action]:
         """Both sides are at their end: a history that was being retold counts as told, and turns are over."""
@@ -116,21 +131,26 @@ class Policy:
                 return [ToAgent(offer(line, params))]
             case "session/prompt":
                 return self._prompted(line, message.id, params)
-        self._remember(message.id, _Asked(str(message.method), params))
-        return [ToAgent(line), *self._attached(line, str(message.method), params)]
+        method = str(message.method)
+        line, key, warnings = self._tools.offer(line, method, params, self._settled.capabilities)
+        self._remember(message.id, _Asked(method, params, key=key))
+        return [ToAgent(line), *warnings, *self._attached(line, method, params, key)]
 
-    def _attached(self, line: bytes, method: str, params: Fields) -> Iterator[Action]:
+    def _attached(self, line: bytes, method: str, params: Fields, key: str | None) -> Iterator[Action]:
         """A session goes on that there was before. Its history may be told again (R37, R39)."""
         session_id = params.get("sessionId")
         if method not in ("session/load", "session/resume") or not isinstance(session_id, str):
             return
         session = self._sessions.get(session_id)
+        is_retold = method == "session/load" or params.get("replayFrom") is not None
+        self._tools.attach(session_id, is_new=session is None, retelling=is_retold)
+        self._tools.bind(session_id, key, params.get("cwd"))
         if session is None:
             session = self._sessions[session_id] = WireSession(session_id, attached=True)
             cwd = params.get("cwd")
             yield Meet(session_id, False, self._agent.name, cwd if isinstance(cwd, str) else None)
         session.attach()
-        if method == "session/load" or params.get("replayFrom") is not None:
+        if is_retold:
             self._translate_untold(session)
             session.begin_retelling()
             if self._translator is not None:
@@ -190,7 +210,9 @@ class Policy:
         except UNREADABLE:
             return self._batch(line, self.from_agent, ToClient) or self._read(line, read(line))
         if message.method is UNSET:
-            return [ToClient(line), *self._answered_by_agent(message)]
+            actions = [*self._answered_by_agent(message)]  # what is still to be retold comes before the answer (R37)
+            retold = [action for action in actions if isinstance(action, ToClient)]
+            return [*retold, ToClient(line), *(action for action in actions if action not in retold)]
         params = message.params
         if params is UNSET or params.sessionId is UNSET:
             return [ToClient(line)] if message.method != "session/update" else self._read(line, read(line))
@@ -267,13 +289,16 @@ class Policy:
             case "initialize" if not failed:
                 self._initialized(asked.params, result)
             case "session/new" | "session/fork" if isinstance(result, dict):
-                yield from self._opened(result.get("sessionId"), asked.params)
+                yield from self._opened(result.get("sessionId"), asked.params, asked.key)
             case "session/load" | "session/resume" if isinstance(session_id, str):
                 session = self._sessions[session_id]
+                was_retold = session.is_retold
                 yield from session.end_retelling(failed=failed)
+                self._tools.open(session_id, failed=failed)
                 if failed:
                     session.attached = False
                 else:
+                    yield from self.news() if was_retold else ()
                     yield from self._opened(session_id, asked.params)
             case "session/prompt" if isinstance(session_id, str):
                 yield from self._turn_answered(self._sessions[session_id], message, asked.why, result)
@@ -287,9 +312,10 @@ class Policy:
         if isinstance(result, dict):
             self._agent = Peer.of(result.get("agentInfo") or result.get("info"), self._command.name)
 
-    def _opened(self, session_id: object, params: Fields) -> Iterator[Action]:
+    def _opened(self, session_id: object, params: Fields, key: str | None = None) -> Iterator[Action]:
         if isinstance(session_id, str):
             yield from self._met(session_id, fresh=True)
+            self._tools.bind(session_id, key, params.get("cwd"))
             cwd = params.get("cwd")
             opened = SessionOpened(self._agent.name, self._client.name, cwd if isinstance(cwd, str) else None)
             yield Record(session_id, opened, BY_RELAY)

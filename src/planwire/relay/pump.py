@@ -54,19 +54,34 @@ def relay(
     policy = Policy(name_of(command), _new_word, context=context)
     recorder = Recorder(open_journal, _guarded(policy.learn, lock), lambda: to_agent.heard_at + to_client.heard_at)
 
-    def carry_out(actions: "list[Action]", size: int) -> None:
+    def note(actions: "list[Action]", size: int) -> None:
         for action in actions:
             if isinstance(action, (RecordLine, Record, Meet)):
                 recorder.put(action, size)
-            elif isinstance(action, Warn):
+
+    def noting(hear: "Callable[[bytes], list[Action]]") -> "Callable[[bytes], list[Action]]":
+        """One line at a time, noted before it leaves: so an answer is never noted before what it answers."""
+
+        def hear_and_note(line: bytes) -> "list[Action]":
+            with lock:
+                actions = hear(line)
+                note(actions, len(line))
+            return actions
+
+        return hear_and_note
+
+    def afterwards(actions: "list[Action]") -> None:
+        recorder.wake()
+        for action in actions:
+            if isinstance(action, Warn):
                 _say(action.text)
 
     def at_end_of_input() -> None:
         end_when_silent(agent, to_client.silence, grace)
 
-    hear_client, hear_agent = _guarded(policy.from_client, lock), _guarded(policy.from_agent, lock)
-    to_agent = Direction(0, agent.stdin.fileno(), Sieve(WORDS_OF_CLIENT), hear_client, carry_out, at_end_of_input)
-    to_client = Direction(agent.stdout.fileno(), 1, Sieve(WORDS_OF_AGENT), hear_agent, carry_out, _nothing)
+    hear_client, hear_agent = noting(policy.from_client), noting(policy.from_agent)
+    to_agent = Direction(0, agent.stdin.fileno(), Sieve(WORDS_OF_CLIENT), hear_client, afterwards, at_end_of_input)
+    to_client = Direction(agent.stdout.fileno(), 1, Sieve(WORDS_OF_AGENT), hear_agent, afterwards, _nothing)
     recorder.start()
     to_client.start()
     to_agent.start()
@@ -76,8 +91,7 @@ def relay(
         if min(to_client.silence(), monotonic() - ended) > _LEFT_OPEN:
             break
     with lock:
-        rest = policy.close()
-    carry_out(rest, 0)
+        note(policy.close(), 0)
     lost = recorder.close(_JOURNAL_PATIENCE)
     if lost is not None:
         _say(lost)

@@ -33,7 +33,7 @@ BEHIND: Final = 200
 LOOK: Final = 0.2
 #: Seconds until a journal that could not be written is tried again.
 RETRY: Final = 1.0
-_KNOWN: Final = View("relay", Known, begin, learn, rules=1)
+_KNOWN: Final = View("relay", Known, begin, learn, rules=2)
 
 
 class _Followed:
@@ -47,17 +47,22 @@ class _Followed:
 
 class Recorder:
     """Writes to the journal that `open_journal` opens. `tell` is told what the journal knows of a session, `traffic` is
-    a number that changes as long as there is traffic."""
+    a number that changes as long as there is traffic, `look` is how often it is looked at. `at_loss` is told, once,
+    that it can't be used; for one who wants to know that, it is opened at once."""
 
     def __init__(
         self,
         open_journal: Callable[[], Journal],
         tell: Callable[[str, Known], None],
         traffic: Callable[[], float] = float,
+        look: float = LOOK,
+        at_loss: Callable[[Exception], None] | None = None,
     ) -> None:
         self._open_journal = open_journal
         self._tell = tell
         self._traffic = traffic
+        self._look = look
+        self._at_loss = at_loss
         self._backlog = Backlog()
         self._journal: Journal | None = None
         self._followed: dict[str, _Followed] = {}
@@ -100,7 +105,7 @@ class Recorder:
 
     def _run(self) -> None:
         while not self._closing:
-            if self._held or self._backlog.wait(LOOK):
+            if self._held or self._backlog.wait(self._look):
                 seen = self._traffic()
                 sleep(GATHER)
                 self._most = SLICE if self._traffic() != seen else QUIET_SLICE
@@ -120,12 +125,14 @@ class Recorder:
         if self._given_up:
             self._drop()
         try:
-            if self._journal is None and self._held:
+            if self._journal is None and (self._held or self._at_loss):
                 self._journal = self._open_journal()
             if self._journal is not None and not self._given_up:
                 self._advance(self._journal)
         except JournalUnavailable as error:
             self._problem = error
+            if self._journal is None:
+                self._lose(error)
             return False
         except Exception as error:  # whatever is wrong with a journal, the traffic goes on
             self._give_up(error)
@@ -210,6 +217,12 @@ class Recorder:
         self._problem = error
         self._given_up = True
         self._drop()
+        self._lose(error)
+
+    def _lose(self, error: Exception) -> None:
+        at_loss, self._at_loss = self._at_loss, None
+        if at_loss is not None:
+            at_loss(error)
 
     def _drop(self) -> None:
         """What there is will not be recorded."""

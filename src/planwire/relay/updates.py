@@ -12,7 +12,7 @@ from planwire.relay.actions import BY_RELAY, Action, Record, ToClient
 from planwire.relay.approvals import Approvals
 from planwire.relay.capabilities import Capabilities
 from planwire.relay.compaction import COMPACTION_UPDATES
-from planwire.relay.context import without_echo_in_line
+from planwire.relay.context import marks_in, without_echo_in_line
 from planwire.relay.peek import text_of
 from planwire.relay.wire_session import WireSession
 
@@ -76,6 +76,7 @@ def _echoed(line: bytes, update: Fields, session: WireSession, _settled: Settled
     if b"planwire-context" not in line:
         return [ToClient(line)]
     marks = {**(session.known.marks if session.known else {}), **session.marks}
+    session.hear_echo(marks_in(update))
     remaining = without_echo_in_line(line, update, marks, trust=session.known is None and session.attached)
     return [ToClient(remaining)] if remaining else []
 

@@ -43,6 +43,7 @@ class WireSession:
         self._unread: bytes | None = None
         self._untold: bytes | None = None
         self._heard: set[PlanId] = set()  # since it was attached
+        self._echoed: set[str] = set()  # the marks of blocks in the history that was retold since then
         self._removed: set[PlanId] = set()
         self._is_full = False
         self._retold: dict[PlanId, Plan | None] | None = None
@@ -50,12 +51,13 @@ class WireSession:
         self._used: float | None = None
         self._turns_to_settle = 0
         self._is_compacted = False
-        self._told = 0
+        self._told: int | None = None  # on this connection
+        self._told_earlier: int | None = None
 
     def attach(self) -> None:
         """The session is loaded or resumed: what the agent was told before may not be in its context."""
         self.attached = True
-        self._heard = set()
+        self._heard, self._echoed = set(), set()
 
     def begin_turn(self, message_id: object) -> None:
         self.prompts.add(message_id)
@@ -178,30 +180,47 @@ class WireSession:
 
     def due(self) -> str | None:
         """Why the agent has to be told its plans with the next prompt, or None."""
-        state = self.known.state if self.known else None
-        told = self.told_before()
-        if self._is_compacted or (state is not None and state.compacted > told):
+        if self._is_compacted or self._was_compacted():
             return COMPACTED
-        if self.attached and any(record.state.plan.id not in self._heard for record in self.records()):
+        told = self.told_before()
+        if self.attached and any(self._is_missing(record, told) for record in self.records()):
             return RESUMED
-        if state is None:
-            return None
-        return STEERED if any(_is_steered(record, told) for record in state.live().values()) else None
+        plans = self.known.state.live().values() if self.known else ()
+        return STEERED if any(_is_steered(record, told) for record in plans) else None
+
+    def _was_compacted(self) -> bool:
+        """Whether the journal knows of a compaction after which the agent was told nothing. What it was told here need
+        not be in the journal yet."""
+        if self.known is None or not all(mark in self.known.marks for mark in (*self.marks,)[-1:]):
+            return False
+        return self.known.state.compacted > self.known.reminded
+
+    def _is_missing(self, record: PlanRecord, told: int) -> bool:
+        """Whether a plan was in nothing that was retold: neither by itself, nor as it is in the block that told it."""
+        newest = next(reversed(self.known.marks), None) if self.known else None
+        return record.state.plan.id not in self._heard and (newest not in self._echoed or record.revision > told)
+
+    def hear_echo(self, marks: set[str]) -> None:
+        """What was put into a prompt is told back."""
+        if self._retold is not None:
+            self._echoed |= marks
 
     def told_before(self) -> int:
-        """The number of the last event that the agent was told of, here or by another process."""
-        return max(self._told, self.known.told if self.known else 0)
+        """The number of the last event that the agent was told of, here or on an earlier connection."""
+        if self._told is not None:
+            return self._told
+        return self.known.told if self.known else 0
 
     def told(self, mark: str, text: str) -> int:
         """The agent is told everything up to the event of the number that is returned."""
         self.marks[mark] = text
-        self._told = self.known.seq if self.known else 0
+        self._told_earlier, self._told = self.told_before(), self.known.seq if self.known else 0
         self._is_compacted = self.attached = False
         return self._told
 
     def not_told(self, why: str) -> None:
         """The prompt was refused: what it told has to be told again."""
-        self._told = 0
+        self._told = self._told_earlier
         if why == COMPACTED:
             self._is_compacted = True
         self.attached = self.attached or why == RESUMED

@@ -9,7 +9,7 @@ from planwire.moments import Moment, Word
 from planwire.safe import one_line
 from planwire.terminal.views import STATUS_LOOK
 
-__all__ = ["clock", "moment_line"]
+__all__ = ["clock", "moment_line", "word_text"]
 
 _LOOK: Final = {
     **STATUS_LOOK,
@@ -52,7 +52,7 @@ def moment_line(moment: Moment, numbers: int = 4, session: str | None = None, *,
         line.append(f"{one_line(moment.plan)}  ", "bold")
     if moment.total:
         line.append(f"{moment.done}/{moment.total}  ", "bold")
-    named = [_word(word) for word in moment.words[:NAMED]]
+    named = [word_text(word) for word in moment.words[:NAMED]]
     if len(moment.words) > NAMED:
         named.append(Text(f"and {len(moment.words) - NAMED} more", "dim"))
     return line.append_text(Text(" · ", "dim").join(named))
@@ -66,6 +66,7 @@ def clock(at: int, *, short: bool = False) -> str:
         return "unknown time"
 
 
-def _word(word: Word) -> Text:
+def word_text(word: Word) -> Text:
+    """One thing that happened: its sign and its words."""
     sign, style = _LOOK.get(word.kind, ("·", "dim"))
     return Text(f"{sign} ", style.replace("strike ", "")).append(one_line(word.text), style)
