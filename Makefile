@@ -26,7 +26,7 @@ demo: $(READY)
 
 test: $(READY)
 	@$(BIN)/python -m tests.peers.install
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 check: $(READY)
 	$(BIN)/ruff check .
