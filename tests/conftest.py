@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import strategies  # noqa: F401  (how hypothesis works here: the same examples every time, no deadlines)
+
 
 @pytest.fixture(autouse=True)
 def _a_journal_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

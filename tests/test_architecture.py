@@ -14,9 +14,9 @@ ROOT = Path(planwire.__file__).parent
 RINGS = (
     {"errors", "events", "plan"},
     {"ages", "changes", "diff", "edit", "fold", "markdown", "moments", "overview", "safe", "steps"},
-    {"acp", "board", "calls", "chat", "check", "reviews", "tools"},
+    {"acp", "board", "editing", "steer", "calls", "chat", "check", "reviews", "tools"},
     {"attached", "blocking", "journal", "peers", "planfile", "relay", "session", "watching"},
-    {"adapters", "demo", "mcp", "terminal", "cli", "__init__", "__main__"},
+    {"adapters", "demo", "web", "mcp", "terminal", "cli", "__init__", "__main__"},
 )
 CORE = {name for ring in RINGS[:3] for name in ring}
 PURE = {"bisect", "collections", "contextlib", "difflib", "functools", "itertools", "json", "math", "re", "types", "typing", "msgspec", "markdown_it"}

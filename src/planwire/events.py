@@ -14,6 +14,7 @@ __all__ = [
     "ACP",
     "APPROVED",
     "CHANGES_REQUESTED",
+    "COMMENTED",
     "TOOLS",
     "AddStep",
     "Comment",
@@ -42,6 +43,7 @@ ACP = "acp"
 
 APPROVED = "approved"
 CHANGES_REQUESTED = "changes_requested"
+COMMENTED = "commented"
 
 
 class SetStatus(Struct, frozen=True, tag_field="do", tag="status"):

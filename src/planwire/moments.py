@@ -12,6 +12,7 @@ from msgspec.structs import asdict
 from planwire.diff import compare
 from planwire.events import (
     APPROVED,
+    CHANGES_REQUESTED,
     AddStep,
     ContextCompacted,
     MessageAdded,
@@ -198,9 +199,8 @@ def _unseen(before: PlanState, after: PlanState) -> Word:
 
 
 def _reviewed(event: PlanReviewed, record: PlanRecord | None) -> tuple[Word, ...]:
-    approved = event.verdict == APPROVED
-    what = "approved" if approved else event.verdict.replace("_", " ")
-    words = [Word("approved" if approved else "changes_requested", f"{what} (revision {event.revision})")]
+    kind = event.verdict if event.verdict in (APPROVED, CHANGES_REQUESTED) else "comment"
+    words = [Word(kind, f"{event.verdict.replace('_', ' ')} (revision {event.revision})")]
     if event.selected is not None:
         words.append(Word("selected", f"steps to run: {', '.join(event.selected) or 'none'}"))
     texts = {step.id: step.content for step in record.state.steps} if record else {}

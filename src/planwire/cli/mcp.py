@@ -33,6 +33,7 @@ def add_parser(commands: Any) -> None:
     )
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--session", metavar="ID", help="the session to be bound to; it need not exist yet")
+    which.add_argument("--binding", metavar="FILE", help=argparse.SUPPRESS)  # from planwire relay --tools
     which.add_argument("--new", action="store_true", help="begin a new session with the first plan")
     parser.add_argument(
         "--folder", metavar="DIR", help="the project: its session, and the files that plans may be read from (.)"
@@ -69,6 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
         session=arguments.session,
         folder=arguments.folder,
         new=arguments.new,
+        binding=arguments.binding,
         wait_seconds=arguments.wait,
     )
     return 0

@@ -8,6 +8,7 @@ from planwire.errors import InputError
 
 if TYPE_CHECKING:
     from planwire.journal import Journal
+    from planwire.relay.bindings import Bindings
 
 __all__ = ["add_parser", "run"]
 
@@ -16,10 +17,12 @@ examples:
   planwire relay -- claude-agent-acp                     in an editor's settings, in place of claude-agent-acp
   planwire relay --journal ./plans.db -- my-agent --acp  keep the plans in a file of your own
   planwire relay --no-context -- my-agent                never add the plan to a prompt
+  planwire relay --tools -- my-agent                     give the agent tools for plans that outlive its context
 
 The relay passes every line on as it came, except that plans reach the client in the dialect that it understands, and
 that the plan is added to the next prompt after the agent's context was compacted or a person changed or reviewed it.
-A journal that can't be used never stops the traffic.
+A journal that can't be used never stops the traffic. With --tools the agent is told of one more MCP server in every
+session, planwire's, and what it plans with its tools reaches the client beside its own plan.
 """
 
 
@@ -35,6 +38,7 @@ def add_parser(commands: Any) -> None:
     parser.usage = "planwire relay [options] -- AGENT [ARGUMENT ...]"
     parser.add_argument("--journal", metavar="URL", help="where the plans are kept; a path, or sqlite:PATH")
     parser.add_argument("--no-context", action="store_true", help="never add the plan to a prompt")
+    parser.add_argument("--tools", action="store_true", help="give the agent the tools set_plan, update_plan, get_plan")
     parser.add_argument(
         "--grace",
         metavar="SECONDS",
@@ -58,5 +62,16 @@ def run(arguments: argparse.Namespace) -> int:
 
         return open_url(arguments.journal)
 
-    code = relay(command, open_journal, context=not arguments.no_context, grace=arguments.grace)
+    def bind() -> "Bindings":
+        from planwire.relay.bindings import Bindings  # noqa: PLC0415
+
+        return Bindings(arguments.journal)
+
+    code = relay(
+        command,
+        open_journal,
+        context=not arguments.no_context,
+        grace=arguments.grace,
+        bind=bind if arguments.tools else None,
+    )
     return end_like(code)

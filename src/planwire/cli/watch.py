@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from planwire.cli.choose import choose_session, is_of_folder, newest_first, this_folder
 from planwire.cli.command import new_command
 from planwire.cli.journals import add_journal_option, journal_to_read
+from planwire.errors import MissingExtra
 
 if TYPE_CHECKING:
     from planwire.fold import SessionState
@@ -22,11 +23,11 @@ _EXAMPLES = """\
 examples:
   planwire watch                   the plans of this folder, live; a session that begins later, too
   planwire watch 3f2a91bc          one session
-  planwire watch --all             whatever changes in the journal
+  planwire watch --all             every session in the journal
   planwire watch > changes.txt     without a terminal: a line a change
   planwire watch --json            a JSON object a change, for a program
 
-Ctrl-C ends it.
+On a terminal: Esc lists the sessions, h is the history, ? shows all keys, q or Ctrl-C ends it.
 """
 
 
@@ -52,23 +53,47 @@ def add_parser(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     with journal_to_read(arguments) as journal:
-        watcher = _watcher(journal, arguments)
-        signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that a terminal is left as it was
         if arguments.json:
-            _print_json(watcher)
-            return 0
-        from planwire.terminal.live import follow_in_lines, watch_live  # noqa: PLC0415
-
-        if sys.stdout.isatty() and os.environ.get("TERM") not in ("dumb", "unknown"):
-            watch_live(watcher, AT_ONCE if arguments.all else 1)
+            _print_json(_watcher(journal, arguments))
+        elif _on_a_terminal():
+            _watch_live(journal, arguments)
         else:
-            follow_in_lines(watcher, several=arguments.session is None)
+            from planwire.terminal.live import follow_in_lines  # noqa: PLC0415
+
+            follow_in_lines(_watcher(journal, arguments), several=arguments.session is None)
     return 0
+
+
+def _on_a_terminal() -> bool:
+    streams = (sys.stdin, sys.stdout, sys.stderr)  # the app draws on the last of them
+    return all(each.isatty() for each in streams) and os.environ.get("TERM") not in ("dumb", "unknown")
+
+
+def _watch_live(journal: "Journal", arguments: argparse.Namespace) -> None:
+    """The app, or plain views if Textual is not installed."""
+    import planwire.terminal  # noqa: F401, PLC0415  (without Rich there is nothing to show)
+
+    try:
+        from planwire.terminal.watch_app import watch  # noqa: PLC0415
+    except MissingExtra as missing:
+        from planwire.terminal.live import watch_live  # noqa: PLC0415
+
+        watch_live(_watcher(journal, arguments), AT_ONCE if arguments.all else 1)
+        print(f"planwire: {missing}", file=sys.stderr)
+        return
+    if arguments.session is not None:
+        watch(journal, choose_session(journal, arguments.session).id, None)
+    elif arguments.all:
+        watch(journal, None, None)
+    else:
+        folder = this_folder()
+        watch(journal, None, lambda glance: is_of_folder(glance.cwd, folder))
 
 
 def _watcher(journal: "Journal", arguments: argparse.Namespace) -> "Watcher":
     from planwire.watching import Watcher  # noqa: PLC0415
 
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that a terminal is left as it was
     if arguments.session is not None:
         chosen = choose_session(journal, arguments.session).id
         return Watcher(journal, lambda state: state.id == chosen, (chosen,))

@@ -1,0 +1,48 @@
+"""`planwire approve`: a person's word on a plan."""
+
+import argparse
+from typing import Any
+
+from planwire.cli.command import new_command
+from planwire.cli.journals import journal_to_read
+from planwire.cli.steering import add_target, confirm, find_target, write
+
+__all__ = ["add_parser", "run"]
+
+_EXAMPLES = """\
+examples:
+  planwire approve                                     shows the plan of this folder's latest session, and asks
+  planwire approve --revision 17                       the plan that you saw, and no other
+  planwire approve --revision 17 --comment "go ahead"  with a word
+  planwire approve --changes --comment "smaller steps" ask for changes instead
+
+The agent hears of it with its next prompt, or at once if it waits for a review.
+"""
+
+
+def add_parser(commands: Any) -> None:
+    parser = new_command(
+        commands,
+        "approve",
+        run,
+        summary="approve a plan, or ask for changes",
+        description="Approve a plan as you saw it, or ask for changes. If it moved on meanwhile, you are told how.",
+        examples=_EXAMPLES,
+    )
+    parser.add_argument("--changes", action="store_true", help="do not approve it: ask for changes")
+    parser.add_argument("--comment", metavar="TEXT", action="append", default=[], help="a word on the plan")
+    add_target(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from planwire.events import APPROVED, CHANGES_REQUESTED, Comment  # noqa: PLC0415
+    from planwire.steer import review  # noqa: PLC0415
+
+    verdict = CHANGES_REQUESTED if arguments.changes else APPROVED
+    comments = [Comment(text) for text in arguments.comment]
+    with journal_to_read(arguments) as journal:
+        target = find_target(journal, arguments)
+        seen = confirm(target, arguments, "Ask for changes?" if arguments.changes else "Approve this?")
+        write(journal, target, seen, lambda state: review(state, target.plan_id, seen, verdict, comments))
+    print(f"{verdict.replace('_', ' ')}: {target.plan_id or 'plan'}, revision {seen}")
+    return 0

@@ -1,0 +1,44 @@
+"""`planwire comment`: a word on a plan, or on a step of it."""
+
+import argparse
+from typing import Any
+
+from planwire.cli.command import new_command
+from planwire.cli.journals import journal_to_read
+from planwire.cli.steering import add_target, find_target, write
+
+__all__ = ["add_parser", "run"]
+
+_EXAMPLES = """\
+examples:
+  planwire comment "do not touch the importer"     on the plan of this folder's latest session
+  planwire comment --step s3 "use the old fixture" on a step (planwire show has the ids)
+
+The agent hears of it with its next prompt, or at once if it waits for a review.
+"""
+
+
+def add_parser(commands: Any) -> None:
+    parser = new_command(
+        commands,
+        "comment",
+        run,
+        summary="say something about a plan or a step",
+        description="Say something about a plan, or about a step of it. The agent is told.",
+        examples=_EXAMPLES,
+    )
+    parser.add_argument("text", metavar="TEXT", help="what you have to say")
+    parser.add_argument("--step", metavar="ID", help="the step that it is about")
+    add_target(parser, asks=False)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from planwire.events import Comment  # noqa: PLC0415
+    from planwire.steer import comment  # noqa: PLC0415
+
+    words = [Comment(arguments.text, arguments.step)]
+    with journal_to_read(arguments) as journal:
+        target = find_target(journal, arguments)
+        write(journal, target, target.record.revision, lambda state: comment(state, target.plan_id, None, words))
+    print(f"said of {arguments.step or target.plan_id or 'the plan'}")
+    return 0

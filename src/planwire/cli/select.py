@@ -1,0 +1,42 @@
+"""`planwire select`: run these steps, and no others for now."""
+
+import argparse
+from typing import Any
+
+from planwire.cli.command import new_command
+from planwire.cli.journals import journal_to_read
+from planwire.cli.steering import add_target, confirm, find_target, write
+
+__all__ = ["add_parser", "run"]
+
+_EXAMPLES = """\
+examples:
+  planwire select s1 s3 --revision 17     steps of the plan that you saw (planwire show has ids and revision)
+  planwire select s1 s3                   shows the plan first, and asks
+
+The agent is told to run these steps and no others for now.
+"""
+
+
+def add_parser(commands: Any) -> None:
+    parser = new_command(
+        commands,
+        "select",
+        run,
+        summary="tell the agent which steps to run",
+        description="Approve some steps of a plan: the agent is told to run these, and no others for now.",
+        examples=_EXAMPLES,
+    )
+    parser.add_argument("steps", metavar="STEP", nargs="+", help="ids of steps")
+    add_target(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from planwire.steer import select  # noqa: PLC0415
+
+    with journal_to_read(arguments) as journal:
+        target = find_target(journal, arguments)
+        seen = confirm(target, arguments, f"Run {', '.join(arguments.steps)} only?")
+        write(journal, target, seen, lambda state: select(state, target.plan_id, seen, arguments.steps))
+    print(f"to run: {', '.join(dict.fromkeys(arguments.steps))} of {target.plan_id or 'the plan'}, revision {seen}")
+    return 0

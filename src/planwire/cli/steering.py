@@ -1,0 +1,131 @@
+"""What the commands of people who steer have in common: which plan, which revision, and writing it down."""
+
+import argparse
+import sys
+from collections.abc import Callable
+from time import time_ns
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from planwire.cli.choose import SESSION_HELP, choose_plan, choose_session, revision
+from planwire.cli.journals import add_journal_option
+from planwire.errors import Conflict, InputError, StaleRevision
+
+if TYPE_CHECKING:
+    from planwire.events import Event
+    from planwire.fold import PlanRecord, SessionState
+    from planwire.journal import Journal
+    from planwire.plan import PlanId
+
+__all__ = ["Target", "add_target", "confirm", "find_target", "write"]
+
+USER: Final = "user"
+#: How many of the events that came between are listed.
+LISTED: Final = 8
+
+
+class Target(NamedTuple):
+    """The plan that is meant, in the session as it was read."""
+
+    session: str
+    plan_id: "PlanId"
+    state: "SessionState"
+
+    @property
+    def record(self) -> "PlanRecord":
+        return self.state.plans[self.plan_id]
+
+
+def add_target(parser: argparse.ArgumentParser, *, asks: bool = True) -> None:
+    parser.add_argument("--session", metavar="SESSION", help=SESSION_HELP)
+    parser.add_argument("--plan", metavar="ID", help="which plan (default: the only one, or main)")
+    if asks:
+        parser.add_argument(
+            "--revision", metavar="N", type=revision, help="the revision that you saw: refused if the plan moved on"
+        )
+        parser.add_argument("--yes", action="store_true", help="take the plan as it is now, without a question")
+    add_journal_option(parser)
+
+
+def find_target(journal: "Journal", arguments: argparse.Namespace) -> Target:
+    from planwire.journal import load_state  # noqa: PLC0415
+
+    known = choose_session(journal, arguments.session)
+    state = load_state(journal, known.id)
+    live = state.live()
+    if not live:
+        raise InputError(f"session {known.id!r} has no plan")
+    if arguments.plan is not None:
+        plan_id = choose_plan(state, arguments.plan)
+    elif len(live) == 1 or "main" in live:
+        plan_id = "main" if "main" in live else next(iter(live))
+    else:
+        names = ", ".join(repr(each or "plan") for each in live)
+        raise InputError(f"which plan? Name it with --plan: there are {names}")
+    return Target(known.id, plan_id, state)
+
+
+def confirm(target: Target, arguments: argparse.Namespace, question: str) -> int:
+    """The revision that the person means: the one they name, or the one they are shown and say yes to."""
+    if arguments.revision is not None:
+        return int(arguments.revision)
+    if not arguments.yes:
+        if not sys.stdin.isatty():
+            raise InputError(
+                "which revision? Say --revision N (planwire show has it), or --yes for the plan as it is now"
+            )
+        from planwire.overview import overview  # noqa: PLC0415
+        from planwire.terminal.console import new_console  # noqa: PLC0415
+        from planwire.terminal.records import session_record_view  # noqa: PLC0415
+
+        now = time_ns() // 1_000_000
+        glance = overview(target.state, now, now)
+        new_console(wide=False).print(session_record_view(target.state, glance, now, chosen=target.plan_id, only=True))
+        if input(f"{question} [y/N] ").strip().lower() not in ("y", "yes"):
+            raise InputError("nothing was written")
+    return target.record.revision
+
+
+def write(journal: "Journal", target: Target, seen: int, prepare: "Callable[[SessionState], Event]") -> "SessionState":
+    """Append what a person does, after whatever others did meanwhile. If the plan moved on since the revision that was
+    seen, it is said how."""
+    from planwire.journal import Stamped, catch_up  # noqa: PLC0415
+
+    state = target.state
+    while True:
+        state = catch_up(journal, state)
+        try:
+            event = prepare(state)
+        except StaleRevision:
+            raise _moved_on(journal, target, seen) from None
+        try:
+            journal.append(target.session, [Stamped(time_ns() // 1_000_000, USER, event)], state.seq)
+        except Conflict:
+            continue
+        return catch_up(journal, state)
+
+
+def _moved_on(journal: "Journal", target: Target, seen: int) -> InputError:
+    """What happened to the plan since the revision that was meant: to be looked at before deciding again."""
+    from planwire.journal import state_at  # noqa: PLC0415
+    from planwire.moments import history, plan_name  # noqa: PLC0415
+    from planwire.safe import one_line  # noqa: PLC0415
+
+    name = plan_name(target.plan_id)
+    lines = []
+    now = None
+    for moment, _, after in history(journal.read(target.session, seen), state_at(journal, target.session, seen)):
+        now = after.plans.get(target.plan_id)
+        if moment.plan == name and moment.words:
+            lines.append(
+                f"  {moment.seq}  {one_line(moment.by)}: {one_line('; '.join(word.text for word in moment.words))}"
+            )
+    revision = now.revision if now else 0
+    return InputError(
+        "\n".join(
+            [
+                f"the plan {name!r} is at revision {revision}, and you saw {seen}. Nothing was written. Since then:",
+                *(lines[-LISTED:] or ["  (that revision is not one of this plan)"]),
+                f"Look at it (planwire show), and decide again with --revision {revision}",
+            ]
+        )
+    )
