@@ -14,11 +14,13 @@ from planwire.events import (
     PlanRemoved,
     PlanReviewed,
     PlanSet,
+    Recorded,
     SessionOpened,
     TurnEnded,
 )
 from planwire.plan import MarkdownPlan
 from planwire.relay.actions import Meet, ToAgent, ToClient, Warn
+from planwire.relay.history import begin, learn
 from planwire.relay.policy import Policy
 from tests.agents.driving import Talk
 from tests.wire import JSON, answer, entry, items, line, plan, refusal, removed, request, streamed, text, update_of
@@ -231,6 +233,18 @@ def test_a_batch_is_heard_message_by_message() -> None:
 # -- what is recorded
 
 
+@pytest.mark.parametrize("title", [None, "Known by it"])
+def test_a_session_that_goes_on_gets_a_title_if_it_never_had_one(title: str | None) -> None:
+    talk = Talk()
+    talk.client(request("session/load", "l", sessionId="old", cwd="/project"))
+    talk.agent(answer("l", {}))
+    found = begin("old")
+    talk.know(found if title is None else learn(found, Recorded("old", 1, 0, "relay", SessionOpened(title=title))))
+    talk.prompt("Write a parser", session="old")
+    titles = [event.title for event in talk.events("old") if isinstance(event, SessionOpened) and event.title]
+    assert titles == (["Write a parser"] if title is None else [])
+
+
 def test_a_session_is_recorded_with_agent_client_folder_and_title() -> None:
     talk = Talk()
     talk.prompt("  Write a parser\nand test it ")
@@ -392,6 +406,20 @@ def test_an_answer_about_a_plan_is_a_review_of_it(option: str, verdict: str) -> 
     proposed, reviewed = talk.plan_events()
     assert proposed == PlanSet(MarkdownPlan("plan-mode", PROPOSAL.strip()), via="acp")
     assert reviewed == PlanReviewed("plan-mode", 2, verdict)
+
+
+@pytest.mark.parametrize("is_shown", [True, False])
+def test_a_text_that_a_v1_client_has_seen_in_a_tool_call_is_not_said_again(is_shown: bool) -> None:
+    """R9. The input of a tool call is not shown by every client, its content is."""
+    talk = Talk()
+    content = [{"type": "content", "content": {"type": "text", "text": PROPOSAL}}] if is_shown else []
+    talk.agent(tool_call(rawInput={"plan": PROPOSAL}, content=content))
+    sent = [update_of(each) for each in talk.agent(text("plan-mode", PROPOSAL.strip()))]
+    said = [each["content"]["text"] for each in sent if each["sessionUpdate"] == "agent_message_chunk"]
+    assert said == ([] if is_shown else [PROPOSAL.strip()])
+    assert sent[-1]["entries"] == [{"content": "Plan", "priority": "medium", "status": "pending"}]
+    (more,) = talk.agent(text("plan-mode", f"{PROPOSAL.strip()}\n3. Test"))
+    assert update_of(more)["content"]["text"] == "\n3. Test"
 
 
 def test_a_plan_that_was_told_before_the_question_is_the_one_that_is_reviewed() -> None:

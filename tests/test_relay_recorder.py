@@ -191,9 +191,11 @@ class Failing:
     def __init__(self, path: Path, *errors: Exception) -> None:
         self.errors = list(errors)
         self.path = path
+        self.tried = Flag()
         self.opened = Flag()
 
     def __call__(self) -> Journal:
+        self.tried.set()
         if self.errors:
             raise self.errors.pop(0)
         self.opened.set()
@@ -210,6 +212,19 @@ def test_a_journal_that_can_be_opened_only_later_gets_everything(tmp_path: Path)
     assert recorder.close(PATIENCE) is None
     with open_journal(opening.path) as journal:
         assert journal.last_seq("s1") == 1
+
+
+def test_everything_is_counted_that_a_journal_did_not_take(tmp_path: Path) -> None:
+    """What came while it was tried again, too."""
+    refusing = Failing(tmp_path / "journal.db", *[JournalUnavailable("the disk is full")] * 100)
+    recorder = Recorder(refusing, lambda _session, _known: None)
+    recorder.start()
+    recorder.put(Meet("s1", True), 0)
+    recorder.put(Record("s1", a_plan("a")), 1)
+    assert refusing.tried.wait(PATIENCE)
+    recorder.put(Record("s1", a_plan("b")), 1)
+    recorder.put(Record("s1", TurnEnded("x")), 1)
+    assert recorder.close(PATIENCE) == "3 events could not be recorded: the disk is full"
 
 
 @pytest.mark.parametrize("error", [DamagedJournal("it is broken"), OSError("no such disk"), RuntimeError("a bug")])

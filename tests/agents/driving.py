@@ -17,6 +17,7 @@ from planwire.relay.actions import Action, Known, Record, RecordLine, ToAgent, T
 from planwire.relay.history import Dated, History, begin
 from planwire.relay.peek import list_on
 from planwire.relay.policy import Policy
+from planwire.relay.tools import ToolServer
 from tests.wire import JSON, answer, request
 
 AGENTS = Path(__file__).parent
@@ -27,10 +28,16 @@ class Talk:
     """A policy and a history, without pipes and without a journal."""
 
     def __init__(
-        self, capabilities: JSON | None = None, version: int = 1, *, context: bool = True, begun: bool = True
+        self,
+        capabilities: JSON | None = None,
+        version: int = 1,
+        *,
+        context: bool = True,
+        begun: bool = True,
+        server: ToolServer | None = None,
     ) -> None:
         numbers = count(1)
-        self.policy = Policy("some-agent", lambda: f"word{next(numbers)}", context=context)
+        self.policy = Policy("some-agent", lambda: f"word{next(numbers)}", context=context, server=server)
         self.actions: list[Action] = []
         self._histories: dict[str, History] = {}
         self._written: dict[str, list[Event]] = {}

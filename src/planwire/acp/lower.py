@@ -43,6 +43,11 @@ class Fallback:
             updates.append(self._list(plan))
         return updates
 
+    def know(self, plan: MarkdownPlan) -> None:
+        """The client was shown this text elsewhere: it need not be said."""
+        told = self._told.get(plan.id, _Told())
+        self._told[plan.id] = _Told(markdown.unmarked(plan.content), told.message)
+
     def remove(self, plan_id: PlanId) -> list[Fields]:
         """A plan is gone: the list shows those that remain."""
         self._plans.pop(plan_id, None)

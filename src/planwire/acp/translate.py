@@ -66,6 +66,10 @@ class Translator:
         """The lines to send for an update that is on no line of the agent's: somebody else's plan, beside its own."""
         return self._translate_update(b"", update, mended=True)
 
+    def know(self, session: str | None, plan: MarkdownPlan) -> None:
+        """The client was shown a plan's text otherwise, and need not be told it."""
+        self._fallback(session).know(plan)
+
     def sender_of(self, line: bytes) -> str | None:
         """Who sent a line, as far as it can be told from the line and from what was translated before it."""
         reading = read(line)

@@ -90,7 +90,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = build_parser(argv[0] if argv else None).parse_args(argv)
     try:
         code: int = arguments.run(arguments)
-        sys.stdout.flush()
+        if sys.stdout is not None:  # it may be closed
+            sys.stdout.flush()
     except PlanwireError as error:
         from planwire.safe import printable  # noqa: PLC0415
 

@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 from contextlib import suppress
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from planwire.cli.choose import choose_session, is_of_folder, newest_first, this_folder
@@ -87,7 +88,8 @@ def _watch_live(journal: "Journal", arguments: argparse.Namespace) -> None:
         watch(journal, None, None)
     else:
         folder = this_folder()
-        watch(journal, None, lambda glance: is_of_folder(glance.cwd, folder))
+        here = cache(lambda cwd: is_of_folder(cwd, folder))
+        watch(journal, None, lambda glance: here(glance.cwd))
 
 
 def _watcher(journal: "Journal", arguments: argparse.Namespace) -> "Watcher":

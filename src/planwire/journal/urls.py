@@ -44,7 +44,9 @@ def open_journal(url: str | os.PathLike[str] | None = None, *, create: bool = Tr
 
 
 def shared_url(url: str | None = None) -> str | None:
-    """A journal's URL as other processes in other folders can use it; None if it is in memory, where nobody finds it."""
+    """The URL by which processes in other folders find the same journal; None if it is in memory, where none does."""
+    from pathlib import Path  # noqa: PLC0415
+
     url = url or os.environ.get(VARIABLE) or str(default_path())
     found = _URL.fullmatch(url)
     scheme, rest = (found[1].lower(), found[2]) if found else ("sqlite", url)
@@ -53,7 +55,7 @@ def shared_url(url: str | None = None) -> str | None:
     if scheme != "sqlite":
         return url
     path = rest.removeprefix("//") if rest.startswith("///") else rest
-    return f"sqlite:{os.path.abspath(os.path.expanduser(path))}"
+    return f"sqlite:{Path(path).expanduser().absolute()}"
 
 
 def default_path() -> "Path":

@@ -8,8 +8,9 @@ client as it happens.
 import asyncio
 import signal
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from datetime import UTC, datetime
+from pathlib import Path
 from time import monotonic
 from typing import Any, Final
 
@@ -27,22 +28,26 @@ from mcp.server.subscriptions import (
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from planwire import __version__
-from planwire.errors import PlanwireError
+from planwire.calls import Answer, failure
+from planwire.errors import PlanwireError, ToolError
 from planwire.events import SessionOpened
 from planwire.fold import PlanRecord, SessionState
-from planwire.journal import open_journal
+from planwire.journal import Journal, open_journal
 from planwire.mcp import prompt
 from planwire.mcp.binding import find_session, new_session, plan_folders, project_folder
+from planwire.mcp.relayed import RelayedSession
 from planwire.mcp.resources import MARKDOWN, TEMPLATE, PlanUri, plan_text, plan_title, plan_uris, read_uri
 from planwire.mcp.stdin import MendedInput
 from planwire.plan import PlanId
 from planwire.session import PlanSession
-from planwire.tools import SET_PLAN, tool_schemas
+from planwire.tools import GET_PLAN, SET_PLAN, tool_schemas
 
 __all__ = ["PlanServer", "serve"]
 
 #: How often a client that asked for it is told that a call is still waiting.
 PROGRESS_SECONDS: Final = 5.0
+#: How long a call waits until it is known which session it is for.
+SESSION_SECONDS: Final = 10.0
 #: What the versions with a handshake say of a resource that is not there. Later it is an invalid parameter.
 _RESOURCE_NOT_FOUND: Final = -32002
 
@@ -56,34 +61,54 @@ def serve(
     session: str | None = None,
     folder: str | None = None,
     new: bool = False,
+    binding: str | None = None,
     wait_seconds: float,
 ) -> None:
-    """Serve the client at standard input and output until it goes."""
-    project = project_folder(folder)
-    with open_journal(journal) as opened:
-        bound = session or (new_session(project) if new else find_session(opened, project))
+    """Serve the client at standard input and output until it goes. `binding` is the file in which a relay says which
+    session it is, and in which journal."""
+    # A thread waits for standard input and can't be woken: an interrupt ends the process, as it does any other
+    # program's. What was answered is in the journal.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        if binding is not None:
+            relayed = RelayedSession(Path(binding))
+            asyncio.run(PlanServer(relayed.open(wait_seconds), None, wait_seconds, relayed).run())
+        else:
+            project = project_folder(folder)
+            with open_journal(journal) as opened:
+                bound = session or (new_session(project) if new else find_session(opened, project))
+                asyncio.run(_serve(opened, bound, project, wait_seconds))
+    except* BrokenPipeError:  # the client is gone
+        pass
 
-        async def main() -> None:
-            options = {"folders": plan_folders(project), "wait_seconds": wait_seconds}
-            async with PlanSession.open(opened, bound, **options) as plans:
-                await PlanServer(plans, str(project), wait_seconds).run()
 
-        # A thread waits for standard input and can't be woken: an interrupt ends the process, as it does any other
-        # program's. What was answered is in the journal.
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-        try:
-            asyncio.run(main())
-        except* BrokenPipeError:  # the client is gone
-            pass
+async def _serve(journal: Journal, session: str, project: Path, wait_seconds: float) -> None:
+    folders = plan_folders(project)
+    async with PlanSession.open(journal, session, folders=folders, wait_seconds=wait_seconds) as plans:
+        await PlanServer(nullcontext(plans), str(project), wait_seconds).run()
 
 
 class PlanServer:
-    """What a client can ask of a session, and what it is told."""
+    """What a client can ask of a session, and what it is told.
 
-    def __init__(self, plans: PlanSession, folder: str, wait_seconds: float) -> None:
-        self._plans = plans
+    `opening` gives the session, at once or later. `folder` is where it is, if nobody else says so. `relayed` is for one
+    whose client hears of its plans from a relay.
+    """
+
+    def __init__(
+        self,
+        opening: AbstractAsyncContextManager[PlanSession],
+        folder: str | None,
+        wait_seconds: float,
+        relayed: RelayedSession | None = None,
+    ) -> None:
+        self._opening = opening
         self._folder = folder
         self._wait_seconds = wait_seconds
+        self._relayed = relayed
+        self._plans: PlanSession | None = None
+        self._problem: PlanwireError | None = None
+        self._decided = anyio.Event()  # there is a session, or a problem
         self._bus = InMemorySubscriptionBus()
         self._client: ServerSession | None = None
         self._subscribed: set[str] = set()
@@ -111,35 +136,63 @@ class PlanServer:
         """Serve until standard input ends."""
         options = self._server.create_initialization_options(NotificationOptions(resources_changed=True))
         async with stdio_server(MendedInput()) as (incoming, outgoing), anyio.create_task_group() as group:
-            group.start_soon(self._watch)
+            group.start_soon(self._attend)
             await self._server.run(incoming, outgoing, options)
             group.cancel_scope.cancel()
+
+    async def _attend(self) -> None:
+        """Open the session, and tell the client what changes in it."""
+        try:
+            async with self._opening as plans:
+                self._plans = plans
+                self._decided.set()
+                await self._watch(plans)
+        except PlanwireError as error:
+            self._problem = error
+            self._decided.set()
+
+    async def _session(self) -> PlanSession:
+        """The session, once it is known."""
+        with anyio.move_on_after(SESSION_SECONDS):
+            await self._decided.wait()
+        if self._plans is None:
+            problem = "it is not known yet which session this is"
+            raise self._problem or ToolError("no_session", problem, "try again in a while, or go on without")
+        return self._plans
 
     async def _list_tools(self, _: Context, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[types.Tool.model_validate(each) for each in tool_schemas("mcp")])
 
     async def _call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
-        arguments = params.arguments or {}
-        if arguments.get("wait"):
-            async with anyio.create_task_group() as group:
-                group.start_soon(self._report, ctx)
-                answer = await self._plans.call(params.name, arguments)
-                group.cancel_scope.cancel()
-        else:
-            async with self._in_order:
-                if params.name == SET_PLAN:
-                    await self._introduce(ctx)
-                answer = await self._plans.call(params.name, arguments)
+        try:
+            answer = await self._answer(ctx, await self._session(), params.name, params.arguments or {})
+        except PlanwireError as error:
+            answer = Answer(failure(error))
         text = types.TextContent(type="text", text=str(answer))
         return types.CallToolResult(content=[text], structured_content=dict(answer), is_error=answer.is_error)
 
-    async def _introduce(self, ctx: Context) -> None:
+    async def _answer(self, ctx: Context, plans: PlanSession, tool: str, arguments: dict[str, Any]) -> Answer:
+        if arguments.get("wait"):
+            async with anyio.create_task_group() as group:
+                group.start_soon(self._report, ctx)
+                answer = await plans.call(tool, arguments)
+                group.cancel_scope.cancel()
+            return answer
+        async with self._in_order:
+            if tool == SET_PLAN and self._relayed is None:  # a relay has said it
+                await self._introduce(ctx, plans)
+            answer = await plans.call(tool, arguments)
+            if self._relayed is not None and tool != GET_PLAN and not answer.is_error:
+                await self._relayed.told(answer["revision"])
+            return answer
+
+    async def _introduce(self, ctx: Context, plans: PlanSession) -> None:
         """Say where and by whom a plan is made, where that is not known yet. A session without plans is not begun."""
-        known = self._plans.state.opened or SessionOpened()
+        known = plans.state.opened or SessionOpened()
         client = ctx.session.client_params
         agent = client.client_info.title or client.client_info.name if client else None
         with suppress(PlanwireError):  # the plan itself will meet the same trouble, and say so
-            await self._plans.describe(
+            await plans.describe(
                 SessionOpened(agent=None if known.agent else agent, cwd=None if known.cwd else self._folder)
             )
 
@@ -152,31 +205,23 @@ class PlanServer:
             await anyio.sleep(PROGRESS_SECONDS)
 
     async def _list_resources(self, _: Context, __: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
+        if not self._decided.is_set():  # hosts ask before they say which session it is; they are told of changes
+            return types.ListResourcesResult(resources=[])
         state = await self._state()
         return types.ListResourcesResult(
-            resources=[self._resource(plan_id, record) for plan_id, record in state.live().items()]
-        )
-
-    def _resource(self, plan_id: PlanId, record: PlanRecord) -> types.Resource:
-        changed = datetime.fromtimestamp(record.changed_at / 1000, UTC).isoformat(timespec="seconds")
-        return types.Resource(
-            uri=plan_uris(self._plans.id, plan_id)[0],
-            name=plan_id or "plan",
-            title=plan_title(record),
-            description=record.summary,
-            mime_type=MARKDOWN,
-            annotations=types.Annotations(last_modified=changed),
+            resources=[_resource(state.id, plan_id, record) for plan_id, record in state.live().items()]
         )
 
     async def _list_templates(
         self, _: Context, __: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
-        words = f"A plan of the session {self._plans.id}: as markdown, or with format=json all that is known of it."
+        session = f"the session {self._plans.id}" if self._plans else "this session"
+        words = f"A plan of {session}: as markdown, or with format=json all that is known of it."
         template = types.ResourceTemplate(uri_template=TEMPLATE, name="plan", title="Plan", description=words)
         return types.ListResourceTemplatesResult(resource_templates=[template])
 
     async def _read_resource(self, ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        uri = self._own(ctx, params.uri)
+        uri = await self._own(ctx, params.uri)
         state = await self._state()
         if uri.plan_id not in state.live():
             known = ", ".join(plan_uris(state.id, each)[0] for each in state.live()) or "none"
@@ -186,7 +231,7 @@ class PlanServer:
         return types.ReadResourceResult(contents=[contents])
 
     async def _subscribe(self, ctx: Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
-        self._own(ctx, params.uri)
+        await self._own(ctx, params.uri)
         self._subscribed.add(params.uri)
         return types.EmptyResult()
 
@@ -213,22 +258,23 @@ class PlanServer:
 
     async def _state(self) -> SessionState:
         try:
-            return await self._plans.refresh()
+            return await (await self._session()).refresh()
         except PlanwireError as error:
             raise MCPError(types.INTERNAL_ERROR, str(error)) from None
 
-    def _own(self, ctx: Context, uri: str) -> PlanUri:
+    async def _own(self, ctx: Context, uri: str) -> PlanUri:
         found = read_uri(uri)
-        if found is None or found.session != self._plans.id:
-            own = plan_uris(self._plans.id, "PLAN_ID")[0]
+        session = (await self._state()).id
+        if found is None or found.session != session:
+            own = plan_uris(session, "PLAN_ID")[0]
             raise _not_found(ctx, f"{uri} is no plan of this session: they are at {own}")
         return found
 
-    async def _watch(self) -> None:
-        """Tell the client what changes, whoever changes it."""
-        before = self._plans.state
+    async def _watch(self, plans: PlanSession) -> None:
+        """Tell the client what changes, whoever changes it: to one who asked too early, all that there is."""
+        before = SessionState(plans.id) if self._relayed else plans.state
         while True:
-            after = await self._plans.changed(before.seq)
+            after = await plans.changed(before.seq)
             for change in self._changes(before, after):
                 await self._bus.publish(change)
                 await self._tell(change)
@@ -253,3 +299,15 @@ class PlanServer:
 def _not_found(ctx: Context, message: str) -> MCPError:
     is_modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
     return MCPError(types.INVALID_PARAMS if is_modern else _RESOURCE_NOT_FOUND, message)
+
+
+def _resource(session: str, plan_id: PlanId, record: PlanRecord) -> types.Resource:
+    changed = datetime.fromtimestamp(record.changed_at / 1000, UTC).isoformat(timespec="seconds")
+    return types.Resource(
+        uri=plan_uris(session, plan_id)[0],
+        name=plan_id or "plan",
+        title=plan_title(record),
+        description=record.summary,
+        mime_type=MARKDOWN,
+        annotations=types.Annotations(last_modified=changed),
+    )

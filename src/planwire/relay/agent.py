@@ -4,15 +4,15 @@ import os
 import re
 import signal
 import subprocess
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from threading import Thread
 from time import sleep
 from typing import Any, Final
 
 from planwire.errors import InputError
 
-__all__ = ["GRACE", "end_like", "end_when_silent", "name_of", "start_agent"]
+__all__ = ["GRACE", "end_like", "end_when_silent", "ended_after_us", "name_of", "start_agent"]
 
 #: Seconds that an agent may be silent after the end of its input before it is ended.
 GRACE: Final = 5.0
@@ -31,6 +31,7 @@ def name_of(command: Sequence[str]) -> str:
 
 def start_agent(command: Sequence[str]) -> "subprocess.Popen[bytes]":
     """The agent, with its input and output as pipes. Its standard error is ours, and so are the signals we are sent."""
+    _open_standard_streams()
     try:
         agent = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)  # noqa: S603
     except (OSError, ValueError) as error:
@@ -69,6 +70,28 @@ def end_when_silent(agent: "subprocess.Popen[bytes]", silence: Callable[[], floa
     Thread(target=watch, name="planwire end", daemon=True).start()
 
 
+@contextmanager
+def ended_after_us(agent: "subprocess.Popen[bytes]", grace: float) -> Iterator[None]:
+    """Meanwhile, should this process be killed and have no chance to end an agent that ignores the end of its input,
+    somebody else does: a shell that waits for a word from us, or for our end."""
+    glances = f"for each in 1 2 3 4 5; do sleep {grace / 5:g}; kill -0 {agent.pid} || exit; done"
+    script = f"read -r word && exit; {glances}; kill {agent.pid}; sleep {_KILL_AFTER:g}; kill -9 {agent.pid}"
+    guard: subprocess.Popen[bytes] | None = None
+    with suppress(OSError):  # where there is no such shell, an agent has to end by itself
+        guard = subprocess.Popen(  # noqa: S603
+            ["sh", "-c", script],  # noqa: S607
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    try:
+        yield
+    finally:
+        if guard is not None:
+            guard.communicate(b"\n")
+
+
 def end_like(code: int) -> int:
     """End as the agent did: the exit code, or, if a signal ended it, the same signal."""
     if code >= 0:
@@ -82,6 +105,15 @@ def end_like(code: int) -> int:
     with suppress(OSError):
         os.kill(os.getpid(), -code)
     return 128 - code
+
+
+def _open_standard_streams() -> None:
+    """One that was closed gets nothing and says nothing; and no pipe of the agent's takes its number."""
+    for descriptor in (0, 1, 2):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the lowest number that is free
 
 
 def _is_in_foreground() -> bool:

@@ -39,6 +39,7 @@ class Approvals:
 
     def __init__(self) -> None:
         self._texts: dict[tuple[str, str], str] = {}
+        self._shown: dict[tuple[str, str], None] = {}
         self._questions: dict[object, Question] = {}
 
     def hear_tool_call(self, session: str, call: Fields) -> None:
@@ -47,6 +48,13 @@ class Approvals:
         if text and isinstance(call_id, str):
             self._texts[session, call_id] = text
             _bound(self._texts)
+            if text == _content_text(call):
+                self._shown[session, text] = None
+                _bound(self._shown)
+
+    def has_shown(self, session: str, text: str) -> bool:
+        """Whether a client was shown a plan's text in a tool call."""
+        return (session, text.strip()) in self._shown
 
     def ask(
         self, request_id: object, params: Any, plans: dict[PlanId, Plan], current: Container[PlanId]
@@ -100,13 +108,19 @@ def _plan_text(call: Fields) -> str:
     match call:
         case {"rawInput": {"plan": str(text)}} if text.strip():
             return text.strip()
-        case {"kind": "switch_mode", "content": list(content)}:
-            blocks = [block.get("content") for block in content if isinstance(block, dict)]
-            texts = [
-                block["text"] for block in blocks if isinstance(block, dict) and isinstance(block.get("text"), str)
-            ]
-            return "\n".join(texts).strip()
+        case {"kind": "switch_mode"}:
+            return _content_text(call)
     return ""
+
+
+def _content_text(call: Fields) -> str:
+    """What a client shows of a tool call."""
+    content = call.get("content")
+    blocks = [
+        block.get("content") for block in (content if isinstance(content, list) else ()) if isinstance(block, dict)
+    ]
+    texts = [block["text"] for block in blocks if isinstance(block, dict) and isinstance(block.get("text"), str)]
+    return "\n".join(texts).strip()
 
 
 def _reviewed(call_id: str, text: str, plans: dict[PlanId, Plan]) -> tuple[PlanId, MarkdownPlan | None]:

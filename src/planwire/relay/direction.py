@@ -10,21 +10,26 @@ from collections.abc import Callable
 from contextlib import suppress
 from threading import Thread
 from time import monotonic
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from planwire.relay.actions import Action, ToAgent, ToClient, Warn
 from planwire.relay.framing import Block, Framer, Sieve
 
+if TYPE_CHECKING:
+    from planwire.relay.aside import Aside
+
 __all__ = ["Direction"]
 
 _CHUNK: Final = 64 * 1024
+_REPORT: Final = "Please report this"
 
 
 class Direction:
     """From one file descriptor to another. `hear` says what to do about a line, `afterwards` is given what that is once
     the line has left.
 
-    `at_end` is called when there is nothing more to come, or nobody to read it.
+    `at_end` is called when there is nothing more to come, or nobody to read it. `aside` is what is said besides: always
+    behind what the source had said by then, and before what it says next.
     """
 
     def __init__(
@@ -35,6 +40,7 @@ class Direction:
         hear: Callable[[bytes], list[Action]],
         afterwards: Callable[[list[Action]], None],
         at_end: Callable[[], None],
+        aside: "Aside | None" = None,
     ) -> None:
         self._source = source
         self._target = target
@@ -42,6 +48,8 @@ class Direction:
         self._hear = hear
         self._afterwards = afterwards
         self._at_end = at_end
+        self._aside = aside
+        self._framer = Framer()
         self._is_writing = self._has_failed = False
         self.heard_at = monotonic()
         self._thread = Thread(target=self._run, name=f"planwire {source} to {target}", daemon=True)
@@ -59,12 +67,12 @@ class Direction:
         return 0.0 if self._is_writing else monotonic() - self.heard_at
 
     def _run(self) -> None:
-        framer = Framer()
         try:
             while chunk := self._read():
                 self.heard_at = monotonic()
-                self._pass_on(framer.feed(chunk))
-            self._pass_on(framer.end())
+                self._pass_on(self._framer.feed(chunk))
+                self._say_aside()
+            self._pass_on(self._framer.end())
         except OSError:  # nobody reads any more
             pass
         finally:
@@ -82,6 +90,20 @@ class Direction:
             self._write(self._through(data, rest))
             if rest:
                 self._afterwards(rest)
+
+    def _say_aside(self) -> None:
+        if self._aside is None or not self._framer.is_between_lines:
+            return
+        try:
+            actions = self._aside.ask()
+        except Exception as error:  # a fault of ours: it costs what was to be said, and nothing else
+            self._aside, problem = None, f"{type(error).__name__}: {error}"
+            actions = [Warn(f"plans that were made with the tools can't be shown any more ({problem}). {_REPORT}")]
+        said = b"".join(action.data for action in actions if isinstance(action, ToClient))
+        if said:
+            self._write(said)
+        if actions:
+            self._afterwards(actions)
 
     def _through(self, data: bytes, rest: list[Action]) -> bytes:
         """The lines as they leave: the same object, if there is nothing to change. What is not sending is the rest."""
@@ -114,9 +136,11 @@ class Direction:
             return passed_on
         self._has_failed = True
         problem = f"a line could not be looked into and was passed on as it is ({type(error).__name__}: {error})"
-        return [*passed_on, Warn(f"{problem}. Please report this")]
+        return [*passed_on, Warn(f"{problem}. {_REPORT}")]
 
     def _read(self) -> bytes:
+        while self._aside is not None and not self._aside.wait(self._source):
+            self._say_aside()
         while True:
             try:
                 return os.read(self._source, _CHUNK)

@@ -29,6 +29,11 @@ class Framer:
         self._size = 0
         self._passing = False
 
+    @property
+    def is_between_lines(self) -> bool:
+        """Whether every line of which something came out has ended: another one may come in between."""
+        return not self._passing
+
     def feed(self, chunk: bytes) -> list[Block]:
         """The blocks that are complete with this chunk."""
         blocks = []

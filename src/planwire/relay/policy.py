@@ -18,7 +18,7 @@ from planwire.events import (
     SessionOpened,
     TurnEnded,
 )
-from planwire.plan import Fields
+from planwire.plan import Fields, MarkdownPlan
 from planwire.relay.actions import BY_CLIENT, BY_RELAY, Action, Known, Meet, Record, ToAgent, ToClient
 from planwire.relay.approvals import Approvals
 from planwire.relay.capabilities import Capabilities, Peer, offer
@@ -94,7 +94,11 @@ class Policy:
     def learn(self, session: str, known: Known) -> None:
         """The journal was asked about a session, or somebody else wrote to it."""
         if session in self._sessions:
-            self._sessions[session].known = known
+            self._sessions[session].learn(known)
+
+    def is_working(self) -> bool:
+        """Whether the agent has something to do: only then does it use tools."""
+        return any(session.is_working for session in self._sessions.values())
 
     def lack_journal(self, problem: str) -> None:
         """There is none that the plan tools could write to."""
@@ -212,7 +216,7 @@ class Policy:
         if message.method is UNSET:
             actions = [*self._answered_by_agent(message)]  # what is still to be retold comes before the answer (R37)
             retold = [action for action in actions if isinstance(action, ToClient)]
-            return [*retold, ToClient(line), *(action for action in actions if action not in retold)]
+            return [*retold, ToClient(line), *(action for action in actions if not isinstance(action, ToClient))]
         params = message.params
         if params is UNSET or params.sessionId is UNSET:
             return [ToClient(line)] if message.method != "session/update" else self._read(line, read(line))
@@ -245,6 +249,9 @@ class Policy:
             self._usual.learn(line, reading, session)
         self._translate_untold(session)
         actions += session.hear(update.body)
+        if self._translator is not None and isinstance(plan := update.body, MarkdownPlan):
+            if self._settled.approvals.has_shown(session.id, plan.content):
+                self._translator.know(session.id, plan)
         return [*self._translated(line, reading), *actions]
 
     def _translate_untold(self, session: WireSession) -> None:

@@ -11,11 +11,14 @@ from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
 
-from planwire.relay.agent import GRACE, end_when_silent, name_of, start_agent
+from planwire.errors import PlanwireError
+from planwire.relay.agent import GRACE, end_when_silent, ended_after_us, name_of, start_agent
 
 if TYPE_CHECKING:
     from planwire.journal.protocol import Journal
-    from planwire.relay.actions import Action
+    from planwire.relay.actions import Action, Known
+    from planwire.relay.aside import Aside
+    from planwire.relay.bindings import Bindings
 
 __all__ = ["relay"]
 
@@ -28,6 +31,8 @@ _LEFT_OPEN: Final = 1.0
 _JOURNAL_PATIENCE: Final = 2.0
 #: The journal's thread makes way for the traffic after so many seconds.
 _SWITCH_INTERVAL: Final = 0.0005
+#: Seconds between two looks for what the plan tools wrote, while they may: they wait until the client was told.
+_LOOK_FOR_TOOLS: Final = 0.02
 
 
 def relay(
@@ -36,23 +41,49 @@ def relay(
     *,
     context: bool = True,
     grace: float = GRACE,
+    bind: "Callable[[], Bindings] | None" = None,
 ) -> int:
     """Run an agent behind our own standard input and output until it ends. Returns its exit code, or the number of the
-    signal that ended it, negative."""
+    signal that ended it, negative. `bind` gives what it takes to give the agent the plan tools, if it shall have them.
+    """
     agent = start_agent(command)
 
-    from planwire.relay.actions import Meet, Record, RecordLine, Warn  # noqa: PLC0415  (see above)
+    from planwire.relay.actions import Bind, Meet, Record, RecordLine, Warn  # noqa: PLC0415  (see above)
     from planwire.relay.direction import Direction  # noqa: PLC0415
     from planwire.relay.framing import Sieve  # noqa: PLC0415
     from planwire.relay.policy import WORDS_OF_AGENT, WORDS_OF_CLIENT, Policy  # noqa: PLC0415
-    from planwire.relay.recorder import Recorder  # noqa: PLC0415
+    from planwire.relay.recorder import LOOK, Recorder  # noqa: PLC0415
 
     assert agent.stdin is not None
     assert agent.stdout is not None
     sys.setswitchinterval(_SWITCH_INTERVAL)
     lock = Lock()
-    policy = Policy(name_of(command), _new_word, context=context)
-    recorder = Recorder(open_journal, _guarded(policy.learn, lock), lambda: to_agent.heard_at + to_client.heard_at)
+    bindings = _bindings(bind)
+    policy = Policy(name_of(command), _new_word, context=context, server=bindings.server if bindings else None)
+    aside = _aside(_guarded(policy.news, lock)) if bindings else None
+
+    def learn(session: str, known: "Known") -> None:
+        with lock:
+            policy.learn(session, known)
+        if aside:
+            aside.ring()
+
+    def at_loss(error: Exception) -> None:
+        with lock:
+            policy.lack_journal(str(error))
+        if aside:
+            aside.ring()
+            _say(f"the plan tools are left out: {error}")
+
+    def traffic() -> float:
+        return to_agent.heard_at + to_client.heard_at
+
+    is_working = _guarded(policy.is_working, lock)
+
+    def look() -> float:
+        return _LOOK_FOR_TOOLS if is_working() else LOOK
+
+    recorder = Recorder(open_journal, learn, traffic, *((look, at_loss) if bindings else ()))
 
     def note(actions: "list[Action]", size: int) -> None:
         for action in actions:
@@ -75,17 +106,20 @@ def relay(
         for action in actions:
             if isinstance(action, Warn):
                 _say(action.text)
+            elif isinstance(action, Bind) and bindings:
+                bindings.write(action)
 
     def at_end_of_input() -> None:
         end_when_silent(agent, to_client.silence, grace)
 
     hear_client, hear_agent = noting(policy.from_client), noting(policy.from_agent)
     to_agent = Direction(0, agent.stdin.fileno(), Sieve(WORDS_OF_CLIENT), hear_client, afterwards, at_end_of_input)
-    to_client = Direction(agent.stdout.fileno(), 1, Sieve(WORDS_OF_AGENT), hear_agent, afterwards, _nothing)
+    to_client = Direction(agent.stdout.fileno(), 1, Sieve(WORDS_OF_AGENT), hear_agent, afterwards, _nothing, aside)
     recorder.start()
     to_client.start()
     to_agent.start()
-    code = agent.wait()
+    with ended_after_us(agent, grace):
+        code = agent.wait()
     ended = monotonic()
     while not to_client.join(0.02):
         if min(to_client.silence(), monotonic() - ended) > _LEFT_OPEN:
@@ -93,9 +127,25 @@ def relay(
     with lock:
         note(policy.close(), 0)
     lost = recorder.close(_JOURNAL_PATIENCE)
+    if bindings:
+        bindings.close()
     if lost is not None:
         _say(lost)
     return code
+
+
+def _bindings(bind: "Callable[[], Bindings] | None") -> "Bindings | None":
+    try:
+        return bind() if bind else None
+    except PlanwireError as error:
+        _say(f"the plan tools are left out: {error}")
+        return None
+
+
+def _aside(ask: "Callable[[], list[Action]]") -> "Aside":
+    from planwire.relay.aside import Aside  # noqa: PLC0415
+
+    return Aside(ask)
 
 
 def _guarded(call: Callable[_P, _T], lock: Lock) -> Callable[_P, _T]:
@@ -117,5 +167,6 @@ def _nothing() -> None:
 
 
 def _say(text: str) -> None:
-    with suppress(OSError, ValueError):
-        print(f"planwire: {text}", file=sys.stderr, flush=True)
+    if sys.stderr is not None:  # if it is closed: `print` would take the client's stream instead
+        with suppress(OSError, ValueError):
+            print(f"planwire: {text}", file=sys.stderr, flush=True)

@@ -55,7 +55,7 @@ class Recorder:
         open_journal: Callable[[], Journal],
         tell: Callable[[str, Known], None],
         traffic: Callable[[], float] = float,
-        look: float = LOOK,
+        look: Callable[[], float] = lambda: LOOK,
         at_loss: Callable[[Exception], None] | None = None,
     ) -> None:
         self._open_journal = open_journal
@@ -104,8 +104,10 @@ class Recorder:
     # -- the thread
 
     def _run(self) -> None:
+        if self._at_loss is not None:
+            self._work()
         while not self._closing:
-            if self._held or self._backlog.wait(self._look):
+            if self._held or self._backlog.wait(self._look()):
                 seen = self._traffic()
                 sleep(GATHER)
                 self._most = SLICE if self._traffic() != seen else QUIET_SLICE
@@ -211,6 +213,7 @@ class Recorder:
                 self._journal.close()
             except JournalError as error:
                 self._problem = error
+        self._held += self._backlog.take()
         self._drop()
 
     def _give_up(self, error: Exception) -> None:

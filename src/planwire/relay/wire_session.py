@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from planwire.acp.messages import Body, Extension, Removal
 from planwire.events import ACP, Event, PlanRemoved, PlanReviewed, PlanSet, Recorded
-from planwire.fold import PlanRecord, SessionState, fold
+from planwire.fold import PLANWIRE, PlanRecord, SessionState, fold
 from planwire.plan import FilePlan, ItemsPlan, MarkdownPlan, Plan, PlanId
 from planwire.relay.actions import BY_AGENT, BY_CLIENT, BY_RELAY, Known, Record, RecordLine, Warn
 from planwire.relay.compaction import CompactionFallback, fell_by_more_than_half
@@ -21,6 +21,8 @@ MAX_PLANS: Final = 1_000
 #: After a compaction was reported the numbers of the used context fall too, at first to an estimate: that is not
 #: another one, in the turn of the report and the one after it.
 SETTLING_TURNS: Final = 2
+#: Those of whose doings the agent knows without being told.
+_KNOWS: Final = frozenset((BY_AGENT, BY_CLIENT, BY_RELAY))
 
 
 class WireSession:
@@ -53,6 +55,12 @@ class WireSession:
         self._is_compacted = False
         self._told: int | None = None  # on this connection
         self._told_earlier: int | None = None
+
+    def learn(self, known: Known) -> None:
+        """What the journal knows. A session that went on without ever being recorded has no title yet."""
+        if self.known is None and self.attached:
+            self.titled = known.state.opened is not None and known.state.opened.title is not None
+        self.known = known
 
     def attach(self) -> None:
         """The session is loaded or resumed: what the agent was told before may not be in its context."""
@@ -251,8 +259,9 @@ def _says_something(plan: Plan) -> bool:
 
 
 def _is_steered(record: PlanRecord, told: int) -> bool:
-    """Whether a person wished or said something of a plan that the agent has not been told."""
+    """Whether a person wished or said something of a plan that the agent has not been told; or changed it, if it was
+    made with the tools: there that is no wish."""
     if any(wish.seq > told for wish in record.wishes):
         return True
-    review = record.review
-    return review is not None and review.seq > told and review.by not in (BY_AGENT, BY_CLIENT, BY_RELAY)
+    said = (*record.deltas, record.review) if record.owner == PLANWIRE else (record.review,)
+    return any(each is not None and each.seq > told and each.by not in _KNOWS for each in said)

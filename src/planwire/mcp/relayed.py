@@ -1,0 +1,69 @@
+"""A server that an agent behind the relay started: the session comes later, and the client hears before the agent does.
+
+The relay knows which session it is only when the agent has answered, and the agent may wait for its servers before it
+answers. So the server is there at once, and finds its session out while it is being asked other things.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from time import monotonic
+from typing import Final
+
+import anyio
+
+from planwire.errors import ToolError
+from planwire.mcp.binding import plan_folders
+from planwire.relay.bindings import Binding, read_binding
+from planwire.session import PlanSession
+
+__all__ = ["RelayedSession"]
+
+#: How long the answer to a call waits until the client was told of it: a slow client must not stop an agent.
+TOLD_SECONDS: Final = 2.0
+_GLANCE: Final = 0.005
+_WAIT: Final = 0.02
+
+
+class RelayedSession:
+    """The session that a binding of the relay's names, once it does."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    @asynccontextmanager
+    async def open(self, wait_seconds: float) -> AsyncIterator[PlanSession]:
+        """The session, as soon as the relay has said which one it is."""
+        binding = await self._bound()
+        folders = _folders(binding.folder)
+        assert binding.session is not None
+        opening = PlanSession.open(binding.journal, binding.session, folders=folders, wait_seconds=wait_seconds)
+        plans = await opening.__aenter__()
+        try:
+            yield plans
+        finally:
+            with anyio.CancelScope(shield=True):  # the server ends by being cancelled
+                await opening.__aexit__(None, None, None)
+
+    async def told(self, revision: int) -> None:
+        """Wait until the client was told of a revision, if it will be soon: what the agent says next comes after it."""
+        until = monotonic() + TOLD_SECONDS
+        while (binding := read_binding(self._path)) and binding.told < revision and monotonic() < until:
+            await anyio.sleep(_GLANCE)
+
+    async def _bound(self) -> Binding:
+        while True:
+            binding = read_binding(self._path)
+            if binding and binding.problem:
+                raise ToolError("no_journal", f"no plans are kept here: {binding.problem}", "go on without plan tools")
+            if binding and binding.session:
+                return binding
+            await anyio.sleep(_WAIT)
+
+
+def _folders(folder: str | None) -> tuple[Path, ...]:
+    """Where plans may be read from: the session's folder, if it is one."""
+    try:
+        return plan_folders(Path(folder).resolve(strict=True)) if folder else ()
+    except (OSError, RuntimeError, ValueError):  # it came over a wire
+        return ()

@@ -1,0 +1,187 @@
+"""The plan tools for any agent: planwire's MCP server in its sessions, and what they write told to the client.
+
+Sans-IO. An agent starts the server before anybody knows the id of a new session. So the server is given the name of a
+file, its binding, where it finds its session once that is known, and how much of what it wrote the client was told.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final, NamedTuple
+
+from msgspec import Struct
+
+from planwire.acp.conversation import AGENT
+from planwire.acp.messages import Removal, Update
+from planwire.acp.translate import Translator
+from planwire.fold import PLANWIRE, SessionState
+from planwire.plan import Fields, Plan
+from planwire.relay.actions import Action, Bind, Known, ToClient, Warn
+from planwire.relay.capabilities import Capabilities
+from planwire.relay.peek import text_of
+from planwire.relay.splice import Unspliceable, append_element, set_members
+from planwire.relay.wire_session import WireSession
+
+__all__ = ["NAME", "Offered", "ToolServer", "Tools"]
+
+#: What the server is called. An agent puts it before the names of the tools.
+NAME: Final = "planwire"
+_SETTING_UP: Final = frozenset(("session/new", "session/load", "session/resume", "session/fork"))
+_MAKING: Final = frozenset(("session/new", "session/fork"))
+_NO_STDIO: Final = "the plan tools are left out: this agent starts no MCP servers"
+
+
+class ToolServer(Struct, frozen=True):
+    """How an agent starts the server; `folder` is where the bindings are."""
+
+    command: str
+    arguments: tuple[str, ...]
+    folder: str
+
+    def entry(self, key: str, *, typed: bool) -> Fields:
+        """The server as an agent is told of it. Version 1 knows this sort by its lack of a type, version 2 by its
+        type; and each drops what looks like the other's."""
+        entry = {"name": NAME, "command": self.command, "args": [*self.arguments, f"{self.folder}/{key}"], "env": []}
+        return {"type": "stdio", **entry} if typed else entry
+
+
+class Offered(NamedTuple):
+    """The line that sets up a session, and the key of the binding that the agent was given with it, if it was."""
+
+    line: bytes
+    key: str | None = None
+    warnings: tuple[Warn, ...] = ()
+
+
+class _Session:
+    """The tools of one session: what they are bound to, and what the client was told of their plans."""
+
+    def __init__(self) -> None:
+        self.key: str | None = None
+        self.folder: str | None = None
+        self.is_open = True  # the client is not waiting for it to be loaded or resumed
+        self.was_open = False
+        self.told: dict[str, Plan] = {}
+        self.revision = 0  # up to which it was told
+        self.seen: Known | None = None
+        self.bound: Bind | None = None
+
+
+class Tools:
+    """The tools on one connection. Without a server there are none, and nothing is told of their plans."""
+
+    def __init__(self, server: ToolServer | None, new_word: Callable[[], str]) -> None:
+        self._server = server
+        self._new_word = new_word
+        self._problem: str | None = None
+        self._has_warned = False
+        self._sessions: dict[str, _Session] = {}
+
+    def fail(self, problem: str) -> None:
+        """There is no journal that they could write to: no more sessions get them, and those with them learn why."""
+        self._problem = problem
+
+    def offer(self, line: bytes, method: str, params: Fields, agreed: Capabilities | None) -> Offered:
+        """The line, with the server among those of the session. An author's own of that name is left alone."""
+        servers = params.get("mcpServers")
+        if self._server is None or self._problem or agreed is None or method not in _SETTING_UP:
+            return Offered(line)
+        if not isinstance(servers, list | None) or any(text_of(each, "name") == NAME for each in servers or ()):
+            return Offered(line)
+        if not agreed.starts_servers:
+            warnings, self._has_warned = () if self._has_warned else (Warn(_NO_STDIO),), True
+            return Offered(line, None, warnings)
+        key = self._key_of(params.get("sessionId")) if method not in _MAKING else None
+        key = key or self._new_word()
+        entry = self._server.entry(key, typed=agreed.dialect.version > 1)
+        try:
+            if servers is None:
+                return Offered(set_members(line, ("params",), {"mcpServers": [entry]}), key)
+            return Offered(append_element(line, ("params", "mcpServers"), entry), key)
+        except Unspliceable:
+            return Offered(line)
+
+    def attach(self, session_id: str, *, is_new: bool, retelling: bool) -> None:
+        """A session is loaded or resumed: nothing is told of it until that is done, and then all, if it is retold."""
+        session = self._of(session_id)
+        session.was_open, session.is_open = session.is_open and not is_new, False
+        if retelling:
+            session.told.clear()
+            session.revision = 0
+        session.seen = None
+
+    def bind(self, session_id: str, key: str | None, folder: object) -> None:
+        """The binding with that key is this session's."""
+        session = self._of(session_id)
+        if key is not None:
+            session.key, session.folder = key, folder if isinstance(folder, str) else None
+            session.seen = session.bound = None
+
+    def open(self, session_id: str, *, failed: bool = False) -> None:
+        """The answer is there: the session can be talked about. One that could not be loaded is as it was."""
+        session = self._of(session_id)
+        session.is_open = session.was_open if failed else True
+
+    def news(self, sessions: Iterable[WireSession], translator: Translator | None) -> list[Action]:
+        """What the client has to be told of the tools' plans, and then the tools of their binding."""
+        actions: list[Action] = []
+        if self._server is None:
+            return actions
+        for session in sessions:
+            mine = self._of(session.id)
+            known = session.known
+            if known is not None and known is not mine.seen:
+                if mine.is_open and not session.is_retold and translator is not None:
+                    mine.seen = known
+                    actions += _told(session, [*_updates(session.id, known.state, mine.told)], translator)
+                    mine.revision = _revision(known.state)
+            actions += self._binding(mine, known)
+        return actions
+
+    def _binding(self, mine: _Session, known: Known | None) -> Iterator[Bind]:
+        if mine.key is None or (known is None and self._problem is None):
+            return
+        if known is None:
+            bound = Bind(mine.key, None, problem=self._problem)
+        else:
+            bound = Bind(mine.key, known.id, mine.folder, mine.revision)
+        if bound != mine.bound:
+            mine.bound = bound
+            yield bound
+
+    def _of(self, session_id: str) -> _Session:
+        return self._sessions.setdefault(session_id, _Session())
+
+    def _key_of(self, session_id: object) -> str | None:
+        """A session keeps its key: to some agents another server is a reason to begin anew."""
+        return self._sessions[session_id].key if isinstance(session_id, str) and session_id in self._sessions else None
+
+
+def _updates(session_id: str, state: SessionState, told: dict[str, Plan]) -> Iterator[Update]:
+    """What is to be said of the plans that are planwire's. `told` is brought up to date. One without an id would be
+    taken for the agent's own."""
+    live = state.live()
+    plans = {name: each.state.plan for name, each in live.items() if name is not None and each.owner == PLANWIRE}
+    for plan_id, plan in plans.items():
+        if told.get(plan_id) != plan:
+            told[plan_id] = plan
+            yield Update(session_id, "plan_update", plan)
+    for plan_id in [each for each in told if each not in plans]:
+        del told[plan_id]
+        if plan_id not in live:  # else it is the agent's now, and the agent has said so
+            yield Update(session_id, "plan_removed", Removal(plan_id))
+
+
+def _told(session: WireSession, updates: list[Update], translator: Translator) -> Iterator[ToClient]:
+    if not updates:
+        return
+    session.is_plain = False
+    untold = session.take_untold()
+    if untold is not None:
+        translator.translate(untold.rstrip(b"\r\n"), AGENT)
+    for update in updates:
+        yield from (ToClient(line + b"\n") for line in translator.tell(update))
+
+
+def _revision(state: SessionState) -> int:
+    """The newest revision that a tool may have made. With them an agent can change a plan of its own, too."""
+    plans = state.plans.values()
+    return max((each.revision for each in plans if each.owner == PLANWIRE or each.numbered), default=0)
