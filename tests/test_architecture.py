@@ -20,7 +20,7 @@ RINGS = (
 )
 CORE = {name for ring in RINGS[:3] for name in ring}
 PURE = {"bisect", "collections", "contextlib", "difflib", "functools", "itertools", "json", "math", "re", "types", "typing", "msgspec", "markdown_it"}
-LATE = {"rich", "markdown_it", "difflib", "json", "asyncio", "argparse", "sqlite3", "acp", "mcp", "pydantic"}
+LATE = {"rich", "markdown_it", "difflib", "json", "asyncio", "argparse", "sqlite3", "acp", "mcp", "pydantic", "textual"}
 
 
 def modules() -> Iterator[tuple[str, Path]]:

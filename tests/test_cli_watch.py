@@ -71,9 +71,9 @@ def test_a_terminal_shows_the_plans_live_and_ctrl_c_leaves_them_there(journal: P
     with running("watch") as terminal:
         terminal.wait_for(b"\x1b[?1049h")
         terminal.wait_for(b"Write a test")
-        terminal.wait_for(b"1/3")
+        terminal.wait_for(b"1 / 3")
         add(journal, FIRST, "agent", PlanSet(items(None, "completed", "completed", "in_progress"), via=ACP))
-        terminal.wait_for(b"2/3")
+        terminal.wait_for(b"2 / 3")
         terminal.type(b"\x03")
         terminal.wait_for(b"\x1b[?1049l")
         terminal.wait_for(b"\x1b[?25h")
@@ -83,7 +83,7 @@ def test_a_terminal_shows_the_plans_live_and_ctrl_c_leaves_them_there(journal: P
 def test_a_session_that_begins_in_the_folder_is_taken_up(journal: Path) -> None:
     folder = str(Path.cwd())
     with running("watch") as terminal:
-        terminal.wait_for(b"1/3")
+        terminal.wait_for(b"1 / 3")
         add(
             journal,
             "not-here",
@@ -99,7 +99,7 @@ def test_a_session_that_begins_in_the_folder_is_taken_up(journal: Path) -> None:
             PlanSet(items("main", "pending")),
         )
         terminal.wait_for(b"A new one")
-        terminal.wait_for(b"0/1")
+        terminal.wait_for(b"0 / 1")
         assert b"Elsewhere" not in terminal.seen
         terminal.type(b"\x03")
         terminal.wait_for(b"\x1b[?1049l")

@@ -162,6 +162,23 @@ def test_an_agent_that_ignores_the_end_of_its_input_is_ended(stubborn: tuple[str
         assert code == -how
 
 
+def test_an_agent_that_thinks_about_a_prompt_may_be_silent_longer(tmp_path: Path) -> None:
+    """A script that pipes its prompts in is at its end long before the agent is."""
+    thought = tmp_path / "thought"
+    with Relayed("thinks.py", str(thought), options=("--grace", "0.05")) as relayed:
+        relayed.write(request("initialize", 1, protocolVersion=1) + b"\n")
+        relayed.line()
+        relayed.write(request("session/new", 2, cwd="/", mcpServers=[]) + b"\n")
+        relayed.line()
+        relayed.write(request("session/prompt", 3, sessionId="s", prompt=[{"type": "text", "text": "Think"}]) + b"\n")
+        relayed.close_input()
+        with pytest.raises(subprocess.TimeoutExpired):
+            relayed.process.wait(0.5)
+        thought.touch()
+        assert b"end_turn" in relayed.line()
+        assert relayed.process.wait(SOON) == 0
+
+
 def test_an_agent_that_leaves_somebody_with_its_output_is_not_waited_for() -> None:
     with Relayed("leaves_a_child.py") as relayed:
         assert relayed.rest() == b'{"ready":true}\n'

@@ -27,6 +27,8 @@ _T = TypeVar("_T")
 
 #: Seconds that the agent's output may be silent after its end: somebody else may still hold the pipe.
 _LEFT_OPEN: Final = 1.0
+#: Seconds that an agent may think about a prompt without a word, though nobody will ask for more.
+_THINKING: Final = 300.0
 #: Seconds that the journal has for what is left when all is over.
 _JOURNAL_PATIENCE: Final = 2.0
 #: The journal's thread makes way for the traffic after so many seconds.
@@ -109,8 +111,12 @@ def relay(
             elif isinstance(action, Bind) and bindings:
                 bindings.write(action)
 
+    def silence() -> float:
+        """Seconds that the agent has been silent without a reason: one that works on a prompt may think for long."""
+        return to_client.silence() - (_THINKING if policy.is_working() else 0.0)
+
     def at_end_of_input() -> None:
-        end_when_silent(agent, to_client.silence, grace)
+        end_when_silent(agent, silence, grace)
 
     hear_client, hear_agent = noting(policy.from_client), noting(policy.from_agent)
     to_agent = Direction(0, agent.stdin.fileno(), Sieve(WORDS_OF_CLIENT), hear_client, afterwards, at_end_of_input)

@@ -1,0 +1,117 @@
+"""A small ACP client with the plan beside the talk, on Textual: `pip install 'planwire[terminal]'`.
+
+    python examples/textual_client.py recorded.jsonl                      a recorded conversation
+    python examples/textual_client.py "read it, mend it" -- AGENT …       a real agent: examples/agent.py, for one
+
+All that it knows of plans is in two lines: a `Board` takes in what goes over the wire, and a `PlanPanel` what changed.
+"""
+
+import asyncio
+import json
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+from textual.app import App, ComposeResult
+from textual.containers import Horizontal
+from textual.widgets import Footer, RichLog
+
+from planwire import Board
+from planwire.terminal.panel import PlanPanel
+
+CAPABILITIES = {"plan": {}, "fs": {"readTextFile": False, "writeTextFile": False}}
+
+
+class TextualClient(App[None]):
+    """The talk on the left, the plan on the right."""
+
+    CSS = """
+    RichLog { width: 2fr; padding: 0 1; background: $background; overflow-x: hidden; }
+    PlanPanel { width: 3fr; border-left: solid $primary; }
+    """
+    BINDINGS = [("q", "quit", "Quit")]  # noqa: RUF012
+
+    def __init__(self, lines: AsyncIterator[tuple[str, str]]) -> None:
+        super().__init__()
+        self.board = Board()
+        self.lines = lines
+
+    def compose(self) -> ComposeResult:
+        with Horizontal():
+            yield RichLog(wrap=True, min_width=20)
+            yield PlanPanel()
+        yield Footer()
+
+    def on_mount(self) -> None:
+        self.run_worker(self.talk(), exit_on_error=True)
+
+    async def talk(self) -> None:
+        async for sender, line in self.lines:
+            self.query_one(PlanPanel).apply(self.board.apply(line, sender))
+            for words in said(json.loads(line)):
+                self.query_one(RichLog).write(words)
+        self.query_one(PlanPanel).apply(self.board.close())
+        self.query_one(PlanPanel).stopped = True
+
+
+def said(message: Any) -> list[str]:
+    """What a line says to a person, the plan aside."""
+    update = message.get("params", {}).get("update", {}) if isinstance(message, dict) else {}
+    if message.get("method") == "session/prompt":
+        return [f"> {block['text']}" for block in message["params"]["prompt"] if block.get("type") == "text"]
+    content = update.get("content") if update.get("sessionUpdate") == "agent_message_chunk" else None
+    return [printable(content["text"])] if isinstance(content, dict) and content.get("type") == "text" else []
+
+
+def printable(text: str) -> str:
+    """Without what a terminal would obey: the text comes from a model."""
+    return "".join(sign for sign in text if sign.isprintable() or sign == "\n")
+
+
+async def recorded(path: Path) -> AsyncIterator[tuple[str, str]]:
+    """A conversation as `tests/conversations` has them, a little slower than it is read."""
+    for line in path.read_text().splitlines():
+        wrapped = json.loads(line)
+        await asyncio.sleep(0.02)
+        yield wrapped["from"], wrapped["line"]
+
+
+async def talked(prompt: str, command: list[str]) -> AsyncIterator[tuple[str, str]]:
+    """A turn with a real agent: every line of both sides."""
+    agent = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, limit=64 * 1024 * 1024)
+    assert agent.stdout is not None
+    initialize = {"protocolVersion": 1, "clientCapabilities": CAPABILITIES}
+    yield "client", tell(agent, 1, "initialize", initialize)
+    async for raw in agent.stdout:
+        line = raw.decode()
+        yield "agent", line
+        message = json.loads(line)
+        match message.get("id") if "method" not in message else None:
+            case 1:
+                yield "client", tell(agent, 2, "session/new", {"cwd": str(Path.cwd()), "mcpServers": []})
+            case 2:
+                words = {"sessionId": message["result"]["sessionId"], "prompt": [{"type": "text", "text": prompt}]}
+                yield "client", tell(agent, 3, "session/prompt", words)
+            case 3:
+                break
+    agent.terminate()
+    await agent.wait()
+
+
+def tell(agent: Process, number: int, method: str, params: dict[str, Any]) -> str:
+    line = json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
+    assert agent.stdin is not None
+    agent.stdin.write(f"{line}\n".encode())
+    return line
+
+
+if __name__ == "__main__":
+    match sys.argv[1:]:
+        case [path]:
+            TextualClient(recorded(Path(path))).run()
+        case [prompt, "--", *command] if command:
+            TextualClient(talked(prompt, command)).run()
+        case _:
+            sys.exit(__doc__)

@@ -1,0 +1,221 @@
+"""The overview: every session with its progress, current step, age and state; to be searched and filtered."""
+
+from collections.abc import Collection, Hashable, Sequence
+from time import time_ns
+from typing import TYPE_CHECKING, ClassVar, Final, cast
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.events import Click
+from textual.screen import Screen
+from textual.widgets import Footer, Input
+
+from planwire.errors import JournalError
+from planwire.overview import RUNNING, Overview
+from planwire.safe import one_line
+from planwire.terminal.lines import Line, Part
+from planwire.terminal.lines_view import LinesView
+from planwire.terminal.panel import PlanPanel
+from planwire.terminal.plan_lines import MINUTE
+from planwire.terminal.row_list import RowList
+from planwire.terminal.session_lines import STATES, is_found, session_rows
+from planwire.terminal.session_screen import SessionScreen, session_cards
+
+if TYPE_CHECKING:
+    from planwire.terminal.watch_app import WatchApp
+
+__all__ = ["OverviewScreen", "SessionList", "StateBar"]
+
+#: Seconds after which ages are looked at again.
+AGES: Final = 15.0
+
+
+class SessionList(RowList):
+    """The sessions that were looked for, the one that changed last on top."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "choose", "Open")]
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.glances: Sequence[Overview] = ()
+        self.nothing = ""
+
+    def rows_for(self, width: int) -> tuple[Sequence[Hashable], Sequence[Line]]:
+        minute = time_ns() // 1_000_000 // MINUTE + 1
+        lines = [line for glance in self.glances for line in session_rows(glance, width, minute)]
+        return [glance.id for glance in self.glances], lines or [Line(((f"  {self.nothing}", "muted"),))]
+
+
+class StateBar(LinesView):
+    """How many sessions are in which state. A click on one filters by it."""
+
+    DEFAULT_CSS = """
+    StateBar { height: 1; width: 1fr; overflow: hidden; }
+    """
+
+    def __init__(self) -> None:
+        super().__init__(id="states")
+        self.counts: dict[str, int] = {}
+        self.state = ""
+        self.scope = ""
+
+    def lines_for(self, width: int) -> Sequence[Line]:
+        parts: list[Part] = [(" ", "")]
+        for state, count in self.counts.items():
+            look = "current" if state == self.state else "muted"
+            parts += [(f"{_name(state)} {count:,}", look), ("   ", "")]
+        return [Line((*parts, (self.scope, "note")))]
+
+    def on_click(self, event: Click) -> None:
+        place = 1
+        for state, count in self.counts.items():
+            end = place + len(f"{_name(state)} {count:,}")
+            if place <= event.x < end:
+                cast("OverviewScreen", self.screen).filter_by(state)
+            place = end + 3
+
+
+def _name(state: str) -> str:
+    return state.capitalize() or "All"
+
+
+class OverviewScreen(Screen[None]):
+    """All sessions, or those of this folder. On a wide terminal the one under the cursor is shown beside them."""
+
+    app: "WatchApp"
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (120, "-wide")]  # noqa: RUF012
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("slash", "search", "Search", key_display="/"),
+        Binding("s", "state", "State"),
+        Binding("a", "scope", "All / here"),
+        Binding("h", "history", "History"),
+        Binding("escape", "leave_search", "Clear", show=False),
+    ]
+    DEFAULT_CSS = """
+    OverviewScreen {
+        background: $background;
+        & > #find { height: 1; margin: 1 1 0 1; border: none; background: $surface; padding: 0 1; }
+        & > #states { margin: 0 0 1 0; }
+        & > #beside { height: 1fr; }
+        SessionList { width: 1fr; }
+        #preview { display: none; width: 1fr; margin-left: 1; }
+        &.-wide #preview { display: block; }
+    }
+    """
+
+    def __init__(self, here: bool) -> None:
+        super().__init__()
+        self.here = here
+        self._state = ""
+        self._words = ""
+
+    def compose(self) -> ComposeResult:
+        yield Input(placeholder="/ to search: agent, folder, title, step", id="find", compact=True)
+        yield StateBar()
+        with Horizontal(id="beside"):
+            yield SessionList(id="sessions")
+            yield PlanPanel(id="preview", empty="")
+        yield Footer(show_command_palette=False, compact=True)
+
+    def on_mount(self) -> None:
+        self.query_one(SessionList).focus()
+        self.set_interval(AGES, self.query_one(SessionList).update_lines)
+        self.update()
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self._preview)  # there may be room for it now
+
+    def on_screen_resume(self) -> None:
+        if self.is_mounted:
+            self.update()
+
+    def sessions_changed(self, changed: Collection[str]) -> None:
+        if not self.is_mounted:
+            return
+        self.update()
+        if self.query_one(SessionList).cursor in changed:
+            self._preview()
+
+    def update(self) -> None:
+        """Show what is there now."""
+        listed = self.query_one(SessionList)
+        glances = [each for each in self.app.sessions.glances() if not self.here or self.app.is_here(each)]
+        found = [each for each in glances if is_found(each, self._words)]
+        bar = self.query_one(StateBar)
+        bar.counts = {"": len(found), **{state: sum(each.state == state for each in found) for state in STATES}}
+        bar.state = self._state
+        bar.scope = one_line(self.app.sessions.problem or ("this folder" if self.here else ""))
+        bar.update_lines()
+        shown = [each for each in found if self._state in ("", each.state)]
+        shown.sort(key=lambda each: (each.state == RUNNING, each.last_at), reverse=True)
+        listed.glances = shown
+        listed.nothing = self._nothing(bool(glances))
+        listed.update_lines()
+
+    def _nothing(self, some: bool) -> str:
+        if self.app.sessions.loading:
+            return "reading the journal …"
+        if some:
+            return "nothing like this: Esc shows all again"
+        return "no session in this folder yet; a shows those of all folders" if self.here else "no session yet"
+
+    def filter_by(self, state: str) -> None:
+        self._state = state
+        self.update()
+
+    # -- what people do
+
+    def action_search(self) -> None:
+        self.query_one("#find", Input).focus()
+
+    def action_state(self) -> None:
+        states = ["", *STATES]
+        self.filter_by(states[(states.index(self._state) + 1) % len(states)])
+
+    def action_scope(self) -> None:
+        self.here = not self.here
+        self.update()
+
+    def action_leave_search(self) -> None:
+        self.query_one("#find", Input).value = ""
+        self.filter_by("")
+        self.query_one(SessionList).focus()
+
+    def action_history(self) -> None:
+        session = self.query_one(SessionList).cursor
+        if session is not None:
+            self.app.open_history(str(session))
+
+    @on(Input.Changed, "#find")
+    def _look_for(self, event: Input.Changed) -> None:
+        self._words = event.value
+        self.update()
+
+    @on(Input.Submitted, "#find")
+    def _found(self) -> None:
+        self.query_one(SessionList).focus()
+
+    @on(RowList.Chosen)
+    def _open(self, event: RowList.Chosen) -> None:
+        self.app.push_screen(SessionScreen(str(event.key)))
+
+    @on(RowList.Moved)
+    def _moved(self, _event: RowList.Moved) -> None:
+        self._preview()
+
+    def _preview(self) -> None:
+        panel = self.query_one("#preview", PlanPanel)
+        if not self.has_class("-wide"):
+            return
+        key = self.query_one(SessionList).cursor
+        try:
+            session = self.app.sessions.get(str(key)) if key is not None else None
+        except JournalError as error:
+            self.app.complain(error)
+            return
+        if panel.session != key:
+            panel.clear()
+            panel.session = str(key)
+        panel.show_cards(session_cards(session) if session else ())

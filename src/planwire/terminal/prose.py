@@ -1,0 +1,169 @@
+"""Markdown as lines: rendered by Rich, in the looks of the theme, with the steps where the text has them."""
+
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from io import StringIO
+from itertools import accumulate
+from textwrap import dedent
+from typing import ClassVar, Final
+
+from markdown_it import MarkdownIt
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.markdown import CodeBlock, Heading, Markdown, MarkdownElement
+from rich.style import Style
+from rich.text import Text
+from rich.theme import Theme
+
+from planwire.markdown import Checkbox, parse
+from planwire.safe import printable
+from planwire.steps import Step
+from planwire.terminal.lines import BLANK, Line
+from planwire.terminal.lines_view import LOOK
+
+__all__ = ["prose_lines", "woven_lines"]
+
+#: Lines of prose are not longer than people like to read, however wide the terminal is.
+WIDEST: Final = 100
+#: Longer texts are cut: what is behind it nobody reads in a terminal, and to render it takes seconds.
+LONGEST: Final = 60_000
+#: A text is rendered in pieces of about this many characters, and a single one that is longer is shown as it is.
+PIECE: Final = 800
+LONGEST_PIECE: Final = 8_000
+#: Cells by which the text of a list item is set in.
+INDENT: Final = 2
+
+
+def _look(name: str, style: str = "") -> Style:
+    return Style.parse(style) + Style(meta={LOOK: name})
+
+
+_THEME: Final = Theme(
+    {
+        **{f"markdown.h{level}": _look("heading", "bold") for level in range(1, 7)},
+        "markdown.code": _look("code"),
+        "markdown.code_block": _look("code"),
+        "markdown.block_quote": _look("muted"),
+        "markdown.hr": _look("rest"),
+        "markdown.item.bullet": _look("muted"),
+        "markdown.item.number": _look("muted"),
+        "markdown.link": _look("note"),
+        "markdown.link_url": _look("muted"),
+        "markdown.list": Style(),
+        "markdown.table.border": _look("rest"),
+        "markdown.table.header": Style(bold=True),
+    }
+)
+_CONSOLE: Final = Console(
+    file=StringIO(), theme=_THEME, color_system=None, force_terminal=False, highlight=False, legacy_windows=False
+)
+
+
+class _Heading(Heading):
+    LEVEL_ALIGN: ClassVar = dict.fromkeys(Heading.LEVEL_ALIGN, "left")
+
+
+class _Code(CodeBlock):
+    """Code as it is, set in: colours of a highlighter would fight with those of the theme."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for line in str(self.text).rstrip().split("\n"):
+            yield Text(f"  {line}", style="markdown.code_block", no_wrap=True, overflow="ellipsis")
+
+
+class _Markdown(Markdown):
+    elements: ClassVar[dict[str, type[MarkdownElement]]] = {
+        **Markdown.elements,
+        "heading_open": _Heading,
+        "fence": _Code,
+        "code_block": _Code,
+    }
+
+
+def prose_lines(text: str, width: int, indent: int = 0) -> list[Line]:
+    """A markdown text without steps. While it grows, only its end is rendered anew."""
+    lines: list[Line] = []
+    for piece in _blocks(text[:LONGEST]):
+        rendered = _rendered(piece, max(min(width, WIDEST) - indent, 8), indent)
+        lines += [BLANK, *rendered] if lines and rendered else rendered
+    if len(text) > LONGEST:
+        lines += [BLANK, Line(((" " * indent + f"… {len(text) - LONGEST:,} characters more", "muted"),))]
+    return lines
+
+
+def _blocks(text: str) -> Iterator[str]:
+    """The text in pieces that mean the same alone: paragraphs, lists, tables, … some of them together."""
+    rows = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    begins = [0, *accumulate(len(row) + 1 for row in rows)]
+    begin = 0
+    for token in _parser().parse("\n".join(rows)):
+        if token.level == 0 and token.map is not None and begins[token.map[0]] - begins[begin] >= PIECE:
+            yield "\n".join(rows[begin : token.map[0]])
+            begin = token.map[0]
+    yield "\n".join(rows[begin:])
+
+
+@lru_cache(maxsize=1)
+def _parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark").enable("table")
+    parser.core.ruler.enableOnly(["normalize", "block"])
+    return parser
+
+
+@lru_cache(maxsize=1_024)
+def _rendered(text: str, width: int, indent: int) -> tuple[Line, ...]:
+    content: RenderableType = Text(printable(text))
+    if len(text) <= LONGEST_PIECE:  # brackets and emphasis cost the square of their length
+        content = _Markdown(printable(text), hyperlinks=False)
+    lines = []
+    for segments in _CONSOLE.render_lines(content, _CONSOLE.options.update(width=width), pad=False):
+        parts = tuple((segment.text, segment.style or "") for segment in segments if segment.text)
+        lines.append(Line(((" " * indent, ""), *parts)) if "".join(each for each, _ in parts).strip() else BLANK)
+    while lines and lines[0] is BLANK:
+        lines.pop(0)
+    while lines and lines[-1] is BLANK:
+        lines.pop()
+    return tuple(lines)
+
+
+def woven_lines(
+    text: str, steps: tuple[Step, ...], width: int, step_lines: Callable[[Step], tuple[Line, ...]]
+) -> Iterator[Line]:
+    """A markdown text, in which `step_lines` stand where its tasks are."""
+    ended = True  # whether what comes may follow at once
+    for piece in _pieces(text, steps):
+        if isinstance(piece, Step):
+            yield from step_lines(piece)
+            ended = False
+        else:
+            prose, indent = piece
+            lines = prose_lines(prose, width, indent)
+            if lines:
+                if not ended:
+                    yield BLANK
+                yield from lines
+                yield BLANK
+                ended = True
+
+
+def _pieces(text: str, steps: tuple[Step, ...]) -> Iterator[Step | tuple[str, int]]:
+    tasks = parse(text).tasks
+    by_line = {task.words[0]: (task, step) for task, step in zip(tasks, steps, strict=True)}
+    chunk: list[str] = []
+    inside: list[Checkbox] = []
+    indent = behind = 0
+    for number, line in enumerate(text.replace("\r\n", "\n").replace("\r", "\n").split("\n")):
+        inside = [task for task in inside if number < task.item[1]]
+        here = by_line.get(number)
+        depth = INDENT * (inside[-1].depth + 2) if inside and line.strip() else indent if not line.strip() else INDENT
+        if chunk and (here or (depth != indent and line.strip())):
+            yield dedent("\n".join(chunk)), indent
+            chunk = []
+        indent = depth
+        if here:
+            inside.append(here[0])
+            behind = here[0].words[1]
+            yield here[1]
+        elif number >= behind:
+            chunk.append(line)
+    if chunk:
+        yield dedent("\n".join(chunk)), indent

@@ -1,0 +1,117 @@
+"""Colours for a dark and a light terminal, and which of the two it is."""
+
+import os
+import re
+import select
+import sys
+import termios
+import time
+import tty
+from typing import Final
+
+from textual.theme import Theme
+
+__all__ = ["DARK", "LIGHT", "terminal_is_light", "theme_for_terminal"]
+
+DARK: Final = Theme(
+    name="planwire-dark",
+    primary="#7aa2f7",
+    secondary="#9aa5ce",
+    accent="#bb9af7",
+    success="#8fbf7f",
+    warning="#e0a458",
+    error="#e27878",
+    foreground="#d5d9e3",
+    background="#14161b",
+    surface="#1e222b",
+    panel="#232833",
+    dark=True,
+    variables={
+        "footer-key-foreground": "#7aa2f7",
+        "footer-background": "#1e222b",
+        "scrollbar": "#343b4a",
+        "scrollbar-hover": "#4a5468",
+        "scrollbar-active": "#7aa2f7",
+        "scrollbar-background": "#14161b",
+        "scrollbar-background-hover": "#14161b",
+        "scrollbar-background-active": "#14161b",
+        "input-selection-background": "#7aa2f7 30%",
+    },
+)
+LIGHT: Final = Theme(
+    name="planwire-light",
+    primary="#2f5fd0",
+    secondary="#55607a",
+    accent="#7a3fb0",
+    success="#3a7d34",
+    warning="#a35f00",
+    error="#b3363e",
+    foreground="#23262e",
+    background="#fbfbfa",
+    surface="#eeeff1",
+    panel="#e6e8ec",
+    dark=False,
+    variables={
+        "footer-key-foreground": "#2f5fd0",
+        "footer-background": "#eeeff1",
+        "scrollbar": "#c9cdd6",
+        "scrollbar-hover": "#aab0bd",
+        "scrollbar-active": "#2f5fd0",
+        "scrollbar-background": "#fbfbfa",
+        "scrollbar-background-hover": "#fbfbfa",
+        "scrollbar-background-active": "#fbfbfa",
+        "input-selection-background": "#2f5fd0 25%",
+    },
+)
+
+#: Seconds that a terminal has to say what its background is.
+PATIENCE: Final = 0.2
+#: Ask for the background, then for what every terminal answers: when that comes, there is nothing more to wait for.
+_QUESTION: Final = b"\x1b]11;?\x1b\\\x1b[c"
+_ANSWER: Final = re.compile(rb"\x1b\]11;rgb:([0-9a-fA-F]{2,4})/([0-9a-fA-F]{2,4})/([0-9a-fA-F]{2,4})")
+_END: Final = re.compile(rb"\x1b\[\?[0-9;]*c")
+#: Backgrounds that COLORFGBG names by number, of the sixteen colours of a terminal, which are light.
+_LIGHT_NUMBERS: Final = {"7", "15"}
+
+
+def theme_for_terminal() -> str:
+    """The theme that was asked for with TEXTUAL_THEME, or the one that goes with the terminal's background."""
+    return os.environ.get("TEXTUAL_THEME") or (LIGHT if terminal_is_light() else DARK).name
+
+
+def terminal_is_light() -> bool:
+    """Whether the terminal has a light background: as it says itself, or as COLORFGBG does, or else not."""
+    color = _background(_asked())
+    if color is not None:
+        red, green, blue = color
+        return 0.299 * red + 0.587 * green + 0.114 * blue > 0.5
+    return os.environ.get("COLORFGBG", "").rpartition(";")[2] in _LIGHT_NUMBERS
+
+
+def _background(answer: bytes) -> tuple[float, ...] | None:
+    found = _ANSWER.search(answer)
+    return tuple(int(part, 16) / (16 ** len(part) - 1) for part in found.groups()) if found else None
+
+
+def _asked() -> bytes:
+    """What the terminal answers, as far as it does so in time."""
+    try:
+        descriptor = sys.stdin.fileno()
+        if not (os.isatty(descriptor) and os.isatty(sys.stdout.fileno())):
+            return b""
+        before = termios.tcgetattr(descriptor)
+    except (OSError, ValueError, termios.error):
+        return b""
+    answer = b""
+    try:
+        tty.setcbreak(descriptor, termios.TCSANOW)
+        os.write(sys.stdout.fileno(), _QUESTION)
+        end = time.monotonic() + PATIENCE
+        while not _END.search(answer) and (left := end - time.monotonic()) > 0:
+            if select.select([descriptor], [], [], left)[0]:
+                answer += os.read(descriptor, 1_024)
+    except OSError:
+        return b""
+    finally:
+        termios.tcsetattr(descriptor, termios.TCSANOW, before)
+    return answer

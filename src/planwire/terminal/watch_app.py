@@ -1,0 +1,179 @@
+"""`planwire watch` on a terminal: every session, its plans and its history, live."""
+
+import asyncio
+import signal
+from collections.abc import Callable
+from contextlib import suppress
+from threading import Lock
+from time import time_ns
+from typing import ClassVar, Final
+
+from planwire.errors import JournalError, MissingExtra
+
+try:
+    import textual  # noqa: F401
+except ImportError:
+    raise MissingExtra("watching on a whole screen needs Textual: pip install 'planwire[terminal]'") from None
+
+from rich.console import Console
+from textual import on
+from textual.app import App
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.timer import Timer
+
+from planwire.journal import Journal, load_state
+from planwire.overview import Overview, overview
+from planwire.terminal.history_screen import HistoryScreen
+from planwire.terminal.overview_screen import OverviewScreen
+from planwire.terminal.records import session_record_view
+from planwire.terminal.session_screen import SessionScreen
+from planwire.terminal.themes import DARK, LIGHT, theme_for_terminal
+from planwire.web.files import FilePlans
+from planwire.web.reasons import Reasons
+from planwire.web.sessions import Sessions
+from planwire.web.timeline import Timelines
+
+__all__ = ["WatchApp", "watch"]
+
+#: Seconds between two pictures while changes come in.
+BUSY: Final = 0.05
+
+
+def watch(journal: Journal, session: str | None, is_here: Callable[[Overview], bool] | None) -> None:
+    """Run the app until it is quit. The session that was shown last is left on the terminal as it ended up."""
+    app = WatchApp(journal, session, is_here, theme_for_terminal())
+    app.run()
+    state = load_state(journal, app.last_shown) if app.last_shown is not None else None
+    if state is not None and state.seq:
+        [first] = [each.at for each in journal.read(state.id, 0, 1)] or [0]
+        [last] = [each.at for each in journal.read(state.id, state.seq - 1, state.seq)] or [0]
+        now = time_ns() // 1_000_000
+        console = Console(highlight=False)
+        console.print(session_record_view(state, overview(state, first, last), now, height=console.height - 2))
+
+
+class WatchApp(App[None]):
+    """Begins with a `session`, or with the latest that `is_here` is true of, or else with the overview.
+
+    As long as nobody has chosen a session, one that begins here takes the place of the one before.
+    """
+
+    class News(Message):
+        """Something changed in the journal."""
+
+    TITLE = "planwire"
+    ENABLE_COMMAND_PALETTE = True
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("question_mark", "help", "Keys", key_display="?"),
+        Binding("t", "theme", "Theme", show=False),
+        Binding("q", "quit", "Quit"),
+        Binding("ctrl+c", "quit", "Quit", show=False, priority=True),
+    ]
+
+    def __init__(
+        self,
+        journal: Journal,
+        session: str | None = None,
+        is_here: Callable[[Overview], bool] | None = None,
+        theme: str = DARK.name,
+    ) -> None:
+        super().__init__()
+        self.journal = journal
+        self.is_here = is_here or (lambda glance: True)
+        self.sessions = Sessions(journal, FilePlans(), self._heard)
+        self.timelines = Timelines(journal)
+        self.reasons = Reasons(journal)
+        self.chosen = session
+        self.last_shown = session
+        self._following = is_here is not None and session is None
+        self._everywhere = is_here is None
+        self._youngest = 0
+        self._first_theme = theme
+        self._lock = Lock()
+        self._news: set[str] = set()
+        self._due: Timer | None = None
+
+    def on_mount(self) -> None:
+        self.register_theme(DARK)
+        self.register_theme(LIGHT)
+        self.theme = self._first_theme if self._first_theme in self.available_themes else DARK.name
+        with suppress(NotImplementedError, RuntimeError, ValueError):  # it runs outside the main thread
+            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, self.exit)
+        self.push_screen(OverviewScreen(here=not self._everywhere))
+        self.sessions.start()
+        if self.chosen is not None:
+            self._open(self.chosen)
+
+    def on_unmount(self) -> None:
+        self.sessions.close()
+
+    # -- news
+
+    def _heard(self, session: str) -> None:
+        """Somebody wrote to the journal; we are on the thread that follows it."""
+        with self._lock:
+            self._news.add(session)
+            first = len(self._news) == 1
+        if first:
+            with suppress(RuntimeError):  # the app has ended
+                self.post_message(self.News())
+
+    @on(News)
+    def _soon(self) -> None:
+        if self._due is None:
+            self._due = self.set_timer(BUSY, self._tell)
+
+    def _tell(self) -> None:
+        self._due = None
+        with self._lock:
+            news, self._news = self._news, set()
+        if self._following:
+            self._follow()
+        if isinstance(self.screen, OverviewScreen | SessionScreen | HistoryScreen):
+            self.screen.sessions_changed(news)
+
+    def _follow(self) -> None:
+        """Show the session that changed last here, and later the one that began last, until somebody chooses one."""
+        here = [each for each in self.sessions.glances() if self.is_here(each)]
+        if self.sessions.loading or not here:
+            return
+        youngest = max(here, key=lambda each: each.first_at)
+        if self.chosen is None:
+            self._open(max(here, key=lambda each: each.last_at).id)
+        elif youngest.first_at > self._youngest:
+            self._open(youngest.id)
+        self._youngest = youngest.first_at
+
+    def _open(self, session: str) -> None:
+        self.chosen = self.last_shown = session
+        if isinstance(self.screen, SessionScreen):
+            self.screen.turn_to(session)
+        else:
+            self.push_screen(SessionScreen(session))
+
+    def complain(self, error: JournalError) -> None:
+        """Say what is wrong with the journal; what is shown stays as it is."""
+        self.notify(str(error), severity="error", markup=False)
+
+    # -- what people do
+
+    def to_overview(self) -> None:
+        self._following = False
+        if len(self.screen_stack) > 2:
+            self.pop_screen()
+
+    def open_history(self, session: str) -> None:
+        self._following = False
+        self.last_shown = session
+        self.push_screen(HistoryScreen(session))
+
+    def action_help(self) -> None:
+        if self.screen.query("HelpPanel"):
+            self.action_hide_help_panel()
+        else:
+            self.action_show_help_panel()
+
+    def action_theme(self) -> None:
+        """Light if it is dark, and the other way around."""
+        self.theme = LIGHT.name if self.current_theme.dark else DARK.name

@@ -1,0 +1,16 @@
+"""An agent that reads a prompt, thinks until a file is there, and answers; whether or not there is more input."""
+
+import sys
+import time
+from pathlib import Path
+
+THOUGHT = Path(sys.argv[1])
+
+print('{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1}}', flush=True)
+print('{"jsonrpc":"2.0","id":2,"result":{"sessionId":"s"}}', flush=True)
+while "session/prompt" not in sys.stdin.readline():
+    pass
+sys.stdin.read()
+while not THOUGHT.exists():
+    time.sleep(0.01)
+print('{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}', flush=True)
