@@ -9,8 +9,9 @@ __all__ = ["add_parser", "run"]
 
 _NEXT = """
 It is all in the journal now. What to try next:
-  planwire show                          the plans as they ended up
-  planwire log                           every change, by whom and when
+  planwire show {session:<24} the plans as they ended up
+  planwire log {session:<25} every change, by whom and when
+  planwire board                         all of it in the browser, with its history
   planwire relay -- AGENT ARGUMENTS      the same for an agent of yours
   planwire setup zed -- AGENT ARGUMENTS  what to put into your editor's settings
 """
@@ -48,9 +49,18 @@ def _speed(text: str) -> float:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from planwire import terminal  # noqa: PLC0415
-    from planwire.demo.client import conversation  # noqa: PLC0415
+    import tempfile  # noqa: PLC0415
+    from pathlib import Path  # noqa: PLC0415
 
-    terminal.play(conversation(arguments.speed, arguments.journal), captions=True)
-    print(_NEXT)
+    from planwire import terminal  # noqa: PLC0415
+    from planwire.demo.board import beside  # noqa: PLC0415
+    from planwire.demo.client import Conversation  # noqa: PLC0415
+
+    folder = Path(tempfile.mkdtemp(prefix="planwire-demo-"))  # it stays: the agent has left a plan there
+    conversation = Conversation(arguments.speed, arguments.journal, folder)
+    with beside(arguments.journal) as address:
+        if address:
+            print(f"The same on the board, while it lasts: {address}\n", flush=True)
+        terminal.play(conversation, captions=True)
+    print(_NEXT.format(session=conversation.session))
     return 0

@@ -7,8 +7,8 @@ It speaks the dialect that its client asked for, like any agent made with planwi
 
 import argparse
 import sys
-import tempfile
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from threading import Event, Lock, Thread
 from typing import Any
@@ -35,6 +35,7 @@ class DemoAgent:
         self._cancelled = Event()
         self._translator = Translator(V1)
         self._version = 1
+        self._folder = Path()
         self._tells_of_compaction = False
         self._prompts = 0
         self._work: Thread | None = None
@@ -51,6 +52,7 @@ class DemoAgent:
             case "initialize":
                 self._initialize(message["id"], params)
             case "session/new":
+                self._folder = Path(str(params.get("cwd") or "."))
                 self._answer(message["id"], {"sessionId": f"demo-{uuid4().hex[:8]}"})
             case "session/prompt":
                 self._prompts += 1
@@ -86,10 +88,7 @@ class DemoAgent:
             self._answer(message_id, {"messageId": f"prompt-{self._prompts}"})
             self._update(session, {"sessionUpdate": "state_update", "state": "running"})
         if self._prompts == 1:
-            with tempfile.TemporaryDirectory(prefix="planwire-demo-") as folder:
-                checklist = Path(folder) / "checklist.md"
-                checklist.write_text(_CHECKLIST, encoding="utf-8")
-                self._play(session, first_part(checklist.as_uri()))
+            self._play(session, first_part(self._checklist()))
         else:
             reminded = any("<plan" in str(part.get("text")) for part in params.get("prompt") or [])
             self._play(session, second_part(reminded=reminded))
@@ -98,6 +97,13 @@ class DemoAgent:
             self._update(session, {"sessionUpdate": "state_update", "state": "idle", **reason})
         else:
             self._answer(message_id, reason)
+
+    def _checklist(self) -> str:
+        """A plan in a file of the project, which is made if there is none."""
+        path = self._folder.absolute() / "planwire-demo-checklist.md"
+        with suppress(OSError), path.open("x", encoding="utf-8") as file:
+            file.write(_CHECKLIST)
+        return path.as_uri()
 
     def _play(self, session: str, beats: Iterable[Beat]) -> None:
         for seconds, update in beats:

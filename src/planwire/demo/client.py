@@ -13,7 +13,7 @@ from planwire.acp import AGENT, CLIENT
 from planwire.errors import InputError
 from planwire.plan import Fields
 
-__all__ = ["Line", "conversation"]
+__all__ = ["Conversation", "Line"]
 
 PROMPTS = ("Our nightly export drops rows with umlauts. Find out why and fix it.", "Go on.")
 _AIR = {"jetbrains": {"air": {"planContentDelta": True}}}
@@ -28,17 +28,38 @@ class Line(Struct, frozen=True):
     at: float | None = None
 
 
-def conversation(speed: float, journal: str | None) -> Iterator[Line]:
-    """Every line between the client and the relay, while it happens."""
-    relay = [sys.executable, "-m", "planwire", "relay", *(["--journal", journal] if journal else [])]
-    agent = [sys.executable, "-m", "planwire.demo.agent", "--speed", str(speed)]
-    command = [*relay, "--", *agent]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:  # noqa: S603
-        assert process.stdin is not None
-        try:
-            yield from _Client(process).talk()
-        finally:
-            process.stdin.close()
+class Conversation:
+    """Every line between the client and the relay, while it happens. `folder` is the project of the agent.
+
+    `session` is the agent's id of the session, once it has given one.
+    """
+
+    def __init__(self, speed: float, journal: str | None, folder: Path) -> None:
+        self.session = ""
+        self._journal = journal
+        self._speed = speed
+        self._folder = folder
+
+    def __iter__(self) -> Iterator[Line]:
+        relay = [sys.executable, "-m", "planwire", "relay", *(["--journal", self._journal] if self._journal else [])]
+        agent = [sys.executable, "-m", "planwire.demo.agent", "--speed", str(self._speed)]
+        command = [*relay, "--", *agent]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:  # noqa: S603
+            assert process.stdin is not None
+            try:
+                yield from self._talk(_Client(process))
+            finally:
+                process.stdin.close()
+
+    def _talk(self, client: "_Client") -> Iterator[Line]:
+        about = {"name": "planwire-demo", "title": "planwire demo", "version": "1.0"}
+        yield from client.ask("initialize", protocolVersion=2, info=about, capabilities={"_meta": _AIR})
+        yield from client.ask("session/new", cwd=str(self._folder), mcpServers=[])
+        self.session = str(client.result.get("sessionId"))
+        for prompt in PROMPTS:
+            words = [{"type": "text", "text": prompt}]
+            yield from client.ask("session/prompt", sessionId=self.session, prompt=words)
+            yield from client.until(lambda message: _update(message).get("state") == "idle")
 
 
 class _Client:
@@ -51,16 +72,7 @@ class _Client:
         self._asked = 0
         self.result: Fields = {}
 
-    def talk(self) -> Iterator[Line]:
-        about = {"name": "planwire-demo", "title": "planwire demo", "version": "1.0"}
-        yield from self._ask("initialize", protocolVersion=2, info=about, capabilities={"_meta": _AIR})
-        yield from self._ask("session/new", cwd=str(Path.cwd()), mcpServers=[])
-        session = self.result.get("sessionId")
-        for prompt in PROMPTS:
-            yield from self._ask("session/prompt", sessionId=session, prompt=[{"type": "text", "text": prompt}])
-            yield from self._until(lambda message: _update(message).get("state") == "idle")
-
-    def _ask(self, method: str, **params: Any) -> Iterator[Line]:
+    def ask(self, method: str, **params: Any) -> Iterator[Line]:
         """Send a request, and hand on what comes until it is answered."""
         self._asked += 1
         request = {"jsonrpc": "2.0", "id": self._asked, "method": method, "params": params}
@@ -68,9 +80,9 @@ class _Client:
         self._to_agent.write(line + b"\n")
         self._to_agent.flush()
         yield self._numbered(line, CLIENT)
-        yield from self._until(lambda message: message.get("id") == self._asked and "method" not in message)
+        yield from self.until(lambda message: message.get("id") == self._asked and "method" not in message)
 
-    def _until(self, is_last: Callable[[Fields], bool]) -> Iterator[Line]:
+    def until(self, is_last: Callable[[Fields], bool]) -> Iterator[Line]:
         for line in self._from_agent:
             yield self._numbered(line, AGENT)
             message = msgspec.json.decode(line)
