@@ -26,6 +26,7 @@ demo: $(READY)
 
 test: $(READY)
 	@$(BIN)/python -m tests.peers.install
+	@$(BIN)/python -m tests.web.browser
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 check: $(READY)

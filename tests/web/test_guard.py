@@ -179,12 +179,34 @@ def test_an_address_or_a_header_that_is_too_long_is_refused(board: Running) -> N
     assert board.get("/sessions?q=" + "x" * LONGEST_ADDRESS).status_code == 414
     with socket.create_connection(("127.0.0.1", board.server.port)) as raw:
         raw.settimeout(20)
+        token = f"Authorization: Bearer {TOKEN}".encode()
         try:
-            raw.sendall(b"GET /sessions HTTP/1.1\r\nHost: 127.0.0.1\r\nX: " + b"x" * 500_000 + b"\r\n\r\n")
+            raw.sendall(
+                b"GET /sessions HTTP/1.1\r\nHost: 127.0.0.1\r\n" + token + b"\r\nX: " + b"x" * 500_000 + b"\r\n\r\n"
+            )
             answer = raw.makefile("rb").readline()
         except OSError:  # the board hung up while it was still being talked to
             answer = b""
-    assert b" 200" not in answer
+    assert b" 431 " in answer or not answer or b" 400 " in answer
+    assert board.get("/sessions").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/sessions?" + "&".join(["a=1"] * 400),
+        "/sessions?token&token&q=%ff%fe&page=99999&state=%00",
+        "/sessions?page=%D9%A1&q=" + "%F0%9F%92%A9" * 100,
+        "/sessions/%FF",
+        "/sessions/~_____",
+        "/sessions/.json",
+        "/.json",
+        "/live/sessions/s1/plans/.md",
+    ],
+)
+def test_odd_requests_are_answered_and_never_break_the_board(board: Running, path: str) -> None:
+    assert board.get(path).status_code < 500
+    assert httpx.get(board.base + path).status_code == 401
     assert board.get("/sessions").status_code == 200
 
 

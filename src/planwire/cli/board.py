@@ -1,6 +1,7 @@
 """`planwire board`: every plan in the journal, live in the browser."""
 
 import argparse
+import gc
 import sys
 from typing import Any
 
@@ -77,5 +78,6 @@ def run(arguments: argparse.Namespace) -> int:
             import webbrowser  # noqa: PLC0415
 
             webbrowser.open(server.address)
+        gc.set_threshold(20_000, 20, 50)  # thousands of watchers are thousands of things that are no garbage
         server.run()
     return 0

@@ -103,8 +103,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _check_file(name: str, capability: str | None) -> Verdict:
     checker = Checker(_DIALECTS[capability] if capability else None)
+    recorded = None
     for recorded in read_recording(name):
         checker.hear(recorded.line, recorded.sender, recorded.number)
+    if recorded is None:
+        raise InputError(f"{name} is empty: there is nothing to check. Was the agent's output recorded?")
     return checker.close()
 
 

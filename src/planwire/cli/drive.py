@@ -86,6 +86,8 @@ class Drive:
         hello = CAPABILITIES[self._errand.capability]
         yield from self._ask("initialize", {**hello, "info" if "capabilities" in hello else "clientInfo": about})
         version = self._result.get("protocolVersion") if isinstance(self._result, dict) else None
+        if not isinstance(version, int):
+            raise Trouble("refused", "`initialize` was answered without a `protocolVersion`")
         yield from self._ask("session/new", {"cwd": self._errand.cwd, "mcpServers": []})
         session = self._result.get("sessionId") if isinstance(self._result, dict) else None
         if not isinstance(session, str):

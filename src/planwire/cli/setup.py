@@ -4,11 +4,13 @@ import argparse
 import re
 import shutil
 import sys
+from pathlib import Path
 from typing import Any
 
 from planwire.cli.command import new_command
 from planwire.cli.editors import EDITORS
 from planwire.errors import InputError
+from planwire.journal.urls import shared_url
 
 __all__ = ["add_parser", "agent_name", "run"]
 
@@ -54,12 +56,22 @@ def run(arguments: argparse.Namespace) -> int:
     if not agent:
         raise InputError(f"which agent? Give its command: planwire setup {arguments.editor} -- AGENT ARGUMENTS")
     editor = EDITORS[arguments.editor]
-    relay = ["relay", *(["--journal", arguments.journal] if arguments.journal else []), "--", *agent]
-    program = shutil.which("planwire") or "planwire"
+    journal = (shared_url(arguments.journal) or arguments.journal) if arguments.journal else None
+    relay = ["relay", *(["--journal", journal] if journal else []), "--", *agent]
     print(editor.where, file=sys.stderr)
     sys.stderr.flush()
-    print(editor.settings(arguments.name or f"{agent_name(agent)} (planwire)", [program, *relay]))
+    print(editor.settings(arguments.name or f"{agent_name(agent)} (planwire)", [*_planwire(), *relay]))
     return 0
+
+
+def _planwire() -> list[str]:
+    """What starts planwire in an editor, which has another folder and often another PATH than we have."""
+    program = Path(sys.argv[0])
+    if found := shutil.which("planwire"):
+        return [str(Path(found).absolute())]
+    if program.stem == "planwire" and shutil.which(program.absolute()):
+        return [str(program.absolute())]
+    return [sys.executable, "-m", "planwire"]
 
 
 def _agent(arguments: argparse.Namespace) -> list[str]:

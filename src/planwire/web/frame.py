@@ -1,0 +1,48 @@
+"""The frame around every page: the head of the document, the bar at the top, and the pages that are only words."""
+
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+from planwire.web.addresses import OVERVIEW
+from planwire.web.html import Html, el, joined, void
+
+__all__ = ["STATIC", "document", "words_page"]
+
+STATIC: Final = Path(__file__).with_name("static")
+
+
+def document(title: str, *body: Html, live: str | None = None, version: str | None = None, script: bool = True) -> str:
+    """A whole page. `live` is the address of its stream, `version` what of it is on the page already."""
+    head = joined(
+        void("meta", charset="utf-8"),
+        void("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        void("meta", name="color-scheme", content="light dark"),
+        el("title", f"{title} · planwire" if title else "planwire"),
+        void("link", rel="icon", href=static("icon.svg"), type="image/svg+xml"),
+        void("link", rel="stylesheet", href=static("board.css")),
+        el("script", src=static("board.js"), type="module") if script else None,
+    )
+    bar = el(
+        "header",
+        el("a", "Skip to the content", href="#content", class_="skip"),
+        el("a", el("span", class_="logo", aria_hidden="true"), "planwire", href=OVERVIEW, class_="home"),
+        el("span", "", id="connection", role="status", class_="connection") if live else None,
+        class_="bar",
+    )
+    announcer = el("p", id="announcer", class_="unseen", aria_live="polite") if live else None
+    page = el("body", bar, *body, announcer, data_live=live, data_version=version)
+    return f"<!doctype html>{el('html', el('head', head), page, lang='en')}"
+
+
+def words_page(title: str, *paragraphs: str) -> str:
+    """A page that only says something: what was not found, what is not allowed, and what to do."""
+    inside = (el("h1", title), *(el("p", paragraph) for paragraph in paragraphs))
+    return document(title, el("main", *inside, id="content", class_="words-page"), script=False)
+
+
+@lru_cache(maxsize=8)
+def static(name: str) -> str:
+    """The address of a static file, which changes with its content, so that it can be cached for good."""
+    return f"/static/{name}?{sha256((STATIC / name).read_bytes()).hexdigest()[:12]}"

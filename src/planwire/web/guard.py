@@ -1,0 +1,203 @@
+"""Who may come in. Every request passes here before anything else looks at it.
+
+The board shows what agents do on this machine, and any page in the user's browser can try to reach it. So:
+
+- the Host must be a name of this board: a name that an attacker points at this address (DNS rebinding) is refused;
+- a request that another site, or another port of this machine, caused is refused, by `Origin` and by `Sec-Fetch-Site`;
+  only following a link is allowed, and with the cookie being SameSite=Strict it comes without the cookie;
+- the token is needed, as a cookie, as `Authorization: Bearer`, or once in the address, from where it goes into the
+  cookie;
+- bodies and addresses have a size limit;
+- every answer forbids all that the pages don't need: scripts and styles from elsewhere or in line, frames, sniffing.
+"""
+
+import hmac
+import re
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from http.cookies import CookieError, SimpleCookie
+from typing import Any, Final, TypeAlias
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from planwire.web.frame import words_page
+
+__all__ = ["LARGEST_BODY", "LARGEST_HEADERS", "LONGEST_ADDRESS", "Guard", "host_name"]
+
+Scope: TypeAlias = MutableMapping[str, Any]
+Message: TypeAlias = MutableMapping[str, Any]
+Receive: TypeAlias = Callable[[], Awaitable[Message]]
+Send: TypeAlias = Callable[[Message], Awaitable[None]]
+App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+LARGEST_BODY: Final = 64 * 1024
+LONGEST_ADDRESS: Final = 8 * 1024
+LARGEST_HEADERS: Final = 32 * 1024
+
+#: The methods that only read.
+_READING: Final = ("GET", "HEAD")
+#: The name that a browser sends for where a request came from, if it may only follow a link here.
+_FOREIGN: Final = ("cross-site", "same-site")
+_PORT: Final = re.compile(r":[0-9]{1,5}\Z")
+
+_POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types planwire"
+)
+_HEADERS: Final = [
+    (b"content-security-policy", _POLICY.encode()),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"permissions-policy", b"camera=(), geolocation=(), microphone=(), clipboard-write=(self)"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+]
+
+
+def host_name(host: str) -> str:
+    """The name in a Host header, without its port, in small letters."""
+    return _PORT.sub("", host.strip()).lower().rstrip(".")
+
+
+class Guard:
+    """An application behind the rules above. `hosts` are the names of this board, without ports."""
+
+    def __init__(self, app: App, token: str, hosts: Iterable[str], cookie: str) -> None:
+        self._app = app
+        self._token = token.encode()
+        self._hosts = {host.lower() for host in hosts}
+        self._cookie = cookie
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+        elif scope["type"] == "http":
+            await self._answer(scope, receive, send)
+        else:
+            await send({"type": "websocket.close", "code": 1008})
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = {name: value.decode("latin-1") for name, value in reversed(scope["headers"])}
+        refusal = self._refusal(scope, headers)
+        if refusal is not None:
+            await _say(send, *refusal)
+            return
+        public = scope["path"].startswith("/static/") and scope["method"] in _READING
+        if not public and not self._is_known(headers):
+            await self._admit(scope, headers, send)
+            return
+        limited = _Limited(receive, send)
+        await self._app(scope, limited.receive, limited.send)
+
+    def _refusal(self, scope: Scope, headers: dict[bytes, str]) -> tuple[int, str, str] | None:
+        """Why a request is not even looked at: a status, a title, and what to do."""
+        hosts = [value for name, value in scope["headers"] if name == b"host"]
+        if len(hosts) != 1 or host_name(headers[b"host"]) not in self._hosts:
+            what = "Open the address that planwire board printed, or start it with --allow-host and this name."
+            return 421, "This board has another name", what
+        origin = headers.get(b"origin")
+        if origin is not None and urlsplit_host(origin) != headers[b"host"].lower():
+            return 403, "Another site asked for this", "The board answers only to its own pages."
+        reading = scope["method"] in _READING
+        if not reading and origin is None:
+            return (
+                403,
+                "Nobody knows who asked for this",
+                "A change needs the board's own address as its Origin.",
+            )
+        if headers.get(b"sec-fetch-site") in _FOREIGN and not _follows_a_link(scope, headers):
+            return 403, "Another site asked for this", "The board answers only to its own pages."
+        if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > LONGEST_ADDRESS:
+            return 414, "This address is too long", f"The longest has {LONGEST_ADDRESS:,} characters."
+        if sum(len(name) + len(value) for name, value in scope["headers"]) > LARGEST_HEADERS:
+            return 431, "These headers are too long", f"All together may have {LARGEST_HEADERS:,} bytes."
+        length = headers.get(b"content-length", "0")
+        if not length.isdecimal() or len(length) > 12 or int(length) > LARGEST_BODY:
+            return 413, "This is too much", f"The largest request has {LARGEST_BODY:,} bytes."
+        return None
+
+    def _is_known(self, headers: dict[bytes, str]) -> bool:
+        scheme, _, given = headers.get(b"authorization", "").partition(" ")
+        if scheme.lower() == "bearer" and self._matches(given.strip()):
+            return True
+        cookies: SimpleCookie = SimpleCookie()
+        try:
+            cookies.load(headers.get(b"cookie", ""))
+        except CookieError:
+            return False
+        return self._cookie in cookies and self._matches(cookies[self._cookie].value)
+
+    def _matches(self, given: str) -> bool:
+        return hmac.compare_digest(given.encode("utf-8", "surrogateescape"), self._token)
+
+    async def _admit(self, scope: Scope, headers: dict[bytes, str], send: Send) -> None:
+        """Take the token from the address into the cookie; without one, say where it is to be found."""
+        fields = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+        given = [value for name, value in fields if name == "token"]
+        if scope["method"] == "GET" and len(given) == 1 and self._matches(given[0]):
+            rest = urlencode([field for field in fields if field[0] != "token"])
+            path = scope["path"] if re.fullmatch(r"(?:/[A-Za-z0-9_~.-]+)*/?", scope["path"]) else "/"
+            cookie = f"{self._cookie}={given[0]}; Path=/; HttpOnly; SameSite=Strict"
+            target = f"{path}?{rest}" if rest else path
+            await _send_all(send, 303, [(b"location", target.encode()), (b"set-cookie", cookie.encode())], b"")
+            return
+        title = "The board is locked"
+        what = "Open the address that planwire board printed: it has the token. Programs send it as a Bearer token."
+        await _say(send, 401, title, what, [(b"www-authenticate", b'Bearer realm="planwire board"')])
+
+
+def urlsplit_host(origin: str) -> str | None:
+    """Host and port of an Origin header; None for what is none (`null`, for one)."""
+    try:
+        parts = urlsplit(origin)
+        return parts.netloc.lower() or None
+    except ValueError:
+        return None
+
+
+def _follows_a_link(scope: Scope, headers: dict[bytes, str]) -> bool:
+    return (
+        scope["method"] == "GET"
+        and headers.get(b"sec-fetch-mode") == "navigate"
+        and headers.get(b"sec-fetch-dest") == "document"
+    )
+
+
+class _Limited:
+    """A request whose body has a limit, and an answer with the headers that every answer has."""
+
+    def __init__(self, receive: Receive, send: Send) -> None:
+        self._receive = receive
+        self._send = send
+        self._read = 0
+
+    async def receive(self) -> Message:
+        message = await self._receive()
+        if message["type"] == "http.request":
+            self._read += len(message.get("body", b""))
+            if self._read > LARGEST_BODY:
+                return {"type": "http.disconnect"}
+        return message
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message = {**message, "headers": _with_rules(message.get("headers", []))}
+        await self._send(message)
+
+
+def _with_rules(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    own = list(headers)
+    names = {name for name, _ in own}
+    cache = [] if b"cache-control" in names else [(b"cache-control", b"no-store")]
+    return [*own, *cache, *_HEADERS]
+
+
+async def _say(send: Send, status: int, title: str, what: str, headers: Iterable[tuple[bytes, bytes]] = ()) -> None:
+    body = words_page(title, what).encode()
+    await _send_all(send, status, [*headers, (b"content-type", b"text/html; charset=utf-8")], body)
+
+
+async def _send_all(send: Send, status: int, headers: list[tuple[bytes, bytes]], body: bytes) -> None:
+    length = (b"content-length", str(len(body)).encode())
+    await send({"type": "http.response.start", "status": status, "headers": _with_rules([*headers, length])})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,148 @@
+"""The history of a session: how far it was when, the plans as they were, and every change with who and when."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from planwire.fold import SessionState
+from planwire.moments import Moment, Word
+from planwire.web.addresses import compare_address, session_address, then_address
+from planwire.web.chart import progress_chart
+from planwire.web.html import EMPTY, Html, el, joined, void
+from planwire.web.parts import part_html
+from planwire.web.plan_view import Shown, plan_part
+from planwire.web.timeline import Timeline
+from planwire.web.times import moment as moment_html
+
+__all__ = ["MOMENTS_PER_PAGE", "history_page", "then_part"]
+
+MOMENTS_PER_PAGE: Final = 200
+#: How many things that one event did are said; the rest are counted.
+MOST_WORDS: Final = 12
+
+#: The words for what happened, where they are not the kind itself.
+_SAID: Final = {
+    "completed": "done",
+    "in_progress": "started",
+    "pending": "open again",
+    "other": "now",
+    "none": "",
+    "new": "",
+    "why": "why",
+    "plan_removed": "",
+    "opened": "",
+    "stopped": "",
+    "compacted": "",
+    "text": "text",
+}
+
+
+def history_page(name: str, session: str, timeline: Timeline, index: int, state: SessionState, before: int) -> Html:
+    """The page. `index` is the moment that is shown as it was, `before` where the list of moments begins."""
+    end = min(max(before, 0), len(timeline.moments))
+    begin = max(0, end - MOMENTS_PER_PAGE)
+    title = el("h1", "History of ", el("bdi", name))
+    links = el(
+        "nav",
+        el("a", "Session", href=session_address(session), class_="action"),
+        el("a", "Compare", href=session_address(session, "compare"), class_="action"),
+        el("a", "JSON", href=session_address(session, "history") + ".json", class_="action"),
+        class_="actions",
+        aria_label="session",
+    )
+    top = el("div", title, links, class_="top-line")
+    rows = [_row(session, timeline.moments, at) for at in range(begin, end)]
+    return el(
+        "main",
+        el("header", top, progress_chart(timeline.points), class_="page-head"),
+        _slider(session, timeline, index),
+        then_part(session, timeline, index, state),
+        el("h2", "Every change", class_="section-name"),
+        el("ol", *reversed(rows), class_="moments"),
+        _older(session, begin, timeline.left_out),
+        id="content",
+        class_="history",
+    )
+
+
+def _slider(session: str, timeline: Timeline, index: int) -> Html:
+    last = max(len(timeline.moments) - 1, 0)
+    slider = void("input", type="range", id="slider", name="moment", min=0, max=last, value=index, step=1)
+    return el(
+        "form",
+        el("label", "The plans as they were", for_="slider"),
+        slider,
+        el("button", "Show"),
+        method="get",
+        action=session_address(session, "history"),
+        class_="slider",
+        data_then=session_address(session, "history"),
+    )
+
+
+def then_part(session: str, timeline: Timeline, index: int, state: SessionState) -> Html:
+    """The session as it was at a moment."""
+    if not timeline.moments:
+        return el("section", el("p", "Nothing has happened yet.", class_="nothing"), id="then")
+    moment = timeline.moments[index]
+    plans = [
+        part_html(plan_part(Shown(session, f"then{number}", state.stopped is not None, live=False), record))
+        for number, record in enumerate(state.plans.values())
+        if not record.removed
+    ]
+    place = f"{index + 1:,} of {len(timeline.moments):,}"
+    return el(
+        "section",
+        el(
+            "p",
+            el("b", place),
+            " · ",
+            moment_html(moment.at),
+            " · ",
+            el("bdi", moment.by),
+            class_="then-when",
+        ),
+        el("ul", *_words(moment), class_="words-list"),
+        *(plans or [el("p", "There was no plan.", class_="nothing")]),
+        id="then",
+        class_="then",
+        aria_live="polite",
+        data_index=index,
+    )
+
+
+def _row(session: str, moments: Sequence[Moment], at: int) -> Html:
+    moment = moments[at]
+    links = [el("a", "as it was", href=then_address(session, moment.seq))]
+    if at:
+        links.append(el("a", "what changed", href=compare_address(session, moments[at - 1].seq, moment.seq)))
+    far = el("span", f"{moment.done} / {moment.total}", class_="number") if moment.total is not None else EMPTY
+    about = joined(el("bdi", moment.by), " · ", el("bdi", moment.plan)) if moment.plan else el("bdi", moment.by)
+    return el(
+        "li",
+        el("div", moment_html(moment.at), el("span", about, class_="by"), far, class_="moment-head"),
+        el("ul", *_words(moment), class_="words-list"),
+        el("p", *links, class_="moment-links"),
+        class_=f"moment event-{moment.event}",
+        id=f"e{moment.seq}",
+    )
+
+
+def _words(moment: Moment) -> list[Html]:
+    words = [_word(word) for word in moment.words[:MOST_WORDS]]
+    if len(moment.words) > MOST_WORDS:
+        words.append(el("li", f"and {len(moment.words) - MOST_WORDS:,} more"))
+    return words
+
+
+def _word(word: Word) -> Html:
+    kind = "".join(sign for sign in word.kind if sign.isalnum() or sign == "_")
+    said = _SAID.get(word.kind, word.kind.replace("_", " "))
+    label = el("span", said, class_="did") if said else None
+    return el("li", label, el("span", word.text, dir="auto"), class_=f"did-{kind}")
+
+
+def _older(session: str, begin: int, left_out: int) -> Html:
+    if begin:
+        address = f"{session_address(session, 'history')}?before={begin}"
+        return el("nav", el("a", f"{begin:,} earlier changes", href=address, class_="action"), class_="pages")
+    return el("p", f"{left_out:,} still earlier changes are in the journal.", class_="nothing") if left_out else EMPTY

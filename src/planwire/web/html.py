@@ -1,0 +1,57 @@
+"""HTML made of Python values. A text is escaped unless it is `Html` already, so nothing can be forgotten.
+
+Everything that agents wrote passes through `escaped`. It also takes out what would make a text read as another one:
+control characters and those that turn its direction.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from planwire.safe import printable
+
+__all__ = ["EMPTY", "Html", "attributes", "el", "escaped", "joined", "void"]
+
+_TABLE: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"})
+
+
+class Html(str):
+    """Text that is HTML. Only this package makes it, from texts of its own or from escaped ones."""
+
+    __slots__ = ()
+
+
+EMPTY: Final = Html("")
+
+Attribute = str | int | float | bool | None
+
+
+def escaped(text: str) -> Html:
+    """A text as HTML that shows it, in elements and in quoted attributes."""
+    return text if isinstance(text, Html) else Html(printable(text).translate(_TABLE))
+
+
+def joined(*parts: str | None) -> Html:
+    """Parts one after the other; texts among them are escaped, and None is nothing."""
+    return Html("".join([escaped(part) for part in parts if part is not None]))
+
+
+def attributes(values: Mapping[str, Attribute]) -> str:
+    """Attributes, each with a space before it. `class_` is `class`, `data_step` is `data-step`; None and False are left
+    out, and True is an attribute without a value."""
+    written = []
+    for name, value in values.items():
+        if value is None or value is False:
+            continue
+        own = name.rstrip("_").replace("_", "-")
+        written.append(f" {own}" if value is True else f' {own}="{escaped(str(value))}"')
+    return "".join(written)
+
+
+def el(tag: str, *children: str | None, **values: Attribute) -> Html:
+    """An element. Its name and those of its attributes are the program's own."""
+    return Html(f"<{tag}{attributes(values)}>{joined(*children)}</{tag}>")
+
+
+def void(tag: str, **values: Attribute) -> Html:
+    """An element that has no content and no end."""
+    return Html(f"<{tag}{attributes(values)}>")

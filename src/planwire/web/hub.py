@@ -1,0 +1,195 @@
+"""The hub: from changes in the journal and on disk to pages, and on to everyone who watches them."""
+
+import asyncio
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from time import monotonic
+from typing import Final, TypeAlias
+
+from planwire.journal import Journal
+from planwire.plan import PlanId
+from planwire.web.files import FilePlans
+from planwire.web.live import Sender, Topic, Watcher
+from planwire.web.overview_page import Query, overview_page
+from planwire.web.parts import Part
+from planwire.web.reasons import Reasons
+from planwire.web.session_page import gone_page, plan_page, session_page
+from planwire.web.sessions import Sessions
+
+__all__ = ["MOST_WATCHERS", "Hub", "Key"]
+
+#: A topic is the overview with a query, a session, or a plan of a session.
+Key: TypeAlias = Query | str | tuple[str, PlanId]
+
+#: Topics that nobody watches are kept for those who lost their connection, up to so many.
+KEPT_TOPICS: Final = 64
+MOST_WATCHERS: Final = 4_000
+#: Seconds between two pages of a topic at least: a person can't read faster, and a burst is one change.
+PACE: Final = 0.01
+OVERVIEW_PACE: Final = 0.25
+FILES_PACE: Final = 0.4
+HEARTBEAT_PACE: Final = 15.0
+
+
+class Hub:
+    """What the pages of the board share: the sessions, and the topics that are watched."""
+
+    def __init__(self, journal: Journal, files: FilePlans, editor: str | None) -> None:
+        self.sessions = Sessions(journal, files, self._noticed)
+        self.changes = 0
+        self._editor = editor
+        self._reasons = Reasons(journal)
+        self._topics: OrderedDict[Key, Topic] = OrderedDict()
+        self._renderer = ThreadPoolExecutor(1, "planwire-board-render")
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._wake = asyncio.Event()
+        self._dirty: deque[str] = deque()
+        self._tasks: list[asyncio.Task[None]] = []
+        self._overview_at = 0.0
+        self._closed = False
+
+    async def start(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self.sessions.start()
+        self._tasks = [asyncio.create_task(work()) for work in (self._publish, self._watch_files, self._beat)]
+
+    def end_streams(self) -> None:
+        """Send every watcher away, for good."""
+        self._closed = True
+        for topic in self._topics.values():
+            topic.end()
+
+    async def close(self) -> None:
+        self.end_streams()
+        for task in self._tasks:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+        await asyncio.to_thread(self.sessions.close)
+        self._renderer.shutdown(wait=True, cancel_futures=True)
+
+    async def topic(self, key: Key) -> Topic:
+        """The topic of a page, with its newest page."""
+        self._mark_stale()
+        topic = self._topics.get(key)
+        if topic is None:
+            topic = self._topics[key] = Topic(self._builder(key))
+            self._let_go()
+        self._topics.move_to_end(key)
+        await self._render(topic)
+        return topic
+
+    @contextmanager
+    def watching(self, topic: Topic, event_id: str | None, send: Sender) -> Iterator[Watcher]:
+        """A watcher, for as long as the block lasts. It has what `event_id` names."""
+        watcher = Watcher(topic, topic.known_version(event_id), send)
+        topic.watchers.add(watcher)
+        try:
+            yield watcher
+        finally:
+            topic.watchers.discard(watcher)
+            watcher.leave()
+
+    @property
+    def has_room(self) -> bool:
+        """Whether one more watcher can be served."""
+        return not self._closed and self.watchers < MOST_WATCHERS
+
+    @property
+    def watchers(self) -> int:
+        return sum(len(topic.watchers) for topic in self._topics.values())
+
+    @property
+    def renders(self) -> int:
+        return sum(topic.renders for topic in self._topics.values())
+
+    def _noticed(self, session: str) -> None:
+        """A session changed. This comes from other threads, and may come before the loop runs."""
+        self._dirty.append(session)
+        self.changes += 1
+        loop = self._loop
+        if loop is not None:
+            with suppress(RuntimeError):  # the loop has ended
+                loop.call_soon_threadsafe(self._wake.set)
+
+    async def _publish(self) -> None:
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            self._mark_stale()
+            for key, topic in list(self._topics.items()):
+                if topic.watchers and not isinstance(key, Query):
+                    await self._render(topic)
+            await self._publish_overviews()
+            await asyncio.sleep(PACE)
+
+    def _mark_stale(self) -> None:
+        """Tell the topics of what changed that they have to be rendered again."""
+        dirty = {self._dirty.popleft() for _ in range(len(self._dirty))}
+        for key, topic in self._topics.items() if dirty else ():
+            if isinstance(key, Query) or (key if isinstance(key, str) else key[0]) in dirty:
+                topic.stale = True
+
+    async def _publish_overviews(self) -> None:
+        stale = [
+            topic for key, topic in self._topics.items() if isinstance(key, Query) and topic.stale and topic.watchers
+        ]
+        if not stale:
+            return
+        wait = self._overview_at + OVERVIEW_PACE - monotonic()
+        if wait > 0:
+            assert self._loop is not None
+            self._loop.call_later(wait, self._wake.set)
+            return
+        self._overview_at = monotonic()
+        for topic in stale:
+            await self._render(topic)
+
+    async def _render(self, topic: Topic) -> None:
+        """Bring a topic up to date, if it is not. What changes meanwhile makes it stale again."""
+        async with topic.rendering:
+            if topic.stale:
+                topic.stale = False
+                position = self.sessions.position
+                page = await asyncio.get_running_loop().run_in_executor(self._renderer, topic.render)
+                topic.publish(page, position)
+
+    async def _watch_files(self) -> None:
+        while True:
+            await asyncio.sleep(FILES_PACE)
+            watched = {key if isinstance(key, str) else key[0] for key in self._watched() if not isinstance(key, Query)}
+            overview = any(isinstance(key, Query) for key in self._watched())
+            for session in self.sessions.with_files():
+                if overview or session in watched:
+                    await asyncio.to_thread(self.sessions.look_at_files, session)
+
+    async def _beat(self) -> None:
+        while True:
+            await asyncio.sleep(HEARTBEAT_PACE)
+            for topic in list(self._topics.values()):
+                topic.beat()
+
+    def _watched(self) -> list[Key]:
+        return [key for key, topic in self._topics.items() if topic.watchers]
+
+    def _let_go(self) -> None:
+        idle = [key for key, topic in self._topics.items() if not topic.watchers]
+        for key in idle[: max(0, len(idle) - KEPT_TOPICS)]:
+            del self._topics[key]
+
+    def _builder(self, key: Key) -> Callable[[], Part]:
+        def build() -> Part:
+            if isinstance(key, Query):
+                sessions = self.sessions
+                return overview_page(sessions.glances(), key, sessions.loading, sessions.problem)
+            session = self.sessions.get(key if isinstance(key, str) else key[0])
+            if session is None:
+                return gone_page()
+            said = self._reasons.of(session.state)
+            if isinstance(key, str):
+                return session_page(session, self._editor, said)
+            return plan_page(session, key[1], self._editor, said) or gone_page()
+
+        return build

@@ -1,0 +1,87 @@
+"""What programs are given: the pages as JSON, with nothing left out and nothing made pretty."""
+
+from typing import Any
+
+from msgspec.structs import asdict
+
+from planwire.diff import compare
+from planwire.fold import PlanRecord, SessionState
+from planwire.moments import Moment
+from planwire.overview import Overview
+from planwire.plan import FilePlan, ItemsPlan, MarkdownPlan, PlanId
+from planwire.web.addresses import plan_address, session_address
+from planwire.web.files import FileText
+from planwire.web.sessions import Session
+
+__all__ = ["difference_json", "glance_json", "moment_json", "plan_json", "session_json", "state_json"]
+
+
+def glance_json(glance: Overview) -> dict[str, Any]:
+    """A session at a glance."""
+    return {**asdict(glance), "address": session_address(glance.id)}
+
+
+def session_json(session: Session) -> dict[str, Any]:
+    """A session with all its plans."""
+    return {**glance_json(session.glance), "plans": _plans(session.state, session.files)}
+
+
+def state_json(state: SessionState) -> dict[str, Any]:
+    """A session as it was at some moment."""
+    return {"id": state.id, "seq": state.seq, "stopped": state.stopped, "plans": _plans(state, {})}
+
+
+def _plans(state: SessionState, files: dict[PlanId, FileText]) -> list[dict[str, Any]]:
+    return [plan_json(state.id, record, files.get(plan_id)) for plan_id, record in state.plans.items()]
+
+
+def plan_json(session: str, record: PlanRecord, file: FileText | None) -> dict[str, Any]:
+    """A plan, its steps, and all that is known of it."""
+    plan, progress = record.state.plan, record.state.progress
+    value: dict[str, Any] = {
+        "id": plan.id,
+        "address": plan_address(session, plan.id),
+        "kind": "file" if file is not None else plan.kind,
+        "removed": record.removed,
+        "owner": record.owner,
+        "version": record.version,
+        "revision": record.revision,
+        "created_at": record.created_at,
+        "changed_at": record.changed_at,
+        "mode": record.mode or None,
+        "summary": record.summary,
+        "progress": {"done": progress.done, "total": progress.total, "cancelled": progress.cancelled},
+        "current": [step.id for step in progress.current],
+        "steps": [asdict(step) for step in record.state.steps],
+        "changes": record.deltas,
+        "wishes": record.wishes,
+        "review": None if record.review is None else {**asdict(record.review), "stale": record.review_is_stale},
+    }
+    match plan:
+        case ItemsPlan(entries=entries, meta=meta):
+            value |= {"entries": entries, "_meta": meta}
+        case MarkdownPlan(content=content, meta=meta):
+            value |= {"content": content, "_meta": meta}
+        case FilePlan(uri=uri, meta=meta):
+            value |= {"uri": uri, "_meta": meta}
+        case _:
+            value |= {"type": plan.type, "fields": plan.fields}
+    if file is not None:
+        value |= {"uri": file.uri, "path": file.path, "problem": file.problem}
+    return value
+
+
+def moment_json(moment: Moment) -> dict[str, Any]:
+    """One change of a session's history."""
+    return {**asdict(moment), "words": [asdict(word) for word in moment.words]}
+
+
+def difference_json(before: SessionState, after: SessionState) -> list[dict[str, Any]]:
+    """What became of every plan between two moments."""
+    found = []
+    for plan_id, record in after.plans.items():
+        old = before.plans.get(plan_id)
+        value: dict[str, Any] = {"id": plan_id, "new": old is None, "removed": record.removed}
+        diff = asdict(compare(old.state if old else None, record.state))
+        found.append({**value, **{kind: changes for kind, changes in diff.items() if kind != "frame"}})
+    return found

@@ -1,0 +1,143 @@
+"""Live pages: each is rendered once a change, whoever watches, and every watcher is sent what it does not have yet.
+
+A topic is a page that can be watched. It keeps the last few pages it was, by version. A watcher that is up to date is
+sent the difference to the page before, and all of those share one message; one that was slow, or lost its connection,
+is sent one difference from whatever it has to the newest page. Pages that look the same are one version: nobody is
+told.
+"""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Coroutine
+from secrets import token_hex
+from typing import Any, Final, TypeAlias
+
+import msgspec
+
+from planwire.web.parts import Part, difference, whole
+from planwire.web.push import Rest, begin
+
+__all__ = ["Sender", "Topic", "Watcher"]
+
+#: How many earlier pages a watcher may have and still be sent a difference.
+KEPT_PAGES: Final = 48
+HEARTBEAT: Final = b": \n\n"
+
+Sender: TypeAlias = Callable[[bytes], Coroutine[Any, Any, None]]
+
+_encode = msgspec.json.Encoder().encode
+
+
+class Watcher:
+    """Someone who watches a topic. `send` takes what is for them; it may wait, and meanwhile nothing more is sent."""
+
+    __slots__ = ("_send", "_task", "_topic", "gone", "version")
+
+    def __init__(self, topic: "Topic", version: int, send: Sender) -> None:
+        self.version = version
+        self.gone = asyncio.Event()
+        self._topic = topic
+        self._send = send
+        self._task: asyncio.Task[None] | None = None
+
+    def tell(self, otherwise: bytes = b"") -> None:
+        """Send what they don't have yet, or else something else, unless they still read what they were sent before."""
+        if self._task is not None:
+            return
+        body = self._topic.message(self.version) or otherwise
+        self.version = self._topic.version
+        if body:
+            try:
+                rest = begin(self._send(body))
+            except OSError:
+                self.gone.set()
+            else:
+                if rest is not None:
+                    self._task = asyncio.get_running_loop().create_task(self._finish(rest))
+
+    async def _finish(self, rest: Rest) -> None:
+        try:
+            await rest
+        except OSError:
+            self.gone.set()
+            return
+        self._task = None
+        self.tell()
+
+    def leave(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+
+
+class Topic:
+    """A page that can be watched. Only `render` may run outside of the event loop."""
+
+    def __init__(self, build: Callable[[], Part]) -> None:
+        self.version = 0
+        self.renders = 0
+        self.stale = True
+        self.rendering = asyncio.Lock()
+        self.watchers: set[Watcher] = set()
+        self._build = build
+        self._name = token_hex(4)
+        self._position = 0
+        self._pages: OrderedDict[int, Part] = OrderedDict()
+        self._messages: dict[int, bytes] = {}
+
+    @property
+    def page(self) -> Part:
+        return self._pages[self.version]
+
+    @property
+    def id(self) -> str:
+        """What names the newest page: the position of the journal, its version, and of which topic it is one."""
+        return f"{self._position}.{self.version}.{self._name}"
+
+    def render(self) -> Part:
+        """The page as it would be now."""
+        self.renders += 1
+        return self._build()
+
+    def publish(self, page: Part, position: int) -> bool:
+        """Make this the newest page, and tell the watchers, unless it looks like the one before."""
+        if self.version and not difference(self.page, page):
+            self._pages[self.version] = page  # the next one shares more with this
+            self._position = position
+            return False
+        self.version += 1
+        self._position = position
+        self._pages[self.version] = page
+        self._messages.clear()
+        if len(self._pages) > KEPT_PAGES:
+            self._pages.popitem(last=False)
+        for watcher in self.watchers:
+            watcher.tell()
+        return True
+
+    def known_version(self, event_id: str | None) -> int:
+        """The version that an id names; 0 if it is too old, or of another topic."""
+        position, version, name = (*(event_id or "").split("."), "", "", "")[:3]
+        del position
+        return int(version) if name == self._name and version.isdecimal() and int(version) in self._pages else 0
+
+    def message(self, version: int) -> bytes:
+        """What takes a watcher from a version to the newest page, as an event of the stream."""
+        if version == self.version:
+            return b""
+        known = self._messages.get(version)
+        if known is None:
+            before = self._pages.get(version)
+            changes = difference(before, self.page) if before else whole(self.page)
+            known = b"id: %s\ndata: %s\n\n" % (self.id.encode(), _encode(changes))
+            self._messages[version] = known
+        return known
+
+    def beat(self) -> None:
+        """A sign of life, so that a lost connection is noticed at both ends."""
+        for watcher in self.watchers:
+            watcher.tell(HEARTBEAT)
+
+    def end(self) -> None:
+        """Send the watchers away."""
+        for watcher in self.watchers:
+            watcher.gone.set()

@@ -1,0 +1,171 @@
+"""The overview: every session on one page, those that run first, found by words and by state."""
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Final
+from urllib.parse import urlencode
+
+from msgspec import Struct
+
+from planwire.overview import DONE, RUNNING, STOPPED, Overview
+from planwire.steps import Progress
+from planwire.web.addresses import OVERVIEW, encode_id, session_address
+from planwire.web.html import EMPTY, Html, el, void
+from planwire.web.marks import wording
+from planwire.web.parts import Part, leaf
+from planwire.web.session_page import state_badge
+from planwire.web.sessions import WAITING
+from planwire.web.steps_view import progress_view
+from planwire.web.times import ago
+
+__all__ = ["LONGEST_QUERY", "PAGE", "STATES", "Query", "found", "overview_page"]
+
+STATES: Final = (RUNNING, WAITING, STOPPED, DONE)
+_RANK: Final = {state: rank for rank, state in enumerate(STATES)}
+#: How many sessions a page has.
+PAGE: Final = 500
+LONGEST_QUERY: Final = 200
+
+
+class Query(Struct, frozen=True):
+    """What is looked for: words that all have to be there, a state (or any), and which page of what was found."""
+
+    words: str = ""
+    state: str = ""
+    page: int = 1
+
+
+def found(glances: Iterable[Overview], query: Query) -> list[Overview]:
+    """The sessions that were looked for, in the order in which they are shown.
+
+    A session keeps its place while it runs: rows that jump at every step can't be read.
+    """
+    words = query.words.casefold().split()
+    matching = [
+        glance
+        for glance in glances
+        if (not query.state or glance.state == query.state) and all(word in searched(glance) for word in words)
+    ]
+    return sorted(matching, key=_place)
+
+
+def _place(glance: Overview) -> tuple[int, int, str]:
+    return _RANK[glance.state], -(glance.first_at if glance.state == RUNNING else glance.last_at), glance.id
+
+
+@lru_cache(maxsize=4_096)
+def searched(glance: Overview) -> str:
+    """All that can be found of a session."""
+    words = (glance.title, glance.agent, glance.client, glance.cwd, glance.id, glance.state, *glance.current)
+    return " ".join(word for word in words if word).casefold()
+
+
+def overview_page(glances: list[Overview], query: Query, loading: bool, problem: str | None) -> Part:
+    """The sessions that were looked for, and how to look for others."""
+    matching = found(glances, query)
+    shown = matching[(query.page - 1) * PAGE : query.page * PAGE]
+    rows = tuple(_row(glance) for glance in shown)
+    if not rows:
+        rows = (leaf("none", el("li", _nothing(glances, loading), id="none", class_="nothing")),)
+    children = (
+        leaf("find", _form(glances, query)),
+        leaf("trouble", el("p", problem or EMPTY, id="trouble", class_="trouble", role="alert" if problem else None)),
+        Part("sessions", Html('<ol id="sessions" class="sessions">'), rows, Html("</ol>")),
+        leaf("pages", _pages(query, len(matching), loading)),
+    )
+    return Part("content", Html('<main id="content" class="overview">'), children, Html("</main>"))
+
+
+def _form(glances: list[Overview], query: Query) -> Html:
+    counts = dict.fromkeys(STATES, 0)
+    for glance in glances:
+        counts[glance.state] += 1
+    states = [("", "All", len(glances)), *((state, state.capitalize(), counts[state]) for state in STATES)]
+    choices = [
+        el(
+            "label",
+            void("input", type="radio", name="state", value=state, checked=query.state == state),
+            el("span", name, " ", el("small", f"{count:,}")),
+        )
+        for state, name, count in states
+    ]
+    field = void(
+        "input",
+        type="search",
+        name="q",
+        id="search",
+        value=query.words or None,
+        maxlength=LONGEST_QUERY,
+        placeholder="Agent, folder, title, step …",
+        autocomplete="off",
+        aria_keyshortcuts="/",
+    )
+    return el(
+        "form",
+        el("h1", "Sessions"),
+        el("div", el("label", "Search", for_="search", class_="unseen"), field, class_="search"),
+        el("fieldset", el("legend", "State", class_="unseen"), *choices, class_="choices"),
+        el("button", "Find", class_="find-button"),
+        id="find",
+        class_="find",
+        method="get",
+        action=OVERVIEW,
+        role="search",
+    )
+
+
+@lru_cache(maxsize=4_096)
+def _row(glance: Overview) -> Part:
+    row_id = f"o-{encode_id(glance.id)}"
+    link = el("a", el("bdi", glance.title or glance.id), href=session_address(glance.id), class_="session-link")
+    facts = [
+        el("span", el("bdi", value), class_=f"fact fact-{kind}")
+        for kind, value in (("agent", glance.agent), ("folder", glance.cwd))
+        if value
+    ]
+    progress = Progress(glance.done, glance.total, (), glance.cancelled)
+    empty = el("div", "no steps yet" if glance.plans else "no plan yet", class_="progress none")
+    bar = progress_view(progress, glance.title or glance.id, brief=True) if glance.total else empty
+    current = el("p", el("bdi", wording(glance.current[0])), class_="current") if glance.current else EMPTY
+    row = el(
+        "li",
+        el("div", link, el("p", *facts, class_="facts"), class_="who"),
+        el("div", bar, current, class_="far"),
+        el("div", state_badge(glance.state, None), ago(glance.last_at), class_="when"),
+        id=row_id,
+        class_=f"session-row row-{glance.state}",
+        data_status=glance.state,
+    )
+    return leaf(row_id, row)
+
+
+def _nothing(glances: list[Overview], loading: bool) -> Html:
+    if loading:
+        return el("p", "Reading the journal …")
+    if glances:
+        return el("p", "No session is like that. ", el("a", "Show all sessions", href=OVERVIEW))
+    return el(
+        "div",
+        el("p", "No session yet."),
+        el("p", "Put ", el("code", "planwire relay --"), " in front of your agent's command: its plans appear here."),
+    )
+
+
+def _pages(query: Query, count: int, loading: bool) -> Html:
+    last = max(1, -(-count // PAGE))
+    links = []
+    if last > 1:
+        for number in (query.page - 1, query.page + 1):
+            if 1 <= number <= last:
+                name = "Newer" if number < query.page else "Older"
+                links.append(el("a", name, href=_address(query, number), class_="action"))
+        links.insert(1 if query.page > 1 else 0, el("span", f"page {query.page} of {last}"))
+    if loading and count:
+        links.append(el("span", "still reading the journal …"))
+    return el("nav", *links, id="pages", class_="pages", aria_label="pages")
+
+
+def _address(query: Query, page: int) -> str:
+    fields = {"q": query.words, "state": query.state, "page": str(page) if page > 1 else ""}
+    kept = {name: value for name, value in fields.items() if value}
+    return f"{OVERVIEW}?{urlencode(kept)}" if kept else OVERVIEW

@@ -1,0 +1,70 @@
+"""A page as a value: a tree of parts with ids. What watchers are sent is the difference between two of them.
+
+A part is HTML with children in the middle. Two pages that came from the same values share their parts, so comparing
+them costs what changed, and a watcher who missed any number of pages is sent one difference: from the page that it has
+to the newest.
+
+A difference is a list of steps for the script in the browser:
+
+    ["set", id, html]                  the part is another one: its whole HTML
+    ["list", id, [ids], {id: html}]    its children are these now, in this order; here are those that are new
+"""
+
+from typing import Any, NamedTuple, TypeAlias
+
+from planwire.web.html import Html
+
+__all__ = ["Change", "Part", "difference", "leaf", "part_html", "whole"]
+
+Change: TypeAlias = list[Any]
+
+
+class Part(NamedTuple):
+    """An element with an id. `start` and `end` are its own HTML, around that of its children."""
+
+    id: str
+    start: Html
+    children: "tuple[Part, ...]" = ()
+    end: Html = Html("")
+
+
+def leaf(part_id: str, html: Html) -> Part:
+    """A part without children, which is always sent whole."""
+    return Part(part_id, html)
+
+
+def part_html(part: Part) -> Html:
+    """The HTML of a part, with that of all the parts in it."""
+    if not part.children:
+        return Html(part.start + part.end)
+    return Html("".join((part.start, *[part_html(child) for child in part.children], part.end)))
+
+
+def difference(before: Part, after: Part) -> list[Change]:
+    """What makes the later page from the earlier one; nothing, if they look the same."""
+    changes: list[Change] = []
+    _compare(before, after, changes)
+    return changes
+
+
+def whole(page: Part) -> list[Change]:
+    """What makes the page from any other one."""
+    return [["set", page.id, str(part_html(page))]]
+
+
+def _compare(before: Part, after: Part, changes: list[Change]) -> None:
+    if before is after:
+        return
+    if before.start != after.start or before.end != after.end:
+        changes += whole(after)
+        return
+    if before.children is after.children:
+        return
+    known = {child.id: child for child in before.children}
+    ids = [child.id for child in after.children]
+    if list(known) != ids:
+        changes.append(["list", after.id, ids, {c.id: str(part_html(c)) for c in after.children if c.id not in known}])
+    for child in after.children:
+        old = known.get(child.id)
+        if old is not None:
+            _compare(old, child, changes)

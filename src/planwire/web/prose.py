@@ -1,0 +1,111 @@
+"""Markdown from agents as HTML that is safe to show.
+
+HTML in the text stays text. Links lead to the web or to mail, and say where; an image is a link to it, since a picture
+that loads tells its server who is reading. Tasks get the mark and the id of their step.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Final
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from planwire.markdown import parse
+from planwire.safe import printable
+from planwire.steps import Step
+from planwire.web.html import Html, el
+from planwire.web.marks import look, mark
+
+__all__ = ["LONGEST_RENDERED", "prose"]
+
+#: A longer text is shown as it is written: what a hostile one may cost has a bound.
+LONGEST_RENDERED: Final = 100_000
+
+_SAFE: Final = re.compile(r"(?:https?|mailto):", re.IGNORECASE)
+_BOX: Final = re.compile(r"\[[ xX~-]\]\s*")
+_TASK: Final = re.compile(r"\[[ xX~-]\]\s+(?=\S)")
+
+
+@lru_cache(maxsize=128)
+def prose(text: str, steps: tuple[Step, ...] = (), prefix: str = "", stopped: bool = False) -> Html:
+    """A text as HTML. Its tasks are `steps`, whose ids stand behind `prefix`.
+
+    A heading at its very beginning is left out: it is the name of the plan, which is there already.
+    """
+    text = printable(text)
+    if len(text) > LONGEST_RENDERED:
+        return el("pre", text, class_="prose long")
+    parser = _parser()
+    tokens = parser.parse(text)
+    if tokens and tokens[0].type == "heading_open" and _one_line(tokens[1].content) == parse(text).title:
+        del tokens[:3]
+    for token in tokens:
+        if token.children:
+            token.children = list(_safe(token.children))
+    tasks = [(tokens[at - 2], token) for at, token in enumerate(tokens) if _is_task(tokens, at)]
+    if len(tasks) == len(steps):
+        for (item, words), step in zip(tasks, steps, strict=True):
+            _adorn(item, words, step, prefix, stopped)
+    rendered = parser.renderer.render(tokens, parser.options, {})
+    return Html(f'<div class="prose" dir="auto">{rendered}</div>')
+
+
+@lru_cache(maxsize=1)
+def _parser() -> MarkdownIt:
+    options = {"html": False, "linkify": False, "typographer": False}
+    return MarkdownIt("commonmark", options).enable(["table", "strikethrough"]).disable("reference")
+
+
+def _is_task(tokens: Sequence[Token], at: int) -> bool:
+    return (
+        tokens[at].type == "inline"
+        and tokens[at - 2].type == "list_item_open"
+        and bool(_TASK.match(tokens[at].content))
+    )
+
+
+def _adorn(item: Token, words: Token, step: Step, prefix: str, stopped: bool) -> None:
+    shown = look(step.status, stopped)
+    item.attrs = {"class": f"task is-{shown.kind}", "data-status": shown.kind}
+    if prefix:
+        item.attrs |= {"id": f"{prefix}{step.id}", "data-step": step.id}
+    children = words.children or []
+    if children and children[0].type == "text":
+        children[0].content = _BOX.sub("", children[0].content, count=1)
+    box = Token("html_inline", "", 0, content=mark(step.status, stopped))
+    words.children = [box, *children]
+
+
+def _safe(tokens: Sequence[Token]) -> Iterator[Token]:
+    opened: list[str] = []
+    for token in tokens:
+        match token.type:
+            case "link_open":
+                opened.append(_guard_link(token))
+            case "link_close":
+                token.tag = opened.pop() if opened else "span"
+            case "image":
+                source = str(token.attrs.get("src", ""))
+                link = Token("link_open", "a", 1, attrs={"href": source})
+                tag = _guard_link(link)
+                yield from (link, Token("text", "", 0, content=f"image: {token.content or source}"))
+                yield Token("link_close", tag, -1)
+                continue
+        yield token
+
+
+def _guard_link(token: Token) -> str:
+    """Leave a link to the web as it is; make any other one a text that says where it would have led."""
+    target = str(token.attrs.get("href", ""))
+    if _SAFE.match(target):
+        token.attrs = {"href": target, "rel": "noopener noreferrer nofollow", "target": "_blank"}
+        return "a"
+    token.tag = "span"
+    token.attrs = {"class": "nowhere", "title": target}
+    return "span"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,129 @@
+"""The board as a server: where it listens, and under which address it is opened."""
+
+import os
+import re
+import resource
+import secrets
+import socket
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+from urllib.parse import urlencode
+
+import uvicorn
+
+from planwire.errors import InputError
+from planwire.journal import Journal
+from planwire.web.app import BoardApp
+from planwire.web.hub import MOST_WATCHERS
+
+__all__ = ["LOOPBACK", "TOKEN_VARIABLE", "BoardServer", "new_token"]
+
+LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
+#: The environment variable that holds the token; an argument would show in the list of processes.
+TOKEN_VARIABLE: Final = "PLANWIRE_BOARD_TOKEN"  # noqa: S105
+
+_TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{16,200}")
+
+
+def new_token() -> str:
+    """The token of the environment, or a new one."""
+    given = os.environ.get(TOKEN_VARIABLE)
+    if not given:
+        return secrets.token_urlsafe(24)
+    if not _TOKEN.fullmatch(given):
+        raise InputError(
+            f"{TOKEN_VARIABLE} must have at least 16 letters, digits, - or _: make a longer one, or unset it"
+        )
+    return given
+
+
+class BoardServer:
+    """A board that listens. `address` opens it, with the token in it."""
+
+    def __init__(
+        self,
+        journal: Journal,
+        *,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        token: str | None = None,
+        allow_hosts: Iterable[str] = (),
+        editor: str | None = None,
+        folders: Iterable[str] = (),
+    ) -> None:
+        self._socket = _listen(host, port)
+        self.port: int = self._socket.getsockname()[1]
+        self.token = token or new_token()
+        name = f"[{host}]" if ":" in host else host
+        wildcard = host in ("0.0.0.0", "::")  # noqa: S104
+        hosts = {*LOOPBACK, *allow_hosts, *(() if wildcard else (name,))}
+        self.base = f"http://{'127.0.0.1' if wildcard else name}:{self.port}"
+        cookie = f"planwire-{self.port}"
+        self.app = BoardApp(journal, self.token, hosts, cookie=cookie, editor=editor, folders=folders)
+        config = uvicorn.Config(
+            self.app,
+            log_level="warning",
+            access_log=False,
+            proxy_headers=False,
+            server_header=False,
+            date_header=False,
+            lifespan="on",
+            ws="none",
+            h11_max_incomplete_event_size=32 * 1024,
+            timeout_graceful_shutdown=3,
+        )
+        self._server = _Server(config, self.app.hub.end_streams)
+
+    @property
+    def address(self) -> str:
+        return f"{self.base}/?{urlencode({'token': self.token})}"
+
+    def run(self) -> None:
+        """Serve until `stop`, or a signal."""
+        _allow_many_watchers()
+        try:
+            self._server.run(sockets=[self._socket])
+        finally:
+            self.close()
+
+    def stop(self) -> None:
+        """End `run`, from any thread."""
+        self._server.should_exit = True
+
+    def close(self) -> None:
+        """Let go of the port, for a board that never ran."""
+        self._socket.close()
+
+    @property
+    def is_up(self) -> bool:
+        return self._server.started
+
+
+class _Server(uvicorn.Server):
+    """Streams never end by themselves: they are ended before the server waits for them."""
+
+    def __init__(self, config: uvicorn.Config, before_shutdown: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._before_shutdown = before_shutdown
+
+    async def shutdown(self, sockets: Any = None) -> None:
+        self._before_shutdown()
+        await super().shutdown(sockets)
+
+
+def _allow_many_watchers() -> None:
+    """Every watcher holds a connection, which is a file: take as many as this process may have."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MOST_WATCHERS + 200 if hard == resource.RLIM_INFINITY else min(hard, MOST_WATCHERS + 200)
+    if soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        return socket.create_server(
+            (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=2_048
+        )
+    except (OSError, OverflowError) as error:
+        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise InputError(f"the board can't listen on {host} port {port} ({why}): choose another with --port") from None

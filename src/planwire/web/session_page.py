@@ -1,0 +1,149 @@
+"""The page of a session: who works where, how far it is, what is being done now, and all of its plans."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from planwire.fold import PlanRecord
+from planwire.moments import plan_name
+from planwire.overview import total_progress
+from planwire.plan import PlanId
+from planwire.steps import Progress
+from planwire.web.addresses import plan_address, session_address
+from planwire.web.html import EMPTY, Html, el, escaped, joined
+from planwire.web.marks import wording
+from planwire.web.parts import Part, leaf
+from planwire.web.plan_view import Shown, plan_part
+from planwire.web.sessions import Session
+from planwire.web.steps_view import progress_view
+from planwire.web.times import moment
+
+__all__ = ["gone_page", "plan_page", "session_name", "session_page", "state_badge"]
+
+#: How many current steps are named.
+NAMED: Final = 3
+NO_REASONS: Final[Mapping[PlanId, str]] = {}
+
+
+def session_page(session: Session, editor: str | None, said: Mapping[PlanId, str] = NO_REASONS) -> Part:
+    """All plans of a session, in the order in which they first came; those with steps before those to read."""
+    numbered = [
+        (number, plan_id, record)
+        for number, (plan_id, record) in enumerate(session.state.plans.items())
+        if not record.removed
+    ]
+    plans = [
+        plan_part(_shown(session, number, editor, said.get(plan_id)), record, session.files.get(plan_id))
+        for number, plan_id, record in sorted(numbered, key=lambda each: not each[2].state.steps)
+    ]
+    if not plans:
+        plans = [leaf("no-plans", el("p", _nothing(session), id="no-plans", class_="nothing"))]
+    children = (_head(session), Part("plans", Html('<div id="plans" class="plans">'), tuple(plans), Html("</div>")))
+    return _main((*children, _dismissed(session)))
+
+
+def plan_page(
+    session: Session, plan_id: PlanId, editor: str | None, said: Mapping[PlanId, str] = NO_REASONS
+) -> Part | None:
+    """One plan with all its steps, or its whole text; None if there never was such a plan."""
+    if plan_id not in session.state.plans:
+        return None
+    number = list(session.state.plans).index(plan_id)
+    shown = _shown(session, number, editor, said.get(plan_id), whole=True)
+    part = plan_part(shown, session.state.plans[plan_id], session.files.get(plan_id))
+    plans = Part("plans", Html('<div id="plans" class="plans">'), (part,), Html("</div>"))
+    return _main((_head(session), plans), "session whole")
+
+
+def gone_page() -> Part:
+    """What the watchers of a session that was forgotten see."""
+    words = el("p", "This session is no longer in the journal.", class_="nothing")
+    return Part("content", Html('<main id="content">'), (leaf("gone", el("div", words, id="gone")),), Html("</main>"))
+
+
+def _main(children: tuple[Part, ...], kind: str = "session") -> Part:
+    return Part("content", Html(f'<main id="content" class="{kind}">'), children, Html("</main>"))
+
+
+def _shown(session: Session, number: int, editor: str | None, said: str | None, *, whole: bool = False) -> Shown:
+    return Shown(session.id, f"p{number}", session.state.stopped is not None, whole, editor, said=said)
+
+
+def session_name(session: Session) -> str:
+    """What a session is called: its title, or else its id."""
+    return session.glance.title or session.id
+
+
+def _head(session: Session) -> Part:
+    """What changes seldom, and what changes with every step, apart."""
+    progress = total_progress(session.state)
+    bar = progress_view(progress, "the session", "session-progress") if progress.total else None
+    children = [
+        leaf("session-top", _top(session)),
+        *([leaf("session-progress", bar)] if bar is not None else []),
+        leaf("session-now", _now(progress, session.state.stopped is not None)),
+    ]
+    start = Html('<header id="session-head" class="session-head">')
+    return Part("session-head", start, tuple(children), Html("</header>"))
+
+
+def _top(session: Session) -> Html:
+    glance = session.glance
+    name = el("h1", el("bdi", session_name(session)))
+    title = el("div", name, state_badge(glance.state, glance.stop_reason), class_="session-title")
+    pages = el(
+        "nav",
+        el("a", "History", href=session_address(session.id, "history"), class_="action"),
+        el("a", "JSON", href=session_address(session.id) + ".json", class_="action"),
+        class_="actions",
+        aria_label="session",
+    )
+    facts = el("p", *_facts(session), class_="facts")
+    return el("div", el("div", title, pages, class_="top-line"), facts, id="session-top", class_="session-top")
+
+
+def state_badge(state: str, reason: str | None) -> Html:
+    """What a session is doing, in a word, and why it stopped."""
+    why = f": {reason}" if reason and state == "stopped" else ""
+    return el("span", state, why, class_=f"state state-{state}")
+
+
+def _facts(session: Session) -> list[Html]:
+    glance = session.glance
+    facts = [
+        el("span", el("span", name, class_="unseen"), " ", el("bdi", value), class_=f"fact fact-{name}")
+        for name, value in (("agent", glance.agent), ("client", glance.client), ("folder", glance.cwd))
+        if value
+    ]
+    return [*facts, el("span", "since ", moment(glance.first_at), class_="fact")]
+
+
+def _now(progress: Progress, stopped: bool) -> Html:
+    """The current steps, where they are always in sight, and what is read out when they change."""
+    current = progress.current
+    label = "Stopped at" if stopped else "Now"
+    words = [f"{progress.done} of {progress.total} steps done"] if progress.total else []
+    words += [f"{label}: {current[0].content}"] if current else []
+    steps = [el("li", el("bdi", wording(step.content))) for step in current[:NAMED]]
+    if len(current) > NAMED:
+        steps.append(el("li", f"and {len(current) - NAMED} more"))
+    inside = (el("span", label, class_="label"), el("ul", *steps)) if steps else ()
+    kind = ("now is-stopped" if stopped else "now") if steps else None
+    return el("div", *inside, id="session-now", class_=kind, data_announce=". ".join(words) or None)
+
+
+def _nothing(session: Session) -> str:
+    return "No plan any more: all were dismissed." if session.state.plans else "No plan yet."
+
+
+def _dismissed(session: Session) -> Part:
+    removed = [(plan_id, record) for plan_id, record in session.state.plans.items() if record.removed]
+    rows = [el("li", _dismissed_row(session.id, plan_id, record)) for plan_id, record in removed]
+    inside = el("details", el("summary", f"Dismissed plans ({len(rows)})"), el("ul", *rows)) if rows else EMPTY
+    return leaf("dismissed", el("section", inside, id="dismissed", class_="dismissed"))
+
+
+def _dismissed_row(session: str, plan_id: PlanId, record: PlanRecord) -> Html:
+    progress = record.state.progress
+    count = f" {progress.done} of {progress.total} done, " if progress.total else " "
+    name = el("a", el("bdi", plan_name(plan_id)), href=plan_address(session, plan_id))
+    return joined(name, escaped(count), "dismissed ", moment(record.changed_at))

@@ -1,0 +1,98 @@
+"""The steps of a plan as rows: all of them, or a window around the current one."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from planwire.plan import IN_PROGRESS, PENDING, meaning
+from planwire.steps import Progress, Step
+from planwire.web.html import Html, attributes, el
+from planwire.web.marks import look, mark, wording
+from planwire.web.parts import Part, leaf
+
+__all__ = ["Window", "progress_view", "steps_part", "window"]
+
+#: A plan with more steps is shown around the current one, with so many before it and behind it.
+LONG: Final = 60
+BEFORE: Final = 8
+BEHIND: Final = 24
+
+
+class Window(NamedTuple):
+    """Which steps are shown: from the first up to the one before `end`."""
+
+    first: int
+    end: int
+
+
+def window(steps: Sequence[Step]) -> Window:
+    """Everything, if it is not much; else what is around the current step, or the first that is still to do."""
+    if len(steps) <= LONG:
+        return Window(0, len(steps))
+    middle = len(steps) - 1
+    for wanted in ((IN_PROGRESS,), (None, PENDING)):
+        found = next((at for at, step in enumerate(steps) if meaning(step.status) in wanted), None)
+        if found is not None:
+            middle = found
+            break
+    end = min(len(steps), max(middle - BEFORE, 0) + BEFORE + BEHIND)
+    return Window(max(0, end - BEFORE - BEHIND), end)
+
+
+def steps_part(
+    part_id: str, steps: Sequence[Step], stopped: bool, more: str | None, comments: dict[str, str] | None = None
+) -> Part:
+    """The rows of a plan. With `more`, the address where all of them are, a long plan shows a window."""
+    shown = window(steps) if more else Window(0, len(steps))
+    rows = [_row(part_id, step, stopped, (comments or {}).get(step.id)) for step in steps[shown.first : shown.end]]
+    if more and shown.first:
+        nearest = f"{more}#{part_id}-{steps[shown.first - 1].id}"
+        rows.insert(0, _gap(f"{part_id}-above", steps[: shown.first], nearest, "above"))
+    if more and shown.end < len(steps):
+        nearest = f"{more}#{part_id}-{steps[shown.end].id}"
+        rows.append(_gap(f"{part_id}-below", steps[shown.end :], nearest, "below"))
+    start = Html(f'<ol id="{part_id}-steps" class="steps">')
+    return Part(f"{part_id}-steps", start, tuple(rows), Html("</ol>"))
+
+
+@lru_cache(maxsize=20_000)
+def _row(part_id: str, step: Step, stopped: bool, comment: str | None) -> Part:
+    shown = look(step.status, stopped)
+    row_id = f"{part_id}-{step.id}"
+    details = [el("span", wording(step.content), class_="words", dir="auto")]
+    if shown.kind in ("other", "stopped"):
+        details.append(el("span", shown.word, class_=f"tag tag-{shown.kind}"))
+    if step.priority != "medium":
+        known = step.priority if step.priority in ("high", "low") else "other"
+        details.append(el("span", step.priority, el("span", " priority", class_="unseen"), class_=f"tag tag-{known}"))
+    if comment:
+        details.append(el("span", comment, class_="comment", dir="auto"))
+    values = {
+        "id": row_id,
+        "class": f"step is-{shown.kind}{f' deep-{min(step.depth, 6)}' if step.depth else ''}",
+        "data-step": step.id,
+        "data-status": shown.kind,
+        "aria-current": "step" if shown.kind == "current" else None,
+    }
+    body = Html("".join((mark(step.status, stopped), *details)))
+    return leaf(row_id, Html(f"<li{attributes(values)}>{body}</li>"))
+
+
+def _gap(row_id: str, steps: Sequence[Step], address: str, where: str) -> Part:
+    progress = Progress.of(steps)
+    count = progress.total + progress.cancelled
+    done = "all done" if progress.done == count else f"{progress.done:,} done" if progress.done else ""
+    cancelled = f"{progress.cancelled:,} cancelled" if progress.cancelled else ""
+    words = ", ".join(filter(None, (f"{count:,} more {where}", done, cancelled)))
+    return leaf(row_id, el("li", el("a", words, href=address), id=row_id, class_="gap"))
+
+
+def progress_view(progress: Progress, name: str, part_id: str | None = None, *, brief: bool = False) -> Html:
+    """A bar and a number."""
+    share = round(100 * progress.done / progress.total) if progress.total else 0
+    bar = el("progress", value=progress.done, max=max(progress.total, 1), aria_label=f"progress of {name}")
+    number = el("span", el("b", f"{progress.done:,}"), f" / {progress.total:,}", class_="number")
+    rest = f"{share} %"
+    if progress.cancelled and not brief:
+        rest += f" · {progress.cancelled:,} cancelled"
+    return el("div", bar, number, el("span", rest, class_="share"), id=part_id, class_="progress")

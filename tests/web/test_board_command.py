@@ -1,0 +1,82 @@
+"""`planwire board` as a person starts it and ends it."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx
+import pytest
+
+from planwire.cli import build_parser, main
+from planwire.cli.board import _EDITORS
+from planwire.journal import Stamped, open_journal
+from planwire.web.editors import EDITORS
+from tests.waiting import until
+from tests.web.board import Running, items
+
+
+def start(*arguments: str, **environment: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "planwire", "board", "--port", "0", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **environment},
+    )
+
+
+def address_of(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline().split()[-1]
+
+
+def test_the_command_prints_an_address_that_opens_the_board_and_ends_on_ctrl_c(tmp_path: Path) -> None:
+    journal = tmp_path / "j.db"
+    with open_journal(journal) as written:
+        written.append("s1", [Stamped(1, "agent", items("completed"))])
+    with start("--journal", str(journal)) as process:
+        address = address_of(process)
+        with httpx.Client(follow_redirects=True) as client:
+            until(lambda: _answers(client, address))
+            assert "s1" in client.get(address).text
+        process.send_signal(signal.SIGINT)
+        out, problems = process.communicate(timeout=20)
+    assert process.returncode in (130, -signal.SIGINT)
+    assert "Traceback" not in out + problems
+
+
+def _answers(client: httpx.Client, address: str) -> bool:
+    try:
+        return client.get(address).status_code == 200
+    except httpx.HTTPError:
+        return False
+
+
+def test_the_token_is_new_every_time() -> None:
+    tokens = []
+    for _ in range(2):
+        with start() as process:
+            tokens.append(address_of(process).partition("token=")[2])
+            process.kill()
+            process.communicate()
+    assert len({*tokens}) == 2
+
+
+def test_a_port_that_is_taken_is_said_in_one_line(board: Running, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["board", "--port", str(board.server.port)]) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert "--port" in said
+
+
+def test_the_editors_of_the_command_are_those_that_have_links() -> None:
+    assert set(_EDITORS) == {*EDITORS, "none"}
+
+
+@pytest.mark.parametrize("port", ["x", "-1", "65536", "1.5", ""])
+def test_a_port_that_is_none_is_refused(port: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        build_parser().parse_args(["board", "--port", port])
+    assert "0 to 65535" in capsys.readouterr().err

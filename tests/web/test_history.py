@@ -1,0 +1,141 @@
+"""The past: every change, any two moments side by side, and the plan as it was."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from planwire.events import MessageAdded, PlanChanged, PlanRemoved, SetStatus, TurnEnded
+from planwire.steps import Step
+from planwire.web.chart import progress_chart
+from planwire.web.compare_page import Pair, pairs
+from planwire.web.timeline import EVENTS_PER_STATE, Point
+from tests.web.board import Running, items, markdown, running_board
+
+
+def fill(board: Running) -> None:
+    board.open()  # 1
+    board.write("s1", items("pending", "pending", via="tools", summary="Two are enough."), at=1_000)  # 2
+    board.write("s1", PlanChanged("main", "Begun.", (SetStatus("s1", "in_progress"),)), at=2_000)  # 3
+    board.write("s1", PlanChanged("main", None, (SetStatus("s1", "completed"),)), by="ana", at=3_000)  # 4
+    board.write("s1", items("completed", "in_progress", "pending", via="tools"), at=4_000)  # 5
+    board.write("s1", TurnEnded("cancelled"), at=5_000)  # 6
+
+
+@pytest.fixture(scope="module")
+def filled() -> Iterator[Running]:
+    """One for all that only look."""
+    with running_board() as running:
+        fill(running)
+        yield running
+
+
+def test_every_change_is_on_the_time_line_with_who_and_when(board: Running) -> None:
+    fill(board)
+    page = board.page("/sessions/s1/history")
+    rows = re.findall(r'<li class="moment[^"]*" id="e(\d+)">(.*?)</p></li>', page)
+    assert [seq for seq, _ in rows] == ["6", "5", "4", "3", "2", "1"]
+    by_seq = dict(rows)
+    assert "ana" in by_seq["4"]
+    assert 'datetime="1970-01-01T00:00:03.000+00:00"' in by_seq["4"]
+    assert "did-completed" in by_seq["4"]
+    assert "Begun." in by_seq["3"]
+    assert "Two are enough." in by_seq["2"]
+    assert "step 3" in by_seq["5"]
+    assert "cancelled" in by_seq["6"]
+
+
+def test_the_plan_is_shown_as_it_was_at_any_moment(board: Running) -> None:
+    fill(board)
+    then = {seq: board.get(f"/sessions/s1/history?at={seq}&part=then").text for seq in range(1, 7)}
+    assert "There was no plan" in then[1]
+    assert then[2].count('data-status="pending"') == 2
+    assert 'data-status="current"' in then[3]
+    assert 'data-status="done"' in then[4]
+    assert "step 3" in then[5]
+    assert 'data-status="stopped"' in then[6]
+    assert board.page("/sessions/s1/history?moment=2").count('id="then"') == 1
+
+
+def test_a_very_long_past_can_be_looked_at_anywhere(board: Running) -> None:
+    count = EVENTS_PER_STATE * 3 + 7
+    board.write("s1", *(items(*["completed"] * (number % 5 + 1)) for number in range(count)))
+    for seq in (1, EVENTS_PER_STATE, EVENTS_PER_STATE + 1, count):
+        [plan] = board.json(f"/sessions/s1/history.json?at={seq}")["then"]["plans"]
+        assert plan["version"] == seq
+        assert len(plan["steps"]) == (seq - 1) % 5 + 1
+    page = board.page("/sessions/s1/history")
+    assert page.count('class="moment ') == 199
+    assert "earlier changes" not in page
+    board.write("s1", *(items("pending") for _ in range(10)))
+    assert "9 earlier changes" in board.page("/sessions/s1/history")
+    assert board.page("/sessions/s1/history?before=9").count('class="moment ') == 9
+
+
+def test_messages_of_a_chat_are_no_changes_of_plans(board: Running) -> None:
+    board.write("s1", items("pending"), MessageAdded({"role": "user", "content": "hello"}), items("completed"))
+    assert [moment["seq"] for moment in board.json("/sessions/s1/history.json")["moments"]] == [1, 3]
+
+
+def test_two_moments_stand_side_by_side(board: Running) -> None:
+    fill(board)
+    page = board.page("/sessions/s1/compare?from=2&to=5")
+    assert re.findall(r'data-pair="(\w+)"', page) == ["changed", "changed", "added"]
+    back = board.page("/sessions/s1/compare?from=5&to=2")
+    assert re.findall(r'data-pair="(\w+)"', back) == ["changed", "changed", "removed"]
+    assert "Nothing changed." in board.page("/sessions/s1/compare?from=5&to=6")
+
+
+def test_programs_get_the_difference_of_two_moments(board: Running) -> None:
+    fill(board)
+    [plan] = board.json("/sessions/s1/compare.json?from=2&to=5")["plans"]
+    assert [change["after"] for change in plan["status"]] == ["completed", "in_progress"]
+    assert [change["step"]["content"] for change in plan["added"]] == ["step 3"]
+
+
+def test_texts_are_compared_line_by_line_unless_only_a_box_was_ticked(board: Running) -> None:
+    board.write("s1", markdown("# A\n\nold words\n\n- [ ] x\n"), markdown("# A\n\nnew words\n\n- [ ] x\n"))
+    board.write("s1", markdown("# A\n\nnew words\n\n- [x] x\n"))
+    page = board.page("/sessions/s1/compare?from=1&to=2")
+    assert "<td>old words</td><td>new words</td>" in page
+    assert "old words" not in board.page("/sessions/s1/compare?from=2&to=3")
+    assert 'class="pairs lines"' not in board.page("/sessions/s1/compare?from=2&to=3")
+
+
+def test_a_plan_that_was_dismissed_or_is_new_is_on_one_side_only(board: Running) -> None:
+    board.write("s1", items("pending"), items("pending", plan_id="other"), PlanRemoved("main"))
+    page = board.page("/sessions/s1/compare?from=1&to=3")
+    assert ">dismissed<" in page
+    assert ">new<" in page
+
+
+@pytest.mark.parametrize("query", ["at=x", "moment=-1", "at=1e5", "before=%00", "moment=9999999999999999999", "at=١"])
+def test_a_moment_that_is_no_number_is_refused(filled: Running, query: str) -> None:
+    assert filled.get(f"/sessions/s1/history?{query}").status_code == 400
+
+
+@pytest.mark.parametrize("query", ["moment=999", "at=999", "at=0", "before=0", "before=999"])
+def test_a_moment_that_never_was_is_the_nearest_one(filled: Running, query: str) -> None:
+    assert filled.get(f"/sessions/s1/history?{query}").status_code == 200
+
+
+def test_removed_steps_stand_where_they_stood() -> None:
+    one, two, three, four = (Step(f"s{number}", f"step {number}", "pending") for number in range(1, 5))
+    assert pairs([one, two, three], [three, one, four]) == [
+        Pair(three, three),
+        Pair(one, one),
+        Pair(two, None),
+        Pair(None, four),
+    ]
+    assert pairs([one, two], [two]) == [Pair(one, None), Pair(two, two)]
+
+
+def test_the_chart_ends_where_the_session_does_and_is_read_out() -> None:
+    chart = progress_chart([Point(0, 0, 4), Point(50, 2, 4), Point(100, 4, 4)])
+    assert "4 of 4 steps done" in chart
+    [line] = re.findall(r'<polyline points="([^"]*)"', chart)
+    assert line.split()[0] == "0.0,96.0"
+    assert line.split()[-1] == "640.0,0.0"
+    assert progress_chart([]) == ""
+    many = progress_chart([Point(number, number, 5_000) for number in range(5_000)])
+    assert len(many) < 40_000
