@@ -15,7 +15,7 @@ RINGS = (
     {"errors", "events", "plan"},
     {"ages", "changes", "diff", "edit", "fold", "markdown", "moments", "overview", "safe", "steps"},
     {"acp", "board", "editing", "steer", "calls", "chat", "check", "reviews", "tools"},
-    {"attached", "blocking", "journal", "peers", "planfile", "relay", "session", "watching"},
+    {"attached", "blocking", "journal", "peers", "planfile", "relay", "session", "sight", "watching"},
     {"adapters", "demo", "web", "mcp", "terminal", "cli", "__init__", "__main__"},
 )
 CORE = {name for ring in RINGS[:3] for name in ring}

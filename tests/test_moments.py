@@ -9,7 +9,6 @@ from hypothesis.strategies import SearchStrategy
 from rich.console import Console
 
 from planwire.acp.dialects import DIALECTS
-from planwire.cli.diff import compare_states
 from planwire.cli.document import document
 from planwire.cli.export import acp_lines
 from planwire.events import (
@@ -39,6 +38,7 @@ from planwire.fold import SessionState
 from planwire.moments import Moment, Word, history
 from planwire.overview import overview
 from planwire.plan import Entry, ItemsPlan, MarkdownPlan
+from planwire.sight.compare import compare_states
 from planwire.terminal.differences import difference_lines
 from planwire.terminal.moments import moment_line
 from planwire.terminal.records import session_record_view
@@ -79,7 +79,7 @@ def test_whatever_happens_can_be_told_and_shown(told: list[tuple[str, Event]], w
         assert moment.event
         line = moment_line(moment).plain
         assert "\n" not in line
-        for text in difference_lines(before, state, compare_states(before, state, None)):
+        for text in difference_lines(before, state, compare_states(before, state)):
             console.print(text)
     glance = overview(state, 0, 1)
     for height in (None, 3, 24):

@@ -80,3 +80,18 @@ def test_a_port_that_is_none_is_refused(port: str, capsys: pytest.CaptureFixture
     with pytest.raises(SystemExit):
         build_parser().parse_args(["board", "--port", port])
     assert "0 to 65535" in capsys.readouterr().err
+
+
+def test_a_relay_serves_the_board_as_long_as_it_lasts(tmp_path: Path) -> None:
+    relay = [sys.executable, "-m", "planwire", "relay", "--board", "--", sys.executable, "-m", "planwire.demo.agent"]
+    with subprocess.Popen(relay, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stderr is not None
+        said = process.stderr.readline().decode()
+        address = said.split()[-1]
+        assert said.startswith("planwire: the board is at http://127.0.0.1:")
+        assert httpx.get(address, follow_redirects=True).status_code == 200
+        process.stdin.close()
+        assert process.wait(20) == 0
+    with pytest.raises(httpx.ConnectError):
+        httpx.get(address)

@@ -8,9 +8,9 @@ import pytest
 
 from planwire.events import PlanSet, SessionOpened
 from planwire.plan import FilePlan
+from planwire.sight.files import path_of
 from planwire.tools import BODY_CAP
 from planwire.web.editors import EDITORS, editor_link
-from planwire.web.files import path_of
 from tests.waiting import until
 from tests.web.board import Running, running_board
 

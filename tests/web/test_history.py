@@ -6,10 +6,10 @@ from collections.abc import Iterator
 import pytest
 
 from planwire.events import MessageAdded, PlanChanged, PlanRemoved, SetStatus, TurnEnded
+from planwire.sight.timeline import EVENTS_PER_STATE, Point
 from planwire.steps import Step
 from planwire.web.chart import progress_chart
 from planwire.web.compare_page import Pair, pairs
-from planwire.web.timeline import EVENTS_PER_STATE, Point
 from tests.web.board import Running, items, markdown, running_board
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from planwire.events import PlanRemoved, TurnEnded
 from planwire.journal import Stamped, open_journal
-from planwire.web.files import FilePlans
+from planwire.sight.files import FilePlans
 from planwire.web.hub import Hub
 from planwire.web.live import KEPT_PAGES
 from planwire.web.stream import Stream

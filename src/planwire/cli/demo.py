@@ -53,14 +53,18 @@ def run(arguments: argparse.Namespace) -> int:
     from pathlib import Path  # noqa: PLC0415
 
     from planwire import terminal  # noqa: PLC0415
-    from planwire.demo.board import beside  # noqa: PLC0415
+    from planwire.cli.beside import board_beside  # noqa: PLC0415
     from planwire.demo.client import Conversation  # noqa: PLC0415
 
     folder = Path(tempfile.mkdtemp(prefix="planwire-demo-"))  # it stays: the agent has left a plan there
     conversation = Conversation(arguments.speed, arguments.journal, folder)
-    with beside(arguments.journal) as address:
-        if address:
-            print(f"The same on the board, while it lasts: {address}\n", flush=True)
+    with board_beside(arguments.journal, _tell) as told:
+        told.join()
         terminal.play(conversation, captions=True)
     print(_NEXT.format(session=conversation.session))
     return 0
+
+
+def _tell(address: str | None) -> None:
+    if address:
+        print(f"The same on the board, while it lasts: {address}\n", flush=True)

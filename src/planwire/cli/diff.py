@@ -46,13 +46,18 @@ def add_parser(commands: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    from planwire.sight.compare import compare_states  # noqa: PLC0415
+
     session, first, second = _operands(arguments.moments, arguments.session)
     with journal_to_read(arguments) as journal:
         before = _state(journal, first, session)
         after = _state(journal, second, session) if second else _now(journal, before.id)
     if second is None and before.seq == after.seq:
         raise InputError(f"{first!r} is how it is now: name an earlier event (planwire diff NUMBER) or another session")
-    changes = compare_states(before, after, arguments.plan)
+    changes = compare_states(before, after)
+    if arguments.plan is not None:
+        chosen = choose_plan(after if after.plans else before, arguments.plan)
+        changes = [change for change in changes if change.id == chosen]
     if arguments.json:
         from planwire.cli.json_output import print_json  # noqa: PLC0415
 
@@ -66,35 +71,6 @@ def run(arguments: argparse.Namespace) -> int:
     for line in difference_lines(before, after, changes):
         console.print(line)
     return 0
-
-
-def compare_states(before: "SessionState", after: "SessionState", plan: str | None) -> "list[PlanChange]":
-    """What became of every plan. Of two sessions with one plan each, these two are compared, whatever their ids."""
-    from planwire import diff  # noqa: PLC0415
-    from planwire.board import PlanChange  # noqa: PLC0415
-    from planwire.steps import track  # noqa: PLC0415
-
-    olds = {plan_id: record.state for plan_id, record in before.live().items()}
-    news = {plan_id: record.state for plan_id, record in after.live().items()}
-    if plan is not None:
-        chosen = choose_plan(after if after.plans else before, plan)
-        olds = {plan_id: state for plan_id, state in olds.items() if plan_id == chosen}
-        news = {plan_id: state for plan_id, state in news.items() if plan_id == chosen}
-    elif before.id != after.id and len(olds) == len(news) == 1:
-        olds = dict(zip(news, olds.values(), strict=True))
-    changes = []
-    for plan_id in {**olds, **news}:
-        old, new = olds.get(plan_id), news.get(plan_id)
-        if new is None:
-            gone = tuple(diff.Removed(step, at) for at, step in enumerate(old.steps if old else ()))
-            changes.append(PlanChange(plan_id, old, None, diff.Diff(removed=gone)))
-        else:
-            if before.id != after.id and old is not None:
-                new = track(new.plan, old)  # the steps of another session have other ids
-            difference = diff.compare(old, new)
-            if old is None or difference:
-                changes.append(PlanChange(plan_id, old, new, difference))
-    return changes
 
 
 def _operands(moments: list[str], session: str | None) -> tuple[str | None, str, str | None]:

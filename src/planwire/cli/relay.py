@@ -1,6 +1,8 @@
 """`planwire relay`: any agent, with its plans kept, translated and told again."""
 
 import argparse
+import sys
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from planwire.cli.command import new_command
@@ -16,6 +18,7 @@ _EXAMPLES = """\
 examples:
   planwire relay -- claude-agent-acp                     in an editor's settings, in place of claude-agent-acp
   planwire relay --journal ./plans.db -- my-agent --acp  keep the plans in a file of your own
+  planwire relay --board -- my-agent                     and serve the board meanwhile
   planwire relay --no-context -- my-agent                never add the plan to a prompt
   planwire relay --tools -- my-agent                     give the agent tools for plans that outlive its context
 
@@ -39,6 +42,9 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--journal", metavar="URL", help="where the plans are kept; a path, or sqlite:PATH")
     parser.add_argument("--no-context", action="store_true", help="never add the plan to a prompt")
     parser.add_argument("--tools", action="store_true", help="give the agent the tools set_plan, update_plan, get_plan")
+    parser.add_argument(
+        "--board", action="store_true", help="serve the board meanwhile; its address is on standard error"
+    )
     parser.add_argument(
         "--grace",
         metavar="SECONDS",
@@ -67,11 +73,21 @@ def run(arguments: argparse.Namespace) -> int:
 
         return Bindings(arguments.journal)
 
-    code = relay(
-        command,
-        open_journal,
-        context=not arguments.no_context,
-        grace=arguments.grace,
-        bind=bind if arguments.tools else None,
-    )
+    with ExitStack() as meanwhile:
+        if arguments.board:
+            from planwire.cli.beside import board_beside  # noqa: PLC0415
+
+            meanwhile.enter_context(board_beside(arguments.journal, _tell))
+        code = relay(
+            command,
+            open_journal,
+            context=not arguments.no_context,
+            grace=arguments.grace,
+            bind=bind if arguments.tools else None,
+        )
     return end_like(code)
+
+
+def _tell(address: str | None) -> None:
+    missing = "there is no board here: install planwire[web]"
+    print(f"planwire: the board is at {address}" if address else f"planwire: {missing}", file=sys.stderr, flush=True)

@@ -12,11 +12,12 @@ from textual.binding import Binding, BindingType
 from textual.screen import Screen
 from textual.widgets import ContentSwitcher, Footer
 
-from planwire.cli.diff import compare_states
 from planwire.errors import JournalError
 from planwire.fold import SessionState
 from planwire.moments import Moment
 from planwire.safe import one_line
+from planwire.sight.compare import compare_states
+from planwire.sight.timeline import Timeline
 from planwire.terminal.differences import difference_lines
 from planwire.terminal.lines import Line, Part, between, fitted, parts_of
 from planwire.terminal.lines_view import LinesView
@@ -24,7 +25,6 @@ from planwire.terminal.moments import clock, word_text
 from planwire.terminal.panel import PlanPanel, cards_of
 from planwire.terminal.row_list import RowList
 from planwire.terminal.slider import Slider
-from planwire.web.timeline import Timeline
 
 if TYPE_CHECKING:
     from planwire.terminal.watch_app import WatchApp
@@ -103,7 +103,7 @@ class DifferenceView(LinesView, can_focus=True):
         self._texts: list[tuple[Part, ...]] = []
 
     def compare(self, before: SessionState, after: SessionState) -> None:
-        texts = difference_lines(before, after, compare_states(before, after, None))
+        texts = difference_lines(before, after, compare_states(before, after))
         self._texts = [((" ", ""), *parts_of(text)) for text in list(texts)[1:]]
         self.scroll_to(y=0, animate=False, immediate=True)
         self.update_lines()

@@ -8,10 +8,10 @@ from rich.cells import cell_len
 from planwire.ages import age
 from planwire.overview import DONE, RUNNING, STOPPED, Overview
 from planwire.safe import one_line
+from planwire.sight.sessions import WAITING
 from planwire.terminal.lines import Line, Part, between, fitted, progress_bar
 from planwire.terminal.plan_lines import MINUTE
 from planwire.terminal.sessions import folder_name
-from planwire.web.sessions import WAITING
 
 __all__ = ["STATES", "head_lines", "is_found", "session_rows"]
 

@@ -15,13 +15,13 @@ from textual.widgets import Footer
 from planwire.errors import JournalError
 from planwire.overview import Overview
 from planwire.plan import PlanId
+from planwire.sight.export import plan_markdown
+from planwire.sight.sessions import Session
 from planwire.terminal.lines import Line
 from planwire.terminal.lines_view import LinesView
 from planwire.terminal.panel import PlanPanel
 from planwire.terminal.plan_lines import MINUTE, Card
 from planwire.terminal.session_lines import head_lines
-from planwire.web.export import plan_markdown
-from planwire.web.sessions import Session
 
 if TYPE_CHECKING:
     from planwire.terminal.watch_app import WatchApp

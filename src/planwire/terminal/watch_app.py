@@ -24,15 +24,15 @@ from textual.timer import Timer
 
 from planwire.journal import Journal, load_state
 from planwire.overview import Overview, overview
+from planwire.sight.files import FilePlans
+from planwire.sight.reasons import Reasons
+from planwire.sight.sessions import Sessions
+from planwire.sight.timeline import Timelines
 from planwire.terminal.history_screen import HistoryScreen
 from planwire.terminal.overview_screen import OverviewScreen
 from planwire.terminal.records import session_record_view
 from planwire.terminal.session_screen import SessionScreen
 from planwire.terminal.themes import DARK, LIGHT, theme_for_terminal
-from planwire.web.files import FilePlans
-from planwire.web.reasons import Reasons
-from planwire.web.sessions import Sessions
-from planwire.web.timeline import Timelines
 
 __all__ = ["WatchApp", "watch"]
 

@@ -10,11 +10,11 @@ from starlette.responses import HTMLResponse, Response
 
 from planwire.errors import JournalError
 from planwire.plan import PlanId
+from planwire.sight.sessions import Session, Sessions
 from planwire.web.addresses import decode_id
 from planwire.web.endings import wants_json
 from planwire.web.frame import words_page
 from planwire.web.overview_page import LONGEST_QUERY, STATES, Query
-from planwire.web.sessions import Session, Sessions
 
 __all__ = [
     "asked_for",

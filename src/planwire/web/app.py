@@ -14,6 +14,8 @@ from starlette.routing import Route
 from planwire import __version__
 from planwire.errors import JournalError
 from planwire.journal import Journal
+from planwire.sight.export import plan_markdown
+from planwire.sight.files import FilePlans
 from planwire.web.addresses import OVERVIEW, plan_address, session_address
 from planwire.web.answers import (
     asked_for,
@@ -24,8 +26,6 @@ from planwire.web.answers import (
     say_what_the_journal_says,
 )
 from planwire.web.endings import Endings, wants_json
-from planwire.web.export import plan_markdown
-from planwire.web.files import FilePlans
 from planwire.web.frame import STATIC, document
 from planwire.web.guard import App, Guard, Receive, Scope, Send
 from planwire.web.history_app import HistoryPages

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Final
 
+from planwire.sight.timeline import Point
 from planwire.web.html import EMPTY, Html, el
-from planwire.web.timeline import Point
 
 __all__ = ["progress_chart"]
 

@@ -9,12 +9,12 @@ from planwire.fold import PlanRecord, SessionState
 from planwire.markdown import unmarked
 from planwire.moments import Moment
 from planwire.plan import FilePlan, MarkdownPlan, OtherPlan, PlanId
+from planwire.sight.timeline import Timeline
 from planwire.steps import PlanState, Step
 from planwire.web.addresses import session_address
 from planwire.web.html import EMPTY, Html, el
 from planwire.web.marks import look, mark, wording
 from planwire.web.plan_view import names
-from planwire.web.timeline import Timeline
 from planwire.web.times import iso
 from planwire.web.times import moment as moment_html
 

@@ -10,13 +10,13 @@ from typing import Final, TypeAlias
 
 from planwire.journal import Journal
 from planwire.plan import PlanId
-from planwire.web.files import FilePlans
+from planwire.sight.files import FilePlans
+from planwire.sight.reasons import Reasons
+from planwire.sight.sessions import Sessions
 from planwire.web.live import Sender, Topic, Watcher
 from planwire.web.overview_page import Query, overview_page
 from planwire.web.parts import Part
-from planwire.web.reasons import Reasons
 from planwire.web.session_page import gone_page, plan_page, session_page
-from planwire.web.sessions import Sessions
 
 __all__ = ["MOST_WATCHERS", "Hub", "Key"]
 

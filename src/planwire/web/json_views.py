@@ -9,9 +9,9 @@ from planwire.fold import PlanRecord, SessionState
 from planwire.moments import Moment
 from planwire.overview import Overview
 from planwire.plan import FilePlan, ItemsPlan, MarkdownPlan, PlanId
+from planwire.sight.files import FileText
+from planwire.sight.sessions import Session
 from planwire.web.addresses import plan_address, session_address
-from planwire.web.files import FileText
-from planwire.web.sessions import Session
 
 __all__ = ["difference_json", "glance_json", "moment_json", "plan_json", "session_json", "state_json"]
 

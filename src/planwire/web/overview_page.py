@@ -8,13 +8,13 @@ from urllib.parse import urlencode
 from msgspec import Struct
 
 from planwire.overview import DONE, RUNNING, STOPPED, Overview
+from planwire.sight.sessions import WAITING
 from planwire.steps import Progress
 from planwire.web.addresses import OVERVIEW, encode_id, session_address
 from planwire.web.html import EMPTY, Html, el, void
 from planwire.web.marks import wording
 from planwire.web.parts import Part, leaf
 from planwire.web.session_page import state_badge
-from planwire.web.sessions import WAITING
 from planwire.web.steps_view import progress_view
 from planwire.web.times import ago
 

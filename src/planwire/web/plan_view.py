@@ -10,10 +10,10 @@ from planwire.fold import AGENT, Delta, PlanRecord, Review
 from planwire.markdown import parse
 from planwire.moments import plan_name, wish_words
 from planwire.plan import FilePlan, ItemsPlan, MarkdownPlan, OtherPlan
+from planwire.sight.files import FileText
 from planwire.steps import PlanState
 from planwire.web.addresses import plan_address, session_address
 from planwire.web.editors import editor_link
-from planwire.web.files import FileText
 from planwire.web.html import EMPTY, Html, el, escaped, joined
 from planwire.web.parts import Part, leaf
 from planwire.web.prose import prose

@@ -7,13 +7,13 @@ from planwire.fold import PlanRecord
 from planwire.moments import plan_name
 from planwire.overview import total_progress
 from planwire.plan import PlanId
+from planwire.sight.sessions import Session
 from planwire.steps import Progress
 from planwire.web.addresses import plan_address, session_address
 from planwire.web.html import EMPTY, Html, el, escaped, joined
 from planwire.web.marks import wording
 from planwire.web.parts import Part, leaf
 from planwire.web.plan_view import Shown, plan_part
-from planwire.web.sessions import Session
 from planwire.web.steps_view import progress_view
 from planwire.web.times import moment
 

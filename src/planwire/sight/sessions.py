@@ -20,7 +20,7 @@ from planwire.fold import SessionState, fold
 from planwire.journal import Journal, KnownSession, catch_up, load_state
 from planwire.overview import RUNNING, STOPPED, Overview, overview
 from planwire.plan import FilePlan, PlanId
-from planwire.web.files import FilePlans, FileText, with_files
+from planwire.sight.files import FilePlans, FileText, with_files
 
 __all__ = ["WAITING", "Session", "Sessions"]
 

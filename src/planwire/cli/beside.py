@@ -1,0 +1,44 @@
+"""The board beside another command: served by a process of its own as long as the other one lasts."""
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from threading import Thread
+
+__all__ = ["board_beside"]
+
+
+@contextmanager
+def board_beside(journal: str | None, tell: Callable[[str | None], None]) -> Iterator[Thread]:
+    """Serve the board of a journal. `tell` is told its address once it is there, or None if there is no board here.
+
+    Nobody has to wait for that, but who wants to can join the thread.
+    """
+    if not (find_spec("starlette") and find_spec("uvicorn")):
+        thread = Thread(target=tell, args=(None,), daemon=True)
+        thread.start()
+        yield thread
+        return
+    options = ["--port", "0", *(["--journal", journal] if journal else [])]
+    with subprocess.Popen(  # noqa: S603
+        [sys.executable, "-m", "planwire", "board", *options],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as process:
+        thread = Thread(target=lambda: tell(_address(process)), daemon=True)
+        thread.start()
+        try:
+            yield thread
+        finally:
+            process.terminate()
+            thread.join()
+
+
+def _address(process: "subprocess.Popen[str]") -> str | None:
+    assert process.stdout is not None
+    words = process.stdout.readline().split()
+    return words[-1] if words and "://" in words[-1] else None
