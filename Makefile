@@ -5,7 +5,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: help setup demo test check bench clean
+.PHONY: help setup demo test check bench pictures clean
 
 help:
 	@echo "make demo    a plan, live in the terminal"
@@ -36,6 +36,9 @@ check: $(READY)
 
 bench: $(READY)
 	$(BIN)/python -m bench
+
+pictures: $(READY)
+	PYTHONPATH=. $(BIN)/python scripts/make_pictures.py
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis bench/results.json
