@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from planwire import Entry, ItemsPlan, MarkdownPlan
@@ -168,6 +169,11 @@ def test_a_stale_revision_is_refused_with_the_current_state(model: Model) -> Non
         ("update_plan", {"steps": ["s1"]}, "invalid_arguments"),
         ("update_plan", {"note": "x", "plan_id": "other"}, "no_plan"),
         ("update_plan", {"add": [{"content": "x", "after": "s9"}]}, "unknown_step"),
+        ("update_plan", {"reword": {"s1": " "}}, "invalid_arguments"),
+        ("update_plan", {"steps": {"s1": ""}}, "invalid_arguments"),
+        ("set_plan", {"content": "x", "summary": "ü" * DELTA_CAP}, "too_large"),
+        ("set_plan", {"content": "x", "plan_id": "x" * (DELTA_CAP + 1)}, "too_large"),
+        ("get_plan", {"detail": "everything"}, "invalid_arguments"),
         ("get_plan", {"plan": "main"}, "invalid_arguments"),
         ("make_plan", {}, "unknown_tool"),
     ],
@@ -209,6 +215,35 @@ def test_an_oversize_plan_can_be_cut_and_the_model_is_told() -> None:
     truncated = answer_call(call, state, after)["truncated"]
     assert truncated["original_bytes"] == 2 * BODY_CAP
     assert f"{truncated['kept_bytes']:,} of {2 * BODY_CAP:,} bytes kept" in event.plan.content
+
+
+@pytest.mark.parametrize("letter", ["x", "ü", "\n", '"', "\x01"])
+def test_an_oversize_note_can_be_cut_and_the_steps_are_changed_all_the_same(model: Model, letter: str) -> None:
+    note = letter * DELTA_CAP
+    arguments = {"note": note, "steps": {"s1": "completed"}}
+    call = prepare_call(model.state, "update_plan", arguments, oversize="truncate")
+    [event] = call.events
+    assert DELTA_CAP - 20 < len(msgspec.json.encode(event)) <= DELTA_CAP
+    before = model.state
+    model.happen(event, "agent")
+    truncated = answer_call(call, before, model.state)["truncated"]
+    kept, size = truncated["kept_bytes"], truncated["original_bytes"]
+    assert 0 < kept < size == len(note.encode())
+    assert isinstance(event, PlanChanged)
+    assert event.note == f"{note.encode()[:kept].decode()}\n\n[truncated: {kept:,} of {size:,} bytes kept]"
+    assert model.steps()[0][2] == "completed"
+
+
+def test_changes_of_steps_are_never_cut(model: Model) -> None:
+    arguments = {"note": "why", "add": ["x" * DELTA_CAP]}
+    with pytest.raises(ToolError) as refused:
+        prepare_call(model.state, "update_plan", arguments, oversize="truncate")
+    assert refused.value.code == "too_large"
+
+
+def test_a_wrong_argument_is_answered_with_all_that_there_are(model: Model) -> None:
+    for name in ("entries", "content", "path", "summary", "plan_id", "expected_revision"):
+        assert name in refusal(model, "set_plan", text="x")["hint"]
 
 
 def test_errors_that_are_not_the_models_are_told_too() -> None:

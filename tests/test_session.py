@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from planwire import V1, V1_RFD, V2, BlockingPlanSession, Board, Peer, PlanSession, open_journal
 from planwire.chat import CHAT_FORMATS, read_stream
-from planwire.errors import BadMessage, FormatError
+from planwire.errors import BadMessage, FormatError, ToolError
 from planwire.events import (
     APPROVED,
     Comment,
@@ -27,6 +27,7 @@ from planwire.events import (
 )
 from planwire.journal import Journal, Stamped
 from planwire.plan import Fields
+from planwire.tools import BODY_CAP
 from tests.waiting import eventually
 
 every_format = pytest.mark.parametrize("form", CHAT_FORMATS)
@@ -124,6 +125,27 @@ def test_a_call_that_is_wrong_is_answered_with_what_to_do(
     assert plans.state.seq == 1
 
 
+@pytest.mark.parametrize("half", ["\ud800", "a\udfff"])
+def test_half_of_a_surrogate_pair_in_a_call_is_answered_and_never_raised(
+    plans: BlockingPlanSession, half: str, tmp_path: Path
+) -> None:
+    calls: list[tuple[str, Any]] = [
+        ("set_plan", {"entries": [half]}),
+        ("set_plan", {"content": half}),
+        ("set_plan", {"path": f"{tmp_path}/{half}.md"}),
+        ("update_plan", {"note": half}),
+        ("update_plan", {"steps": {half: "completed"}}),
+        ("update_plan", json.dumps({"note": half})),
+        ("update_plan", f'{{"note": "{half}"}}'),
+        ("get_plan", {"plan_id": half}),
+    ]
+    for name, arguments in calls:
+        answer = plans.call(name, arguments)
+        assert answer["error"]["code"] == "invalid_arguments"
+        assert json.loads(str(answer)) == answer
+    assert plans.state.seq == 0
+
+
 def test_a_change_that_changes_nothing_writes_nothing(plans: BlockingPlanSession) -> None:
     plans.call("set_plan", {"entries": ["read"]})
     plans.call("update_plan", {"steps": {"s1": "completed"}})
@@ -154,6 +176,33 @@ def test_a_plan_is_read_from_a_file_inside_the_folders_only(journal: Journal, tm
     both = plans.call("set_plan", {"path": str(inside / "plan.md"), "content": "- [ ] x"})
     assert both["error"]["code"] == "invalid_arguments"
     assert plans.call("set_plan", {"path": None, "content": "- [ ] x"})["version"] == 2
+
+
+@pytest.mark.parametrize("kind", [str, Path])
+def test_one_folder_is_one_folder_and_not_the_root_that_its_name_begins_with(
+    journal: Journal, tmp_path: Path, kind: type[Any]
+) -> None:
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / "plan.md").write_text("- [ ] read\n")
+    (tmp_path / "secret.md").write_text("- [ ] steal\n")
+    plans = BlockingPlanSession(journal, "s", folders=kind(tmp_path / "project"))
+    assert plans.call("set_plan", {"path": str(tmp_path / "secret.md")})["error"]["code"] == "unreadable_path"
+    assert plans.call("set_plan", {"path": str(tmp_path / "project" / "plan.md")})["new_steps"] == ["s1"]
+
+
+def test_a_file_that_is_too_large_is_cut_if_that_is_what_was_asked_for(journal: Journal, tmp_path: Path) -> None:
+    (tmp_path / "plan.md").write_text("x" * (BODY_CAP + 1))
+    call = {"path": str(tmp_path / "plan.md")}
+    assert BlockingPlanSession(journal, "s", folders=[tmp_path]).call("set_plan", call)["error"]["cap"] == BODY_CAP
+    cutting = BlockingPlanSession(journal, "s", folders=[tmp_path], oversize="truncate")
+    assert cutting.call("set_plan", call)["truncated"]["original_bytes"] == BODY_CAP + 1
+    (tmp_path / "plan.md").write_text("x" * (4 * BODY_CAP + 1))
+    assert cutting.call("set_plan", call)["error"]["code"] == "too_large"
+
+
+def test_an_unknown_way_to_deal_with_what_is_too_large_is_refused(journal: Journal) -> None:
+    with pytest.raises(ToolError, match="'cut': use one of error, truncate"):
+        BlockingPlanSession(journal, "s", oversize="cut")
 
 
 def test_no_update_is_lost_when_two_agents_and_a_person_write_at_once(tmp_path: Path) -> None:
@@ -332,6 +381,56 @@ def _last_questions() -> Iterator[tuple[str, str]]:
     for number in (18, 19):
         yield "user", f"question {number}"
         yield "assistant", "answer"
+
+
+def test_a_compaction_may_leave_nothing(journal: Journal, plans: BlockingPlanSession) -> None:
+    plans.add({"role": "event", "content": "", "extra": {"event": {"subkind": "tick", "source": "sleep"}}})
+    assert len(plans.compact(tail=0).left_out) == 1
+    assert plans.context() == []
+    assert BlockingPlanSession(journal, "s").context() == []
+
+
+def test_a_plan_that_was_removed_is_rebased_to_nothing_and_once(journal: Journal, plans: BlockingPlanSession) -> None:
+    plans.call("set_plan", {"entries": ["read"]})
+    append(journal, PlanRemoved("main"))
+    plans.rebase()
+    assert plans.context() == []
+    seq = plans.state.seq
+    plans.rebase()
+    assert plans.state.seq == seq
+
+
+def test_a_summary_that_is_no_text_is_refused_and_nothing_is_compacted(plans: BlockingPlanSession) -> None:
+    async def summarise(_messages: Any) -> str:
+        return "a text, but not here"
+
+    plans.add(*({"role": "user", "content": "x" * 400} for _ in range(9)))
+    with pytest.raises(BadMessage, match="PlanSession"):
+        plans.compact(100, tail=1, summarise=cast(Any, summarise))
+    assert len(plans.context()) == 9
+
+
+def test_a_compaction_that_is_cancelled_stops_the_summary_and_changes_nothing() -> None:
+    async def main() -> None:
+        began, stopped = asyncio.Event(), asyncio.Event()
+
+        async def summarise(_messages: Any) -> str:
+            began.set()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                stopped.set()
+            return ""
+
+        async with PlanSession.open("memory:", "s") as plans:
+            await plans.add(*({"role": "user", "content": "x" * 400} for _ in range(9)))
+            compacting = asyncio.create_task(plans.compact(100, tail=1, summarise=summarise))
+            await began.wait()
+            compacting.cancel()
+            await asyncio.wait_for(stopped.wait(), 5)
+            assert len(await plans.context()) == 9
+
+    asyncio.run(main())
 
 
 def test_a_compaction_that_has_nothing_to_do_writes_nothing(plans: BlockingPlanSession) -> None:

@@ -3,6 +3,7 @@
 All of a session's logic is here. It holds a view of the journal (see `attached`) and no truth of its own.
 """
 
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,7 +13,16 @@ from typing import Any, Final, Self
 import msgspec
 
 from planwire.attached import AttachedHistory, JournalLike, opened
-from planwire.calls import Answer, answer_call, decoded, failure, prepare_call, waiting_answer
+from planwire.calls import (
+    OVERSIZE,
+    TRUNCATE,
+    Answer,
+    answer_call,
+    decoded,
+    failure,
+    prepare_call,
+    waiting_answer,
+)
 from planwire.chat import (
     Compaction,
     Hidden,
@@ -28,6 +38,7 @@ from planwire.chat import (
 )
 from planwire.chat.adopt import adopted
 from planwire.chat.compact import TAIL, Counter, Summarise
+from planwire.chat.history import COMPACT, REBASE
 from planwire.chat.retire import plan_messages
 from planwire.errors import BadMessage, FormatError, PlanwireError, ToolError
 from planwire.events import ContextCompacted, Event, MessageAdded, SessionOpened, TurnEnded
@@ -36,12 +47,14 @@ from planwire.journal import Journal
 from planwire.plan import Fields
 from planwire.planfile import read_plan_file
 from planwire.reviews import Told
-from planwire.tools import GET_PLAN, SET_PLAN, tool_schemas
+from planwire.tools import BODY_CAP, GET_PLAN, SET_PLAN, tool_schemas
 
 __all__ = ["Answer", "BlockingPlanSession"]
 
 #: How long a call waits for a review before it says that it is still waiting: clients give up after 60 seconds or so.
 WAIT_SECONDS: Final = 25.0
+#: How large a file may be of which only the head is kept: bytes.
+FILE_CAP: Final = 4 * BODY_CAP
 _UNNAMED: Final = "new"
 
 
@@ -49,8 +62,8 @@ class BlockingPlanSession:
     """A session: journal, tools and context. It may be used from several threads.
 
     `format` is the provider format of the messages; `by` who the session writes as; `folders` where plans may be read
-    from files; `oversize="truncate"` cuts a plan that is too large instead of refusing it; `wait_seconds` is how long a
-    call may wait for a review.
+    from files; `oversize="truncate"` cuts a plan's text or a note that is too large instead of refusing it;
+    `wait_seconds` is how long a call may wait for a review.
     """
 
     def __init__(
@@ -60,7 +73,7 @@ class BlockingPlanSession:
         *,
         format: str = "openai-chat",
         by: str = "agent",
-        folders: Iterable[str | Path] = (),
+        folders: Iterable[str | Path] | str | Path = (),
         oversize: str = "error",
         mode: str = "",
         about: SessionOpened | None = None,
@@ -70,7 +83,10 @@ class BlockingPlanSession:
         self.id = session_id
         self.journal = journal
         self._format = chat_format(format)
-        self._folders = tuple(folders)
+        self._folders = (folders,) if isinstance(folders, str | os.PathLike) else tuple(folders)
+        if oversize not in OVERSIZE:
+            known = ", ".join(OVERSIZE)
+            raise ToolError("unknown_option", f"oversize can't be {oversize!r}: use one of {known}", f"use {known}")
         self._oversize = oversize
         self._mode = mode
         self._view = AttachedHistory(journal, session_id, self._format, by)
@@ -193,7 +209,7 @@ class BlockingPlanSession:
                 return ()
             kept = [message.id for index, message in enumerate(stream) if index not in replaced]
             written = tuple(write_message(message) for message in merged)
-            return (ContextCompacted((*kept, *(message.id for message in merged)), written, "rebase"),)
+            return (ContextCompacted((*kept, *(message.id for message in merged)), written, REBASE),)
 
         self._view.write(prepare)
 
@@ -240,7 +256,8 @@ class BlockingPlanSession:
         if not isinstance(path, str) or rest.get("content") is not None or rest.get("entries") is not None:
             problem = "a plan is either entries, content or the path of a file"
             raise ToolError("invalid_arguments", problem, "give exactly one of entries, content and path")
-        return {**rest, "content": read_plan_file(path, self._folders)}
+        cap = FILE_CAP if self._oversize == TRUNCATE else BODY_CAP
+        return {**rest, "content": read_plan_file(path, self._folders, cap)}
 
     def _add(self, value: Any) -> None:
         named = isinstance(value, dict) and value.get("message_id") is not None
@@ -283,7 +300,7 @@ class BlockingPlanSession:
                 return ()
             new = [message.id for message in self._view.stream.messages if message.id not in seen]
             kept = (*(message.id for message in result.messages), *new)
-            return (ContextCompacted(kept, tuple(write_message(each) for each in result.written), "compact"),)
+            return (ContextCompacted(kept, tuple(write_message(each) for each in result.written), COMPACT),)
 
         self._view.write(prepare)
         return was_first

@@ -4,7 +4,10 @@ A call is first prepared against a state, which gives the events to append, and 
 are pure: whoever owns the journal appends in between, and prepares anew if someone else was faster.
 """
 
-from typing import Any, Final
+from bisect import bisect_left
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, Final, TypeAlias
 
 import msgspec
 from msgspec import Struct
@@ -19,7 +22,9 @@ from planwire.tools import BODY_CAP, DELTA_CAP, GET_PLAN, REVIEW, SET_PLAN, TOOL
 
 __all__ = [
     "DEFAULT_PLAN",
+    "OVERSIZE",
     "STILL_WAITING",
+    "TRUNCATE",
     "Answer",
     "Call",
     "answer_call",
@@ -32,7 +37,16 @@ __all__ = [
 
 DEFAULT_PLAN: Final = "main"
 STILL_WAITING: Final = "still_waiting"
+TRUNCATE: Final = "truncate"
+#: What is done with a plan or a note that is too large.
+OVERSIZE: Final = ("error", TRUNCATE)
+
 _MARKER: Final = "\n\n[truncated: {kept:,} of {size:,} bytes kept]"
+#: What is left of a note is worth keeping if it has this many bytes, its marker included.
+_NOTE_ROOM: Final = 256
+
+#: How many bytes of how many were kept.
+Cut: TypeAlias = tuple[int, int]
 
 
 class Answer(dict[str, Any]):
@@ -59,12 +73,13 @@ class Call(Struct, frozen=True):
     events: tuple[Event, ...] = ()
     detail: str = "full"
     waits: bool = False
-    cut: tuple[int, int] | None = None
+    cut: Cut | None = None
 
 
 class _SetPlan(Struct, forbid_unknown_fields=True):
-    content: str | None = None
     entries: list[Any] | None = None
+    content: str | None = None
+    path: None = None  # whoever may read files puts the text of the file into its place
     summary: str | None = None
     plan_id: str | None = None
     expected_revision: int | None = None
@@ -95,11 +110,13 @@ class _NewStep(Struct, forbid_unknown_fields=True):
 
 def decoded(arguments: Any) -> Any:
     """Arguments as an object: OpenAI sends them as text."""
-    if not isinstance(arguments, str | bytes):
-        return arguments
     try:
-        return msgspec.json.decode(arguments) if arguments.strip() else None
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        if isinstance(arguments, str | bytes):
+            return msgspec.json.decode(arguments) if arguments.strip() else None
+        with suppress(TypeError, OverflowError, RecursionError):  # what it should have been is said elsewhere
+            msgspec.json.encode(arguments)
+        return arguments
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise ToolError("invalid_arguments", f"the arguments are no JSON: {error}", "send a JSON object") from None
 
 
@@ -112,7 +129,7 @@ def prepare_call(state: SessionState, tool: str, arguments: Any, *, oversize: st
             return _prepare_get(state, _convert(arguments, _GetPlan))
         if tool == SET_PLAN:
             return _prepare_set(state, _convert(arguments, _SetPlan), oversize, mode)
-        return _prepare_update(state, _convert(arguments, _UpdatePlan))
+        return _prepare_update(state, _convert(arguments, _UpdatePlan), oversize)
     except StaleRevision as stale:
         plan_id = (arguments.get("plan_id") if isinstance(arguments, dict) else None) or DEFAULT_PLAN
         hint = "read current, then decide whether your change still makes sense"
@@ -171,6 +188,9 @@ def _prepare_get(state: SessionState, arguments: _GetPlan) -> Call:
     if arguments.wait not in (None, REVIEW):
         problem = f"wait can't be {arguments.wait!r}"
         raise ToolError("invalid_arguments", problem, f'wait for "{REVIEW}", or leave it out')
+    if arguments.detail not in (None, "full", "brief"):
+        problem = f"detail can't be {arguments.detail!r}"
+        raise ToolError("invalid_arguments", problem, 'it is "full" or "brief", or left out')
     if arguments.wait:
         _existing(state, plan_id)
     return Call(GET_PLAN, plan_id, detail=arguments.detail or "full", waits=arguments.wait is not None)
@@ -182,14 +202,16 @@ def _prepare_set(state: SessionState, arguments: _SetPlan, oversize: str, mode: 
     if (arguments.content is None) == (arguments.entries is None):
         problem = "a plan is either entries or content (or a path)"
         raise ToolError("invalid_arguments", problem, "give exactly one of entries, content and path")
-    cut: tuple[int, int] | None = None
+    _check_size(len(plan_id.encode()), DELTA_CAP, "the plan_id")
+    _check_size(len((arguments.summary or "").encode()), DELTA_CAP, "the summary")
+    cut: Cut | None = None
     plan: Plan
     if arguments.entries is not None:
         entries = [_new_step(each, f"entries[{index}]") for index, each in enumerate(arguments.entries)]
         plan = ItemsPlan(plan_id, tuple(Entry(each.content, each.priority, each.status) for each in entries))
         _check_size(len(msgspec.json.encode(plan.entries)), BODY_CAP, "the plan")
     else:
-        content, cut = _fitting(arguments.content or "", oversize)
+        content, cut = _fitting_text(arguments.content or "", oversize)
         plan = MarkdownPlan(plan_id, content)
     record = state.plans.get(plan_id)
     if record and not record.removed and record.state.plan == plan and arguments.summary is None:
@@ -197,19 +219,18 @@ def _prepare_set(state: SessionState, arguments: _SetPlan, oversize: str, mode: 
     return Call(SET_PLAN, plan_id, (PlanSet(plan, arguments.summary, mode=mode),), cut=cut)
 
 
-def _prepare_update(state: SessionState, arguments: _UpdatePlan) -> Call:
+def _prepare_update(state: SessionState, arguments: _UpdatePlan, oversize: str) -> Call:
     plan_id = arguments.plan_id or DEFAULT_PLAN
     check_revision(state, plan_id, arguments.expected_revision)
     record = _existing(state, plan_id)
     changes = _changes(arguments)
     if not changes and not (arguments.note or "").strip():
         raise ToolError("nothing_to_change", "the call says no change", "give steps, add, reword, remove or note")
-    event = PlanChanged(plan_id, arguments.note, changes)
-    _check_size(len(msgspec.json.encode(event)), DELTA_CAP, "the change")
+    event, cut = _fitting_change(PlanChanged(plan_id, arguments.note, changes), oversize)
     after = apply_changes(record.state, changes)
     if after.plan == record.state.plan and not arguments.note:
         return Call(UPDATE_PLAN, plan_id)
-    return Call(UPDATE_PLAN, plan_id, (event,))
+    return Call(UPDATE_PLAN, plan_id, (event,), cut=cut)
 
 
 def _existing(state: SessionState, plan_id: str) -> PlanRecord:
@@ -222,6 +243,10 @@ def _existing(state: SessionState, plan_id: str) -> PlanRecord:
 
 def _changes(arguments: _UpdatePlan) -> tuple[StepChange, ...]:
     added = [_new_step(each, f"add[{index}]") for index, each in enumerate(arguments.add or ())]
+    for name, words in (("steps", arguments.steps or {}), ("reword", arguments.reword or {})):
+        if empty := [step for step, word in words.items() if not word.strip()]:
+            hint = "give a status, or the new text; remove takes a step out"
+            raise ToolError("invalid_arguments", f"{name}: nothing is said of {', '.join(empty)}", hint)
     return (
         *(SetStatus(step, status) for step, status in (arguments.steps or {}).items()),
         *(RewordStep(step, content) for step, content in (arguments.reword or {}).items()),
@@ -250,18 +275,39 @@ def _check_size(size: int, cap: int, what: str) -> None:
         raise ToolError("too_large", problem, "make it shorter; nothing was changed", {"bytes": size, "cap": cap})
 
 
-def _fitting(content: str, oversize: str) -> tuple[str, tuple[int, int] | None]:
+def _fitting_text(content: str, oversize: str) -> tuple[str, Cut | None]:
     """The content within the cap: as it is, or its head if that is what was asked for."""
     if not content.strip():
         raise ToolError("invalid_arguments", "the content is empty", "give a text with something to do in it")
-    encoded = content.encode("utf-8", "replace")
-    if len(encoded) <= BODY_CAP or oversize != "truncate":
-        _check_size(len(encoded), BODY_CAP, "the plan")
+    size = len(content.encode())
+    if size <= BODY_CAP or oversize != TRUNCATE:
+        _check_size(size, BODY_CAP, "the plan")
         return content, None
-    kept = BODY_CAP - len(_MARKER.format(kept=BODY_CAP, size=len(encoded)))
-    head = encoded[:kept].decode("utf-8", "ignore")
-    kept = len(head.encode())
-    return head + _MARKER.format(kept=kept, size=len(encoded)), (kept, len(encoded))
+    return _head(content, lambda head: len(head.encode()) <= BODY_CAP)
+
+
+def _fitting_change(change: PlanChanged, oversize: str) -> tuple[PlanChanged, Cut | None]:
+    """The change within the cap. Only its note can be cut: to make half of the changes would be another change."""
+    size, note = len(msgspec.json.encode(change)), change.note or ""
+    others = size - len(msgspec.json.encode(note))
+    if size <= DELTA_CAP or oversize != TRUNCATE or others > DELTA_CAP - _NOTE_ROOM:
+        _check_size(size, DELTA_CAP, "the change")
+        return change, None
+    head, cut = _head(note, lambda head: others + len(msgspec.json.encode(head)) <= DELTA_CAP)
+    return msgspec.structs.replace(change, note=head), cut
+
+
+def _head(text: str, fits: Callable[[str], bool]) -> tuple[str, Cut]:
+    """As much of the beginning of a text as fits, with the marker that says so."""
+    encoded = text.encode()
+
+    def cut(length: int) -> tuple[str, Cut]:
+        head = encoded[:length].decode("utf-8", "ignore")
+        kept = len(head.encode())
+        return head + _MARKER.format(kept=kept, size=len(encoded)), (kept, len(encoded))
+
+    first_too_long = bisect_left(range(min(len(encoded), BODY_CAP)), True, key=lambda length: not fits(cut(length)[0]))
+    return cut(max(0, first_too_long - 1))
 
 
 def plan_value(state: SessionState, plan_id: PlanId, detail: str = "full") -> Fields | None:

@@ -17,8 +17,9 @@ __all__ = ["read_plan_file"]
 _HINT = "give the absolute path of a .md file inside the project, or the text itself as content"
 
 
-def read_plan_file(path: str, folders: Iterable[str | Path]) -> str:
-    """The text of a plan file. Whatever speaks against reading it is a `ToolError` with the code `unreadable_path`."""
+def read_plan_file(path: str, folders: Iterable[str | Path], cap: int = BODY_CAP) -> str:
+    """The text of a plan file of at most `cap` bytes. Whatever speaks against reading it is a `ToolError` with the code
+    `unreadable_path`, or `too_large`."""
     if "\0" in path or not Path(path).is_absolute():
         raise _refused(f"{path!r} is not an absolute path")
     try:
@@ -30,10 +31,10 @@ def read_plan_file(path: str, folders: Iterable[str | Path]) -> str:
         raise _refused(f"{path} is not a .md file")
     if not any(target.is_relative_to(root) for root in roots):
         raise _refused(f"{path} is outside the folders of this session")
-    return _read(path, target)
+    return _read(path, target, cap)
 
 
-def _read(path: str, target: Path) -> str:
+def _read(path: str, target: Path, cap: int) -> str:
     try:
         descriptor = os.open(target, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
@@ -43,13 +44,13 @@ def _read(path: str, target: Path) -> str:
         if not stat.S_ISREG(status.st_mode):
             raise _refused(f"{path} is not a regular file")
         with os.fdopen(descriptor, "rb", closefd=False) as file:
-            data = file.read(BODY_CAP + 1)
+            data = file.read(cap + 1)
     finally:
         os.close(descriptor)
     size = max(len(data), status.st_size)
-    if size > BODY_CAP:
-        problem = f"{path} has {size:,} bytes, {size - BODY_CAP:,} more than the {BODY_CAP:,} that are allowed"
-        raise ToolError("too_large", problem, "make it shorter; nothing was changed", {"bytes": size, "cap": BODY_CAP})
+    if size > cap:
+        problem = f"{path} has {size:,} bytes, {size - cap:,} more than the {cap:,} that are allowed"
+        raise ToolError("too_large", problem, "make it shorter; nothing was changed", {"bytes": size, "cap": cap})
     try:
         return data.decode()
     except UnicodeDecodeError:

@@ -125,18 +125,33 @@ class PlanSession:
     ) -> Compaction:
         """Make the context fit a budget of tokens. `summarise` may be a coroutine function: it runs on this loop."""
         loop = asyncio.get_running_loop()
+        given_up = Flag()
+        asked: list[asyncio.Task[Any] | None] = []
+
+        async def ask(messages: Sequence[Fields]) -> str:
+            assert summarise is not None
+            asked.append(asyncio.current_task())
+            if given_up.is_set():
+                raise asyncio.CancelledError
+            return await _text(summarise, messages)
 
         def wait_for_summary(messages: Sequence[Fields]) -> str:
-            assert summarise is not None
-            return asyncio.run_coroutine_threadsafe(_text(summarise, messages), loop).result()
+            return asyncio.run_coroutine_threadsafe(ask(messages), loop).result()
 
-        return await asyncio.to_thread(
-            self._blocking.compact,
-            budget,
-            tail=tail,
-            count=count,
-            summarise=wait_for_summary if summarise else None,
-        )
+        try:
+            return await asyncio.to_thread(
+                self._blocking.compact,
+                budget,
+                tail=tail,
+                count=count,
+                summarise=wait_for_summary if summarise else None,
+            )
+        except asyncio.CancelledError:  # nobody waits for a summary any more, and without it nothing is compacted
+            given_up.set()
+            for task in asked:
+                if task is not None:
+                    task.cancel()
+            raise
 
     async def rebase(self) -> None:
         """Fold every plan and the changes since it was set into one message, at the end of the context."""

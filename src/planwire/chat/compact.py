@@ -13,8 +13,8 @@ still stored: a compaction says which messages it left out, and loses none.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from typing import Final, TypeAlias
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from typing import Any, Final, TypeAlias
 
 import msgspec
 from msgspec import Struct
@@ -34,6 +34,7 @@ from planwire.chat.roles import (
     class_of,
 )
 from planwire.chat.units import units
+from planwire.errors import BadMessage
 from planwire.plan import Fields
 
 __all__ = ["Compaction", "Counter", "Summarise", "about_tokens", "compact"]
@@ -165,7 +166,7 @@ class _Work:
             taken = self.too_much(segment, budget, whole=summarise is not None)
             if taken:
                 sources = [self.messages[index] for index in taken]
-                text = summarise([_sent(source, self.form) for source in sources]) if summarise else None
+                text = _summarised(summarise, [_sent(source, self.form) for source in sources]) if summarise else None
                 marker = _summary(sources, text)
                 if self.price(marker) < sum(self.cost[index] for index in taken):
                     self.let_go(taken)
@@ -257,6 +258,18 @@ def _summary(messages: Sequence[Stored], text: str | None) -> EventMessage:
     event = {"subkind": SUMMARIZATION_MARKER, "source": SOURCE, "payload": payload}
     words = "1 earlier message was" if count == 1 else f"{count} earlier messages were"
     return EventMessage(f"summary:{count}:{first}", f"{words} left out here" if text is None else text, event)
+
+
+def _summarised(summarise: Callable[[Sequence[Fields]], Any], messages: Sequence[Fields]) -> str:
+    text = summarise(messages)
+    if not isinstance(text, str):
+        if isinstance(text, Coroutine):
+            text.close()
+        raise BadMessage(
+            f"`summarise` must return a text, and returned {text!r:.200}: nothing was compacted. (A coroutine function "
+            "is for PlanSession.compact.)"
+        )
+    return text
 
 
 def _counted(message: Stored) -> int:

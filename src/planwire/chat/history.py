@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 from msgspec import Struct
@@ -16,10 +16,14 @@ from planwire.events import ContextCompacted, Recorded
 from planwire.fold import SessionState, fold
 from planwire.plan import Fields
 
-__all__ = ["History"]
+__all__ = ["COMPACT", "REBASE", "History"]
+
+#: Why planwire compacts a chat itself.
+COMPACT: Final = "compact"
+REBASE: Final = "rebase"
 
 #: Counts the versions of what is kept and of how it is folded. A view that was kept by other rules is folded anew.
-RULES = 1
+RULES = 2
 
 
 class _Kept(Struct):
@@ -49,7 +53,7 @@ class History:
 
     def _compact(self, event: ContextCompacted) -> None:
         """An agent's own compaction, which only reports that it happened, names no messages: the chat is not ours."""
-        if event.kept:
+        if event.kept or event.reason in (COMPACT, REBASE):
             known = {message.id: message for message in [*self.stream.messages, *_read(event.written)]}
             kept = [known[message_id] for message_id in event.kept if message_id in known]
             self.stream = ChatStream(self.stream.format, kept)
