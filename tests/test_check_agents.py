@@ -191,6 +191,13 @@ def test_an_agent_that_refuses_says_why() -> None:
     assert value["findings"][0]["message"] == "`initialize` was refused: Authentication required"
 
 
+def test_an_agent_that_agrees_to_no_version_is_not_judged_as_if_it_had() -> None:
+    """R30."""
+    command = [word.replace('"protocolVersion": version, ', "") for word in toy(*WORKING)]
+    code, found, _ = verdict(command)
+    assert (code, found) == (1, [("schema", "refused")])
+
+
 def test_an_agent_that_will_not_end_is_ended_with_its_children(tmp_path: Path) -> None:
     note = tmp_path / "pids"
     stubborn = f"trap '' TERM; sleep 600 & echo $$ $! > {shlex.quote(str(note))}; wait; sleep 600"
@@ -226,6 +233,7 @@ def is_running(pid: int) -> bool:
         (["--"], "check what?"),
         ([], "check what?"),
         (["nowhere.jsonl"], "can't be read"),
+        ([os.devnull], "is empty"),
         (["one.jsonl", "two.jsonl"], "one file at a time"),
         (["--cwd", "nowhere", "--", "true"], "is no folder"),
         (["--save", "nowhere/x", "--", "true"], "can't be written"),

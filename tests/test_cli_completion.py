@@ -48,7 +48,7 @@ def in_bash(*words: str) -> list[str]:
 @bash_only
 @pytest.mark.usefixtures("home")
 def test_bash_completes_commands_options_and_their_values() -> None:
-    assert in_bash("planwire", "se") == ["setup", "sessions"]
+    assert in_bash("planwire", "se") == ["setup", "sessions", "select"]
     assert in_bash("planwire", "show", "--p") == ["--plan"]
     assert in_bash("planwire", "export", "--format", "") == ["md", "json", "acp"]
     assert in_bash("planwire", "setup", "") == ["zed", "jetbrains", "neovim", "emacs", "vscode"]

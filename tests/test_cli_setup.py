@@ -43,7 +43,9 @@ def test_json_settings_start_the_relay(editor: str, keys: dict[str, str]) -> Non
     value: dict[str, Any] = json.loads(result.stdout)
     [top] = value
     assert top == ("acp.agents" if editor == "vscode" else "agent_servers")
-    relay = {"command": "planwire", "args": ["relay", "--journal", "./p.db", "--", *AWKWARD], "env": {}}
+    journal = f"sqlite:{Path('p.db').absolute()}"  # the editor starts it in another folder
+    arguments = ["-m", "planwire", "relay", "--journal", journal, "--", *AWKWARD]
+    relay = {"command": sys.executable, "args": arguments, "env": {}}
     assert value[top] == {"Mine": {**keys, **relay}}
     assert result.stderr.startswith("For ")
 
@@ -125,6 +127,15 @@ def test_planwire_is_named_by_its_place_if_that_is_known(tmp_path: Path) -> None
     assert json.loads(result.stdout)["agent_servers"]["my-agent (planwire)"]["command"] == str(program)
 
 
+def test_a_planwire_that_is_not_on_the_path_is_named_by_its_place() -> None:
+    """An editor would not find it by its name either."""
+    program = Path(sys.executable).with_name("planwire")
+    result = subprocess.run(
+        [os.path.relpath(program), "setup", "zed", "--", "my-agent"], capture_output=True, check=True, env={"PATH": ""}
+    )
+    assert json.loads(result.stdout)["agent_servers"]["my-agent (planwire)"]["command"] == str(program)
+
+
 @pytest.mark.parametrize("words", [[], ["--"], ["--name", "x"], ["--name", "x", "--"]], ids=" ".join)
 def test_without_an_agent_it_asks_for_one(capsys: pytest.CaptureFixture[str], words: list[str]) -> None:
     assert main(["setup", "zed", *words]) == 2
@@ -135,6 +146,7 @@ def test_options_may_stand_before_the_editor_and_behind_it(capsys: pytest.Captur
     agent = ["npx", "-y", "--", "my-agent", "--name", "its own"]
     for words in (["--name", "Mine", "zed"], ["zed", "--name", "Mine"], ["zed", "--name=Mine"]):
         assert main(["setup", *words, "--", *agent]) == 0
-        assert json.loads(capsys.readouterr().out)["agent_servers"]["Mine"]["args"] == ["relay", "--", *agent]
+        arguments = json.loads(capsys.readouterr().out)["agent_servers"]["Mine"]["args"]
+        assert arguments[arguments.index("relay") :] == ["relay", "--", *agent]
     with pytest.raises(SystemExit):
         main(["setup", "zed", "--unheard-of", "--", *agent])

@@ -60,6 +60,17 @@ def test_commands_print_what_the_page_says(command: str, output: str) -> None:
     assert result.stdout == output
 
 
+def written_commands() -> list[str]:
+    """Commands that the pages tell to type, without the words on them: not run, for they need agents and sessions."""
+    lines = [line for page in PAGES for line in re.findall(r"^    (planwire .*)$", page.read_text(), re.MULTILINE)]
+    return sorted({re.split(r" {2,}|\s+#", line)[0] for line in lines})
+
+
+@pytest.mark.parametrize("command", written_commands())
+def test_commands_that_the_pages_tell_to_type_are_understood(command: str) -> None:
+    build_parser().parse_args(shlex.split(command)[1:])
+
+
 def test_every_command_is_documented() -> None:
     page = (ROOT / "docs" / "command-line.md").read_text()
     [choices] = [action.choices for action in build_parser()._actions if action.choices]

@@ -1,6 +1,7 @@
 """The plan told again: when, in which words, and how its echo is taken out."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -59,6 +60,17 @@ def test_after_a_compaction_the_next_prompt_tells_the_plan_once() -> None:
     assert told is not None
     assert "s1 [x] (medium) Read\ns2 [~] (medium) Write &lt;it>" in told
     assert added(talk.prompt()) is None
+
+
+def test_the_agents_own_plan_is_told_under_another_name_than_the_one_of_the_tools() -> None:
+    """Both have the name `main` where they are alone: the agent must know which one its tools change."""
+    talk = Talk()
+    talk.agent(plan(entry("Mine")))
+    talk.policy.learn("s1", known(PlanSet(ItemsPlan("main", (Entry("Ours", "high", "pending"),))), LIST))
+    compact(talk)
+    told = added(talk.prompt())
+    assert told is not None
+    assert re.findall(r'<plan id="(\w+)"[^>]*>\n.*?(\w+)\n', told) == [("main", "Ours"), ("agent", "Mine")]
 
 
 def test_a_fall_of_the_used_context_by_more_than_half_is_a_compaction() -> None:

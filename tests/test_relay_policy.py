@@ -260,7 +260,7 @@ def test_an_agent_without_a_name_is_called_after_its_command() -> None:
     talk.agent(answer(0, {"protocolVersion": 1}))
     talk.client(request("session/new", 1, cwd="/p"))
     talk.agent(answer(1, {"sessionId": "s1"}))
-    assert talk.events() == [SessionOpened("some-agent", None, "/p")]
+    assert talk.events()[0] == SessionOpened("some-agent", None, "/p")
 
 
 def test_every_change_is_recorded_and_repeats_are_not() -> None:
@@ -352,6 +352,24 @@ def test_a_turn_that_the_end_of_the_connection_cuts_off_is_over() -> None:
         assert talk.events()[-1] == TurnEnded("disconnected")
 
 
+def test_a_session_whose_connection_ended_is_not_left_running() -> None:
+    """One that was opened and never used, or whose agent said something after its turn."""
+    talk = Talk()
+    assert talk.events()[-1] == TurnEnded("closed")
+    talk = Talk()
+    talk.prompt()
+    talk.end_turn()
+    assert talk.events()[-1] == TurnEnded("end_turn")
+
+
+def test_a_plan_that_comes_after_the_turn_is_not_left_running() -> None:
+    talk = Talk()
+    talk.prompt()
+    talk.end_turn()
+    talk.agent(plan(entry("a", "in_progress")))
+    assert talk.events()[-1] == TurnEnded("closed")
+
+
 def test_an_update_before_the_answer_that_names_its_session_is_of_a_new_session() -> None:
     """As mistral-vibe does it."""
     talk = Talk()
@@ -359,7 +377,7 @@ def test_an_update_before_the_answer_that_names_its_session_is_of_a_new_session(
     talk.agent(plan(entry("a"), session="s2"))
     talk.agent(answer(7, {"sessionId": "s2"}))
     assert [each for each in talk.actions if isinstance(each, Meet)][-1] == Meet("s2", True, "agent 1")
-    assert [type(event) for event in talk.events("s2")] == [PlanSet, SessionOpened]
+    assert [type(event) for event in talk.events("s2")] == [PlanSet, SessionOpened, TurnEnded]
 
 
 def test_plans_beyond_any_measure_are_not_recorded_and_that_is_said_once() -> None:
@@ -441,6 +459,25 @@ def test_a_verdict_on_a_plan_that_is_still_to_come_waits_for_it() -> None:
     assert [type(event) for event in talk.plan_events()] == [PlanSet]
     talk.agent(text("plan-mode", PROPOSAL))
     assert [type(event) for event in talk.plan_events()] == [PlanSet, PlanSet, PlanReviewed]
+
+
+@pytest.mark.parametrize("second", ["# Plan B", PROPOSAL.strip()])
+def test_a_second_question_in_a_turn_is_about_the_plan_that_comes_after_it(second: str) -> None:
+    """As claude-agent-acp asks twice: the plan in between was judged, so this is about the one that comes next."""
+    talk = Talk(PLANS)
+    talk.prompt()
+    talk.agent(tool_call(rawInput={"plan": PROPOSAL}))
+    ask(talk)
+    choose(talk, "no")
+    talk.agent(text("plan-mode", PROPOSAL.strip()))
+    ask(talk, toolCallId="t2")
+    choose(talk, "yes")
+    assert [type(event) for event in talk.plan_events()] == [PlanSet, PlanReviewed]
+    talk.agent(text("plan-mode", second))
+    events = talk.plan_events()
+    last = max(at for at, event in enumerate(events) if isinstance(event, PlanSet))
+    assert events[last].plan == MarkdownPlan("plan-mode", second)  # type: ignore[union-attr]
+    assert [event.verdict for event in events[last:] if isinstance(event, PlanReviewed)][-1] == APPROVED
 
 
 def test_version_2_asks_about_a_subject() -> None:

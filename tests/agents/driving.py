@@ -159,6 +159,11 @@ class Relayed:
             raise TimeoutError("the relay says nothing")
         return os.read(self._from.fileno(), size)
 
+    def peak_kilobytes(self) -> int:
+        """The most memory that the relay has had so far; 0 if it has ended."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(status.partition("VmHWM:")[2].split()[0]) if "VmHWM:" in status else 0
+
     def line(self) -> bytes:
         while b"\n" not in self._held:
             chunk = self.read()
