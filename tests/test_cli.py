@@ -224,6 +224,20 @@ def test_the_demo_ends_by_itself_without_a_terminal() -> None:
     assert "What to try next" in shown
 
 
+def test_the_demo_says_what_it_takes_to_try_what_it_names(tmp_path: Path) -> None:
+    program = str(Path(sys.executable).with_name("planwire"))
+    journal = str(tmp_path / "plans.db")
+    shown = subprocess.run(
+        [program, "demo", "--speed", "40", "--journal", journal],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PATH": "/usr/bin:/bin"},
+    ).stdout
+    assert f"write {program}\n" in shown
+    assert f"add --journal {journal}\n" in shown
+
+
 @pytest.mark.parametrize("speed", ["0", "-1", "fast", "inf", "nan"])
 def test_a_speed_that_makes_no_sense_is_refused(speed: str) -> None:
     result = planwire("demo", f"--speed={speed}", check=False)

@@ -4,6 +4,8 @@ Nothing is lost on the way down. Entries and checkboxes become the entries of on
 checklist is said as an agent's message; while nothing else gives entries, its title stands in the list.
 """
 
+from typing import Final
+
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
@@ -13,11 +15,11 @@ from planwire.acp.dialects import MAIN, V1
 from planwire.acp.write import fitted, update_fields
 from planwire.plan import PENDING, Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan, Plan, PlanId
 
-__all__ = ["Fallback"]
+__all__ = ["OWN", "Fallback"]
 
 
 #: What the plan without an id is called, which is the agent's own, beside one that is really called `main`.
-_OWN = "agent"
+OWN: Final = "agent"
 
 
 class _Told(Struct, frozen=True):
@@ -65,7 +67,7 @@ class Fallback:
             return [Entry(title, "medium", PENDING) for plan in self._plans.values() if (title := _title(plan))]
         if len(giving) == 1:
             return [fitted(entry, V1) for steps in giving.values() for entry in steps]
-        own = _OWN if MAIN in giving else MAIN
+        own = OWN if MAIN in giving else MAIN
         names = {plan_id: own if plan_id is None else plan_id for plan_id in giving}
         return [_named(fitted(entry, V1), names[plan_id]) for plan_id, steps in giving.items() for entry in steps]
 

@@ -61,8 +61,20 @@ def run(arguments: argparse.Namespace) -> int:
     with board_beside(arguments.journal, _tell) as told:
         told.join()
         terminal.play(conversation, captions=True)
-    print(_NEXT.format(session=conversation.session))
+    print(_NEXT.format(session=conversation.session), *_provisos(arguments.journal), sep="\n")
     return 0
+
+
+def _provisos(journal: str | None) -> list[str]:
+    """What it takes to try that here."""
+    import shutil  # noqa: PLC0415
+    import sys  # noqa: PLC0415
+
+    unfound = shutil.which("planwire") is None and sys.argv[0].endswith("planwire")
+    return [
+        *([f"planwire is not on your PATH: write {sys.argv[0]}"] if unfound else []),
+        *([f"These plans are in a journal of their own: add --journal {journal}"] if journal else []),
+    ]
 
 
 def _tell(address: str | None) -> None:

@@ -11,6 +11,7 @@ __all__ = [
     "BY_AGENT",
     "BY_CLIENT",
     "BY_RELAY",
+    "CLOSED",
     "Action",
     "Bind",
     "Known",
@@ -26,6 +27,8 @@ __all__ = [
 BY_AGENT: Final = "agent"
 BY_CLIENT: Final = "client"
 BY_RELAY: Final = "relay"
+#: Why an agent does not work that was given nothing to do: the connection has ended. It is no news of one that stopped.
+CLOSED: Final = "closed"
 
 
 class ToClient(Struct, frozen=True):

@@ -25,8 +25,9 @@ _FORWARDED: Final = ("SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2")
 
 def name_of(command: Sequence[str]) -> str:
     """What to call an agent that does not name itself: the program, or what it is that an interpreter runs."""
-    names = [word.rstrip("/").rpartition("/")[2] for word in command if not word.startswith("-")]
-    return next((name for name in names if not _INTERPRETER.fullmatch(name)), names[0] if names else command[0])
+    words = [word for word in command[1:] if not word.startswith("-") and len(word.split()) == 1]  # `sh -c` has code
+    names = [word.rstrip("/").rpartition("/")[2] for word in (command[0], *words)]
+    return next((name for name in names if not _INTERPRETER.fullmatch(name)), names[0])
 
 
 def start_agent(command: Sequence[str]) -> "subprocess.Popen[bytes]":

@@ -60,7 +60,7 @@ class Approvals:
         self, request_id: object, params: Any, plans: dict[PlanId, Plan], current: Container[PlanId]
     ) -> Question | None:
         """A permission request; None if it is not about a plan. `plans` are the session's, as far as they are known,
-        and `current` those that were set in this turn."""
+        and `current` those that were set in this turn and not asked about since."""
         call = _tool_call(params)
         if call is None or not isinstance(params.get("sessionId"), str):
             return None

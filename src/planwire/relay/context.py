@@ -9,8 +9,10 @@ from collections.abc import Iterable
 from typing import Final
 from zlib import crc32
 
-from msgspec import json
+from msgspec import json, structs
 
+from planwire.acp.dialects import MAIN
+from planwire.acp.lower import OWN
 from planwire.fold import PlanRecord
 from planwire.plan import Fields
 from planwire.relay.peek import text_of
@@ -49,8 +51,12 @@ def tell(why: str, records: Iterable[PlanRecord], since: int = 0) -> str:
     from planwire.chat.tell import merged_plan  # noqa: PLC0415
 
     parts = [f"{why} (Added by planwire, which keeps the plan of this session.)"]
+    records = list(records)
+    ids = {record.state.plan.id for record in records}
     for record in records:
-        parts.append(_shortened(rendered(merged_plan(record, _NAME))))
+        name = OWN if record.state.plan.id is None and MAIN in ids else record.state.plan.id
+        plan = merged_plan(record, _NAME)
+        parts.append(_shortened(rendered(structs.replace(plan, plan={**plan.plan, "id": name}))))
         review = record.review
         if review is not None and record.review_is_stale and review.seq > since:  # of the plan as it was before
             words = {
@@ -58,7 +64,7 @@ def tell(why: str, records: Iterable[PlanRecord], since: int = 0) -> str:
                 for name, value in json.decode(json.encode(review)).items()
                 if name not in ("seq", "at", "by")
             }
-            payload = {"plan_id": record.state.plan.id, "by": review.by, "review": words}
+            payload = {"plan_id": name, "by": review.by, "review": words}
             parts.append(rendered(EventMessage(_NAME, "", {"subkind": PLAN_DELTA, "payload": payload})))
     return "\n".join(parts)
 

@@ -16,10 +16,11 @@ from planwire.events import (
     PlanSet,
     Recorded,
     SessionOpened,
+    TurnEnded,
 )
 from planwire.fold import SessionState, fold
 from planwire.plan import MarkdownPlan, Plan
-from planwire.relay.actions import Known, Record
+from planwire.relay.actions import CLOSED, Known, Record
 from planwire.relay.context import read_mark
 
 __all__ = ["QUIET", "Dated", "History", "begin", "learn"]
@@ -109,6 +110,8 @@ class History:
                 return event if plan_id in plans else None
             case PlanReviewed(plan_id=plan_id):
                 return replace(event, revision=plans[plan_id].revision) if plan_id in plans else None
+            case TurnEnded(stop_reason=reason) if reason == CLOSED:
+                return event if self.known.state.stopped is None else None
             case SessionOpened():
                 known = self.known.state.opened or SessionOpened()
                 new = {key: word for key, word in asdict(event).items() if word not in (None, getattr(known, key))}

@@ -19,7 +19,7 @@ from planwire.events import (
     TurnEnded,
 )
 from planwire.plan import Fields, MarkdownPlan
-from planwire.relay.actions import BY_CLIENT, BY_RELAY, Action, Known, Meet, Record, ToAgent, ToClient
+from planwire.relay.actions import BY_CLIENT, BY_RELAY, CLOSED, Action, Known, Meet, Record, ToAgent, ToClient
 from planwire.relay.approvals import Approvals
 from planwire.relay.capabilities import Capabilities, Peer, offer
 from planwire.relay.context import block, mark_message, tell
@@ -109,12 +109,13 @@ class Policy:
         return self._tools.news(self._sessions.values(), self._translator)
 
     def close(self) -> list[Action]:
-        """Both sides are at their end: a history that was being retold counts as told, and turns are over."""
+        """Both sides are at their end: a history that was being retold counts as told, and nobody works any more."""
         actions: list[Action] = []
         for session in self._sessions.values():
             actions += session.end_retelling()
-            if session.is_working:
-                actions.append(Record(session.id, TurnEnded("disconnected"), BY_RELAY))
+            if session.is_working or not session.has_stopped:
+                reason = "disconnected" if session.is_working else CLOSED
+                actions.append(Record(session.id, TurnEnded(reason), BY_RELAY))
         return actions
 
     # -- from the client
@@ -198,9 +199,11 @@ class Policy:
         answered = self._settled.approvals.answer(message.id, value_of(message.result))
         if answered is not None:
             question, verdict = answered
+            session = self._sessions[question.session]
             if question.is_ahead:
-                self._sessions[question.session].verdicts[question.plan_id] = verdict
+                session.verdicts[question.plan_id] = verdict
             else:
+                session.judged.add(question.plan_id)
                 yield Record(question.session, PlanReviewed(question.plan_id, 0, verdict), BY_CLIENT)
 
     # -- from the agent
@@ -278,7 +281,9 @@ class Policy:
         session = self._sessions[session_id]
         value = value_of(line)
         question = (
-            self._settled.approvals.ask(message_id, value.get("params"), session.plans, session.current)
+            self._settled.approvals.ask(
+                message_id, value.get("params"), session.plans, session.current - session.judged
+            )
             if value
             else None
         )
@@ -335,7 +340,7 @@ class Policy:
             session.not_told(why)
         stop_reason = "error" if message.error is not UNSET else text_of(result, "stopReason")
         if stop_reason and not session.prompts:  # in version 2 the answer only says that it has begun
-            session.is_working = False
+            session.end_turn()
             yield Record(session.id, TurnEnded(stop_reason))
 
     # -- both

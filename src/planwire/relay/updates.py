@@ -34,7 +34,7 @@ def _state_changed(line: bytes, update: Fields, session: WireSession, _settled: 
     """The end of a turn in version 2. History that is retold ends with such an update too (R40)."""
     if update.get("state") != "idle" or session.is_retold:
         return [ToClient(line)]
-    session.is_working = False
+    session.end_turn()
     return [ToClient(line), Record(session.id, TurnEnded(text_of(update, "stopReason") or "end_turn"))]
 
 

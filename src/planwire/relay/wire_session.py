@@ -34,9 +34,11 @@ class WireSession:
         self.attached = attached  # it was loaded or resumed: the agent's context is not known
         self.titled = attached
         self.is_working = False
+        self.has_stopped = attached  # and nothing was heard of its plans since
         self.is_plain = True  # there was no plan yet but the one without an id
         self.prompts: set[object] = set()  # those that are unanswered
         self.current: set[PlanId] = set()  # the plans that were set in this turn
+        self.judged: set[PlanId] = set()  # of these, those that a person has been asked about as they are
         self.verdicts: dict[PlanId, str] = {}  # on plans that are still to come in this turn
         self.marks: dict[str, str] = {}
         self.compactions = CompactionFallback()
@@ -72,7 +74,12 @@ class WireSession:
         self.is_working = True
         self._turns_to_settle = max(0, self._turns_to_settle - 1)
         self.current.clear()
+        self.judged.clear()
         self.verdicts.clear()
+
+    def end_turn(self) -> None:
+        self.is_working = False
+        self.has_stopped = True
 
     # -- what the agent says of plans
 
@@ -90,6 +97,7 @@ class WireSession:
         if line == self._line:
             return ()
         self._line = self._unread = self._untold = line
+        self.has_stopped = False
         self._heard.add(None)
         self._removed.discard(None)
         return (RecordLine(self.id, line),)
@@ -146,12 +154,14 @@ class WireSession:
             return
         self._heard.add(plan.id)
         self.current.add(plan.id)
-        if before == plan:
-            return
-        self.plans[plan.id] = plan
-        self._removed.discard(plan.id)
-        yield self._record(PlanSet(plan, via=ACP), streams=streams and isinstance(plan, MarkdownPlan))
+        if before != plan:
+            self.has_stopped = False
+            self.plans[plan.id] = plan
+            self._removed.discard(plan.id)
+            self.judged.discard(plan.id)
+            yield self._record(PlanSet(plan, via=ACP), streams=streams and isinstance(plan, MarkdownPlan))
         if plan.id in self.verdicts:
+            self.judged.add(plan.id)
             yield Record(self.id, PlanReviewed(plan.id, 0, self.verdicts.pop(plan.id)), BY_CLIENT)
 
     def _remove(self, plan_id: PlanId) -> Iterator[Record]:
