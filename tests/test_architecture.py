@@ -19,8 +19,36 @@ RINGS = (
     {"adapters", "demo", "web", "mcp", "terminal", "cli", "__init__", "__main__"},
 )
 CORE = {name for ring in RINGS[:3] for name in ring}
-PURE = {"bisect", "collections", "contextlib", "difflib", "functools", "itertools", "json", "math", "re", "types", "typing", "msgspec", "markdown_it"}
-LATE = {"rich", "markdown_it", "difflib", "json", "asyncio", "argparse", "sqlite3", "acp", "mcp", "pydantic", "textual"}
+PURE = {
+    "bisect",
+    "collections",
+    "contextlib",
+    "difflib",
+    "functools",
+    "itertools",
+    "json",
+    "math",
+    "re",
+    "types",
+    "typing",
+    "msgspec",
+    "markdown_it",
+}
+LATE = {
+    "acp",
+    "argparse",
+    "asyncio",
+    "difflib",
+    "json",
+    "markdown_it",
+    "mcp",
+    "pydantic",
+    "rich",
+    "sqlite3",
+    "starlette",
+    "textual",
+    "uvicorn",
+}
 
 
 def modules() -> Iterator[tuple[str, Path]]:
