@@ -416,3 +416,11 @@ def test_the_agents_folder_and_environment_are_the_relays() -> None:
     code = "import os; print(os.environ['A'], os.getcwd())"
     done = relay_once("--", sys.executable, "-c", code, stdin=subprocess.DEVNULL, cwd=AGENTS, env=environment)
     assert done.stdout == f"b {AGENTS}\n"
+
+
+@pytest.mark.parametrize("grace", ["-1", "soon", "nan", "inf"])
+def test_a_grace_that_makes_no_sense_is_refused(grace: str) -> None:
+    relay = [sys.executable, "-m", "planwire", "relay", f"--grace={grace}", "--", "true"]
+    result = subprocess.run(relay, capture_output=True, check=False, timeout=SOON)
+    assert result.returncode == 2
+    assert b"expected a number of seconds" in result.stderr
