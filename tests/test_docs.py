@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import json
 import re
 import shlex
 import subprocess
@@ -76,6 +77,37 @@ def test_every_command_is_documented() -> None:
     [choices] = [action.choices for action in build_parser()._actions if action.choices]
     for name in choices:
         assert f"$ planwire {name} --help" in page
+
+
+def blocks(page: str, language: str) -> list[str]:
+    text = (ROOT / "docs" / page).read_text()
+    return [code for name, code in BLOCK.findall(text) if name == language]
+
+
+def test_the_mcp_settings_start_a_server(tmp_path: Path) -> None:
+    [settings] = [json.loads(block) for block in blocks("mcp.md", "json")]
+    [server] = settings["mcpServers"].values()
+    assert server["command"] == "planwire"
+    arguments = [str(tmp_path) if word == "/path/to/project" else word for word in server["args"]]
+    client = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "docs", "version": "1"}}
+    hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": client}
+    result = subprocess.run(
+        [sys.executable, "-m", "planwire", *arguments],
+        input=json.dumps(hello).encode() + b"\n",
+        capture_output=True,
+        check=True,
+        timeout=60,
+    )
+    assert json.loads(result.stdout)["result"]["serverInfo"]["name"] == "planwire"
+
+
+def test_the_check_in_ci_is_a_command_that_there_is() -> None:
+    [workflow] = blocks("check.md", "yaml")
+    [values] = re.findall(r"capability: \[(.*)\]", workflow)
+    [command] = re.findall(r"- run: planwire (.*)", workflow)
+    for value in values.split(", "):
+        arguments = shlex.split(command.replace("${{ matrix.capability }}", value))
+        assert build_parser().parse_args(arguments).capability == value
 
 
 def test_links_between_pages_lead_somewhere() -> None:
