@@ -5,6 +5,9 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
+# Many tests start programs: they begin with what was compiled before, whatever the machine's habit.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: help setup demo test check bench pictures clean
 
 help:
