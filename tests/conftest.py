@@ -1,10 +1,16 @@
 """What holds for every test: nothing of the user's own is read or written."""
 
+import signal
 from pathlib import Path
 
 import pytest
 
 from tests import strategies  # noqa: F401  (how hypothesis works here: the same examples every time, no deadlines)
+
+# Programs that the tests start heed these signals, also where the tests run in the background and ignore them.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+for number in (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM):
+    signal.signal(number, signal.SIG_DFL)
 
 
 @pytest.fixture(autouse=True)
