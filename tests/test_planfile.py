@@ -59,6 +59,23 @@ def test_a_link_out_of_the_project_is_refused(project: Path, tmp_path: Path) -> 
     assert "outside the folders" in str(refusal(project / "link.md", project))
 
 
+def test_a_folder_that_becomes_a_link_out_of_the_project_while_it_is_read_is_refused(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / "docs").mkdir()
+    (project / "docs" / "secret.md").write_text("harmless")
+    is_relative_to = Path.is_relative_to
+
+    def swapped_after_the_look(path: Path, root: Path) -> bool:
+        inside = is_relative_to(path, root)
+        (project / "docs").rename(project / "was")
+        (project / "docs").symlink_to(tmp_path)
+        return inside
+
+    monkeypatch.setattr(Path, "is_relative_to", swapped_after_the_look)
+    assert "can't be opened" in str(refusal(project / "docs" / "secret.md", project))
+
+
 def test_a_link_to_another_kind_of_file_is_refused(project: Path) -> None:
     (project / "id_rsa").write_text("key")
     (project / "link.md").symlink_to(project / "id_rsa")

@@ -14,6 +14,8 @@ from planwire.tools import BODY_CAP
 
 __all__ = ["read_plan_file"]
 
+#: How a folder is opened on the way to a file: it must be one, and on Linux it need not be readable.
+_FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _HINT = "give the absolute path of a .md file inside the project, or the text itself as content"
 
 
@@ -36,7 +38,7 @@ def read_plan_file(path: str, folders: Iterable[str | Path], cap: int = BODY_CAP
 
 def _read(path: str, target: Path, cap: int) -> str:
     try:
-        descriptor = os.open(target, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = _opened(target)
     except OSError as error:
         raise _refused(f"{path} can't be opened ({_reason(error)})") from None
     try:
@@ -55,6 +57,19 @@ def _read(path: str, target: Path, cap: int) -> str:
         return data.decode()
     except UnicodeDecodeError:
         raise _refused(f"{path} is not UTF-8 text") from None
+
+
+def _opened(target: Path) -> int:
+    """A file of a path without links, opened folder by folder: a folder may become a link after it was looked at."""
+    folder = os.open(target.anchor, _FOLDER)
+    try:
+        for name in target.parts[1:-1]:
+            inner = os.open(name, _FOLDER, dir_fd=folder)
+            os.close(folder)
+            folder = inner
+        return os.open(target.name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+    finally:
+        os.close(folder)
 
 
 def _reason(error: Exception) -> str:

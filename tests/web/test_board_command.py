@@ -68,7 +68,7 @@ def test_a_port_that_is_taken_is_said_in_one_line(board: Running, capsys: pytest
     assert main(["board", "--port", str(board.server.port)]) == 2
     said = capsys.readouterr().err
     assert said.count("\n") == 1
-    assert "--port" in said
+    assert "(Address already in use): choose another with --port" in said
 
 
 def test_the_editors_of_the_command_are_those_that_have_links() -> None:

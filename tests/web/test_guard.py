@@ -2,6 +2,7 @@
 
 import socket
 from collections.abc import Iterator
+from time import monotonic
 
 import httpx
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from planwire.errors import InputError
 from planwire.journal import open_journal
 from planwire.web import BoardServer
+from planwire.web.connection import LARGEST_REQUEST
 from planwire.web.guard import LARGEST_BODY, LONGEST_ADDRESS
 from planwire.web.server import TOKEN_VARIABLE, new_token
 from tests.web.board import TOKEN, Running, items, running_board
@@ -189,6 +191,54 @@ def test_an_address_or_a_header_that_is_too_long_is_refused(board: Running) -> N
             answer = b""
     assert b" 431 " in answer or not answer or b" 400 " in answer
     assert board.get("/sessions").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "beginning",
+    [
+        b"GET / HTTP/1.1\r\nHost: x\r\n",
+        b"GET / HTTP/1.1\r\nHost: x\r\nX: ",
+        b"GET /",
+        b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n",
+    ],
+    ids=["headers", "one header", "an address", "trailers"],
+)
+def test_a_request_that_never_ends_is_cut_off(board: Running, beginning: bytes) -> None:
+    line = b"x: " + b"x" * 4_000 + b"\r\n" if beginning.endswith(b"\n") else b"x" * 4_000
+
+    def say_all(raw: socket.socket) -> None:
+        raw.sendall(beginning)
+        for _ in range(40 * LARGEST_REQUEST // len(line)):
+            raw.sendall(line)
+
+    raw = socket.create_connection(("127.0.0.1", board.server.port), timeout=20)
+    with raw, pytest.raises((BrokenPipeError, ConnectionResetError)):
+        say_all(raw)
+    assert board.get("/sessions").status_code == 200
+
+
+@pytest.mark.parametrize("said", [b"", b"\r\n", b"GET /sess", b"GET / HTTP/1.1\r\nHost: x\r\nX: "])
+def test_who_does_not_say_what_they_want_holds_no_connection(
+    board: Running, said: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("planwire.web.connection.HEAD_SECONDS", 0.2)
+    with socket.create_connection(("127.0.0.1", board.server.port)) as raw:
+        raw.settimeout(10)
+        raw.sendall(said)
+        assert raw.recv(65_536) == b""
+
+
+def test_a_stream_lasts_longer_than_the_head_of_a_request_may_take(
+    board: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("planwire.web.connection.HEAD_SECONDS", 0.1)
+    board.open()
+    with board.client.stream("GET", "/live/sessions/s1") as answer:
+        lines = answer.iter_lines()
+        since = monotonic()
+        while monotonic() - since < 0.3:  # every note is an event on the stream
+            board.write("s1", items("pending", summary=f"why {monotonic()}"))
+            next(line for line in lines if line.startswith("data:"))
 
 
 @pytest.mark.parametrize(

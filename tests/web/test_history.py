@@ -5,7 +5,16 @@ from collections.abc import Iterator
 
 import pytest
 
-from planwire.events import MessageAdded, PlanChanged, PlanRemoved, SetStatus, TurnEnded
+from planwire.events import (
+    APPROVED,
+    CHANGES_REQUESTED,
+    MessageAdded,
+    PlanChanged,
+    PlanRemoved,
+    PlanReviewed,
+    SetStatus,
+    TurnEnded,
+)
 from planwire.sight.timeline import EVENTS_PER_STATE, Point
 from planwire.steps import Step
 from planwire.web.chart import progress_chart
@@ -43,6 +52,15 @@ def test_every_change_is_on_the_time_line_with_who_and_when(board: Running) -> N
     assert "Two are enough." in by_seq["2"]
     assert "step 3" in by_seq["5"]
     assert "cancelled" in by_seq["6"]
+
+
+@pytest.mark.parametrize(("verdict", "words"), [(APPROVED, "approved"), (CHANGES_REQUESTED, "changes requested")])
+def test_a_review_says_its_verdict_once(board: Running, verdict: str, words: str) -> None:
+    fill(board)
+    seq = board.write("s1", PlanReviewed("main", 2, verdict), by="ana")
+    page = board.page("/sessions/s1/history")
+    row = page[page.index(f'id="e{seq}"') : page.index(f'id="e{seq - 1}"')]
+    assert row.count(f">{words}") == 1
 
 
 def test_the_plan_is_shown_as_it_was_at_any_moment(board: Running) -> None:

@@ -21,6 +21,8 @@ MOST_WORDS: Final = 12
 
 #: The words for what happened, where they are not the kind itself.
 _SAID: Final = {
+    "approved": "",
+    "changes_requested": "",
     "completed": "done",
     "in_progress": "started",
     "pending": "open again",

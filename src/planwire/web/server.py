@@ -14,6 +14,7 @@ import uvicorn
 from planwire.errors import InputError
 from planwire.journal import Journal
 from planwire.web.app import BoardApp
+from planwire.web.connection import Connection
 from planwire.web.hub import MOST_WATCHERS
 
 __all__ = ["LOOPBACK", "TOKEN_VARIABLE", "BoardServer", "new_token"]
@@ -62,6 +63,7 @@ class BoardServer:
         self.app = BoardApp(journal, self.token, hosts, cookie=cookie, editor=editor, folders=folders)
         config = uvicorn.Config(
             self.app,
+            http=Connection,
             log_level="warning",
             access_log=False,
             proxy_headers=False,
@@ -69,7 +71,6 @@ class BoardServer:
             date_header=False,
             lifespan="on",
             ws="none",
-            h11_max_incomplete_event_size=32 * 1024,
             timeout_graceful_shutdown=3,
         )
         self._server = _Server(config, self.app.hub.end_streams)
@@ -126,4 +127,5 @@ def _listen(host: str, port: int) -> socket.socket:
         )
     except (OSError, OverflowError) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        why = why.partition(" (while")[0]  # Python says the address again
         raise InputError(f"the board can't listen on {host} port {port} ({why}): choose another with --port") from None
