@@ -1,4 +1,4 @@
-"""An agent that reads a prompt, thinks until a file is there, and answers; whether or not there is more input."""
+"""An agent that reads a prompt, thinks until a file is there (for 20 seconds at most), and answers: more input or not."""
 
 import sys
 import time
@@ -11,6 +11,7 @@ print('{"jsonrpc":"2.0","id":2,"result":{"sessionId":"s"}}', flush=True)
 while "session/prompt" not in sys.stdin.readline():
     pass
 sys.stdin.read()
-while not THOUGHT.exists():
+end = time.monotonic() + 20
+while not THOUGHT.exists() and time.monotonic() < end:
     time.sleep(0.01)
 print('{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}', flush=True)

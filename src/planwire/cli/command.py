@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["Formatter", "ListFormatter", "new_command"]
+__all__ = ["Formatter", "ListFormatter", "new_command", "seconds"]
 
 
 class Formatter(argparse.RawDescriptionHelpFormatter):
@@ -37,3 +37,14 @@ def new_command(
     )
     parser.set_defaults(run=run)
     return parser
+
+
+def seconds(text: str) -> float:
+    """A number of seconds, as an argument."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number < float("inf"):
+        raise argparse.ArgumentTypeError(f"expected a number of seconds, found {text!r}")
+    return number

@@ -4,7 +4,7 @@ import argparse
 import sys
 from typing import Any
 
-from planwire.cli.command import new_command
+from planwire.cli.command import new_command, seconds
 from planwire.cli.journals import add_journal_option
 from planwire.errors import InputError
 
@@ -42,20 +42,10 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--wait",
         metavar="SECONDS",
-        type=_seconds,
+        type=seconds,
         default=25.0,
         help="how long a call waits for a review before it says that it is still waiting (25)",
     )
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = -1.0
-    if not 0 <= seconds < float("inf"):
-        raise argparse.ArgumentTypeError(f"expected a number of seconds, found {text!r}")
-    return seconds
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -5,7 +5,7 @@ import sys
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
-from planwire.cli.command import new_command
+from planwire.cli.command import new_command, seconds
 from planwire.errors import InputError
 
 if TYPE_CHECKING:
@@ -48,21 +48,11 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--grace",
         metavar="SECONDS",
-        type=_seconds,
+        type=seconds,
         default=5.0,
         help="how long a silent agent may ignore the end of its input (5)",
     )
     parser.add_argument("agent", metavar="-- AGENT ...", nargs=argparse.REMAINDER, help="the agent's command")
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = -1.0
-    if not 0 <= seconds < float("inf"):
-        raise argparse.ArgumentTypeError(f"expected a number of seconds, found {text!r}")
-    return seconds
 
 
 def run(arguments: argparse.Namespace) -> int:
