@@ -1,4 +1,4 @@
-"""An agent that reads a prompt, thinks until a file is there (for 20 seconds at most), and answers: more input or not."""
+"""An agent that reads a prompt, thinks until a file is there (20 seconds at most), and answers: more input or not."""
 
 import sys
 import time
