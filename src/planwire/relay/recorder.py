@@ -26,9 +26,8 @@ __all__ = ["Recorder"]
 SLICE: Final = 32
 QUIET_SLICE: Final = 256
 GATHER: Final = 0.01
-#: Whatever the traffic, so many are worked off at a time while more than so many wait: nobody may fall behind for ever.
-MOST_AT_ONCE: Final = 96
-BEHIND: Final = 200
+#: While there is traffic the pause is longer by so many seconds.
+MAKE_WAY: Final = 0.03
 #: Seconds between two looks at what others wrote to the sessions of this connection.
 LOOK: Final = 0.2
 #: Seconds until a journal that could not be written is tried again.
@@ -110,7 +109,10 @@ class Recorder:
             if self._held or self._backlog.wait(self._look()):
                 seen = self._traffic()
                 sleep(GATHER)
-                self._most = SLICE if self._traffic() != seen else QUIET_SLICE
+                self._most = QUIET_SLICE
+                if self._traffic() != seen:
+                    self._most = SLICE
+                    sleep(MAKE_WAY)
             if not self._work():
                 self._pause()
         self._finish()
@@ -141,8 +143,7 @@ class Recorder:
         return True
 
     def _advance(self, journal: Journal) -> None:
-        waiting = len(self._held) + len(self._backlog)
-        for _ in range(min(self._most if waiting < BEHIND else MOST_AT_ONCE, len(self._held))):
+        for _ in range(min(self._most, len(self._held))):
             self._take(journal, self._held[0])
             self._held.popleft()
         for wire_id, followed in self._followed.items():
