@@ -15,7 +15,7 @@ from planwire.relay.actions import Meet, Record, RecordLine
 
 __all__ = ["MOST_BYTES", "MOST_RECORDS", "Arrived", "Backlog"]
 
-MOST_RECORDS: Final = 1_000
+MOST_RECORDS: Final = 500
 MOST_BYTES: Final = 32 * 1024 * 1024
 
 
