@@ -185,10 +185,16 @@ def _show(update: Json, seen: Seen) -> None:
 
 
 def loses_nothing(direct: Talk, behind: Talk) -> bool:
-    """Whether a person sees with the relay all that they see without it, in the same order and the same words."""
+    """Whether a person sees with the relay all that they see without it, in the same order and the same words.
+
+    A change of mode comes from a path of its own in the agents, now before the call that caused it, now after it: the
+    modes are compared among themselves.
+    """
     without, within = person_sees(direct), person_sees(behind)
-    left = iter(_anonymous(within.flow))
-    assert all(any(shown == other for other in left) for shown in _anonymous(without.flow)), (without.flow, within.flow)
+    for mode in (True, False):
+        wanted, left = (_anonymous(s for s in seen.flow if (s[0] == "mode") is mode) for seen in (without, within))
+        remaining = iter(left)
+        assert all(any(shown == other for other in remaining) for shown in wanted), (without.flow, within.flow)
     assert len(without.calls) == len(within.calls)
     for before, after in zip(without.calls.values(), within.calls.values(), strict=True):
         kept = {key: after.get(key) for key, value in before.items() if value not in ([], None)}
