@@ -290,8 +290,9 @@ def test_show_for_a_program_has_all_that_is_known(run: Run) -> None:
     assert plan["progress"] == {"done": 1, "total": 3}
     assert plan["wishes"][0]["note"] == "soon"
     assert plan["wishes"][0]["changes"][0] == {"do": "add", "content": "Check the logout"}
-    assert plan["review"]["verdict"] == "changes_requested"
-    assert plan["review"]["stale"] is False
+    [review] = plan["reviews"]
+    assert (review["verdict"], review["stale"]) == ("changes_requested", False)
+    assert plan["asked"] is None
     assert design["content"] == "# Design\n\nThe first word.\n"
 
 
@@ -406,7 +407,7 @@ def test_export_as_a_document(run: Run, folder: Path) -> None:
     )
     document = run("export").out
     assert "### Wishes\n\n- user: add Check the logout; soon\n" in document
-    assert "### Review\n\n- user: changes requested at revision 4\n  - Small commits\n" in document
+    assert "### Reviews\n\n- user: changes requested (revision 4)\n  - Small commits\n" in document
     assert "## design\n\n# Design\n\nThe first word.\n" in document
 
 

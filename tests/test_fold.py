@@ -11,6 +11,8 @@ from planwire.events import (
     ACP,
     APPROVED,
     CHANGES_REQUESTED,
+    COMMENTED,
+    DISMISSED,
     AddStep,
     Comment,
     ContextCompacted,
@@ -23,6 +25,7 @@ from planwire.events import (
     PlanSet,
     Recorded,
     RemoveStep,
+    ReviewAsked,
     RewordStep,
     SessionOpened,
     SetPriority,
@@ -31,7 +34,7 @@ from planwire.events import (
     TurnEnded,
     WishWithdrawn,
 )
-from planwire.fold import AGENT, PLANWIRE, PlanRecord, SessionState, check_revision, fold_all
+from planwire.fold import AGENT, MOST_REVIEWS, PLANWIRE, PlanRecord, SessionState, check_revision, fold_all
 
 USER = "user"
 Told: TypeAlias = Event | tuple[str, Event]
@@ -161,6 +164,36 @@ def test_a_review_is_of_a_revision_and_stale_when_the_plan_moved_on() -> None:
     assert not record.review_is_stale
     assert the_plan(*events, PlanChanged("p", "x")).review_is_stale
     assert not the_plan(*events, PlanChanged("p", "x"), (USER, PlanReviewed("p", 3, APPROVED))).review_is_stale
+
+
+def test_every_word_on_a_plan_is_kept_and_the_last_one_counts() -> None:
+    words: list[Told] = [(USER, PlanReviewed("p", 1, COMMENTED, (Comment(text),))) for text in ("one", "two")]
+    record = the_plan(set_by_tools(plan("a")), *words)
+    assert [review.comments for review in record.reviews] == [(Comment("one"),), (Comment("two"),)]
+    assert record.review == record.reviews[-1]
+    assert len(the_plan(set_by_tools(plan("a")), *words * MOST_REVIEWS).reviews) == MOST_REVIEWS
+
+
+def test_an_agent_waits_for_a_review_until_there_is_one_or_it_goes_on() -> None:
+    waits: list[Told] = [set_by_tools(plan("a")), ReviewAsked("p", ("Yes", "No"))]
+    asked = the_plan(*waits).asked
+    assert asked is not None
+    assert (asked.seq, asked.options) == (2, ("Yes", "No"))
+    assert the_plan(*waits).revision == 1
+    for still in ((USER, PlanReviewed("p", 1, COMMENTED, (Comment("hm"),))), (USER, PlanChanged("p", "x"))):
+        assert the_plan(*waits, still).asked == asked
+    ends: list[Told] = [
+        (USER, PlanReviewed("p", 1, APPROVED, answer="Yes")),
+        (USER, PlanReviewed("p", 1, DISMISSED)),
+        PlanChanged("p", "going on"),
+        set_by_tools(plan("b")),
+        PlanRemoved("p"),
+        TurnEnded("cancelled"),
+    ]
+    for end in ends:
+        assert the_plan(*waits, end).asked is None
+    assert the_plan(*waits, ends[0]).reviews[0].answer == "Yes"
+    assert "q" not in folded(*waits, ReviewAsked("q")).plans
 
 
 def test_a_turn_that_ended_is_stopped_until_the_agent_goes_on() -> None:

@@ -175,11 +175,11 @@ def test_the_form_of_a_snapshot_is_known(journal: MemoryJournal) -> None:
     kept = journal.snapshot("s")
     assert kept is not None
     rules, state = msgspec.msgpack.decode(kept.data)
-    assert rules == 1
+    assert rules == 2
     assert set(state) == {"id", "seq", "opened", "plans", "stopped", "compacted"}
     assert " ".join(state["plans"]["main"]) == (
-        "state owner version base supersedes revision created_at changed_at summary mode deltas numbered wishes review "
-        "removed"
+        "state owner version base supersedes revision created_at changed_at summary mode deltas numbered wishes "
+        "reviews asked removed"
     )
     assert state["plans"]["main"]["state"]["memory"]["owners"] == {"read": ["s1"], "write": ["s2"], "test": ["s3"]}
 

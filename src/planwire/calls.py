@@ -15,8 +15,9 @@ from msgspec import Struct
 from planwire.changes import apply_changes
 from planwire.errors import PlanError, PlanwireError, StaleRevision, ToolError, UnknownStep
 from planwire.events import AddStep, Event, PlanChanged, PlanSet, RemoveStep, RewordStep, SetStatus, StepChange
-from planwire.fold import PlanRecord, SessionState, check_revision
+from planwire.fold import PlanRecord, Review, SessionState, check_revision
 from planwire.plan import Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan, Plan, PlanId, meaning
+from planwire.reviews import unanswered
 from planwire.steps import Step
 from planwire.tools import BODY_CAP, DELTA_CAP, GET_PLAN, REVIEW, SET_PLAN, TOOL_NAMES, UPDATE_PLAN
 
@@ -335,10 +336,17 @@ def plan_value(state: SessionState, plan_id: PlanId, detail: str = "full") -> Fi
     if record.wishes:
         value["wishes"] = [{"by": each.by, "note": each.note, "changes": list(each.changes)} for each in record.wishes]
     if record.review:
-        review = msgspec.to_builtins(record.review)
-        value["review"] = {**review, "stale": record.review_is_stale}
+        value["review"] = _review_value(record, record.review)
+        earlier = [each for each in unanswered(record) if each is not record.review]
+        if earlier:
+            value["earlier_reviews"] = [_review_value(record, each) for each in earlier]
     plain: Fields = msgspec.json.decode(msgspec.json.encode(value))
     return plain
+
+
+def _review_value(record: PlanRecord, review: Review) -> Fields:
+    value: Fields = msgspec.to_builtins(review)
+    return {**value, "stale": record.is_stale(review)}
 
 
 def _step_value(step: Step) -> Fields:

@@ -68,11 +68,12 @@ class PlanError(PlanwireError):
 
 
 class StaleRevision(PlanError):
-    """The plan moved on: the write was meant for another revision. `current` is the one that it is at."""
+    """The plan moved on: the write was meant for the revision `expected`. `current` is the one that it is at."""
 
-    def __init__(self, message: str, current: int) -> None:
+    def __init__(self, message: str, current: int, expected: int) -> None:
         super().__init__(message)
         self.current = current
+        self.expected = expected
 
 
 class UnknownStep(PlanError):

@@ -15,6 +15,7 @@ __all__ = [
     "APPROVED",
     "CHANGES_REQUESTED",
     "COMMENTED",
+    "DISMISSED",
     "TOOLS",
     "AddStep",
     "Comment",
@@ -28,6 +29,7 @@ __all__ = [
     "PlanSet",
     "Recorded",
     "RemoveStep",
+    "ReviewAsked",
     "RewordStep",
     "SessionOpened",
     "SetPriority",
@@ -44,6 +46,7 @@ ACP = "acp"
 APPROVED = "approved"
 CHANGES_REQUESTED = "changes_requested"
 COMMENTED = "commented"
+DISMISSED = "dismissed"
 
 
 class SetStatus(Struct, frozen=True, tag_field="do", tag="status"):
@@ -133,14 +136,24 @@ class Comment(Struct, frozen=True, omit_defaults=True):
     step: str | None = None
 
 
+class ReviewAsked(Struct, frozen=True, tag_field="event", tag="review_asked", omit_defaults=True):
+    """The agent waits for a person's word on a plan. `options` are the answers that it offers, if it asks through its
+    client: then one of them is given there."""
+
+    plan_id: PlanId
+    options: tuple[str, ...] = ()
+
+
 class PlanReviewed(Struct, frozen=True, tag_field="event", tag="plan_reviewed", omit_defaults=True):
-    """A person's word on a plan as it was at a revision. `selected` are the steps to run; None is all of them."""
+    """A person's word on a plan as it was at a revision. `selected` are the steps to run; None is all of them. `answer`
+    is the option that was chosen, if the agent had offered some."""
 
     plan_id: PlanId
     revision: int
     verdict: str
     comments: tuple[Comment, ...] = ()
     selected: tuple[str, ...] | None = None
+    answer: str | None = None
 
 
 class WishWithdrawn(Struct, frozen=True, tag_field="event", tag="wish_withdrawn"):
@@ -176,6 +189,7 @@ Event: TypeAlias = (
     | PlanSet
     | PlanChanged
     | PlanRemoved
+    | ReviewAsked
     | PlanReviewed
     | WishWithdrawn
     | TurnEnded

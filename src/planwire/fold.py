@@ -4,14 +4,16 @@
 event that is in the journal has happened. Whether an event may be written at all is asked before, with
 `check_revision`.
 
-| event | version | revision | steps | deltas | wishes | review |
-|---|---|---|---|---|---|---|
-| `PlanSet` | + 1 | its number | tracked | from here on | those that it contains are settled | stale |
-| `PlanChanged` | | its number | changed | + 1 | | stale |
-| the same, by another than the owner | | its number | | | + 1 | |
-| `PlanRemoved` | | its number | hidden | | | |
-| `PlanReviewed` | | | | | | this one |
-| `WishWithdrawn` | | its number | | | - 1 | |
+| event | version | revision | steps | deltas | wishes | reviews | asked |
+|---|---|---|---|---|---|---|---|
+| `PlanSet` | + 1 | its number | tracked | from here on | those that it contains are settled | stale | no more |
+| `PlanChanged` | | its number | changed | + 1 | | stale | no more, if by the agent |
+| the same, by another than the owner | | its number | | | + 1 | stale | |
+| `PlanRemoved` | | its number | hidden | | | | no more |
+| `ReviewAsked` | | | | | | | this |
+| `PlanReviewed` | | | | | | + 1 | no more, if it is a verdict |
+| `WishWithdrawn` | | its number | | | - 1 | stale | |
+| `TurnEnded` | | | | | | | no more |
 
 A plan that was set with planwire's tools is planwire's: anybody's change is a change. A plan that an agent reports over
 ACP is the agent's, and its next report replaces it: there a person's change is a wish, until a report contains it.
@@ -27,6 +29,7 @@ from planwire.changes import apply_changes
 from planwire.errors import PlanError, StaleRevision
 from planwire.events import (
     ACP,
+    COMMENTED,
     AddStep,
     Comment,
     ContextCompacted,
@@ -38,6 +41,7 @@ from planwire.events import (
     PlanSet,
     Recorded,
     RemoveStep,
+    ReviewAsked,
     RewordStep,
     SessionOpened,
     SetPriority,
@@ -49,11 +53,24 @@ from planwire.events import (
 from planwire.plan import PlanId, meaning
 from planwire.steps import PlanState, track
 
-__all__ = ["AGENT", "PLANWIRE", "Delta", "PlanRecord", "Review", "SessionState", "check_revision", "fold", "fold_all"]
+__all__ = [
+    "AGENT",
+    "PLANWIRE",
+    "Asked",
+    "Delta",
+    "PlanRecord",
+    "Review",
+    "SessionState",
+    "check_revision",
+    "fold",
+    "fold_all",
+]
 
 #: Who a plan belongs to, and so whose changes are changes.
 PLANWIRE: Final = "planwire"
 AGENT: Final = "agent"
+#: So many reviews of a plan are known at a time. The journal has them all.
+MOST_REVIEWS: Final = 32
 
 
 class Delta(Struct, frozen=True):
@@ -68,7 +85,7 @@ class Delta(Struct, frozen=True):
 
 
 class Review(Struct, frozen=True):
-    """The last word on a plan, and the revision that it was about."""
+    """A word on a plan, and the revision that it was about."""
 
     seq: int
     at: int
@@ -77,6 +94,15 @@ class Review(Struct, frozen=True):
     verdict: str
     comments: tuple[Comment, ...]
     selected: tuple[str, ...] | None
+    answer: str | None = None
+
+
+class Asked(Struct, frozen=True):
+    """The agent waits for a word on a plan. With `options`, the client asks its user for one of them."""
+
+    seq: int
+    at: int
+    options: tuple[str, ...]
 
 
 class PlanRecord(Struct, frozen=True):
@@ -95,13 +121,23 @@ class PlanRecord(Struct, frozen=True):
     deltas: tuple[Delta, ...] = ()
     numbered: int = 0
     wishes: tuple[Delta, ...] = ()
-    review: Review | None = None
+    reviews: tuple[Review, ...] = ()
+    asked: Asked | None = None
     removed: bool = False
 
     @property
+    def review(self) -> Review | None:
+        """The last word on the plan."""
+        return self.reviews[-1] if self.reviews else None
+
+    @property
     def review_is_stale(self) -> bool:
-        """Whether the plan moved on after the revision that was reviewed."""
-        return self.review is not None and self.review.revision != self.revision
+        """Whether the plan moved on after the revision that was reviewed last."""
+        return self.review is not None and self.is_stale(self.review)
+
+    def is_stale(self, review: Review) -> bool:
+        """Whether the plan moved on after the revision that a review was about."""
+        return review.revision != self.revision
 
 
 class SessionState(Struct, frozen=True):
@@ -140,7 +176,8 @@ def check_revision(state: SessionState, plan_id: PlanId, expected: int | None) -
     current = record.revision if record else 0
     if expected is not None and expected != current:
         name = "the plan" if plan_id is None else f"the plan {plan_id!r}"
-        raise StaleRevision(f"{name} is at revision {current}, not {expected}: read it again and decide anew", current)
+        problem = f"{name} is at revision {current}, not {expected}: read it again and decide anew"
+        raise StaleRevision(problem, current, expected)
 
 
 _Changes = dict[str, Any]
@@ -169,7 +206,7 @@ def _set(state: SessionState, recorded: Recorded, event: PlanSet) -> _Changes:
         event.mode,
         numbered=before.numbered if before else 0,
         wishes=tuple(wish for wish in before.wishes if not _contains(after, wish)) if before else (),
-        review=before.review if before else None,
+        reviews=before.reviews if before else (),
     )
     return {**_put(state, record), "stopped": None}
 
@@ -187,22 +224,33 @@ def _changed(state: SessionState, recorded: Recorded, event: PlanChanged) -> _Ch
     except PlanError:  # it was refused when it was to be written, or the rules were others then
         after = record.state
     changed = replace(record, state=after, deltas=(*record.deltas, delta), **touched)
-    return {**_put(state, changed), "stopped": None if recorded.by == AGENT else state.stopped}
+    if recorded.by != AGENT:
+        return _put(state, changed)
+    return {**_put(state, replace(changed, asked=None)), "stopped": None}
 
 
 def _removed(state: SessionState, recorded: Recorded, event: PlanRemoved) -> _Changes:
     record = state.plans.get(event.plan_id)
     if record is None:
         return {}
-    return _put(state, replace(record, removed=True, revision=recorded.seq, changed_at=recorded.at))
+    return _put(state, replace(record, removed=True, revision=recorded.seq, changed_at=recorded.at, asked=None))
+
+
+def _asked(state: SessionState, recorded: Recorded, event: ReviewAsked) -> _Changes:
+    record = state.live().get(event.plan_id)
+    if record is None:
+        return {}
+    return _put(state, replace(record, asked=Asked(recorded.seq, recorded.at, event.options)))
 
 
 def _reviewed(state: SessionState, recorded: Recorded, event: PlanReviewed) -> _Changes:
     record = state.plans.get(event.plan_id)
     if record is None:
         return {}
-    words = event.revision, event.verdict, event.comments, event.selected
-    return _put(state, replace(record, review=Review(recorded.seq, recorded.at, recorded.by, *words)))
+    words = event.revision, event.verdict, event.comments, event.selected, event.answer
+    review = Review(recorded.seq, recorded.at, recorded.by, *words)
+    asked = record.asked if event.verdict == COMMENTED else None
+    return _put(state, replace(record, reviews=(*record.reviews, review)[-MOST_REVIEWS:], asked=asked))
 
 
 def _withdrawn(state: SessionState, recorded: Recorded, event: WishWithdrawn) -> _Changes:
@@ -213,8 +261,11 @@ def _withdrawn(state: SessionState, recorded: Recorded, event: WishWithdrawn) ->
     return _put(state, replace(record, wishes=wishes, revision=recorded.seq, changed_at=recorded.at))
 
 
-def _ended(_state: SessionState, _recorded: Recorded, event: TurnEnded) -> _Changes:
-    return {"stopped": event.stop_reason}
+def _ended(state: SessionState, _recorded: Recorded, event: TurnEnded) -> _Changes:
+    if not any(record.asked for record in state.plans.values()):
+        return {"stopped": event.stop_reason}
+    plans = {plan_id: replace(record, asked=None) for plan_id, record in state.plans.items()}
+    return {"stopped": event.stop_reason, "plans": plans}
 
 
 def _compacted(_state: SessionState, recorded: Recorded, _event: ContextCompacted) -> _Changes:
@@ -226,6 +277,7 @@ _RULES: Final[dict[type[Event], Callable[[SessionState, Recorded, Any], _Changes
     PlanSet: _set,
     PlanChanged: _changed,
     PlanRemoved: _removed,
+    ReviewAsked: _asked,
     PlanReviewed: _reviewed,
     WishWithdrawn: _withdrawn,
     TurnEnded: _ended,

@@ -13,6 +13,8 @@ from planwire.diff import compare
 from planwire.events import (
     APPROVED,
     CHANGES_REQUESTED,
+    COMMENTED,
+    DISMISSED,
     AddStep,
     ContextCompacted,
     MessageAdded,
@@ -23,6 +25,7 @@ from planwire.events import (
     PlanSet,
     Recorded,
     RemoveStep,
+    ReviewAsked,
     RewordStep,
     SessionOpened,
     SetPriority,
@@ -31,11 +34,11 @@ from planwire.events import (
     TurnEnded,
     WishWithdrawn,
 )
-from planwire.fold import AGENT, PlanRecord, SessionState, fold
+from planwire.fold import AGENT, PlanRecord, Review, SessionState, fold
 from planwire.plan import FilePlan, MarkdownPlan, PlanId, meaning
 from planwire.steps import PlanState, Progress
 
-__all__ = ["Moment", "Word", "history", "plan_name", "tell", "wish_words"]
+__all__ = ["Moment", "Word", "history", "plan_name", "tell", "verdict_words", "wish_words"]
 
 
 class Word(Struct, frozen=True, omit_defaults=True):
@@ -71,7 +74,7 @@ def tell(recorded: Recorded, before: SessionState, after: SessionState) -> Momen
     """What an event did to its session."""
     event = recorded.event
     plan_id, words = _told(recorded, before, after)
-    about_plan = isinstance(event, PlanSet | PlanChanged | PlanRemoved | PlanReviewed | WishWithdrawn)
+    about_plan = isinstance(event, PlanSet | PlanChanged | PlanRemoved | ReviewAsked | PlanReviewed | WishWithdrawn)
     record = after.plans.get(plan_id) if about_plan else None
     steps = record.state.steps if record and not record.removed else ()
     progress = Progress.of(steps)
@@ -110,6 +113,9 @@ def _told(recorded: Recorded, before: SessionState, after: SessionState) -> tupl
             return plan_id, _changed(recorded, event, before.plans.get(plan_id), after.plans.get(plan_id))
         case PlanRemoved(plan_id=plan_id):
             return plan_id, (Word("plan_removed", "plan removed"),)
+        case ReviewAsked(plan_id=plan_id, options=options):
+            offered = f": {' / '.join(options)}" if options else ""
+            return plan_id, (Word("asked", f"asked for a review{offered}"),)
         case PlanReviewed(plan_id=plan_id):
             return plan_id, _reviewed(event, after.plans.get(plan_id))
         case WishWithdrawn(plan_id=plan_id, wish=wish):
@@ -199,8 +205,10 @@ def _unseen(before: PlanState, after: PlanState) -> Word:
 
 
 def _reviewed(event: PlanReviewed, record: PlanRecord | None) -> tuple[Word, ...]:
-    kind = event.verdict if event.verdict in (APPROVED, CHANGES_REQUESTED) else "comment"
-    words = [Word(kind, f"{event.verdict.replace('_', ' ')} (revision {event.revision})")]
+    known = (APPROVED, CHANGES_REQUESTED, DISMISSED)
+    words = [Word(event.verdict, verdict_words(event))] if event.verdict in known else []
+    if event.verdict not in (*known, COMMENTED):
+        words.append(Word("other", verdict_words(event)))
     if event.selected is not None:
         words.append(Word("selected", f"steps to run: {', '.join(event.selected) or 'none'}"))
     texts = {step.id: step.content for step in record.state.steps} if record else {}
@@ -208,6 +216,12 @@ def _reviewed(event: PlanReviewed, record: PlanRecord | None) -> tuple[Word, ...
         about = f"{texts.get(comment.step, comment.step)}: " if comment.step else ""
         words.append(Word("comment", f"{about}{comment.text}", comment.step))
     return tuple(words)
+
+
+def verdict_words(review: PlanReviewed | Review) -> str:
+    """What was said of a plan as a whole, with the answer that was chosen if it was one of several."""
+    answer = f": {review.answer}" if review.answer else ""
+    return f"{review.verdict.replace('_', ' ')}{answer} (revision {review.revision})"
 
 
 def _wish_word(change: StepChange, texts: dict[str, str]) -> Word:

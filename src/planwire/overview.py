@@ -7,12 +7,15 @@ from msgspec import Struct
 from planwire.fold import SessionState
 from planwire.steps import Progress
 
-__all__ = ["DONE", "RUNNING", "STOPPED", "Overview", "overview", "total_progress"]
+__all__ = ["DONE", "RUNNING", "STOPPED", "WAITING", "Overview", "overview", "total_progress"]
 
-#: What a session is doing: its agent works, or ended its turn with work left, or everything on its plans is done.
+#: What a session is doing: its agent works, or waits for its user (it asked for a review, or ended its turn of its own
+#: accord with work left), or was stopped, or everything on its plans is done.
 RUNNING: Final = "running"
+WAITING: Final = "waiting"
 STOPPED: Final = "stopped"
 DONE: Final = "done"
+_OWN_ACCORD: Final = ("end_turn", "completed", "idle")
 
 
 class Overview(Struct, frozen=True):
@@ -41,7 +44,7 @@ def overview(state: SessionState, first_at: int, last_at: int) -> Overview:
     opened = state.opened
     return Overview(
         state.id,
-        DONE if 0 < progress.total == progress.done else RUNNING if state.stopped is None else STOPPED,
+        _doing(state, progress),
         state.stopped,
         opened.agent if opened else None,
         opened.client if opened else None,
@@ -56,6 +59,16 @@ def overview(state: SessionState, first_at: int, last_at: int) -> Overview:
         first_at,
         last_at,
     )
+
+
+def _doing(state: SessionState, progress: Progress) -> str:
+    if any(record.asked for record in state.live().values()):
+        return WAITING
+    if 0 < progress.total == progress.done:
+        return DONE
+    if state.stopped is None:
+        return RUNNING
+    return WAITING if state.stopped in _OWN_ACCORD else STOPPED
 
 
 def total_progress(state: SessionState) -> Progress:

@@ -3,10 +3,10 @@
 A review counts however late it is asked for: a person may be faster than the model, or say something while it works on.
 """
 
-from planwire.fold import AGENT, PlanRecord, SessionState
+from planwire.fold import AGENT, PlanRecord, Review, SessionState
 from planwire.plan import PlanId
 
-__all__ = ["Told"]
+__all__ = ["Told", "unanswered"]
 
 
 class Told:
@@ -37,6 +37,11 @@ class Told:
             record = state.plans.get(plan_id)
             if record and record.review:
                 self._last[plan_id] = record.review.seq
+
+
+def unanswered(record: PlanRecord) -> tuple[Review, ...]:
+    """The reviews that the agent has not answered with a change of the plan."""
+    return tuple(review for review in record.reviews if review.seq > _last_word_of_agent(record))
 
 
 def _last_word_of_agent(record: PlanRecord) -> int:

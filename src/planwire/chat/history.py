@@ -23,7 +23,7 @@ COMPACT: Final = "compact"
 REBASE: Final = "rebase"
 
 #: Counts the versions of what is kept and of how it is folded. A view that was kept by other rules is folded anew.
-RULES = 2
+RULES = 3
 
 
 class _Kept(Struct):

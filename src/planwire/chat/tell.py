@@ -24,7 +24,7 @@ from planwire.events import (
     StepChange,
     WishWithdrawn,
 )
-from planwire.fold import PlanRecord, SessionState
+from planwire.fold import PlanRecord, Review, SessionState
 from planwire.plan import Fields, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan, PlanId
 
 __all__ = ["merged_plan", "told"]
@@ -62,8 +62,8 @@ def merged_plan(record: PlanRecord, message_id: str) -> PlanMessage:
     message = _plan_message(record, message_id, _plan_name(record.base))
     notes = [delta.note for delta in record.deltas if delta.note]
     wishes = [f"the {wish.by} wishes: {_wished(wish.note, wish.changes)}" for wish in record.wishes]
-    review = [_reviewed(record)] if record.review and not record.review_is_stale else []
-    merged = {"merged": record.numbered, "notes": [*notes, *wishes, *review]}
+    reviews = [_reviewed(review) for review in record.reviews if not record.is_stale(review)]
+    merged = {"merged": record.numbered, "notes": [*notes, *wishes, *reviews]}
     return msgspec.structs.replace(message, plan={**message.plan, **merged})
 
 
@@ -139,9 +139,7 @@ def _wished(note: str | None, changes: tuple[StepChange, ...]) -> str:
     return "; ".join([*words, *(change_line(_plain(change)) for change in changes)])
 
 
-def _reviewed(record: PlanRecord) -> str:
-    review = record.review
-    assert review is not None
+def _reviewed(review: Review) -> str:
     words = [f"the {review.by} said: {review.verdict.replace('_', ' ')}"]
     if review.selected is not None:
         words.append(f"run only {', '.join(review.selected) or 'no step'}")

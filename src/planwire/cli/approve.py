@@ -43,6 +43,6 @@ def run(arguments: argparse.Namespace) -> int:
     with journal_to_read(arguments) as journal:
         target = find_target(journal, arguments)
         seen = confirm(target, arguments, "Ask for changes?" if arguments.changes else "Approve this?")
-        write(journal, target, seen, lambda state: review(state, target.plan_id, seen, verdict, comments))
+        write(journal, target, lambda state: review(state, target.plan_id, seen, verdict, comments))
     print(f"{verdict.replace('_', ' ')}: {target.plan_id or 'plan'}, revision {seen}")
     return 0

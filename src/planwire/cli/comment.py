@@ -39,6 +39,6 @@ def run(arguments: argparse.Namespace) -> int:
     words = [Comment(arguments.text, arguments.step)]
     with journal_to_read(arguments) as journal:
         target = find_target(journal, arguments)
-        write(journal, target, target.record.revision, lambda state: comment(state, target.plan_id, None, words))
+        write(journal, target, lambda state: comment(state, target.plan_id, None, words))
     print(f"said of {arguments.step or target.plan_id or 'the plan'}")
     return 0

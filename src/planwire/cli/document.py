@@ -4,10 +4,11 @@ from collections.abc import Iterator
 
 import msgspec
 
-from planwire.fold import Delta, PlanRecord, SessionState
-from planwire.moments import plan_name, wish_words
+from planwire.fold import PlanRecord, SessionState
+from planwire.moments import plan_name, verdict_words
 from planwire.plan import CANCELLED, COMPLETED, IN_PROGRESS, FilePlan, MarkdownPlan, OtherPlan, meaning
 from planwire.safe import one_line, printable
+from planwire.sight.overlay import wish_sentence
 from planwire.steps import Step
 
 __all__ = ["document"]
@@ -71,18 +72,12 @@ def _checkbox(step: Step) -> str:
 
 def _last_words(record: PlanRecord) -> Iterator[str]:
     notes = [f"- {one_line(delta.by)}: {one_line(delta.note)}" for delta in record.deltas if delta.note]
-    wishes = [f"- {one_line(wish.by)}: {one_line(_wish(record, wish))}" for wish in record.wishes]
-    review = []
-    if record.review is not None:
-        since = ", changed since" if record.review_is_stale else ""
-        verdict = one_line(record.review.verdict).replace("_", " ")
-        review.append(f"- {one_line(record.review.by)}: {verdict} at revision {record.review.revision}{since}")
-        review += [f"  - {one_line(comment.text)}" for comment in record.review.comments]
-    for title, lines in (("Notes", notes), ("Wishes", wishes), ("Review", review)):
+    wishes = [f"- {one_line(wish.by)}: {one_line(wish_sentence(record, wish))}" for wish in record.wishes]
+    reviews = []
+    for review in record.reviews:
+        since = ", changed since" if record.is_stale(review) else ""
+        reviews.append(f"- {one_line(review.by)}: {one_line(verdict_words(review))}{since}")
+        reviews += [f"  - {one_line(comment.text)}" for comment in review.comments]
+    for title, lines in (("Notes", notes), ("Wishes", wishes), ("Reviews", reviews)):
         if lines:
             yield from (f"### {title}", "", *lines, "")
-
-
-def _wish(record: PlanRecord, wish: Delta) -> str:
-    words = [word.text for word in wish_words(record.state, wish.changes)]
-    return "; ".join([*words, wish.note] if wish.note else words)

@@ -66,7 +66,6 @@ def run(arguments: argparse.Namespace) -> int:
         state = write(
             journal,
             target,
-            record.revision,
             lambda state: change(state, target.plan_id, record.revision, changes, arguments.note),
         )
     owned = state.plans[target.plan_id].owner == PLANWIRE

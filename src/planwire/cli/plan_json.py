@@ -36,11 +36,12 @@ def plan_value(state: PlanState) -> dict[str, Any]:
 
 
 def record_value(record: PlanRecord) -> dict[str, Any]:
-    """A plan with all that a journal knows of it: the why, changes since it was set, wishes, the last review."""
+    """A plan with all that a journal knows of it: the why, changes since it was set, wishes, reviews."""
     value = plan_value(record.state)
     for name in ("owner", "version", "revision", "created_at", "changed_at", "summary", "mode", "removed"):
         value[name] = getattr(record, name)
     value["changes"] = msgspec.to_builtins(record.deltas)
     value["wishes"] = msgspec.to_builtins(record.wishes)
-    value["review"] = record.review and {**msgspec.to_builtins(record.review), "stale": record.review_is_stale}
+    value["reviews"] = [{**msgspec.to_builtins(each), "stale": record.is_stale(each)} for each in record.reviews]
+    value["asked"] = msgspec.to_builtins(record.asked)
     return value

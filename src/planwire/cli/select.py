@@ -37,6 +37,6 @@ def run(arguments: argparse.Namespace) -> int:
     with journal_to_read(arguments) as journal:
         target = find_target(journal, arguments)
         seen = confirm(target, arguments, f"Run {', '.join(arguments.steps)} only?")
-        write(journal, target, seen, lambda state: select(state, target.plan_id, seen, arguments.steps))
+        write(journal, target, lambda state: select(state, target.plan_id, seen, arguments.steps))
     print(f"to run: {', '.join(dict.fromkeys(arguments.steps))} of {target.plan_id or 'the plan'}, revision {seen}")
     return 0

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from planwire.cli.choose import SESSION_HELP, choose_plan, choose_session, revision
 from planwire.cli.journals import add_journal_option
-from planwire.errors import Conflict, InputError, StaleRevision
+from planwire.errors import InputError
 
 if TYPE_CHECKING:
     from planwire.events import Event
     from planwire.fold import PlanRecord, SessionState
     from planwire.journal import Journal
     from planwire.plan import PlanId
+    from planwire.sight.steering import MovedOn
 
 __all__ = ["Target", "add_target", "confirm", "find_target", "write"]
 
-USER: Final = "user"
 #: How many of the events that came between are listed.
 LISTED: Final = 8
 
@@ -85,47 +85,29 @@ def confirm(target: Target, arguments: argparse.Namespace, question: str) -> int
     return target.record.revision
 
 
-def write(journal: "Journal", target: Target, seen: int, prepare: "Callable[[SessionState], Event]") -> "SessionState":
+def write(journal: "Journal", target: Target, prepare: "Callable[[SessionState], Event]") -> "SessionState":
     """Append what a person does, after whatever others did meanwhile. If the plan moved on since the revision that was
     seen, it is said how."""
-    from planwire.journal import Stamped, catch_up  # noqa: PLC0415
+    from planwire.sight.steering import MovedOn, steer  # noqa: PLC0415
 
-    state = target.state
-    while True:
-        state = catch_up(journal, state)
-        try:
-            event = prepare(state)
-        except StaleRevision:
-            raise _moved_on(journal, target, seen) from None
-        try:
-            journal.append(target.session, [Stamped(time_ns() // 1_000_000, USER, event)], state.seq)
-        except Conflict:
-            continue
-        return catch_up(journal, state)
+    try:
+        return steer(journal, target.state, target.plan_id, prepare)
+    except MovedOn as moved:
+        raise InputError(_since_then(moved)) from None
 
 
-def _moved_on(journal: "Journal", target: Target, seen: int) -> InputError:
+def _since_then(moved: "MovedOn") -> str:
     """What happened to the plan since the revision that was meant: to be looked at before deciding again."""
-    from planwire.journal import state_at  # noqa: PLC0415
-    from planwire.moments import history, plan_name  # noqa: PLC0415
     from planwire.safe import one_line  # noqa: PLC0415
 
-    name = plan_name(target.plan_id)
-    lines = []
-    now = None
-    for moment, _, after in history(journal.read(target.session, seen), state_at(journal, target.session, seen)):
-        now = after.plans.get(target.plan_id)
-        if moment.plan == name and moment.words:
-            lines.append(
-                f"  {moment.seq}  {one_line(moment.by)}: {one_line('; '.join(word.text for word in moment.words))}"
-            )
-    revision = now.revision if now else 0
-    return InputError(
-        "\n".join(
-            [
-                f"the plan {name!r} is at revision {revision}, and you saw {seen}. Nothing was written. Since then:",
-                *(lines[-LISTED:] or ["  (that revision is not one of this plan)"]),
-                f"Look at it (planwire show), and decide again with --revision {revision}",
-            ]
-        )
+    lines = [
+        f"  {moment.seq}  {one_line(moment.by)}: {one_line('; '.join(word.text for word in moment.words))}"
+        for moment in moved.moments[-LISTED:]
+    ]
+    return "\n".join(
+        [
+            f"{moved}. Since then:",
+            *(lines or ["  (that revision is not one of this plan)"]),
+            f"Look at it (planwire show), and decide again with --revision {moved.revision}",
+        ]
     )

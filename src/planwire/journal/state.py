@@ -93,7 +93,7 @@ class View(Generic[_S]):
 
 
 #: What is true of a session's plans: all that `fold` knows.
-STATE: Final = View("state", SessionState, SessionState, fold, rules=1)
+STATE: Final = View("state", SessionState, SessionState, fold, rules=2)
 
 
 def load_state(journal: Journal, session: str) -> SessionState:

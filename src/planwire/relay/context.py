@@ -57,15 +57,12 @@ def tell(why: str, records: Iterable[PlanRecord], since: int = 0) -> str:
         name = OWN if record.state.plan.id is None and MAIN in ids else record.state.plan.id
         plan = merged_plan(record, _NAME)
         parts.append(_shortened(rendered(structs.replace(plan, plan={**plan.plan, "id": name}))))
-        review = record.review
-        if review is not None and record.review_is_stale and review.seq > since:  # of the plan as it was before
-            words = {
-                name: value
-                for name, value in json.decode(json.encode(review)).items()
-                if name not in ("seq", "at", "by")
-            }
-            payload = {"plan_id": name, "by": review.by, "review": words}
-            parts.append(rendered(EventMessage(_NAME, "", {"subkind": PLAN_DELTA, "payload": payload})))
+        for review in record.reviews:
+            if record.is_stale(review) and review.seq > since:  # of the plan as it was before
+                said = json.decode(json.encode(review))
+                words = {key: value for key, value in said.items() if key not in ("seq", "at", "by")}
+                payload = {"plan_id": name, "by": review.by, "review": words}
+                parts.append(rendered(EventMessage(_NAME, "", {"subkind": PLAN_DELTA, "payload": payload})))
     return "\n".join(parts)
 
 

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from planwire.acp.messages import Body, Extension, Removal
 from planwire.events import ACP, Event, PlanRemoved, PlanReviewed, PlanSet, Recorded
-from planwire.fold import PLANWIRE, PlanRecord, SessionState, fold
+from planwire.fold import PLANWIRE, Delta, PlanRecord, Review, SessionState, fold
 from planwire.plan import FilePlan, ItemsPlan, MarkdownPlan, Plan, PlanId
 from planwire.relay.actions import BY_AGENT, BY_CLIENT, BY_RELAY, Known, Record, RecordLine, Warn
 from planwire.relay.compaction import CompactionFallback, fell_by_more_than_half
@@ -273,5 +273,5 @@ def _is_steered(record: PlanRecord, told: int) -> bool:
     made with the tools: there that is no wish."""
     if any(wish.seq > told for wish in record.wishes):
         return True
-    said = (*record.deltas, record.review) if record.owner == PLANWIRE else (record.review,)
-    return any(each is not None and each.seq > told and each.by not in _KNOWS for each in said)
+    said: list[Delta | Review] = [*record.deltas, *record.reviews] if record.owner == PLANWIRE else [*record.reviews]
+    return any(each.seq > told and each.by not in _KNOWS for each in said)

@@ -18,20 +18,17 @@ from planwire.errors import JournalError, JournalUnavailable
 from planwire.events import Recorded
 from planwire.fold import SessionState, fold
 from planwire.journal import Journal, KnownSession, catch_up, load_state
-from planwire.overview import RUNNING, STOPPED, Overview, overview
+from planwire.overview import RUNNING, Overview, overview
 from planwire.plan import FilePlan, PlanId
 from planwire.sight.files import FilePlans, FileText, with_files
 
-__all__ = ["WAITING", "Session", "Sessions"]
+__all__ = ["Session", "Sessions"]
 
 #: How many states are kept in memory.
 KEPT_STATES: Final = 512
 #: Seconds between two looks for sessions that were forgotten.
 ROLL_CALL: Final = 3.0
 
-#: An agent that ended its turn of its own accord waits for its user; any other end is a stop.
-WAITING: Final = "waiting"
-_OWN_ACCORD: Final = ("end_turn", "completed", "idle")
 #: An agent that said nothing for so many milliseconds works no more: it was ended without a word.
 SILENCE: Final = 24 * 3_600_000
 _SILENT: Final = "silent for a day"
@@ -154,8 +151,6 @@ class Sessions:
         if state.stopped is None and time.time() * 1_000 - last_at > SILENCE:
             shown = replace(shown, stopped=_SILENT)
         glance = overview(shown, first_at, last_at)
-        if glance.state == STOPPED and glance.stop_reason in _OWN_ACCORD:
-            glance = replace(glance, state=WAITING)
         session = Session(shown, files, glance, state)
         self._glances[state.id] = glance
         self._kept[state.id] = session

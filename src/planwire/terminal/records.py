@@ -9,11 +9,12 @@ from rich.text import Text
 
 from planwire.ages import age
 from planwire.events import APPROVED
-from planwire.fold import Delta, PlanRecord, SessionState
-from planwire.moments import plan_name, wish_words
+from planwire.fold import PlanRecord, Review, SessionState
+from planwire.moments import plan_name, verdict_words
 from planwire.overview import RUNNING, Overview
 from planwire.plan import MarkdownPlan, PlanId
 from planwire.safe import one_line, printable
+from planwire.sight.overlay import wish_sentence
 from planwire.terminal.sessions import STATE_LOOK, folder_name
 from planwire.terminal.views import plan_view
 
@@ -113,23 +114,18 @@ def _last_words(record: PlanRecord, now: int, *, brief: bool) -> Iterator[_Said]
     for delta in notes[-most:]:
         yield _said("✎", "blue", delta.by, delta.at, now, delta.note or "")
     for wish in record.wishes:
-        yield _said("☆", "magenta", wish.by, wish.at, now, _wish(record, wish))
-    yield from _review(record, now, brief=brief)
+        yield _said("☆", "magenta", wish.by, wish.at, now, f"wishes: {wish_sentence(record, wish)}")
+    for review in record.reviews[-most:]:
+        yield from _review(record, review, now, brief=brief)
+    if record.asked:
+        offered = f": {' / '.join(record.asked.options)}" if record.asked.options else ""
+        yield _said("◆", "magenta", "agent", record.asked.at, now, f"waits for a review{offered}")
 
 
-def _wish(record: PlanRecord, wish: Delta) -> str:
-    words = [word.text for word in wish_words(record.state, wish.changes)]
-    return f"wishes: {'; '.join([*words, wish.note] if wish.note else words)}"
-
-
-def _review(record: PlanRecord, now: int, *, brief: bool) -> Iterator[_Said]:
-    review = record.review
-    if review is None:
-        return
+def _review(record: PlanRecord, review: Review, now: int, *, brief: bool) -> Iterator[_Said]:
     sign, style = ("✔", "green") if review.verdict == APPROVED else ("✎", "yellow")
-    verdict = f"{review.verdict.replace('_', ' ')} (revision {review.revision})"
-    since = "; the plan has changed since" if record.review_is_stale else ""
-    yield _said(sign, style, review.by, review.at, now, verdict + since)
+    since = "; the plan has changed since" if record.is_stale(review) else ""
+    yield _said(sign, style, review.by, review.at, now, verdict_words(review) + since)
     if brief:
         return
     if review.selected is not None:

@@ -6,9 +6,8 @@ from typing import Final
 from rich.cells import cell_len
 
 from planwire.ages import age
-from planwire.overview import DONE, RUNNING, STOPPED, Overview
+from planwire.overview import DONE, RUNNING, STOPPED, WAITING, Overview
 from planwire.safe import one_line
-from planwire.sight.sessions import WAITING
 from planwire.terminal.lines import Line, Part, between, fitted, progress_bar
 from planwire.terminal.plan_lines import MINUTE
 from planwire.terminal.sessions import folder_name

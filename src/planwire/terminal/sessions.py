@@ -10,14 +10,19 @@ from rich.table import Table
 from rich.text import Text
 
 from planwire.ages import age
-from planwire.overview import DONE, RUNNING, STOPPED, Overview
+from planwire.overview import DONE, RUNNING, STOPPED, WAITING, Overview
 from planwire.safe import one_line
 from planwire.steps import Progress
 from planwire.terminal.views import bar
 
 __all__ = ["STATE_LOOK", "folder_name", "sessions_lines", "sessions_list"]
 
-STATE_LOOK: Final = {RUNNING: ("▶", "bold cyan"), STOPPED: ("■", "yellow"), DONE: ("✔", "green")}
+STATE_LOOK: Final = {
+    RUNNING: ("▶", "bold cyan"),
+    STOPPED: ("■", "yellow"),
+    WAITING: ("◆", "magenta"),
+    DONE: ("✔", "green"),
+}
 #: In columns a title is no longer than this: the whole of it is in `show`, and in JSON.
 TITLE: Final = 60
 

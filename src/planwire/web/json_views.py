@@ -55,7 +55,8 @@ def plan_json(session: str, record: PlanRecord, file: FileText | None) -> dict[s
         "steps": [asdict(step) for step in record.state.steps],
         "changes": record.deltas,
         "wishes": record.wishes,
-        "review": None if record.review is None else {**asdict(record.review), "stale": record.review_is_stale},
+        "reviews": [{**asdict(review), "stale": record.is_stale(review)} for review in record.reviews],
+        "asked": record.asked,
     }
     match plan:
         case ItemsPlan(entries=entries, meta=meta):

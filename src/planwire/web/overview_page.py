@@ -7,8 +7,7 @@ from urllib.parse import urlencode
 
 from msgspec import Struct
 
-from planwire.overview import DONE, RUNNING, STOPPED, Overview
-from planwire.sight.sessions import WAITING
+from planwire.overview import DONE, RUNNING, STOPPED, WAITING, Overview
 from planwire.steps import Progress
 from planwire.web.addresses import OVERVIEW, encode_id, session_address
 from planwire.web.html import EMPTY, Html, el, void
