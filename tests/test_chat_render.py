@@ -130,12 +130,15 @@ def test_updates_that_are_no_changes_say_what_they_are() -> None:
         "verdict": "changes_requested",
         "selected": ["s1", "s2"],
         "comments": [{"text": "Too slow", "step": "s1"}, {"text": "Fine"}],
+        "steps": {"s1": "Read the config"},
     }
     assert block(delta("d", by="user", review=review)) == (
         '<plan-update id="main">\n'
         "The user reviewed revision 7: changes requested.\n"
-        "Run only these steps now: s1, s2.\n"
-        "s1: Too slow\n"
+        "Run only these steps now, and leave the others until you are told:\n"
+        "s1 Read the config\n"
+        "s2\n"
+        "s1 (Read the config): Too slow\n"
         "plan: Fine\n"
         "</plan-update>"
     )

@@ -131,8 +131,9 @@ def test_a_review_is_told() -> None:
     assert story.shown(review, "user") == (
         '<plan-update id="main">\n'
         "The user reviewed revision 1: changes requested.\n"
-        "Run only these steps now: s1.\n"
-        "s2: Why?\n"
+        "Run only these steps now, and leave the others until you are told:\n"
+        "s1 Read\n"
+        "s2 (Write): Why?\n"
         "</plan-update>"
     )
 
@@ -189,7 +190,8 @@ def test_a_merged_plan_holds_all_that_happened_since_it_was_set() -> None:
         "s3 [ ] (medium) Test\n"
         "why: It broke\n"
         "note: Slow disk\n"
-        "note: the user said: approved; run only s3; plan: Good; s3: Quick!\n"
+        "note: the user said: approved; run only s3 now, and leave the others until you are told; plan: Good; "
+        "s3: Quick!\n"
         "</plan>"
     )
 

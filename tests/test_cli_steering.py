@@ -88,13 +88,13 @@ def test_a_plan_that_moved_on_is_not_approved_unseen(journal: Journal, plans: Bl
 
 def test_a_comment_on_a_step_reaches_the_agent(plans: BlockingPlanSession) -> None:
     planwire("comment", "--step", "s2", "in Rust, please")
-    assert "s2: in Rust, please" in json.dumps(plans.pending())
+    assert "s2 (write): in Rust, please" in json.dumps(plans.pending())
     assert "no step 's9'" in planwire("comment", "--step", "s9", "?", code=2)
 
 
 def test_selected_steps_are_told_so_that_an_agent_can_act_on_it(plans: BlockingPlanSession) -> None:
     assert planwire("select", "s2", "--revision", "2") == "to run: s2 of main, revision 2\n"
-    assert "Run only these steps now: s2." in json.dumps(plans.pending())
+    assert "Run only these steps now, and leave the others until you are told:\ns2 write\n" in plans.pending()[0]["content"]
 
 
 def test_a_plan_is_changed_in_an_editor(journal: Journal, plans: BlockingPlanSession, tmp_path: Path) -> None:

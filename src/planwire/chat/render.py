@@ -16,6 +16,7 @@ import msgspec
 from planwire.chat.escape import attribute, inside
 from planwire.chat.messages import EventMessage, Hidden, PlanMessage
 from planwire.chat.roles import SUMMARIZATION_MARKER
+from planwire.events import COMMENTED
 from planwire.plan import CANCELLED, COMPLETED, IN_PROGRESS, PENDING, Entry, ItemsPlan, MarkdownPlan, meaning
 from planwire.steps import Step, track
 
@@ -99,15 +100,24 @@ def _opening_words(payload: dict[str, Any]) -> str:
 
 
 def _review(review: dict[str, Any], by: str) -> Iterable[str]:
-    yield f"The {by} reviewed revision {review.get('revision')}: {str(review.get('verdict')).replace('_', ' ')}."
+    revision, verdict = review.get("revision"), str(review.get("verdict"))
+    if verdict == COMMENTED:
+        yield f"The {by} commented on revision {revision}:"
+    else:
+        yield f"The {by} reviewed revision {revision}: {verdict.replace('_', ' ')}."
+    named = review.get("steps")
+    words = named if isinstance(named, dict) else {}
     match review.get("selected"):
         case []:
             yield "No step is to be run now."
         case [*steps]:
-            yield f"Run only these steps now: {', '.join(map(str, steps))}."
+            yield "Run only these steps now, and leave the others until you are told:"
+            yield from (_one_line(f"{step} {words.get(step, '')}") for step in steps)
     for comment in _list(review.get("comments")):
         if isinstance(comment, dict):
-            yield f"{comment.get('step') or 'plan'}: {comment.get('text', '')}"
+            step = comment.get("step")
+            about = f"{step} ({_shortened(str(words[step]))})" if step in words else step or "plan"
+            yield f"{about}: {comment.get('text', '')}"
 
 
 def change_line(change: Any) -> str:

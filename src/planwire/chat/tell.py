@@ -27,9 +27,9 @@ from planwire.events import (
 from planwire.fold import PlanRecord, Review, SessionState
 from planwire.plan import Fields, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan, PlanId
 
-__all__ = ["merged_plan", "told"]
+__all__ = ["merged_plan", "review_words", "told"]
 
-_NOT_OF_REVIEW = ("event", "plan_id")
+_NOT_OF_REVIEW = ("event", "plan_id", "seq", "at", "by")
 
 
 def told(recorded: Recorded, before: SessionState, after: SessionState) -> Stored | None:
@@ -49,12 +49,19 @@ def told(recorded: Recorded, before: SessionState, after: SessionState) -> Store
         case PlanRemoved(plan_id=plan_id) if plan_id in before.live():
             return _update(recorded, plan_id, {"removed": True})
         case PlanReviewed(plan_id=plan_id) as event if plan_id in before.plans:
-            review = {key: value for key, value in _plain(event).items() if key not in _NOT_OF_REVIEW}
-            return _update(recorded, plan_id, {"review": review})
+            return _update(recorded, plan_id, {"review": review_words(event, before.plans[plan_id])})
         case WishWithdrawn(plan_id=plan_id, wish=wish) if plan_id in before.plans:
             wishes = {each.seq: each.number for each in before.plans[plan_id].wishes}
             return _update(recorded, plan_id, {"withdrawn": wishes[wish]}) if wish in wishes else None
     return None
+
+
+def review_words(review: PlanReviewed | Review, record: PlanRecord) -> Fields:
+    """A review as it is told: with the words of the steps that it names, so that nobody has to look them up."""
+    words: Fields = {key: value for key, value in _plain(review).items() if key not in _NOT_OF_REVIEW}
+    named = {*(review.selected or ()), *(comment.step for comment in review.comments)}
+    steps = {step.id: step.content for step in record.state.steps if step.id in named}
+    return {**words, "steps": steps} if steps else words
 
 
 def merged_plan(record: PlanRecord, message_id: str) -> PlanMessage:
@@ -142,6 +149,6 @@ def _wished(note: str | None, changes: tuple[StepChange, ...]) -> str:
 def _reviewed(review: Review) -> str:
     words = [f"the {review.by} said: {review.verdict.replace('_', ' ')}"]
     if review.selected is not None:
-        words.append(f"run only {', '.join(review.selected) or 'no step'}")
+        words.append(f"run only {', '.join(review.selected) or 'no step'} now, and leave the others until you are told")
     words += [f"{comment.step or 'plan'}: {comment.text}" for comment in review.comments]
     return "; ".join(words)

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Final
 from zlib import crc32
 
-from msgspec import json, structs
+from msgspec import structs
 
 from planwire.acp.dialects import MAIN
 from planwire.acp.lower import OWN
@@ -48,7 +48,7 @@ def tell(why: str, records: Iterable[PlanRecord], since: int = 0) -> str:
     from planwire.chat.messages import EventMessage  # noqa: PLC0415  (rarely needed, and slow to import)
     from planwire.chat.render import block as rendered  # noqa: PLC0415
     from planwire.chat.roles import PLAN_DELTA  # noqa: PLC0415
-    from planwire.chat.tell import merged_plan  # noqa: PLC0415
+    from planwire.chat.tell import merged_plan, review_words  # noqa: PLC0415
 
     parts = [f"{why} (Added by planwire, which keeps the plan of this session.)"]
     records = list(records)
@@ -59,9 +59,7 @@ def tell(why: str, records: Iterable[PlanRecord], since: int = 0) -> str:
         parts.append(_shortened(rendered(structs.replace(plan, plan={**plan.plan, "id": name}))))
         for review in record.reviews:
             if record.is_stale(review) and review.seq > since:  # of the plan as it was before
-                said = json.decode(json.encode(review))
-                words = {key: value for key, value in said.items() if key not in ("seq", "at", "by")}
-                payload = {"plan_id": name, "by": review.by, "review": words}
+                payload = {"plan_id": name, "by": review.by, "review": review_words(review, record)}
                 parts.append(rendered(EventMessage(_NAME, "", {"subkind": PLAN_DELTA, "payload": payload})))
     return "\n".join(parts)
 
