@@ -94,7 +94,8 @@ def test_a_comment_on_a_step_reaches_the_agent(plans: BlockingPlanSession) -> No
 
 def test_selected_steps_are_told_so_that_an_agent_can_act_on_it(plans: BlockingPlanSession) -> None:
     assert planwire("select", "s2", "--revision", "2") == "to run: s2 of main, revision 2\n"
-    assert "Run only these steps now, and leave the others until you are told:\ns2 write\n" in plans.pending()[0]["content"]
+    told = plans.pending()[0]["content"]
+    assert "Run only these steps now, and leave the others until you are told:\ns2 write\n" in told
 
 
 def test_a_plan_is_changed_in_an_editor(journal: Journal, plans: BlockingPlanSession, tmp_path: Path) -> None:
