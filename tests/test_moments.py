@@ -13,6 +13,8 @@ from planwire.cli.document import document
 from planwire.cli.export import acp_lines
 from planwire.events import (
     ACP,
+    COMMENTED,
+    DISMISSED,
     TOOLS,
     AddStep,
     Comment,
@@ -26,6 +28,7 @@ from planwire.events import (
     PlanSet,
     Recorded,
     RemoveStep,
+    ReviewAsked,
     RewordStep,
     SessionOpened,
     SetPriority,
@@ -38,6 +41,8 @@ from planwire.fold import SessionState
 from planwire.moments import Moment, Word, history
 from planwire.overview import overview
 from planwire.plan import Entry, ItemsPlan, MarkdownPlan
+from planwire.relay.context import STEERED, block, mark_message
+from planwire.relay.context import tell as tell_again
 from planwire.sight.compare import compare_states
 from planwire.terminal.differences import difference_lines
 from planwire.terminal.moments import moment_line
@@ -59,7 +64,8 @@ events: SearchStrategy[Event] = st.one_of(
     st.builds(PlanSet, plans(ids), st.none() | texts, st.sampled_from((ACP, TOOLS))),
     st.builds(PlanChanged, ids, st.none() | texts, st.lists(step_changes, max_size=3).map(tuple)),
     st.builds(PlanRemoved, ids),
-    st.builds(PlanReviewed, ids, st.integers(0, 9), texts, st.lists(comments).map(tuple)),
+    st.builds(PlanReviewed, ids, st.integers(0, 9), texts, st.lists(comments).map(tuple), answer=st.none() | texts),
+    st.builds(ReviewAsked, ids, st.lists(texts, max_size=3).map(tuple)),
     st.builds(WishWithdrawn, ids, st.integers(0, 9)),
     st.builds(TurnEnded, texts),
     st.builds(MessageAdded, st.fixed_dictionaries({}, optional={"role": texts | st.none()})),
@@ -125,6 +131,23 @@ def plan(*texts: str) -> PlanSet:
 )
 def test_words_say_what_an_event_did(before: Event, event: Event, words: list[Word]) -> None:
     assert list(told(before, event).words) == words
+
+
+def test_a_question_and_its_answer_are_said_with_the_options() -> None:
+    assert told(plan("a"), ReviewAsked("p", ("Yes", "No"))).words == (Word("asked", "asked for a review: Yes / No"),)
+    answer = PlanReviewed("p", 1, DISMISSED, (Comment("why?"),), answer="No")
+    words = [Word("dismissed", "dismissed: No (revision 1)"), Word("comment", "why?")]
+    assert list(told(plan("a"), answer, by="client").words) == words
+    assert told(plan("a"), PlanReviewed("p", 1, COMMENTED, (Comment("why?"),))).words == (Word("comment", "why?"),)
+
+
+def test_what_the_relay_told_the_agent_is_history_and_the_chat_is_not() -> None:
+    mark, text = block(tell_again(STEERED, []), "word")
+    again = told(MessageAdded(mark_message(mark, text, 1)))
+    reason = "The user has reviewed the plan or wishes it changed."
+    assert again.words == (Word("told", f"the agent was told its plan again: {reason}"),)
+    assert not again.is_message
+    assert told(MessageAdded({"role": "user", "content": "hello"})).is_message
 
 
 def test_a_plan_that_comes_back_is_no_change() -> None:

@@ -62,6 +62,11 @@ class Moment(Struct, frozen=True):
     done: int | None = None
     total: int | None = None
 
+    @property
+    def is_message(self) -> bool:
+        """Whether it is a message of the chat, which says nothing of plans."""
+        return any(word.kind == "message" for word in self.words)
+
 
 def history(events: Iterable[Recorded], state: SessionState) -> Iterator[tuple[Moment, SessionState, SessionState]]:
     """Every event as a moment, with the states before and after it. `state` is the one before the first of them."""
@@ -122,6 +127,9 @@ def _told(recorded: Recorded, before: SessionState, after: SessionState) -> tupl
             return plan_id, (Word("withdrawn", f"the wish of event {wish} was taken back"),)
         case TurnEnded(stop_reason=reason):
             return None, (Word("stopped", f"turn ended: {reason}"),)
+        case MessageAdded(message={"role": "event", "content": str(text), "extra": {"event": {"source": "relay"}}}):
+            why = text.partition("\n")[2].partition(". ")[0]
+            return None, (Word("told", f"the agent was told its plan again: {why}."),)
         case MessageAdded(message=message):
             return None, (Word("message", f"message: {message.get('role', 'unknown')}"),)
         case ContextCompacted(reason=reason):

@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
         wanted = (
             moment
             for moment in moments
-            if (plan is None or moment.plan == plan) and (arguments.messages or moment.event != "message_added")
+            if (plan is None or moment.plan == plan) and (arguments.messages or not moment.is_message)
         )
         chosen = wanted if arguments.last is None else deque(wanted, arguments.last)
         if arguments.json:

@@ -9,7 +9,6 @@ from collections import OrderedDict
 from threading import Lock
 from typing import Final, NamedTuple
 
-from planwire.events import MessageAdded
 from planwire.fold import SessionState, fold_all
 from planwire.journal import Journal
 from planwire.moments import Moment, history
@@ -56,7 +55,7 @@ class Timeline:
                 self._state = after
                 if after.seq % EVENTS_PER_STATE == 0:
                     self._states.append(after)
-                if moment.event != MessageAdded.__struct_config__.tag:
+                if not moment.is_message:
                     self._add(moment, after)
 
     def _add(self, moment: Moment, after: SessionState) -> None:

@@ -28,12 +28,15 @@ _LOOK: Final = {
     "wish": ("☆", "magenta"),
     "settled": ("★", "magenta"),
     "withdrawn": ("☆", "dim"),
+    "asked": ("◆", "magenta"),
     "approved": ("✔", "bold green"),
+    "dismissed": ("○", "dim"),
     "changes_requested": ("✎", "bold yellow"),
     "comment": ("›", "yellow"),
     "selected": ("▸", "yellow"),
     "stopped": ("■", "yellow"),
     "compacted": ("⇣", "dim"),
+    "told": ("↻", "dim"),
     "message": ("…", "dim"),
 }
 #: A line names this many changes; the rest are counted.

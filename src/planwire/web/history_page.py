@@ -21,7 +21,9 @@ MOST_WORDS: Final = 12
 
 #: The words for what happened, where they are not the kind itself.
 _SAID: Final = {
+    "asked": "",
     "approved": "",
+    "dismissed": "",
     "changes_requested": "",
     "completed": "done",
     "in_progress": "started",
@@ -34,6 +36,7 @@ _SAID: Final = {
     "opened": "",
     "stopped": "",
     "compacted": "",
+    "told": "",
     "text": "text",
 }
 
