@@ -16,9 +16,9 @@ from planwire.journal.protocol import Followed, Stop
 __all__ = ["Bell", "Look", "follow"]
 
 #: Seconds between two looks while events come in, and between two glances when none has come for QUIET seconds. To wake
-#: up costs a tenth of a millisecond, most of it the system's: 18 ms keep an idle follower well under 1 % of a core.
+#: up costs a tenth of a millisecond, most of it the system's: 20 ms keep an idle follower well under 1 % of a core.
 BUSY_WAIT: Final = 0.004
-IDLE_WAIT: Final = 0.018
+IDLE_WAIT: Final = 0.020
 QUIET: Final = 1.0
 #: Seconds after which it looks in any case: a file system may be late to tell a glance of a change.
 TRUST: Final = 0.25
