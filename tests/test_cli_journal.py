@@ -242,7 +242,7 @@ def test_show_tells_wishes_and_the_review(run: Run) -> None:
     assert "claude-agent-acp 0.99.0 · zed" in shown
     assert "✔ Read the code" in shown
     assert "▶ Write a test" in shown
-    assert "☆ user, 35 min ago: wishes: add Check the logout; soon" in shown
+    assert "☆ user, 35 min ago: wish 3: add Check the logout; soon" in shown
     assert "✎ user, 20 min ago: changes requested (revision 4)" in shown
     assert "steps to run: s2, s3" in shown
     assert "“s3: Small commits”" in shown

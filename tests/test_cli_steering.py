@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from planwire import BlockingPlanSession, open_journal
-from planwire.events import ACP, APPROVED, CHANGES_REQUESTED, PlanSet, SessionOpened
+from planwire.events import ACP, APPROVED, CHANGES_REQUESTED, PlanChanged, PlanSet, SessionOpened
 from planwire.fold import PlanRecord
 from planwire.journal import Journal, Stamped, load_state
 from planwire.plan import Entry, ItemsPlan
@@ -142,7 +142,8 @@ def test_a_step_that_both_changed_is_not_overwritten(
     journal: Journal, plans: BlockingPlanSession, tmp_path: Path
 ) -> None:
     script = MEANWHILE.format(journal=str(tmp_path / "default.db"), change={"reword": {"s1": "read the config"}})
-    assert "decide again about s1. Nothing was changed" in planwire("edit", editor=an_editor(tmp_path, script), code=2)
+    said = planwire("edit", editor=an_editor(tmp_path, script), code=2)
+    assert "decide again about s1. Nothing was changed. What you wrote:\n[x] read {s1}\n" in said
     assert main_plan(journal).state.steps[0].content == "read the config"
     assert main_plan(journal).state.steps[0].status == "pending"
 
@@ -156,6 +157,19 @@ def test_on_an_agents_own_plan_a_change_is_a_wish(journal: Journal, tmp_path: Pa
     record = main_plan(journal)
     assert record.state.steps[0].status == "pending"
     assert len(record.wishes) == 1
+
+
+def test_a_wish_is_taken_back(journal: Journal, tmp_path: Path) -> None:
+    plan = ItemsPlan("main", (Entry("read", "medium", "pending"),))
+    opened = Stamped(1, "relay", SessionOpened(cwd=str(tmp_path)))
+    wish, other = (Stamped(1, "user", PlanChanged("main", text)) for text in ("be quick", "be careful"))
+    journal.append("session-1", [opened, Stamped(1, "agent", PlanSet(plan, via=ACP)), wish, other])
+    assert "wish 3: be quick" in planwire("show")
+    assert planwire("edit", "--take-back") == "taken back: be careful\n"
+    assert [each.note for each in main_plan(journal).wishes] == ["be quick"]
+    assert "no wish of event 4 that is still open" in planwire("edit", "--take-back", "4", code=2)
+    assert planwire("edit", "--take-back", "3") == "taken back: be quick\n"
+    assert "the open ones are of events: none" in planwire("edit", "--take-back", code=2)
 
 
 def test_which_plan_is_meant_is_asked_where_it_is_not_clear(journal: Journal, plans: BlockingPlanSession) -> None:

@@ -6,19 +6,20 @@ import shlex
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from planwire.cli.choose import revision
 from planwire.cli.command import new_command
 from planwire.cli.journals import journal_to_read
 from planwire.cli.steering import Target, add_target, find_target, write
 from planwire.errors import InputError, PlanError
 
 if TYPE_CHECKING:
-    from planwire.events import StepChange
-    from planwire.fold import PlanRecord
+    from planwire.events import PlanChanged, StepChange
+    from planwire.fold import PlanRecord, SessionState
     from planwire.journal import Journal
     from planwire.steps import PlanState
 
@@ -28,10 +29,14 @@ _EXAMPLES = """\
 examples:
   planwire edit                             the plan of this folder's latest session, in $VISUAL or $EDITOR
   planwire edit --plan main --note "why"    with a word on it
+  planwire edit --take-back                 take your last wish back (--take-back 12: that one; planwire show has the numbers)
   EDITOR="code --wait" planwire edit        in an editor of your choice
 
 On a plan that is the agent's own your changes are wishes: the agent is told with its next prompt, and decides.
 """
+
+#: The wish that is meant if none is named.
+_LAST: Final = 0
 
 _HELP: Final = """\
 # One step a line: [ ] to do, [~] in progress, [x] done, [-] cancelled; (high) or (low) before its text.
@@ -50,54 +55,99 @@ def add_parser(commands: Any) -> None:
         examples=_EXAMPLES,
     )
     parser.add_argument("--note", metavar="TEXT", help="a word on why")
+    parser.add_argument(
+        "--take-back",
+        metavar="WISH",
+        nargs="?",
+        const=_LAST,
+        type=revision,
+        help="take a wish back, instead of editing",
+    )
     add_target(parser, asks=False)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from planwire.fold import PLANWIRE  # noqa: PLC0415
-    from planwire.steer import change  # noqa: PLC0415
-
     with journal_to_read(arguments) as journal:
         target = find_target(journal, arguments)
-        changes, record = _edit(journal, target)
-        if not changes and not arguments.note:
-            print("nothing was changed")
-            return 0
-        state = write(
-            journal,
-            target,
-            lambda state: change(state, target.plan_id, record.revision, changes, arguments.note),
+        print(
+            _edit(journal, target, arguments.note)
+            if arguments.take_back is None
+            else _take_back(journal, target, arguments.take_back)
         )
-    owned = state.plans[target.plan_id].owner == PLANWIRE
-    count = f"{len(changes)} change{'' if len(changes) == 1 else 's'}"
-    print(f"{count} made" if owned else f"{count} wished for: the agent is told with its next prompt")
     return 0
 
 
-def _edit(journal: "Journal", target: Target) -> "tuple[tuple[StepChange, ...], PlanRecord]":
-    """Edit until the changes fit the plan as it is then: the changes, and the plan that they are for."""
-    from planwire.editing import as_text, changes_in, merge  # noqa: PLC0415
-    from planwire.journal import load_state  # noqa: PLC0415
+def _take_back(journal: "Journal", target: Target, wish: int) -> str:
+    from planwire.sight.overlay import wish_sentence  # noqa: PLC0415
+    from planwire.steer import withdraw  # noqa: PLC0415
+
+    wishes = {each.seq: each for each in target.record.wishes}
+    chosen = max(wishes, default=0) if wish == _LAST else wish
+    write(journal, target, lambda state: withdraw(state, target.plan_id, chosen))
+    return f"taken back: {wish_sentence(target.record, wishes[chosen])}" if chosen in wishes else "taken back"
+
+
+class _Disputed(PlanError):
+    """Steps that somebody else changed while they were edited. The other changes can be made to the plan as it is."""
+
+    def __init__(self, now: "PlanRecord", steps: "tuple[str, ...]", others: "tuple[StepChange, ...]") -> None:
+        super().__init__(f"the plan moved on while you edited it: decide again about {', '.join(steps)}")
+        self.now = now
+        self.others = others
+
+
+def _edit(journal: "Journal", target: Target, note: str | None) -> str:
+    """Edit until the changes fit the plan as it is then, and write them. Returns what was done."""
+    from planwire.editing import as_text, changes_in  # noqa: PLC0415
 
     record, text, problem = target.record, as_text(target.record.state), ""
     with _file() as path:
         while True:
             text = _edited(path, f"# {problem}\n{_HELP}{text}" if problem else f"{_HELP}{text}")
+            written = _without_comments(text)
             try:
                 changes = changes_in(text, record.state)
+                if not changes and not note:
+                    return "nothing was changed"
+                state = write(journal, target, _merged(target, record, changes, note, written))
+            except _Disputed as disputed:
+                problem, record, text = str(disputed), disputed.now, _with_changes(disputed.now.state, disputed.others)
             except PlanError as error:
-                problem, text = str(error), _without_comments(text)
+                problem, text = str(error), written
             else:
-                now = load_state(journal, target.session).live().get(target.plan_id)
-                if now is None:
-                    raise InputError(f"the plan was removed while you edited it: nothing was changed. It was:\n{text}")
-                merged = merge(changes, record.state, now.state)
-                if not merged.disputed:
-                    return merged.changes, now
-                problem = f"the plan moved on while you edited it: decide again about {', '.join(merged.disputed)}"
-                record, text = now, _with_changes(now.state, merged.changes)
+                return _done(state.plans[target.plan_id], len(changes))
             if not _again(problem):
-                raise InputError(f"{problem}. Nothing was changed")
+                raise InputError(f"{problem}. Nothing was changed. What you wrote:\n{written}")
+
+
+def _merged(
+    target: Target, record: "PlanRecord", changes: "tuple[StepChange, ...]", note: str | None, written: str
+) -> "Callable[[SessionState], PlanChanged]":
+    """The changes that were meant for a plan as it was, for the plan as it is when they are written."""
+    from planwire.editing import merge  # noqa: PLC0415
+    from planwire.steer import change  # noqa: PLC0415
+
+    def prepare(state: "SessionState") -> "PlanChanged":
+        now = state.live().get(target.plan_id)
+        if now is None:
+            raise InputError(
+                f"the plan was removed while you edited it: nothing was changed. What you wrote:\n{written}"
+            )
+        merged = merge(changes, record.state, now.state)
+        if merged.disputed:
+            raise _Disputed(now, merged.disputed, merged.changes)
+        return change(state, target.plan_id, now.revision, merged.changes, note)
+
+    return prepare
+
+
+def _done(record: "PlanRecord", changes: int) -> str:
+    from planwire.fold import PLANWIRE  # noqa: PLC0415
+
+    count = f"{changes} change{'' if changes == 1 else 's'}"
+    return (
+        f"{count} made" if record.owner == PLANWIRE else f"{count} wished for: the agent is told with its next prompt"
+    )
 
 
 def _with_changes(state: "PlanState", changes: "tuple[StepChange, ...]") -> str:
