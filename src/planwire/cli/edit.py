@@ -29,7 +29,7 @@ _EXAMPLES = """\
 examples:
   planwire edit                             the plan of this folder's latest session, in $VISUAL or $EDITOR
   planwire edit --plan main --note "why"    with a word on it
-  planwire edit --take-back                 take your last wish back (--take-back 12: that one; planwire show has the numbers)
+  planwire edit --take-back                 take your last wish back, or the one with a number (see planwire show)
   EDITOR="code --wait" planwire edit        in an editor of your choice
 
 On a plan that is the agent's own your changes are wishes: the agent is told with its next prompt, and decides.
