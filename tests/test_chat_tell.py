@@ -7,6 +7,7 @@ from planwire.events import (
     ACP,
     APPROVED,
     CHANGES_REQUESTED,
+    DISMISSED,
     AddStep,
     Comment,
     ContextCompacted,
@@ -17,6 +18,7 @@ from planwire.events import (
     PlanReviewed,
     PlanSet,
     Recorded,
+    ReviewAsked,
     SessionOpened,
     SetStatus,
     TurnEnded,
@@ -136,6 +138,14 @@ def test_a_review_is_told() -> None:
         "s2 (Write): Why?\n"
         "</plan-update>"
     )
+
+
+def test_a_question_that_nobody_answered_is_not_told() -> None:
+    story = Story()
+    story.tell(PlanSet(TODO))
+    assert story.tell(ReviewAsked("main", ("Yes", "No"))) is None
+    assert story.tell(PlanReviewed("main", 1, DISMISSED), "client") is None
+    assert "dismissed" not in block(merged_plan(story.plan(), "m"))
 
 
 def test_the_removal_of_a_plan_is_told_once() -> None:

@@ -29,6 +29,7 @@ from planwire.events import (
     PlanReviewed,
     PlanSet,
     Recorded,
+    ReviewAsked,
     SessionOpened,
     SetStatus,
 )
@@ -192,6 +193,26 @@ def test_a_review_that_the_model_has_not_read_is_not_waited_for(tmp_path: Path) 
                 write(PlanReviewed("main", waited["revision"], CHANGES_REQUESTED))
             assert (await call(host, "get_plan", wait="review"))["plan"]["review"]["verdict"] == CHANGES_REQUESTED
             assert (await call(host, "get_plan", wait="review"))["still_waiting"]
+
+    run(work)
+
+
+def test_a_server_that_waits_says_so_and_that_is_no_change_of_the_plan(tmp_path: Path) -> None:
+    async def work() -> None:
+        main, _ = plan_uris("s", "main")
+        async with a_host(tmp_path, "--session", "s", "--wait", "0.1") as host:
+            await call(host, "set_plan", entries=["read"])
+            async with host.listen(resources_list_changed=True, resource_subscriptions=[main]) as news:
+                for _ in range(2):
+                    assert (await call(host, "get_plan", wait="review"))["still_waiting"]
+                with open_journal(tmp_path / "plans.db") as journal:
+                    recorded = [each for each in journal.read("s") if isinstance(each.event, ReviewAsked)]
+                assert [(each.by, each.event) for each in recorded] == [("agent", ReviewAsked("main"))]
+                await call(host, "update_plan", note="n")
+                assert await anext(news) == ResourceUpdated(main)
+                with someone_else(tmp_path) as write:
+                    write(PlanRemoved("main"))
+                assert await anext(news) == ResourcesListChanged(), "nothing else has changed before"
 
     run(work)
 
@@ -516,7 +537,7 @@ def test_notes_and_the_review_can_be_read_below_the_plan() -> None:
     ]
     events = [Recorded("s", seq, seq, "agent", event) for seq, event in enumerate(happened, 1)]
     assert plan_text(fold_all("s", events, SessionState("s")), "p", MARKDOWN) == (
-        "# Idea\n\n## Notes\n\n- it is TOML\n- smaller now\n\n## Review\n\n"
-        "- changes requested by agent, for revision 2, which has changed since\n"
+        "# Idea\n\n## Notes\n\n- it is TOML\n- smaller now\n\n## Reviews\n\n"
+        "- agent: changes requested (revision 2), which has changed since\n"
         "- to be run: no step\n- plan: smaller\n- s1: why?\n"
     )

@@ -164,7 +164,7 @@ def test_claude_for_a_plain_client(tmp_path: Path) -> None:
     assert SessionOpened(title="Make a plan.") in events
     assert kinds(events) == [
         *["SessionOpened", "PlanSet", "PlanSet", "TurnEnded"],
-        *["PlanSet", "PlanReviewed", "TurnEnded"],
+        *["PlanSet", "ReviewAsked", "PlanReviewed", "TurnEnded"],
         *["ContextCompacted", "TurnEnded"],
         *["MessageAdded", "TurnEnded", "TurnEnded"],
     ]
@@ -212,8 +212,8 @@ def test_claude_for_a_client_that_can_do_everything(tmp_path: Path) -> None:
 
     events = behind.events(talk.session)
     assert kinds(events) == [
-        *["SessionOpened", "PlanSet", "PlanSet", "PlanReviewed", "TurnEnded"],
-        *["PlanSet", "PlanReviewed", "TurnEnded"],
+        *["SessionOpened", "PlanSet", "PlanSet", "ReviewAsked", "PlanReviewed", "TurnEnded"],
+        *["PlanSet", "ReviewAsked", "PlanReviewed", "TurnEnded"],
         *["ContextCompacted", "TurnEnded"],
         *["MessageAdded", "TurnEnded", "TurnEnded"],
     ]
@@ -257,7 +257,7 @@ def test_claude_in_version_2(tmp_path: Path) -> None:
 
     events = behind.events(talk.session)
     assert kinds(events) == [
-        *["SessionOpened", "PlanSet", "PlanSet", "PlanReviewed", "TurnEnded"],
+        *["SessionOpened", "PlanSet", "PlanSet", "ReviewAsked", "PlanReviewed", "TurnEnded"],
         *["ContextCompacted", "TurnEnded"],
         *["MessageAdded", "TurnEnded", "TurnEnded"],
     ]

@@ -10,11 +10,13 @@ from hypothesis import strategies as st
 from planwire.events import (
     APPROVED,
     CHANGES_REQUESTED,
+    DISMISSED,
     ContextCompacted,
     PlanRemoved,
     PlanReviewed,
     PlanSet,
     Recorded,
+    ReviewAsked,
     SessionOpened,
     TurnEnded,
 )
@@ -413,17 +415,22 @@ def choose(talk: Talk, option: str | None) -> None:
     assert talk.client(sent) == [sent]
 
 
-@pytest.mark.parametrize(("option", "verdict"), [("yes", APPROVED), ("no", CHANGES_REQUESTED)])
-def test_an_answer_about_a_plan_is_a_review_of_it(option: str, verdict: str) -> None:
+ASKED = ("Yes", "No")
+
+
+@pytest.mark.parametrize(("option", "verdict", "name"), [("yes", APPROVED, "Yes"), ("no", CHANGES_REQUESTED, "No")])
+def test_an_answer_about_a_plan_is_a_review_of_it(option: str, verdict: str, name: str) -> None:
     """As claude-agent-acp asks: the text stood in the tool call before, and the plan is sent after the approval."""
     talk = Talk(PLANS)
     talk.agent(tool_call(rawInput={"plan": PROPOSAL}))
     ask(talk)
     choose(talk, option)
     talk.agent(text("plan-mode", PROPOSAL.strip()))
-    proposed, reviewed = talk.plan_events()
-    assert proposed == PlanSet(MarkdownPlan("plan-mode", PROPOSAL.strip()), via="acp")
-    assert reviewed == PlanReviewed("plan-mode", 2, verdict)
+    assert talk.plan_events() == [
+        PlanSet(MarkdownPlan("plan-mode", PROPOSAL.strip()), via="acp"),
+        ReviewAsked("plan-mode", ASKED),
+        PlanReviewed("plan-mode", 2, verdict, answer=name),
+    ]
 
 
 @pytest.mark.parametrize("is_shown", [True, False])
@@ -445,7 +452,10 @@ def test_a_plan_that_was_told_before_the_question_is_the_one_that_is_reviewed() 
     talk.agent(text("turn-1-plan", PROPOSAL))
     ask(talk, toolCallId="plan-review:turn-1-plan", rawInput={"plan": PROPOSAL}, name="x")
     choose(talk, "yes")
-    assert talk.plan_events()[1:] == [PlanReviewed("turn-1-plan", 2, APPROVED)]
+    assert talk.plan_events()[1:] == [
+        ReviewAsked("turn-1-plan", ASKED),
+        PlanReviewed("turn-1-plan", 2, APPROVED, answer="Yes"),
+    ]
 
 
 def test_a_verdict_on_a_plan_that_is_still_to_come_waits_for_it() -> None:
@@ -472,7 +482,7 @@ def test_a_second_question_in_a_turn_is_about_the_plan_that_comes_after_it(secon
     talk.agent(text("plan-mode", PROPOSAL.strip()))
     ask(talk, toolCallId="t2")
     choose(talk, "yes")
-    assert [type(event) for event in talk.plan_events()] == [PlanSet, PlanReviewed]
+    assert [type(event) for event in talk.plan_events()] == [PlanSet, ReviewAsked, PlanReviewed]
     talk.agent(text("plan-mode", second))
     events = talk.plan_events()
     last = max(at for at, event in enumerate(events) if isinstance(event, PlanSet))
@@ -488,17 +498,17 @@ def test_version_2_asks_about_a_subject() -> None:
     params = {"sessionId": "s1", "title": "?", "subject": {"type": "tool_call", "toolCall": call}, "options": OPTIONS}
     talk.agent(request("session/request_permission", 0, **params))
     choose(talk, "yes")
-    assert [type(event) for event in talk.plan_events()] == [PlanSet, PlanReviewed]
+    assert [type(event) for event in talk.plan_events()] == [PlanSet, ReviewAsked, PlanReviewed]
 
 
 @pytest.mark.parametrize("option", [None, "never offered"])
-def test_only_an_option_that_was_offered_is_a_verdict(option: str | None) -> None:
+def test_only_an_option_that_was_offered_is_a_yes_or_a_no(option: str | None) -> None:
     """R43."""
     talk = Talk(PLANS)
     talk.agent(tool_call(rawInput={"plan": PROPOSAL}))
     ask(talk)
     choose(talk, option)
-    assert [type(event) for event in talk.plan_events()] == [PlanSet]
+    assert talk.plan_events()[2:] == [PlanReviewed("plan-mode", 2, DISMISSED)]
 
 
 def test_other_questions_are_not_about_plans() -> None:

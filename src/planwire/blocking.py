@@ -46,13 +46,15 @@ from planwire.fold import SessionState
 from planwire.journal import Journal
 from planwire.plan import Fields
 from planwire.planfile import read_plan_file
-from planwire.reviews import Told
+from planwire.reviews import Told, asking
 from planwire.tools import BODY_CAP, GET_PLAN, SET_PLAN, tool_schemas
 
 __all__ = ["Answer", "BlockingPlanSession"]
 
 #: How long a call waits for a review before it says that it is still waiting: clients give up after 60 seconds or so.
 WAIT_SECONDS: Final = 25.0
+#: How often it tries to say that it waits, where others write all the time.
+ASKING_TRIES: Final = 3
 #: How large a file may be of which only the head is kept: bytes.
 FILE_CAP: Final = 4 * BODY_CAP
 _UNNAMED: Final = "new"
@@ -231,12 +233,15 @@ class BlockingPlanSession:
             self._view.read_on()
             before = self.state
             call = prepare_call(before, name, arguments, oversize=self._oversize, mode=self._mode)
+            tries = iter(range(ASKING_TRIES))
 
             def prepare(state: SessionState) -> Sequence[Event]:
                 nonlocal before, call
                 if state is not before:
                     before = state
                     call = prepare_call(state, name, arguments, oversize=self._oversize, mode=self._mode)
+                if call.waits and not self._told.lacks(state, call.plan_id, since):
+                    return asking(state, call.plan_id) if next(tries, None) is not None else ()
                 return call.events
 
             self._view.write(prepare)

@@ -19,7 +19,8 @@ _OWN_ACCORD: Final = ("end_turn", "completed", "idle")
 
 
 class Overview(Struct, frozen=True):
-    """What a list of sessions shows. Times are Unix times in milliseconds; `current` are the steps in progress."""
+    """What a list of sessions shows. Times are Unix times in milliseconds; `current` are the steps in progress, and
+    `asked` is whether the agent waits for a review."""
 
     id: str
     state: str
@@ -36,15 +37,17 @@ class Overview(Struct, frozen=True):
     last_seq: int
     first_at: int
     last_at: int
+    asked: bool = False
 
 
 def overview(state: SessionState, first_at: int, last_at: int) -> Overview:
     """The glance at a session, given when its first and its last event happened."""
     progress = total_progress(state)
     opened = state.opened
+    asked = any(record.asked for record in state.live().values())
     return Overview(
         state.id,
-        _doing(state, progress),
+        WAITING if asked else _doing(state, progress),
         state.stopped,
         opened.agent if opened else None,
         opened.client if opened else None,
@@ -58,12 +61,11 @@ def overview(state: SessionState, first_at: int, last_at: int) -> Overview:
         state.seq,
         first_at,
         last_at,
+        asked,
     )
 
 
 def _doing(state: SessionState, progress: Progress) -> str:
-    if any(record.asked for record in state.live().values()):
-        return WAITING
     if 0 < progress.total == progress.done:
         return DONE
     if state.stopped is None:

@@ -1,12 +1,14 @@
-"""Which reviews an agent has been told of. What it waits for with `get_plan(wait="review")` is one that it has not.
+"""Which reviews an agent has been told of. What it waits for with `get_plan(wait="review")` is one that it has not, and
+that it waits is written down for those who can give it one.
 
 A review counts however late it is asked for: a person may be faster than the model, or say something while it works on.
 """
 
+from planwire.events import ReviewAsked
 from planwire.fold import AGENT, PlanRecord, Review, SessionState
 from planwire.plan import PlanId
 
-__all__ = ["Told", "unanswered"]
+__all__ = ["Told", "asking", "unanswered"]
 
 
 class Told:
@@ -37,6 +39,11 @@ class Told:
             record = state.plans.get(plan_id)
             if record and record.review:
                 self._last[plan_id] = record.review.seq
+
+
+def asking(state: SessionState, plan_id: PlanId) -> tuple[ReviewAsked, ...]:
+    """What says that an agent waits for a review of a plan: nothing, if it is known."""
+    return () if state.plans[plan_id].asked else (ReviewAsked(plan_id),)
 
 
 def unanswered(record: PlanRecord) -> tuple[Review, ...]:

@@ -13,6 +13,7 @@ from time import monotonic
 from typing import Any, Self
 
 from planwire.events import ACP, Event, PlanSet
+from planwire.fold import SessionState
 from planwire.relay.actions import Action, Known, Record, RecordLine, ToAgent, ToClient
 from planwire.relay.history import Dated, History, begin
 from planwire.relay.peek import list_on
@@ -82,6 +83,11 @@ class Talk:
     def plan_events(self, session: str = "s1") -> list[Event]:
         kinds = ("SessionOpened", "TurnEnded", "MessageAdded")
         return [event for event in self.events(session) if type(event).__name__ not in kinds]
+
+    def state(self, session: str = "s1") -> SessionState:
+        """What is true by now, once a text that streams in is taken for whole."""
+        self._write(session, self._history(session).settle())
+        return self._history(session).known.state
 
     def know(self, known: Known) -> None:
         """The journal was asked about a session."""

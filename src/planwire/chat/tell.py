@@ -14,6 +14,7 @@ from planwire.chat.render import change_line, step_line
 from planwire.chat.roles import PLAN_DELTA
 from planwire.errors import ChatError
 from planwire.events import (
+    DISMISSED,
     AddStep,
     MessageAdded,
     PlanChanged,
@@ -48,7 +49,7 @@ def told(recorded: Recorded, before: SessionState, after: SessionState) -> Store
             return _delta(recorded, event, before.plans[event.plan_id], after.plans[event.plan_id])
         case PlanRemoved(plan_id=plan_id) if plan_id in before.live():
             return _update(recorded, plan_id, {"removed": True})
-        case PlanReviewed(plan_id=plan_id) as event if plan_id in before.plans:
+        case PlanReviewed(plan_id=plan_id) as event if plan_id in before.plans and event.verdict != DISMISSED:
             return _update(recorded, plan_id, {"review": review_words(event, before.plans[plan_id])})
         case WishWithdrawn(plan_id=plan_id, wish=wish) if plan_id in before.plans:
             wishes = {each.seq: each.number for each in before.plans[plan_id].wishes}
@@ -69,7 +70,8 @@ def merged_plan(record: PlanRecord, message_id: str) -> PlanMessage:
     message = _plan_message(record, message_id, _plan_name(record.base))
     notes = [delta.note for delta in record.deltas if delta.note]
     wishes = [f"the {wish.by} wishes: {_wished(wish.note, wish.changes)}" for wish in record.wishes]
-    reviews = [_reviewed(review) for review in record.reviews if not record.is_stale(review)]
+    words = [each for each in record.reviews if not record.is_stale(each) and each.verdict != DISMISSED]
+    reviews = [_reviewed(each) for each in words]
     merged = {"merged": record.numbered, "notes": [*notes, *wishes, *reviews]}
     return msgspec.structs.replace(message, plan={**message.plan, **merged})
 

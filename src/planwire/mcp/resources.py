@@ -16,6 +16,7 @@ import msgspec
 from planwire.calls import plan_value
 from planwire.fold import PlanRecord, Review, SessionState
 from planwire.markdown import parse
+from planwire.moments import verdict_words
 from planwire.plan import (
     CANCELLED,
     COMPLETED,
@@ -80,13 +81,13 @@ def plan_title(record: PlanRecord) -> str:
 
 
 def _markdown(record: PlanRecord) -> str:
-    """A plan to read: its text or its steps, what was noted since, and the last review."""
+    """A plan to read: its text or its steps, what was noted since, and what was said of it."""
     parts = [
         f"> {_one_line(record.summary)}" if record.summary else "",
         _body(record.state.plan, record.state.steps),
         _listed("Notes", [delta.note for delta in record.deltas if delta.note]),
         _listed("Wishes", [delta.note or "changes of steps" for delta in record.wishes]),
-        _listed("Review", _said(record.review, record.review_is_stale)) if record.review else "",
+        _listed("Reviews", (line for review in record.reviews for line in _said(review, record.is_stale(review)))),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -109,8 +110,7 @@ def _step_line(step: Step) -> str:
 
 
 def _said(review: Review, stale: bool) -> Iterator[str]:
-    age = ", which has changed since" if stale else ""
-    yield f"{review.verdict.replace('_', ' ')} by {review.by}, for revision {review.revision}{age}"
+    yield f"{review.by}: {verdict_words(review)}{', which has changed since' if stale else ''}"
     if review.selected is not None:
         yield f"to be run: {', '.join(review.selected) or 'no step'}"
     for comment in review.comments:

@@ -26,6 +26,7 @@ from mcp.server.subscriptions import (
     ResourceUpdated,
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from msgspec.structs import replace
 
 from planwire import __version__
 from planwire.calls import Answer, failure
@@ -284,7 +285,7 @@ class PlanServer:
         if before.live().keys() != after.live().keys():
             yield ResourcesListChanged()
         for plan_id in before.plans.keys() | after.plans.keys():
-            if before.plans.get(plan_id) is not after.plans.get(plan_id):
+            if not _is_same(before.plans.get(plan_id), after.plans.get(plan_id)):
                 yield from (ResourceUpdated(uri) for uri in plan_uris(after.id, plan_id))
 
     async def _tell(self, change: Change) -> None:
@@ -294,6 +295,13 @@ class PlanServer:
             await self._client.send_resource_list_changed()
         elif change.uri in self._subscribed:
             await self._client.send_resource_updated(change.uri)
+
+
+def _is_same(before: PlanRecord | None, after: PlanRecord | None) -> bool:
+    """Whether a plan reads as it did. That somebody waits for a review of it is no part of it."""
+    if before is None or after is None or before is after:
+        return before is after
+    return before.asked is not after.asked and replace(before, asked=None) == replace(after, asked=None)
 
 
 def _not_found(ctx: Context, message: str) -> MCPError:

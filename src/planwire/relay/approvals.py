@@ -1,7 +1,8 @@
 """Plans that a person is asked to approve: not a plan message, but a permission request of the agent's.
 
 The request itself may hold nothing of the plan: its text stood in an update of the tool call before it. An answer is an
-approval only if it selects an option that was offered with an allow kind (R43).
+approval only if it selects an option that was offered with an allow kind (R43). One that says neither yes nor no, in
+whatever way, has dismissed the question.
 """
 
 from collections.abc import Container
@@ -9,10 +10,10 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from planwire.events import APPROVED, CHANGES_REQUESTED
+from planwire.events import APPROVED, CHANGES_REQUESTED, DISMISSED, PlanReviewed
 from planwire.plan import Fields, MarkdownPlan, Plan, PlanId
 
-__all__ = ["Approvals", "Question"]
+__all__ = ["Approvals", "Option", "Question"]
 
 #: The id of the plan under review where the agent does not say it, as claude-agent-acp calls it afterwards.
 PLAN_MODE: Final = "plan-mode"
@@ -21,17 +22,46 @@ _MODE_KIND: Final = "switch_mode"
 _LEAVING: Final = frozenset(("ExitPlanMode", "exit_plan_mode"))
 #: Tool calls whose texts are remembered, and questions that may wait for an answer.
 _MOST: Final = 64
+#: Of the options, so many are recorded, with so much of their names.
+_MOST_NAMES: Final = 32
+_LONGEST_NAME: Final = 200
+
+
+class Option(Struct, frozen=True):
+    """An answer that is offered, as a person reads it, and what it means."""
+
+    name: str
+    kind: str
 
 
 class Question(Struct, frozen=True):
-    """A person is asked about a plan. `proposed` is the plan itself where no plan message has said it; `is_ahead`: the
-    plan is not known at all yet, and the verdict is on the one that comes next."""
+    """A person is asked about a plan. `options` are the answers by their ids. `proposed` is the plan itself where no
+    plan message has said it; `is_ahead`: the plan is not known at all yet, and the verdict is on the one that comes
+    next."""
 
     session: str
     plan_id: PlanId
-    options: dict[str, str]
+    options: dict[str, Option]
     proposed: MarkdownPlan | None = None
     is_ahead: bool = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The answers in the order in which they are offered."""
+        return tuple(option.name for option in self.options.values())[:_MOST_NAMES]
+
+    def answered(self, result: Any) -> PlanReviewed:
+        """What the client's answer says of the plan; None is an error."""
+        verdict, name = DISMISSED, None
+        match result:
+            case {"outcome": {"outcome": "selected", "optionId": str(option_id)}} if option_id in self.options:
+                option = self.options[option_id]
+                name = option.name
+                if option.kind.startswith("allow"):
+                    verdict = APPROVED
+                elif option.kind.startswith("reject"):
+                    verdict = CHANGES_REQUESTED
+        return PlanReviewed(self.plan_id, 0, verdict, answer=name)
 
 
 class Approvals:
@@ -76,17 +106,9 @@ class Approvals:
         _bound(self._questions)
         return question
 
-    def answer(self, request_id: object, result: Any) -> tuple[Question, str] | None:
-        """The client's answer: the question and the verdict, if it is one."""
-        question = self._questions.pop(request_id, None)
-        match result:
-            case {"outcome": {"outcome": "selected", "optionId": str(option)}} if question is not None:
-                kind = question.options.get(option, "")
-                if kind.startswith("allow"):
-                    return question, APPROVED
-                if kind.startswith("reject"):
-                    return question, CHANGES_REQUESTED
-        return None
+    def close(self, request_id: object) -> Question | None:
+        """The client answers a request: the question that it was, if it was one about a plan."""
+        return self._questions.pop(request_id, None)
 
 
 def _tool_call(params: Any) -> Fields | None:
@@ -133,13 +155,15 @@ def _reviewed(call_id: str, text: str, plans: dict[PlanId, Plan]) -> tuple[PlanI
     return named, MarkdownPlan(named, text) if text else None
 
 
-def _options(params: Fields) -> dict[str, str]:
+def _options(params: Fields) -> dict[str, Option]:
     options = params.get("options")
-    return {
-        option["optionId"]: option["kind"]
-        for option in (options if isinstance(options, list) else ())
-        if isinstance(option, dict) and isinstance(option.get("optionId"), str) and isinstance(option.get("kind"), str)
-    }
+    offered = {}
+    for option in options if isinstance(options, list) else ():
+        if isinstance(option, dict) and isinstance(option_id := option.get("optionId"), str):
+            name, kind = option.get("name"), option.get("kind")
+            name = name if isinstance(name, str) and name.strip() else option_id
+            offered[option_id] = Option(name[:_LONGEST_NAME], kind if isinstance(kind, str) else "")
+    return offered
 
 
 def _bound(entries: dict[Any, Any]) -> None:

@@ -15,6 +15,7 @@ from planwire.events import (
     PlanReviewed,
     PlanSet,
     Recorded,
+    ReviewAsked,
     SessionOpened,
     TurnEnded,
 )
@@ -23,7 +24,7 @@ from planwire.plan import MarkdownPlan, Plan
 from planwire.relay.actions import CLOSED, Known, Record
 from planwire.relay.context import read_mark
 
-__all__ = ["QUIET", "Dated", "History", "begin", "learn"]
+__all__ = ["QUIET", "Dated", "History", "begin", "extends", "learn"]
 
 #: A text that has not grown for so many milliseconds is taken for whole.
 QUIET: Final = 2_000
@@ -61,6 +62,7 @@ class History:
     def __init__(self, known: Known) -> None:
         self.known = known
         self._streaming: Dated | None = None
+        self._question: Dated | None = None  # about the text that streams in
 
     def take(self, dated: Dated) -> list[Dated]:
         """The records to be written now, with this one among them if it is news and whole."""
@@ -68,7 +70,10 @@ class History:
         held = self._streaming
         if held is not None and isinstance(event, SessionOpened | MessageAdded):
             return self._news(dated)
-        if held is not None and _extends(held.record.event, event):
+        if held is not None and dated.record.streams and isinstance(event, ReviewAsked):
+            self._question = dated
+            return []
+        if held is not None and extends(held.record.event, event):
             self._streaming = dated
             return []
         settled = self.settle()
@@ -83,8 +88,9 @@ class History:
         held = self._streaming
         if held is None or (now is not None and now - held.at < QUIET):
             return []
-        self._streaming = None
-        return self._news(held)
+        question = self._question
+        self._streaming = self._question = None
+        return [*self._news(held), *(self._news(question) if question else ())]
 
     def rebase(self, known: Known, unwritten: list[Dated]) -> list[Dated]:
         """The journal holds something else than was thought: what of the unwritten is still news."""
@@ -108,10 +114,14 @@ class History:
                 return event if self._is_news(event) else None
             case PlanRemoved(plan_id=plan_id):
                 return event if plan_id in plans else None
+            case ReviewAsked(plan_id=plan_id, options=options):
+                asked = plans[plan_id].asked if plan_id in plans else None
+                return event if plan_id in plans and not (asked and asked.options == options) else None
             case PlanReviewed(plan_id=plan_id):
                 return replace(event, revision=plans[plan_id].revision) if plan_id in plans else None
             case TurnEnded(stop_reason=reason) if reason == CLOSED:
-                return event if self.known.state.stopped is None else None
+                is_over = self.known.state.stopped is not None and not any(each.asked for each in plans.values())
+                return None if is_over else event
             case SessionOpened():
                 known = self.known.state.opened or SessionOpened()
                 new = {key: word for key, word in asdict(event).items() if word not in (None, getattr(known, key))}
@@ -123,7 +133,7 @@ class History:
         return before is None or before.state.plan != event.plan
 
 
-def _extends(before: Event, after: Event) -> bool:
+def extends(before: Event, after: Event) -> bool:
     """Whether a text is another one that went on."""
     if not (isinstance(before, PlanSet) and isinstance(after, PlanSet)):
         return False

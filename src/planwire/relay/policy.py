@@ -12,14 +12,9 @@ from planwire.acp.conversation import AGENT, CLIENT
 from planwire.acp.messages import Extension, Reading
 from planwire.acp.read import read
 from planwire.acp.translate import Translator
-from planwire.events import (
-    MessageAdded,
-    PlanReviewed,
-    SessionOpened,
-    TurnEnded,
-)
+from planwire.events import MessageAdded, SessionOpened, TurnEnded
 from planwire.plan import Fields, MarkdownPlan
-from planwire.relay.actions import BY_CLIENT, BY_RELAY, CLOSED, Action, Known, Meet, Record, ToAgent, ToClient
+from planwire.relay.actions import BY_RELAY, CLOSED, Action, Known, Meet, Record, ToAgent, ToClient
 from planwire.relay.approvals import Approvals
 from planwire.relay.capabilities import Capabilities, Peer, offer
 from planwire.relay.context import block, mark_message, tell
@@ -196,15 +191,9 @@ class Policy:
         return line, [Record(session.id, MessageAdded(mark_message(mark, text, told)), BY_RELAY)]
 
     def _answered_by_client(self, message: FromClient) -> Iterator[Action]:
-        answered = self._settled.approvals.answer(message.id, value_of(message.result))
-        if answered is not None:
-            question, verdict = answered
-            session = self._sessions[question.session]
-            if question.is_ahead:
-                session.verdicts[question.plan_id] = verdict
-            else:
-                session.judged.add(question.plan_id)
-                yield Record(question.session, PlanReviewed(question.plan_id, 0, verdict), BY_CLIENT)
+        question = self._settled.approvals.close(message.id)
+        if question is not None:
+            yield from self._sessions[question.session].hear_answer(question, value_of(message.result))
 
     # -- from the agent
 
@@ -223,7 +212,7 @@ class Policy:
         params = message.params
         if params is UNSET or params.sessionId is UNSET:
             return [ToClient(line)] if message.method != "session/update" else self._read(line, read(line))
-        if message.method == "session/request_permission":
+        if message.method == "session/request_permission" and message.id is not UNSET:
             return [ToClient(line), *self._questioned(message.id, line, params.sessionId)]
         if message.method != "session/update" or params.update is UNSET:
             return [ToClient(line)]
@@ -276,19 +265,14 @@ class Policy:
             ending = line[len(text) :] or b"\n"
             yield from (ToClient(each + ending) for each in lines)
 
-    def _questioned(self, message_id: object, line: bytes, session_id: str) -> Iterator[Action]:
+    def _questioned(self, message_id: JsonId, line: bytes, session_id: str) -> Iterator[Action]:
         yield from self._met(session_id)
         session = self._sessions[session_id]
         value = value_of(line)
-        question = (
-            self._settled.approvals.ask(
-                message_id, value.get("params"), session.plans, session.current - session.judged
-            )
-            if value
-            else None
-        )
-        if question is not None and question.proposed is not None:
-            yield from session.propose(question.proposed)
+        if value:
+            current = session.current - session.judged
+            question = self._settled.approvals.ask(message_id, value.get("params"), session.plans, current)
+            yield from session.hear_question(question) if question else ()
 
     def _answered_by_agent(self, message: FromAgent) -> Iterator[Action]:
         asked = self._asked.pop(message.id, None) if message.id is not UNSET else None

@@ -1,15 +1,16 @@
 """One session as the relay hears it: its plans, history being retold, and what the agent is to be told again."""
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 from msgspec.structs import replace
 
 from planwire.acp.messages import Body, Extension, Removal
-from planwire.events import ACP, Event, PlanRemoved, PlanReviewed, PlanSet, Recorded
+from planwire.events import ACP, Event, PlanRemoved, PlanReviewed, PlanSet, Recorded, ReviewAsked
 from planwire.fold import PLANWIRE, Delta, PlanRecord, Review, SessionState, fold
 from planwire.plan import FilePlan, ItemsPlan, MarkdownPlan, Plan, PlanId
 from planwire.relay.actions import BY_AGENT, BY_CLIENT, BY_RELAY, Known, Record, RecordLine, Warn
+from planwire.relay.approvals import Question
 from planwire.relay.compaction import CompactionFallback, fell_by_more_than_half
 from planwire.relay.context import COMPACTED, RESUMED, STEERED
 from planwire.relay.peek import list_on
@@ -39,9 +40,11 @@ class WireSession:
         self.prompts: set[object] = set()  # those that are unanswered
         self.current: set[PlanId] = set()  # the plans that were set in this turn
         self.judged: set[PlanId] = set()  # of these, those that a person has been asked about as they are
-        self.verdicts: dict[PlanId, str] = {}  # on plans that are still to come in this turn
+        self.verdicts: dict[PlanId, PlanReviewed] = {}  # on plans that are still to come in this turn
         self.marks: dict[str, str] = {}
         self.compactions = CompactionFallback()
+        self._open: dict[PlanId, tuple[str, ...]] = {}  # what a person is being asked about, and the answers offered
+        self._awaited: set[PlanId] = set()  # of these, the plans that are still to come
         self._plans: dict[PlanId, Plan] = {}
         self._line = b""  # the last one with a list that was heard the short way
         self._unread: bytes | None = None
@@ -80,6 +83,7 @@ class WireSession:
     def end_turn(self) -> None:
         self.is_working = False
         self.has_stopped = True
+        self._open.clear()
 
     # -- what the agent says of plans
 
@@ -119,10 +123,31 @@ class WireSession:
         else:
             yield from self._put(self._whole(body, self.plans), streams=True)
 
-    def propose(self, plan: Plan) -> Iterator[Record | Warn]:
-        """A plan that is only known from a question about it."""
-        if self._retold is None:
-            yield from self._put(plan, streams=False)
+    def hear_question(self, question: Question) -> Iterator[Record | Warn]:
+        """A person is asked about a plan: one that may only be known from the question, or is still to come."""
+        plan_id = question.plan_id
+        if question.is_ahead and len(self._awaited) < MAX_PLANS:
+            self._awaited.add(plan_id)
+        self._open.pop(plan_id, None)
+        if self._retold is not None or len(self._open) >= MAX_PLANS:
+            return
+        if question.proposed is not None:
+            yield from self._put(question.proposed, streams=False)
+        self._open[plan_id] = question.names
+        if not question.is_ahead:
+            self.has_stopped = False
+            yield self._record(ReviewAsked(plan_id, question.names))
+
+    def hear_answer(self, question: Question, result: Any) -> Iterator[Record]:
+        """It is answered. If the plan has not come since, the verdict is on the one that comes next."""
+        plan_id, review = question.plan_id, question.answered(result)
+        self._open.pop(plan_id, None)
+        if question.is_ahead and plan_id in self._awaited:
+            self._awaited.discard(plan_id)
+            self.verdicts[plan_id] = review
+        else:
+            self.judged.add(plan_id)
+            yield Record(self.id, review, BY_CLIENT)
 
     @property
     def is_retold(self) -> bool:
@@ -147,6 +172,7 @@ class WireSession:
 
     def _put(self, plan: Plan, *, streams: bool) -> Iterator[Record | Warn]:
         before = self.plans.get(plan.id)
+        streams = streams and isinstance(plan, MarkdownPlan)
         if before is None and len(self.plans) >= MAX_PLANS:
             if not self._is_full:
                 self._is_full = True
@@ -159,10 +185,13 @@ class WireSession:
             self.plans[plan.id] = plan
             self._removed.discard(plan.id)
             self.judged.discard(plan.id)
-            yield self._record(PlanSet(plan, via=ACP), streams=streams and isinstance(plan, MarkdownPlan))
+            yield self._record(PlanSet(plan, via=ACP), streams=streams)
+        if plan.id in self._open:  # nobody has answered yet
+            yield self._record(ReviewAsked(plan.id, self._open[plan.id]), streams=streams)
+        self._awaited.discard(plan.id)
         if plan.id in self.verdicts:
             self.judged.add(plan.id)
-            yield Record(self.id, PlanReviewed(plan.id, 0, self.verdicts.pop(plan.id)), BY_CLIENT)
+            yield Record(self.id, self.verdicts.pop(plan.id), BY_CLIENT)
 
     def _remove(self, plan_id: PlanId) -> Iterator[Record]:
         self.plans.pop(plan_id, None)
