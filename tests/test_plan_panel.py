@@ -29,14 +29,18 @@ from planwire.events import (
     PlanReviewed,
     PlanSet,
     Recorded,
+    RemoveStep,
+    ReviewAsked,
+    RewordStep,
     SetStatus,
     TurnEnded,
 )
 from planwire.fold import fold_all
 from planwire.safe import printable
 from planwire.steps import PlanState
+from planwire.terminal.cards import Card
 from planwire.terminal.panel import PlanPanel, cards_of
-from planwire.terminal.plan_lines import Card, card_lines
+from planwire.terminal.plan_lines import card_lines
 from tests.journals import HOSTILE, items
 from tests.waiting import eventually
 
@@ -134,9 +138,10 @@ async def test_the_why_is_shown_with_who_and_when() -> None:
         text = seen(panel)
         for words in (
             "Why       People notice it.",
-            "Wished    add Check the logout; soon   user, ",
-            "Review    changes requested · to run: s2 · Nearly   user, ",
-            "› Small commits",
+            "☆ Check the logout   new step, “soon” user, ",
+            "▶ Write a test  ▸ to run",
+            "Review    changes requested (revision 2) · to run: Write a test · Nearly   user, ",
+            "› Small commits   user, ",
             "Note      the cookie is not sent   user, ",
         ):
             assert words in text
@@ -322,6 +327,36 @@ def test_no_line_is_too_wide_or_holds_what_a_terminal_obeys(
         assert cell_len(line.text) <= width
         assert printable(line.text) == line.text
         assert "\n" not in line.text
+
+
+@settings(max_examples=100, deadline=None)
+@given(PLANS, st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=3), st.integers(30, 200))
+def test_what_people_wish_and_say_is_as_harmless_and_as_wide(
+    plan: ItemsPlan | MarkdownPlan, said: list[tuple[str, str]], width: int
+) -> None:
+    events: list[Event] = [PlanSet(plan, via=ACP)]
+    for step, words in said:
+        changes = (
+            AddStep(words),
+            AddStep(words, "s1"),
+            RewordStep("s1", words),
+            SetStatus("s2", words),
+            RemoveStep(step),
+        )
+        events.append(PlanChanged(plan.id, words, changes))
+        comments = (Comment(words, "s1"), Comment(words))
+        events.append(PlanReviewed(plan.id, 1, words, comments, ("s1", step), words))
+    events.append(ReviewAsked(plan.id, tuple(words for _, words in said)))
+    state = fold_all("s", [Recorded("s", n, 0, "user", event) for n, event in enumerate(events, 1)])
+    [card] = cards_of(state)
+    marked = frozenset(step.id for step in card.state.steps)
+    lines = list(card_lines(card, width, 0, marked, marked))
+    for line in lines:
+        assert cell_len(line.text) <= width
+        assert printable(line.text) == line.text
+        assert "\n" not in line.text
+    shown = sum(line.text.count("☆") for line in lines if line.row and line.row[0] == "wish")
+    assert shown >= len(said), "no wish is lost from sight"
 
 
 def test_a_session_can_be_known_in_several_ways() -> None:

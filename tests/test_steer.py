@@ -11,10 +11,12 @@ from planwire.events import (
     ACP,
     APPROVED,
     CHANGES_REQUESTED,
+    AddStep,
     Comment,
     Event,
     PlanSet,
     Recorded,
+    RewordStep,
     SetStatus,
 )
 from planwire.fold import SessionState, fold
@@ -48,6 +50,11 @@ def test_what_can_not_be_done_is_not_written_down() -> None:
         change(state, "main", None, [SetStatus("s9", "completed")])
     with pytest.raises(PlanError, match="nothing is changed"):
         change(state, "main", None, [], " ")
+    for empty in (AddStep(" "), RewordStep("s1", "\n")):
+        with pytest.raises(PlanError, match="give it a text"):
+            change(state, "main", None, [empty])
+    with pytest.raises(PlanError, match="there is no plan any more"):
+        review(state, None, None, APPROVED)
     with pytest.raises(PlanError, match="no plan 'other'"):
         review(state, "other", None, APPROVED)
     with pytest.raises(UnknownStep):

@@ -195,13 +195,16 @@ async def test_a_folder_without_sessions_says_so(journal: Path, tmp_path: Path) 
 @on_a_loop
 async def test_a_session_is_live_and_draws_only_what_changed(journal: Path) -> None:
     async with watching(journal, FIRST) as (app, pilot):
-        await shows(app, "1 / 3", "▶ Write a test", "Wished    add Check the logout; soon", "› Small commits")
-        await shows(app, "Review    changes requested · to run: s2, s3", "design  proposal", "The first word.")
+        await shows(app, "1 / 3", "▶ Write a test", "☆ Check the logout   new step, “soon” user", "› Small commits")
+        await shows(app, "Review    changes requested (revision 4) · to run: Write a test; Mend it")
+        await shows(app, "design  proposal", "The first word.")
+        update(journal, "completed", "pending", "pending")
+        await shows(app, "1 / 3", "○ Write a test  ▸ to run", "the plan has changed")
         panel = app.screen.query_one(PlanPanel)
         await pilot.pause()
         drawn = panel.drawn
         update(journal, "completed", "completed", "in_progress")
-        await shows(app, "2 / 3", "✔ Write a test  ●", "▶ Mend it  ●", "the plan has changed since")
+        await shows(app, "2 / 3", "✔ Write a test  ●", "▶ Mend it  ▸ to run  ●")
         await pilot.pause()
         assert panel.drawn - drawn < panel.size.height
         drawn = panel.drawn
@@ -224,24 +227,6 @@ async def test_a_plan_file_is_followed_on_disk(journal: Path, tmp_path: Path) ->
         await shows(app, "○ one", file.as_uri(), "/etc/passwd is not a .md file")
         file.write_text("# Notes\n- [x] one\n- [ ] two\n")
         await shows(app, "✔ one", "○ two", "1 / 2")
-
-
-@on_a_loop
-async def test_the_plan_file_is_opened_in_the_editor(
-    journal: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with watching(journal, FIRST) as (app, _):
-        await shows(app, "1 / 3")
-        assert app.screen.check_action("edit", ()) is False, "there is no file yet"
-        folder = tmp_path / "project"
-        folder.mkdir()
-        (folder / "plan.md").write_text("- [ ] one\n")
-        add(journal, FIRST, "agent", PlanSet(FilePlan("notes", (folder / "plan.md").as_uri()), via=ACP))
-        await eventually(lambda: app.screen.check_action("edit", ()))
-        monkeypatch.setenv("VISUAL", "no-such-editor")
-        assert isinstance(app.screen, SessionScreen)
-        app.screen.action_edit()  # there is no terminal to give away here: it is told, and nothing breaks
-        await eventually(lambda: any("Set VISUAL" in note.message for note in app._notifications))
 
 
 @on_a_loop
@@ -452,8 +437,10 @@ def test_it_works_in_a_real_terminal(journal: Path, tmp_path: Path) -> None:
         terminal.shows("2 / 3", "▶ Mend it")
         terminal.run("resize-window", "-t", "planwire", "-x", "60", "-y", "20")
         terminal.shows("2 / 3", "▶ Mend it", "━━━━━━━━━━━━  2 / 3  ▶ Mend it\n")
+        terminal.type("Down", "x")
+        terminal.shows("☆ → completed", "own plan")
         terminal.type("h")
-        terminal.shows("History of Mend the redirect", "As it was at event 7")
+        terminal.shows("History of Mend the redirect", "As it was at event 8")
         terminal.type("C-c")
         terminal.shows("it ended with 0", "2/3", "▶ Mend it")
 

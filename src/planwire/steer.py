@@ -11,9 +11,11 @@ from planwire.errors import PlanError, UnknownStep
 from planwire.events import (
     APPROVED,
     COMMENTED,
+    AddStep,
     Comment,
     PlanChanged,
     PlanReviewed,
+    RewordStep,
     StepChange,
     WishWithdrawn,
 )
@@ -30,6 +32,9 @@ def change(
     record = _seen(state, plan_id, revision)
     if not changes and not (note or "").strip():
         raise PlanError("nothing is changed: tick, reword, add, move or remove a step, or say something")
+    for each in changes:
+        if isinstance(each, AddStep | RewordStep) and not each.content.strip():
+            raise PlanError("a step says something: give it a text")
     apply_changes(record.state, changes)
     return PlanChanged(plan_id, note or None, tuple(changes))
 
@@ -77,7 +82,8 @@ def withdraw(state: SessionState, plan_id: PlanId, wish: int) -> WishWithdrawn:
 def _seen(state: SessionState, plan_id: PlanId, revision: int | None) -> PlanRecord:
     record = state.live().get(plan_id)
     if record is None:
-        raise PlanError(f"there is no plan {plan_id!r} any more: nothing was changed")
+        name = "there is no plan" if plan_id is None else f"there is no plan {plan_id!r}"
+        raise PlanError(f"{name} any more: nothing was changed")
     check_revision(state, plan_id, revision)
     return record
 

@@ -28,7 +28,8 @@ examples:
   planwire watch > changes.txt     without a terminal: a line a change
   planwire watch --json            a JSON object a change, for a program
 
-On a terminal: Esc lists the sessions, h is the history, ? shows all keys, q or Ctrl-C ends it.
+On a terminal: x ticks the step under the cursor, e rewords it, a adds one, c comments on it, v reviews the plan, m is
+the rest. Esc lists the sessions, h is the history, ? shows all keys, q or Ctrl-C ends it.
 """
 
 

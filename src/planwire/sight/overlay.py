@@ -4,11 +4,13 @@ from collections.abc import Iterator
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from planwire.events import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
 from planwire.fold import Delta, PlanRecord
 from planwire.moments import wish_words
 from planwire.plan import CANCELLED, COMPLETED, meaning
+from planwire.steps import PlanState, Step
 
 __all__ = ["Overlay", "Remark", "WishedChange", "overlay", "wish_sentence"]
 
@@ -66,9 +68,18 @@ def overlay(record: PlanRecord) -> Overlay:
 
 
 def wish_sentence(record: PlanRecord, wish: Delta) -> str:
-    """A wish in words, with what was said along with it."""
-    words = [word.text for word in wish_words(record.state, wish.changes)]
+    """A wish in words, with what was said along with it. A step that left the plan is named as it was last."""
+    there = {step.id for step in record.state.steps}
+    gone = {change.step for change in wish.changes if not isinstance(change, AddStep)} - there
+    former = [Step(step, _last_text(record.state, step), "") for step in sorted(gone)]
+    state = replace(record.state, steps=(*record.state.steps, *former)) if gone else record.state
+    words = [word.text for word in wish_words(state, wish.changes)]
     return "; ".join([*words, wish.note] if wish.note else words)
+
+
+def _last_text(state: PlanState, step: str) -> str:
+    """The text that a step had last, as far as the plan remembers it."""
+    return next((text for text, owners in reversed(state.memory.owners.items()) if step in owners), step)
 
 
 def _remarks(record: PlanRecord) -> Iterator[tuple[str | None, Remark]]:

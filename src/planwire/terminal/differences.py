@@ -14,7 +14,7 @@ from planwire.plan import MarkdownPlan
 from planwire.safe import one_line, printable
 from planwire.terminal.changes import change_lines
 
-__all__ = ["difference_lines"]
+__all__ = ["difference_lines", "plan_difference_lines"]
 
 #: Tasks are told as steps already.
 _TASK: Final = re.compile(r"[ +-]\s*(?:[-*+]|\d+[.)])\s+\[.\]\s")
@@ -35,8 +35,13 @@ def difference_lines(before: SessionState, after: SessionState, changes: Sequenc
     if not changes:
         yield Text("  no difference", "dim")
     for change in changes:
-        yield from change_lines(Change(after.id, (change,)))
-        yield from _text_lines(change)
+        yield from plan_difference_lines(after.id, change)
+
+
+def plan_difference_lines(session: str, change: PlanChange) -> Iterator[Text]:
+    """A headline, then what came, went and changed in one plan."""
+    yield from change_lines(Change(session, (change,)))
+    yield from _text_lines(change)
 
 
 def _text_lines(change: PlanChange) -> Iterator[Text]:

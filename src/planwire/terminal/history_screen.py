@@ -144,6 +144,7 @@ class HistoryScreen(Screen[None]):
         Binding("right", "step(1)", "Later", key_display="→", priority=True),
         Binding("d", "difference", "Difference"),
         Binding("m", "mark", "Mark"),
+        Binding("x,space,e,a,c,s,r,v,o,u,delete", "past", "Steer", show=False, tooltip="only on the session's screen"),
     ]
     DEFAULT_CSS = """
     HistoryScreen {
@@ -240,6 +241,11 @@ class HistoryScreen(Screen[None]):
         self.query_one(MomentList).marked = self._marked
         self.query_one(MomentList).update_lines()
         self._show()
+
+    def action_past(self) -> None:
+        """Whoever wants to steer is told where."""
+        words = "This is the past: Esc leads back to the plan as it is, and there you can change it"
+        self.notify(words, severity="warning", markup=False)
 
     @on(Slider.Slid)
     def _slid(self, event: Slider.Slid) -> None:

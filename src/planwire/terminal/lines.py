@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
-__all__ = ["BLANK", "LOOKS", "Line", "Part", "between", "fitted", "parts_of", "progress_bar", "wrapped"]
+__all__ = ["BLANK", "LOOKS", "Line", "Part", "between", "fitted", "lines_of", "parts_of", "progress_bar", "wrapped"]
 
 #: A text, and how it looks: by name, or as Rich says it.
 Part: TypeAlias = tuple[str, str | Style]
@@ -27,10 +27,12 @@ LOOKS: Final = (
     "current",
     "done",
     "fresh",
+    "ghost",
     "head",
     "heading",
     "high",
     "low",
+    "mark",
     "muted",
     "note",
     "odd",
@@ -119,9 +121,20 @@ _CONSOLE: Final = Console(file=StringIO(), highlight=False, legacy_windows=False
 
 def parts_of(text: Text) -> tuple[Part, ...]:
     """The words of a Rich view, in looks that go with the theme."""
+    if not text.spans:  # then Rich leaves the style of the whole to others
+        style = Style.parse(text.style) if isinstance(text.style, str) else text.style
+        return ((text.plain, _look_of(style)),) if text.plain else ()
     return tuple(
         (segment.text, _look_of(segment.style)) for segment in text.render(_CONSOLE) if segment.text.strip("\n")
     )
+
+
+def lines_of(text: Text, width: int) -> list[Line]:
+    """The same in lines that are not wider than `width` cells. What goes on in the next line is set in."""
+    before = len(text.plain) - len(text.plain.lstrip(" "))
+    indent = before + 2 if before and width > 2 * before else 0
+    first, *rest = text.wrap(_CONSOLE, max(width - indent, 1)) or [Text()]
+    return [Line(parts_of(first)), *(Line(((" " * indent, ""), *parts_of(each))) for each in rest)]
 
 
 def _look_of(style: Style | None) -> str:

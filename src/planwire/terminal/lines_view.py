@@ -37,10 +37,12 @@ class LinesView(ScrollView):
         & > .look--cursor { background: $primary 22%; }
         & > .look--done { color: $text-success; }
         & > .look--fresh { color: $accent; text-style: bold; }
+        & > .look--ghost { color: $text-accent; text-style: italic; }
         & > .look--head { background: $surface; }
         & > .look--heading { color: $text-primary; text-style: bold; }
         & > .look--high { color: $text-error; text-style: bold; }
         & > .look--low { color: $foreground 45%; }
+        & > .look--mark { color: $accent; text-style: bold; }
         & > .look--muted { color: $foreground 55%; }
         & > .look--note { color: $text-secondary; }
         & > .look--odd { color: $text-warning; }
@@ -104,7 +106,7 @@ class LinesView(ScrollView):
         base = self.rich_style
         if line.fill:
             base += self._look(line.fill)
-        elif self.is_chosen(line):
+        if self.is_chosen(line):
             base += self._look("cursor")
         segments = [Segment(text, base + self._style(look)) for text, look in line.parts]
         return Strip(segments).adjust_cell_length(self.size.width, base)

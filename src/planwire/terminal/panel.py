@@ -16,6 +16,7 @@ try:
 except ImportError:
     raise MissingExtra("PlanPanel needs Textual: pip install 'planwire[terminal]'") from None
 
+from msgspec.structs import replace
 from textual import on
 from textual.binding import Binding, BindingType
 from textual.events import Click, MouseScrollDown, MouseScrollUp
@@ -28,9 +29,10 @@ from planwire.board import Change, SessionBoard
 from planwire.fold import SessionState
 from planwire.plan import CANCELLED, COMPLETED, IN_PROGRESS, PlanId, meaning
 from planwire.steps import PlanState, Step
+from planwire.terminal.cards import MINUTE, STEP, Card, step_row
 from planwire.terminal.lines import BLANK, Line
 from planwire.terminal.lines_view import LinesView
-from planwire.terminal.plan_lines import MINUTE, Card, card_lines, step_row
+from planwire.terminal.plan_lines import card_lines
 
 __all__ = ["PlanPanel", "cards_of"]
 
@@ -44,7 +46,8 @@ def cards_of(plans: "SessionState | SessionBoard | Mapping[PlanId, PlanState] | 
     match plans:
         case SessionState():
             stopped = plans.stopped is not None
-            return [Card(record.state, record, stopped) for record in plans.live().values()]
+            client = plans.opened.client if plans.opened else None
+            return [Card(record.state, record, stopped, client=client) for record in plans.live().values()]
         case PlanState():
             return [Card(plans)]
         case SessionBoard():
@@ -189,10 +192,12 @@ class PlanPanel(LinesView, can_focus=True):
         self._heads = []
         for card in self.cards:
             fresh = frozenset(step for plan_id, step in self._fresh if plan_id == card.id)
-            facts = (width, self._minute, fresh, card.stopped, card.said, card.problem, card.uri)
+            marked = self.marks_of(card.id)
+            said = card.stopped, card.said, card.problem, card.uri, card.client
+            facts = (width, self._minute, fresh, marked, *said)
             known = self._made.get(card.id)
             if known is None or not known.is_of(card, facts):
-                known = _Made(card, facts, list(card_lines(card, width, now, fresh)))
+                known = _Made(card, facts, list(card_lines(card, width, now, fresh, marked)))
             made[card.id] = known
             if lines:
                 lines.append(BLANK)
@@ -200,6 +205,10 @@ class PlanPanel(LinesView, can_focus=True):
             lines += known.lines
         self._made = made
         return lines
+
+    def marks_of(self, _plan_id: PlanId) -> frozenset[str]:
+        """The steps of a plan that were chosen, where they can be."""
+        return frozenset()
 
     def pinned(self, first: int) -> Line | None:
         """The head of the plan whose middle is in sight."""
@@ -246,14 +255,11 @@ class PlanPanel(LinesView, can_focus=True):
             self.update_lines()
 
     def watch_stopped(self, stopped: bool) -> None:
-        self.show_cards(
-            [Card(each.state, each.record, stopped, each.said, each.problem, each.uri) for each in self.cards]
-        )
+        self.show_cards([replace(each, stopped=stopped) for each in self.cards])
 
     def on_click(self, event: Click) -> None:
-        number = self.scroll_offset.y + event.get_content_offset_capture(self).y
-        row = self.lines[number].row if 0 <= number < len(self.lines) else None
-        if row is not None and row[0] == "step":
+        row = self._line_at(event.get_content_offset_capture(self).y).row
+        if row is not None and row[0] == STEP:
             self.post_message(self.StepClicked(self, *row[1:]))  # type: ignore[arg-type]
 
     def action_look(self, way: str) -> None:

@@ -114,7 +114,7 @@ def _last_words(record: PlanRecord, now: int, *, brief: bool) -> Iterator[_Said]
     for delta in notes[-most:]:
         yield _said("✎", "blue", delta.by, delta.at, now, delta.note or "")
     for wish in record.wishes:
-        yield _said("☆", "magenta", wish.by, wish.at, now, f"wishes: {wish_sentence(record, wish)}")
+        yield _said("☆", "magenta", wish.by, wish.at, now, f"wish {wish.seq}: {wish_sentence(record, wish)}")
     for review in record.reviews[-most:]:
         yield from _review(record, review, now, brief=brief)
     if record.asked:

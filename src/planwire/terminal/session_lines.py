@@ -8,8 +8,8 @@ from rich.cells import cell_len
 from planwire.ages import age
 from planwire.overview import DONE, RUNNING, STOPPED, WAITING, Overview
 from planwire.safe import one_line
+from planwire.terminal.cards import MINUTE
 from planwire.terminal.lines import Line, Part, between, fitted, progress_bar
-from planwire.terminal.plan_lines import MINUTE
 from planwire.terminal.sessions import folder_name
 
 __all__ = ["STATES", "head_lines", "is_found", "session_rows"]
@@ -70,7 +70,8 @@ def _far(glance: Overview, width: int) -> tuple[Part, ...]:
     parts: tuple[Part, ...] = ((" ", ""), *progress_bar(glance.done, glance.total, 30 if width >= 90 else 12))
     parts += ((f"  {glance.done:,} / {glance.total:,}", "strong"),)
     if glance.current:
-        sign, look = STATES[RUNNING if glance.state == RUNNING else STOPPED]
+        goes_on = glance.state == RUNNING or (glance.state == WAITING and glance.stop_reason is None)
+        sign, look = STATES[RUNNING if goes_on else STOPPED]
         room = width - 4 - sum(cell_len(text) for text, _ in parts)
         parts += ((f"  {sign} ", look), (fitted(one_line(glance.current[0]), room), look))
     return parts

@@ -5,32 +5,31 @@ import shlex
 import subprocess
 from collections.abc import Collection, Mapping, Sequence
 from time import time_ns
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import ClassVar, Final
 
 from textual.app import ComposeResult, SuspendNotSupported
 from textual.binding import Binding, BindingType
-from textual.screen import Screen
-from textual.widgets import Footer
 
-from planwire.errors import JournalError
+from planwire.errors import JournalError, PlanError
 from planwire.overview import Overview
 from planwire.plan import PlanId
 from planwire.sight.export import plan_markdown
 from planwire.sight.sessions import Session
+from planwire.terminal.cards import MINUTE, Card
+from planwire.terminal.keys_footer import KeysFooter
 from planwire.terminal.lines import Line
 from planwire.terminal.lines_view import LinesView
-from planwire.terminal.panel import PlanPanel
-from planwire.terminal.plan_lines import MINUTE, Card
 from planwire.terminal.session_lines import head_lines
-
-if TYPE_CHECKING:
-    from planwire.terminal.watch_app import WatchApp
+from planwire.terminal.steering import SteeringScreen
+from planwire.terminal.steps_panel import StepsPanel
 
 __all__ = ["SessionHead", "SessionScreen", "session_cards"]
 
 #: Seconds after which plan files are looked at again, and ages.
 FILES: Final = 1.0
 AGES: Final = 15.0
+#: What the footer leaves out where it has no room, the first of these first.
+SPARE: Final = ("run", "mark", "history", "add", "comment", "reword", "review", "back")
 
 
 def session_cards(session: Session, said: Mapping[PlanId, str] | None = None) -> list[Card]:
@@ -41,7 +40,7 @@ def session_cards(session: Session, said: Mapping[PlanId, str] | None = None) ->
         file = session.files.get(plan_id)
         words = (said or {}).get(plan_id)
         problem, uri = (file.problem, file.uri) if file is not None else (None, None)
-        cards.append(Card(record.state, record, stopped, words, problem, uri))
+        cards.append(Card(record.state, record, stopped, words, problem, uri, session.glance.client))
     return cards
 
 
@@ -65,30 +64,23 @@ class SessionHead(LinesView):
         return head_lines(self._glance, width, minute) if self._glance else ()
 
 
-class SessionScreen(Screen[None]):
+class SessionScreen(SteeringScreen):
     """One session, live."""
 
-    app: "WatchApp"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", "Sessions", key_display="Esc"),
         Binding("h", "history", "History"),
-        Binding("y", "copy", "Copy"),
-        Binding("e", "edit", "Edit file"),
+        Binding("y", "copy", "Copy", show=False, tooltip="all plans, as markdown"),
     ]
-
-    def __init__(self, session: str) -> None:
-        super().__init__()
-        self.session = session
-        self._path: str | None = None  # of a plan file that can be read: only one inside the session's folder ever is
 
     def compose(self) -> ComposeResult:
         yield SessionHead()
-        yield PlanPanel(self.session)
-        yield Footer(show_command_palette=False, compact=True)
+        yield StepsPanel(self.session)
+        yield KeysFooter(SPARE)
 
     def on_mount(self) -> None:
         self.app.last_shown = self.session
-        self.query_one(PlanPanel).focus()
+        self.query_one(StepsPanel).focus()
         self.set_interval(FILES, lambda: self.app.sessions.look_at_files(self.session))
         self.set_interval(AGES, self.query_one(SessionHead).update_lines)
         self.update()
@@ -105,8 +97,8 @@ class SessionScreen(Screen[None]):
         """Show another session from now on."""
         self.session = session
         if self.is_mounted:
-            self.query_one(PlanPanel).clear()
-            self.query_one(PlanPanel).session = session
+            self.query_one(StepsPanel).clear()
+            self.query_one(StepsPanel).session = session
             self.update()
 
     def update(self) -> None:
@@ -117,22 +109,15 @@ class SessionScreen(Screen[None]):
         except JournalError as error:
             self.app.complain(error)
             return
-        panel = self.query_one(PlanPanel)
+        panel = self.query_one(StepsPanel)
         self.query_one(SessionHead).show(session.glance if session else None)
         if session is None:
             panel.say("this session is not in the journal any more")
             return
         panel.empty = "no plans any more" if session.state.plans else "no plan yet"
         panel.show_cards(session_cards(session, said))
-        path = next((file.path for file in session.files.values() if file.problem is None and file.path), None)
-        if path != self._path:
-            self._path = path
-            self.refresh_bindings()
 
     # -- what people do
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        return self._path is not None if action == "edit" else True
 
     def action_back(self) -> None:
         self.app.to_overview()
@@ -142,19 +127,20 @@ class SessionScreen(Screen[None]):
 
     def action_copy(self) -> None:
         """All plans as markdown, for whatever is to be told of them elsewhere."""
-        cards = self.query_one(PlanPanel).cards
+        cards = self.query_one(StepsPanel).cards
         self.app.copy_to_clipboard("\n".join(plan_markdown(card.state) for card in cards))
         self.notify(f"{len(cards)} plan{'' if len(cards) == 1 else 's'} copied as markdown", timeout=2, markup=False)
 
-    def action_edit(self) -> None:
-        """Open the session's plan file in the editor that the user has chosen."""
-        path = self._path
+    def open_file(self, plan_id: PlanId) -> None:
+        """Only a file that can be read is opened: no other is inside the session's folder."""
+        session = self.app.sessions.get(self.session)
+        file = session.files.get(plan_id) if session else None
         editor = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi")
-        if path is None or not editor:
-            return
+        if file is None or file.path is None or file.problem is not None or not editor:
+            raise PlanError(file.problem.rstrip(".") if file and file.problem else "there is no such file here")
         try:
             with self.app.suspend():
-                subprocess.run([*editor, "--", path] if editor[0] == "vi" else [*editor, path], check=False)  # noqa: S603
+                command = [*editor, "--", file.path] if editor[0] == "vi" else [*editor, file.path]
+                subprocess.run(command, check=False)  # noqa: S603
         except (OSError, SuspendNotSupported) as error:
             self.notify(f"{editor[0]} can't be started: {error}. Set VISUAL or EDITOR.", severity="error", markup=False)
-        self.app.sessions.look_at_files(self.session)

@@ -2,11 +2,13 @@
 
 import asyncio
 import signal
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import partial
 from threading import Lock
 from time import time_ns
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from planwire.errors import JournalError, MissingExtra
 
@@ -17,19 +19,24 @@ except ImportError:
 
 from rich.console import Console
 from textual import on
-from textual.app import App
+from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.message import Message
+from textual.screen import Screen
 from textual.timer import Timer
 
 from planwire.journal import Journal, load_state
 from planwire.overview import Overview, overview
+from planwire.safe import printable
 from planwire.sight.files import FilePlans
 from planwire.sight.reasons import Reasons
 from planwire.sight.sessions import Sessions
 from planwire.sight.timeline import Timelines
+from planwire.terminal.acts import ACTS
+from planwire.terminal.dialogs import Dialog
 from planwire.terminal.history_screen import HistoryScreen
 from planwire.terminal.overview_screen import OverviewScreen
+from planwire.terminal.pen import Pen
 from planwire.terminal.records import session_record_view
 from planwire.terminal.session_screen import SessionScreen
 from planwire.terminal.themes import DARK, LIGHT, theme_for_terminal
@@ -44,6 +51,11 @@ def watch(journal: Journal, session: str | None, is_here: Callable[[Overview], b
     """Run the app until it is quit. The session that was shown last is left on the terminal as it ended up."""
     app = WatchApp(journal, session, is_here, theme_for_terminal())
     app.run()
+    if app.pen.is_writing:
+        print("planwire: the journal is busy; it ends as soon as what you did is written", file=sys.stderr)
+    app.pen.close()
+    for words in app.drafts.values():
+        print(f"planwire: you wrote this and did not send it: {printable(words)}", file=sys.stderr)
     state = load_state(journal, app.last_shown) if app.last_shown is not None else None
     if state is not None and state.seq:
         [first] = [each.at for each in journal.read(state.id, 0, 1)] or [0]
@@ -64,6 +76,10 @@ class WatchApp(App[None]):
 
     TITLE = "planwire"
     ENABLE_COMMAND_PALETTE = True
+    CSS = """
+    ToastRack { dock: top; align: right top; margin: 0; }
+    Toast { width: 64; max-width: 100%; padding: 0 1; }
+    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("question_mark", "help", "Keys", key_display="?"),
         Binding("t", "theme", "Theme", show=False),
@@ -93,6 +109,9 @@ class WatchApp(App[None]):
         self._lock = Lock()
         self._news: set[str] = set()
         self._due: Timer | None = None
+        self.pen = Pen(journal)
+        self.drafts: dict[tuple[object, ...], str] = {}
+        self.knows_wishes = False
 
     def on_mount(self) -> None:
         self.register_theme(DARK)
@@ -130,8 +149,10 @@ class WatchApp(App[None]):
             news, self._news = self._news, set()
         if self._following:
             self._follow()
-        if isinstance(self.screen, OverviewScreen | SessionScreen | HistoryScreen):
-            self.screen.sessions_changed(news)
+        for screen in reversed(self.screen_stack):  # behind a dialog, too
+            if isinstance(screen, OverviewScreen | SessionScreen | HistoryScreen):
+                screen.sessions_changed(news)
+                break
 
     def _follow(self) -> None:
         """Show the session that changed last here, and later the one that began last, until somebody chooses one."""
@@ -158,6 +179,10 @@ class WatchApp(App[None]):
 
     # -- what people do
 
+    def stay(self) -> None:
+        """Somebody has chosen what they look at."""
+        self._following = False
+
     def to_overview(self) -> None:
         self._following = False
         if len(self.screen_stack) > 2:
@@ -167,6 +192,20 @@ class WatchApp(App[None]):
         self._following = False
         self.last_shown = session
         self.push_screen(HistoryScreen(session))
+
+    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
+        """What can be done with the plan under the cursor is in the command palette, too."""
+        yield from super().get_system_commands(screen)
+        if isinstance(screen, SessionScreen):
+            for act in ACTS:
+                yield SystemCommand(act.name, act.meaning, partial(screen.run_action, act.action))
+
+    async def action_quit(self) -> None:
+        """Leave the dialog that is open, or else the app: nobody is to lose what they write."""
+        if isinstance(self.screen, Dialog):
+            self.screen.action_leave()
+        else:
+            self.exit()
 
     def action_help(self) -> None:
         if self.screen.query("HelpPanel"):

@@ -1,0 +1,272 @@
+"""What people are asked while they steer: for words, for one of several things, or for a decision.
+
+A dialog lies over the lower part of the screen; the plan behind it goes on being live.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import ClassVar, Final, Generic, NamedTuple, TypeVar
+
+from rich.text import Text
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.events import Key
+from textual.geometry import Size
+from textual.screen import ModalScreen
+from textual.widgets import Button, OptionList
+from textual.widgets.button import ButtonVariant
+from textual.widgets.option_list import Option
+
+from planwire.terminal.lines import Line, lines_of
+from planwire.terminal.lines_view import LinesView
+from planwire.terminal.words_input import WordsInput
+
+__all__ = ["Answer", "Choice", "ChoiceDialog", "DecisionDialog", "Dialog", "WordsDialog"]
+
+_R = TypeVar("_R")
+#: Below this width buttons stand one below the other.
+NARROW: Final = 64
+
+
+class Answer(NamedTuple):
+    """A button: what it means, what it says, and how much it stands out."""
+
+    value: str
+    label: str
+    variant: ButtonVariant = "default"
+
+
+class Choice(NamedTuple):
+    """One of several things: what it means, what it says, and the key that chooses it at once."""
+
+    value: str
+    text: Text
+    key: str = ""
+
+
+class Told(LinesView, can_focus=False):
+    """What there is to know before one answers."""
+
+    DEFAULT_CSS = """
+    Told { height: auto; max-height: 50vh; background: $surface; padding: 0; }
+    """
+
+    def __init__(self, texts: Sequence[Text]) -> None:
+        super().__init__(id="told")
+        self._texts = texts
+
+    def lines_for(self, width: int) -> Sequence[Line]:
+        return [line for text in self._texts for line in lines_of(text, width)]
+
+    def get_content_height(self, _container: Size, _viewport: Size, width: int) -> int:
+        return len(self.lines_for(max(width - 1, 1)))
+
+
+class Dialog(ModalScreen[_R], Generic[_R]):
+    """A box with a title. Esc leaves it."""
+
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (NARROW, "-wide")]  # noqa: RUF012
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "Leave", show=False),
+        Binding("left,up", "app.focus_previous", "Previous", show=False),
+        Binding("right,down", "app.focus_next", "Next", show=False),
+    ]
+    DEFAULT_CSS = """
+    Dialog {
+        align: center bottom;
+        background: $background 35%;
+        & > #box {
+            width: 100%;
+            max-width: 100;
+            height: auto;
+            max-height: 100%;
+            padding: 0 1;
+            background: $surface;
+            border: round $primary;
+            border-title-color: $text-primary;
+            border-title-style: bold;
+            border-subtitle-color: $foreground 55%;
+        }
+        & #buttons { height: auto; margin-top: 1; }
+        & Button { margin-right: 1; min-width: 8; padding: 0 1; }
+        &.-narrow #buttons { layout: vertical; margin-top: 0; }
+    }
+    """
+
+    def __init__(self, title: str, texts: Sequence[Text] = (), hint: str = "") -> None:
+        super().__init__()
+        self._title = title
+        self._texts = texts
+        self._hint = hint
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="box") as box:
+            box.border_title = Text(self._title)
+            box.border_subtitle = Text(self._hint)
+            if self._texts:
+                yield Told(self._texts)
+            yield from self.compose_answers()
+
+    def compose_answers(self) -> ComposeResult:
+        raise NotImplementedError
+
+    def action_leave(self) -> None:
+        raise NotImplementedError
+
+
+def _buttons(answers: Sequence[Answer]) -> ComposeResult:
+    with Horizontal(id="buttons"):
+        for answer in answers:
+            yield Button(answer.label, answer.variant, name=answer.value, compact=True)
+
+
+class WordsDialog(Dialog[str | None]):
+    """Words, and what is to be done with them. It stays open until `send` says that it is done; what was written and
+    not sent is the result."""
+
+    def __init__(
+        self,
+        title: str,
+        texts: Sequence[Text],
+        words: str,
+        answers: Sequence[Answer],
+        send: Callable[[str, str], Awaitable[bool]],
+        placeholder: str = "",
+    ) -> None:
+        hint = "Enter: send · Ctrl+J: new line" if len(answers) == 1 else "Enter: go on · Ctrl+J: new line"
+        super().__init__(title, texts, hint)
+        self._words = words
+        self._answers = answers
+        self._send = send
+        self._placeholder = placeholder
+        self._sending = False
+
+    def compose_answers(self) -> ComposeResult:
+        yield WordsInput(self._words, self._placeholder)
+        yield from _buttons([*self._answers, Answer("", "Leave it")])
+
+    def on_mount(self) -> None:
+        self.query_one(WordsInput).focus()
+
+    def action_leave(self) -> None:
+        self.dismiss(self.query_one(WordsInput).text)
+
+    @on(WordsInput.Submitted)
+    def _entered(self) -> None:
+        if len(self._answers) == 1:
+            self._answer(self._answers[0].value)
+        else:
+            self.query(Button).first().focus()
+
+    @on(Button.Pressed)
+    def _pressed(self, event: Button.Pressed) -> None:
+        if event.button.name:
+            self._answer(event.button.name)
+        else:
+            self.action_leave()
+
+    def _answer(self, value: str) -> None:
+        if not self._sending:
+            self._sending = True
+            self.app.run_worker(self._try(value))  # it goes on if somebody leaves the dialog meanwhile
+
+    async def _try(self, value: str) -> None:
+        words = self.query_one(WordsInput)
+        words.read_only = True  # what is written now would not be sent
+        done = await self._send(words.text, value)
+        self._sending = words.read_only = False
+        if done and self.is_current:
+            self.dismiss(None)
+        elif self.is_current:
+            words.focus()
+
+
+class DecisionDialog(Dialog[bool]):
+    """Yes or no. No is what comes of a key that was pressed too fast."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "decide(True)", "Yes", show=False),
+        Binding("n", "decide(False)", "No", show=False),
+        Binding("up,k", "look('scroll_up')", "Up", show=False),
+        Binding("down,j", "look('scroll_down')", "Down", show=False),
+        Binding("pageup", "look('scroll_page_up')", "Page up", show=False),
+        Binding("pagedown,space", "look('scroll_page_down')", "Page down", show=False),
+    ]
+
+    def __init__(self, title: str, texts: Sequence[Text], yes: Answer, no: str) -> None:
+        super().__init__(title, texts, f"y: {yes.label[0].lower()}{yes.label[1:]} · n: {no[0].lower()}{no[1:]}")
+        self._answers = [yes, Answer("", no)]
+
+    def compose_answers(self) -> ComposeResult:
+        yield from _buttons(self._answers)
+
+    def on_mount(self) -> None:
+        self.query(Button).last().focus()
+
+    def action_look(self, way: str) -> None:
+        """There may be more to know than there is room for."""
+        for told in self.query(Told):
+            getattr(told, way)(animate=False)
+
+    def action_decide(self, decision: bool) -> None:
+        self.dismiss(decision)
+
+    def action_leave(self) -> None:
+        self.dismiss(False)
+
+    @on(Button.Pressed)
+    def _pressed(self, event: Button.Pressed) -> None:
+        self.dismiss(bool(event.button.name))
+
+
+class ChoiceDialog(Dialog[str | None]):
+    """One of several things, by its key, with the arrows or with the mouse."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j", "cursor(1)", "Down", show=False),
+        Binding("k", "cursor(-1)", "Up", show=False),
+    ]
+    DEFAULT_CSS = """
+    ChoiceDialog OptionList {
+        height: auto;
+        max-height: 60vh;
+        padding: 0;
+        border: none;
+        background: $surface;
+        scrollbar-size-vertical: 1;
+    }
+    ChoiceDialog Told { max-height: 25vh; }
+    """
+
+    def __init__(self, title: str, choices: Sequence[Choice], texts: Sequence[Text] = ()) -> None:
+        super().__init__(title, texts, "Enter: choose · Esc: leave it")
+        self._choices = choices
+
+    def compose_answers(self) -> ComposeResult:
+        yield OptionList(*(Option(self._line(each), id=each.value) for each in self._choices), compact=True)
+
+    def _line(self, choice: Choice) -> Text:
+        wide = max(len(each.key) for each in self._choices)
+        return Text.assemble((f"{choice.key:<{wide}}  ", "bold"), choice.text) if wide else choice.text
+
+    def on_mount(self) -> None:
+        self.query_one(OptionList).highlighted = 0
+        self.query_one(OptionList).focus()
+
+    def on_key(self, event: Key) -> None:
+        for choice in self._choices:
+            if choice.key and event.character == choice.key:
+                event.stop()
+                self.dismiss(choice.value)
+
+    def action_cursor(self, by: int) -> None:
+        listed = self.query_one(OptionList)
+        listed.action_cursor_down() if by > 0 else listed.action_cursor_up()
+
+    def action_leave(self) -> None:
+        self.dismiss(None)
+
+    @on(OptionList.OptionSelected)
+    def _selected(self, event: OptionList.OptionSelected) -> None:
+        self.dismiss(event.option_id)

@@ -1,0 +1,137 @@
+"""Somebody who steers in `planwire watch`: a journal, what they see and what they press."""
+
+from pathlib import Path
+from typing import Any
+
+from textual.pilot import Pilot
+from textual.widgets import Button
+
+from planwire.events import (
+    ACP,
+    PlanSet,
+    SessionOpened,
+)
+from planwire.fold import PlanRecord
+from planwire.plan import ItemsPlan, PlanId
+from planwire.terminal.dialogs import Dialog, WordsDialog
+from planwire.terminal.session_screen import SessionScreen
+from planwire.terminal.steps_panel import StepsPanel
+from planwire.terminal.watch_app import WatchApp
+from planwire.terminal.words_input import WordsInput
+from tests.journals import add, items
+from tests.test_watch_app import shows
+from tests.waiting import eventually
+
+__all__ = [
+    "NESTED",
+    "OURS",
+    "THEIRS",
+    "asked",
+    "click_row",
+    "closed",
+    "ours",
+    "panel",
+    "press_button",
+    "ready",
+    "record",
+    "report",
+    "statuses",
+    "texts",
+    "theirs",
+    "told",
+    "two_plans",
+    "wishes",
+    "write",
+]
+
+#: Session ids: one with a plan of planwire's, one with a plan of its agent's.
+OURS = "ours"
+THEIRS = "theirs"
+NESTED = "# Parser\n\n- [x] lexer\n  - [ ] numbers\n  - [ ] strings\n- [ ] grammar\n- [ ] macros\n"
+
+
+def two_plans(folder: Path) -> Path:
+    """A journal with a session of each kind."""
+    path = folder / "journal.db"
+    plan = items("main", "completed", "in_progress", "pending", "pending")
+    add(path, OURS, "agent", SessionOpened("my agent", "zed", str(folder), "Ours"), PlanSet(plan))
+    opened = SessionOpened("claude", "zed", str(folder), "Theirs")
+    add(path, THEIRS, "agent", opened, PlanSet(ItemsPlan(None, plan.entries), via=ACP))
+    return path
+
+
+def report(journal: Path, *statuses: str, session: str = THEIRS) -> None:
+    """The agent says how far it is."""
+    add(journal, session, "agent", PlanSet(items(None, *statuses), via=ACP))
+
+
+def record(app: WatchApp, session: str, plan_id: PlanId) -> PlanRecord:
+    found = app.sessions.get(session)
+    assert found is not None
+    return found.journalled.plans[plan_id]
+
+
+def ours(app: WatchApp) -> PlanRecord:
+    return record(app, OURS, "main")
+
+
+def theirs(app: WatchApp) -> PlanRecord:
+    return record(app, THEIRS, None)
+
+
+def panel(app: WatchApp) -> StepsPanel:
+    return next(screen.query_one(StepsPanel) for screen in app.screen_stack if isinstance(screen, SessionScreen))
+
+
+def texts(of: PlanRecord) -> list[str]:
+    return [step.content for step in of.state.steps]
+
+
+def statuses(of: PlanRecord) -> list[str]:
+    return [step.status for step in of.state.steps]
+
+
+def wishes(of: PlanRecord) -> list[object]:
+    return [change for wish in of.wishes for change in wish.changes]
+
+
+async def ready(app: WatchApp) -> None:
+    await shows(app, "Write a test")
+    await eventually(lambda: app.screen.is_mounted and panel(app).cursor is not None)
+
+
+async def asked(app: WatchApp, kind: type[Dialog[Any]] = WordsDialog) -> Dialog[Any]:
+    await eventually(lambda: isinstance(app.screen, kind) and app.screen.is_mounted and app.screen.focused)
+    assert isinstance(app.screen, Dialog)
+    return app.screen
+
+
+async def closed(app: WatchApp) -> None:
+    await eventually(lambda: isinstance(app.screen, SessionScreen))
+
+
+async def write(app: WatchApp, pilot: "Pilot[None]", key: str, words: str) -> None:
+    """Press a key, and write something instead of what is in the field."""
+    await pilot.press(key)
+    await asked(app)
+    app.screen.query_one(WordsInput).text = words
+    await pilot.pause()
+
+
+async def told(app: WatchApp, words: str) -> None:
+    """Somebody was told something in a corner of the screen."""
+    try:
+        await eventually(lambda: any(words in note.message for note in app._notifications), 10)
+    except AssertionError:
+        raise AssertionError(f"{words!r} is not in {[note.message for note in app._notifications]}") from None
+
+
+async def press_button(app: WatchApp, pilot: "Pilot[None]", label: str) -> None:
+    button = next(each for each in app.screen.query(Button) if str(each.label) == label)
+    await pilot.click(button)
+
+
+async def click_row(app: WatchApp, pilot: "Pilot[None]", words: str, x: int, **kwargs: int) -> None:
+    """Click on the line with these words, in a column."""
+    y = next(y for y, line in enumerate(panel(app).in_sight()) if words in line.text)
+    await pilot.click(StepsPanel, offset=(x, y), **kwargs)  # type: ignore[arg-type]
