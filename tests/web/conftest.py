@@ -1,13 +1,69 @@
-"""The board that a test looks at."""
+"""The board that a test looks at, and the browser that it looks with."""
 
+import re
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
-from tests.web.board import Running, running_board
+from tests.peers.install import Unavailable
+from tests.web.board import TOKEN, Running, running_board
+from tests.web.browser import axe_source, browser_is_required, chromium
+from tests.web.browsing import NewPage
 
 
 @pytest.fixture
 def board() -> Iterator[Running]:
     with running_board() as running:
         yield running
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    try:
+        path = chromium()
+    except Unavailable as problem:
+        if browser_is_required():
+            raise
+        pytest.skip(str(problem))
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def new_page(browser: Browser, board: Running) -> Iterator[NewPage]:
+    """Opens pages that know the token. What goes wrong in the browser's console fails the test."""
+    contexts: list[BrowserContext] = []
+    problems: list[str] = []
+
+    def open_page(address: str = "", **options: Any) -> Page:
+        context = browser.new_context(**options)
+        contexts.append(context)
+        context.add_cookies([{"name": f"planwire-{board.server.port}", "value": TOKEN, "url": board.base}])
+        page = context.new_page()
+        page.set_default_timeout(15_000)
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("console", lambda said: problems.append(said.text) if said.type == "error" else None)
+        if address:
+            page.goto(board.base + address)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert [
+        problem for problem in problems if not re.search(r"net::ERR_|with a status of \d|TrustedHTML", problem)
+    ] == []
+
+
+@pytest.fixture(scope="module")
+def axe() -> str:
+    try:
+        return axe_source()
+    except Unavailable as problem:
+        if browser_is_required():
+            raise
+        pytest.skip(str(problem))

@@ -1,81 +1,20 @@
 """The board in a real browser: live, animated, with the keyboard, without JavaScript, in the dark."""
 
 import re
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Error, Page, expect, sync_playwright
+from playwright.sync_api import Error, expect
 
 from planwire.events import ACP, PlanSet, SessionOpened, TurnEnded
 from planwire.plan import Entry, FilePlan, ItemsPlan, MarkdownPlan
-from tests.peers.install import Unavailable
 from tests.waiting import until
 from tests.web.board import TOKEN, Running, items, markdown
-from tests.web.browser import axe_source, browser_is_required, chromium
-
-SCREENSHOTS = Path(__file__).parent.parent / "screenshots"
-
-NewPage = Callable[..., Page]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    try:
-        path = chromium()
-    except Unavailable as problem:
-        if browser_is_required():
-            raise
-        pytest.skip(str(problem))
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield launched
-        launched.close()
-
-
-@pytest.fixture
-def new_page(browser: Browser, board: Running) -> Iterator[NewPage]:
-    """Opens pages that know the token. What goes wrong in the browser's console fails the test."""
-    contexts: list[BrowserContext] = []
-    problems: list[str] = []
-
-    def open_page(address: str = "", **options: Any) -> Page:
-        context = browser.new_context(**options)
-        contexts.append(context)
-        context.add_cookies([{"name": f"planwire-{board.server.port}", "value": TOKEN, "url": board.base}])
-        page = context.new_page()
-        page.set_default_timeout(15_000)
-        page.on("pageerror", lambda error: problems.append(str(error)))
-        page.on("console", lambda said: problems.append(said.text) if said.type == "error" else None)
-        if address:
-            page.goto(board.base + address)
-        return page
-
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert [
-        problem for problem in problems if not re.search(r"net::ERR_|with a status of \d|TrustedHTML", problem)
-    ] == []
-
-
-def photograph(page: Page, name: str) -> None:
-    SCREENSHOTS.mkdir(exist_ok=True)
-    page.screenshot(path=SCREENSHOTS / f"{name}.png", full_page=True)
+from tests.web.browsing import NewPage, comes_true, is_live, photograph
 
 
 def steps(*pairs: tuple[str, str]) -> PlanSet:
     return PlanSet(ItemsPlan("main", tuple(Entry(content, "medium", status) for content, status in pairs)), via=ACP)
-
-
-def is_live(page: Page) -> None:
-    expect(page.locator("#connection")).to_have_attribute("data-state", "live")
-
-
-def comes_true(page: Page, condition: str) -> None:
-    """Wait for a condition in the page. Playwright's own way to do it is forbidden by the board's policy."""
-    until(lambda: page.evaluate(condition))
 
 
 def test_the_printed_address_opens_the_board_and_the_token_leaves_the_address_bar(
@@ -135,7 +74,7 @@ def test_an_unchanged_update_redraws_nothing_and_a_changed_one_only_what_changed
         """() => {
             window.touched = [];
             new MutationObserver((records) => {
-                for (const { target } of records) touched.push(target.closest("[id]").id);
+                for (const { target } of records) if (target.id !== "p0-at") touched.push(target.closest("[id]").id);
             }).observe(document.getElementById("content"), { attributes: true, childList: true, subtree: true });
         }"""
     )
@@ -150,6 +89,29 @@ def test_an_unchanged_update_redraws_nothing_and_a_changed_one_only_what_changed
     assert "p0-s2" not in page.evaluate("touched")
     assert kept is not None
     assert kept.evaluate("(row) => row.isConnected")
+
+
+def test_changes_that_come_while_the_browser_prepares_an_animation_keep_their_order(
+    board: Running, new_page: NewPage
+) -> None:
+    board.write("s1", steps(("one", "pending"), ("two", "pending")))
+    page = new_page("/sessions/s1")
+    is_live(page)
+    page.evaluate(
+        """() => {
+            const done = { ready: Promise.resolve(), finished: Promise.resolve() };
+            document.startViewTransition = (change) => { window.begin = change; return done; };
+        }"""
+    )
+    board.write("s1", steps(("one", "pending"), ("three", "pending"), ("two", "pending")))
+    comes_true(page, "window.begin !== undefined")
+    board.write("s1", steps(("three", "completed"), ("one", "completed")))
+    board.write("s1", steps(("three", "completed"), ("four", "pending"), ("one", "completed")))
+    version = board.server.app.hub._topics["s1"].version
+    until(lambda: all(each.version == version for each in board.server.app.hub._topics["s1"].watchers))
+    page.evaluate("() => window.begin()")
+    expect(page.locator("#p0-steps > li .words")).to_have_text(["three", "four", "one"])
+    expect(page.locator("#p0-steps > .is-done")).to_have_count(2)
 
 
 def test_a_lost_connection_is_shown_and_mended_with_all_that_was_missed(board: Running, new_page: NewPage) -> None:
@@ -345,16 +307,6 @@ def test_the_connection_is_told_when_the_board_knows_nobody_any_more(board: Runn
     page.context.clear_cookies()
     board.server.app.hub._topics["s1"].end()
     expect(page.locator("#connection")).to_have_attribute("data-state", "locked", timeout=15_000)
-
-
-@pytest.fixture(scope="module")
-def axe() -> str:
-    try:
-        return axe_source()
-    except Unavailable as problem:
-        if browser_is_required():
-            raise
-        pytest.skip(str(problem))
 
 
 #: A page of every kind, with everything that a page can have.

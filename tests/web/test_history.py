@@ -18,7 +18,7 @@ from planwire.events import (
 from planwire.sight.timeline import EVENTS_PER_STATE, Point
 from planwire.steps import Step
 from planwire.web.chart import progress_chart
-from planwire.web.compare_page import Pair, pairs
+from planwire.web.difference import Pair, pairs
 from tests.web.board import Running, items, markdown, running_board
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from planwire.events import PlanRemoved, TurnEnded
+from planwire.events import MessageAdded, PlanRemoved, TurnEnded
 from planwire.journal import Stamped, open_journal
 from planwire.sight.files import FilePlans
 from planwire.web.hub import Hub
@@ -60,15 +60,24 @@ def test_a_watcher_gets_the_page_and_then_only_what_changes(board: Running) -> N
             "set p0-progress",
             "set p0-s2",
             "set p0-s3",
+            "set p0-at",
         ]
 
 
-def test_an_update_that_looks_the_same_is_sent_to_nobody(board: Running) -> None:
+def test_of_an_update_that_looks_the_same_only_the_revision_is_sent(board: Running) -> None:
+    board.write("s1", items("in_progress"))
+    with watching(board, "/sessions/s1") as events:
+        events.next()
+        board.write("s1", items("in_progress"))
+        assert ids(events.next()) == ["set p0-at"]
+
+
+def test_what_does_not_change_a_page_is_sent_to_nobody(board: Running) -> None:
     board.write("s1", items("in_progress"))
     with watching(board, "/sessions/s1") as events:
         events.next()
         before = events.id
-        board.write("s1", items("in_progress"))
+        board.write("s1", MessageAdded({"role": "user", "content": "hello"}))
         board.write("s1", items("completed"))
         assert "set p0-s1" in ids(events.next())
         position, version, _ = events.id.split(".")

@@ -8,7 +8,7 @@ from typing import Final
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from planwire import __version__
@@ -25,8 +25,9 @@ from planwire.web.answers import (
     say_what_is_wrong,
     say_what_the_journal_says,
 )
+from planwire.web.assets import asset, asset_kind
 from planwire.web.endings import Endings, wants_json
-from planwire.web.frame import STATIC, document
+from planwire.web.frame import document
 from planwire.web.guard import App, Guard, Receive, Scope, Send
 from planwire.web.history_app import HistoryPages
 from planwire.web.hub import Hub, Key
@@ -36,11 +37,11 @@ from planwire.web.overview_page import found
 from planwire.web.parts import part_html
 from planwire.web.plan_view import names
 from planwire.web.session_page import session_name
+from planwire.web.steer_app import Steering
 from planwire.web.times import with_ages
 
 __all__ = ["BoardApp"]
 
-_STATIC_FILES: Final = {"board.css": "text/css", "board.js": "text/javascript", "icon.svg": "image/svg+xml"}
 _FOR_GOOD: Final = {"cache-control": "public, max-age=31536000, immutable"}
 
 
@@ -59,13 +60,18 @@ class BoardApp:
     ) -> None:
         self.hub = Hub(journal, FilePlans(folders), editor)
         history = HistoryPages(self.hub)
+        steering = Steering(self.hub)
+        plan = OVERVIEW + "/{session}/plans/{plan}"
         routes = [
             Route("/", self._home),
             Route("/about", self._about),
             Route("/static/{name}", self._static),
             Route(OVERVIEW, self._overview),
             Route(OVERVIEW + "/{session}", self._session),
-            Route(OVERVIEW + "/{session}/plans/{plan}", self._plan),
+            Route(plan, self._plan),
+            Route(plan + "/changes", steering.changes, methods=["POST"]),
+            Route(plan + "/reviews", steering.reviews, methods=["POST"]),
+            Route(plan + "/withdrawals", steering.withdrawals, methods=["POST"]),
             Route(OVERVIEW + "/{session}/history", history.history),
             Route(OVERVIEW + "/{session}/compare", history.compare),
         ]
@@ -99,10 +105,11 @@ class BoardApp:
         return json_response({"planwire": __version__, "position": hub.sessions.position, **numbers})
 
     async def _static(self, request: Request) -> Response:
-        kind = _STATIC_FILES.get(request.path_params["name"])
+        name = request.path_params["name"]
+        kind = asset_kind(name)
         if kind is None:
             raise HTTPException(404)
-        return FileResponse(STATIC / request.path_params["name"], media_type=kind, headers=_FOR_GOOD)
+        return Response(asset(name), media_type=kind, headers=_FOR_GOOD)
 
     async def _overview(self, request: Request) -> Response:
         query = asked_for(request)

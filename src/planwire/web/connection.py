@@ -4,6 +4,7 @@ The guard sees a request once its head is complete. Until then anybody could sen
 kept in memory, or hold a connection that says nothing; a process has only so many of them.
 """
 
+import socket
 from asyncio import TimerHandle, Transport
 from typing import Any, Final
 
@@ -26,6 +27,8 @@ class Connection(HttpToolsProtocol):
         self._deadline: TimerHandle | None = None
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
+        # An answer is a head and a body. Without this, the body waits for the other end to confirm the head: 40 ms.
+        transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         super().connection_made(transport)
         self._wait_for_a_head()
 

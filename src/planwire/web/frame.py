@@ -1,16 +1,10 @@
 """The frame around every page: the head of the document, the bar at the top, and the pages that are only words."""
 
-from functools import lru_cache
-from hashlib import sha256
-from pathlib import Path
-from typing import Final
-
 from planwire.web.addresses import OVERVIEW
+from planwire.web.assets import asset_address
 from planwire.web.html import Html, el, joined, void
 
-__all__ = ["STATIC", "document", "words_page"]
-
-STATIC: Final = Path(__file__).with_name("static")
+__all__ = ["document", "words_page"]
 
 
 def document(title: str, *body: Html, live: str | None = None, version: str | None = None, script: bool = True) -> str:
@@ -20,9 +14,10 @@ def document(title: str, *body: Html, live: str | None = None, version: str | No
         void("meta", name="viewport", content="width=device-width, initial-scale=1"),
         void("meta", name="color-scheme", content="light dark"),
         el("title", f"{title} · planwire" if title else "planwire"),
-        void("link", rel="icon", href=static("icon.svg"), type="image/svg+xml"),
-        void("link", rel="stylesheet", href=static("board.css")),
-        el("script", src=static("board.js"), type="module") if script else None,
+        void("link", rel="icon", href=asset_address("icon.svg"), type="image/svg+xml"),
+        void("link", rel="stylesheet", href=asset_address("board.css")),
+        void("link", rel="stylesheet", href=asset_address("steer.css")) if script else None,
+        el("script", src=asset_address("board.js"), type="module") if script else None,
     )
     bar = el(
         "header",
@@ -40,9 +35,3 @@ def words_page(title: str, *paragraphs: str) -> str:
     """A page that only says something: what was not found, what is not allowed, and what to do."""
     inside = (el("h1", title), *(el("p", paragraph) for paragraph in paragraphs))
     return document(title, el("main", *inside, id="content", class_="words-page"), script=False)
-
-
-@lru_cache(maxsize=8)
-def static(name: str) -> str:
-    """The address of a static file, which changes with its content, so that it can be cached for good."""
-    return f"/static/{name}?{sha256((STATIC / name).read_bytes()).hexdigest()[:12]}"

@@ -13,7 +13,7 @@ from planwire.web.parts import part_html
 from planwire.web.plan_view import Shown, plan_part
 from planwire.web.times import moment as moment_html
 
-__all__ = ["MOMENTS_PER_PAGE", "history_page", "then_part"]
+__all__ = ["MOMENTS_PER_PAGE", "history_page", "moment_words", "then_part"]
 
 MOMENTS_PER_PAGE: Final = 200
 #: How many things that one event did are said; the rest are counted.
@@ -106,7 +106,7 @@ def then_part(session: str, timeline: Timeline, index: int, state: SessionState)
             el("bdi", moment.by),
             class_="then-when",
         ),
-        el("ul", *_words(moment), class_="words-list"),
+        el("ul", *moment_words(moment), class_="words-list"),
         *(plans or [el("p", "There was no plan.", class_="nothing")]),
         id="then",
         class_="then",
@@ -125,14 +125,14 @@ def _row(session: str, moments: Sequence[Moment], at: int) -> Html:
     return el(
         "li",
         el("div", moment_html(moment.at), el("span", about, class_="by"), far, class_="moment-head"),
-        el("ul", *_words(moment), class_="words-list"),
+        el("ul", *moment_words(moment), class_="words-list"),
         el("p", *links, class_="moment-links"),
         class_=f"moment event-{moment.event}",
         id=f"e{moment.seq}",
     )
 
 
-def _words(moment: Moment) -> list[Html]:
+def moment_words(moment: Moment) -> list[Html]:
     words = [_word(word) for word in moment.words[:MOST_WORDS]]
     if len(moment.words) > MOST_WORDS:
         words.append(el("li", f"and {len(moment.words) - MOST_WORDS:,} more"))

@@ -10,6 +10,7 @@ from typing import Final, TypeAlias
 
 from planwire.journal import Journal
 from planwire.plan import PlanId
+from planwire.sight.earlier import Earlier
 from planwire.sight.files import FilePlans
 from planwire.sight.reasons import Reasons
 from planwire.sight.sessions import Sessions
@@ -41,6 +42,7 @@ class Hub:
         self.changes = 0
         self._editor = editor
         self._reasons = Reasons(journal)
+        self._earlier = Earlier(journal)
         self._topics: OrderedDict[Key, Topic] = OrderedDict()
         self._renderer = ThreadPoolExecutor(1, "planwire-board-render")
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -187,9 +189,9 @@ class Hub:
             session = self.sessions.get(key if isinstance(key, str) else key[0])
             if session is None:
                 return gone_page()
-            said = self._reasons.of(session.state)
+            said, before = self._reasons.of(session.state), self._earlier.of(session.state)
             if isinstance(key, str):
-                return session_page(session, self._editor, said)
-            return plan_page(session, key[1], self._editor, said) or gone_page()
+                return session_page(session, self._editor, said, before)
+            return plan_page(session, key[1], self._editor, said, before) or gone_page()
 
         return build

@@ -48,8 +48,10 @@ def found(glances: Iterable[Overview], query: Query) -> list[Overview]:
     return sorted(matching, key=_place)
 
 
-def _place(glance: Overview) -> tuple[int, int, str]:
-    return _RANK[glance.state], -(glance.first_at if glance.state == RUNNING else glance.last_at), glance.id
+def _place(glance: Overview) -> tuple[bool, int, int, str]:
+    """Those that wait for a review come first."""
+    since = glance.first_at if glance.state == RUNNING else glance.last_at
+    return not glance.asked, _RANK[glance.state], -since, glance.id
 
 
 @lru_cache(maxsize=4_096)
@@ -130,10 +132,11 @@ def _row(glance: Overview) -> Part:
         "li",
         el("div", link, el("p", *facts, class_="facts"), class_="who"),
         el("div", bar, current, class_="far"),
-        el("div", state_badge(glance.state, None), ago(glance.last_at), class_="when"),
+        el("div", state_badge(glance.state, None, glance.asked), ago(glance.last_at), class_="when"),
         id=row_id,
         class_=f"session-row row-{glance.state}",
         data_status=glance.state,
+        data_asked=glance.asked,
     )
     return leaf(row_id, row)
 

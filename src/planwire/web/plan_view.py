@@ -5,33 +5,32 @@ from typing import Final
 
 import msgspec
 
-from planwire.events import APPROVED
-from planwire.fold import AGENT, Delta, PlanRecord, Review
+from planwire.fold import AGENT, PlanRecord
 from planwire.markdown import parse
-from planwire.moments import plan_name, wish_words
+from planwire.moments import plan_name
 from planwire.plan import FilePlan, ItemsPlan, MarkdownPlan, OtherPlan
 from planwire.sight.files import FileText
 from planwire.steps import PlanState
 from planwire.web.addresses import plan_address, session_address
+from planwire.web.asked_view import asked_part
 from planwire.web.editors import editor_link
-from planwire.web.html import EMPTY, Html, el, escaped, joined
+from planwire.web.html import Html, attributes, el
+from planwire.web.overlay_view import over
 from planwire.web.parts import Part, leaf
 from planwire.web.prose import prose
+from planwire.web.steer_view import actions_part, revision_part, steer_values
 from planwire.web.steps_view import LONG, progress_view, steps_part
-from planwire.web.times import moment
+from planwire.web.why_view import why_part
 
 __all__ = ["Shown", "plan_part"]
 
-#: How many notes are shown, the newest first. The history has them all.
-NOTES: Final = 3
 #: A text with tasks that is longer than this is shown as its steps.
 LONG_TEXT: Final = 20_000
-LONG_LINE: Final = 160
 
 
 class Shown(msgspec.Struct, frozen=True):
     """How a plan is to be shown: where, as a window or `whole`, of an agent that stopped, with what opens files, and
-    with what the agent said when it set the plan."""
+    with what the agent said when it set the plan. `client` is what the agent is used with."""
 
     session: str
     part_id: str
@@ -40,27 +39,33 @@ class Shown(msgspec.Struct, frozen=True):
     editor: str | None = None
     live: bool = True
     said: str | None = None
+    client: str | None = None
 
 
 class _Box:
-    """A record and its file, compared by identity: they hold dicts, and every change makes a new one."""
+    """A record, its file, and the record as it was before, compared by identity: they hold dicts, and every change
+    makes a new one."""
 
-    __slots__ = ("file", "record")
+    __slots__ = ("before", "file", "record")
 
-    def __init__(self, record: PlanRecord, file: FileText | None) -> None:
+    def __init__(self, record: PlanRecord, file: FileText | None, before: PlanRecord | None) -> None:
         self.record = record
         self.file = file
+        self.before = before
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Box) and self.record is other.record and self.file is other.file
+        if not isinstance(other, _Box):
+            return False
+        return self.record is other.record and self.file is other.file and self.before is other.before
 
     def __hash__(self) -> int:
-        return hash((id(self.record), id(self.file)))
+        return hash((id(self.record), id(self.file), id(self.before)))
 
 
-def plan_part(shown: Shown, record: PlanRecord, file: FileText | None = None) -> Part:
-    """A plan as a part of a page. The same plan, shown the same way, is the same part."""
-    return _plan_part(shown, _Box(record, file))
+def plan_part(shown: Shown, record: PlanRecord, file: FileText | None = None, before: PlanRecord | None = None) -> Part:
+    """A plan as a part of a page. The same plan, shown the same way, is the same part. `before` is what it was like, if
+    a person is asked about it."""
+    return _plan_part(shown, _Box(record, file, before))
 
 
 @lru_cache(maxsize=1_024)
@@ -68,14 +73,21 @@ def _plan_part(shown: Shown, box: _Box) -> Part:
     record, file = box.record, box.file
     kind = record.state.plan.kind if file is None else "file"
     part_id = shown.part_id
-    start = Html(f'<article id="{part_id}" class="plan kind-{kind}" aria-labelledby="{part_id}-name">')
+    in_file = file is not None
+    steerable = shown.live and not record.removed
+    values = steer_values(shown.session, record, in_file=in_file) if steerable else {}
+    own = attributes({"id": part_id, "class": f"plan kind-{kind}", "aria-labelledby": f"{part_id}-name", **values})
     children = (
         _head(shown, record, file),
+        asked_part(part_id, record, box.before, shown.client, in_file=in_file) if steerable else None,
         _progress(shown, record),
-        _why(shown, record),
+        why_part(part_id, record, shown.said, steerable=steerable),
         _body(shown, record, file),
+        actions_part(part_id, record, in_file=in_file) if steerable else None,
+        revision_part(part_id, record.revision) if steerable else None,
     )
-    return Part(part_id, start, tuple(child for child in children if child is not None), Html("</article>"))
+    inside = tuple(child for child in children if child is not None)
+    return Part(part_id, Html(f"<article{own}>"), inside, Html("</article>"))
 
 
 def _head(shown: Shown, record: PlanRecord, file: FileText | None) -> Part:
@@ -139,59 +151,11 @@ def _file_name(plan_id: str | None) -> str:
     return kept[:60] or "plan"
 
 
-def _why(shown: Shown, record: PlanRecord) -> Part | None:
-    """Why the plan is as it is: what its author said of it, notes since, wishes, and the last review."""
-    rows = []
-    if record.summary:
-        rows.append(_reason("Why", escaped(record.summary), None, None))
-    if shown.said:
-        rows.append(_reason("Thinking", _folded(shown.said), None, None))
-    rows += [_reason("Note", escaped(each.note), each.by, each.at) for each in reversed(record.deltas) if each.note][
-        :NOTES
-    ]
-    rows += [_wish(record, wish) for wish in record.wishes]
-    if record.review is not None:
-        rows.append(_review(record, record.review))
-    if not rows:
-        return None
-    return leaf(f"{shown.part_id}-why", el("dl", *rows, id=f"{shown.part_id}-why", class_="why"))
-
-
-def _reason(name: str, text: Html, by: str | None, at: int | None, kind: str = "") -> Html:
-    origin = joined(" — ", by, " ", moment(at)) if by is not None and at is not None else EMPTY
-    words = el("dd", el("span", text, dir="auto"), el("span", origin, class_="origin") if origin else None)
-    return el("div", el("dt", name), words, class_=f"reason {kind}".strip())
-
-
-def _folded(text: str) -> Html:
-    """A long text with its first line in sight."""
-    first, _, rest = text.partition("\n")
-    if len(first) > LONG_LINE:
-        first, rest = f"{first[:LONG_LINE]} …", text
-    return el("details", el("summary", first), rest) if rest else escaped(first)
-
-
-def _wish(record: PlanRecord, wish: Delta) -> Html:
-    words = [word.text for word in wish_words(record.state, wish.changes)]
-    return _reason(
-        "Wished", escaped("; ".join([*words, *([wish.note] if wish.note else [])])), wish.by, wish.at, "wish"
-    )
-
-
-def _review(record: PlanRecord, review: Review) -> Html:
-    approved = review.verdict == APPROVED
-    words = ["approved" if approved else review.verdict.replace("_", " ")]
-    if review.selected is not None:
-        words.append(f"to run: {', '.join(review.selected) or 'nothing'}")
-    words += [comment.text for comment in review.comments if comment.step is None]
-    if record.review_is_stale:
-        words.append("the plan has changed since")
-    return _reason("Review", escaped(" · ".join(words)), review.by, review.at, "approved" if approved else "asked")
-
-
 def _body(shown: Shown, record: PlanRecord, file: FileText | None) -> Part:
     state = record.state
     part_id = f"{shown.part_id}-body"
+    shown_over = over(record, steerable=shown.live and not record.removed)
+    whole = shown.whole or (shown.live and record.asked is not None)
     if file is not None and (file.problem or file.state is None):
         return leaf(part_id, el("div", el("p", file.problem or ""), el("code", file.uri), id=part_id, class_="problem"))
     match state.plan:
@@ -202,21 +166,14 @@ def _body(shown: Shown, record: PlanRecord, file: FileText | None) -> Part:
             )
         case FilePlan(uri=uri):
             return leaf(part_id, el("p", el("code", uri), id=part_id, class_="problem"))
-        case MarkdownPlan(content=content) if shown.whole or not _is_long(state, content):
-            text = prose(content, state.steps, f"{shown.part_id}-", shown.stopped)
+        case MarkdownPlan(content=content) if whole or not _is_long(state, content):
+            text = prose(content, state.steps, f"{shown.part_id}-", shown.stopped, shown_over)
             return leaf(part_id, el("div", text, id=part_id, class_="text"))
-        case ItemsPlan() if not state.steps:
+        case ItemsPlan() if not state.steps and not shown_over.added:
             return leaf(part_id, el("p", "Nothing on the list.", id=part_id, class_="nothing"))
-    more = None if shown.whole else plan_address(shown.session, state.plan.id)
-    return steps_part(shown.part_id, state.steps, shown.stopped, more, _comments(record))
+    more = None if whole else plan_address(shown.session, state.plan.id)
+    return steps_part(shown.part_id, state.steps, shown.stopped, more, shown_over)
 
 
 def _is_long(state: PlanState, content: str) -> bool:
     return bool(state.steps) and (len(state.steps) > LONG or len(content) > LONG_TEXT)
-
-
-def _comments(record: PlanRecord) -> dict[str, str]:
-    """What the last reviewer said of single steps."""
-    if record.review is None:
-        return {}
-    return {comment.step: comment.text for comment in record.review.comments if comment.step is not None}

@@ -17,6 +17,7 @@ from planwire.safe import printable
 from planwire.steps import Step
 from planwire.web.html import Html, el
 from planwire.web.marks import look, mark
+from planwire.web.overlay_view import NOTHING_OVER, Extra, Over, ghost_row
 
 __all__ = ["LONGEST_RENDERED", "prose"]
 
@@ -29,8 +30,10 @@ _TASK: Final = re.compile(r"\[[ xX~-]\]\s+(?=\S)")
 
 
 @lru_cache(maxsize=128)
-def prose(text: str, steps: tuple[Step, ...] = (), prefix: str = "", stopped: bool = False) -> Html:
-    """A text as HTML. Its tasks are `steps`, whose ids stand behind `prefix`.
+def prose(
+    text: str, steps: tuple[Step, ...] = (), prefix: str = "", stopped: bool = False, over: Over = NOTHING_OVER
+) -> Html:
+    """A text as HTML. Its tasks are `steps`, whose ids stand behind `prefix`, with what is shown `over` them.
 
     A heading at its very beginning is left out: it is the name of the plan, which is there already.
     """
@@ -46,8 +49,10 @@ def prose(text: str, steps: tuple[Step, ...] = (), prefix: str = "", stopped: bo
             token.children = list(_safe(token.children))
     tasks = [(tokens[at - 2], token) for at, token in enumerate(tokens) if _is_task(tokens, at)]
     if len(tasks) == len(steps):
+        extras = dict(over.steps)
         for (item, words), step in zip(tasks, steps, strict=True):
-            _adorn(item, words, step, prefix, stopped)
+            _adorn(item, words, step, prefix, stopped, extras.get(step.id))
+        _add_ghosts(tokens, [item for item, _ in tasks], steps, prefix.rstrip("-"), over)
     rendered = parser.renderer.render(tokens, parser.options, {})
     return Html(f'<div class="prose" dir="auto">{rendered}</div>')
 
@@ -66,16 +71,51 @@ def _is_task(tokens: Sequence[Token], at: int) -> bool:
     )
 
 
-def _adorn(item: Token, words: Token, step: Step, prefix: str, stopped: bool) -> None:
+def _adorn(item: Token, words: Token, step: Step, prefix: str, stopped: bool, extra: Extra | None) -> None:
     shown = look(step.status, stopped)
-    item.attrs = {"class": f"task is-{shown.kind}", "data-status": shown.kind}
-    if prefix:
-        item.attrs |= {"id": f"{prefix}{step.id}", "data-step": step.id}
+    item.attrs = {"class": f"task is-{shown.kind}{extra.classes if extra else ''}", "data-status": shown.kind}
     children = words.children or []
     if children and children[0].type == "text":
         children[0].content = _BOX.sub("", children[0].content, count=1)
-    box = Token("html_inline", "", 0, content=mark(step.status, stopped))
-    words.children = [box, *children]
+    if prefix:
+        item.attrs |= {"id": f"{prefix}{step.id}", "data-step": step.id}
+        if _one_line("".join(child.content or " " for child in children)) != step.content:
+            item.attrs["data-text"] = step.content  # what is shown is not what is written
+    words.children = [
+        _html(mark(step.status, stopped)),
+        _html('<span class="words">'),
+        *children,
+        _html("</span>"),
+        *([_html(extra.html)] if extra else []),
+    ]
+
+
+def _add_ghosts(tokens: list[Token], items: list[Token], steps: Sequence[Step], part_id: str, over: Over) -> None:
+    """Put the rows of steps that are wished for where these would be."""
+    rows: dict[int, str] = {}
+    for after, ghost in over.added:
+        at = _place_behind(tokens, items, steps, after)
+        rows[at] = rows.get(at, "") + ghost_row(part_id, ghost, "task")
+    for at in sorted(rows, reverse=True):
+        tokens.insert(at, _html(rows[at] if items else f"<ul>{rows[at]}</ul>"))
+
+
+def _place_behind(tokens: list[Token], items: list[Token], steps: Sequence[Step], after: str | None) -> int:
+    """Where the row of a new step goes: behind that of another one and all that is nested in it."""
+    if not items:
+        return len(tokens)
+    places = {id(token): at for at, token in enumerate(tokens)}
+    last = max((at for at, step in enumerate(steps) if not step.depth), default=None)
+    neighbour = next((at for at, step in enumerate(steps) if step.id == after), last)
+    if after == "" or neighbour is None:
+        return places[id(items[0])]
+    start = places[id(items[neighbour])]
+    level = tokens[start].level
+    return next(at for at in range(start, len(tokens)) if tokens[at].nesting < 0 and tokens[at].level == level) + 1
+
+
+def _html(content: str) -> Token:
+    return Token("html_inline", "", 0, content=content)
 
 
 def _safe(tokens: Sequence[Token]) -> Iterator[Token]:

@@ -10,6 +10,7 @@ from planwire.plan import PlanId
 from planwire.sight.sessions import Session
 from planwire.steps import Progress
 from planwire.web.addresses import plan_address, session_address
+from planwire.web.asked_view import waiting_words
 from planwire.web.html import EMPTY, Html, el, escaped, joined
 from planwire.web.marks import wording
 from planwire.web.parts import Part, leaf
@@ -22,18 +23,27 @@ __all__ = ["gone_page", "plan_page", "session_name", "session_page", "state_badg
 #: How many current steps are named.
 NAMED: Final = 3
 NO_REASONS: Final[Mapping[PlanId, str]] = {}
+NONE_BEFORE: Final[Mapping[PlanId, PlanRecord]] = {}
 
 
-def session_page(session: Session, editor: str | None, said: Mapping[PlanId, str] = NO_REASONS) -> Part:
-    """All plans of a session, in the order in which they first came; those with steps before those to read."""
+def session_page(
+    session: Session,
+    editor: str | None,
+    said: Mapping[PlanId, str] = NO_REASONS,
+    before: Mapping[PlanId, PlanRecord] = NONE_BEFORE,
+) -> Part:
+    """All plans of a session, in the order in which they first came: those that a person is asked about, those with
+    steps, those to read. `before` has what those that are asked about were like."""
     numbered = [
         (number, plan_id, record)
         for number, (plan_id, record) in enumerate(session.state.plans.items())
         if not record.removed
     ]
     plans = [
-        plan_part(_shown(session, number, editor, said.get(plan_id)), record, session.files.get(plan_id))
-        for number, plan_id, record in sorted(numbered, key=lambda each: not each[2].state.steps)
+        plan_part(
+            _shown(session, number, editor, said.get(plan_id)), record, session.files.get(plan_id), before.get(plan_id)
+        )
+        for number, plan_id, record in sorted(numbered, key=lambda each: (not each[2].asked, not each[2].state.steps))
     ]
     if not plans:
         plans = [leaf("no-plans", el("p", _nothing(session), id="no-plans", class_="nothing"))]
@@ -42,14 +52,18 @@ def session_page(session: Session, editor: str | None, said: Mapping[PlanId, str
 
 
 def plan_page(
-    session: Session, plan_id: PlanId, editor: str | None, said: Mapping[PlanId, str] = NO_REASONS
+    session: Session,
+    plan_id: PlanId,
+    editor: str | None,
+    said: Mapping[PlanId, str] = NO_REASONS,
+    before: Mapping[PlanId, PlanRecord] = NONE_BEFORE,
 ) -> Part | None:
     """One plan with all its steps, or its whole text; None if there never was such a plan."""
     if plan_id not in session.state.plans:
         return None
     number = list(session.state.plans).index(plan_id)
     shown = _shown(session, number, editor, said.get(plan_id), whole=True)
-    part = plan_part(shown, session.state.plans[plan_id], session.files.get(plan_id))
+    part = plan_part(shown, session.state.plans[plan_id], session.files.get(plan_id), before.get(plan_id))
     plans = Part("plans", Html('<div id="plans" class="plans">'), (part,), Html("</div>"))
     return _main((_head(session), plans), "session whole")
 
@@ -65,7 +79,8 @@ def _main(children: tuple[Part, ...], kind: str = "session") -> Part:
 
 
 def _shown(session: Session, number: int, editor: str | None, said: str | None, *, whole: bool = False) -> Shown:
-    return Shown(session.id, f"p{number}", session.state.stopped is not None, whole, editor, said=said)
+    stopped, client = session.state.stopped is not None, session.glance.client
+    return Shown(session.id, f"p{number}", stopped, whole, editor, said=said, client=client)
 
 
 def session_name(session: Session) -> str:
@@ -80,7 +95,7 @@ def _head(session: Session) -> Part:
     children = [
         leaf("session-top", _top(session)),
         *([leaf("session-progress", bar)] if bar is not None else []),
-        leaf("session-now", _now(progress, session.state.stopped is not None)),
+        leaf("session-now", _now(progress, session.state.stopped is not None, session.glance.asked)),
     ]
     start = Html('<header id="session-head" class="session-head">')
     return Part("session-head", start, tuple(children), Html("</header>"))
@@ -89,7 +104,7 @@ def _head(session: Session) -> Part:
 def _top(session: Session) -> Html:
     glance = session.glance
     name = el("h1", el("bdi", session_name(session)))
-    title = el("div", name, state_badge(glance.state, glance.stop_reason), class_="session-title")
+    title = el("div", name, state_badge(glance.state, glance.stop_reason, glance.asked), class_="session-title")
     pages = el(
         "nav",
         el("a", "History", href=session_address(session.id, "history"), class_="action"),
@@ -98,13 +113,16 @@ def _top(session: Session) -> Html:
         aria_label="session",
     )
     facts = el("p", *_facts(session), class_="facts")
-    return el("div", el("div", title, pages, class_="top-line"), facts, id="session-top", class_="session-top")
+    asked = [plan_name(plan_id) for plan_id, record in session.state.live().items() if record.asked]
+    news = {"data_state": glance.state, "data_asked": asked[0] if asked else None}
+    top_line = el("div", title, pages, class_="top-line")
+    return el("div", top_line, facts, id="session-top", class_="session-top", **news)
 
 
-def state_badge(state: str, reason: str | None) -> Html:
+def state_badge(state: str, reason: str | None, asked: bool) -> Html:
     """What a session is doing, in a word, and why it stopped."""
     why = f": {reason}" if reason and state == "stopped" else ""
-    return el("span", state, why, class_=f"state state-{state}")
+    return el("span", waiting_words(state, asked), why, class_=f"state state-{state}")
 
 
 def _facts(session: Session) -> list[Html]:
@@ -117,12 +135,13 @@ def _facts(session: Session) -> list[Html]:
     return [*facts, el("span", "since ", moment(glance.first_at), class_="fact")]
 
 
-def _now(progress: Progress, stopped: bool) -> Html:
+def _now(progress: Progress, stopped: bool, asked: bool) -> Html:
     """The current steps, where they are always in sight, and what is read out when they change."""
     current = progress.current
     label = "Stopped at" if stopped else "Now"
     words = [f"{progress.done} of {progress.total} steps done"] if progress.total else []
     words += [f"{label}: {current[0].content}"] if current else []
+    words += ["Waiting for your review"] if asked else []
     steps = [el("li", el("bdi", wording(step.content))) for step in current[:NAMED]]
     if len(current) > NAMED:
         steps.append(el("li", f"and {len(current) - NAMED} more"))

@@ -8,6 +8,7 @@ from planwire.plan import IN_PROGRESS, PENDING, meaning
 from planwire.steps import Progress, Step
 from planwire.web.html import Html, attributes, el
 from planwire.web.marks import look, mark, wording
+from planwire.web.overlay_view import NOTHING_OVER, Extra, Over, ghost_row
 from planwire.web.parts import Part, leaf
 
 __all__ = ["Window", "progress_view", "steps_part", "window"]
@@ -39,12 +40,13 @@ def window(steps: Sequence[Step]) -> Window:
     return Window(max(0, end - BEFORE - BEHIND), end)
 
 
-def steps_part(
-    part_id: str, steps: Sequence[Step], stopped: bool, more: str | None, comments: dict[str, str] | None = None
-) -> Part:
+def steps_part(part_id: str, steps: Sequence[Step], stopped: bool, more: str | None, over: Over = NOTHING_OVER) -> Part:
     """The rows of a plan. With `more`, the address where all of them are, a long plan shows a window."""
     shown = window(steps) if more else Window(0, len(steps))
-    rows = [_row(part_id, step, stopped, (comments or {}).get(step.id)) for step in steps[shown.first : shown.end]]
+    extras = dict(over.steps)
+    rows = [_row(part_id, step, stopped, extras.get(step.id)) for step in steps[shown.first : shown.end]]
+    if over.added:
+        rows = _with_ghosts(part_id, rows, over, begins=not shown.first, ends=shown.end == len(steps))
     if more and shown.first:
         nearest = f"{more}#{part_id}-{steps[shown.first - 1].id}"
         rows.insert(0, _gap(f"{part_id}-above", steps[: shown.first], nearest, "above"))
@@ -55,8 +57,20 @@ def steps_part(
     return Part(f"{part_id}-steps", start, tuple(rows), Html("</ol>"))
 
 
+def _with_ghosts(part_id: str, rows: list[Part], over: Over, *, begins: bool, ends: bool) -> list[Part]:
+    """The rows, with those of the steps that are wished for in their places, as far as these are in sight."""
+    behind: dict[str | None, list[Part]] = {}
+    for after, ghost in over.added:
+        row_id = f"{part_id}-{ghost.key}"
+        anchor = after if not after else f"{part_id}-{after}"
+        behind.setdefault(anchor, []).append(leaf(row_id, ghost_row(part_id, ghost, "step")))
+    first = behind.get("", []) if begins else []
+    last = behind.get(None, []) if ends else []
+    return [*first, *(each for row in rows for each in (row, *behind.get(row.id, ()))), *last]
+
+
 @lru_cache(maxsize=20_000)
-def _row(part_id: str, step: Step, stopped: bool, comment: str | None) -> Part:
+def _row(part_id: str, step: Step, stopped: bool, extra: Extra | None) -> Part:
     shown = look(step.status, stopped)
     row_id = f"{part_id}-{step.id}"
     details = [el("span", wording(step.content), class_="words", dir="auto")]
@@ -65,11 +79,12 @@ def _row(part_id: str, step: Step, stopped: bool, comment: str | None) -> Part:
     if step.priority != "medium":
         known = step.priority if step.priority in ("high", "low") else "other"
         details.append(el("span", step.priority, el("span", " priority", class_="unseen"), class_=f"tag tag-{known}"))
-    if comment:
-        details.append(el("span", comment, class_="comment", dir="auto"))
+    if extra:
+        details = [el("div", *details, extra.html, class_="about")]
+    classes = f"step is-{shown.kind}{f' deep-{min(step.depth, 6)}' if step.depth else ''}"
     values = {
         "id": row_id,
-        "class": f"step is-{shown.kind}{f' deep-{min(step.depth, 6)}' if step.depth else ''}",
+        "class": classes + extra.classes if extra else classes,
         "data-step": step.id,
         "data-status": shown.kind,
         "aria-current": "step" if shown.kind == "current" else None,

@@ -1,146 +1,13 @@
-// The board's only script. Pages are complete without it: it keeps them live, and makes a few things handier.
-//
-// The server sends differences between two pages (see parts.py): ["set", id, html] and ["list", id, ids, new].
-// They are applied to the elements that are there, so that what did not change is not touched.
+// The board's script. Pages are complete without it: it keeps them live, and makes a few things handier. Where plans
+// can be steered, it fetches what is needed for that.
+
+import { keepsListening, lookForNews, startNotify } from "./notify.js";
+import { changed, forget, morph, onChanged, show, trusted } from "./page.js";
+import { showTimes } from "./times.js";
 
 const body = document.body;
-const calm = matchMedia("(prefers-reduced-motion: reduce)");
-const policy = window.trustedTypes?.createPolicy("planwire", { createHTML: (html) => html });
 
-// ---------------------------------------------------------------- HTML into elements
-
-function element(html) {
-  const template = document.createElement("template");
-  template.innerHTML = policy ? policy.createHTML(html) : html;
-  return template.content.firstElementChild;
-}
-
-/** Make `old` look like `fresh`, touching only what differs. Elements with the same id, or the same place, stay. */
-function morph(old, fresh) {
-  if (old.isEqualNode(fresh)) return old;
-  if (old.nodeType !== fresh.nodeType || old.nodeName !== fresh.nodeName) {
-    old.replaceWith(fresh);
-    return fresh;
-  }
-  if (old.nodeType !== Node.ELEMENT_NODE) {
-    old.nodeValue = fresh.nodeValue;
-    return old;
-  }
-  noteStatus(old, fresh);
-  for (const { name } of [...old.attributes]) {
-    if (!fresh.hasAttribute(name) && !(old.nodeName === "DETAILS" && name === "open")) old.removeAttribute(name);
-  }
-  for (const { name, value } of [...fresh.attributes]) {
-    if (old.getAttribute(name) !== value) old.setAttribute(name, value);
-  }
-  const wanted = [...fresh.childNodes];
-  for (let at = 0; at < wanted.length; at++) {
-    const want = wanted[at];
-    const have = old.childNodes[at];
-    const same = want.id ? [...old.children].find((child) => child.id === want.id) : null;
-    if (same && same !== have) old.insertBefore(same, have ?? null);
-    if (same) morph(same, want);
-    else if (!have || have.id) old.insertBefore(want, have ?? null);
-    else morph(have, want);
-  }
-  while (old.childNodes.length > wanted.length) old.lastChild.remove();
-  return old;
-}
-
-// ---------------------------------------------------------------- what just happened to a step
-
-function flash(row, kind) {
-  row.classList.remove(kind);
-  requestAnimationFrame(() => row.classList.add(kind));
-  const end = () => row.classList.remove(kind);
-  row.addEventListener("animationend", end, { once: true });
-  setTimeout(end, 1600);
-}
-
-let happened = [];
-
-function noteStatus(old, fresh) {
-  const before = old.dataset.status, after = fresh.dataset.status;
-  if (before && after && before !== after) happened.push([old, after === "done" ? "just-done" : "just-changed"]);
-}
-
-function relist(list, ids, fresh) {
-  const known = new Map([...list.children].map((child) => [child.id, child]));
-  const wanted = new Set(ids);
-  const order = [...known.keys()].filter((id) => wanted.has(id));
-  const stayed = ids.filter((id) => known.has(id));
-  for (const [id, child] of known) if (!wanted.has(id)) child.remove();
-  let place = list.firstElementChild;
-  for (const id of ids) {
-    let child = known.get(id);
-    if (!child) {
-      child = element(fresh[id]);
-      happened.push([child, "just-added"]);
-    }
-    if (child === place) place = place.nextElementSibling;
-    else list.insertBefore(child, place);
-  }
-  stayed.forEach((id, at) => { if (order[at] !== id) happened.push([known.get(id), "just-moved"]); });
-}
-
-// ---------------------------------------------------------------- applying a difference
-
-function apply(changes, animated) {
-  happened = [];
-  for (const [what, id, ...rest] of changes) {
-    const target = document.getElementById(id);
-    if (!target) continue;
-    if (what === "set") morph(target, element(rest[0]));
-    else relist(target, ...rest);
-  }
-  showTimes();
-  announce();
-  if (animated) for (const [row, kind] of happened) if (row.isConnected && isInSight(row)) flash(row, kind);
-}
-
-function isInSight(row) {
-  const { top, bottom } = row.getBoundingClientRect();
-  return bottom >= 0 && top <= innerHeight;
-}
-
-/** Rows that are in sight and may move get a name, so that the browser can animate them from place to place. */
-function nameRows(changes) {
-  const named = [];
-  for (const [what, id] of changes) {
-    if (what !== "list") continue;
-    for (const row of document.getElementById(id)?.children ?? []) {
-      if (named.length >= 60) return named;
-      if (!isInSight(row)) continue;
-      row.style.viewTransitionName = `row-${CSS.escape(row.id).replace(/[^A-Za-z0-9_-]/g, "_")}`;
-      named.push(row);
-    }
-  }
-  return named;
-}
-
-let shownAt = -Infinity;
-
-function show(changes) {
-  const moves = changes.some(([what]) => what === "list");
-  const now = performance.now();
-  const often = now - shownAt < 250;
-  shownAt = now;
-  document.documentElement.classList.toggle("busy", often);
-  if (!moves || often || calm.matches || document.hidden || !document.startViewTransition) {
-    apply(changes, !often);
-    return;
-  }
-  let named = nameRows(changes);
-  const transition = document.startViewTransition(() => {
-    apply(changes, true);
-    for (const row of named) row.style.viewTransitionName = "";
-    named = nameRows(changes);
-  });
-  transition.ready.catch(() => {});
-  transition.finished.finally(() => { for (const row of named) row.style.viewTransitionName = ""; });
-}
-
-// ---------------------------------------------------------------- words for ears, and times
+// ---------------------------------------------------------------- words for ears
 
 let announced = document.querySelector("[data-announce]")?.dataset.announce;
 let announcing = 0;
@@ -151,26 +18,6 @@ function announce() {
   announced = words;
   clearTimeout(announcing);
   announcing = setTimeout(() => { document.getElementById("announcer").textContent = announced; }, 700);
-}
-
-const units = [["s", 1e3, 60], ["min", 6e4, 60], ["h", 36e5, 48], ["d", 864e5, Infinity]];
-
-function ago(then) {
-  const passed = Math.max(Date.now() - then, 0);
-  const [unit, size] = units.find(([, size, most]) => passed / size < most);
-  const count = Math.floor(passed / size);
-  return count ? `${count} ${unit} ago` : "now";
-}
-
-const clock = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
-
-function showTimes() {
-  for (const time of document.querySelectorAll("time[data-show]")) {
-    const then = new Date(time.dateTime);
-    const words = time.dataset.show === "ago" ? ago(then) : clock.format(then);
-    if (time.textContent !== words) time.textContent = words;
-    if (!time.title) time.title = clock.format(then);
-  }
 }
 
 // ---------------------------------------------------------------- the stream
@@ -186,7 +33,7 @@ function tell(state, words) {
 }
 
 function connect() {
-  if (source || document.hidden || !body.dataset.live) return;
+  if (source || (document.hidden && !keepsListening()) || !body.dataset.live) return;
   const address = new URL(body.dataset.live, location.href);
   address.searchParams.set("since", version);
   source = new EventSource(address);
@@ -220,21 +67,20 @@ async function refresh() {
   }
 }
 
-// A browser has few connections to spare: a page that nobody sees lets go of its own.
+// A browser has few connections to spare: a page that nobody sees lets go of its own, unless it is to tell of news.
 document.addEventListener("visibilitychange", () => {
-  if (document.hidden) disconnect();
-  else connect();
+  if (!document.hidden) connect();
+  else if (!keepsListening()) disconnect();
 });
 addEventListener("pagehide", disconnect);
 addEventListener("pageshow", connect);
 
-// ---------------------------------------------------------------- searching, the slider, copying, keys
+// ---------------------------------------------------------------- searching, the slider, copying
 
 async function fetched(address, id) {
   const answer = await fetch(address, { headers: { accept: "text/html" } });
   if (!answer.ok) return null;
-  const html = await answer.text();
-  const page = new DOMParser().parseFromString(policy ? policy.createHTML(html) : html, "text/html");
+  const page = new DOMParser().parseFromString(trusted(await answer.text()), "text/html");
   return { page, part: page.getElementById(id) };
 }
 
@@ -258,11 +104,12 @@ const search = latest(async () => {
   const got = await fetched(address, "content");
   if (!got?.part) return;
   disconnect();
+  forget();
   history.replaceState(null, "", address);
   body.dataset.live = got.page.body.dataset.live;
   version = got.page.body.dataset.version;
   morph(document.getElementById("content"), got.part);
-  showTimes();
+  changed();
   connect();
 });
 
@@ -273,7 +120,7 @@ const slide = latest(async () => {
   if (!got?.part) return;
   morph(document.getElementById("then"), got.part);
   history.replaceState(null, "", address);
-  showTimes();
+  changed();
 });
 
 document.addEventListener("input", (event) => {
@@ -303,28 +150,43 @@ document.addEventListener("click", async (event) => {
   setTimeout(() => { link.textContent = name; }, 1500);
 });
 
+// ---------------------------------------------------------------- keys
+
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
   const typing = event.target.matches("input:not([type=radio]), textarea, select");
   if (event.key === "Escape" && event.target.id === "search") event.target.blur();
-  if (typing) return;
+  if (typing || document.querySelector("dialog[open]")) return;
   if (event.key === "/" && document.getElementById("search")) {
     event.preventDefault();
     document.getElementById("search").focus();
   }
-  if (event.key === "j" || event.key === "k") step(event.key === "j" ? 1 : -1);
+  if (event.key === "j" || event.key === "k") walk(event.key === "j" ? 1 : -1, STOPS);
+  if (event.key === "n" || event.key === "p") walk(event.key === "n" ? 1 : -1, PLANS);
 });
 
-/** j and k walk through the sessions, or through the plans' actions. */
-function step(by) {
-  const stops = [...document.querySelectorAll(".session-link, .plan h2, .moment-links a:first-child")];
-  const here = stops.indexOf(document.activeElement);
-  const next = stops[Math.min(Math.max(here + by, 0), stops.length - 1)];
-  if (next && !next.hasAttribute("href")) next.tabIndex = -1;
+const PLANS = ".plan h2";
+const STOPS = `.session-link, ${PLANS}, [data-steer] [data-step], .moment-links a:first-child`;
+
+/** j and k walk through the sessions, or through plans and their steps; n and p from plan to plan. */
+function walk(by, selector) {
+  const active = document.activeElement;
+  const here = active?.closest(selector) ?? active?.closest(".plan")?.querySelector("h2");
+  const stops = [...document.querySelectorAll(selector)];
+  const next = stops[Math.min(Math.max(stops.indexOf(here) + by, 0), stops.length - 1)];
+  if (next && !next.hasAttribute("href") && !next.hasAttribute("tabindex")) next.tabIndex = -1;
   next?.focus();
 }
 
 showTimes();
+onChanged(showTimes);
+onChanged(announce);
+onChanged(lookForNews);
 setInterval(showTimes, 5000);
+startNotify();
 connect();
 document.documentElement.classList.add("scripted");
+if (document.querySelector("main.session")) {
+  const missing = () => tell("lost", "not all of the page came: load it again");
+  import("./steer.js").then((steering) => steering.start(), missing);
+}

@@ -1,0 +1,37 @@
+"""The static files, and the addresses under which they are cached for good.
+
+An address changes with what is served under it. A script names the scripts that it imports as `"./other.js"`, and is
+served with their addresses in place of these names: so its own address changes with theirs.
+"""
+
+import re
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+__all__ = ["asset", "asset_address", "asset_kind"]
+
+STATIC: Final = Path(__file__).with_name("static")
+
+_KINDS: Final = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+_FILES: Final = {path.name: _KINDS[path.suffix] for path in STATIC.iterdir() if path.suffix in _KINDS}
+_IMPORTED: Final = re.compile(r'"\./([a-z]+\.js)"')
+
+
+def asset_kind(name: str) -> str | None:
+    """The media type of a static file; None if there is no such file."""
+    return _FILES.get(name)
+
+
+@lru_cache(maxsize=64)
+def asset(name: str) -> bytes:
+    """What is served of a static file."""
+    content = (STATIC / name).read_text()
+    return _IMPORTED.sub(lambda found: f'"{asset_address(found[1])}"', content).encode()
+
+
+@lru_cache(maxsize=64)
+def asset_address(name: str) -> str:
+    """Where a static file is found, as it is now."""
+    return f"/static/{name}?{sha256(asset(name)).hexdigest()[:12]}"

@@ -1,0 +1,89 @@
+// Desktop notifications, for those who ask for them: a plan is finished, is stuck, or waits for its review. They are
+// made by this page alone, so it goes on listening while nobody sees it; a browser has few connections to spare, so
+// only a few pages do.
+
+const KEY = "planwire-notify";
+const MOST_PAGES = 3;
+
+const words = {
+  done: () => "Everything on the plan is done.",
+  stopped: () => "The agent has stopped.",
+  waiting: (asked) => (asked ? `${asked} waits for your review.` : "The agent waits for you."),
+};
+
+let wanted = false;
+let letGo = null; // gives the place among the pages that go on listening back
+const known = new Map();
+
+/** Whether this page goes on listening while nobody sees it. */
+export const keepsListening = () => wanted && letGo !== null;
+
+async function takePlace() {
+  for (let place = 0; place < MOST_PAGES && !letGo; place++) {
+    await new Promise((decided) => {
+      navigator.locks.request(`${KEY}-${place}`, { ifAvailable: true }, (lock) => {
+        decided();
+        return lock ? new Promise((release) => { letGo = release; }) : null;
+      });
+    });
+  }
+}
+
+/** What is going on: the sessions on the page, each with its name, its state, and the plan that it waits for. */
+function sessions() {
+  const top = document.getElementById("session-top");
+  if (top) return [["session", top.querySelector("h1").textContent, top.dataset.state, top.dataset.asked]];
+  const name = (row) => row.querySelector(".session-link").textContent;
+  const asked = (row) => (row.dataset.asked === undefined ? undefined : "A plan");
+  const rows = [...document.querySelectorAll(".session-row")];
+  return rows.map((row) => [row.id, name(row), row.dataset.status, asked(row)]);
+}
+
+/** Look at what changed, and tell of it if nobody is looking. */
+export function lookForNews() {
+  if (!wanted) return;
+  for (const [id, name, state, asked] of sessions()) {
+    const now = `${state} ${asked ?? ""}`, before = known.get(id);
+    known.set(id, now);
+    if (before === undefined || before === now || !words[state]) continue;
+    if (document.hidden || !document.hasFocus()) {
+      const notice = new Notification(name, { body: words[state](asked), tag: `planwire ${location.pathname} ${id}` });
+      notice.onclick = () => { window.focus(); notice.close(); };
+    }
+  }
+}
+
+export function startNotify() {
+  const bar = document.querySelector(".bar");
+  if (!document.body.dataset.live || !("Notification" in window) || !navigator.locks) return;
+  const button = document.createElement("button");
+  button.type = "button";
+  button.id = "notify";
+  button.textContent = "Notify me";
+  button.title = "A desktop notification when a plan is finished, is stuck, or waits for your review";
+
+  async function turn(on) {
+    wanted = on;
+    localStorage.setItem(KEY, on ? "on" : "off");
+    button.setAttribute("aria-pressed", on);
+    known.clear();
+    if (on) {
+      lookForNews();
+      await takePlace();
+    } else {
+      letGo?.();
+      letGo = null;
+    }
+  }
+
+  button.addEventListener("click", async () => {
+    if (!wanted && (await Notification.requestPermission()) !== "granted") {
+      button.textContent = "Notifications are blocked in this browser";
+      return;
+    }
+    turn(!wanted);
+  });
+  button.setAttribute("aria-pressed", "false");
+  bar.append(button);
+  if (localStorage.getItem(KEY) === "on" && Notification.permission === "granted") turn(true);
+}

@@ -1,0 +1,173 @@
+// The page and what changes it. The server sends differences between two pages (see parts.py): ["set", id, html] and
+// ["list", id, ids, new]. They are applied to the elements that are there, so that what did not change is not touched.
+
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
+const policy = window.trustedTypes?.createPolicy("planwire", { createHTML: (html) => html });
+
+/** HTML that the board itself made, in the form that the browser takes. */
+export const trusted = (html) => (policy ? policy.createHTML(html) : html);
+
+export function element(html) {
+  const template = document.createElement("template");
+  template.innerHTML = trusted(html);
+  return template.content.firstElementChild;
+}
+
+// ---------------------------------------------------------------- making one element look like another
+
+/** What the script itself puts on elements stays on them. */
+const isOwn = (name) => name.startsWith("data-my-") || ["tabindex", "style", "aria-description"].includes(name);
+/** An element of the script's own among those of the page stays as well. It is the last one. */
+const guestOf = (parent) => (parent.lastElementChild?.hasAttribute("data-my-guest") ? parent.lastElementChild : null);
+
+/** Make `old` look like `fresh`, touching only what differs. Elements with the same id, or the same place, stay. */
+export function morph(old, fresh) {
+  if (old.isEqualNode(fresh)) return old;
+  if (old.nodeType !== fresh.nodeType || old.nodeName !== fresh.nodeName) {
+    old.replaceWith(fresh);
+    return fresh;
+  }
+  if (old.nodeType !== Node.ELEMENT_NODE) {
+    old.nodeValue = fresh.nodeValue;
+    return old;
+  }
+  noteStatus(old, fresh);
+  for (const { name } of [...old.attributes]) {
+    if (fresh.hasAttribute(name) || isOwn(name) || (old.nodeName === "DETAILS" && name === "open")) continue;
+    old.removeAttribute(name);
+  }
+  for (const { name, value } of [...fresh.attributes]) {
+    if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  }
+  const guest = guestOf(old);
+  const wanted = [...fresh.childNodes];
+  for (let at = 0; at < wanted.length; at++) {
+    const want = wanted[at];
+    const have = old.childNodes[at];
+    const same = want.id ? [...old.children].find((child) => child.id === want.id) : null;
+    if (same && same !== have) old.insertBefore(same, have ?? null);
+    if (same) morph(same, want);
+    else if (!have || have.id) old.insertBefore(want, have ?? null);
+    else morph(have, want);
+  }
+  while (old.childNodes.length > wanted.length + (guest ? 1 : 0)) (guest?.previousSibling ?? old.lastChild).remove();
+  return old;
+}
+
+// ---------------------------------------------------------------- what just happened to a step
+
+let happened = [];
+
+function flash(row, kind) {
+  row.classList.remove(kind);
+  requestAnimationFrame(() => row.classList.add(kind));
+  const end = () => row.classList.remove(kind);
+  row.addEventListener("animationend", end, { once: true });
+  setTimeout(end, 1600);
+}
+
+function noteStatus(old, fresh) {
+  const before = old.dataset.status, after = fresh.dataset.status;
+  if (before && after && before !== after) happened.push([old, after === "done" ? "just-done" : "just-changed"]);
+}
+
+function relist(list, ids, fresh) {
+  const known = new Map([...list.children].map((child) => [child.id, child]));
+  const wanted = new Set(ids);
+  const order = [...known.keys()].filter((id) => wanted.has(id));
+  const stayed = ids.filter((id) => known.has(id));
+  for (const [id, child] of known) if (!wanted.has(id)) child.remove();
+  let place = list.firstElementChild;
+  for (const id of ids) {
+    let child = known.get(id);
+    if (!child) {
+      child = element(fresh[id]);
+      happened.push([child, "just-added"]);
+    }
+    if (child === place) place = place.nextElementSibling;
+    else list.insertBefore(child, place);
+  }
+  stayed.forEach((id, at) => { if (order[at] !== id) happened.push([known.get(id), "just-moved"]); });
+}
+
+// ---------------------------------------------------------------- applying a difference
+
+const listeners = [];
+
+/** Call something whenever the page has changed. */
+export const onChanged = (listener) => { listeners.push(listener); };
+
+export function changed() {
+  for (const listener of listeners) listener();
+}
+
+function apply(changes, animated) {
+  happened = [];
+  const focused = document.activeElement;
+  for (const [what, id, ...rest] of changes) {
+    const target = document.getElementById(id);
+    if (!target) continue;
+    if (what === "set") morph(target, element(rest[0]));
+    else relist(target, ...rest);
+  }
+  // What moves loses the focus on its way.
+  if (focused?.isConnected && document.activeElement !== focused) focused.focus({ preventScroll: true });
+  changed();
+  if (animated) for (const [row, kind] of happened) if (row.isConnected && isInSight(row)) flash(row, kind);
+}
+
+function isInSight(row) {
+  const { top, bottom } = row.getBoundingClientRect();
+  return bottom >= 0 && top <= innerHeight;
+}
+
+/** Rows that are in sight and may move get a name, so that the browser can animate them from place to place. */
+function nameRows(changes) {
+  const named = [];
+  for (const [what, id] of changes) {
+    if (what !== "list") continue;
+    for (const row of document.getElementById(id)?.children ?? []) {
+      if (named.length >= 60) return named;
+      if (!isInSight(row)) continue;
+      row.style.viewTransitionName = `row-${CSS.escape(row.id).replace(/[^A-Za-z0-9_-]/g, "_")}`;
+      named.push(row);
+    }
+  }
+  return named;
+}
+
+let shownAt = -Infinity;
+let waiting = null; // what came while the browser still looks at the page as it was, in the order in which it came
+
+/** Forget what was not applied yet: the page is about to be another one. */
+export function forget() {
+  if (waiting) waiting = [];
+}
+
+/** Apply a difference. Changes that come faster than they can be watched are only shown. */
+export function show(changes) {
+  if (waiting) {
+    waiting.push(changes);
+    return;
+  }
+  const moves = changes.some(([what]) => what === "list");
+  const now = performance.now();
+  const often = now - shownAt < 250;
+  shownAt = now;
+  document.documentElement.classList.toggle("busy", often);
+  if (!moves || often || calm.matches || document.hidden || !document.startViewTransition) {
+    apply(changes, !often);
+    return;
+  }
+  let named = nameRows(changes);
+  waiting = [changes];
+  const transition = document.startViewTransition(() => {
+    const all = waiting;
+    waiting = null;
+    for (const each of all) apply(each, true);
+    for (const row of named) row.style.viewTransitionName = "";
+    named = nameRows(changes);
+  });
+  transition.ready.catch(() => {});
+  transition.finished.finally(() => { for (const row of named) row.style.viewTransitionName = ""; });
+}

@@ -1,0 +1,134 @@
+// What can be done to a step.
+
+import { confirm, perform } from "./acts.js";
+import { compose } from "./composer.js";
+import { nameOf, planName, planOf, revisionOf, short, textOf, writtenIn } from "./plans.js";
+
+/** Changes of a plan as it is shown now. */
+export function change(plan, changes, words, more = {}) {
+  const { steer: address } = plan.dataset;
+  return perform({ address, path: "changes", revision: revisionOf(plan), body: { changes }, words, ...more });
+}
+
+/** A word on a plan. */
+export const review = (address, body, revision, words, more = {}) =>
+  perform({ address, path: "reviews", revision, body, words, ...more });
+
+/** What takes a wish back, if it is open still. The button may be that of another wish by then, so it is asked now. */
+function withdrawal(button) {
+  const address = planOf(button).dataset.steer, wish = Number(button.dataset.withdraw);
+  const words = button.getAttribute("aria-label");
+  return (more = {}) => perform({ address, path: "withdrawals", body: { wish }, words, ...more });
+}
+
+export const withdraw = (button) => withdrawal(button)();
+
+/**
+ * The wish of one kind that a step has, if there is one that says nothing else: whoever wishes for something else takes
+ * it back, and whoever wishes for the same once more does so too.
+ */
+function wishOf(row, kind) {
+  const all = [...row.querySelectorAll(`.wish-${kind}`)].filter((each) => each.closest("[data-step]") === row);
+  const button = all.at(-1)?.querySelector(".take-back");
+  if (!button) return null;
+  const same = `#${planOf(row).id} :is(.step, .task) [data-withdraw="${button.dataset.withdraw}"]`;
+  return document.querySelectorAll(same).length === 1 ? button : null;
+}
+
+/** What takes back the wish of one kind that a step has, once another one is made in its place. */
+export function replaced(row, kind) {
+  const wish = wishOf(row, kind);
+  return wish && withdrawal(wish);
+}
+
+const wished = (button) => button?.parentElement.dataset.wished;
+
+/** Take back what was wished for a step last. */
+export function takeBack(row) {
+  const all = [...row.querySelectorAll(".wish > .take-back")].filter((each) => each.closest("[data-step]") === row);
+  if (all.length) withdraw(all.at(-1));
+}
+
+/** A change of one value of a step, or the end of the wish for it. */
+async function set(row, kind, value, words) {
+  if (row.hasAttribute("data-my-sending")) return;
+  const wish = wishOf(row, kind), takeBackWish = replaced(row, kind);
+  if (wish && wished(wish) === value) return void takeBackWish();
+  const changes = [{ do: kind, step: row.dataset.step, [kind]: value }];
+  const came = await change(planOf(row), changes, `${nameOf(row)} ${words}`, { row });
+  if (came.done) takeBackWish?.();
+}
+
+const WORDS = { completed: "done", pending: "not done", in_progress: "in progress", cancelled: "cancelled" };
+
+export const setStatus = (row, status) => set(row, "status", status, WORDS[status]);
+export const tick = (row) => setStatus(row, row.dataset.status === "done" ? "pending" : "completed");
+
+export function setPriority(row, priority) {
+  if (planOf(row).dataset.edit === "items") set(row, "priority", priority, `${priority} priority`);
+}
+
+export async function remove(row) {
+  const plan = planOf(row), revision = revisionOf(plan), words = `remove ${nameOf(row)}`;
+  const wish = wishOf(row, "remove");
+  if (wish) return void withdraw(wish);
+  if (plan.dataset.wish === undefined) {
+    const nested = row.querySelector("[data-step]") ? " with all the steps in it" : "";
+    if (!(await confirm("Remove this step?", `${nameOf(row)}${nested}. The history keeps it.`, "Remove"))) return;
+  }
+  await change(plan, [{ do: "remove", step: row.dataset.step }], words, { revision, row });
+}
+
+export function reword(row) {
+  const plan = planOf(row), address = plan.dataset.steer, { step } = row.dataset;
+  const name = nameOf(row), text = textOf(row), wish = wishOf(row, "reword");
+  const takeBackWish = replaced(row, "reword");
+  const act = (changes, words) => async (content, revision, trouble) => {
+    if (wish && content === text) return takeBackWish({ trouble });
+    const added = { body: { changes: [{ do: "add", content }] }, words: `add “${short(content)}”` };
+    const instead = () => ({ label: "Add it as a new step", ...added });
+    const body = { changes: changes(content) };
+    const came = await perform({ address, path: "changes", revision, body, words, text: content, trouble, instead });
+    if (came.done) takeBackWish?.();
+    return came;
+  };
+  compose({
+    plan, row, kind: "reword", over: true, label: "Save",
+    text: wish ? writtenIn(wish.parentElement.querySelector(".wish-text")) : text,
+    title: plan.dataset.wish === undefined ? "Reword this step" : "Wish for other words",
+    submit: act((content) => [{ do: "reword", step, content }], `reword ${name}`),
+    gone: { label: "Add it as a new step", submit: act((content) => [{ do: "add", content }], "add a step") },
+  });
+}
+
+/** Add a step behind another one; behind all of them if there is no row. */
+export function add(plan, row) {
+  const address = plan.dataset.steer, after = row?.dataset.step;
+  const act = (place) => (content, revision, trouble) => {
+    const instead = () => ({ label: "Add it at the end", body: { changes: [{ do: "add", content }] } });
+    const body = { changes: [{ do: "add", content, ...place }] };
+    const words = `add “${short(content)}”`;
+    return perform({ address, path: "changes", revision, body, words, text: content, trouble, instead });
+  };
+  compose({
+    plan, row, kind: "add", label: "Add", placeholder: "What is to be done?",
+    title: plan.dataset.wish === undefined ? "Add a step" : "Wish for another step",
+    submit: act(after ? { after } : {}),
+    gone: { label: "Add it at the end", submit: act({}) },
+  });
+}
+
+export function comment(row) {
+  const plan = planOf(row), address = plan.dataset.steer, { step } = row.dataset;
+  const name = nameOf(row), whole = planName(plan);
+  const act = (place, words) => (text, revision, trouble) => {
+    const body = (place) => ({ verdict: "commented", comments: [{ text, ...place }] });
+    const instead = () => ({ label: "Say it of the plan", body: body({}) });
+    return review(address, body(place), revision, words, { text, trouble, instead });
+  };
+  compose({
+    plan, row, kind: "comment", label: "Comment", title: `Comment on ${name}`, placeholder: "The agent will read it",
+    submit: act({ step }, `comment on ${name}`),
+    gone: { label: "Say it of the plan", submit: act({}, `comment on ${whole}`) },
+  });
+}

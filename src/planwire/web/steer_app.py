@@ -1,0 +1,149 @@
+"""Steering: what people do to a plan on the board is sent here, and written after whatever others wrote, or not at all.
+
+It is tied to the revision that the page showed. If the plan looks different since, the answer is 409 with the
+difference, and the person decides again. If nobody could see that it is another one (an agent sent the same list once
+more), it is done.
+
+A page that did not hear an answer sends the same again. A change that was written makes that a 409, since it made a new
+revision; a review that was written is found, and a wish that was taken back is no longer open: these are answered as if
+it were the first time, with `already`.
+"""
+
+from typing import Any, TypeVar
+
+import msgspec
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+
+from planwire.errors import PlanError, UnstorableEvent
+from planwire.events import Event, PlanChanged
+from planwire.fold import AGENT, PlanRecord, SessionState
+from planwire.plan import PlanId
+from planwire.sight.sessions import Session
+from planwire.sight.steering import MovedOn, steer
+from planwire.web.answers import find_session, named_plan
+from planwire.web.hub import Hub
+from planwire.web.json_views import moment_json
+from planwire.web.moved_view import TOLD, WORDS, moved_view
+from planwire.web.steer_requests import (
+    AlreadyThere,
+    ChangesWanted,
+    ReviewWanted,
+    Wanted,
+    WithdrawalWanted,
+    read_wanted,
+)
+
+__all__ = ["Steering"]
+
+_A = TypeVar("_A", ChangesWanted, ReviewWanted, WithdrawalWanted)
+
+
+class Steering:
+    """What is answered to people who steer. Everything is JSON, both ways."""
+
+    def __init__(self, hub: Hub) -> None:
+        self._hub = hub
+
+    async def changes(self, request: Request) -> Response:
+        return await self._answer(request, ChangesWanted)
+
+    async def reviews(self, request: Request) -> Response:
+        return await self._answer(request, ReviewWanted)
+
+    async def withdrawals(self, request: Request) -> Response:
+        return await self._answer(request, WithdrawalWanted)
+
+    async def _answer(self, request: Request, kind: type[_A]) -> Response:
+        request.scope["ending"] = "json"
+        wanted = await _read(request, kind)
+        session = await find_session(self._hub.sessions, request)
+        plan_id = named_plan(request, session)
+        if session.journalled.plans[plan_id].removed:
+            raise HTTPException(404, "this plan was dismissed: nothing was changed")
+        return await run_in_threadpool(self._write, session, plan_id, wanted)
+
+    def _write(self, session: Session, plan_id: PlanId, wanted: Wanted) -> Response:
+        try:
+            return self._steer(session, plan_id, wanted)
+        except MovedOn as moved:
+            return _moved_on(moved, wanted)
+        except AlreadyThere:
+            return _already_done(session.journalled.plans[plan_id])
+        except (PlanError, UnstorableEvent) as error:
+            if isinstance(wanted, WithdrawalWanted) and self._was_wished(session, plan_id, wanted.wish):
+                return _already_done(session.journalled.plans[plan_id])
+            return _said({"error": str(error)}, 422)
+
+    def _steer(self, session: Session, plan_id: PlanId, wanted: Wanted) -> Response:
+        seen = wanted.revision
+        onto = session.journalled
+
+        def prepare(state: SessionState) -> Event:
+            nonlocal onto
+            onto = state
+            return wanted.event(state, plan_id, seen)
+
+        while True:
+            try:
+                steer(self._hub.sessions.journal, session.journalled, plan_id, prepare)
+                break
+            except MovedOn as moved:
+                if not _looks_the_same(moved):
+                    raise
+                seen = moved.revision
+        before = onto.plans[plan_id]  # others may have written since, which is news to the page
+        revision = before.revision if isinstance(wanted, ReviewWanted) else onto.seq + 1
+        wished = isinstance(wanted, ChangesWanted) and before.owner == AGENT
+        return _said({"revision": revision, "from": before.revision, "wished": wished}, 200)
+
+    def _was_wished(self, session: Session, plan_id: PlanId, wish: int) -> bool:
+        events = self._hub.sessions.journal.read(session.id, wish - 1, wish) if wish else ()
+        return any(
+            isinstance(each.event, PlanChanged) and each.event.plan_id == plan_id and each.by != AGENT
+            for each in events
+        )
+
+
+async def _read(request: Request, kind: type[_A]) -> _A:
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        raise HTTPException(415, "send JSON, with application/json as its Content-Type")
+    try:
+        return read_wanted(await request.body(), kind)
+    except ClientDisconnect:
+        raise HTTPException(413, "the request is larger than it may be") from None
+    except (ValueError, RecursionError) as error:
+        raise HTTPException(400, f"this can't be understood: {error}") from None
+
+
+def _looks_the_same(moved: MovedOn) -> bool:
+    """Whether nothing happened that can be seen: the page can't have told."""
+    before = moved.before
+    touched = [moment for moment in moved.moments if moment.event not in WORDS]
+    if before is None or moved.now is None or before.revision != moved.seen or not touched:
+        return False
+    return all(word.kind == "none" for moment in touched for word in moment.words)
+
+
+def _already_done(record: PlanRecord) -> Response:
+    return _said({"revision": record.revision, "from": record.revision, "wished": False, "already": True}, 200)
+
+
+def _moved_on(moved: MovedOn, wanted: Wanted) -> Response:
+    known = {step.id for step in moved.now.state.steps} if moved.now else set()
+    value = {
+        "error": "moved_on",
+        "message": str(moved),
+        "seen": moved.seen,
+        "revision": moved.revision,
+        "missing": [step for step in dict.fromkeys(wanted.steps()) if step not in known],
+        "moments": [moment_json(moment) for moment in moved.moments[-TOLD:]],
+        "html": str(moved_view(moved)),
+    }
+    return _said(value, 409)
+
+
+def _said(value: dict[str, Any], status: int) -> Response:
+    return Response(msgspec.json.encode(value), status, media_type="application/json")

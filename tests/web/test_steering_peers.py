@@ -1,0 +1,71 @@
+"""A real agent behind the relay is steered on the board, in a real browser, and its model hears of it."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from queue import Queue
+
+import pytest
+from playwright.sync_api import expect
+
+from planwire.events import CHANGES_REQUESTED, PlanReviewed
+from tests.peers.agents import claude
+from tests.peers.client import Client, Hello
+from tests.peers.plans import todo_write
+from tests.peers.relayed import Behind
+from tests.peers.script import say
+from tests.web.board import Running, running_board
+from tests.web.browsing import NewPage, is_live
+
+pytestmark = pytest.mark.timeout(600)  # the first test may have to install its peer
+
+PATIENCE = 60
+SMALLER = "Smaller steps, please: one file at a time."
+
+
+@pytest.fixture
+def behind(tmp_path: Path) -> Behind:
+    return Behind(claude, tmp_path)
+
+
+@pytest.fixture
+def board(behind: Behind) -> Iterator[Running]:
+    with running_board(str(behind.journal)) as running:
+        yield running
+
+
+def test_claude_is_asked_for_changes_on_the_board_and_its_model_is_told_with_the_next_prompt(
+    behind: Behind, board: Running, new_page: NewPage
+) -> None:
+    sessions: Queue[str] = Queue()
+    steered: Queue[None] = Queue()
+
+    def story(client: Client) -> str:
+        session = client.new_session()
+        client.prompt(session, "Make a plan.")
+        sessions.put(session)
+        steered.get(timeout=PATIENCE)
+        client.prompt(session, "Go on.")
+        client.prompt(session, "And on.")
+        return session
+
+    script = [todo_write("in_progress", "pending", "pending"), say("Planned."), say("Understood."), say("Done.")]
+    with ThreadPoolExecutor(1) as pool:
+        talking = pool.submit(behind.talk, story, script, Hello())
+        session = sessions.get(timeout=PATIENCE)
+        page = new_page(f"/sessions/{session}")
+        is_live(page)
+        page.get_by_role("button", name="Ask for changes").click()
+        dialog = page.get_by_role("dialog")
+        dialog.get_by_role("textbox").fill(SMALLER)
+        dialog.get_by_role("button", name="Ask for changes").click()
+        expect(page.locator(".why")).to_contain_text(SMALLER)
+        steered.put(None)
+        talk = talking.result(PATIENCE)
+
+    [review] = [event for event in behind.events(session) if isinstance(event, PlanReviewed)]
+    assert (review.verdict, review.comments[0].text) == (CHANGES_REQUESTED, SMALLER)
+    heard = [SMALLER in request.text for request in talk.model.main]
+    assert heard == [False, False, True, True], heard
+    assert talk.model.main[-1].text.count(SMALLER) == 1
+    assert SMALLER not in "".join(talk.lines)
