@@ -32,6 +32,8 @@ FLOODS = {
 }
 STARTS = 20
 MEMORY_LINES = (100_000, 1_000_000)
+#: Plans among 10,000 lines.
+MEMORY_MIXES = (100, 500, 5_000)
 
 _AGENT = [sys.executable, "-m", "bench.relay_agent"]
 _ROOT = Path(__file__).parent.parent
@@ -183,17 +185,24 @@ def _start(command: list[str], environment: dict[str, str]) -> Iterator[Figure]:
 
 
 def _memory(command: list[str], environment: dict[str, str]) -> Iterator[Figure]:
-    """Plans and chunks in turn, as a long session has them."""
-    say(f"memory over {MEMORY_LINES[1]:,} lines")
-    client = Client([*command, *_AGENT], environment)
+    """Plans and chunks in turn, as a long session has them: few plans, some, many. The worst of these counts."""
+    say(f"memory over {MEMORY_LINES[1]:,} lines of {len(MEMORY_MIXES)} mixes")
+    found = [_resident([*command, *_AGENT], environment, plans) for plans in MEMORY_MIXES]
+    yield Figure("relay_memory_mb", max(last for _, last in found) / 1024, "MB")
+    yield Figure("relay_memory_growth", max(last / first for first, last in found), "x", at_most(1.05))
+
+
+def _resident(command: list[str], environment: dict[str, str], plans: int) -> tuple[int, int]:
+    """The kilobytes after the first lines and after all of them."""
+    client = Client(command, environment)
     found = []
     sent = 0
     for lines in MEMORY_LINES:
         while sent < lines:
-            client.flood("plan", 500)
-            client.flood("chunk", 9_500)
+            client.flood("plan", plans)
+            client.flood("chunk", 10_000 - plans)
             sent += 10_000
         found.append(client.resident())
     client.close()
-    yield Figure("relay_memory_mb", found[-1] / 1024, "MB")
-    yield Figure("relay_memory_growth", found[-1] / found[0], "x", at_most(1.05))
+    first, last = found
+    return first, last

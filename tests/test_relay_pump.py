@@ -16,7 +16,7 @@ import pytest
 
 from planwire.events import MessageAdded, PlanChanged, PlanSet, SessionOpened, TurnEnded
 from planwire.journal import Stamped, open_journal
-from planwire.relay.actions import Action, Warn
+from planwire.relay.actions import Action, ToClient, Warn
 from planwire.relay.agent import name_of
 from planwire.relay.direction import Direction
 from planwire.relay.framing import Sieve
@@ -101,6 +101,36 @@ def test_a_fault_of_the_policy_costs_no_line() -> None:
 
 
 # -- slow and fast
+
+
+def test_lines_that_become_long_leave_before_all_of_them_are_made() -> None:
+    """Nobody reads: no more of them is made than a pipe holds, and then as many as are read."""
+    heard: list[bytes] = []
+    told: list[int] = []
+
+    def lengthen(line: bytes) -> list[Action]:
+        heard.append(line)
+        return [ToClient(line.rstrip(b"\n") * 20_000 + b"\n"), Warn("long")]
+
+    (source, to_source), (from_target, target) = os.pipe(), os.pipe()
+    ended = Event()
+    direction = Direction(
+        source, target, Sieve((b'"id"',)), lengthen, lambda actions: told.append(len(actions)), ended.set
+    )
+    sent = [line for number in range(50) for line in (b'{"id":%d}\n' % number, b"boring\n")]
+    os.write(to_source, b"".join(sent))
+    os.close(to_source)
+    direction.start()
+    first = os.read(from_target, 1)
+    assert len(heard) < 10
+    with os.fdopen(from_target, "rb") as reader:
+        assert (first + reader.read()).splitlines() == [
+            line.rstrip() * (20_000 if b"id" in line else 1) for line in sent
+        ]
+    assert ended.wait(SOON)
+    assert (len(heard), sum(told)) == (50, 100)
+    os.close(source)
+    os.close(target)
 
 
 def test_a_slow_reader_slows_the_agent_down_and_loses_nothing() -> None:

@@ -1,7 +1,7 @@
 """What reaches the journal, and that a journal which fails is only counted."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from threading import Event as Flag
 
@@ -15,6 +15,7 @@ from planwire.events import (
     PlanChanged,
     PlanReviewed,
     PlanSet,
+    Recorded,
     SessionOpened,
     SetStatus,
     TurnEnded,
@@ -24,7 +25,7 @@ from planwire.plan import Entry, ItemsPlan, MarkdownPlan
 from planwire.relay.actions import Known, Meet, Record
 from planwire.relay.backlog import Arrived, Backlog
 from planwire.relay.history import QUIET, Dated, History, begin
-from planwire.relay.recorder import Recorder
+from planwire.relay.recorder import SLICE, Recorder
 from tests.agents.driving import wait_until
 
 PATIENCE = 20.0
@@ -227,6 +228,82 @@ def test_everything_is_counted_that_a_journal_did_not_take(tmp_path: Path) -> No
     assert recorder.close(PATIENCE) == "3 events could not be recorded: the disk is full"
 
 
+class Locked:
+    """Opens a journal that refuses to be written until it is free, and notes how much it was given at a time."""
+
+    def __init__(self, path: Path) -> None:
+        self.journal = open_journal(path)
+        self.append = self.journal.append
+        self.is_free = False
+        self.given: list[int] = []
+
+    def __call__(self) -> Journal:
+        self.journal.append = self._append  # type: ignore[method-assign]
+        return self.journal
+
+    def _append(self, session: str, events: Sequence[Stamped], expected_seq: int | None = None) -> tuple[Recorded, ...]:
+        self.given.append(len(events))
+        if not self.is_free:
+            raise JournalUnavailable("it is locked")
+        return self.append(session, events, expected_seq)
+
+
+def test_what_waits_for_a_journal_that_is_locked_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However often it is tried again."""
+    monkeypatch.setattr("planwire.relay.recorder.RETRY", 0.0)
+    locked = Locked(tmp_path / "journal.db")
+    recorder = Recorder(locked, lambda _session, _known: None)
+    recorder.start()
+    recorder.put(Meet("s1", True), 0)
+    for number in range(300):
+        recorder.put(Record("s1", a_plan(str(number))), 100)
+    recorder.wake()
+    wait_until(lambda: len(locked.given) > 20)
+    locked.is_free = True
+    assert recorder.close(PATIENCE) is None
+    assert max(locked.given[:20]) <= SLICE
+    with open_journal(tmp_path / "journal.db") as journal:
+        assert journal.last_seq("s1") == 300
+
+
+class Slow:
+    """Opens a journal, once it may."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.may = Flag()
+
+    def __call__(self) -> Journal:
+        assert self.may.wait(PATIENCE)
+        return open_journal(self.path)
+
+
+def put_before_it_is_open(path: Path, events: list[Event], size: int) -> str | None:
+    slow = Slow(path)
+    recorder = Recorder(slow, lambda _session, _known: None)
+    recorder.start()
+    recorder.put(Meet("s1", True), 0)
+    for event in events:
+        recorder.put(Record("s1", event), size)
+    slow.may.set()
+    return recorder.close(PATIENCE)
+
+
+def test_a_burst_of_long_plans_is_recorded_to_the_last(tmp_path: Path) -> None:
+    plans: list[Event] = [a_plan(*(f"{number} {step}" for step in range(20))) for number in range(300)]
+    assert put_before_it_is_open(tmp_path / "journal.db", plans, 2_300) is None
+
+
+def test_a_text_weighs_what_it_weighs_however_short_its_last_piece(tmp_path: Path) -> None:
+    texts: list[Event] = [a_text(f"{number}" + 200_000 * "x") for number in range(20)]
+    assert "could not be recorded: there were too many" in (put_before_it_is_open(tmp_path / "j.db", texts, 10) or "")
+
+
+def test_a_long_prompt_weighs_nothing_as_it_is_not_kept(tmp_path: Path) -> None:
+    turns: list[Event] = [SessionOpened(title="t"), *[TurnEnded("end_turn")] * 20]
+    assert put_before_it_is_open(tmp_path / "journal.db", turns, 1_000_000) is None
+
+
 @pytest.mark.parametrize("error", [DamagedJournal("it is broken"), OSError("no such disk"), RuntimeError("a bug")])
 def test_a_journal_that_is_beyond_help_is_given_up(error: Exception, tmp_path: Path) -> None:
     recorder = Recorder(Failing(tmp_path / "journal.db", error), lambda _session, _known: None)
@@ -266,6 +343,67 @@ def test_a_backlog_is_bounded_in_bytes_too() -> None:
         backlog.put(arrived(a_plan(str(number)), size=60))
     assert len(backlog) == 2
     assert backlog.displaced == 8
+
+
+def test_a_backlog_is_taken_in_portions_and_in_order() -> None:
+    backlog = Backlog(most_records=4)
+    items = [arrived(a_plan(str(number)), size=10) for number in range(6)]
+    for each in items:
+        backlog.put(each)
+    assert backlog.displaced == 1  # the fifth, by the sixth
+    assert backlog.take(2) == items[:2]
+    assert backlog.wait(0)
+    later = arrived(a_plan("later"), size=10)
+    backlog.put(later)
+    assert backlog.take(most_bytes=25) == items[2:4]
+    assert backlog.take(most_bytes=1) == items[5:]  # never nothing
+    assert backlog.wait(0)
+    assert backlog.take() == [later]
+    assert not backlog.wait(0)
+
+
+@pytest.mark.parametrize("texts", [("# 1234567", "# 12345678"), ("# a", "# 12345678")])
+def test_what_was_taken_or_went_on_makes_room(texts: tuple[str, str]) -> None:
+    backlog = Backlog(most_bytes=20)
+    for text in texts:
+        backlog.put(streaming(text))
+    if texts[0] == "# a":
+        backlog.take(1)
+    for number in range(3):
+        backlog.put(arrived(a_plan(str(number)), size=5))
+    assert backlog.displaced == 0
+    assert len(backlog) == 4
+
+
+def streaming(content: str, session: str = "s1") -> Arrived:
+    return Arrived(Record(session, a_text(content), streams=True), 0, len(content))
+
+
+@pytest.mark.parametrize("most_records", [1, 2, 100])
+def test_a_text_that_streams_in_is_one_thing_that_waits(most_records: int) -> None:
+    backlog = Backlog(most_records)
+    first = arrived(TurnEnded("x"))
+    backlog.put(first)
+    for length in range(1, 20):
+        backlog.put(streaming("# A text that goes on"[:length]))
+    assert backlog.displaced == 0
+    assert backlog.take() == [first, streaming("# A text that goes on"[:19])]
+
+
+def test_a_text_that_does_not_go_on_is_no_beginning() -> None:
+    backlog = Backlog()
+    items = [streaming("# A"), streaming("# B"), streaming("# B", "s2"), arrived(a_text("# B c")), streaming("# B c d")]
+    for each in items:
+        backlog.put(each)
+    assert backlog.take() == items
+
+
+def test_reviews_of_several_plans_do_not_displace_each_other() -> None:
+    backlog = Backlog(most_records=1)
+    items = [arrived(TurnEnded("x")), *(arrived(PlanReviewed(plan_id, 0, "approved")) for plan_id in ("p", "q"))]
+    for each in items:
+        backlog.put(each)
+    assert backlog.take() == items
 
 
 def test_meetings_are_never_displaced() -> None:

@@ -5,14 +5,22 @@ import os
 import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
+from threading import Event as Flag
 from threading import Thread
+from time import monotonic
 
 import pytest
 
-from planwire.events import Event, MessageAdded, PlanSet, SessionOpened, TurnEnded
-from planwire.journal import load_state, open_journal
+from planwire.events import Comment, Event, MessageAdded, PlanSet, SessionOpened, TurnEnded
+from planwire.fold import SessionState
+from planwire.journal import Journal, load_state, open_journal
 from planwire.plan import ItemsPlan
+from planwire.relay.actions import Meet
+from planwire.relay.recorder import Recorder
+from planwire.sight.steering import steer
+from planwire.steer import comment
 from tests.agents.driving import AGENTS, SOON, Relayed, wait_until
 from tests.wire import JSON, entry, line, request
 
@@ -231,3 +239,43 @@ def test_a_relay_that_is_asked_to_end_asks_its_agent(tmp_path: Path) -> None:
         assert relayed.line() == b'{"ready":true}'
         relayed.process.send_signal(signal.SIGTERM)
         assert relayed.process.wait(SOON) == -signal.SIGTERM
+
+
+# -- said in a hurry
+
+
+def say(words: str, state: SessionState) -> Event:
+    return comment(state, None, None, [Comment(words)])
+
+
+def test_what_somebody_says_right_before_a_prompt_is_told_with_that_prompt(tmp_path: Path) -> None:
+    journal, memory = tmp_path / "journal.db", str(tmp_path / "agent.jsonl")
+    with Relayed("scripted.py", memory, journal=journal) as relayed, open_journal(journal) as ours:
+        session = relayed.begin()
+        relayed.prompt(session, a_list("a"))
+        wait_until(lambda: any(isinstance(event, PlanSet) for event in journalled(journal, session)))
+        for number in range(5):
+            steer(ours, session, None, partial(say, f"hurry {number}"))
+            relayed.prompt(session)
+        assert relayed.end() == (0, "")
+    told = [event.message["content"] for event in journalled(journal, session) if isinstance(event, MessageAdded)]
+    assert [f"hurry {number}" in text for number, text in enumerate(told)] == 5 * [True]
+
+
+def test_a_journal_that_does_not_answer_is_waited_for_once(tmp_path: Path) -> None:
+    may_open = Flag()
+
+    def open_late() -> Journal:
+        assert may_open.wait(SOON)
+        return open_journal(tmp_path / "journal.db")
+
+    recorder = Recorder(open_late, lambda _session, _known: None)
+    recorder.start()
+    recorder.put(Meet("s", fresh=True), 0)
+    recorder.look_now(0.01)
+    before = monotonic()
+    recorder.look_now(SOON)
+    assert monotonic() - before < SOON / 2
+    may_open.set()
+    wait_until(lambda: recorder._answers)
+    assert recorder.close(SOON) is None

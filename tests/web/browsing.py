@@ -21,7 +21,9 @@ def photograph(page: Page, name: str) -> None:
 
 
 def is_live(page: Page) -> None:
+    """Wait until the page hears of changes and, if it shows plans, lets people steer."""
     expect(page.locator("#connection")).to_have_attribute("data-state", "live")
+    comes_true(page, "!document.querySelector('main.session') || document.documentElement.matches('.steering')")
 
 
 def comes_true(page: Page, condition: str) -> None:

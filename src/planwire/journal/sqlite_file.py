@@ -11,7 +11,6 @@ import sqlite3
 import stat
 from contextlib import closing, suppress
 from pathlib import Path
-from secrets import token_hex
 from time import monotonic
 from types import TracebackType
 from typing import Final, Literal
@@ -54,12 +53,15 @@ PRIVATE_FILE: Final = 0o600
 PRIVATE_FOLDER: Final = 0o700
 #: The write-ahead log is cut back to this size after something large went through it.
 LOG_BYTES: Final = 16 * 1024 * 1024
+#: Pages that a connection keeps in memory. A journal is written at its end, and read once from wherever a reader is.
+CACHE_KIB: Final = 128
 NAP: Final = 0.01
 _SETTINGS: Final = (
     "synchronous = FULL",
     "fullfsync = ON",
     "secure_delete = ON",
     f"journal_size_limit = {LOG_BYTES}",
+    f"cache_size = -{CACHE_KIB}",
 )
 
 
@@ -172,7 +174,7 @@ def _create(path: Path) -> None:
     for folder in reversed(missing):
         folder.mkdir(PRIVATE_FOLDER, exist_ok=True)
         _sync(folder.parent)
-    draft = path.with_name(f".{path.name}.{token_hex(4)}")
+    draft = path.with_name(f".{path.name}.{os.urandom(4).hex()}")
     os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_RDWR, PRIVATE_FILE))
     try:
         with closing(connect(draft, 0)) as connection:

@@ -1,10 +1,12 @@
 """What waits to be written to the journal: bounded, and never in the way of those who put something in.
 
 When it is full the newest word on each thing (a plan, the end of a turn) takes the place of the one before, so that
-what is written in the end is the last state of everything. What was displaced is counted.
+what is written in the end is the last state of everything. What was displaced is counted. A text that streams in is one
+thing that waits, however many pieces it comes in.
 """
 
 from collections import deque
+from math import inf
 from threading import Event, Lock
 from typing import Final
 
@@ -12,11 +14,13 @@ from msgspec import Struct
 
 from planwire.events import PlanRemoved, PlanSet
 from planwire.relay.actions import Meet, Record, RecordLine
+from planwire.relay.history import extends
 
 __all__ = ["MOST_BYTES", "MOST_RECORDS", "Arrived", "Backlog"]
 
+#: Whichever is reached first. Plans of twenty steps make a burst of more than three hundred.
 MOST_RECORDS: Final = 500
-MOST_BYTES: Final = 32 * 1024 * 1024
+MOST_BYTES: Final = 700 * 1024
 
 
 class Arrived(Struct, frozen=True):
@@ -43,6 +47,8 @@ class Backlog:
     def put(self, item: Arrived) -> None:
         """Add something, at once, and wake nobody."""
         with self._lock:
+            if isinstance(item.action, Record) and item.action.streams:
+                self._drop_beginning(item.action)
             full = len(self._line) >= self._most_records or self._size + item.size > self._most_bytes
             if (self._newest or (full and self._line)) and not isinstance(item.action, Meet):
                 subject = _subject(item.action)
@@ -50,17 +56,24 @@ class Backlog:
                 self._newest.pop(subject, None)
                 self._newest[subject] = item
             else:
-                self._line.append(item)
-                self._size += item.size
+                self._append(item)
 
-    def take(self) -> list[Arrived]:
-        """All that waits, in order."""
+    def take(self, most_records: float = inf, most_bytes: float = inf) -> list[Arrived]:
+        """What waits, in order: all of it, or no more than that, but something if there is anything."""
+        items: list[Arrived] = []
+        size = 0
         with self._lock:
-            items = [*self._line, *self._newest.values()]
-            self._line.clear()
+            for each in self._newest.values():
+                self._append(each)
             self._newest.clear()
-            self._size = 0
-            self._filled.clear()
+            while self._line and (not items or (len(items) < most_records and size + self._line[0].size <= most_bytes)):
+                items.append(self._line.popleft())
+                size += items[-1].size
+            self._size -= size
+            if self._line:
+                self._filled.set()
+            else:
+                self._filled.clear()
         return items
 
     def wait(self, seconds: float) -> bool:
@@ -76,6 +89,22 @@ class Backlog:
         with self._lock:
             return len(self._line) + len(self._newest)
 
+    def _drop_beginning(self, after: Record) -> None:
+        """What came last may be a text that has only gone on: then it would not be recorded anyway."""
+        last = next(reversed(self._newest.values()), None) or (self._line[-1] if self._line else None)
+        before = last.action if last else None
+        if not (isinstance(before, Record) and before.streams and before.session == after.session):
+            return
+        if extends(before.event, after.event):
+            if self._newest:
+                self._newest.popitem()
+            else:
+                self._size -= self._line.pop().size
+
+    def _append(self, item: Arrived) -> None:
+        self._line.append(item)
+        self._size += item.size
+
 
 def _subject(action: Record | RecordLine) -> object:
     match action:
@@ -86,4 +115,4 @@ def _subject(action: Record | RecordLine) -> object:
         case Record(event=PlanRemoved(plan_id=plan_id)):
             return action.session, PlanSet, plan_id
         case Record(event=event):
-            return action.session, type(event)
+            return action.session, type(event), getattr(event, "plan_id", None)

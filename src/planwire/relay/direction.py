@@ -81,15 +81,34 @@ class Direction:
             self._at_end()
 
     def _pass_on(self, blocks: list[Block]) -> None:
-        """Write the blocks, and only then do what else there is to do: nobody waits for that."""
         for data, lines in blocks:
-            if not lines:
+            if lines and not self._sieve.skips(data):
+                self._look_through(data)
+            else:
                 self._write(data)
-                continue
-            rest: list[Action] = []
-            self._write(self._through(data, rest))
-            if rest:
-                self._afterwards(rest)
+
+    def _look_through(self, data: bytes) -> None:
+        """Write the lines as they leave: the same object, if there is nothing to change. What there is to do besides is
+        done once they are written, so that nobody waits for that. Where they become more, they leave in portions."""
+        rest: list[Action] = []
+        pieces: list[bytes] = []
+        done = size = 0
+        for start, end in self._sieve.lines(data):
+            line = data[start:end]
+            sent = self._heard(line, rest)
+            if len(sent) != 1 or sent[0] is not line:
+                pieces += (data[done:start], *sent)
+                size += sum(map(len, sent))
+                done = end
+                if size > _CHUNK:
+                    self._leave(b"".join(pieces), rest)
+                    rest, pieces, size = [], [], 0
+        self._leave(b"".join((*pieces, data[done:])) if done else data, rest)
+
+    def _leave(self, data: bytes, rest: list[Action]) -> None:
+        self._write(data)
+        if rest:
+            self._afterwards(rest)
 
     def _say_aside(self) -> None:
         if self._aside is None or not self._framer.is_between_lines:
@@ -104,20 +123,6 @@ class Direction:
             self._write(said)
         if actions:
             self._afterwards(actions)
-
-    def _through(self, data: bytes, rest: list[Action]) -> bytes:
-        """The lines as they leave: the same object, if there is nothing to change. What is not sending is the rest."""
-        if self._sieve.skips(data):
-            return data
-        pieces: list[bytes] = []
-        done = 0
-        for start, end in self._sieve.lines(data):
-            line = data[start:end]
-            sent = self._heard(line, rest)
-            if len(sent) != 1 or sent[0] is not line:
-                pieces += (data[done:start], *sent)
-                done = end
-        return b"".join((*pieces, data[done:])) if done else data
 
     def _heard(self, line: bytes, rest: list[Action]) -> list[bytes]:
         """What is sent for a line."""

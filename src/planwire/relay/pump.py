@@ -3,6 +3,7 @@
 The agent is started before anything else is loaded, so that it starts up while the relay does.
 """
 
+import gc
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -35,6 +36,9 @@ _JOURNAL_PATIENCE: Final = 2.0
 _SWITCH_INTERVAL: Final = 0.0005
 #: Seconds between two looks for what the plan tools wrote, while they may: they wait until the client was told.
 _LOOK_FOR_TOOLS: Final = 0.02
+#: Seconds that a prompt waits for a look at what others wrote, in a journal that answers.
+_LOOK_PATIENCE: Final = 0.1
+_PROMPT: Final = b'"session/prompt"'
 
 
 def relay(
@@ -59,6 +63,7 @@ def relay(
     assert agent.stdin is not None
     assert agent.stdout is not None
     sys.setswitchinterval(_SWITCH_INTERVAL)
+    gc.freeze()  # all that is loaded now will stay: there is no need to look through it for what can go
     lock = Lock()
     bindings = _bindings(bind)
     policy = Policy(name_of(command), _new_word, context=context, server=bindings.server if bindings else None)
@@ -118,8 +123,14 @@ def relay(
     def at_end_of_input() -> None:
         end_when_silent(agent, silence, grace)
 
+    def from_client(line: bytes) -> "list[Action]":
+        """A prompt may have to tell the agent what somebody said of its plan just now."""
+        if context and _PROMPT in line:
+            recorder.look_now(_LOOK_PATIENCE)
+        return hear_client(line)
+
     hear_client, hear_agent = noting(policy.from_client), noting(policy.from_agent)
-    to_agent = Direction(0, agent.stdin.fileno(), Sieve(WORDS_OF_CLIENT), hear_client, afterwards, at_end_of_input)
+    to_agent = Direction(0, agent.stdin.fileno(), Sieve(WORDS_OF_CLIENT), from_client, afterwards, at_end_of_input)
     to_client = Direction(agent.stdout.fileno(), 1, Sieve(WORDS_OF_AGENT), hear_agent, afterwards, _nothing, aside)
     recorder.start()
     to_client.start()

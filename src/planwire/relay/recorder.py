@@ -4,9 +4,11 @@ Nothing here is ever waited for by the traffic. A journal that is locked or full
 one that can't be used at all is left alone. What could not be recorded is counted.
 """
 
+import gc
 from collections import deque
 from collections.abc import Callable
-from threading import Thread
+from math import inf
+from threading import Event, Thread
 from time import monotonic, sleep, time_ns
 from typing import Final
 
@@ -14,6 +16,7 @@ from planwire.errors import Conflict, JournalError, JournalUnavailable, Unstorab
 from planwire.events import ACP, PlanSet
 from planwire.journal.protocol import Journal, Stamped
 from planwire.journal.state import View
+from planwire.plan import MarkdownPlan
 from planwire.relay.actions import Known, Meet, Record, RecordLine
 from planwire.relay.backlog import Arrived, Backlog
 from planwire.relay.history import Dated, History, begin, learn
@@ -21,18 +24,21 @@ from planwire.relay.peek import list_on
 
 __all__ = ["Recorder"]
 
-#: So many records are worked off at a time, fewer while there is traffic, with a pause of so many seconds in between:
-#: what this thread computes the traffic has to wait for, and what it has in hand takes memory.
-SLICE: Final = 32
-QUIET_SLICE: Final = 256
+#: So many records, or bytes of them, are worked off at a time: what this thread computes the traffic has to wait for,
+#: and what it has in hand takes several times the memory of what waits.
+SLICE: Final = 16
+SLICE_BYTES: Final = 32 * 1024
+#: Seconds to wait for more before that, while something comes; and if it goes on coming, to make way for it.
 GATHER: Final = 0.01
-#: While there is traffic the pause is longer by so many seconds.
 MAKE_WAY: Final = 0.03
+#: After so many records the interpreter is told to give back what it keeps of them: Python 3.11 keeps two thousand
+#: tuples of exactly twenty, and never uses them again.
+TIDY: Final = 256
 #: Seconds between two looks at what others wrote to the sessions of this connection.
 LOOK: Final = 0.2
 #: Seconds until a journal that could not be written is tried again.
 RETRY: Final = 1.0
-_KNOWN: Final = View("relay", Known, begin, learn, rules=2)
+_KNOWN: Final = View("relay", Known, begin, learn, rules=3)
 
 
 class _Followed:
@@ -65,11 +71,14 @@ class Recorder:
         self._backlog = Backlog()
         self._journal: Journal | None = None
         self._followed: dict[str, _Followed] = {}
-        self._held: deque[Arrived] = deque()  # taken from the backlog, not worked off yet
+        self._held: deque[Arrived] = deque()  # in hand: taken from the backlog, not worked off yet
+        self._seen = -1.0  # of the traffic
+        self._since_tidied = 0
         self._lost = 0
         self._problem: Exception | None = None
-        self._most = QUIET_SLICE
         self._given_up = self._closing = False
+        self._asked: Event | None = None  # by somebody who wants to know what others wrote
+        self._answers = True
         self._thread = Thread(target=self._run, name="planwire journal", daemon=True)
 
     def start(self) -> None:
@@ -77,11 +86,20 @@ class Recorder:
 
     def put(self, action: Meet | Record | RecordLine, size: int) -> None:
         """Something happened, just now. `size` is that of its line. It is written soon, or sooner after `wake`."""
-        self._backlog.put(Arrived(action, time_ns() // 1_000_000, size))
+        weight = size if isinstance(action, RecordLine) else _weight(action, size)
+        self._backlog.put(Arrived(action, time_ns() // 1_000_000, weight))
 
     def wake(self) -> None:
         """Write what there is."""
         self._backlog.wake()
+
+    def look_now(self, patience: float) -> None:
+        """Find out what others wrote, at once, if that takes no more than so many seconds. A journal that took longer
+        is not waited for again until it answers."""
+        if self._answers:
+            asked = self._asked = Event()
+            self._backlog.wake()
+            self._answers = asked.wait(patience)
 
     def close(self, patience: float) -> str | None:
         """Write what is left, for so many seconds at most. Returns a sentence about what could not be recorded."""
@@ -106,28 +124,39 @@ class Recorder:
         if self._at_loss is not None:
             self._work()
         while not self._closing:
-            if self._held or self._backlog.wait(self._look()):
-                seen = self._traffic()
-                sleep(GATHER)
-                self._most = QUIET_SLICE
-                if self._traffic() != seen:
-                    self._most = SLICE
-                    sleep(MAKE_WAY)
+            if self._backlog.wait(self._look()) and (self._journal or self._given_up):  # it is opened at once
+                self._make_way()
+            asked, self._asked = self._asked, None
             if not self._work():
                 self._pause()
+            elif not self._given_up:
+                self._answers = True
+                if asked is not None:
+                    asked.set()
         self._finish()
+
+    def _make_way(self) -> None:
+        """Let the traffic go first. As long as there is none, there is nothing to wait for."""
+        if self._asked is not None or self._traffic() == self._seen:
+            return
+        seen = self._traffic()
+        sleep(GATHER)
+        if self._traffic() != seen:
+            sleep(MAKE_WAY)
+        self._seen = self._traffic()
 
     def _pause(self) -> None:
         until = monotonic() + RETRY
         while not self._closing and monotonic() < until:
             sleep(GATHER)
 
-    def _work(self) -> bool:
-        """Work off what there is. False if the journal could not be used this time."""
-        if not self._held or self._given_up:
-            self._held += self._backlog.take()
+    def _work(self, most_records: float = SLICE, most_bytes: float = SLICE_BYTES) -> bool:
+        """Work off some of what there is. False if the journal could not be used this time."""
         if self._given_up:
+            self._held += self._backlog.take()
             self._drop()
+        elif not self._held and not any(each.unwritten for each in self._followed.values()):
+            self._held += self._backlog.take(most_records, most_bytes)
         try:
             if self._journal is None and (self._held or self._at_loss):
                 self._journal = self._open_journal()
@@ -143,12 +172,16 @@ class Recorder:
         return True
 
     def _advance(self, journal: Journal) -> None:
-        for _ in range(min(self._most, len(self._held))):
+        self._since_tidied += len(self._held)
+        while self._held:
             self._take(journal, self._held[0])
             self._held.popleft()
         for wire_id, followed in self._followed.items():
             followed.unwritten += followed.history.settle(time_ns() // 1_000_000)
             self._write(journal, wire_id, followed)
+        if self._since_tidied >= TIDY:
+            self._since_tidied = 0
+            gc.collect()
 
     def _take(self, journal: Journal, arrived: Arrived) -> None:
         action = arrived.action
@@ -202,10 +235,9 @@ class Recorder:
         followed.unwritten = followed.history.rebase(followed.written, kept)
 
     def _finish(self) -> None:
-        self._most = QUIET_SLICE
-        works = self._work()
+        works = self._work(inf, inf)
         while works and (self._held or len(self._backlog)):
-            works = self._work()
+            works = self._work(inf, inf)
         if works and self._journal is not None and not self._given_up:
             try:
                 for wire_id, followed in self._followed.items():
@@ -235,6 +267,17 @@ class Recorder:
         for followed in self._followed.values():
             self._lost += len(followed.unwritten)
             followed.unwritten.clear()
+
+
+def _weight(action: Meet | Record, size: int) -> int:
+    """About the bytes that are held for something on a line of that size. The line may hold no more of a text than its
+    newest piece; of a prompt only the title is kept."""
+    match action:
+        case Record(event=PlanSet(plan=MarkdownPlan(content=content))):
+            return max(size, len(content))
+        case Record(event=PlanSet()):
+            return size
+    return 0
 
 
 def _record(action: Meet | Record | RecordLine) -> Record | None:
