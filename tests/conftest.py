@@ -1,6 +1,7 @@
 """What holds for every test: nothing of the user's own is read or written."""
 
 import signal
+import sys
 from pathlib import Path
 
 import pytest
@@ -17,3 +18,11 @@ for number in (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM):
 def _a_journal_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The default journal is one of the test's, in this process and in those that it starts."""
     monkeypatch.setenv("PLANWIRE_JOURNAL", str(tmp_path / "default.db"))
+
+
+@pytest.fixture(autouse=True)
+def _an_app_that_follows_a_journal_is_idle(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pilot goes on once the process does next to nothing, or after a second. A thread that follows a journal does
+    more than that, and what a test waits for it waits for itself."""
+    if "textual" in sys.modules:
+        monkeypatch.setattr("textual._wait.SLEEP_IDLE", 0.01)
