@@ -90,6 +90,7 @@ def test_a_comment_on_a_step_reaches_the_agent(plans: BlockingPlanSession) -> No
     planwire("comment", "--step", "s2", "in Rust, please")
     assert "s2 (write): in Rust, please" in json.dumps(plans.pending())
     assert "no step 's9'" in planwire("comment", "--step", "s9", "?", code=2)
+    assert "is at revision 2, and you saw 1" in planwire("comment", "--revision", "1", "too late", code=2)
 
 
 def test_selected_steps_are_told_so_that_an_agent_can_act_on_it(plans: BlockingPlanSession) -> None:

@@ -3,9 +3,10 @@
 import argparse
 from typing import Any
 
+from planwire.cli.choose import revision
 from planwire.cli.command import new_command
 from planwire.cli.journals import journal_to_read
-from planwire.cli.steering import add_target, find_target, write
+from planwire.cli.steering import REVISION_HELP, add_target, find_target, write
 
 __all__ = ["add_parser", "run"]
 
@@ -29,6 +30,7 @@ def add_parser(commands: Any) -> None:
     )
     parser.add_argument("text", metavar="TEXT", help="what you have to say")
     parser.add_argument("--step", metavar="ID", help="the step that it is about")
+    parser.add_argument("--revision", metavar="N", type=revision, help=REVISION_HELP)
     add_target(parser, asks=False)
 
 
@@ -39,6 +41,6 @@ def run(arguments: argparse.Namespace) -> int:
     words = [Comment(arguments.text, arguments.step)]
     with journal_to_read(arguments) as journal:
         target = find_target(journal, arguments)
-        write(journal, target, lambda state: comment(state, target.plan_id, None, words))
+        write(journal, target, lambda state: comment(state, target.plan_id, arguments.revision, words))
     print(f"said of {arguments.step or target.plan_id or 'the plan'}")
     return 0

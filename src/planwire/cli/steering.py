@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from planwire.plan import PlanId
     from planwire.sight.steering import MovedOn
 
-__all__ = ["Target", "add_target", "confirm", "find_target", "write"]
+__all__ = ["REVISION_HELP", "Target", "add_target", "confirm", "find_target", "write"]
 
+REVISION_HELP: Final = "the revision that you saw: refused if the plan moved on"
 #: How many of the events that came between are listed.
 LISTED: Final = 8
 
@@ -39,9 +40,7 @@ def add_target(parser: argparse.ArgumentParser, *, asks: bool = True) -> None:
     parser.add_argument("--session", metavar="SESSION", help=SESSION_HELP)
     parser.add_argument("--plan", metavar="ID", help="which plan (default: the only one, or main)")
     if asks:
-        parser.add_argument(
-            "--revision", metavar="N", type=revision, help="the revision that you saw: refused if the plan moved on"
-        )
+        parser.add_argument("--revision", metavar="N", type=revision, help=REVISION_HELP)
         parser.add_argument("--yes", action="store_true", help="take the plan as it is now, without a question")
     add_journal_option(parser)
 
