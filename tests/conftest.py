@@ -1,7 +1,6 @@
 """What holds for every test: nothing of the user's own is read or written."""
 
 import signal
-import sys
 from pathlib import Path
 
 import pytest
@@ -20,9 +19,8 @@ def _a_journal_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv("PLANWIRE_JOURNAL", str(tmp_path / "default.db"))
 
 
-@pytest.fixture(autouse=True)
-def _an_app_that_follows_a_journal_is_idle(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def idle_while_it_follows(monkeypatch: pytest.MonkeyPatch) -> None:
     """A pilot goes on once the process does next to nothing, or after a second. A thread that follows a journal does
-    more than that, and what a test waits for it waits for itself."""
-    if "textual" in sys.modules:
-        monkeypatch.setattr("textual._wait.SLEEP_IDLE", 0.01)
+    more than that: for tests that wait for what they want to see, it counts as idle."""
+    monkeypatch.setattr("textual._wait.SLEEP_IDLE", 0.004)

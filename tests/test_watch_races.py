@@ -56,6 +56,8 @@ from tests.watched import (
     write,
 )
 
+pytestmark = pytest.mark.usefixtures("idle_while_it_follows")
+
 
 @pytest.fixture
 def journal(tmp_path: Path) -> Path:
