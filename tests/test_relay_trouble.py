@@ -279,3 +279,16 @@ def test_a_journal_that_does_not_answer_is_waited_for_once(tmp_path: Path) -> No
     may_open.set()
     wait_until(lambda: recorder._answers)
     assert recorder.close(SOON) is None
+
+
+def test_a_journal_that_can_not_be_used_is_not_waited_for(tmp_path: Path) -> None:
+    (tmp_path / "journal.db").write_text("this is no journal, and none of ours to repair\n" * 100)
+    recorder = Recorder(lambda: open_journal(tmp_path / "journal.db"), lambda _session, _known: None)
+    recorder.start()
+    recorder.put(Meet("s", fresh=True), 0)
+    before = monotonic()
+    recorder.look_now(SOON)
+    wait_until(lambda: not recorder._answers)
+    recorder.look_now(SOON)
+    assert monotonic() - before < SOON / 2
+    recorder.close(SOON)

@@ -1,7 +1,8 @@
 """The thread that has the journal: writes what happened, and finds out what others wrote.
 
-Nothing here is ever waited for by the traffic. A journal that is locked or full is tried again while the backlog lasts;
-one that can't be used at all is left alone. What could not be recorded is counted.
+The traffic waits for nothing here but, for a moment, a prompt for what others wrote (`look_now`). A journal that is
+locked or full is tried again while the backlog lasts; one that can't be used at all is left alone. What could not be
+recorded is counted.
 """
 
 import gc
@@ -94,12 +95,13 @@ class Recorder:
         self._backlog.wake()
 
     def look_now(self, patience: float) -> None:
-        """Find out what others wrote, at once, if that takes no more than so many seconds. A journal that took longer
-        is not waited for again until it answers."""
+        """Find out what others wrote, at once, if that takes no more than so many seconds. A journal that took longer,
+        or could not be used, is not waited for again until it can."""
         if self._answers:
             asked = self._asked = Event()
             self._backlog.wake()
-            self._answers = asked.wait(patience)
+            if not asked.wait(patience):
+                self._answers = False
 
     def close(self, patience: float) -> str | None:
         """Write what is left, for so many seconds at most. Returns a sentence about what could not be recorded."""
@@ -127,12 +129,12 @@ class Recorder:
             if self._backlog.wait(self._look()) and (self._journal or self._given_up):  # it is opened at once
                 self._make_way()
             asked, self._asked = self._asked, None
-            if not self._work():
+            works = self._work()
+            self._answers = works and not self._given_up
+            if asked is not None:
+                asked.set()
+            if not works:
                 self._pause()
-            elif not self._given_up:
-                self._answers = True
-                if asked is not None:
-                    asked.set()
         self._finish()
 
     def _make_way(self) -> None:
