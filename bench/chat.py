@@ -13,9 +13,9 @@ import msgspec
 
 from bench.figure import Cell, Figure, at_least, at_most
 from bench.progress import say
-from planwire.blocking import BlockingPlanSession
 from planwire.chat import CHAT_FORMATS, ChatStream, Format, Stored, chat_format, compact, read_message, read_stream
-from planwire.plan import Fields
+from planwire.model.plan import Fields
+from planwire.session.blocking import BlockingPlanSession
 
 __all__ = ["measure"]
 

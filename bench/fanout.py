@@ -31,9 +31,9 @@ from urllib.parse import urlsplit
 from bench.figure import Figure, at_least, at_most
 from bench.progress import say
 from bench.proof import prove
-from planwire.events import ACP, Event, PlanSet, SessionOpened, TurnEnded
 from planwire.journal import Journal, Stamped, open_journal
-from planwire.plan import Entry, ItemsPlan
+from planwire.model.events import ACP, Event, PlanSet, SessionOpened, TurnEnded
+from planwire.model.plan import Entry, ItemsPlan
 
 __all__ = ["TOKEN", "board", "measure"]
 

@@ -23,11 +23,11 @@ from bench.figure import Cell, Figure, at_least, at_most
 from bench.progress import say
 from bench.race import Contender, race
 from planwire import Entry, ItemsPlan
-from planwire.events import Event, PlanChanged, PlanSet, SetStatus
-from planwire.fold import SessionState
 from planwire.journal import Journal, Stamped, follow, load_state, open_journal
-from planwire.journal.state import EVENTS_PER_SNAPSHOT
-from planwire.journal.stored import encode
+from planwire.journal.codec import encode
+from planwire.journal.view import EVENTS_PER_SNAPSHOT
+from planwire.model.events import Event, PlanChanged, PlanSet, SetStatus
+from planwire.model.fold import SessionState
 
 __all__ = ["measure"]
 
@@ -43,7 +43,7 @@ _STAMPED: Final = [Stamped(1_760_000_000_000, "agent", _EVENT)]
 
 _WRITER: Final = """
 import random, sys, time
-from planwire.events import TurnEnded
+from planwire.model.events import TurnEnded
 from planwire.journal import Stamped, open_journal
 draw = random.Random(1)
 with open_journal(sys.argv[1]) as journal:

@@ -16,9 +16,9 @@ from bench.fanout import TOKEN, board
 from bench.figure import Figure, at_most
 from bench.progress import say
 from bench.proof import prove
-from planwire.events import ACP, PlanSet
 from planwire.journal import Journal, Stamped, open_journal
-from planwire.plan import Entry, ItemsPlan
+from planwire.model.events import ACP, PlanSet
+from planwire.model.plan import Entry, ItemsPlan
 from tests.peers.install import Unavailable
 from tests.web.browser import chromium
 

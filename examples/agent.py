@@ -34,8 +34,8 @@ from acp.schema import AgentCapabilities, ClientCapabilities, Implementation, St
 
 from planwire import Journal, Peer, PlanSession, PlanwireError, open_journal
 from planwire.adapters.acp_sdk import sdk_peer
-from planwire.events import SessionOpened
-from planwire.session import Connection
+from planwire.model.events import SessionOpened
+from planwire.session.plan_session import Connection
 
 Message = dict[str, Any]
 

@@ -17,7 +17,7 @@ from planwire.chat import (
     chat_format,
 )
 from planwire.chat.roles import PLAN_DELTA, SUBKINDS
-from planwire.plan import Fields
+from planwire.model.plan import Fields
 from tests.strategies import objects, texts
 
 FORMATS = tuple(CHAT_FORMATS)

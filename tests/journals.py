@@ -4,7 +4,8 @@ from functools import partial
 from pathlib import Path
 from time import time_ns
 
-from planwire.events import (
+from planwire.journal import Journal, Stamped, open_journal
+from planwire.model.events import (
     ACP,
     CHANGES_REQUESTED,
     AddStep,
@@ -18,8 +19,7 @@ from planwire.events import (
     SetStatus,
     TurnEnded,
 )
-from planwire.journal import Journal, Stamped, open_journal
-from planwire.plan import Entry, FilePlan, ItemsPlan, MarkdownPlan
+from planwire.model.plan import Entry, FilePlan, ItemsPlan, MarkdownPlan
 
 __all__ = ["DAY", "FIRST", "HOSTILE", "SECOND", "THIRD", "add", "filled_journal", "items"]
 

@@ -1,25 +1,54 @@
-"""The rings of CONTRIBUTING.md: who may import whom, and that the core does no I/O."""
+"""The rings of CONTRIBUTING.md: who may import whom, and which files do no I/O. Both are declared here, file by file."""
 
 import ast
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 import pytest
 
 import planwire
 
 ROOT = Path(planwire.__file__).parent
-RINGS = (
-    {"errors", "events", "plan"},
-    {"ages", "changes", "diff", "edit", "fold", "markdown", "moments", "overview", "safe", "steps"},
-    {"acp", "board", "editing", "steer", "calls", "chat", "check", "reviews", "tools"},
-    {"attached", "blocking", "journal", "peers", "planfile", "relay", "session", "sight", "watching"},
-    {"adapters", "demo", "web", "mcp", "terminal", "cli", "__init__", "__main__"},
+
+#: From the inside out. A package imports its own ring and those inside it.
+RINGS: Final = (
+    {"errors", "model"},
+    {"acp", "chat", "check", "steering", "tools"},
+    {"journal", "readmodel", "session"},
+    {"adapters", "relay"},
+    {"cli", "demo", "mcp", "terminal", "web", "__init__", "__main__"},
 )
-CORE = {name for ring in RINGS[:3] for name in ring}
-PURE = {
+#: The files with effects: sockets, files, clocks, randomness, threads, event loops. Every other file is pure.
+EFFECTFUL: Final = {
+    "__init__": "all",
+    "__main__": "all",
+    "adapters": "all",
+    "cli": "all",
+    "demo": "all",
+    "mcp": "all",
+    "terminal": "all",
+    "web": "all",
+    "journal": {
+        "__init__",
+        "engines",
+        "following",
+        "group_commit",
+        "memory",
+        "sqlite",
+        "sqlite_errors",
+        "sqlite_file",
+        "sqlite_rows",
+    },
+    "readmodel": {"baseline", "followed_files", "rationale", "sessions", "timeline", "watching"},
+    "relay": {"backlog", "handoffs", "injector", "pipe", "process", "recorder", "run"},
+    "session": {"blocking", "handoff", "live_history", "plan_session", "steering"},
+    "tools": {"plan_files"},
+}
+#: What a pure file may import from outside planwire.
+PURE: Final = {
     "bisect",
     "collections",
     "contextlib",
@@ -27,14 +56,19 @@ PURE = {
     "functools",
     "itertools",
     "json",
+    "markdown_it",
     "math",
+    "msgspec",
     "re",
     "types",
     "typing",
-    "msgspec",
-    "markdown_it",
+    "unicodedata",
+    "zlib",
 }
-LATE = {
+#: Built-ins by which a file would have effects without importing anything.
+EFFECTS: Final = {"__import__", "breakpoint", "eval", "exec", "input", "open", "print"}
+#: What importing planwire must not load.
+LATE: Final = {
     "acp",
     "argparse",
     "asyncio",
@@ -51,60 +85,103 @@ LATE = {
 }
 
 
-def modules() -> Iterator[tuple[str, Path]]:
-    for path in sorted(ROOT.rglob("*.py")):
-        yield path.relative_to(ROOT).parts[0].removesuffix(".py"), path
+def files() -> list[Path]:
+    return sorted(path.relative_to(ROOT) for path in ROOT.rglob("*.py"))
 
 
-def imports(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text())):
+def part_of(path: Path) -> str:
+    return path.parts[0].removesuffix(".py")
+
+
+def is_pure(path: Path) -> bool:
+    effectful = EFFECTFUL.get(part_of(path), set())
+    return effectful != "all" and path.stem not in effectful
+
+
+def imports(path: Path, *, typing_too: bool = True) -> Iterator[str]:
+    """The modules that a file imports, wherever in it; without those that only the type checker sees, if asked."""
+    tree = ast.parse((ROOT / path).read_text())
+    skipped: set[ast.AST] = set()
+    if not typing_too:
+        for node in ast.walk(tree):
+            if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
+                skipped.update(inner for each in node.body for inner in ast.walk(each))
+    for node in ast.walk(tree):
+        if node in skipped:
+            continue
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: imports are absolute"
             assert node.module is not None
-            if node.module == "planwire":
-                yield from (f"planwire.{alias.name}" for alias in node.names)
-            else:
-                yield node.module
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def ring_of(part: str) -> int:
-    return next(number for number, ring in enumerate(RINGS) if part in ring)
+def file_of(module: str) -> Path | None:
+    """The file of one of planwire's modules; None if the name is something else, such as a class in a module."""
+    path = Path(*module.split(".")[1:])
+    if (ROOT / path).is_dir():
+        return path / "__init__.py"
+    return path.with_suffix(".py") if path.name and (ROOT / path.with_suffix(".py")).exists() else None
 
 
-def test_every_module_belongs_to_a_ring() -> None:
-    assert {part for part, _ in modules()} <= {name for ring in RINGS for name in ring}
+def ring_of(path: Path) -> int:
+    return next(number for number, ring in enumerate(RINGS) if part_of(path) in ring)
 
 
-@pytest.mark.parametrize(
-    ("part", "path"), [pytest.param(*each, id=str(each[1].relative_to(ROOT))) for each in modules()]
-)
-def test_modules_import_only_from_their_own_ring_and_those_inside_it(part: str, path: Path) -> None:
+def broken_purity(path: Path) -> set[str]:
+    """What a pure file imports or calls that it may not."""
+    found = set()
+    for name in imports(path, typing_too=False):
+        if name.partition(".")[0] != "planwire":
+            if name.partition(".")[0] not in PURE:
+                found.add(name)
+        elif name != "planwire" and (inner := file_of(name)) and not is_pure(inner):
+            found.add(name)
+    for node in ast.walk(ast.parse((ROOT / path).read_text())):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in EFFECTS:
+            found.add(node.func.id)
+    return found
+
+
+def each(paths: list[Path]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("path", [pytest.param(path, id=str(path)) for path in paths])
+
+
+def test_every_module_lives_in_a_package_with_a_ring() -> None:
+    assert {path.name for path in files() if len(path.parts) == 1} == {"__init__.py", "__main__.py", "errors.py"}
+    assert {part_of(path) for path in files()} <= {name for ring in RINGS for name in ring}
+
+
+def test_every_file_that_is_declared_effectful_exists() -> None:
+    declared = {(part, stem) for part, stems in EFFECTFUL.items() if stems != "all" for stem in stems}
+    assert declared <= {(part_of(path), path.stem) for path in files()}
+
+
+@each(files())
+def test_files_import_only_from_their_own_ring_and_those_inside_it(path: Path) -> None:
     for name in imports(path):
-        if name.startswith("planwire."):
-            inner = name.split(".")[1]
-            if inner in {member for ring in RINGS for member in ring}:
-                assert ring_of(inner) <= ring_of(part), f"{path.name} imports {name}"
+        inner = file_of(name) if name.startswith("planwire.") else None
+        if inner is not None:
+            assert ring_of(inner) <= ring_of(path), f"{path} imports {name}"
 
 
-@pytest.mark.parametrize(
-    "path", [pytest.param(path, id=str(path.relative_to(ROOT))) for part, path in modules() if part in CORE]
-)
-def test_the_core_imports_nothing_that_does_io(path: Path) -> None:
-    outside = {name.split(".")[0] for name in imports(path)} - {"planwire"}
-    assert outside <= PURE
+@each([path for path in files() if is_pure(path)])
+def test_pure_files_have_no_effects_and_import_none(path: Path) -> None:
+    assert broken_purity(path) == set()
 
 
-def test_the_core_opens_no_files_and_reads_no_clock() -> None:
-    for part, path in modules():
-        if part in CORE:
-            called = {
-                node.func.id
-                for node in ast.walk(ast.parse(path.read_text()))
-                if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-            }
-            assert called.isdisjoint({"open", "input", "print", "exec", "eval", "__import__"}), path
+@pytest.mark.parametrize("module", ["random", "socket", "time"])
+def test_an_import_with_effects_in_the_policy_of_the_relay_is_noticed(
+    module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    policy = Path("relay/policy.py")
+    (tmp_path / "relay").mkdir()
+    (tmp_path / policy).write_text(f"import {module}\n{(ROOT / policy).read_text()}")
+    monkeypatch.setattr(f"{__name__}.ROOT", tmp_path)
+    assert is_pure(policy)
+    assert broken_purity(policy) == {module}
 
 
 def test_importing_planwire_imports_no_heavy_package() -> None:
@@ -119,8 +196,15 @@ def test_importing_planwire_imports_no_heavy_package() -> None:
     assert LATE.isdisjoint(set(loaded) - set(bare))
 
 
-def test_files_hold_one_idea_and_no_buckets() -> None:
-    for _, path in modules():
-        assert len(path.read_text().splitlines()) <= 400, path
-        assert path.stem not in {"utils", "helpers", "common", "misc", "shared"}
-        assert len(path.relative_to(ROOT).parts) <= 2
+@each(files())
+def test_files_hold_one_idea(path: Path) -> None:
+    assert len((ROOT / path).read_text().splitlines()) <= 400
+    assert path.stem not in {"utils", "helpers", "common", "misc", "shared"}
+    assert len(path.parts) <= 2
+
+
+@each(files())
+def test_functions_are_short(path: Path) -> None:
+    for node in ast.walk(ast.parse((ROOT / path).read_text())):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            assert (node.end_lineno or 0) - node.lineno < 60, f"{path}:{node.lineno} {node.name}"

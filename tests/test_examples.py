@@ -20,7 +20,7 @@ from openai.types.chat import ChatCompletionMessageParam, ChatCompletionToolUnio
 from pydantic import TypeAdapter
 
 from planwire import BlockingPlanSession
-from planwire.plan import Fields
+from planwire.model.plan import Fields
 from tests.peers.agents import Agent, acpx
 from tests.peers.model_server import ScriptedModel
 from tests.peers.script import Request, Step, Turn, Usage, call, say

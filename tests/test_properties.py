@@ -35,15 +35,14 @@ from planwire import (
     Reading,
     Translator,
     Update,
-    diff,
-    markdown,
     read,
     write,
 )
 from planwire.acp import AGENT, CLIENT, Removal
 from planwire.acp.write import fitted
-from planwire.plan import PENDING, STATUSES, Entry, Fields, ItemsPlan, MarkdownPlan, Plan
-from planwire.steps import SIMILAR, PlanState, Step, mark, track
+from planwire.model import diff, markdown
+from planwire.model.plan import PENDING, STATUSES, Entry, Fields, ItemsPlan, MarkdownPlan, Plan
+from planwire.model.steps import SIMILAR, PlanState, Step, mark, track
 from tests import strategies as some
 
 every_dialect = pytest.mark.parametrize("dialect", DIALECTS.values(), ids=list(DIALECTS))

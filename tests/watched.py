@@ -6,20 +6,20 @@ from typing import Any
 from textual.pilot import Pilot
 from textual.widgets import Button
 
-from planwire.events import (
+from planwire.model.events import (
     ACP,
     PlanSet,
     SessionOpened,
 )
-from planwire.fold import PlanRecord
-from planwire.plan import ItemsPlan, PlanId
+from planwire.model.fold import PlanRecord
+from planwire.model.plan import ItemsPlan, PlanId
 from planwire.terminal.dialogs import Dialog, WordsDialog
 from planwire.terminal.session_screen import SessionScreen
 from planwire.terminal.steps_panel import StepsPanel
+from planwire.terminal.text_field import WordsInput
 from planwire.terminal.watch_app import WatchApp
-from planwire.terminal.words_input import WordsInput
 from tests.journals import add, items
-from tests.test_watch_app import shows
+from tests.terminal.test_watch_app import shows
 from tests.waiting import eventually
 
 __all__ = [

@@ -30,17 +30,17 @@ from planwire.acp import (
     read,
     write,
 )
-from planwire.board import Board, Change, Moment, PlanChange, SessionBoard
-from planwire.diff import Diff
+from planwire.acp.board import Board, Change, Moment, PlanChange, SessionBoard
 from planwire.errors import PlanwireError
-from planwire.plan import Entry, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan
-from planwire.steps import PlanState, Progress, Step, mark, track
+from planwire.model.diff import Diff
+from planwire.model.plan import Entry, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan
+from planwire.model.steps import PlanState, Progress, Step, mark, track
 
 if _typing.TYPE_CHECKING:
-    from planwire.blocking import BlockingPlanSession
     from planwire.journal import Journal, open_journal
-    from planwire.peers import Peer
-    from planwire.session import PlanSession
+    from planwire.session.blocking import BlockingPlanSession
+    from planwire.session.client_sync import Peer
+    from planwire.session.plan_session import PlanSession
 
 __all__ = [
     "DIALECTS",
@@ -86,10 +86,10 @@ __all__ = [
 __version__ = "0.1.0"
 
 _LATER = {
-    "BlockingPlanSession": "planwire.blocking",
+    "BlockingPlanSession": "planwire.session.blocking",
     "Journal": "planwire.journal",
-    "Peer": "planwire.peers",
-    "PlanSession": "planwire.session",
+    "Peer": "planwire.session.client_sync",
+    "PlanSession": "planwire.session.plan_session",
     "open_journal": "planwire.journal",
 }
 

@@ -12,11 +12,11 @@ from threading import Thread
 from time import monotonic
 from typing import Any, Self
 
-from planwire.events import ACP, Event, PlanSet
-from planwire.fold import SessionState
+from planwire.model.events import ACP, Event, PlanSet
+from planwire.model.fold import SessionState
 from planwire.relay.actions import Action, Known, Record, RecordLine, ToAgent, ToClient
-from planwire.relay.history import Dated, History, begin
-from planwire.relay.peek import list_on
+from planwire.relay.dedupe import Dated, History, begin
+from planwire.relay.envelope import list_on
 from planwire.relay.policy import Policy
 from planwire.relay.tools import ToolServer
 from tests.wire import JSON, answer, request

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from planwire.board import Board
-from planwire.events import Event
+from planwire.acp.board import Board
 from planwire.journal import open_journal
-from planwire.plan import Plan, PlanId
+from planwire.model.events import Event
+from planwire.model.plan import Plan, PlanId
 from tests.peers.agents import Agent
 from tests.peers.client import Client, Hello, Policy, allow_once
 from tests.peers.model_server import ScriptedModel

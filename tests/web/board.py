@@ -8,9 +8,9 @@ from typing import Any
 
 import httpx
 
-from planwire.events import ACP, Event, PlanSet, SessionOpened, TurnEnded
 from planwire.journal import Journal, Stamped, open_journal
-from planwire.plan import Entry, ItemsPlan, MarkdownPlan
+from planwire.model.events import ACP, Event, PlanSet, SessionOpened, TurnEnded
+from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
 from planwire.web import BoardServer
 from tests.waiting import until
 

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from planwire.events import (
+from planwire.journal import Journal, load_state, state_at
+from planwire.model.events import (
     ACP,
     APPROVED,
     CHANGES_REQUESTED,
@@ -21,11 +22,10 @@ from planwire.events import (
     SetStatus,
     TurnEnded,
 )
-from planwire.fold import SessionState
-from planwire.journal import Journal, load_state, state_at
-from planwire.plan import FilePlan, MarkdownPlan
+from planwire.model.fold import SessionState
+from planwire.model.plan import FilePlan, MarkdownPlan
+from planwire.readmodel.baseline import Earlier
 from planwire.sight import earlier
-from planwire.sight.earlier import Earlier
 from planwire.web.difference import difference_view
 from tests.web.board import Running, items, markdown, running_board
 

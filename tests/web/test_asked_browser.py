@@ -2,7 +2,7 @@
 
 from playwright.sync_api import expect
 
-from planwire.events import APPROVED, PlanReviewed, ReviewAsked, SessionOpened
+from planwire.model.events import APPROVED, PlanReviewed, ReviewAsked, SessionOpened
 from tests.web.board import Running, items
 from tests.web.browsing import NewPage, is_live, photograph
 from tests.web.test_asked import ASKS, OPTIONS, proposal

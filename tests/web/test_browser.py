@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Error, expect
 
-from planwire.events import ACP, PlanSet, SessionOpened, TurnEnded
-from planwire.plan import Entry, FilePlan, ItemsPlan, MarkdownPlan
+from planwire.model.events import ACP, PlanSet, SessionOpened, TurnEnded
+from planwire.model.plan import Entry, FilePlan, ItemsPlan, MarkdownPlan
 from tests.waiting import until
 from tests.web.board import TOKEN, Running, items, markdown
 from tests.web.browsing import NewPage, comes_true, is_live, photograph

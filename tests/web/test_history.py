@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from planwire.events import (
+from planwire.model.events import (
     APPROVED,
     CHANGES_REQUESTED,
     MessageAdded,
@@ -15,8 +15,8 @@ from planwire.events import (
     SetStatus,
     TurnEnded,
 )
-from planwire.sight.timeline import EVENTS_PER_STATE, Point
-from planwire.steps import Step
+from planwire.model.steps import Step
+from planwire.readmodel.timeline import EVENTS_PER_STATE, Point
 from planwire.web.chart import progress_chart
 from planwire.web.difference import Pair, pairs
 from tests.web.board import Running, items, markdown, running_board

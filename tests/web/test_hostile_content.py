@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planwire.events import PlanSet, SessionOpened
-from planwire.plan import Entry, ItemsPlan, MarkdownPlan, OtherPlan
+from planwire.model.events import PlanSet, SessionOpened
+from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan, OtherPlan
 from planwire.web.addresses import decode_id, encode_id, plan_address, session_address
 from planwire.web.html import el, escaped
 from planwire.web.prose import LONGEST_RENDERED, prose

@@ -9,9 +9,9 @@ from typing import Any
 import httpx
 import pytest
 
-from planwire.events import MessageAdded, PlanRemoved, TurnEnded
 from planwire.journal import Stamped, open_journal
-from planwire.sight.files import FilePlans
+from planwire.model.events import MessageAdded, PlanRemoved, TurnEnded
+from planwire.readmodel.followed_files import FilePlans
 from planwire.web.hub import Hub
 from planwire.web.live import KEPT_PAGES
 from planwire.web.stream import Stream

@@ -6,7 +6,7 @@ from time import time
 
 import pytest
 
-from planwire.events import (
+from planwire.model.events import (
     APPROVED,
     AddStep,
     Comment,
@@ -19,7 +19,7 @@ from planwire.events import (
     SetStatus,
     TurnEnded,
 )
-from planwire.plan import Entry, ItemsPlan
+from planwire.model.plan import Entry, ItemsPlan
 from tests.waiting import until
 from tests.web.board import Running, items, markdown, running_board
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planwire.web.html import Html
-from planwire.web.parts import Part, difference, leaf, part_html, whole
+from planwire.web.page_tree import Part, difference, leaf, part_html, whole
 
 
 class Element:

@@ -12,7 +12,8 @@ import pytest
 
 from planwire import BlockingPlanSession
 from planwire.errors import JournalUnavailable
-from planwire.events import (
+from planwire.journal import load_state
+from planwire.model.events import (
     ACP,
     APPROVED,
     AddStep,
@@ -31,9 +32,8 @@ from planwire.events import (
     SetStatus,
     WishWithdrawn,
 )
-from planwire.fold import PlanRecord
-from planwire.journal import load_state
-from planwire.plan import Entry, FilePlan, ItemsPlan, OtherPlan
+from planwire.model.fold import PlanRecord
+from planwire.model.plan import Entry, FilePlan, ItemsPlan, OtherPlan
 from planwire.web.guard import LARGEST_BODY
 from planwire.web.steer_requests import MOST_CHANGES
 from tests.web.board import TOKEN, Running, items, markdown, running_board

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
 from planwire import BlockingPlanSession
-from planwire.events import (
+from planwire.model.events import (
     ACP,
     AddStep,
     Comment,
@@ -27,7 +27,7 @@ from planwire.events import (
     StepChange,
     WishWithdrawn,
 )
-from planwire.plan import Entry, ItemsPlan, MarkdownPlan
+from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
 from tests.waiting import until
 from tests.web.board import TOKEN, Running, running_board
 from tests.web.browsing import NewPage, comes_true, is_live, photograph

@@ -8,7 +8,7 @@ from queue import Queue
 import pytest
 from playwright.sync_api import expect
 
-from planwire.events import CHANGES_REQUESTED, PlanReviewed
+from planwire.model.events import CHANGES_REQUESTED, PlanReviewed
 from tests.peers.agents import claude
 from tests.peers.client import Client, Hello
 from tests.peers.plans import todo_write

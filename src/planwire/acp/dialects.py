@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from planwire.errors import UnknownDialect
-from planwire.plan import PRIORITIES, Entry
+from planwire.model.plan import PRIORITIES, Entry
 
 __all__ = ["DIALECTS", "MAIN", "V1", "V1_DRAFT", "V1_RFD", "V2", "Dialect", "dialect", "negotiate"]
 

@@ -10,10 +10,10 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from planwire import markdown
 from planwire.acp.dialects import MAIN, V1
 from planwire.acp.write import fitted, update_fields
-from planwire.plan import PENDING, Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan, Plan, PlanId
+from planwire.model import markdown
+from planwire.model.plan import PENDING, Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan, Plan, PlanId
 
 __all__ = ["OWN", "Fallback"]
 

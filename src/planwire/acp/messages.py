@@ -4,7 +4,7 @@ from typing import TypeAlias
 
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from planwire.plan import Fields, Plan, PlanId
+from planwire.model.plan import Fields, Plan, PlanId
 
 __all__ = ["Body", "Extension", "Message", "Reading", "Removal", "Report", "Surroundings", "Update"]
 

@@ -9,10 +9,10 @@ from typing import Any, Final
 import msgspec
 
 from planwire.acp.dialects import Dialect
-from planwire.acp.fast import read_around_entries, read_strictly
-from planwire.acp.foreign import foreign_values
+from planwire.acp.fast_read import read_around_entries, read_strictly
 from planwire.acp.messages import Message, Reading, Report, Update
 from planwire.acp.salvage import MAX_REPORTS, Reports, excerpt, salvage
+from planwire.acp.unknown_values import foreign_values
 
 __all__ = ["MAX_LINE_BYTES", "read"]
 

@@ -12,7 +12,7 @@ from msgspec import UNSET, Raw
 from msgspec.structs import replace
 
 from planwire.acp.messages import Extension, Message, Removal, Report, Surroundings, Update
-from planwire.plan import Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan, PlanId
+from planwire.model.plan import Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan, PlanId
 
 __all__ = ["MAX_ENTRIES", "MAX_NESTING", "MAX_REPORTS", "Reports", "excerpt", "salvage"]
 

@@ -13,7 +13,7 @@ from planwire.acp.lower import Fallback
 from planwire.acp.messages import Extension, Reading, Removal, Surroundings, Update
 from planwire.acp.read import read
 from planwire.acp.write import write, write_update
-from planwire.plan import FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan, PlanId
+from planwire.model.plan import FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan, PlanId
 
 __all__ = ["Translator"]
 

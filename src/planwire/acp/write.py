@@ -13,7 +13,7 @@ from msgspec import Struct
 from planwire.acp.dialects import MAIN, V1_PRIORITIES, V1_STATUSES, Dialect
 from planwire.acp.messages import Body, Extension, Removal, Surroundings, Update
 from planwire.errors import CannotCarry
-from planwire.plan import (
+from planwire.model.plan import (
     CANCELLED,
     COMPLETED,
     PENDING,

@@ -16,8 +16,8 @@ import msgspec
 
 from planwire.acp import Dialect, negotiate
 from planwire.errors import MissingExtra
-from planwire.peers import Peer
-from planwire.plan import Fields
+from planwire.model.plan import Fields
+from planwire.session.client_sync import Peer
 
 try:
     import acp

@@ -13,9 +13,9 @@ from planwire.chat.messages import (
     write_message,
     write_stream,
 )
+from planwire.chat.narrate import merged_plan, told
 from planwire.chat.render import block
 from planwire.chat.stream import ChatStream
-from planwire.chat.tell import merged_plan, told
 
 __all__ = [
     "CHAT_FORMATS",

@@ -8,7 +8,7 @@ breakpoints in messages knows better: from then on there are none but theirs.
 
 from typing import Final
 
-from planwire.plan import Fields
+from planwire.model.plan import Fields
 
 __all__ = ["BREAKPOINTS", "has_breakpoint", "with_breakpoint"]
 

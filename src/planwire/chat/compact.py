@@ -35,7 +35,7 @@ from planwire.chat.roles import (
 )
 from planwire.chat.units import units
 from planwire.errors import BadMessage
-from planwire.plan import Fields
+from planwire.model.plan import Fields
 
 __all__ = ["Compaction", "Counter", "Summarise", "about_tokens", "compact"]
 

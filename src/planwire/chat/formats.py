@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 from msgspec import Struct
 
 from planwire.errors import FormatError
-from planwire.plan import Fields
+from planwire.model.plan import Fields
 
 __all__ = ["CHAT_FORMATS", "CallRef", "Format", "chat_format", "still_open"]
 

@@ -9,12 +9,12 @@ from msgspec import Struct
 
 from planwire.chat.formats import Format
 from planwire.chat.messages import Stored, read_message, write_message
+from planwire.chat.narrate import told
 from planwire.chat.stream import ChatStream
-from planwire.chat.tell import told
 from planwire.errors import ChatError
-from planwire.events import ContextCompacted, Recorded
-from planwire.fold import SessionState, fold
-from planwire.plan import Fields
+from planwire.model.events import ContextCompacted, Recorded
+from planwire.model.fold import SessionState, fold
+from planwire.model.plan import Fields
 
 __all__ = ["COMPACT", "REBASE", "History"]
 

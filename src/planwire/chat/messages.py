@@ -18,7 +18,7 @@ import msgspec
 from msgspec import Struct
 
 from planwire.errors import BadMessage, BadStream
-from planwire.plan import Fields
+from planwire.model.plan import Fields
 
 __all__ = [
     "EVENT",

@@ -15,7 +15,7 @@ from planwire.chat.messages import EventMessage, Hidden, Ordinary, PlanMessage, 
 from planwire.chat.render import block
 from planwire.chat.retire import retired_ids
 from planwire.chat.roles import SYSTEM_NOTICE
-from planwire.plan import Fields
+from planwire.model.plan import Fields
 
 __all__ = ["ChatStream"]
 

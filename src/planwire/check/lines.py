@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from planwire.acp.dialects import V1, V2, Dialect
-from planwire.acp.foreign import foreign_values
 from planwire.acp.messages import Reading, Report
 from planwire.acp.salvage import excerpt
+from planwire.acp.unknown_values import foreign_values
 from planwire.check.findings import ERROR, SCHEMA, WARNING, Breach, Rule
 
 __all__ = ["ENVELOPE_RULES", "READER_RULES", "envelope_breaches", "reader_breaches"]

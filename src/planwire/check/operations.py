@@ -8,7 +8,7 @@ from planwire.acp.messages import Extension, Removal
 from planwire.acp.salvage import excerpt
 from planwire.check.facts import PlanUpdate
 from planwire.check.findings import ERROR, WARNING, Breach, Rule
-from planwire.plan import Fields, ItemsPlan, OtherPlan
+from planwire.model.plan import Fields, ItemsPlan, OtherPlan
 
 __all__ = ["OPERATION_RULES", "UpdateRule"]
 

@@ -5,7 +5,7 @@ from typing import Final, TypeAlias
 
 from planwire.check.facts import Replay, Session
 from planwire.check.findings import ERROR, WARNING, Breach, Rule
-from planwire.plan import ItemsPlan, Plan, PlanId
+from planwire.model.plan import ItemsPlan, Plan, PlanId
 
 __all__ = ["REPLAY_RULES"]
 

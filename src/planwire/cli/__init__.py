@@ -52,7 +52,7 @@ _COMMANDS: Final = {
     "comment": "comment",
     "select": "select",
     "export": "export",
-    "import": "importing",
+    "import": "import_",
     "forget": "forget",
     "replay": "replay",
     "translate": "translate",
@@ -93,7 +93,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if sys.stdout is not None:  # it may be closed
             sys.stdout.flush()
     except PlanwireError as error:
-        from planwire.safe import printable  # noqa: PLC0415
+        from planwire.readmodel.plain_text import printable  # noqa: PLC0415
 
         print(f"planwire: {printable(str(error))}", file=sys.stderr)
         return 2

@@ -35,8 +35,8 @@ def add_parser(commands: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from planwire.events import APPROVED, CHANGES_REQUESTED, Comment  # noqa: PLC0415
-    from planwire.steer import review  # noqa: PLC0415
+    from planwire.model.events import APPROVED, CHANGES_REQUESTED, Comment  # noqa: PLC0415
+    from planwire.steering.commands import review  # noqa: PLC0415
 
     verdict = CHANGES_REQUESTED if arguments.changes else APPROVED
     comments = [Comment(text) for text in arguments.comment]

@@ -15,7 +15,7 @@ from planwire.check import ERROR, Checker, Finding, Verdict
 from planwire.cli.command import new_command
 from planwire.cli.recording import RecordedLine, as_recorded, read_recording
 from planwire.errors import InputError
-from planwire.safe import escaped_json, one_line
+from planwire.readmodel.plain_text import escaped_json, one_line
 
 __all__ = ["add_parser", "run"]
 

@@ -3,9 +3,9 @@
 import argparse
 from typing import Any
 
-from planwire.cli.choose import revision
 from planwire.cli.command import new_command
 from planwire.cli.journals import journal_to_read
+from planwire.cli.session_argument import revision
 from planwire.cli.steering import REVISION_HELP, add_target, find_target, write
 
 __all__ = ["add_parser", "run"]
@@ -35,8 +35,8 @@ def add_parser(commands: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from planwire.events import Comment  # noqa: PLC0415
-    from planwire.steer import comment  # noqa: PLC0415
+    from planwire.model.events import Comment  # noqa: PLC0415
+    from planwire.steering.commands import comment  # noqa: PLC0415
 
     words = [Comment(arguments.text, arguments.step)]
     with journal_to_read(arguments) as journal:

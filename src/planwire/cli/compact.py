@@ -56,7 +56,7 @@ def _count(text: str) -> int:
 
 def run(arguments: argparse.Namespace) -> int:
     from planwire.chat import compact, write_message, write_stream  # noqa: PLC0415
-    from planwire.safe import escaped_json  # noqa: PLC0415
+    from planwire.readmodel.plain_text import escaped_json  # noqa: PLC0415
 
     messages = stream_file(arguments.stream)
     compaction = compact(

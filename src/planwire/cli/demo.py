@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
     from pathlib import Path  # noqa: PLC0415
 
     from planwire import terminal  # noqa: PLC0415
-    from planwire.cli.beside import board_beside  # noqa: PLC0415
+    from planwire.cli.board_process import board_beside  # noqa: PLC0415
     from planwire.demo.client import Conversation  # noqa: PLC0415
 
     folder = Path(tempfile.mkdtemp(prefix="planwire-demo-"))  # it stays: the agent has left a plan there

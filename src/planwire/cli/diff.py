@@ -3,15 +3,15 @@
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from planwire.cli.choose import choose_plan, choose_session, state_of
 from planwire.cli.command import new_command
 from planwire.cli.journals import add_journal_option, journal_to_read
+from planwire.cli.session_argument import choose_plan, choose_session, state_of
 from planwire.errors import InputError
 
 if TYPE_CHECKING:
-    from planwire.board import PlanChange
-    from planwire.fold import SessionState
+    from planwire.acp.board import PlanChange
     from planwire.journal import Journal
+    from planwire.model.fold import SessionState
 
 __all__ = ["add_parser", "run"]
 
@@ -46,7 +46,7 @@ def add_parser(commands: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from planwire.sight.compare import compare_states  # noqa: PLC0415
+    from planwire.readmodel.compare import compare_states  # noqa: PLC0415
 
     session, first, second = _operands(arguments.moments, arguments.session)
     with journal_to_read(arguments) as journal:

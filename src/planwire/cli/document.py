@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 import msgspec
 
-from planwire.fold import PlanRecord, SessionState
-from planwire.moments import plan_name, verdict_words
-from planwire.plan import CANCELLED, COMPLETED, IN_PROGRESS, FilePlan, MarkdownPlan, OtherPlan, meaning
-from planwire.safe import one_line, printable
-from planwire.sight.overlay import wish_sentence
-from planwire.steps import Step
+from planwire.model.fold import PlanRecord, SessionState
+from planwire.model.plan import CANCELLED, COMPLETED, IN_PROGRESS, FilePlan, MarkdownPlan, OtherPlan, meaning
+from planwire.model.steps import Step
+from planwire.readmodel.annotations import wish_sentence
+from planwire.readmodel.history import plan_name, verdict_words
+from planwire.readmodel.plain_text import one_line, printable
 
 __all__ = ["document"]
 

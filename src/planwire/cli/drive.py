@@ -17,7 +17,7 @@ from planwire.acp import AGENT, CLIENT
 from planwire.acp.read import MAX_LINE_BYTES
 from planwire.cli.recording import RecordedLine
 from planwire.errors import InputError
-from planwire.plan import Fields
+from planwire.model.plan import Fields
 
 __all__ = ["CAPABILITIES", "Drive", "Errand", "Trouble"]
 

@@ -11,17 +11,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from planwire.cli.choose import revision
 from planwire.cli.command import new_command
 from planwire.cli.journals import journal_to_read
+from planwire.cli.session_argument import revision
 from planwire.cli.steering import Target, add_target, find_target, write
 from planwire.errors import InputError, PlanError
 
 if TYPE_CHECKING:
-    from planwire.events import PlanChanged, StepChange
-    from planwire.fold import PlanRecord, SessionState
     from planwire.journal import Journal
-    from planwire.steps import PlanState
+    from planwire.model.events import PlanChanged, StepChange
+    from planwire.model.fold import PlanRecord, SessionState
+    from planwire.model.steps import PlanState
 
 __all__ = ["add_parser", "run"]
 
@@ -78,8 +78,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _take_back(journal: "Journal", target: Target, wish: int) -> str:
-    from planwire.sight.overlay import wish_sentence  # noqa: PLC0415
-    from planwire.steer import withdraw  # noqa: PLC0415
+    from planwire.readmodel.annotations import wish_sentence  # noqa: PLC0415
+    from planwire.steering.commands import withdraw  # noqa: PLC0415
 
     wishes = {each.seq: each for each in target.record.wishes}
     chosen = max(wishes, default=0) if wish == _LAST else wish
@@ -98,7 +98,7 @@ class _Disputed(PlanError):
 
 def _edit(journal: "Journal", target: Target, note: str | None) -> str:
     """Edit until the changes fit the plan as it is then, and write them. Returns what was done."""
-    from planwire.editing import as_text, changes_in  # noqa: PLC0415
+    from planwire.steering.plan_text import as_text, changes_in  # noqa: PLC0415
 
     record, text, problem = target.record, as_text(target.record.state), ""
     with _file() as path:
@@ -124,8 +124,8 @@ def _merged(
     target: Target, record: "PlanRecord", changes: "tuple[StepChange, ...]", note: str | None, written: str
 ) -> "Callable[[SessionState], PlanChanged]":
     """The changes that were meant for a plan as it was, for the plan as it is when they are written."""
-    from planwire.editing import merge  # noqa: PLC0415
-    from planwire.steer import change  # noqa: PLC0415
+    from planwire.steering.commands import change  # noqa: PLC0415
+    from planwire.steering.plan_text import merge  # noqa: PLC0415
 
     def prepare(state: "SessionState") -> "PlanChanged":
         now = state.live().get(target.plan_id)
@@ -142,7 +142,7 @@ def _merged(
 
 
 def _done(record: "PlanRecord", changes: int) -> str:
-    from planwire.fold import PLANWIRE  # noqa: PLC0415
+    from planwire.model.fold import PLANWIRE  # noqa: PLC0415
 
     count = f"{changes} change{'' if changes == 1 else 's'}"
     return (
@@ -152,8 +152,8 @@ def _done(record: "PlanRecord", changes: int) -> str:
 
 def _with_changes(state: "PlanState", changes: "tuple[StepChange, ...]") -> str:
     """The plan as it is now, with those of the person's changes made that nobody disputes."""
-    from planwire.changes import apply_changes  # noqa: PLC0415
-    from planwire.editing import as_text  # noqa: PLC0415
+    from planwire.model.changes import apply_changes  # noqa: PLC0415
+    from planwire.steering.plan_text import as_text  # noqa: PLC0415
 
     text = as_text(apply_changes(state, changes))
     known = {f"{{{step.id}}}" for step in state.steps}

@@ -5,14 +5,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from planwire.acp.dialects import DIALECTS, dialect
-from planwire.cli.choose import SESSION_HELP, choose_session, revision, state_of
 from planwire.cli.command import new_command
 from planwire.cli.journals import add_journal_option, journal_to_read
+from planwire.cli.session_argument import SESSION_HELP, choose_session, revision, state_of
 from planwire.errors import InputError
 
 if TYPE_CHECKING:
     from planwire.acp import Dialect
-    from planwire.fold import SessionState
+    from planwire.model.fold import SessionState
 
 __all__ = ["add_parser", "run"]
 
@@ -49,8 +49,8 @@ def add_parser(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     from planwire.cli.document import document  # noqa: PLC0415
-    from planwire.cli.exported import export_lines  # noqa: PLC0415
     from planwire.cli.json_output import write_text  # noqa: PLC0415
+    from planwire.cli.session_file import export_lines  # noqa: PLC0415
 
     if arguments.dialect and arguments.format != "acp":
         raise InputError(f"only --format acp has dialects, not {arguments.format}")
@@ -73,7 +73,7 @@ def acp_lines(state: "SessionState", peer: "Dialect") -> Iterator[str]:
     from planwire.acp import Update, write  # noqa: PLC0415
     from planwire.acp.lower import Fallback  # noqa: PLC0415
     from planwire.acp.write import write_update  # noqa: PLC0415
-    from planwire.safe import escaped_json  # noqa: PLC0415
+    from planwire.readmodel.plain_text import escaped_json  # noqa: PLC0415
 
     plans = [record.state.plan for record in state.live().values()]
     if peer.operations:

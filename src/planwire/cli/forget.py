@@ -5,9 +5,9 @@ import sys
 from time import time_ns
 from typing import TYPE_CHECKING, Any, Final
 
-from planwire.cli.choose import choose_session, newest_first
 from planwire.cli.command import new_command
 from planwire.cli.journals import add_journal_option, journal_to_read
+from planwire.cli.session_argument import choose_session, newest_first
 from planwire.errors import InputError
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def _doomed(journal: "Journal", arguments: argparse.Namespace) -> "list[KnownSes
 def _asked(journal: "Journal", doomed: "list[KnownSession]") -> bool:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise InputError(f"{_counted(doomed)} would be forgotten for good: say --yes if that is meant")
-    from planwire.cli.choose import short_list  # noqa: PLC0415
+    from planwire.cli.session_argument import short_list  # noqa: PLC0415
 
     print(short_list(journal, doomed))
     try:

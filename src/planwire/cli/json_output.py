@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from planwire.safe import escaped_json
+from planwire.readmodel.plain_text import escaped_json
 
 __all__ = ["json_line", "print_json", "write_text"]
 

@@ -4,9 +4,9 @@ import argparse
 from collections import deque
 from typing import Any
 
-from planwire.cli.choose import SESSION_HELP, choose_session
 from planwire.cli.command import new_command
 from planwire.cli.journals import add_journal_option, journal_to_read
+from planwire.cli.session_argument import SESSION_HELP, choose_session
 
 __all__ = ["add_parser", "run"]
 
@@ -46,10 +46,10 @@ def _count(text: str) -> int:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from planwire.cli.choose import choose_plan  # noqa: PLC0415
-    from planwire.fold import SessionState  # noqa: PLC0415
+    from planwire.cli.session_argument import choose_plan  # noqa: PLC0415
     from planwire.journal import load_state  # noqa: PLC0415
-    from planwire.moments import history, plan_name  # noqa: PLC0415
+    from planwire.model.fold import SessionState  # noqa: PLC0415
+    from planwire.readmodel.history import history, plan_name  # noqa: PLC0415
 
     with journal_to_read(arguments) as journal:
         known = choose_session(journal, arguments.session)
@@ -70,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
                 write_text(json_line(moment))
             return 0
         from planwire.terminal.console import new_console  # noqa: PLC0415
-        from planwire.terminal.moments import moment_line  # noqa: PLC0415
+        from planwire.terminal.history_lines import moment_line  # noqa: PLC0415
 
         console, numbers = new_console(), len(str(known.last_seq))
         for moment in chosen:

@@ -4,9 +4,9 @@ from typing import Any
 
 import msgspec
 
-from planwire.fold import PlanRecord
-from planwire.plan import FilePlan, ItemsPlan, MarkdownPlan
-from planwire.steps import PlanState
+from planwire.model.fold import PlanRecord
+from planwire.model.plan import FilePlan, ItemsPlan, MarkdownPlan
+from planwire.model.steps import PlanState
 
 __all__ = ["plan_value", "record_value"]
 

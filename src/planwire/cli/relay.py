@@ -10,7 +10,7 @@ from planwire.errors import InputError
 
 if TYPE_CHECKING:
     from planwire.journal import Journal
-    from planwire.relay.bindings import Bindings
+    from planwire.relay.handoffs import Handoffs
 
 __all__ = ["add_parser", "run"]
 
@@ -56,8 +56,8 @@ def add_parser(commands: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from planwire.relay.agent import end_like  # noqa: PLC0415
-    from planwire.relay.pump import relay  # noqa: PLC0415
+    from planwire.relay.process import end_like  # noqa: PLC0415
+    from planwire.relay.run import relay  # noqa: PLC0415
 
     command = arguments.agent[1:] if arguments.agent[:1] == ["--"] else arguments.agent
     if not command:
@@ -68,14 +68,14 @@ def run(arguments: argparse.Namespace) -> int:
 
         return open_url(arguments.journal)
 
-    def bind() -> "Bindings":
-        from planwire.relay.bindings import Bindings  # noqa: PLC0415
+    def bind() -> "Handoffs":
+        from planwire.relay.handoffs import Handoffs  # noqa: PLC0415
 
-        return Bindings(arguments.journal)
+        return Handoffs(arguments.journal)
 
     with ExitStack() as meanwhile:
         if arguments.board:
-            from planwire.cli.beside import board_beside  # noqa: PLC0415
+            from planwire.cli.board_process import board_beside  # noqa: PLC0415
 
             meanwhile.enter_context(board_beside(arguments.journal, _tell))
         code = relay(

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from planwire.acp import Report
-from planwire.board import Board, SessionBoard
+from planwire.acp.board import Board, SessionBoard
 from planwire.cli.command import new_command
 from planwire.cli.json_output import print_json
 from planwire.cli.plan_json import plan_value

@@ -32,7 +32,7 @@ def add_parser(commands: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from planwire.steer import select  # noqa: PLC0415
+    from planwire.steering.commands import select  # noqa: PLC0415
 
     with journal_to_read(arguments) as journal:
         target = find_target(journal, arguments)

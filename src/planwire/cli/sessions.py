@@ -6,13 +6,13 @@ import sys
 from time import time_ns
 from typing import TYPE_CHECKING, Any, Final
 
-from planwire.cli.choose import is_of_folder, newest_first, short_ids, this_folder
 from planwire.cli.command import new_command
 from planwire.cli.journals import add_journal_option, journal_to_read
+from planwire.cli.session_argument import is_of_folder, newest_first, short_ids, this_folder
 
 if TYPE_CHECKING:
     from planwire.journal import Journal
-    from planwire.overview import Overview
+    from planwire.readmodel.overview import Overview
 
 __all__ = ["add_parser", "run"]
 
@@ -65,7 +65,7 @@ def _print_ids(journal: "Journal") -> None:
 
 def _print_sessions(journal: "Journal", arguments: argparse.Namespace) -> None:
     from planwire.journal import load_state  # noqa: PLC0415
-    from planwire.overview import overview  # noqa: PLC0415
+    from planwire.readmodel.overview import overview  # noqa: PLC0415
 
     on_terminal = sys.stdout.isatty() and not arguments.json
     most = LATEST if on_terminal and not arguments.all else None

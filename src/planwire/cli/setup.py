@@ -10,7 +10,7 @@ from typing import Any
 from planwire.cli.command import new_command
 from planwire.cli.editors import EDITORS
 from planwire.errors import InputError
-from planwire.journal.urls import shared_url
+from planwire.journal.engines import shared_url
 
 __all__ = ["add_parser", "agent_name", "run"]
 

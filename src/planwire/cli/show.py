@@ -4,9 +4,9 @@ import argparse
 from time import time_ns
 from typing import Any
 
-from planwire.cli.choose import SESSION_HELP, choose_plan, choose_session, revision, state_of
 from planwire.cli.command import new_command
 from planwire.cli.journals import add_journal_option, journal_to_read
+from planwire.cli.session_argument import SESSION_HELP, choose_plan, choose_session, revision, state_of
 
 __all__ = ["add_parser", "run"]
 
@@ -37,7 +37,7 @@ def add_parser(commands: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from planwire.overview import overview  # noqa: PLC0415
+    from planwire.readmodel.overview import overview  # noqa: PLC0415
 
     with journal_to_read(arguments) as journal:
         known = choose_session(journal, arguments.session)

@@ -6,16 +6,16 @@ from collections.abc import Callable
 from time import time_ns
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from planwire.cli.choose import SESSION_HELP, choose_plan, choose_session, revision
 from planwire.cli.journals import add_journal_option
+from planwire.cli.session_argument import SESSION_HELP, choose_plan, choose_session, revision
 from planwire.errors import InputError
 
 if TYPE_CHECKING:
-    from planwire.events import Event
-    from planwire.fold import PlanRecord, SessionState
     from planwire.journal import Journal
-    from planwire.plan import PlanId
-    from planwire.sight.steering import MovedOn
+    from planwire.model.events import Event
+    from planwire.model.fold import PlanRecord, SessionState
+    from planwire.model.plan import PlanId
+    from planwire.session.steering import MovedOn
 
 __all__ = ["REVISION_HELP", "Target", "add_target", "confirm", "find_target", "write"]
 
@@ -72,7 +72,7 @@ def confirm(target: Target, arguments: argparse.Namespace, question: str) -> int
             raise InputError(
                 "which revision? Say --revision N (planwire show has it), or --yes for the plan as it is now"
             )
-        from planwire.overview import overview  # noqa: PLC0415
+        from planwire.readmodel.overview import overview  # noqa: PLC0415
         from planwire.terminal.console import new_console  # noqa: PLC0415
         from planwire.terminal.records import session_record_view  # noqa: PLC0415
 
@@ -87,7 +87,7 @@ def confirm(target: Target, arguments: argparse.Namespace, question: str) -> int
 def write(journal: "Journal", target: Target, prepare: "Callable[[SessionState], Event]") -> "SessionState":
     """Append what a person does, after whatever others did meanwhile. If the plan moved on since the revision that was
     seen, it is said how."""
-    from planwire.sight.steering import MovedOn, steer  # noqa: PLC0415
+    from planwire.session.steering import MovedOn, steer  # noqa: PLC0415
 
     try:
         return steer(journal, target.state, target.plan_id, prepare)
@@ -97,7 +97,7 @@ def write(journal: "Journal", target: Target, prepare: "Callable[[SessionState],
 
 def _since_then(moved: "MovedOn") -> str:
     """What happened to the plan since the revision that was meant: to be looked at before deciding again."""
-    from planwire.safe import one_line  # noqa: PLC0415
+    from planwire.readmodel.plain_text import one_line  # noqa: PLC0415
 
     lines = [
         f"  {moment.seq}  {one_line(moment.by)}: {one_line('; '.join(word.text for word in moment.words))}"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from planwire.errors import BadStream, InputError
-from planwire.tools import FORMATS
+from planwire.tools.schemas import FORMATS
 
 if TYPE_CHECKING:
     from planwire.chat import Format, Stored

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from planwire.cli.command import new_command
-from planwire.tools import FORMATS, tool_schemas
+from planwire.tools.schemas import FORMATS, tool_schemas
 
 __all__ = ["add_parser", "run"]
 

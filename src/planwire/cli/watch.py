@@ -8,15 +8,15 @@ from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
-from planwire.cli.choose import choose_session, is_of_folder, newest_first, this_folder
 from planwire.cli.command import new_command
 from planwire.cli.journals import add_journal_option, journal_to_read
+from planwire.cli.session_argument import choose_session, is_of_folder, newest_first, this_folder
 from planwire.errors import MissingExtra
 
 if TYPE_CHECKING:
-    from planwire.fold import SessionState
     from planwire.journal import Journal
-    from planwire.watching import Watcher
+    from planwire.model.fold import SessionState
+    from planwire.readmodel.watching import Watcher
 
 __all__ = ["add_parser", "run"]
 
@@ -94,7 +94,7 @@ def _watch_live(journal: "Journal", arguments: argparse.Namespace) -> None:
 
 
 def _watcher(journal: "Journal", arguments: argparse.Namespace) -> "Watcher":
-    from planwire.watching import Watcher  # noqa: PLC0415
+    from planwire.readmodel.watching import Watcher  # noqa: PLC0415
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that a terminal is left as it was
     if arguments.session is not None:

@@ -19,7 +19,7 @@ import msgspec
 from planwire.acp import AGENT, V1, Translator, negotiate
 from planwire.acp.write import write_update
 from planwire.demo.story import Beat, first_part, second_part
-from planwire.plan import Fields
+from planwire.model.plan import Fields
 
 __all__ = ["main"]
 

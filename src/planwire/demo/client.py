@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from planwire.acp import AGENT, CLIENT
 from planwire.errors import InputError
-from planwire.plan import Fields
+from planwire.model.plan import Fields
 
 __all__ = ["Conversation", "Line"]
 

@@ -4,9 +4,9 @@ A URL decides which: `with open_journal() as journal:` is the user's own, in a f
 opened.
 """
 
+from planwire.journal.engines import open_journal
 from planwire.journal.protocol import Followed, Journal, KnownSession, Snapshot, Stamped, Stop
-from planwire.journal.state import View, catch_up, load_state, state_at
-from planwire.journal.urls import open_journal
+from planwire.journal.view import View, catch_up, load_state, state_at
 
 __all__ = [
     "Followed",

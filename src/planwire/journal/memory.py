@@ -10,10 +10,10 @@ from types import TracebackType
 from typing import Final, NamedTuple, Self
 
 from planwire.errors import Conflict, JournalUnavailable
-from planwire.events import Recorded
-from planwire.journal.follow import Bell, Look, follow
+from planwire.journal.codec import decode, encode
+from planwire.journal.following import Bell, Look, follow
 from planwire.journal.protocol import Followed, KnownSession, Snapshot, Stamped, Stop
-from planwire.journal.stored import decode, encode
+from planwire.model.events import Recorded
 
 __all__ = ["MemoryJournal"]
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 
 from msgspec import Struct
 
-from planwire.events import Event, Recorded
+from planwire.model.events import Event, Recorded
 
 if TYPE_CHECKING:  # it brings threads and logging along, which a program that opens no journal can do without
     from concurrent.futures import Future

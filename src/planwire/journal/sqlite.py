@@ -19,14 +19,14 @@ from types import TracebackType
 from typing import Final, Self
 
 from planwire.errors import Conflict, JournalUnavailable
-from planwire.events import Recorded
 from planwire.journal import sqlite_rows as rows
-from planwire.journal.faults import designed
-from planwire.journal.follow import Bell, Look, follow
-from planwire.journal.group import Append, GroupCommit, Outcome
+from planwire.journal.codec import encode
+from planwire.journal.following import Bell, Look, follow
+from planwire.journal.group_commit import Append, GroupCommit, Outcome
 from planwire.journal.protocol import Followed, KnownSession, Snapshot, Stamped, Stop
+from planwire.journal.sqlite_errors import designed
 from planwire.journal.sqlite_file import be_patient, connect, open_file, refuse_newer, transaction
-from planwire.journal.stored import encode
+from planwire.model.events import Recorded
 
 __all__ = ["SqliteJournal"]
 

@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Final, Literal
 
 from planwire.errors import JournalUnavailable, NewerJournal
-from planwire.journal.faults import damaged, not_a_journal
+from planwire.journal.sqlite_errors import damaged, not_a_journal
 
 __all__ = ["APPLICATION_ID", "MIGRATIONS", "be_patient", "connect", "open_file", "refuse_newer", "transaction"]
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 from zlib import crc32
 
-from planwire.events import Recorded
-from planwire.journal.faults import damaged
+from planwire.journal.codec import Row, decode
 from planwire.journal.protocol import Followed, KnownSession, Snapshot
-from planwire.journal.stored import Row, decode
+from planwire.journal.sqlite_errors import damaged
+from planwire.model.events import Recorded
 
 __all__ = [
     "UNKNOWN",

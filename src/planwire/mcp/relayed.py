@@ -13,9 +13,9 @@ from typing import Final
 import anyio
 
 from planwire.errors import ToolError
-from planwire.mcp.binding import plan_folders
-from planwire.relay.bindings import Binding, read_binding
-from planwire.session import PlanSession
+from planwire.mcp.project_session import plan_folders
+from planwire.session.handoff import Handoff, read_handoff
+from planwire.session.plan_session import PlanSession
 
 __all__ = ["RelayedSession"]
 
@@ -48,12 +48,12 @@ class RelayedSession:
     async def told(self, revision: int) -> None:
         """Wait until the client was told of a revision, if it will be soon: what the agent says next comes after it."""
         until = monotonic() + TOLD_SECONDS
-        while (binding := read_binding(self._path)) and binding.told < revision and monotonic() < until:
+        while (binding := read_handoff(self._path)) and binding.told < revision and monotonic() < until:
             await anyio.sleep(_GLANCE)
 
-    async def _bound(self) -> Binding:
+    async def _bound(self) -> Handoff:
         while True:
-            binding = read_binding(self._path)
+            binding = read_handoff(self._path)
             if binding and binding.problem:
                 raise ToolError("no_journal", f"no plans are kept here: {binding.problem}", "go on without plan tools")
             if binding and binding.session:

@@ -13,11 +13,9 @@ from urllib.parse import quote, unquote
 
 import msgspec
 
-from planwire.calls import plan_value
-from planwire.fold import PlanRecord, Review, SessionState
-from planwire.markdown import parse
-from planwire.moments import verdict_words
-from planwire.plan import (
+from planwire.model.fold import PlanRecord, Review, SessionState
+from planwire.model.markdown import parse
+from planwire.model.plan import (
     CANCELLED,
     COMPLETED,
     IN_PROGRESS,
@@ -29,7 +27,9 @@ from planwire.plan import (
     PlanId,
     meaning,
 )
-from planwire.steps import Step
+from planwire.model.steps import Step
+from planwire.readmodel.history import verdict_words
+from planwire.tools.call import plan_value
 
 __all__ = ["JSON", "MARKDOWN", "TEMPLATE", "PlanUri", "plan_text", "plan_title", "plan_uris", "read_uri"]
 

@@ -1,8 +1,8 @@
 """The MCP server: one client, one session, over standard input and output.
 
 The SDK speaks the protocol, in its handshake versions and in those without one. Here is what it says: the tools as
-`planwire.tools` describes them, the plans as resources, and the prompt. What others write to the session is told to the
-client as it happens.
+`planwire.tools.schemas` describes them, the plans as resources, and the prompt. What others write to the session is
+told to the client as it happens.
 """
 
 import asyncio
@@ -29,19 +29,19 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from msgspec.structs import replace
 
 from planwire import __version__
-from planwire.calls import Answer, failure
 from planwire.errors import PlanwireError, ToolError
-from planwire.events import SessionOpened
-from planwire.fold import PlanRecord, SessionState
 from planwire.journal import Journal, open_journal
 from planwire.mcp import prompt
-from planwire.mcp.binding import find_session, new_session, plan_folders, project_folder
+from planwire.mcp.project_session import find_session, new_session, plan_folders, project_folder
 from planwire.mcp.relayed import RelayedSession
 from planwire.mcp.resources import MARKDOWN, TEMPLATE, PlanUri, plan_text, plan_title, plan_uris, read_uri
 from planwire.mcp.stdin import MendedInput
-from planwire.plan import PlanId
-from planwire.session import PlanSession
-from planwire.tools import GET_PLAN, SET_PLAN, tool_schemas
+from planwire.model.events import SessionOpened
+from planwire.model.fold import PlanRecord, SessionState
+from planwire.model.plan import PlanId
+from planwire.session.plan_session import PlanSession
+from planwire.tools.call import Answer, failure
+from planwire.tools.schemas import GET_PLAN, SET_PLAN, tool_schemas
 
 __all__ = ["PlanServer", "serve"]
 

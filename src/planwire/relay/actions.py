@@ -4,8 +4,8 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
-from planwire.events import Event
-from planwire.fold import SessionState
+from planwire.model.events import Event
+from planwire.model.fold import SessionState
 
 __all__ = [
     "BY_AGENT",

@@ -12,9 +12,9 @@ from typing import Final
 
 from msgspec import Struct
 
-from planwire.events import PlanRemoved, PlanSet
+from planwire.model.events import PlanRemoved, PlanSet
 from planwire.relay.actions import Meet, Record, RecordLine
-from planwire.relay.history import extends
+from planwire.relay.dedupe import extends
 
 __all__ = ["MOST_BYTES", "MOST_RECORDS", "Arrived", "Backlog"]
 

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from planwire.acp.dialects import V1, V2, Dialect, negotiate
-from planwire.plan import Fields
+from planwire.model.plan import Fields
 from planwire.relay.splice import Unspliceable, set_members
 
 __all__ = ["Capabilities", "Peer", "offer"]

@@ -6,7 +6,7 @@ quiet otherwise: what it would have shown as a tool call instead, the relay show
 
 from typing import Any, Final
 
-from planwire.plan import Fields
+from planwire.model.plan import Fields
 
 __all__ = ["COMPACTION_UPDATES", "CompactionFallback", "fell_by_more_than_half"]
 

@@ -12,13 +12,11 @@ from planwire.acp.conversation import AGENT, CLIENT
 from planwire.acp.messages import Extension, Reading
 from planwire.acp.read import read
 from planwire.acp.translate import Translator
-from planwire.events import MessageAdded, SessionOpened, TurnEnded
-from planwire.plan import Fields, MarkdownPlan
+from planwire.model.events import MessageAdded, SessionOpened, TurnEnded
+from planwire.model.plan import Fields, MarkdownPlan
 from planwire.relay.actions import BY_RELAY, CLOSED, Action, Known, Meet, Record, ToAgent, ToClient
-from planwire.relay.approvals import Approvals
 from planwire.relay.capabilities import Capabilities, Peer, offer
-from planwire.relay.context import block, mark_message, tell
-from planwire.relay.peek import (
+from planwire.relay.envelope import (
     UNREADABLE,
     FromAgent,
     FromClient,
@@ -32,10 +30,12 @@ from planwire.relay.peek import (
     update_of,
     value_of,
 )
+from planwire.relay.fast_lists import UsualLines
+from planwire.relay.other_updates import HANDLERS, Settled
+from planwire.relay.questions import Approvals
+from planwire.relay.reminder import block, mark_message, tell
 from planwire.relay.splice import Unspliceable, append_element
 from planwire.relay.tools import Tools, ToolServer
-from planwire.relay.updates import HANDLERS, Settled
-from planwire.relay.usual import UsualLines
 from planwire.relay.wire_session import WireSession
 
 __all__ = ["WORDS_OF_AGENT", "WORDS_OF_CLIENT", "Policy"]

@@ -14,14 +14,14 @@ from time import monotonic, sleep, time_ns
 from typing import Final
 
 from planwire.errors import Conflict, JournalError, JournalUnavailable, UnstorableEvent
-from planwire.events import ACP, PlanSet
 from planwire.journal.protocol import Journal, Stamped
-from planwire.journal.state import View
-from planwire.plan import MarkdownPlan
+from planwire.journal.view import View
+from planwire.model.events import ACP, PlanSet
+from planwire.model.plan import MarkdownPlan
 from planwire.relay.actions import Known, Meet, Record, RecordLine
 from planwire.relay.backlog import Arrived, Backlog
-from planwire.relay.history import Dated, History, begin, learn
-from planwire.relay.peek import list_on
+from planwire.relay.dedupe import Dated, History, begin, learn
+from planwire.relay.envelope import list_on
 
 __all__ = ["Recorder"]
 
@@ -224,7 +224,7 @@ class Recorder:
 
     def _leave_out(self, error: UnstorableEvent, followed: _Followed) -> None:
         """One of the events can't be stored: the journal is asked which, and it is left out."""
-        from planwire.journal.stored import encode  # noqa: PLC0415  (rarely needed)
+        from planwire.journal.codec import encode  # noqa: PLC0415  (rarely needed)
 
         kept = []
         for each in followed.unwritten:

@@ -12,11 +12,11 @@ from msgspec import Struct
 from planwire.acp.conversation import AGENT
 from planwire.acp.messages import Removal, Update
 from planwire.acp.translate import Translator
-from planwire.fold import PLANWIRE, SessionState
-from planwire.plan import Fields, Plan
+from planwire.model.fold import PLANWIRE, SessionState
+from planwire.model.plan import Fields, Plan
 from planwire.relay.actions import Action, Bind, Known, ToClient, Warn
 from planwire.relay.capabilities import Capabilities
-from planwire.relay.peek import text_of
+from planwire.relay.envelope import text_of
 from planwire.relay.splice import Unspliceable, append_element, set_members
 from planwire.relay.wire_session import WireSession
 

@@ -6,14 +6,14 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from planwire.acp.messages import Body, Extension, Removal
-from planwire.events import ACP, Event, PlanRemoved, PlanReviewed, PlanSet, Recorded, ReviewAsked
-from planwire.fold import PLANWIRE, Delta, PlanRecord, Review, SessionState, fold
-from planwire.plan import FilePlan, ItemsPlan, MarkdownPlan, Plan, PlanId
+from planwire.model.events import ACP, Event, PlanRemoved, PlanReviewed, PlanSet, Recorded, ReviewAsked
+from planwire.model.fold import PLANWIRE, Delta, PlanRecord, Review, SessionState, fold
+from planwire.model.plan import FilePlan, ItemsPlan, MarkdownPlan, Plan, PlanId
 from planwire.relay.actions import BY_AGENT, BY_CLIENT, BY_RELAY, Known, Record, RecordLine, Warn
-from planwire.relay.approvals import Question
 from planwire.relay.compaction import CompactionFallback, fell_by_more_than_half
-from planwire.relay.context import COMPACTED, RESUMED, STEERED
-from planwire.relay.peek import list_on
+from planwire.relay.envelope import list_on
+from planwire.relay.questions import Question
+from planwire.relay.reminder import COMPACTED, RESUMED, STEERED
 
 __all__ = ["WireSession"]
 

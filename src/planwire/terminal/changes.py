@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from rich.text import Text
 
 from planwire.acp import Report
-from planwire.board import Change, PlanChange
-from planwire.diff import Changed
-from planwire.plan import MarkdownPlan, meaning
-from planwire.safe import one_line
+from planwire.acp.board import Change, PlanChange
+from planwire.model.diff import Changed
+from planwire.model.plan import MarkdownPlan, meaning
+from planwire.readmodel.plain_text import one_line
 from planwire.terminal.views import STATUS_LOOK, bar, step_line
 
 __all__ = ["change_lines", "fresh_steps", "report_line"]

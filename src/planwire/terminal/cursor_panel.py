@@ -10,10 +10,10 @@ from typing import ClassVar, Final
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from planwire.plan import PlanId
-from planwire.terminal.cards import PLAN, WISH, Card, Row, step_row
+from planwire.model.plan import PlanId
 from planwire.terminal.lines import Line
 from planwire.terminal.panel import PlanPanel
+from planwire.terminal.plan_card import PLAN, WISH, Card, Row, step_row
 
 __all__ = ["CursorPanel"]
 

@@ -1,7 +1,7 @@
 """What a person does with a plan on the screen, as values: in words, for the revision that was shown, and as an event.
 
 Whether it can be done is decided here as far as the screen knows it, with a sentence that says what to do instead; the
-rest is for `planwire.steer`, when it is written. What is done to single steps is in `step_deeds`.
+rest is for `planwire.steering.commands`, when it is written. What is done to single steps is in `step_deeds`.
 """
 
 from collections.abc import Callable, Iterable
@@ -9,14 +9,14 @@ from typing import Final
 
 from msgspec import Struct
 
-from planwire import steer
 from planwire.errors import PlanError
-from planwire.events import APPROVED, CHANGES_REQUESTED, COMMENTED, Comment, Event
-from planwire.fold import PlanRecord, SessionState
-from planwire.plan import FilePlan, ItemsPlan, MarkdownPlan, PlanId
-from planwire.safe import one_line
-from planwire.steps import Step
-from planwire.terminal.cards import Card
+from planwire.model.events import APPROVED, CHANGES_REQUESTED, COMMENTED, Comment, Event
+from planwire.model.fold import PlanRecord, SessionState
+from planwire.model.plan import FilePlan, ItemsPlan, MarkdownPlan, PlanId
+from planwire.model.steps import Step
+from planwire.readmodel.plain_text import one_line
+from planwire.steering import commands as steer
+from planwire.terminal.plan_card import Card
 
 __all__ = [
     "BACK",

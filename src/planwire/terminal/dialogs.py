@@ -20,7 +20,7 @@ from textual.widgets.option_list import Option
 
 from planwire.terminal.lines import Line, lines_of
 from planwire.terminal.lines_view import LinesView
-from planwire.terminal.words_input import WordsInput
+from planwire.terminal.text_field import WordsInput
 
 __all__ = ["Answer", "Choice", "ChoiceDialog", "DecisionDialog", "Dialog", "WordsDialog"]
 

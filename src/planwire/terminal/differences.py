@@ -8,10 +8,10 @@ from typing import Final
 
 from rich.text import Text
 
-from planwire.board import Change, PlanChange
-from planwire.fold import SessionState
-from planwire.plan import MarkdownPlan
-from planwire.safe import one_line, printable
+from planwire.acp.board import Change, PlanChange
+from planwire.model.fold import SessionState
+from planwire.model.plan import MarkdownPlan
+from planwire.readmodel.plain_text import one_line, printable
 from planwire.terminal.changes import change_lines
 
 __all__ = ["difference_lines", "plan_difference_lines"]

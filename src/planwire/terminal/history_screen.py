@@ -13,15 +13,15 @@ from textual.screen import Screen
 from textual.widgets import ContentSwitcher, Footer
 
 from planwire.errors import JournalError
-from planwire.fold import SessionState
-from planwire.moments import Moment
-from planwire.safe import one_line
-from planwire.sight.compare import compare_states
-from planwire.sight.timeline import Timeline
+from planwire.model.fold import SessionState
+from planwire.readmodel.compare import compare_states
+from planwire.readmodel.history import Moment
+from planwire.readmodel.plain_text import one_line
+from planwire.readmodel.timeline import Timeline
 from planwire.terminal.differences import difference_lines
+from planwire.terminal.history_lines import clock, word_text
 from planwire.terminal.lines import Line, Part, between, fitted, parts_of
 from planwire.terminal.lines_view import LinesView
-from planwire.terminal.moments import clock, word_text
 from planwire.terminal.panel import PlanPanel, cards_of
 from planwire.terminal.row_list import RowList
 from planwire.terminal.slider import Slider

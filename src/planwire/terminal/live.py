@@ -8,11 +8,11 @@ from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
-from planwire.moments import Moment
+from planwire.readmodel.history import Moment
 from planwire.terminal.console import new_console
-from planwire.terminal.moments import moment_line
+from planwire.terminal.history_lines import moment_line
 from planwire.terminal.records import session_record_view
-from planwire.watching import Watched, Watcher
+from planwire.readmodel.watching import Watched, Watcher
 
 __all__ = ["follow_in_lines", "watch_live"]
 

@@ -13,12 +13,12 @@ from textual.screen import Screen
 from textual.widgets import Footer, Input
 
 from planwire.errors import JournalError
-from planwire.overview import RUNNING, Overview
-from planwire.safe import one_line
-from planwire.terminal.cards import MINUTE
+from planwire.readmodel.overview import RUNNING, Overview
+from planwire.readmodel.plain_text import one_line
 from planwire.terminal.lines import Line, Part
 from planwire.terminal.lines_view import LinesView
 from planwire.terminal.panel import PlanPanel
+from planwire.terminal.plan_card import MINUTE
 from planwire.terminal.row_list import RowList
 from planwire.terminal.session_lines import STATES, is_found, session_rows
 from planwire.terminal.session_screen import SessionScreen, session_cards

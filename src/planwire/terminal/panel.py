@@ -25,13 +25,13 @@ from textual.reactive import reactive
 from textual.scrollbar import ScrollTo
 from textual.timer import Timer
 
-from planwire.board import Change, SessionBoard
-from planwire.fold import SessionState
-from planwire.plan import CANCELLED, COMPLETED, IN_PROGRESS, PlanId, meaning
-from planwire.steps import PlanState, Step
-from planwire.terminal.cards import MINUTE, STEP, Card, step_row
+from planwire.acp.board import Change, SessionBoard
+from planwire.model.fold import SessionState
+from planwire.model.plan import CANCELLED, COMPLETED, IN_PROGRESS, PlanId, meaning
+from planwire.model.steps import PlanState, Step
 from planwire.terminal.lines import BLANK, Line
 from planwire.terminal.lines_view import LinesView
+from planwire.terminal.plan_card import MINUTE, STEP, Card, step_row
 from planwire.terminal.plan_lines import card_lines
 
 __all__ = ["PlanPanel", "cards_of"]

@@ -6,12 +6,12 @@ from typing import Final
 import msgspec
 from rich.cells import cell_len
 
-from planwire.moments import plan_name
-from planwire.plan import FilePlan, MarkdownPlan, OtherPlan
-from planwire.safe import one_line, printable
-from planwire.terminal.cards import Card, ago, plan_row
+from planwire.model.plan import FilePlan, MarkdownPlan, OtherPlan
+from planwire.readmodel.history import plan_name
+from planwire.readmodel.plain_text import one_line, printable
 from planwire.terminal.lines import BLANK, Line, Part, between, fitted, progress_bar, wrapped
-from planwire.terminal.plan_words import asked_lines, word_lines
+from planwire.terminal.plan_card import Card, ago, plan_row
+from planwire.terminal.plan_remarks import asked_lines, word_lines
 from planwire.terminal.prose import INDENT, prose_lines, woven_lines
 from planwire.terminal.step_lines import StepLines
 

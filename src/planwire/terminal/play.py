@@ -9,8 +9,8 @@ from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
-from planwire.board import Board, Change
-from planwire.safe import one_line
+from planwire.acp.board import Board, Change
+from planwire.readmodel.plain_text import one_line
 from planwire.terminal.changes import change_lines, fresh_steps, report_line
 from planwire.terminal.views import session_view
 

@@ -14,9 +14,9 @@ from rich.style import Style
 from rich.text import Text
 from rich.theme import Theme
 
-from planwire.markdown import Checkbox, parse
-from planwire.safe import printable
-from planwire.steps import Step
+from planwire.model.markdown import Checkbox, parse
+from planwire.model.steps import Step
+from planwire.readmodel.plain_text import printable
 from planwire.terminal.lines import BLANK, Line
 from planwire.terminal.lines_view import LOOK
 

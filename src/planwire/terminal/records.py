@@ -7,14 +7,14 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from planwire.ages import age
-from planwire.events import APPROVED
-from planwire.fold import PlanRecord, Review, SessionState
-from planwire.moments import plan_name, verdict_words
-from planwire.overview import RUNNING, Overview
-from planwire.plan import MarkdownPlan, PlanId
-from planwire.safe import one_line, printable
-from planwire.sight.overlay import wish_sentence
+from planwire.model.events import APPROVED
+from planwire.model.fold import PlanRecord, Review, SessionState
+from planwire.model.plan import MarkdownPlan, PlanId
+from planwire.readmodel.ages import age
+from planwire.readmodel.annotations import wish_sentence
+from planwire.readmodel.history import plan_name, verdict_words
+from planwire.readmodel.overview import RUNNING, Overview
+from planwire.readmodel.plain_text import one_line, printable
 from planwire.terminal.sessions import STATE_LOOK, folder_name
 from planwire.terminal.views import plan_view
 

@@ -11,14 +11,14 @@ from textual.app import ComposeResult, SuspendNotSupported
 from textual.binding import Binding, BindingType
 
 from planwire.errors import JournalError, PlanError
-from planwire.overview import Overview
-from planwire.plan import PlanId
-from planwire.sight.export import plan_markdown
-from planwire.sight.sessions import Session
-from planwire.terminal.cards import MINUTE, Card
-from planwire.terminal.keys_footer import KeysFooter
+from planwire.model.plan import PlanId
+from planwire.readmodel.as_markdown import plan_markdown
+from planwire.readmodel.overview import Overview
+from planwire.readmodel.sessions import Session
+from planwire.terminal.footer import KeysFooter
 from planwire.terminal.lines import Line
 from planwire.terminal.lines_view import LinesView
+from planwire.terminal.plan_card import MINUTE, Card
 from planwire.terminal.session_lines import head_lines
 from planwire.terminal.steering import SteeringScreen
 from planwire.terminal.steps_panel import StepsPanel

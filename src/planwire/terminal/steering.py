@@ -13,17 +13,17 @@ from textual.binding import BindingType
 from textual.widgets.button import ButtonVariant
 
 from planwire.errors import PlanError
-from planwire.events import APPROVED, CHANGES_REQUESTED, COMMENTED, AddStep
-from planwire.fold import AGENT, Delta
-from planwire.plan import FilePlan, PlanId
-from planwire.safe import one_line
-from planwire.sight.overlay import wish_sentence
-from planwire.steps import Step
+from planwire.model.events import APPROVED, CHANGES_REQUESTED, COMMENTED, AddStep
+from planwire.model.fold import AGENT, Delta
+from planwire.model.plan import FilePlan, PlanId
+from planwire.model.steps import Step
+from planwire.readmodel.annotations import wish_sentence
+from planwire.readmodel.plain_text import one_line
 from planwire.terminal import deeds, step_deeds
-from planwire.terminal.acts import ACTS, STATUS_KEYS, bindings
-from planwire.terminal.cards import STEP, WISH, Card
+from planwire.terminal.command_screen import DoingScreen
 from planwire.terminal.dialogs import Answer, Choice, ChoiceDialog, DecisionDialog
-from planwire.terminal.doing import DoingScreen
+from planwire.terminal.key_bindings import ACTS, STATUS_KEYS, bindings
+from planwire.terminal.plan_card import STEP, WISH, Card
 from planwire.terminal.steps_panel import StepsPanel
 
 __all__ = ["SteeringScreen"]

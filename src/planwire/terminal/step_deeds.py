@@ -4,16 +4,16 @@ says something else about the same step takes the place of the one before.
 
 from msgspec.structs import replace
 
-from planwire import steer
-from planwire.changes import apply_changes
 from planwire.errors import PlanError
-from planwire.events import AddStep, Event, MoveStep, RemoveStep, RewordStep, SetStatus, StepChange
-from planwire.fold import AGENT, Delta, PlanRecord, SessionState
-from planwire.moments import wish_words
-from planwire.plan import CANCELLED, COMPLETED, PENDING, meaning
-from planwire.steps import Step
-from planwire.terminal.cards import Card
+from planwire.model.changes import apply_changes
+from planwire.model.events import AddStep, Event, MoveStep, RemoveStep, RewordStep, SetStatus, StepChange
+from planwire.model.fold import AGENT, Delta, PlanRecord, SessionState
+from planwire.model.plan import CANCELLED, COMPLETED, PENDING, meaning
+from planwire.model.steps import Step
+from planwire.readmodel.history import wish_words
+from planwire.steering import commands as steer
 from planwire.terminal.deeds import BACK, CHANGE, Deed, check_changeable
+from planwire.terminal.plan_card import Card
 
 __all__ = [
     "add",

@@ -9,14 +9,14 @@ from typing import Final, NamedTuple
 
 from rich.cells import cell_len
 
-from planwire.events import COMMENTED
-from planwire.fold import PlanRecord
-from planwire.plan import CANCELLED, COMPLETED, IN_PROGRESS, PENDING, PlanId, meaning
-from planwire.safe import one_line
-from planwire.sight.overlay import Overlay, Remark, WishedChange, overlay
-from planwire.steps import Step
-from planwire.terminal.cards import Card, Row, origin, step_row, wish_row
+from planwire.model.events import COMMENTED
+from planwire.model.fold import PlanRecord
+from planwire.model.plan import CANCELLED, COMPLETED, IN_PROGRESS, PENDING, PlanId, meaning
+from planwire.model.steps import Step
+from planwire.readmodel.annotations import Overlay, Remark, WishedChange, overlay
+from planwire.readmodel.plain_text import one_line
 from planwire.terminal.lines import Line, Part, fitted, wrapped
+from planwire.terminal.plan_card import Card, Row, origin, step_row, wish_row
 from planwire.terminal.prose import INDENT
 
 __all__ = ["MARK", "StepLines", "sign_column"]

@@ -8,11 +8,11 @@ from textual.events import Click, MouseDown, MouseEvent, MouseMove, MouseUp
 from textual.message import Message
 from textual.strip import Strip
 
-from planwire.plan import PlanId
-from planwire.steps import Step
-from planwire.terminal.cards import PLAN, STEP, Row
+from planwire.model.plan import PlanId
+from planwire.model.steps import Step
 from planwire.terminal.cursor_panel import CursorPanel
 from planwire.terminal.lines import Line
+from planwire.terminal.plan_card import PLAN, STEP, Row
 from planwire.terminal.step_lines import sign_column
 
 __all__ = ["StepsPanel"]

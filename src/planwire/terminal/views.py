@@ -11,10 +11,10 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from planwire.board import SessionBoard
-from planwire.plan import CANCELLED, COMPLETED, IN_PROGRESS, PENDING, FilePlan, MarkdownPlan, OtherPlan, meaning
-from planwire.safe import one_line, printable
-from planwire.steps import PlanState, Progress, Step
+from planwire.acp.board import SessionBoard
+from planwire.model.plan import CANCELLED, COMPLETED, IN_PROGRESS, PENDING, FilePlan, MarkdownPlan, OtherPlan, meaning
+from planwire.model.steps import PlanState, Progress, Step
+from planwire.readmodel.plain_text import one_line, printable
 
 __all__ = ["STATUS_LOOK", "STOPPED_LOOK", "bar", "plan_view", "session_view", "step_line"]
 

@@ -26,20 +26,20 @@ from textual.screen import Screen
 from textual.timer import Timer
 
 from planwire.journal import Journal, load_state
-from planwire.overview import Overview, overview
-from planwire.safe import printable
-from planwire.sight.files import FilePlans
-from planwire.sight.reasons import Reasons
-from planwire.sight.sessions import Sessions
-from planwire.sight.timeline import Timelines
-from planwire.terminal.acts import ACTS
+from planwire.readmodel.followed_files import FilePlans
+from planwire.readmodel.overview import Overview, overview
+from planwire.readmodel.plain_text import printable
+from planwire.readmodel.rationale import Reasons
+from planwire.readmodel.sessions import Sessions
+from planwire.readmodel.timeline import Timelines
 from planwire.terminal.dialogs import Dialog
 from planwire.terminal.history_screen import HistoryScreen
+from planwire.terminal.key_bindings import ACTS
 from planwire.terminal.overview_screen import OverviewScreen
-from planwire.terminal.pen import Pen
 from planwire.terminal.records import session_record_view
 from planwire.terminal.session_screen import SessionScreen
 from planwire.terminal.themes import DARK, LIGHT, theme_for_terminal
+from planwire.terminal.write_queue import Pen
 
 __all__ = ["WatchApp", "watch"]
 

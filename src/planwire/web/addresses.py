@@ -9,7 +9,7 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from typing import Final
 from urllib.parse import urlencode
 
-from planwire.plan import PlanId
+from planwire.model.plan import PlanId
 
 __all__ = ["OVERVIEW", "compare_address", "decode_id", "encode_id", "plan_address", "session_address", "then_address"]
 

@@ -14,19 +14,11 @@ from starlette.routing import Route
 from planwire import __version__
 from planwire.errors import JournalError
 from planwire.journal import Journal
-from planwire.sight.export import plan_markdown
-from planwire.sight.files import FilePlans
+from planwire.readmodel.as_markdown import plan_markdown
+from planwire.readmodel.followed_files import FilePlans
 from planwire.web.addresses import OVERVIEW, plan_address, session_address
-from planwire.web.answers import (
-    asked_for,
-    find_session,
-    json_response,
-    named_plan,
-    say_what_is_wrong,
-    say_what_the_journal_says,
-)
 from planwire.web.assets import asset, asset_kind
-from planwire.web.endings import Endings, wants_json
+from planwire.web.content_negotiation import Endings, wants_json
 from planwire.web.frame import document
 from planwire.web.guard import App, Guard, Receive, Scope, Send
 from planwire.web.history_app import HistoryPages
@@ -34,8 +26,16 @@ from planwire.web.hub import Hub, Key
 from planwire.web.json_views import glance_json, plan_json, session_json
 from planwire.web.live_app import LiveStreams
 from planwire.web.overview_page import found
-from planwire.web.parts import part_html
+from planwire.web.page_tree import part_html
 from planwire.web.plan_view import names
+from planwire.web.responses import (
+    asked_for,
+    find_session,
+    json_response,
+    named_plan,
+    say_what_is_wrong,
+    say_what_the_journal_says,
+)
 from planwire.web.session_page import session_name
 from planwire.web.steer_app import Steering
 from planwire.web.times import with_ages

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from planwire.sight.timeline import Point
+from planwire.readmodel.timeline import Point
 from planwire.web.html import EMPTY, Html, el
 
 __all__ = ["progress_chart"]

@@ -2,10 +2,10 @@
 
 from typing import Final
 
-from planwire.fold import SessionState
-from planwire.moments import Moment
-from planwire.plan import PlanId
-from planwire.sight.timeline import Timeline
+from planwire.model.fold import SessionState
+from planwire.model.plan import PlanId
+from planwire.readmodel.history import Moment
+from planwire.readmodel.timeline import Timeline
 from planwire.web.addresses import session_address
 from planwire.web.difference import difference_view
 from planwire.web.html import Html, el

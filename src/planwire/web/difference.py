@@ -4,13 +4,13 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Final, NamedTuple
 
-from planwire.diff import Diff, compare
-from planwire.fold import PlanRecord
-from planwire.markdown import unmarked
-from planwire.plan import FilePlan, MarkdownPlan, OtherPlan
-from planwire.steps import PlanState, Step
+from planwire.model.diff import Diff, compare
+from planwire.model.fold import PlanRecord
+from planwire.model.markdown import unmarked
+from planwire.model.plan import FilePlan, MarkdownPlan, OtherPlan
+from planwire.model.steps import PlanState, Step
 from planwire.web.html import EMPTY, Html, el, joined
-from planwire.web.marks import look, mark, wording
+from planwire.web.status_look import look, mark, wording
 from planwire.web.times import moment
 
 __all__ = ["Pair", "difference_view", "pairs"]

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from typing import Final
 
-from planwire.fold import SessionState
-from planwire.moments import Moment, Word
-from planwire.sight.timeline import Timeline
+from planwire.model.fold import SessionState
+from planwire.readmodel.history import Moment, Word
+from planwire.readmodel.timeline import Timeline
 from planwire.web.addresses import compare_address, session_address, then_address
 from planwire.web.chart import progress_chart
 from planwire.web.html import EMPTY, Html, el, joined, void
-from planwire.web.parts import part_html
+from planwire.web.page_tree import part_html
 from planwire.web.plan_view import Shown, plan_part
 from planwire.web.times import moment as moment_html
 

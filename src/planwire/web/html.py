@@ -7,7 +7,7 @@ control characters and those that turn its direction.
 from collections.abc import Mapping
 from typing import Final
 
-from planwire.safe import printable
+from planwire.readmodel.plain_text import printable
 
 __all__ = ["EMPTY", "Html", "attributes", "el", "escaped", "joined", "void"]
 

@@ -9,14 +9,14 @@ from time import monotonic
 from typing import Final, TypeAlias
 
 from planwire.journal import Journal
-from planwire.plan import PlanId
-from planwire.sight.earlier import Earlier
-from planwire.sight.files import FilePlans
-from planwire.sight.reasons import Reasons
-from planwire.sight.sessions import Sessions
+from planwire.model.plan import PlanId
+from planwire.readmodel.baseline import Earlier
+from planwire.readmodel.followed_files import FilePlans
+from planwire.readmodel.rationale import Reasons
+from planwire.readmodel.sessions import Sessions
 from planwire.web.live import Sender, Topic, Watcher
 from planwire.web.overview_page import Query, overview_page
-from planwire.web.parts import Part
+from planwire.web.page_tree import Part
 from planwire.web.session_page import gone_page, plan_page, session_page
 
 __all__ = ["MOST_WATCHERS", "Hub", "Key"]

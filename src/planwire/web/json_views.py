@@ -4,13 +4,13 @@ from typing import Any
 
 from msgspec.structs import asdict
 
-from planwire.diff import compare
-from planwire.fold import PlanRecord, SessionState
-from planwire.moments import Moment
-from planwire.overview import Overview
-from planwire.plan import FilePlan, ItemsPlan, MarkdownPlan, PlanId
-from planwire.sight.files import FileText
-from planwire.sight.sessions import Session
+from planwire.model.diff import compare
+from planwire.model.fold import PlanRecord, SessionState
+from planwire.model.plan import FilePlan, ItemsPlan, MarkdownPlan, PlanId
+from planwire.readmodel.followed_files import FileText
+from planwire.readmodel.history import Moment
+from planwire.readmodel.overview import Overview
+from planwire.readmodel.sessions import Session
 from planwire.web.addresses import plan_address, session_address
 
 __all__ = ["difference_json", "glance_json", "moment_json", "plan_json", "session_json", "state_json"]

@@ -14,8 +14,8 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from planwire.web.parts import Part, difference, whole
-from planwire.web.push import Rest, begin
+from planwire.web.eager_send import Rest, begin
+from planwire.web.page_tree import Part, difference, whole
 
 __all__ = ["Sender", "Topic", "Watcher"]
 

@@ -11,9 +11,9 @@ from starlette.requests import Request
 
 from planwire.errors import JournalError
 from planwire.web.addresses import OVERVIEW
-from planwire.web.answers import asked_for, find_session, named_plan, say_what_is_wrong, say_what_the_journal_says
 from planwire.web.guard import Receive, Scope, Send
 from planwire.web.hub import Hub, Key
+from planwire.web.responses import asked_for, find_session, named_plan, say_what_is_wrong, say_what_the_journal_says
 from planwire.web.stream import Stream
 
 __all__ = ["LiveStreams"]

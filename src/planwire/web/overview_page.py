@@ -7,13 +7,13 @@ from urllib.parse import urlencode
 
 from msgspec import Struct
 
-from planwire.overview import DONE, RUNNING, STOPPED, WAITING, Overview
-from planwire.steps import Progress
+from planwire.model.steps import Progress
+from planwire.readmodel.overview import DONE, RUNNING, STOPPED, WAITING, Overview
 from planwire.web.addresses import OVERVIEW, encode_id, session_address
 from planwire.web.html import EMPTY, Html, el, void
-from planwire.web.marks import wording
-from planwire.web.parts import Part, leaf
+from planwire.web.page_tree import Part, leaf
 from planwire.web.session_page import state_badge
+from planwire.web.status_look import wording
 from planwire.web.steps_view import progress_view
 from planwire.web.times import ago
 

@@ -5,19 +5,19 @@ from typing import Final
 
 import msgspec
 
-from planwire.fold import AGENT, PlanRecord
-from planwire.markdown import parse
-from planwire.moments import plan_name
-from planwire.plan import FilePlan, ItemsPlan, MarkdownPlan, OtherPlan
-from planwire.sight.files import FileText
-from planwire.steps import PlanState
+from planwire.model.fold import AGENT, PlanRecord
+from planwire.model.markdown import parse
+from planwire.model.plan import FilePlan, ItemsPlan, MarkdownPlan, OtherPlan
+from planwire.model.steps import PlanState
+from planwire.readmodel.followed_files import FileText
+from planwire.readmodel.history import plan_name
 from planwire.web.addresses import plan_address, session_address
-from planwire.web.asked_view import asked_part
+from planwire.web.annotations_view import over
 from planwire.web.editors import editor_link
 from planwire.web.html import Html, attributes, el
-from planwire.web.overlay_view import over
-from planwire.web.parts import Part, leaf
+from planwire.web.page_tree import Part, leaf
 from planwire.web.prose import prose
+from planwire.web.question_view import asked_part
 from planwire.web.steer_view import actions_part, revision_part, steer_values
 from planwire.web.steps_view import LONG, progress_view, steps_part
 from planwire.web.why_view import why_part

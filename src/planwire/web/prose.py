@@ -12,12 +12,12 @@ from typing import Final
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from planwire.markdown import parse
-from planwire.safe import printable
-from planwire.steps import Step
+from planwire.model.markdown import parse
+from planwire.model.steps import Step
+from planwire.readmodel.plain_text import printable
+from planwire.web.annotations_view import NOTHING_OVER, Extra, Over, ghost_row
 from planwire.web.html import Html, el
-from planwire.web.marks import look, mark
-from planwire.web.overlay_view import NOTHING_OVER, Extra, Over, ghost_row
+from planwire.web.status_look import look, mark
 
 __all__ = ["LONGEST_RENDERED", "prose"]
 

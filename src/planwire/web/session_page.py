@@ -3,18 +3,18 @@
 from collections.abc import Mapping
 from typing import Final
 
-from planwire.fold import PlanRecord
-from planwire.moments import plan_name
-from planwire.overview import total_progress
-from planwire.plan import PlanId
-from planwire.sight.sessions import Session
-from planwire.steps import Progress
+from planwire.model.fold import PlanRecord
+from planwire.model.plan import PlanId
+from planwire.model.steps import Progress
+from planwire.readmodel.history import plan_name
+from planwire.readmodel.overview import total_progress
+from planwire.readmodel.sessions import Session
 from planwire.web.addresses import plan_address, session_address
-from planwire.web.asked_view import waiting_words
 from planwire.web.html import EMPTY, Html, el, escaped, joined
-from planwire.web.marks import wording
-from planwire.web.parts import Part, leaf
+from planwire.web.page_tree import Part, leaf
 from planwire.web.plan_view import Shown, plan_part
+from planwire.web.question_view import waiting_words
+from planwire.web.status_look import wording
 from planwire.web.steps_view import progress_view
 from planwire.web.times import moment
 

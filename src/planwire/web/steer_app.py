@@ -18,15 +18,15 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from planwire.errors import PlanError, UnstorableEvent
-from planwire.events import Event, PlanChanged
-from planwire.fold import AGENT, PlanRecord, SessionState
-from planwire.plan import PlanId
-from planwire.sight.sessions import Session
-from planwire.sight.steering import MovedOn, steer
-from planwire.web.answers import find_session, named_plan
+from planwire.model.events import Event, PlanChanged
+from planwire.model.fold import AGENT, PlanRecord, SessionState
+from planwire.model.plan import PlanId
+from planwire.readmodel.sessions import Session
+from planwire.session.steering import MovedOn, steer
+from planwire.web.conflict_view import TOLD, WORDS, moved_view
 from planwire.web.hub import Hub
 from planwire.web.json_views import moment_json
-from planwire.web.moved_view import TOLD, WORDS, moved_view
+from planwire.web.responses import find_session, named_plan
 from planwire.web.steer_requests import (
     AlreadyThere,
     ChangesWanted,

@@ -6,11 +6,11 @@ import msgspec
 from msgspec import Meta, Struct
 
 from planwire.errors import PlanError
-from planwire.events import COMMENTED, AddStep, Comment, Event, MoveStep, StepChange
-from planwire.fold import PlanRecord, Review, SessionState
-from planwire.plan import PlanId
-from planwire.sight.steering import USER
-from planwire.steer import change, review, withdraw
+from planwire.model.events import COMMENTED, AddStep, Comment, Event, MoveStep, StepChange
+from planwire.model.fold import PlanRecord, Review, SessionState
+from planwire.model.plan import PlanId
+from planwire.session.steering import USER
+from planwire.steering.commands import change, review, withdraw
 
 __all__ = ["AlreadyThere", "ChangesWanted", "ReviewWanted", "Wanted", "WithdrawalWanted", "read_wanted"]
 

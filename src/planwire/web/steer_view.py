@@ -5,12 +5,12 @@ Rows say no more than which step they are: a page with thousands of them, sent t
 
 from typing import Final
 
-from planwire.fold import AGENT, PlanRecord
-from planwire.moments import plan_name
-from planwire.plan import ItemsPlan, MarkdownPlan
+from planwire.model.fold import AGENT, PlanRecord
+from planwire.model.plan import ItemsPlan, MarkdownPlan
+from planwire.readmodel.history import plan_name
 from planwire.web.addresses import plan_address
 from planwire.web.html import Attribute, Html, el
-from planwire.web.parts import Part, leaf
+from planwire.web.page_tree import Part, leaf
 
 __all__ = ["actions_part", "edited_as", "revision_part", "steer_values"]
 

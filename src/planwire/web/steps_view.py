@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from planwire.plan import IN_PROGRESS, PENDING, meaning
-from planwire.steps import Progress, Step
+from planwire.model.plan import IN_PROGRESS, PENDING, meaning
+from planwire.model.steps import Progress, Step
+from planwire.web.annotations_view import NOTHING_OVER, Extra, Over, ghost_row
 from planwire.web.html import Html, attributes, el
-from planwire.web.marks import look, mark, wording
-from planwire.web.overlay_view import NOTHING_OVER, Extra, Over, ghost_row
-from planwire.web.parts import Part, leaf
+from planwire.web.page_tree import Part, leaf
+from planwire.web.status_look import look, mark, wording
 
 __all__ = ["Window", "progress_view", "steps_part", "window"]
 

@@ -2,13 +2,13 @@
 
 from typing import Final
 
-from planwire.events import APPROVED, CHANGES_REQUESTED, COMMENTED
-from planwire.fold import Delta, PlanRecord, Review
-from planwire.moments import verdict_words
-from planwire.sight.overlay import wish_sentence
+from planwire.model.events import APPROVED, CHANGES_REQUESTED, COMMENTED
+from planwire.model.fold import Delta, PlanRecord, Review
+from planwire.readmodel.annotations import wish_sentence
+from planwire.readmodel.history import verdict_words
+from planwire.web.annotations_view import take_back
 from planwire.web.html import EMPTY, Html, el, escaped, joined
-from planwire.web.overlay_view import take_back
-from planwire.web.parts import Part, leaf
+from planwire.web.page_tree import Part, leaf
 from planwire.web.times import moment
 
 __all__ = ["why_part"]

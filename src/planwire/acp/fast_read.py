@@ -1,0 +1,159 @@
+"""The fast routes of the reader, for lines with a proper list.
+
+1. A line that is exactly what a schema says is decoded in one go.
+2. A line with fields of its own around the list: the list is cut out and decoded in one go, the rest is looked at.
+
+A route that does not fit gives None, or the decoder's error, and the line goes on to the lenient reader; a route never
+guesses.
+"""
+
+from typing import Literal
+
+import msgspec
+from msgspec import Struct
+
+from planwire.acp.messages import Surroundings, Update
+from planwire.acp.salvage import MAX_ENTRIES, MAX_NESTING
+from planwire.model.plan import Entry, ItemsPlan
+
+__all__ = ["read_around_entries", "read_strictly"]
+
+
+class _Plan(Struct, tag_field="sessionUpdate", tag="plan", forbid_unknown_fields=True):
+    entries: tuple[Entry, ...]
+
+
+class _Items(Struct, forbid_unknown_fields=True, rename="camel"):
+    type: Literal["items"]  # not a tag: a tag may be missing where there is no choice
+    entries: tuple[Entry, ...]
+    plan_id: str | None = None
+    id: str | None = None
+
+
+class _PlanUpdate(Struct, tag_field="sessionUpdate", tag="plan_update", forbid_unknown_fields=True):
+    plan: _Items
+
+
+class _Params(Struct, forbid_unknown_fields=True, rename="camel"):
+    session_id: str
+    update: _Plan | _PlanUpdate
+
+
+class _Line(Struct, forbid_unknown_fields=True):
+    params: _Params
+    method: Literal["session/update"]
+    jsonrpc: Literal["2.0"]
+
+
+_decode_line = msgspec.json.Decoder(_Line).decode
+_decode_entries = msgspec.json.Decoder(tuple[Entry, ...]).decode
+_decode_value = msgspec.json.Decoder().decode
+
+
+def read_strictly(line: bytes) -> Update | None:
+    """The update on a line that is as the schema says."""
+    params = _decode_line(line).params
+    update = params.update
+    if isinstance(update, _Plan):
+        if _are_safe(update.entries, line):
+            return Update(params.session_id, "plan", ItemsPlan(None, update.entries))
+        return None
+    plan = update.plan
+    if (plan.plan_id is None) == (plan.id is None) or not _are_safe(plan.entries, line):
+        return None
+    if plan.plan_id is not None:
+        return Update(params.session_id, "plan_update", ItemsPlan(plan.plan_id, plan.entries), ("planId",))
+    return Update(params.session_id, "plan_update", ItemsPlan(plan.id, plan.entries), ("id",))
+
+
+_STAND_IN = "\x7fentries"
+_QUOTED_STAND_IN = b'"\x7fentries"'
+
+
+def read_around_entries(line: bytes) -> Update | None:
+    """The update on a line with a proper list and fields of its own around it.
+
+    The list is cut out, and a word that is not in the line stands in for it. That this was really the list shows
+    afterwards: the cut piece decodes as entries, and the word is found where the list belongs.
+    """
+    cut = _cut_entries(line)
+    if cut is None:
+        return None
+    start, end, entries = cut
+    rest = line[:start] + _QUOTED_STAND_IN + line[end:]
+    if b"\x7f" in line or (b"\\" in rest and b"\\u00" in rest) or not _is_shallow(rest):
+        return None
+    try:
+        message = _decode_value(rest)
+        params = message.pop("params")
+        update = fields = params.pop("update")
+        session, sort = params.pop("sessionId"), update.pop("sessionUpdate")
+        plan_id: str | None = None
+        id_keys: tuple[str, ...] = ()
+        if sort != "plan":
+            fields = update.pop("plan")
+            id_keys = ("planId",) if "planId" in fields else ("id",)
+            plan_id = fields.pop(id_keys[0])
+            if sort != "plan_update" or fields.pop("type") != "items" or "id" in fields or not isinstance(plan_id, str):
+                return None
+        meta = fields.pop("_meta", None)
+        if message.pop("method") != "session/update" or message.pop("jsonrpc") != "2.0":
+            return None
+        if fields.pop("entries") != _STAND_IN or not isinstance(session, str) or not isinstance(meta, _DICT_OR_NONE):
+            return None
+    except (KeyError, TypeError, AttributeError):
+        return None
+    if not _are_safe(entries, line):
+        return None
+    plan = ItemsPlan(plan_id, entries, meta, fields or None)
+    around = Surroundings(None if fields is update else update or None, params or None, message or None)
+    return Update(session, sort, plan, id_keys, around)
+
+
+_DICT_OR_NONE = (dict, type(None))
+_KEYS = (b'"entries":[', b'"entries": [')
+
+
+def _cut_entries(line: bytes) -> tuple[int, int, tuple[Entry, ...]] | None:
+    """Where the first list that looks like the plan's begins and ends, and its entries.
+
+    It ends at one of the last brackets of the line: behind it there may be lists in `_meta`, or brackets in a text.
+    """
+    start = line.find(_KEYS[0]) + len(_KEYS[0]) - 1
+    if start < len(_KEYS[0]):
+        start = line.find(_KEYS[1]) + len(_KEYS[1]) - 1
+        if start < len(_KEYS[1]):
+            return None
+    end = len(line)
+    for _ in range(3):
+        end = line.rfind(b"]", start, end)
+        if end < 0:
+            return None
+        try:
+            return start, end + 1, _decode_entries(line[start : end + 1])
+        except msgspec.ValidationError:
+            return None
+        except msgspec.DecodeError:  # that was not its end
+            continue
+    return None
+
+
+def _are_safe(entries: tuple[Entry, ...], line: bytes) -> bool:
+    """Whether nothing in the entries needs a look: a list may be endless, `_meta` may be nested dangerously deep.
+
+    A priority that is null is to be reported, and nobody but planwire sets `extra`.
+    """
+    if len(entries) > MAX_ENTRIES:
+        return False
+    odd = [e for e in entries if e.meta is not None or e.extra is not None or e.priority is None]
+    if not odd:
+        return True
+    return _is_shallow(line) and not [e for e in odd if e.extra is not None or e.priority is None]
+
+
+def _is_shallow(text: bytes) -> bool:
+    """Whether a JSON text can't be nested too deeply, since it is too short or opens too few brackets."""
+    if len(text) <= 2 * MAX_NESTING:
+        return True
+    lists = len(text.split(b"[", MAX_NESTING)) - 1  # rare in these texts, and split skips what it does not look for
+    return text.count(b"{") + lists <= MAX_NESTING

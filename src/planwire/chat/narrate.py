@@ -1,0 +1,156 @@
+"""What the model is told of an event: the hidden message that stands for it in the chat.
+
+A message is made from the event and the states around it, so a chat can be folded again from the journal at any time,
+and its messages have the same ids and the same words.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from planwire.chat.messages import EventMessage, PlanMessage, Stored, read_message
+from planwire.chat.render import change_line, step_line
+from planwire.chat.roles import PLAN_DELTA
+from planwire.errors import ChatError
+from planwire.model.events import (
+    DISMISSED,
+    AddStep,
+    MessageAdded,
+    PlanChanged,
+    PlanRemoved,
+    PlanReviewed,
+    PlanSet,
+    Recorded,
+    StepChange,
+    WishWithdrawn,
+)
+from planwire.model.fold import PlanRecord, Review, SessionState
+from planwire.model.plan import Fields, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan, PlanId
+
+__all__ = ["merged_plan", "review_words", "told"]
+
+_NOT_OF_REVIEW = ("event", "plan_id", "seq", "at", "by")
+
+
+def told(recorded: Recorded, before: SessionState, after: SessionState) -> Stored | None:
+    """The message of an event, or None if it has nothing to tell the model."""
+    match recorded.event:
+        case MessageAdded(message=message):
+            try:
+                return read_message(message, message.get("message_id") or f"m{recorded.seq}")
+            except ChatError:  # it was refused when it was to be written, or the rules were others then
+                return None
+        case PlanSet(plan=plan):
+            record = after.plans[plan.id]
+            earlier = None if record.supersedes is None else _plan_name(record.supersedes)
+            return _plan_message(record, _plan_name(recorded.seq), earlier)
+        case PlanChanged() as event if event.plan_id in before.live():
+            return _delta(recorded, event, before.plans[event.plan_id], after.plans[event.plan_id])
+        case PlanRemoved(plan_id=plan_id) if plan_id in before.live():
+            return _update(recorded, plan_id, {"removed": True})
+        case PlanReviewed(plan_id=plan_id) as event if plan_id in before.plans and event.verdict != DISMISSED:
+            return _update(recorded, plan_id, {"review": review_words(event, before.plans[plan_id])})
+        case WishWithdrawn(plan_id=plan_id, wish=wish) if plan_id in before.plans:
+            wishes = {each.seq: each.number for each in before.plans[plan_id].wishes}
+            return _update(recorded, plan_id, {"withdrawn": wishes[wish]}) if wish in wishes else None
+    return None
+
+
+def review_words(review: PlanReviewed | Review, record: PlanRecord) -> Fields:
+    """A review as it is told: with the words of the steps that it names, so that nobody has to look them up."""
+    words: Fields = {key: value for key, value in _plain(review).items() if key not in _NOT_OF_REVIEW}
+    named = {*(review.selected or ()), *(comment.step for comment in review.comments)}
+    steps = {step.id: step.content for step in record.state.steps if step.id in named}
+    return {**words, "steps": steps} if steps else words
+
+
+def merged_plan(record: PlanRecord, message_id: str) -> PlanMessage:
+    """A plan as it is now, with all that happened since it was set: one message instead of several."""
+    message = _plan_message(record, message_id, _plan_name(record.base))
+    notes = [delta.note for delta in record.deltas if delta.note]
+    wishes = [f"the {wish.by} wishes: {_wished(wish.note, wish.changes)}" for wish in record.wishes]
+    words = [each for each in record.reviews if not record.is_stale(each) and each.verdict != DISMISSED]
+    reviews = [_reviewed(each) for each in words]
+    merged = {"merged": record.numbered, "notes": [*notes, *wishes, *reviews]}
+    return msgspec.structs.replace(message, plan={**message.plan, **merged})
+
+
+def _plan_name(seq: int) -> str:
+    return f"plan-{seq}"
+
+
+def _plan_message(record: PlanRecord, message_id: str, supersedes: str | None) -> PlanMessage:
+    plan = record.state.plan
+    metadata: Fields = {
+        "id": plan.id,
+        "mode": record.mode,
+        "version": record.version,
+        "created_at_ms": record.changed_at,
+        "supersedes": supersedes,
+        "revision": record.revision,
+        "kind": plan.kind,
+    }
+    if record.state.steps:
+        metadata["steps"] = _plain(record.state.steps)
+    if record.summary:
+        metadata["summary"] = record.summary
+    return PlanMessage(message_id, _content(plan, record), metadata)
+
+
+def _content(plan: Plan, record: PlanRecord) -> str:
+    match plan:
+        case MarkdownPlan(content=content):
+            return content
+        case FilePlan(uri=uri):
+            return uri
+        case OtherPlan(fields=fields):
+            return msgspec.json.encode(fields).decode()
+        case ItemsPlan():
+            return "\n".join(step_line(step) for step in record.state.steps)
+
+
+def _delta(recorded: Recorded, event: PlanChanged, before: PlanRecord, after: PlanRecord) -> EventMessage:
+    known = {step.id for step in before.state.steps}
+    new = iter(sorted((step.id for step in after.state.steps if step.id not in known), key=_age))
+    changes = [_with_id(change, new) for change in event.changes]
+    payload: Fields = {"seq": after.numbered, "summary": event.summary, "changes": changes, "revision": after.revision}
+    if len(after.wishes) > len(before.wishes):
+        payload["wish"] = True
+    return _update(recorded, event.plan_id, payload, event.note or "")
+
+
+def _age(step_id: str) -> int:
+    return int(step_id.removeprefix("s"))
+
+
+def _with_id(change: StepChange, new: Iterator[str]) -> Fields:
+    """A change as it is stored; a step that was added is named."""
+    fields: Fields = _plain(change)
+    if isinstance(change, AddStep) and (step := next(new, None)):
+        fields["id"] = step
+    return fields
+
+
+def _update(recorded: Recorded, plan_id: PlanId, payload: Fields, note: str = "") -> EventMessage:
+    source = "tool.update_plan" if recorded.by == "agent" else recorded.by
+    whole = {"plan_id": plan_id, "by": recorded.by, **payload}
+    return EventMessage(f"delta-{recorded.seq}", note, {"subkind": PLAN_DELTA, "source": source, "payload": whole})
+
+
+def _plain(value: Any) -> Any:
+    """A value as it is read again once it was stored."""
+    return msgspec.json.decode(msgspec.json.encode(value))
+
+
+def _wished(note: str | None, changes: tuple[StepChange, ...]) -> str:
+    words = [note] if note else []
+    return "; ".join([*words, *(change_line(_plain(change)) for change in changes)])
+
+
+def _reviewed(review: Review) -> str:
+    words = [f"the {review.by} said: {review.verdict.replace('_', ' ')}"]
+    if review.selected is not None:
+        words.append(f"run only {', '.join(review.selected) or 'no step'} now, and leave the others until you are told")
+    words += [f"{comment.step or 'plan'}: {comment.text}" for comment in review.comments]
+    return "; ".join(words)

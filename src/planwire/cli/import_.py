@@ -1,0 +1,65 @@
+"""`planwire import`: an exported session into a journal."""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from planwire.cli.command import new_command
+from planwire.cli.journals import add_journal_option, journal_to_write
+from planwire.errors import Conflict, InputError
+
+__all__ = ["add_parser", "run"]
+
+_EXAMPLES = """\
+examples:
+  planwire import session.json                       what planwire export --format json wrote, under its own id
+  planwire import session.json --as review-copy      under another id
+  ssh host planwire export --format json | planwire import -
+
+A session that is in the journal already is never overwritten: import it --as another one, or forget it first.
+"""
+
+
+def add_parser(commands: Any) -> None:
+    parser = new_command(
+        commands,
+        "import",
+        run,
+        summary="take an exported session into the journal",
+        description="Take a session that was exported as JSON into the journal, with all of its history.",
+        examples=_EXAMPLES,
+    )
+    parser.add_argument("file", metavar="FILE", help="an exported session; - for standard input")
+    parser.add_argument("--as", metavar="ID", dest="new_id", help="the id that it gets here (default: its own)")
+    add_journal_option(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from planwire.cli.session_file import read_export  # noqa: PLC0415
+    from planwire.journal import Stamped  # noqa: PLC0415
+    from planwire.readmodel.plain_text import one_line  # noqa: PLC0415
+
+    name = "standard input" if arguments.file == "-" else arguments.file
+    exported = read_export(_read(arguments.file), name)
+    session = exported.session if arguments.new_id is None else arguments.new_id
+    if not session:
+        raise InputError("a session needs an id: give it one with --as ID")
+    events = [Stamped(each.at, each.by, each.event) for each in exported.events]
+    with journal_to_write(arguments) as journal:
+        try:
+            journal.append(session, events, expected_seq=0)
+        except Conflict:
+            raise InputError(
+                f"the journal has a session {session!r} already, and it was left as it is: "
+                f"take this one in under another id with --as ID, or look at it with planwire show {one_line(session)}"
+            ) from None
+    print(f"imported {len(events):,} events as {one_line(session)}")
+    return 0
+
+
+def _read(name: str) -> bytes:
+    try:
+        return sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+    except OSError as error:
+        raise InputError(f"{name} can't be read: {error.strerror}") from None

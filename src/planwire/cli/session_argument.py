@@ -1,0 +1,152 @@
+"""Which session is meant: by its id or the beginning of it, or else the latest one of this folder."""
+
+import os
+from argparse import ArgumentTypeError
+from collections.abc import Iterable
+from itertools import pairwise
+from time import time_ns
+from typing import TYPE_CHECKING, Final
+
+from planwire.errors import InputError
+
+if TYPE_CHECKING:
+    from planwire.journal import Journal, KnownSession
+    from planwire.model.fold import SessionState
+    from planwire.model.plan import PlanId
+
+__all__ = [
+    "SESSION_HELP",
+    "choose_plan",
+    "choose_session",
+    "is_of_folder",
+    "newest_first",
+    "revision",
+    "short_ids",
+    "short_list",
+    "state_of",
+    "this_folder",
+]
+
+SESSION_HELP: Final = "a session's id, or the beginning of it (default: the latest session of this folder)"
+
+#: A short id has at least so many characters, and more where another session begins alike.
+SHORT: Final = 8
+#: How many sessions an error lists.
+LISTED: Final = 8
+
+
+def choose_session(journal: "Journal", name: str | None) -> "KnownSession":
+    """The session that is meant, or an error that says which ones there are."""
+    known = newest_first(journal)
+    if not known:
+        raise InputError("the journal has no sessions yet: run an agent behind planwire (planwire relay -- AGENT)")
+    return _latest_here(journal, known) if name is None else _beginning_with(journal, known, name)
+
+
+def this_folder() -> str:
+    """Where we are, as the shell says it."""
+    try:
+        return os.getcwd()  # noqa: PTH109
+    except OSError:
+        raise InputError("the folder that this shell is in is gone: go to another one, or name the session") from None
+
+
+def choose_plan(state: "SessionState", name: str) -> "PlanId":
+    """The plan that is meant by its id or the beginning of it. One without an id is called `plan`, as it is shown."""
+    names = {("plan" if plan_id is None else plan_id): plan_id for plan_id in state.plans}
+    found = [each for each in names if each == name] or [each for each in names if each.startswith(name)]
+    if len(found) != 1:
+        what = f"{len(found)} plans begin" if found else "no plan of this session begins"
+        raise InputError(f"{what} with {name!r}; its plans are: {', '.join(map(repr, names)) or 'none'}")
+    return names[found[0]]
+
+
+def revision(text: str) -> int:
+    """The number of an event, as an argument."""
+    if not (text.isascii() and text.isdigit() and int(text) > 0):
+        raise ArgumentTypeError(f"expected the number of an event (1, 2, 3 …: see planwire log), found {text!r}")
+    return int(text)
+
+
+def state_of(journal: "Journal", known: "KnownSession", at: int | None = None) -> "SessionState":
+    """A session as it is now, or as it was after the event with that number."""
+    from planwire.journal import load_state, state_at  # noqa: PLC0415
+
+    if at is None:
+        return load_state(journal, known.id)
+    if at > known.last_seq:
+        raise InputError(f"session {known.id!r} has {known.last_seq} events: there is no revision {at} of it")
+    return state_at(journal, known.id, at)
+
+
+def newest_first(journal: "Journal") -> list["KnownSession"]:
+    return sorted(journal.sessions(), key=lambda session: session.last_at, reverse=True)
+
+
+def is_of_folder(cwd: str | None, folder: str) -> bool:
+    """Whether a session that was opened in `cwd` is one of the folder's, whatever links lead there."""
+    if cwd is None or cwd == folder:
+        return cwd is not None
+    try:
+        return os.path.realpath(cwd) == os.path.realpath(folder)
+    except ValueError:  # whatever an agent was told, it was no folder
+        return False
+
+
+def short_ids(ids: Iterable[str]) -> dict[str, str]:
+    """The shortest beginning of every id that only it has. Where an id is the beginning of another, all of it."""
+    ordered = sorted(ids)
+    lengths = dict.fromkeys(ordered, SHORT)
+    for one, other in pairwise(ordered):
+        unlike = len(os.path.commonprefix([one, other])) + 1  # noqa: RUF071  (of characters)
+        lengths[one] = max(lengths[one], unlike)
+        lengths[other] = max(lengths[other], unlike)
+    return {each: each[:length] for each, length in lengths.items()}
+
+
+def _latest_here(journal: "Journal", known: list["KnownSession"]) -> "KnownSession":
+    from planwire.journal import load_state  # noqa: PLC0415
+
+    folder = this_folder()
+    for session in known:
+        opened = load_state(journal, session.id).opened
+        if opened is not None and is_of_folder(opened.cwd, folder):
+            return session
+    raise InputError(
+        f"no session was run in {folder}. The latest ones are:\n{short_list(journal, known)}\n"
+        "Name one of them, or go to its folder: `planwire sessions` lists them all"
+    )
+
+
+def _beginning_with(journal: "Journal", known: list["KnownSession"], name: str) -> "KnownSession":
+    found = [session for session in known if session.id == name] or [
+        session for session in known if session.id.startswith(name)
+    ]
+    if not found:
+        raise InputError(f"no session begins with {name!r}. The latest ones are:\n{short_list(journal, known)}")
+    if len(found) > 1:
+        raise InputError(f"{len(found)} sessions begin with {name!r}: say more of the id\n{short_list(journal, found)}")
+    return found[0]
+
+
+def short_list(journal: "Journal", known: list["KnownSession"]) -> str:
+    """Sessions in a message: a line each, and the rest counted."""
+    from planwire.journal import load_state  # noqa: PLC0415
+    from planwire.readmodel.ages import age  # noqa: PLC0415
+    from planwire.readmodel.plain_text import one_line  # noqa: PLC0415
+
+    short = short_ids(session.id for session in journal.sessions())
+    now = time_ns() // 1_000_000
+    lines = []
+    for session in known[:LISTED]:
+        opened = load_state(journal, session.id).opened
+        words = [_clipped(one_line(opened.title or opened.agent or "")), opened.cwd or ""] if opened else []
+        details = ", ".join([one_line(word) for word in words if word] + [age(session.last_at, now)])
+        lines.append(f"  {one_line(short[session.id])}  {details}")
+    if len(known) > LISTED:
+        lines.append(f"  and {len(known) - LISTED} more")
+    return "\n".join(lines)
+
+
+def _clipped(text: str, most: int = 40) -> str:
+    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"

@@ -1,0 +1,68 @@
+"""A session in a JSON file: all of its events, one a line, to be kept or taken to another journal."""
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from planwire.cli.json_output import json_line
+from planwire.errors import InputError
+from planwire.model.events import Event, Recorded
+
+__all__ = ["Exported", "export_lines", "read_export"]
+
+#: What the file says it is, so that no other JSON is taken for it.
+KIND: Final = "planwire session"
+FORMAT: Final = 1
+
+
+class ExportedEvent(Struct, frozen=True):
+    """An event as it is in the file."""
+
+    seq: int
+    at: int
+    by: str
+    event: Event
+
+
+class Exported(Struct, frozen=True):
+    """The whole file."""
+
+    kind: str
+    format: int
+    session: str
+    events: tuple[ExportedEvent, ...]
+
+
+class _Head(Struct):
+    kind: str = ""
+    format: int = 0
+
+
+def export_lines(session: str, events: Iterable[Recorded]) -> Iterator[str]:
+    """The file, piece by piece: a session may be longer than one wants to hold."""
+    head = json_line({"kind": KIND, "format": FORMAT, "session": session, "events": []})
+    yield head.removesuffix("]}\n") + "\n"
+    before = ""
+    for each in events:
+        yield before + json_line(ExportedEvent(each.seq, each.at, each.by, each.event)).rstrip("\n")
+        before = ",\n"
+    yield "\n]}\n"
+
+
+def read_export(data: bytes, name: str) -> Exported:
+    """What `planwire export --format json` wrote, or an error that says what is wrong with it."""
+    try:
+        head = msgspec.json.decode(data, type=_Head)
+        if head.kind != KIND:
+            raise InputError(f"{name} is no exported session: make one with planwire export --format json")
+        if head.format != FORMAT:
+            raise InputError(f"{name} has format {head.format}, and this planwire knows format {FORMAT}: upgrade it")
+        exported = msgspec.json.decode(data, type=Exported)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise InputError(f"{name} can't be read as an exported session: {error}") from None
+    numbers = [event.seq for event in exported.events]
+    if not numbers or numbers != list(range(1, len(numbers) + 1)):
+        raise InputError(f"{name} is not whole: its events must be numbered 1, 2, 3 … without a gap")
+    return exported

@@ -1,0 +1,71 @@
+"""Which session a server writes to, if nobody named one: the latest of its folder.
+
+So the plan is there again when the host is started again, and two hosts on one folder share it.
+"""
+
+import hashlib
+import os
+import secrets
+from pathlib import Path
+from typing import Final
+
+from planwire.errors import InputError
+from planwire.journal import Journal
+from planwire.model.events import SessionOpened
+
+__all__ = ["find_session", "new_session", "plan_folders", "project_folder"]
+
+#: Where in a session its folder is looked for: it is said when the session begins.
+_BEGINNING: Final = 8
+
+
+def project_folder(name: str | None) -> Path:
+    """The folder that a server works for: the one that is named, or else the current one."""
+    try:
+        folder = Path(name or os.curdir).expanduser().resolve(strict=True)
+    except (OSError, RuntimeError, ValueError) as error:
+        raise InputError(f"the folder {name or os.curdir} can't be used: {_reason(error)}") from None
+    if not folder.is_dir():
+        raise InputError(f"{folder} is not a folder: give the one that holds the project")
+    return folder
+
+
+def find_session(journal: Journal, folder: Path) -> str:
+    """The session of the folder in which something happened last. If there is none, the name that everyone who looks
+    for one would give it."""
+    known = sorted(journal.sessions(), key=lambda each: each.last_at, reverse=True)
+    found = (each.id for each in known if _is_in(journal, each.id, folder))
+    return next(found, None) or _named(folder, hashlib.sha256(os.fsencode(folder)).hexdigest())
+
+
+def new_session(folder: Path) -> str:
+    """A name that no session has."""
+    return _named(folder, secrets.token_hex(4))
+
+
+def plan_folders(folder: Path) -> tuple[Path, ...]:
+    """Where the model may read plans from files. Hosts that know no project start their servers in the root or in the
+    user's home: those hold more than plans."""
+    return () if folder in (Path(folder.anchor), Path.home()) else (folder,)
+
+
+def _named(folder: Path, mark: str) -> str:
+    return f"{folder.name or 'root'}-{mark[:8]}"
+
+
+def _is_in(journal: Journal, session: str, folder: Path) -> bool:
+    for recorded in journal.read(session, upto=_BEGINNING):
+        if isinstance(recorded.event, SessionOpened) and recorded.event.cwd:
+            return _resolved(recorded.event.cwd) == folder
+    return False
+
+
+def _resolved(name: str) -> Path | None:
+    try:
+        return Path(name).resolve()
+    except (OSError, RuntimeError, ValueError):  # it came over a wire
+        return None
+
+
+def _reason(error: Exception) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)

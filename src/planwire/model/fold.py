@@ -1,0 +1,314 @@
+"""Events to state: the one place with the rules of versions, revisions, ownership, wishes and reviews.
+
+`fold(state, recorded)` is the state after one more event. It never fails: what can't be done is not done, since an
+event that is in the journal has happened. Whether an event may be written at all is asked before, with
+`check_revision`.
+
+| event | version | revision | steps | deltas | wishes | reviews | asked |
+|---|---|---|---|---|---|---|---|
+| `PlanSet` | + 1 | its number | tracked | from here on | those that it contains are settled | stale | no more |
+| `PlanChanged` | | its number | changed | + 1 | | stale | no more, if by the agent |
+| the same, by another than the owner | | its number | | | + 1 | stale | |
+| `PlanRemoved` | | its number | hidden | | | | no more |
+| `ReviewAsked` | | | | | | | this |
+| `PlanReviewed` | | | | | | + 1 | no more, if it is a verdict |
+| `WishWithdrawn` | | its number | | | - 1 | stale | |
+| `TurnEnded` | | | | | | | no more |
+
+A plan that was set with planwire's tools is planwire's: anybody's change is a change. A plan that an agent reports over
+ACP is the agent's, and its next report replaces it: there a person's change is a wish, until a report contains it.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+from msgspec import Struct
+from msgspec.structs import asdict, replace
+
+from planwire.errors import PlanError, StaleRevision
+from planwire.model.changes import apply_changes
+from planwire.model.events import (
+    ACP,
+    COMMENTED,
+    AddStep,
+    Comment,
+    ContextCompacted,
+    Event,
+    MoveStep,
+    PlanChanged,
+    PlanRemoved,
+    PlanReviewed,
+    PlanSet,
+    Recorded,
+    RemoveStep,
+    ReviewAsked,
+    RewordStep,
+    SessionOpened,
+    SetPriority,
+    SetStatus,
+    StepChange,
+    TurnEnded,
+    WishWithdrawn,
+)
+from planwire.model.plan import PlanId, meaning
+from planwire.model.steps import PlanState, track
+
+__all__ = [
+    "AGENT",
+    "PLANWIRE",
+    "Asked",
+    "Delta",
+    "PlanRecord",
+    "Review",
+    "SessionState",
+    "check_revision",
+    "fold",
+    "fold_all",
+]
+
+#: Who a plan belongs to, and so whose changes are changes.
+PLANWIRE: Final = "planwire"
+AGENT: Final = "agent"
+#: So many reviews of a plan are known at a time. The journal has them all.
+MOST_REVIEWS: Final = 32
+
+
+class Delta(Struct, frozen=True):
+    """A change that was made to a plan, or is wished for it: its number within the plan, and the event that said it."""
+
+    number: int
+    seq: int
+    at: int
+    by: str
+    note: str | None
+    changes: tuple[StepChange, ...]
+
+
+class Review(Struct, frozen=True):
+    """A word on a plan, and the revision that it was about."""
+
+    seq: int
+    at: int
+    by: str
+    revision: int
+    verdict: str
+    comments: tuple[Comment, ...]
+    selected: tuple[str, ...] | None
+    answer: str | None = None
+
+
+class Asked(Struct, frozen=True):
+    """The agent waits for a word on a plan. With `options`, the client asks its user for one of them."""
+
+    seq: int
+    at: int
+    options: tuple[str, ...]
+
+
+class PlanRecord(Struct, frozen=True):
+    """All that is true of a plan now. `deltas` are those since it was last set; their numbers go on across versions."""
+
+    state: PlanState
+    owner: str
+    version: int
+    base: int
+    supersedes: int | None
+    revision: int
+    created_at: int
+    changed_at: int
+    summary: str | None = None
+    mode: str = ""
+    deltas: tuple[Delta, ...] = ()
+    numbered: int = 0
+    wishes: tuple[Delta, ...] = ()
+    reviews: tuple[Review, ...] = ()
+    asked: Asked | None = None
+    removed: bool = False
+
+    @property
+    def review(self) -> Review | None:
+        """The last word on the plan."""
+        return self.reviews[-1] if self.reviews else None
+
+    @property
+    def review_is_stale(self) -> bool:
+        """Whether the plan moved on after the revision that was reviewed last."""
+        return self.review is not None and self.is_stale(self.review)
+
+    def is_stale(self, review: Review) -> bool:
+        """Whether the plan moved on after the revision that a review was about."""
+        return review.revision != self.revision
+
+
+class SessionState(Struct, frozen=True):
+    """A session folded from its events. `stopped` is why the last turn ended, and None while the agent works."""
+
+    id: str
+    seq: int = 0
+    opened: SessionOpened | None = None
+    plans: dict[PlanId, PlanRecord] = {}
+    stopped: str | None = None
+    compacted: int = 0
+
+    def live(self) -> dict[PlanId, PlanRecord]:
+        """The plans that are not removed, in the order in which they first came."""
+        return {plan_id: record for plan_id, record in self.plans.items() if not record.removed}
+
+
+def fold(state: SessionState, recorded: Recorded) -> SessionState:
+    """The state after one more event of its session."""
+    rule = _RULES.get(type(recorded.event))
+    changes = rule(state, recorded, recorded.event) if rule else {}
+    return replace(state, seq=recorded.seq, **changes)
+
+
+def fold_all(session: str, events: Iterable[Recorded], state: SessionState | None = None) -> SessionState:
+    """The state after all the events, which may begin where a state that is known ends."""
+    state = state or SessionState(session)
+    for recorded in events:
+        state = fold(state, recorded)
+    return state
+
+
+def check_revision(state: SessionState, plan_id: PlanId, expected: int | None) -> None:
+    """Refuse a write that was meant for another revision than the current one; None is meant for any."""
+    record = state.plans.get(plan_id)
+    current = record.revision if record else 0
+    if expected is not None and expected != current:
+        name = "the plan" if plan_id is None else f"the plan {plan_id!r}"
+        problem = f"{name} is at revision {current}, not {expected}: read it again and decide anew"
+        raise StaleRevision(problem, current, expected)
+
+
+_Changes = dict[str, Any]
+
+
+def _opened(state: SessionState, _recorded: Recorded, event: SessionOpened) -> _Changes:
+    known = asdict(state.opened) if state.opened else {}
+    return {
+        "opened": SessionOpened(**{**known, **{key: word for key, word in asdict(event).items() if word is not None}})
+    }
+
+
+def _set(state: SessionState, recorded: Recorded, event: PlanSet) -> _Changes:
+    before = state.plans.get(event.plan.id)
+    after = track(event.plan, before.state if before else None)
+    record = PlanRecord(
+        after,
+        AGENT if event.via == ACP else PLANWIRE,
+        before.version + 1 if before else 1,
+        recorded.seq,
+        before.base if before else None,
+        recorded.seq,
+        before.created_at if before else recorded.at,
+        recorded.at,
+        event.summary,
+        event.mode,
+        numbered=before.numbered if before else 0,
+        wishes=tuple(wish for wish in before.wishes if not _contains(after, wish)) if before else (),
+        reviews=before.reviews if before else (),
+    )
+    return {**_put(state, record), "stopped": None}
+
+
+def _changed(state: SessionState, recorded: Recorded, event: PlanChanged) -> _Changes:
+    record = state.plans.get(event.plan_id)
+    if record is None or record.removed:
+        return {}
+    touched = {"revision": recorded.seq, "changed_at": recorded.at, "numbered": record.numbered + 1}
+    delta = Delta(record.numbered + 1, recorded.seq, recorded.at, recorded.by, event.note, event.changes)
+    if record.owner == AGENT and recorded.by != AGENT:
+        return _put(state, replace(record, wishes=(*record.wishes, delta), **touched))
+    try:
+        after = apply_changes(record.state, event.changes)
+    except PlanError:  # it was refused when it was to be written, or the rules were others then
+        after = record.state
+    changed = replace(record, state=after, deltas=(*record.deltas, delta), **touched)
+    if recorded.by != AGENT:
+        return _put(state, changed)
+    return {**_put(state, replace(changed, asked=None)), "stopped": None}
+
+
+def _removed(state: SessionState, recorded: Recorded, event: PlanRemoved) -> _Changes:
+    record = state.plans.get(event.plan_id)
+    if record is None:
+        return {}
+    return _put(state, replace(record, removed=True, revision=recorded.seq, changed_at=recorded.at, asked=None))
+
+
+def _asked(state: SessionState, recorded: Recorded, event: ReviewAsked) -> _Changes:
+    record = state.live().get(event.plan_id)
+    if record is None:
+        return {}
+    return _put(state, replace(record, asked=Asked(recorded.seq, recorded.at, event.options)))
+
+
+def _reviewed(state: SessionState, recorded: Recorded, event: PlanReviewed) -> _Changes:
+    record = state.plans.get(event.plan_id)
+    if record is None:
+        return {}
+    words = event.revision, event.verdict, event.comments, event.selected, event.answer
+    review = Review(recorded.seq, recorded.at, recorded.by, *words)
+    asked = record.asked if event.verdict == COMMENTED else None
+    return _put(state, replace(record, reviews=(*record.reviews, review)[-MOST_REVIEWS:], asked=asked))
+
+
+def _withdrawn(state: SessionState, recorded: Recorded, event: WishWithdrawn) -> _Changes:
+    record = state.plans.get(event.plan_id)
+    if record is None:
+        return {}
+    wishes = tuple(wish for wish in record.wishes if wish.seq != event.wish)
+    return _put(state, replace(record, wishes=wishes, revision=recorded.seq, changed_at=recorded.at))
+
+
+def _ended(state: SessionState, _recorded: Recorded, event: TurnEnded) -> _Changes:
+    if not any(record.asked for record in state.plans.values()):
+        return {"stopped": event.stop_reason}
+    plans = {plan_id: replace(record, asked=None) for plan_id, record in state.plans.items()}
+    return {"stopped": event.stop_reason, "plans": plans}
+
+
+def _compacted(_state: SessionState, recorded: Recorded, _event: ContextCompacted) -> _Changes:
+    return {"compacted": recorded.seq}
+
+
+_RULES: Final[dict[type[Event], Callable[[SessionState, Recorded, Any], _Changes]]] = {
+    SessionOpened: _opened,
+    PlanSet: _set,
+    PlanChanged: _changed,
+    PlanRemoved: _removed,
+    ReviewAsked: _asked,
+    PlanReviewed: _reviewed,
+    WishWithdrawn: _withdrawn,
+    TurnEnded: _ended,
+    ContextCompacted: _compacted,
+}
+
+
+def _put(state: SessionState, record: PlanRecord) -> _Changes:
+    return {"plans": {**state.plans, record.state.plan.id: record}}
+
+
+def _contains(state: PlanState, wish: Delta) -> bool:
+    """Whether a plan says what was wished for it. A wish in words alone is never settled by a list."""
+    return bool(wish.changes) and all(_is_so(state, change) for change in wish.changes)
+
+
+def _is_so(state: PlanState, change: StepChange) -> bool:
+    ids = [step.id for step in state.steps]
+    steps = dict(zip(ids, state.steps, strict=True))
+    match change:
+        case AddStep(content=content) | RewordStep(content=content):  # under whichever id the agent put it
+            return content in [step.content for step in state.steps]
+        case RemoveStep(step=step):
+            return step not in steps
+        case MoveStep(step=step, after=after):
+            return step in steps and (ids[:1] == [step] if not after else _follows(ids, step, after))
+        case SetStatus(step=step, status=status):
+            return step in steps and (meaning(steps[step].status) or steps[step].status) == (meaning(status) or status)
+        case SetPriority(step=step, priority=priority):
+            return step in steps and steps[step].priority == priority
+
+
+def _follows(ids: list[str], step: str, after: str) -> bool:
+    return after in ids and ids.index(step) == ids.index(after) + 1

@@ -1,0 +1,157 @@
+"""The checkboxes and the outline of a markdown text.
+
+Only block structure is parsed: it tells a task from a line of code that looks like one, and it says on which line the
+checkbox stands, so that marking it touches one character.
+"""
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from planwire.errors import UnknownStep, UnmarkableStatus
+from planwire.model.plan import CANCELLED, COMPLETED, IN_PROGRESS, PENDING, meaning
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+
+__all__ = ["MAX_PARSED_CHARACTERS", "Checkbox", "Document", "OutlineItem", "mark", "parse", "unmarked"]
+
+#: A longer text is kept and shown, but not searched for steps: a hostile sender must not buy minutes of parsing.
+MAX_PARSED_CHARACTERS = 262_144
+
+_BOX_STATUS = {" ": PENDING, "x": COMPLETED, "X": COMPLETED, "~": IN_PROGRESS, "-": CANCELLED}
+_STATUS_BOX = {PENDING: " ", COMPLETED: "x", IN_PROGRESS: "~", CANCELLED: "-"}
+_TASK = re.compile(r"\[([ xX~-])\]\s+(?=\S)")
+_LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")  # a line ends where the parser says that it ends
+
+
+class Checkbox(Struct, frozen=True):
+    """A task: its text, what its box says, how deep it is nested (0 = outermost list), and where the box stands.
+
+    `item` are the lines of its list item, those of nested items included, and `words` the lines of its text: the
+    first one, and the one behind the last, counted from 0.
+    """
+
+    text: str
+    status: str
+    depth: int
+    offset: int
+    item: tuple[int, int]
+    words: tuple[int, int]
+
+
+class OutlineItem(Struct, frozen=True):
+    """A heading (level 1 to 6) or a list item (level 1 = outermost list)."""
+
+    kind: str
+    level: int
+    text: str
+
+
+class Document(Struct, frozen=True):
+    """What planwire sees in a markdown text. `prose` says whether there is more to read than headings and tasks."""
+
+    title: str
+    tasks: tuple[Checkbox, ...]
+    outline: tuple[OutlineItem, ...]
+    prose: bool
+
+
+@lru_cache(maxsize=16)
+def parse(text: str) -> Document:
+    """Parse a text. A text over the limit is a document without tasks."""
+    if len(text) > MAX_PARSED_CHARACTERS:
+        return Document(_first_line(text), (), (), prose=True)
+    tokens = _parser().parse(text)
+    starts = [match.start() for match in _LINE.finditer(text)]
+    tasks: list[Checkbox] = []
+    outline: list[OutlineItem] = []
+    depth = 0
+    prose = False
+    for index, token in enumerate(tokens):
+        match token.type:
+            case "bullet_list_open" | "ordered_list_open":
+                depth += 1
+            case "bullet_list_close" | "ordered_list_close":
+                depth -= 1
+            case "inline" if tokens[index - 1].type == "heading_open":
+                outline.append(OutlineItem("heading", int(tokens[index - 1].tag[1]), _one_line(token.content)))
+            case "inline" if tokens[index - 2].type == "list_item_open":
+                box = _TASK.match(token.content)
+                words = token.content[box.end() :] if box else token.content
+                outline.append(OutlineItem("item", depth, _one_line(words)))
+                if box:
+                    lines = _lines_of(tokens[index - 2], text, starts), _lines_of(token, text, starts)
+                    offset = _offset(text, starts, token)
+                    tasks.append(Checkbox(_one_line(words), _BOX_STATUS[box[1]], depth - 1, offset, *lines))
+                else:
+                    prose = True
+            case "inline" | "fence" | "code_block" | "html_block":
+                prose = True
+    return Document(_title(outline) or _first_line(text), tuple(tasks), tuple(outline), prose)
+
+
+def mark(text: str, index: int, status: str) -> str:
+    """The text with its task number `index` marked as `status`, and no other character changed."""
+    tasks = parse(text).tasks
+    if not 0 <= index < len(tasks):
+        raise UnknownStep(f"there is no task number {index} in this text: it has {len(tasks)}, counted from 0")
+    task = tasks[index]
+    if task.status == meaning(status):
+        return text
+    box = _STATUS_BOX.get(meaning(status) or "")
+    if box is None:
+        known = ", ".join(_STATUS_BOX)
+        raise UnmarkableStatus(f"a markdown checkbox can't show the status {status!r}: use one of {known}")
+    return f"{text[: task.offset]}{box}{text[task.offset + 1 :]}"
+
+
+def unmarked(text: str) -> str:
+    """The text with every task open again: what stays the same while a list is worked off."""
+    parts: list[str] = []
+    end = 0
+    for task in parse(text).tasks:
+        parts += text[end : task.offset], " "
+        end = task.offset + 1
+    return "".join(parts) + text[end:]
+
+
+@lru_cache(maxsize=1)
+def _parser() -> "MarkdownIt":
+    from markdown_it import MarkdownIt  # noqa: PLC0415  (40 ms that a plan without markdown need not pay)
+
+    parser = MarkdownIt("commonmark").disable("reference")
+    parser.core.ruler.enableOnly(["normalize", "block"])
+    return parser
+
+
+def _offset(text: str, starts: list[int], token: "Token") -> int:
+    """Where the character inside the box stands: the token's first line is the tail of its line in the text."""
+    assert token.map is not None
+    line = text[starts[token.map[0]] : starts[token.map[0] + 1]].rstrip()
+    return starts[token.map[0]] + len(line) - len(token.content.split("\n", 1)[0].rstrip()) + 1
+
+
+def _lines_of(token: "Token", text: str, starts: list[int]) -> tuple[int, int]:
+    """The lines of a token, without blank ones at its end."""
+    assert token.map is not None
+    first, end = token.map
+    while end - 1 > first and not text[starts[end - 1] : starts[end]].strip():
+        end -= 1
+    return first, end
+
+
+def _title(outline: list[OutlineItem]) -> str:
+    headings = [item for item in outline if item.kind == "heading" and item.text]
+    return min(headings, key=lambda item: item.level).text if headings else ""
+
+
+def _first_line(text: str) -> str:
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

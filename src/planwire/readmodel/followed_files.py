@@ -1,0 +1,119 @@
+"""File plans, followed on disk: which file a URI means, and what is in it now.
+
+An agent names the file, so it is read only if it is a markdown file inside the folders of its session, as
+`planfile.read_plan_file` says. What can't be read is a problem to be shown, never an error.
+"""
+
+from collections import OrderedDict
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+from urllib.parse import unquote, urlsplit
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from planwire.errors import ToolError
+from planwire.model.fold import SessionState
+from planwire.model.plan import FilePlan, MarkdownPlan, PlanId
+from planwire.model.steps import PlanState, track
+from planwire.tools.plan_files import read_plan_file
+
+__all__ = ["FilePlans", "FileText", "path_of", "with_files"]
+
+#: How many files are remembered, so that their steps keep their ids.
+REMEMBERED: Final = 2_000
+
+
+class FileText(Struct, frozen=True):
+    """A plan file as it was last seen: its text as a plan with steps, or why it can't be shown."""
+
+    uri: str
+    path: str | None
+    state: PlanState | None = None
+    problem: str | None = None
+
+
+class _Seen(Struct, frozen=True):
+    signature: tuple[object, ...]
+    text: FileText
+
+
+def path_of(uri: str) -> str:
+    """The path that a `file:` URI of this machine names. `ValueError` says why it names none."""
+    parts = urlsplit(uri)
+    if parts.scheme.lower() != "file":
+        raise ValueError("it is not a file: address")
+    if parts.netloc.lower() not in ("", "localhost"):
+        raise ValueError("it is on another machine")
+    if parts.query or parts.fragment:
+        raise ValueError("a file: address with ? or # names no file")
+    path = unquote(parts.path, errors="strict")
+    if not path.startswith("/") or "\0" in path:
+        raise ValueError("it names no absolute path")
+    return path
+
+
+class FilePlans:
+    """The files of all sessions. `folders` may be read from by every session, beside its own folder."""
+
+    def __init__(self, folders: Iterable[str | Path] = ()) -> None:
+        self._folders = tuple(str(folder) for folder in folders)
+        self._seen: OrderedDict[tuple[str, PlanId], _Seen] = OrderedDict()
+
+    def of(self, session: SessionState) -> dict[PlanId, FileText]:
+        """What is in the files of a session now. A file that is as it was is the same value as before."""
+        cwd = session.opened.cwd if session.opened else None
+        return {
+            plan_id: self._look(session.id, record.state.plan, cwd)
+            for plan_id, record in session.live().items()
+            if isinstance(record.state.plan, FilePlan)
+        }
+
+    def _look(self, session: str, plan: FilePlan, cwd: str | None) -> FileText:
+        key = (session, plan.id)
+        seen = self._seen.get(key)
+        try:
+            path = path_of(plan.uri)
+        except ValueError as error:
+            return FileText(plan.uri, None, problem=f"This plan can't be shown: {error}.")
+        signature = (plan.uri, cwd, *_signature(path))
+        if seen is not None and seen.signature == signature:
+            return seen.text
+        before = seen.text.state if seen is not None else None
+        text = self._read(plan, path, cwd, before)
+        if seen is not None and text == seen.text:
+            text = seen.text
+        self._seen[key] = _Seen(signature, text)
+        self._seen.move_to_end(key)
+        if len(self._seen) > REMEMBERED:
+            self._seen.popitem(last=False)
+        return text
+
+    def _read(self, plan: FilePlan, path: str, cwd: str | None, before: PlanState | None) -> FileText:
+        own = (cwd,) if cwd and Path(cwd).is_absolute() and "\0" not in cwd else ()
+        try:
+            content = read_plan_file(path, (*own, *self._folders))
+        except ToolError as error:
+            return FileText(plan.uri, path, before, f"{error}.")
+        return FileText(plan.uri, path, track(MarkdownPlan(plan.id, content), before))
+
+
+def with_files(session: SessionState, files: dict[PlanId, FileText]) -> SessionState:
+    """The session with the texts of its files in the place of their addresses, so that their steps count."""
+    plans = {
+        plan_id: replace(record, state=file.state)
+        if (file := files.get(plan_id)) is not None and file.state is not None and file.problem is None
+        else record
+        for plan_id, record in session.plans.items()
+    }
+    return replace(session, plans=plans) if files else session
+
+
+def _signature(path: str) -> tuple[object, ...]:
+    """What differs once a file has changed."""
+    try:
+        found = Path(path).stat()
+    except (OSError, ValueError):
+        return ()
+    return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)

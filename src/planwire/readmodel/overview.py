@@ -1,0 +1,78 @@
+"""A session at a glance: who works where on what, how far it is, and whether it goes on."""
+
+from typing import Final
+
+from msgspec import Struct
+
+from planwire.model.fold import SessionState
+from planwire.model.steps import Progress
+
+__all__ = ["DONE", "RUNNING", "STOPPED", "WAITING", "Overview", "overview", "total_progress"]
+
+#: What a session is doing: its agent works, or waits for its user (it asked for a review, or ended its turn of its own
+#: accord with work left), or was stopped, or everything on its plans is done.
+RUNNING: Final = "running"
+WAITING: Final = "waiting"
+STOPPED: Final = "stopped"
+DONE: Final = "done"
+_OWN_ACCORD: Final = ("end_turn", "completed", "idle")
+
+
+class Overview(Struct, frozen=True):
+    """What a list of sessions shows. Times are Unix times in milliseconds; `current` are the steps in progress, and
+    `asked` is whether the agent waits for a review."""
+
+    id: str
+    state: str
+    stop_reason: str | None
+    agent: str | None
+    client: str | None
+    cwd: str | None
+    title: str | None
+    plans: int
+    done: int
+    total: int
+    cancelled: int
+    current: tuple[str, ...]
+    last_seq: int
+    first_at: int
+    last_at: int
+    asked: bool = False
+
+
+def overview(state: SessionState, first_at: int, last_at: int) -> Overview:
+    """The glance at a session, given when its first and its last event happened."""
+    progress = total_progress(state)
+    opened = state.opened
+    asked = any(record.asked for record in state.live().values())
+    return Overview(
+        state.id,
+        WAITING if asked else _doing(state, progress),
+        state.stopped,
+        opened.agent if opened else None,
+        opened.client if opened else None,
+        opened.cwd if opened else None,
+        opened.title if opened else None,
+        len(state.live()),
+        progress.done,
+        progress.total,
+        progress.cancelled,
+        tuple(step.content for step in progress.current),
+        state.seq,
+        first_at,
+        last_at,
+        asked,
+    )
+
+
+def _doing(state: SessionState, progress: Progress) -> str:
+    if 0 < progress.total == progress.done:
+        return DONE
+    if state.stopped is None:
+        return RUNNING
+    return WAITING if state.stopped in _OWN_ACCORD else STOPPED
+
+
+def total_progress(state: SessionState) -> Progress:
+    """How far all the plans of a session are, taken together."""
+    return Progress.of(step for record in state.live().values() for step in record.state.steps)

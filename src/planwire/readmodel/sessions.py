@@ -1,0 +1,192 @@
+"""Every session of a journal as it is now: read once, then followed.
+
+A thread follows the journal and folds what comes. A glance at each session is kept, and the whole state of those that
+were in use last; any other state is loaded again when it is asked for.
+"""
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from planwire.errors import JournalError, JournalUnavailable
+from planwire.journal import Journal, KnownSession, catch_up, load_state
+from planwire.model.events import Recorded
+from planwire.model.fold import SessionState, fold
+from planwire.model.plan import FilePlan, PlanId
+from planwire.readmodel.followed_files import FilePlans, FileText, with_files
+from planwire.readmodel.overview import RUNNING, Overview, overview
+
+__all__ = ["Session", "Sessions"]
+
+#: How many states are kept in memory.
+KEPT_STATES: Final = 512
+#: Seconds between two looks for sessions that were forgotten.
+ROLL_CALL: Final = 3.0
+
+#: An agent that said nothing for so many milliseconds works no more: it was ended without a word.
+SILENCE: Final = 24 * 3_600_000
+_SILENT: Final = "silent for a day"
+
+
+class Session(Struct, frozen=True):
+    """A session as it is shown. `state` has the texts of plan files in place, which `files` tell apart."""
+
+    state: SessionState
+    files: dict[PlanId, FileText]
+    glance: Overview
+    journalled: SessionState
+
+    @property
+    def id(self) -> str:
+        return self.state.id
+
+    @property
+    def has_files(self) -> bool:
+        return any(isinstance(record.state.plan, FilePlan) for record in self.journalled.live().values())
+
+
+class Sessions:
+    """The sessions of a journal. Every method may be called from any thread; `changed` is told of every change."""
+
+    def __init__(self, journal: Journal, files: FilePlans, changed: Callable[[str], None]) -> None:
+        self.journal = journal
+        self.loading = True
+        self.problem: str | None = None
+        self.position = journal.last_position()
+        self._files = files
+        self._changed = changed
+        self._lock = threading.RLock()
+        self._glances: dict[str, Overview] = {}
+        self._kept: OrderedDict[str, Session] = OrderedDict()
+        self._stop = threading.Event()
+        self._threads = [
+            threading.Thread(target=work, name=f"planwire-board-{work.__name__}", daemon=True)
+            for work in (self._follow, self._load_all)
+        ]
+
+    def start(self) -> None:
+        for thread in self._threads:
+            thread.start()
+
+    def close(self) -> None:
+        self._stop.set()
+        for thread in self._threads:
+            if thread.is_alive():
+                thread.join(5)
+
+    def glances(self) -> list[Overview]:
+        """All sessions at a glance, in no order."""
+        return list(self._glances.values())
+
+    def get(self, session: str) -> Session | None:
+        """A session as it is now; None if there is none."""
+        with self._lock:
+            kept = self._kept.get(session)
+            if kept is not None and self.journal.last_seq(session) == kept.journalled.seq:
+                self._kept.move_to_end(session)
+                return kept
+            return self._load(session)
+
+    def look_at_files(self, session: str) -> None:
+        """Read the plan files of a session again, if they have changed."""
+        with self._lock:
+            kept = self._kept.get(session)
+            if kept is not None and self._files.of(kept.journalled) != kept.files:
+                self._keep(kept.journalled, kept.glance.first_at, kept.glance.last_at)
+
+    def with_files(self) -> list[str]:
+        """The sessions in memory that have plan files."""
+        with self._lock:
+            return [session for session, kept in self._kept.items() if kept.has_files]
+
+    def _follow(self) -> None:
+        while not self._stop.is_set():
+            try:
+                called = time.monotonic()
+                for followed in self.journal.follow(self.position, stop=self._stop, timeout=ROLL_CALL):
+                    self._take(followed.recorded)
+                    self.position = followed.position
+                    if time.monotonic() - called > ROLL_CALL:
+                        break
+                self._call_the_roll()
+                self.problem = None
+            except JournalUnavailable as error:
+                self.problem = str(error)
+                self._stop.wait(1)
+            except JournalError as error:  # it will not get better by itself
+                self.problem = str(error)
+                return
+
+    def _take(self, recorded: Recorded) -> None:
+        with self._lock:
+            if recorded.seq == 1:  # it may have been forgotten, and begun anew
+                self._kept.pop(recorded.session, None)
+            kept = self._kept.get(recorded.session)
+            if kept is None or recorded.seq > kept.journalled.seq + 1:
+                self._load(recorded.session)
+            elif recorded.seq == kept.journalled.seq + 1:
+                self._keep(fold(kept.journalled, recorded), kept.glance.first_at, recorded.at)
+
+    def _load(self, session: str, known: KnownSession | None = None) -> Session | None:
+        kept = self._kept.get(session)
+        state = catch_up(self.journal, kept.journalled) if kept else load_state(self.journal, session)
+        if not state.seq:
+            self._drop(session)
+            return None
+        if known is not None and known.last_seq == state.seq:
+            return self._keep(state, known.first_at, known.last_at)
+        [first] = [each.at for each in self.journal.read(session, 0, 1)] or [0]
+        [last] = [each.at for each in self.journal.read(session, state.seq - 1, state.seq)] or [0]
+        return self._keep(state, first, last)
+
+    def _keep(self, state: SessionState, first_at: int, last_at: int) -> Session:
+        files = self._files.of(state)
+        shown = with_files(state, files)
+        if state.stopped is None and time.time() * 1_000 - last_at > SILENCE:
+            shown = replace(shown, stopped=_SILENT)
+        glance = overview(shown, first_at, last_at)
+        session = Session(shown, files, glance, state)
+        self._glances[state.id] = glance
+        self._kept[state.id] = session
+        self._kept.move_to_end(state.id)
+        if len(self._kept) > KEPT_STATES:
+            self._kept.popitem(last=False)
+        self._changed(state.id)
+        return session
+
+    def _drop(self, session: str) -> None:
+        if self._glances.pop(session, None) is not None or self._kept.pop(session, None) is not None:
+            self._kept.pop(session, None)
+            self._changed(session)
+
+    def _load_all(self) -> None:
+        """The newest first: these are what people look for."""
+        with suppress(JournalError):  # the follower meets it too, and says so
+            known = sorted(self.journal.sessions(), key=lambda each: each.last_at, reverse=True)
+            for each in known:
+                if self._stop.is_set():
+                    return
+                with self._lock:
+                    if each.id not in self._glances:
+                        self._load(each.id, each)
+                        if len(known) > KEPT_STATES:
+                            self._kept.move_to_end(each.id, last=False)
+        self.loading = False
+        self._changed("")
+
+    def _call_the_roll(self) -> None:
+        """Drop the sessions that were forgotten, which followers of a journal are not told, and notice silence."""
+        there = {each.id for each in self.journal.sessions()}
+        silent = time.time() * 1_000 - SILENCE
+        with self._lock:
+            for glance in [each for each in self._glances.values() if each.state == RUNNING and each.last_at < silent]:
+                self._load(glance.id)
+            for session in [each for each in self._glances if each not in there]:
+                if not self.journal.last_seq(session):
+                    self._drop(session)

@@ -1,0 +1,111 @@
+"""What a line is, without looking deeper than that takes; and small readings of values that may be anything."""
+
+from typing import Any, Final, TypeAlias
+
+import msgspec
+from msgspec import UNSET, Raw, Struct, UnsetType
+
+from planwire.acp.read import read
+from planwire.model.plan import Fields, ItemsPlan
+
+__all__ = [
+    "UNREADABLE",
+    "FromAgent",
+    "FromClient",
+    "JsonId",
+    "first_text",
+    "list_on",
+    "peek_agent",
+    "peek_batch",
+    "peek_client",
+    "text_of",
+    "title_of",
+    "update_of",
+    "value_of",
+]
+
+_TITLE_LENGTH: Final = 80
+
+JsonId: TypeAlias = int | float | str | None
+
+
+class _Update(Struct):
+    sessionUpdate: str | UnsetType = UNSET  # noqa: N815  (as it is on the wire)
+
+
+class _Params(Struct):
+    sessionId: str | UnsetType = UNSET  # noqa: N815
+    update: _Update | UnsetType = UNSET
+
+
+class FromAgent(Struct):
+    """A line of the agent's, looked into no deeper than to tell what it is."""
+
+    id: JsonId | UnsetType = UNSET
+    method: str | UnsetType = UNSET
+    params: _Params | UnsetType = UNSET
+    result: Raw | UnsetType = UNSET
+    error: Raw | UnsetType = UNSET
+
+
+class FromClient(Struct):
+    id: JsonId | UnsetType = UNSET
+    method: str | UnsetType = UNSET
+    params: Raw | UnsetType = UNSET
+    result: Raw | UnsetType = UNSET
+
+
+peek_agent = msgspec.json.Decoder(FromAgent).decode
+peek_client = msgspec.json.Decoder(FromClient).decode
+_decode_batch = msgspec.json.Decoder(list[Raw]).decode
+_decode = msgspec.json.Decoder().decode
+UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+
+
+def peek_batch(line: bytes) -> list[bytes]:
+    """The messages of a batch (R36); none if the line is not one."""
+    if line.lstrip()[:1] != b"[":
+        return []
+    try:
+        return [bytes(message) for message in _decode_batch(line)]
+    except UNREADABLE:
+        return []
+
+
+def list_on(line: bytes) -> ItemsPlan | None:
+    """The list on a line of the agent's, which has one."""
+    updates = read(line).updates
+    plan = updates[0].body if updates else None
+    return plan if isinstance(plan, ItemsPlan) else None
+
+
+def value_of(text: object) -> Any:
+    try:
+        return _decode(text) if isinstance(text, (Raw, bytes)) else None
+    except UNREADABLE:
+        return None
+
+
+def update_of(line: bytes) -> Fields | None:
+    match value_of(line):
+        case {"params": {"update": dict(update)}}:
+            return update
+    return None
+
+
+def text_of(value: Any, name: str) -> str:
+    text = value.get(name) if isinstance(value, dict) else None
+    return text if isinstance(text, str) else ""
+
+
+def first_text(prompt: Any) -> str:
+    """The text that a prompt begins with, if there is one."""
+    for part in prompt if isinstance(prompt, list) else ():
+        if text_of(part, "type") == "text":
+            return text_of(part, "text").lstrip()
+    return ""
+
+
+def title_of(text: str) -> str:
+    line = " ".join(text.strip().splitlines()[0].split())
+    return line if len(line) <= _TITLE_LENGTH else f"{line[: _TITLE_LENGTH - 1].rstrip()}…"

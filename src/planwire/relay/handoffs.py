@@ -1,0 +1,44 @@
+"""The handoffs of one relay: a folder that only the user can read, with a file for each server of the plan tools."""
+
+import shutil
+import sys
+import tempfile
+from importlib.util import find_spec
+from pathlib import Path
+
+from planwire.errors import InputError
+from planwire.journal.engines import shared_url
+from planwire.relay.actions import Bind
+from planwire.relay.tools import ToolServer
+from planwire.session.handoff import Handoff, write_handoff
+
+__all__ = ["Handoffs"]
+
+
+class Handoffs:
+    """Hands sessions of the journal that a URL names to the servers that agents start. Gone when the relay is."""
+
+    def __init__(self, url: str | None) -> None:
+        journal = shared_url(url)
+        if journal is None:
+            raise InputError("the tools write from another process, and a journal in memory is only ours. Name a file")
+        if find_spec("mcp") is None:
+            raise InputError("they need the MCP SDK: pip install 'planwire[mcp]'")
+        self._journal = journal
+        try:
+            self._folder = Path(tempfile.mkdtemp(prefix="planwire-"))
+        except OSError as error:
+            raise InputError(f"there is no room for temporary files: {error.strerror or error}") from None
+
+    @property
+    def server(self) -> ToolServer:
+        """This Python, with this planwire. `-P`: what is in the folder of the session is not imported."""
+        return ToolServer(sys.executable, ("-P", "-m", "planwire", "mcp", "--binding"), str(self._folder))
+
+    def write(self, bind: Bind) -> None:
+        """Hand over a session, or say why there is none."""
+        handoff = Handoff(self._journal, bind.session, bind.folder, bind.told, bind.problem)
+        write_handoff(self._folder / bind.key, handoff)
+
+    def close(self) -> None:
+        shutil.rmtree(self._folder, ignore_errors=True)

@@ -1,0 +1,173 @@
+"""One direction of the traffic: a thread that reads a pipe, asks about the lines that may matter, and writes another.
+
+It blocks while its reader is slow, which slows the writer down just as it would be without a relay. It holds no more
+than one line that is not whole yet.
+"""
+
+import os
+import select
+from collections.abc import Callable
+from contextlib import suppress
+from threading import Thread
+from time import monotonic
+from typing import TYPE_CHECKING, Final
+
+from planwire.relay.actions import Action, ToAgent, ToClient, Warn
+from planwire.relay.framing import Block, Framer, Sieve
+
+if TYPE_CHECKING:
+    from planwire.relay.injector import Aside
+
+__all__ = ["Direction"]
+
+_CHUNK: Final = 64 * 1024
+_REPORT: Final = "Please report this"
+
+
+class Direction:
+    """From one file descriptor to another. `hear` says what to do about a line, `afterwards` is given what that is once
+    the line has left.
+
+    `at_end` is called when there is nothing more to come, or nobody to read it. `aside` is what is said besides: always
+    behind what the source had said by then, and before what it says next.
+    """
+
+    def __init__(
+        self,
+        source: int,
+        target: int,
+        sieve: Sieve,
+        hear: Callable[[bytes], list[Action]],
+        afterwards: Callable[[list[Action]], None],
+        at_end: Callable[[], None],
+        aside: "Aside | None" = None,
+    ) -> None:
+        self._source = source
+        self._target = target
+        self._sieve = sieve
+        self._hear = hear
+        self._afterwards = afterwards
+        self._at_end = at_end
+        self._aside = aside
+        self._framer = Framer()
+        self._is_writing = self._has_failed = False
+        self.heard_at = monotonic()
+        self._thread = Thread(target=self._run, name=f"planwire {source} to {target}", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def join(self, seconds: float) -> bool:
+        """Wait for the end; whether it has come."""
+        self._thread.join(seconds)
+        return not self._thread.is_alive()
+
+    def silence(self) -> float:
+        """Seconds since something came. As long as its reader is slow, a writer can't be called silent."""
+        return 0.0 if self._is_writing else monotonic() - self.heard_at
+
+    def _run(self) -> None:
+        try:
+            while chunk := self._read():
+                self.heard_at = monotonic()
+                self._pass_on(self._framer.feed(chunk))
+                self._say_aside()
+            self._pass_on(self._framer.end())
+        except OSError:  # nobody reads any more
+            pass
+        finally:
+            _let_go(self._source)
+            _let_go(self._target)
+            self._at_end()
+
+    def _pass_on(self, blocks: list[Block]) -> None:
+        for data, lines in blocks:
+            if lines and not self._sieve.skips(data):
+                self._look_through(data)
+            else:
+                self._write(data)
+
+    def _look_through(self, data: bytes) -> None:
+        """Write the lines as they leave: the same object, if there is nothing to change. What there is to do besides is
+        done once they are written, so that nobody waits for that. Where they become more, they leave in portions."""
+        rest: list[Action] = []
+        pieces: list[bytes] = []
+        done = size = 0
+        for start, end in self._sieve.lines(data):
+            line = data[start:end]
+            sent = self._heard(line, rest)
+            if len(sent) != 1 or sent[0] is not line:
+                pieces += (data[done:start], *sent)
+                size += sum(map(len, sent))
+                done = end
+                if size > _CHUNK:
+                    self._leave(b"".join(pieces), rest)
+                    rest, pieces, size = [], [], 0
+        self._leave(b"".join((*pieces, data[done:])) if done else data, rest)
+
+    def _leave(self, data: bytes, rest: list[Action]) -> None:
+        self._write(data)
+        if rest:
+            self._afterwards(rest)
+
+    def _say_aside(self) -> None:
+        if self._aside is None or not self._framer.is_between_lines:
+            return
+        try:
+            actions = self._aside.ask()
+        except Exception as error:  # a fault of ours: it costs what was to be said, and nothing else
+            self._aside, problem = None, f"{type(error).__name__}: {error}"
+            actions = [Warn(f"plans that were made with the tools can't be shown any more ({problem}). {_REPORT}")]
+        said = b"".join(action.data for action in actions if isinstance(action, ToClient))
+        if said:
+            self._write(said)
+        if actions:
+            self._afterwards(actions)
+
+    def _heard(self, line: bytes, rest: list[Action]) -> list[bytes]:
+        """What is sent for a line."""
+        try:
+            actions = self._hear(line)
+        except Exception as error:  # a fault of ours must not cost the line, nor those behind it
+            actions = self._excuse(line, error)
+        sent = [action.data for action in actions if isinstance(action, (ToAgent, ToClient))]
+        if len(actions) > len(sent):
+            rest += actions
+        return sent
+
+    def _excuse(self, line: bytes, error: Exception) -> list[Action]:
+        passed_on: list[Action] = [ToClient(line)]
+        if self._has_failed:
+            return passed_on
+        self._has_failed = True
+        problem = f"a line could not be looked into and was passed on as it is ({type(error).__name__}: {error})"
+        return [*passed_on, Warn(f"{problem}. {_REPORT}")]
+
+    def _read(self) -> bytes:
+        while self._aside is not None and not self._aside.wait(self._source):
+            self._say_aside()
+        while True:
+            try:
+                return os.read(self._source, _CHUNK)
+            except BlockingIOError:  # whoever made the pipe made it so
+                select.select([self._source], [], [])
+
+    def _write(self, data: bytes) -> None:
+        self._is_writing = True
+        view: bytes | memoryview = data
+        while view:
+            try:
+                written = os.write(self._target, view)
+            except BlockingIOError:
+                select.select([], [self._target], [])
+            else:
+                view = memoryview(view)[written:] if written < len(view) else b""
+        self._is_writing = False
+
+
+def _let_go(descriptor: int) -> None:
+    """Close our end of a pipe, so that the other side notices; the number stays taken."""
+    with suppress(OSError):
+        nothing = os.open(os.devnull, os.O_RDWR)
+        os.dup2(nothing, descriptor)
+        os.close(nothing)

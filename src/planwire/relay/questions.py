@@ -1,0 +1,171 @@
+"""Plans that a person is asked to approve: not a plan message, but a permission request of the agent's.
+
+The request itself may hold nothing of the plan: its text stood in an update of the tool call before it. An answer is an
+approval only if it selects an option that was offered with an allow kind (R43). One that says neither yes nor no, in
+whatever way, has dismissed the question.
+"""
+
+from collections.abc import Container
+from typing import Any, Final
+
+from msgspec import Struct
+
+from planwire.model.events import APPROVED, CHANGES_REQUESTED, DISMISSED, PlanReviewed
+from planwire.model.plan import Fields, MarkdownPlan, Plan, PlanId
+
+__all__ = ["Approvals", "Option", "Question"]
+
+#: The id of the plan under review where the agent does not say it, as claude-agent-acp calls it afterwards.
+PLAN_MODE: Final = "plan-mode"
+_REVIEW_PREFIX: Final = "plan-review:"
+_MODE_KIND: Final = "switch_mode"
+_LEAVING: Final = frozenset(("ExitPlanMode", "exit_plan_mode"))
+#: Tool calls whose texts are remembered, and questions that may wait for an answer.
+_MOST: Final = 64
+#: Of the options, so many are recorded, with so much of their names.
+_MOST_NAMES: Final = 32
+_LONGEST_NAME: Final = 200
+
+
+class Option(Struct, frozen=True):
+    """An answer that is offered, as a person reads it, and what it means."""
+
+    name: str
+    kind: str
+
+
+class Question(Struct, frozen=True):
+    """A person is asked about a plan. `options` are the answers by their ids. `proposed` is the plan itself where no
+    plan message has said it; `is_ahead`: the plan is not known at all yet, and the verdict is on the one that comes
+    next."""
+
+    session: str
+    plan_id: PlanId
+    options: dict[str, Option]
+    proposed: MarkdownPlan | None = None
+    is_ahead: bool = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The answers in the order in which they are offered."""
+        return tuple(option.name for option in self.options.values())[:_MOST_NAMES]
+
+    def answered(self, result: Any) -> PlanReviewed:
+        """What the client's answer says of the plan; None is an error."""
+        verdict, name = DISMISSED, None
+        match result:
+            case {"outcome": {"outcome": "selected", "optionId": str(option_id)}} if option_id in self.options:
+                option = self.options[option_id]
+                name = option.name
+                if option.kind.startswith("allow"):
+                    verdict = APPROVED
+                elif option.kind.startswith("reject"):
+                    verdict = CHANGES_REQUESTED
+        return PlanReviewed(self.plan_id, 0, verdict, answer=name)
+
+
+class Approvals:
+    """The questions about plans on one connection."""
+
+    def __init__(self) -> None:
+        self._texts: dict[tuple[str, str], str] = {}
+        self._shown: dict[tuple[str, str], None] = {}
+        self._questions: dict[object, Question] = {}
+
+    def hear_tool_call(self, session: str, call: Fields) -> None:
+        """A tool call, or an update of one, may hold the text of a plan that is about to be proposed."""
+        text, call_id = _plan_text(call), call.get("toolCallId")
+        if text and isinstance(call_id, str):
+            self._texts[session, call_id] = text
+            _bound(self._texts)
+            if text == _content_text(call):
+                self._shown[session, text] = None
+                _bound(self._shown)
+
+    def has_shown(self, session: str, text: str) -> bool:
+        """Whether a client was shown a plan's text in a tool call."""
+        return (session, text.strip()) in self._shown
+
+    def ask(
+        self, request_id: object, params: Any, plans: dict[PlanId, Plan], current: Container[PlanId]
+    ) -> Question | None:
+        """A permission request; None if it is not about a plan. `plans` are the session's, as far as they are known,
+        and `current` those that were set in this turn and not asked about since."""
+        call = _tool_call(params)
+        if call is None or not isinstance(params.get("sessionId"), str):
+            return None
+        session, call_id = params["sessionId"], str(call.get("toolCallId"))
+        text = _plan_text(call) or self._texts.get((session, call_id), "")
+        leaves = _tool_name(call) in _LEAVING or call_id.startswith(_REVIEW_PREFIX)
+        if not (leaves or (text and call.get("kind") == _MODE_KIND)):  # plan mode is entered with a question too
+            return None
+        plan_id, proposed = _reviewed(call_id, text, plans)
+        is_ahead = not text and plan_id not in current
+        question = Question(session, plan_id, _options(params), proposed, is_ahead)
+        self._questions[request_id] = question
+        _bound(self._questions)
+        return question
+
+    def close(self, request_id: object) -> Question | None:
+        """The client answers a request: the question that it was, if it was one about a plan."""
+        return self._questions.pop(request_id, None)
+
+
+def _tool_call(params: Any) -> Fields | None:
+    """The tool call of a request, in version 1 or in version 2."""
+    match params:
+        case {"toolCall": dict(call)} | {"subject": {"toolCall": dict(call)}}:
+            return call
+    return None
+
+
+def _tool_name(call: Fields) -> object:
+    match call:
+        case {"name": str(name)} | {"_meta": {"claudeCode": {"toolName": str(name)}}}:
+            return name
+    return None
+
+
+def _plan_text(call: Fields) -> str:
+    match call:
+        case {"rawInput": {"plan": str(text)}} if text.strip():
+            return text.strip()
+        case {"kind": "switch_mode"}:
+            return _content_text(call)
+    return ""
+
+
+def _content_text(call: Fields) -> str:
+    """What a client shows of a tool call."""
+    content = call.get("content")
+    blocks = [
+        block.get("content") for block in (content if isinstance(content, list) else ()) if isinstance(block, dict)
+    ]
+    texts = [block["text"] for block in blocks if isinstance(block, dict) and isinstance(block.get("text"), str)]
+    return "\n".join(texts).strip()
+
+
+def _reviewed(call_id: str, text: str, plans: dict[PlanId, Plan]) -> tuple[PlanId, MarkdownPlan | None]:
+    """Which plan a question is about, and the plan itself if no message has said it yet."""
+    texts = {plan_id: plan.content for plan_id, plan in plans.items() if isinstance(plan, MarkdownPlan)}
+    for plan_id, known in texts.items():
+        if text and known.strip() == text:
+            return plan_id, None
+    named = call_id.removeprefix(_REVIEW_PREFIX) if call_id.startswith(_REVIEW_PREFIX) else PLAN_MODE
+    return named, MarkdownPlan(named, text) if text else None
+
+
+def _options(params: Fields) -> dict[str, Option]:
+    options = params.get("options")
+    offered = {}
+    for option in options if isinstance(options, list) else ():
+        if isinstance(option, dict) and isinstance(option_id := option.get("optionId"), str):
+            name, kind = option.get("name"), option.get("kind")
+            name = name if isinstance(name, str) and name.strip() else option_id
+            offered[option_id] = Option(name[:_LONGEST_NAME], kind if isinstance(kind, str) else "")
+    return offered
+
+
+def _bound(entries: dict[Any, Any]) -> None:
+    while len(entries) > _MOST:
+        del entries[next(iter(entries))]

@@ -1,0 +1,151 @@
+"""The plan, told again to an agent whose context may have lost it: one block of text at the end of a prompt.
+
+The block carries a mark, a random word and a checksum of the block, so that an agent's echo of it can be taken out of
+what the client is shown: only the very text that was put in, never anything else.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import Final
+from zlib import crc32
+
+from msgspec import structs
+
+from planwire.acp.dialects import MAIN
+from planwire.acp.lower import OWN
+from planwire.model.fold import PlanRecord
+from planwire.model.plan import Fields
+from planwire.relay.envelope import text_of
+from planwire.relay.splice import Unspliceable, replace_value
+
+__all__ = [
+    "COMPACTED",
+    "RESUMED",
+    "STEERED",
+    "block",
+    "mark_message",
+    "marks_in",
+    "read_mark",
+    "tell",
+    "without_echo",
+    "without_echo_in_line",
+]
+
+COMPACTED: Final = "Your context was compacted. This is the plan as it stands: go on from there."
+RESUMED: Final = "This session was resumed. This is the plan as it stands: go on from there."
+STEERED: Final = "The user has reviewed the plan or wishes it changed. Take that into account and update your plan."
+
+#: Bytes of a plan's text that are told; the rest of a longer one is left out.
+LONGEST_PLAN: Final = 96 * 1024
+_SOURCE: Final = "relay"
+_NAME: Final = "planwire-context"
+_END: Final = f"\n</{_NAME}>"
+_BLOCK: Final = re.compile(rf'<{_NAME} mark="([0-9a-z]+)-([0-9a-f]{{8}})">\n(.*?)\n</{_NAME}>', re.DOTALL)
+
+
+def tell(why: str, records: Iterable[PlanRecord], since: int = 0) -> str:
+    """The text for the agent: the plans, with what people wish for them and said of them after the event `since`."""
+    from planwire.chat.messages import EventMessage  # noqa: PLC0415  (rarely needed, and slow to import)
+    from planwire.chat.narrate import merged_plan, review_words  # noqa: PLC0415
+    from planwire.chat.render import block as rendered  # noqa: PLC0415
+    from planwire.chat.roles import PLAN_DELTA  # noqa: PLC0415
+
+    parts = [f"{why} (Added by planwire, which keeps the plan of this session.)"]
+    records = list(records)
+    ids = {record.state.plan.id for record in records}
+    for record in records:
+        name = OWN if record.state.plan.id is None and MAIN in ids else record.state.plan.id
+        plan = merged_plan(record, _NAME)
+        parts.append(_shortened(rendered(structs.replace(plan, plan={**plan.plan, "id": name}))))
+        for review in record.reviews:
+            if record.is_stale(review) and review.seq > since:  # of the plan as it was before
+                payload = {"plan_id": name, "by": review.by, "review": review_words(review, record)}
+                parts.append(rendered(EventMessage(_NAME, "", {"subkind": PLAN_DELTA, "payload": payload})))
+    return "\n".join(parts)
+
+
+def block(body: str, word: str) -> tuple[str, str]:
+    """The mark and the text of a block, given a random word."""
+    mark = f"{word}-{_checksum(word, body)}"
+    return mark, f'<{_NAME} mark="{mark}">\n{body}\n</{_NAME}>'
+
+
+def without_echo(text: str, marks: dict[str, str], *, trust: bool) -> str | None:
+    """The text without the blocks that were put into prompts; None if there is none in it.
+
+    A block counts if it is exactly one of `marks`, or, where the journal could not be asked yet (`trust`), if it
+    agrees with its own checksum.
+    """
+    found = False
+    end = _end_of_blocks(text)
+
+    def judge(match: re.Match[str]) -> str:
+        nonlocal found
+        mark = f"{match[1]}-{match[2]}"
+        genuine = marks[mark] == match[0] if mark in marks else trust and _checksum(match[1], match[3]) == match[2]
+        found = found or genuine
+        return "" if genuine else match[0]
+
+    remaining = _BLOCK.sub(judge, text[:end]) + text[end:]
+    return remaining if found else None
+
+
+def without_echo_in_line(line: bytes, update: Fields, marks: dict[str, str], *, trust: bool) -> bytes:
+    """The line of an update that tells what the user said, without the blocks; nothing if they were all of it."""
+    content = update.get("content")
+    path = ("params", "update", "content")
+    try:
+        if isinstance(content, list):  # a whole message, in version 2
+            kept = [part for part in content if without_echo(text_of(part, "text"), marks, trust=trust) != ""]
+            if len(kept) == len(content):
+                return line
+            return replace_value(line, path, kept) if kept else b""
+        remaining = without_echo(text_of(content, "text"), marks, trust=trust)
+        if remaining is None:
+            return line
+        return replace_value(line, (*path, "text"), remaining) if remaining else b""
+    except Unspliceable:
+        return line
+
+
+def marks_in(update: Fields) -> set[str]:
+    """The marks of the whole blocks in what the user is said to have said, genuine or not."""
+    content = update.get("content")
+    texts = [text_of(part, "text") for part in (content if isinstance(content, list) else [content])]
+    return {f"{match[1]}-{match[2]}" for text in texts for match in _BLOCK.finditer(text, 0, _end_of_blocks(text))}
+
+
+def mark_message(mark: str, text: str, told: int) -> Fields:
+    """How a block is journalled: as a hidden message. `told` is the number of the last event that it knew of."""
+    event = {"subkind": "system_notice", "source": _SOURCE, "payload": {"mark": mark, "told": told}}
+    return {"message_id": f"planwire-{mark}", "role": "event", "content": text, "extra": {"event": event}}
+
+
+def read_mark(message: Fields) -> tuple[str, str, int] | None:
+    """The mark, the text and the number of a journalled block, if the message is one."""
+    match message:
+        case {
+            "role": "event",
+            "content": str(text),
+            "extra": {"event": {"source": "relay", "payload": {"mark": str(mark), "told": int(told)}}},
+        }:
+            return mark, text, told
+    return None
+
+
+def _end_of_blocks(text: str) -> int:
+    """Behind it nothing can match, and looking for it would take long."""
+    at = text.rfind(_END)
+    return at + len(_END) if at >= 0 else 0
+
+
+def _checksum(word: str, body: str) -> str:
+    return f"{crc32(f'{word}{body}'.encode('utf-8', 'replace')):08x}"
+
+
+def _shortened(text: str) -> str:
+    encoded = text.encode("utf-8", "replace")
+    if len(encoded) <= LONGEST_PLAN:
+        return text
+    head = encoded[:LONGEST_PLAN].decode("utf-8", "ignore")
+    return f"{head}\n[{len(encoded) - LONGEST_PLAN:,} bytes are left out here]\n</plan>"

@@ -1,0 +1,1 @@
+"""One agent session: its journal, the model's context, and the clients that are told."""

@@ -1,0 +1,336 @@
+"""One agent session, for scripts, notebooks and threads: `PlanSession` without the waiting.
+
+All of a session's logic is here. It holds a view of the journal (see `attached`) and no truth of its own.
+"""
+
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, Self
+
+import msgspec
+
+from planwire.chat import (
+    Compaction,
+    Hidden,
+    Ordinary,
+    about_tokens,
+    block,
+    chat_format,
+    compact,
+    merged_plan,
+    read_message,
+    write_message,
+    write_stream,
+)
+from planwire.chat.compact import TAIL, Counter, Summarise
+from planwire.chat.history import COMPACT, REBASE
+from planwire.chat.import_message import adopted
+from planwire.chat.retire import plan_messages
+from planwire.errors import BadMessage, FormatError, PlanwireError, ToolError
+from planwire.journal import Journal
+from planwire.model.events import ContextCompacted, Event, MessageAdded, SessionOpened, TurnEnded
+from planwire.model.fold import SessionState
+from planwire.model.plan import Fields
+from planwire.session.live_history import AttachedHistory, JournalLike, opened
+from planwire.tools.call import (
+    OVERSIZE,
+    TRUNCATE,
+    Answer,
+    answer_call,
+    decoded,
+    failure,
+    prepare_call,
+    waiting_answer,
+)
+from planwire.tools.delivered_reviews import Told, asking
+from planwire.tools.plan_files import read_plan_file
+from planwire.tools.schemas import BODY_CAP, GET_PLAN, SET_PLAN, tool_schemas
+
+__all__ = ["Answer", "BlockingPlanSession"]
+
+#: How long a call waits for a review before it says that it is still waiting: clients give up after 60 seconds or so.
+WAIT_SECONDS: Final = 25.0
+#: How often it tries to say that it waits, where others write all the time.
+ASKING_TRIES: Final = 3
+#: How large a file may be of which only the head is kept: bytes.
+FILE_CAP: Final = 4 * BODY_CAP
+_UNNAMED: Final = "new"
+
+
+class BlockingPlanSession:
+    """A session: journal, tools and context. It may be used from several threads.
+
+    `format` is the provider format of the messages; `by` who the session writes as; `folders` where plans may be read
+    from files; `oversize="truncate"` cuts a plan's text or a note that is too large instead of refusing it;
+    `wait_seconds` is how long a call may wait for a review.
+    """
+
+    def __init__(
+        self,
+        journal: Journal,
+        session_id: str,
+        *,
+        format: str = "openai-chat",
+        by: str = "agent",
+        folders: Iterable[str | Path] | str | Path = (),
+        oversize: str = "error",
+        mode: str = "",
+        about: SessionOpened | None = None,
+        wait_seconds: float = WAIT_SECONDS,
+    ) -> None:
+        self.wait_seconds = wait_seconds
+        self.id = session_id
+        self.journal = journal
+        self._format = chat_format(format)
+        self._folders = (folders,) if isinstance(folders, str | os.PathLike) else tuple(folders)
+        if oversize not in OVERSIZE:
+            known = ", ".join(OVERSIZE)
+            raise ToolError("unknown_option", f"oversize can't be {oversize!r}: use one of {known}", f"use {known}")
+        self._oversize = oversize
+        self._mode = mode
+        self._view = AttachedHistory(journal, session_id, self._format, by)
+        self._is_new_here = bool(self.state.live())
+        self._told = Told(self.state)
+        if about is not None:
+            self.describe(about)
+
+    @classmethod
+    @contextmanager
+    def open(cls, journal: JournalLike, session_id: str, **options: Any) -> Iterator[Self]:
+        """A session in a journal, or in the one that a URL or a path names; that one is closed again at the end."""
+        with opened(journal) as found:
+            yield cls(found, session_id, **options)
+
+    @property
+    def state(self) -> SessionState:
+        """The session as it was known last. It is a value: it never changes, the next one does."""
+        return self._view.state
+
+    def tools(self) -> list[Fields]:
+        """The plan tools, as the provider's API takes them."""
+        return tool_schemas(self._format.name)
+
+    def call(self, name: str, arguments: Any = None) -> Answer:
+        """Answer a call of a plan tool. Whatever is wrong with it is part of the answer: a model can act on that."""
+        since = self.state.seq
+        answer = self.call_now(name, arguments, since)
+        try:
+            if answer.is_waiting:
+                news = self.journal.follow(session=self.id, stop=_Deadline(self.wait_seconds))
+                answer = self.call_now(name, arguments, since)
+                while answer.is_waiting and next(news, None):
+                    answer = self.call_now(name, arguments, since)
+        except PlanwireError as error:
+            return Answer(failure(error))
+        return answer
+
+    def call_now(self, name: str, arguments: Any = None, since: int | None = None) -> Answer:
+        """Answer a call without waiting: one that would have to wait is answered with `still_waiting`. `since` is the
+        event that the session was at when the waiting began."""
+        try:
+            return Answer(self._call(name, decoded(arguments), self.state.seq if since is None else since))
+        except PlanwireError as error:
+            return Answer(failure(error))
+
+    def describe(self, about: SessionOpened) -> None:
+        """Write down what is known of the session, if it is news."""
+        self._view.write(lambda state: () if _knows(state, about) else (about,))
+
+    def pending(self) -> list[Fields]:
+        """For those who keep their own history: the messages to append now, at a point where no call is open.
+
+        The first time in a session that has a past it is `recap`, since nobody knows what that history holds.
+        """
+        with self._view.lock:
+            self._view.read_on()
+            if self._is_new_here:
+                return self.recap()
+            self._told.tell(self.state)
+            return [self._format.context(block(message)) for message in self._view.take_untold()]
+
+    def recap(self) -> list[Fields]:
+        """For those who keep their own history: what to put first once they compacted it. The plans as they are now."""
+        with self._view.lock:
+            self._view.read_on()
+            self._is_new_here = False
+            self._view.take_untold()
+            self._told.tell(self.state)
+            return [self._format.context(block(message)) for message in self._merged("recap")]
+
+    def add(self, *messages: Any) -> None:
+        """Put messages into the chat, as the provider gave them or will be given them."""
+        for message in messages:
+            self._add(message)
+
+    def context(self) -> list[Fields]:
+        """The messages to send to the provider. Calls that nobody answered are cancelled for good by asking."""
+        with self._view.lock:
+            self._view.read_on()
+            self._check_format(self.state)
+            self._view.write(lambda _: [_added(result) for result in self._view.stream.unanswered()])
+            self._told.tell(self.state)
+            return self._view.stream.context()
+
+    def export(self) -> bytes:
+        """The chat as a JSON list of messages in their stored shapes."""
+        with self._view.lock:
+            self._view.read_on()
+            return write_stream(self._view.stream.messages)
+
+    def compact(
+        self,
+        budget: int | None = None,
+        *,
+        tail: int = TAIL,
+        count: Counter = about_tokens,
+        summarise: Summarise | None = None,
+    ) -> Compaction:
+        """Make the context fit a budget of tokens. Plans and their changes stay as they are.
+
+        Nothing else waits while `summarise` works: what is added meanwhile comes behind.
+        """
+        while True:
+            with self._view.lock:
+                self._view.read_on()
+                before, messages = self.state.compacted, self._view.stream.messages
+            result = compact(messages, self._format, budget=budget, tail=tail, count=count, summarise=summarise)
+            if not result.left_out or self._compacted(result, {each.id for each in messages}, before):
+                return result
+
+    def rebase(self) -> None:
+        """Fold every plan and the changes since it was set into one message, at the end of the context."""
+
+        def prepare(state: SessionState) -> Sequence[Event]:
+            stream = self._view.stream.messages
+            replaced = plan_messages(stream)
+            merged = self._merged(f"rebase-{state.seq + 1}")
+            if len(replaced) <= len(merged):
+                return ()
+            kept = [message.id for index, message in enumerate(stream) if index not in replaced]
+            written = tuple(write_message(message) for message in merged)
+            return (ContextCompacted((*kept, *(message.id for message in merged)), written, REBASE),)
+
+        self._view.write(prepare)
+
+    def end_turn(self, stop_reason: str = "end_turn") -> None:
+        """Say that the agent stopped: what is still in progress is shown as stopped, not as running."""
+        self._view.write(lambda state: () if state.stopped == stop_reason else (TurnEnded(stop_reason),))
+
+    def refresh(self) -> SessionState:
+        """The session as it is now, whoever changed it."""
+        return self._view.read_on()
+
+    def on_change(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Call a function after every event that comes in, from whichever thread it does. Returns how to stop that."""
+        return self._view.on_change(listener)
+
+    def _call(self, name: str, arguments: Any, since: int) -> Fields:
+        arguments = self._with_file(arguments) if name == SET_PLAN else arguments
+        with self._view.lock:
+            self._view.read_on()
+            before = self.state
+            call = prepare_call(before, name, arguments, oversize=self._oversize, mode=self._mode)
+            tries = iter(range(ASKING_TRIES))
+
+            def prepare(state: SessionState) -> Sequence[Event]:
+                nonlocal before, call
+                if state is not before:
+                    before = state
+                    call = prepare_call(state, name, arguments, oversize=self._oversize, mode=self._mode)
+                if call.waits and not self._told.lacks(state, call.plan_id, since):
+                    return asking(state, call.plan_id) if next(tries, None) is not None else ()
+                return call.events
+
+            self._view.write(prepare)
+            if call.waits and not self._told.lacks(self.state, call.plan_id, since):
+                return waiting_answer(call, self.state)
+            if name == GET_PLAN:
+                self._told.tell(self.state, call.plan_id)
+            return answer_call(call, before, self.state)
+
+    def _with_file(self, arguments: Any) -> Any:
+        """The arguments of set_plan, with the text of the file that they name."""
+        if not isinstance(arguments, dict):
+            return arguments
+        path, rest = arguments.get("path"), {key: value for key, value in arguments.items() if key != "path"}
+        if path is None:
+            return rest
+        if not isinstance(path, str) or rest.get("content") is not None or rest.get("entries") is not None:
+            problem = "a plan is either entries, content or the path of a file"
+            raise ToolError("invalid_arguments", problem, "give exactly one of entries, content and path")
+        cap = FILE_CAP if self._oversize == TRUNCATE else BODY_CAP
+        return {**rest, "content": read_plan_file(path, self._folders, cap)}
+
+    def _add(self, value: Any) -> None:
+        named = isinstance(value, dict) and value.get("message_id") is not None
+        message = read_message(value, None if named else _UNNAMED)
+
+        def prepare(state: SessionState) -> Sequence[Event]:
+            stream = self._view.stream
+            if named and stream.holds(message.id):
+                raise BadMessage(
+                    f"the chat has a message with the `message_id` {message.id!r} already: give another id"
+                )
+            opening: Sequence[Event] = ()
+            if isinstance(message, Ordinary):
+                self._check_format(state)
+                if state.opened is None or state.opened.format is None:
+                    opening = (SessionOpened(format=self._format.name),)
+            return (
+                *opening,
+                *(adopted(each, state, named=named and each is message) for each in stream.admit(message)),
+            )
+
+        self._view.write(prepare)
+
+    def _check_format(self, state: SessionState) -> None:
+        recorded = state.opened.format if state.opened else None
+        if recorded is not None and recorded != self._format.name:
+            raise FormatError(
+                f"the messages of session {self.id!r} are in the format {recorded}, and it was opened as "
+                f"{self._format.name}: open it as {recorded}, or begin another session"
+            )
+
+    def _compacted(self, result: Compaction, seen: set[str], before: int) -> bool:
+        """Write a compaction down, unless the chat was compacted by someone else meanwhile."""
+        was_first = True
+
+        def prepare(state: SessionState) -> Sequence[Event]:
+            nonlocal was_first
+            was_first = state.compacted == before
+            if not was_first:
+                return ()
+            new = [message.id for message in self._view.stream.messages if message.id not in seen]
+            kept = (*(message.id for message in result.messages), *new)
+            return (ContextCompacted(kept, tuple(write_message(each) for each in result.written), COMPACT),)
+
+        self._view.write(prepare)
+        return was_first
+
+    def _merged(self, name: str) -> list[Hidden]:
+        plans = self.state.live().values()
+        return [merged_plan(record, f"{name}-{number}") for number, record in enumerate(plans, start=1)]
+
+
+class _Deadline:
+    """Ends a follower when its time is over, however much there is to follow."""
+
+    def __init__(self, seconds: float) -> None:
+        self._end = time.monotonic() + seconds
+
+    def is_set(self) -> bool:
+        return time.monotonic() >= self._end
+
+
+def _added(message: Ordinary) -> MessageAdded:
+    fields = write_message(message)
+    del fields["message_id"]
+    return MessageAdded(fields)
+
+
+def _knows(state: SessionState, about: SessionOpened) -> bool:
+    known = state.opened or SessionOpened()
+    return all(word in (None, getattr(known, name)) for name, word in msgspec.structs.asdict(about).items())

@@ -1,0 +1,74 @@
+"""Clients that are told of a session's plans while they change.
+
+A peer is a dialect and a way to send a line. What it is told depends on the newest state alone: a client that reads
+slowly misses states in between and never the last one, and nothing piles up for it.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Protocol
+
+from msgspec import Struct
+
+from planwire.acp import Dialect, Update, write
+from planwire.acp.dialects import MAIN
+from planwire.acp.lower import Fallback
+from planwire.acp.messages import Removal
+from planwire.acp.write import write_update
+from planwire.model.fold import PLANWIRE, SessionState
+from planwire.model.plan import Plan, PlanId
+
+__all__ = ["Peer", "PeerLike", "Teller"]
+
+
+class PeerLike(Protocol):
+    """What `PlanSession.connect` takes."""
+
+    @property
+    def dialect(self) -> Dialect: ...
+
+    @property
+    def send(self) -> Callable[[bytes], Awaitable[None]]: ...
+
+
+class Peer(Struct, frozen=True):
+    """A client: its dialect, as `negotiate` found it, and how a line (without a line feed) is sent to it."""
+
+    dialect: Dialect
+    send: Callable[[bytes], Awaitable[None]]
+
+
+class Teller:
+    """What a client was told of one session, and so what it has to be told next. `session` is the client's id of it."""
+
+    def __init__(self, dialect: Dialect, session: str) -> None:
+        self._dialect = dialect
+        self._session = session
+        self._told: dict[PlanId, Plan] = {}
+        self._fallback = Fallback()
+
+    def next_lines(self, state: SessionState) -> list[bytes]:
+        """The lines about the first plan that is not as it was told. None are left when the client knows it all.
+
+        Plans that an agent reports over ACP are its own to send.
+        """
+        plans = {plan_id: record.state.plan for plan_id, record in state.live().items() if record.owner == PLANWIRE}
+        for plan_id, plan in plans.items():
+            if self._told.get(plan_id) != plan:
+                self._told[plan_id] = plan
+                if lines := self._put(plan):
+                    return lines
+        for plan_id in [known for known in self._told if known not in plans]:
+            del self._told[plan_id]
+            if lines := self._remove(plan_id):
+                return lines
+        return []
+
+    def _put(self, plan: Plan) -> list[bytes]:
+        if self._dialect.operations:
+            return [write(Update(self._session, "plan_update", plan), self._dialect)]
+        return [write_update(self._session, fields) for fields in self._fallback.put(plan)]
+
+    def _remove(self, plan_id: PlanId) -> list[bytes]:
+        if self._dialect.operations:
+            return [write(Update(self._session, "plan_removed", Removal(plan_id or MAIN)), self._dialect)]
+        return [write_update(self._session, fields) for fields in self._fallback.remove(plan_id)]

@@ -1,0 +1,40 @@
+"""How an MCP server that an agent started learns its session: a file that the relay writes and the server reads.
+
+The server gets the file's name on its command line. What the file holds is for the user alone and stands nowhere else:
+everybody can read a command line, and agents log the servers of their sessions.
+"""
+
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+__all__ = ["Handoff", "read_handoff", "write_handoff"]
+
+
+class Handoff(Struct, frozen=True, omit_defaults=True):
+    """The session and its journal, or what is wrong. `told` is the revision up to which the client was told of the
+    tools' plans."""
+
+    journal: str
+    session: str | None = None
+    folder: str | None = None
+    told: int = 0
+    problem: str | None = None
+
+
+def read_handoff(path: Path) -> Handoff | None:
+    """The handoff as it stands; None while there is none, or once the relay is gone."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Handoff)
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+        return None
+
+
+def write_handoff(path: Path, handoff: Handoff) -> None:
+    """Replace the file in one step. If that fails, the server goes on without a session and says so."""
+    draft = path.with_name(f"{path.name}.new")
+    with suppress(OSError):
+        draft.write_bytes(msgspec.json.encode(handoff))
+        draft.replace(path)

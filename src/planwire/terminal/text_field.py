@@ -1,0 +1,55 @@
+"""A field for words that people say: as many lines as they need, sent with Enter."""
+
+from textual.events import Key, Paste
+from textual.message import Message
+from textual.widgets import TextArea
+
+from planwire.readmodel.plain_text import printable
+
+__all__ = ["WordsInput", "harmless"]
+
+
+class WordsInput(TextArea):
+    """Enter sends, Ctrl+J makes a new line, and so do Shift+Enter and Alt+Enter on terminals that tell them apart.
+
+    What a terminal would obey does not get in: a step's text comes from an agent, and nobody knows what is pasted.
+    """
+
+    class Submitted(Message):
+        """The words are to be sent."""
+
+    DEFAULT_CSS = """
+    WordsInput {
+        height: auto;
+        min-height: 1;
+        max-height: 8;
+        padding: 0 1;
+        background: $background;
+        scrollbar-size-vertical: 1;
+    }
+    """
+
+    def __init__(self, text: str, placeholder: str = "") -> None:
+        super().__init__(
+            harmless(text), soft_wrap=True, compact=True, highlight_cursor_line=False, placeholder=placeholder
+        )
+        self.move_cursor(self.document.end)
+
+    async def _on_key(self, event: Key) -> None:
+        """Textual calls this first, and then the same of `TextArea` for what is not prevented."""
+        if event.key == "enter":
+            event.stop()
+            event.prevent_default()
+            self.post_message(self.Submitted())
+        elif event.key in ("ctrl+j", "shift+enter", "alt+enter"):
+            event.stop()
+            event.prevent_default()
+            self.insert("\n")
+
+    async def _on_paste(self, event: Paste) -> None:
+        event.text = harmless(event.text)
+
+
+def harmless(text: str) -> str:
+    """The text as it gets into the field."""
+    return printable(text.replace("\r\n", "\n").replace("\r", "\n"))

@@ -1,0 +1,1 @@
+"""The plan tools of a model: what they look like, and what a call of one does."""

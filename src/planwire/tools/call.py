@@ -1,0 +1,363 @@
+"""Calls of the plan tools: arguments in, events and an answer out. Sans-IO, like everything around it.
+
+A call is first prepared against a state, which gives the events to append, and answered from the state after them. Both
+are pure: whoever owns the journal appends in between, and prepares anew if someone else was faster.
+"""
+
+from bisect import bisect_left
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, Final, TypeAlias
+
+import msgspec
+from msgspec import Struct
+
+from planwire.errors import PlanError, PlanwireError, StaleRevision, ToolError, UnknownStep
+from planwire.model.changes import apply_changes
+from planwire.model.events import AddStep, Event, PlanChanged, PlanSet, RemoveStep, RewordStep, SetStatus, StepChange
+from planwire.model.fold import PlanRecord, Review, SessionState, check_revision
+from planwire.model.plan import Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan, Plan, PlanId, meaning
+from planwire.model.steps import Step
+from planwire.tools.delivered_reviews import unanswered
+from planwire.tools.schemas import BODY_CAP, DELTA_CAP, GET_PLAN, REVIEW, SET_PLAN, TOOL_NAMES, UPDATE_PLAN
+
+__all__ = [
+    "DEFAULT_PLAN",
+    "OVERSIZE",
+    "STILL_WAITING",
+    "TRUNCATE",
+    "Answer",
+    "Call",
+    "answer_call",
+    "decoded",
+    "failure",
+    "plan_value",
+    "prepare_call",
+    "waiting_answer",
+]
+
+DEFAULT_PLAN: Final = "main"
+STILL_WAITING: Final = "still_waiting"
+TRUNCATE: Final = "truncate"
+#: What is done with a plan or a note that is too large.
+OVERSIZE: Final = ("error", TRUNCATE)
+
+_MARKER: Final = "\n\n[truncated: {kept:,} of {size:,} bytes kept]"
+#: What is left of a note is worth keeping if it has this many bytes, its marker included.
+_NOTE_ROOM: Final = 256
+
+#: How many bytes of how many were kept.
+Cut: TypeAlias = tuple[int, int]
+
+
+class Answer(dict[str, Any]):
+    """The answer to a tool call: a JSON object, and as text what the model is sent."""
+
+    @property
+    def is_error(self) -> bool:
+        return "error" in self
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it only says that what was waited for has not happened yet."""
+        return STILL_WAITING in self
+
+    def __str__(self) -> str:
+        return msgspec.json.encode(self).decode()
+
+
+class Call(Struct, frozen=True):
+    """A call that can be made: what to append, and what its answer is about."""
+
+    tool: str
+    plan_id: str
+    events: tuple[Event, ...] = ()
+    detail: str = "full"
+    waits: bool = False
+    cut: Cut | None = None
+
+
+class _SetPlan(Struct, forbid_unknown_fields=True):
+    entries: list[Any] | None = None
+    content: str | None = None
+    path: None = None  # whoever may read files puts the text of the file into its place
+    summary: str | None = None
+    plan_id: str | None = None
+    expected_revision: int | None = None
+
+
+class _UpdatePlan(Struct, forbid_unknown_fields=True):
+    note: str | None = None
+    steps: dict[str, str] | None = None
+    add: list[Any] | None = None
+    remove: list[str] | None = None
+    reword: dict[str, str] | None = None
+    plan_id: str | None = None
+    expected_revision: int | None = None
+
+
+class _GetPlan(Struct, forbid_unknown_fields=True):
+    plan_id: str | None = None
+    detail: str | None = None
+    wait: str | None = None
+
+
+class _NewStep(Struct, forbid_unknown_fields=True):
+    content: str
+    after: str | None = None
+    priority: str = "medium"
+    status: str = "pending"
+
+
+def decoded(arguments: Any) -> Any:
+    """Arguments as an object: OpenAI sends them as text."""
+    try:
+        if isinstance(arguments, str | bytes):
+            return msgspec.json.decode(arguments) if arguments.strip() else None
+        with suppress(TypeError, OverflowError, RecursionError):  # what it should have been is said elsewhere
+            msgspec.json.encode(arguments)
+        return arguments
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        raise ToolError("invalid_arguments", f"the arguments are no JSON: {error}", "send a JSON object") from None
+
+
+def prepare_call(state: SessionState, tool: str, arguments: Any, *, oversize: str = "error", mode: str = "") -> Call:
+    """The call, checked against the state. What can't be done raises a `ToolError` that a model can act on."""
+    if tool not in TOOL_NAMES:
+        raise ToolError("unknown_tool", f"there is no tool {tool!r}", f"use one of {', '.join(TOOL_NAMES)}")
+    try:
+        if tool == GET_PLAN:
+            return _prepare_get(state, _convert(arguments, _GetPlan))
+        if tool == SET_PLAN:
+            return _prepare_set(state, _convert(arguments, _SetPlan), oversize, mode)
+        return _prepare_update(state, _convert(arguments, _UpdatePlan), oversize)
+    except StaleRevision as stale:
+        plan_id = (arguments.get("plan_id") if isinstance(arguments, dict) else None) or DEFAULT_PLAN
+        hint = "read current, then decide whether your change still makes sense"
+        raise ToolError("stale_revision", str(stale), hint, {"current": plan_value(state, plan_id)}) from None
+    except UnknownStep as unknown:
+        raise ToolError("unknown_step", str(unknown), "use the ids of the steps as the plan shows them") from None
+    except PlanError as refused:
+        raise ToolError("refused", str(refused), "change the call, or set the plan again") from None
+
+
+def answer_call(call: Call, before: SessionState, after: SessionState) -> Fields:
+    """What the model is told, once the events are in the journal."""
+    if call.tool == GET_PLAN:
+        found: Fields = {"plan": plan_value(after, call.plan_id, call.detail)}
+        others = [each for each in after.live() if each not in (None, call.plan_id)]
+        return {**found, "other_plans": others} if others else found
+    record = after.plans[call.plan_id]
+    known = before.plans.get(call.plan_id)
+    old = {step.id for step in known.state.steps} if known and call.tool == UPDATE_PLAN else set()
+    answer: Fields = {
+        "plan_id": call.plan_id,
+        "version": record.version,
+        "revision": record.revision,
+        "new_steps": [step.id for step in record.state.steps if step.id not in old],
+    }
+    if not call.events:
+        answer["unchanged"] = True
+    if call.cut:
+        answer["truncated"] = {"kept_bytes": call.cut[0], "original_bytes": call.cut[1]}
+    return answer
+
+
+def waiting_answer(call: Call, state: SessionState) -> Fields:
+    """What the model is told when it has waited for long enough, and nobody has reviewed the plan."""
+    hint = f"nobody has reviewed it yet: go on waiting with the same call of {GET_PLAN}, or ask the person for a review"
+    return {STILL_WAITING: True, "plan_id": call.plan_id, "revision": state.plans[call.plan_id].revision, "hint": hint}
+
+
+def failure(error: PlanwireError) -> Fields:
+    """An error as a model is told it: a code, what was wrong, and what to do next."""
+    if isinstance(error, ToolError):
+        return {"error": {"code": error.code, "message": str(error), "hint": error.hint, **error.details}}
+    return {"error": {"code": "failed", "message": str(error), "hint": "try again; if it persists, go on without"}}
+
+
+def _convert(arguments: Any, shape: type[Any]) -> Any:
+    try:
+        return msgspec.convert({} if arguments is None else arguments, shape)
+    except msgspec.ValidationError as error:
+        allowed = ", ".join(shape.__struct_fields__)
+        raise ToolError("invalid_arguments", str(error), f"the arguments are: {allowed}") from None
+
+
+def _prepare_get(state: SessionState, arguments: _GetPlan) -> Call:
+    plan_id = arguments.plan_id or DEFAULT_PLAN
+    if arguments.wait not in (None, REVIEW):
+        problem = f"wait can't be {arguments.wait!r}"
+        raise ToolError("invalid_arguments", problem, f'wait for "{REVIEW}", or leave it out')
+    if arguments.detail not in (None, "full", "brief"):
+        problem = f"detail can't be {arguments.detail!r}"
+        raise ToolError("invalid_arguments", problem, 'it is "full" or "brief", or left out')
+    if arguments.wait:
+        _existing(state, plan_id)
+    return Call(GET_PLAN, plan_id, detail=arguments.detail or "full", waits=arguments.wait is not None)
+
+
+def _prepare_set(state: SessionState, arguments: _SetPlan, oversize: str, mode: str) -> Call:
+    plan_id = arguments.plan_id or DEFAULT_PLAN
+    check_revision(state, plan_id, arguments.expected_revision)
+    if (arguments.content is None) == (arguments.entries is None):
+        problem = "a plan is either entries or content (or a path)"
+        raise ToolError("invalid_arguments", problem, "give exactly one of entries, content and path")
+    _check_size(len(plan_id.encode()), DELTA_CAP, "the plan_id")
+    _check_size(len((arguments.summary or "").encode()), DELTA_CAP, "the summary")
+    cut: Cut | None = None
+    plan: Plan
+    if arguments.entries is not None:
+        entries = [_new_step(each, f"entries[{index}]") for index, each in enumerate(arguments.entries)]
+        plan = ItemsPlan(plan_id, tuple(Entry(each.content, each.priority, each.status) for each in entries))
+        _check_size(len(msgspec.json.encode(plan.entries)), BODY_CAP, "the plan")
+    else:
+        content, cut = _fitting_text(arguments.content or "", oversize)
+        plan = MarkdownPlan(plan_id, content)
+    record = state.plans.get(plan_id)
+    if record and not record.removed and record.state.plan == plan and arguments.summary is None:
+        return Call(SET_PLAN, plan_id)
+    return Call(SET_PLAN, plan_id, (PlanSet(plan, arguments.summary, mode=mode),), cut=cut)
+
+
+def _prepare_update(state: SessionState, arguments: _UpdatePlan, oversize: str) -> Call:
+    plan_id = arguments.plan_id or DEFAULT_PLAN
+    check_revision(state, plan_id, arguments.expected_revision)
+    record = _existing(state, plan_id)
+    changes = _changes(arguments)
+    if not changes and not (arguments.note or "").strip():
+        raise ToolError("nothing_to_change", "the call says no change", "give steps, add, reword, remove or note")
+    event, cut = _fitting_change(PlanChanged(plan_id, arguments.note, changes), oversize)
+    after = apply_changes(record.state, changes)
+    if after.plan == record.state.plan and not arguments.note:
+        return Call(UPDATE_PLAN, plan_id)
+    return Call(UPDATE_PLAN, plan_id, (event,), cut=cut)
+
+
+def _existing(state: SessionState, plan_id: str) -> PlanRecord:
+    record = state.plans.get(plan_id)
+    if record is None or record.removed:
+        others = ", ".join(repr(each) for each in state.live() if each is not None) or "none"
+        raise ToolError("no_plan", f"there is no plan {plan_id!r}", f"make it with set_plan; there are: {others}")
+    return record
+
+
+def _changes(arguments: _UpdatePlan) -> tuple[StepChange, ...]:
+    added = [_new_step(each, f"add[{index}]") for index, each in enumerate(arguments.add or ())]
+    for name, words in (("steps", arguments.steps or {}), ("reword", arguments.reword or {})):
+        if empty := [step for step, word in words.items() if not word.strip()]:
+            hint = "give a status, or the new text; remove takes a step out"
+            raise ToolError("invalid_arguments", f"{name}: nothing is said of {', '.join(empty)}", hint)
+    return (
+        *(SetStatus(step, status) for step, status in (arguments.steps or {}).items()),
+        *(RewordStep(step, content) for step, content in (arguments.reword or {}).items()),
+        *(AddStep(each.content, each.after, each.priority, each.status) for each in added),
+        *(RemoveStep(step) for step in arguments.remove or ()),
+    )
+
+
+def _new_step(value: Any, where: str) -> _NewStep:
+    """A step as a model gives it: a text, or an object."""
+    if isinstance(value, str):
+        value = {"content": value}
+    try:
+        step = msgspec.convert(value, _NewStep)
+    except msgspec.ValidationError as error:
+        hint = "a step is a text, or has content, priority, status"
+        raise ToolError("invalid_arguments", f"{where}: {error}", hint) from None
+    if not step.content.strip():
+        raise ToolError("invalid_arguments", f"{where}: a step has a text", "say what is to be done")
+    return step
+
+
+def _check_size(size: int, cap: int, what: str) -> None:
+    if size > cap:
+        problem = f"{what} has {size:,} bytes, {size - cap:,} more than the {cap:,} that are allowed"
+        raise ToolError("too_large", problem, "make it shorter; nothing was changed", {"bytes": size, "cap": cap})
+
+
+def _fitting_text(content: str, oversize: str) -> tuple[str, Cut | None]:
+    """The content within the cap: as it is, or its head if that is what was asked for."""
+    if not content.strip():
+        raise ToolError("invalid_arguments", "the content is empty", "give a text with something to do in it")
+    size = len(content.encode())
+    if size <= BODY_CAP or oversize != TRUNCATE:
+        _check_size(size, BODY_CAP, "the plan")
+        return content, None
+    return _head(content, lambda head: len(head.encode()) <= BODY_CAP)
+
+
+def _fitting_change(change: PlanChanged, oversize: str) -> tuple[PlanChanged, Cut | None]:
+    """The change within the cap. Only its note can be cut: to make half of the changes would be another change."""
+    size, note = len(msgspec.json.encode(change)), change.note or ""
+    others = size - len(msgspec.json.encode(note))
+    if size <= DELTA_CAP or oversize != TRUNCATE or others > DELTA_CAP - _NOTE_ROOM:
+        _check_size(size, DELTA_CAP, "the change")
+        return change, None
+    head, cut = _head(note, lambda head: others + len(msgspec.json.encode(head)) <= DELTA_CAP)
+    return msgspec.structs.replace(change, note=head), cut
+
+
+def _head(text: str, fits: Callable[[str], bool]) -> tuple[str, Cut]:
+    """As much of the beginning of a text as fits, with the marker that says so."""
+    encoded = text.encode()
+
+    def cut(length: int) -> tuple[str, Cut]:
+        head = encoded[:length].decode("utf-8", "ignore")
+        kept = len(head.encode())
+        return head + _MARKER.format(kept=kept, size=len(encoded)), (kept, len(encoded))
+
+    first_too_long = bisect_left(range(min(len(encoded), BODY_CAP)), True, key=lambda length: not fits(cut(length)[0]))
+    return cut(max(0, first_too_long - 1))
+
+
+def plan_value(state: SessionState, plan_id: PlanId, detail: str = "full") -> Fields | None:
+    """All that is to be known of a plan, as JSON; None if there is no such plan."""
+    record = state.plans.get(plan_id)
+    if record is None or record.removed:
+        return None
+    progress = record.state.progress
+    value: Fields = {
+        "plan_id": plan_id,
+        "version": record.version,
+        "revision": record.revision,
+        "progress": f"{progress.done} of {progress.total} done",
+        "steps": [_step_value(step) for step in _shown(record, detail)],
+    }
+    if detail == "full":
+        if isinstance(record.state.plan, MarkdownPlan):
+            value["content"] = record.state.plan.content
+        elif isinstance(record.state.plan, FilePlan):
+            value["uri"] = record.state.plan.uri
+        value["notes"] = [delta.note for delta in record.deltas if delta.note]
+        value["deltas"] = len(record.deltas)
+    if record.summary:
+        value["summary"] = record.summary
+    if record.wishes:
+        value["wishes"] = [{"by": each.by, "note": each.note, "changes": list(each.changes)} for each in record.wishes]
+    if record.review:
+        value["review"] = _review_value(record, record.review)
+        earlier = [each for each in unanswered(record) if each is not record.review]
+        if earlier:
+            value["earlier_reviews"] = [_review_value(record, each) for each in earlier]
+    plain: Fields = msgspec.json.decode(msgspec.json.encode(value))
+    return plain
+
+
+def _review_value(record: PlanRecord, review: Review) -> Fields:
+    value: Fields = msgspec.to_builtins(review)
+    return {**value, "stale": record.is_stale(review)}
+
+
+def _step_value(step: Step) -> Fields:
+    value: Fields = {"id": step.id, "content": step.content, "status": step.status}
+    return value if step.priority == "medium" else {**value, "priority": step.priority}
+
+
+def _shown(record: PlanRecord, detail: str) -> tuple[Step, ...]:
+    """All steps, or those being worked on and the next three."""
+    if detail != "brief":
+        return record.state.steps
+    steps = record.state.steps
+    current = [step for step in steps if meaning(step.status) == "in_progress"]
+    return (*current, *[step for step in steps if meaning(step.status) == "pending"][:3])

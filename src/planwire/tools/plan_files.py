@@ -1,0 +1,80 @@
+"""Plans in files: which may be read, and how.
+
+A model names the file, and what it names is sent back to it. So only a markdown file inside the session's folders is
+read: an absolute path, a regular file, no way out through a link, UTF-8, and not too large.
+"""
+
+import os
+import stat
+from collections.abc import Iterable
+from pathlib import Path
+
+from planwire.errors import ToolError
+from planwire.tools.schemas import BODY_CAP
+
+__all__ = ["read_plan_file"]
+
+#: How a folder is opened on the way to a file: it must be one, and on Linux it need not be readable.
+_FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_HINT = "give the absolute path of a .md file inside the project, or the text itself as content"
+
+
+def read_plan_file(path: str, folders: Iterable[str | Path], cap: int = BODY_CAP) -> str:
+    """The text of a plan file of at most `cap` bytes. Whatever speaks against reading it is a `ToolError` with the code
+    `unreadable_path`, or `too_large`."""
+    if "\0" in path or not Path(path).is_absolute():
+        raise _refused(f"{path!r} is not an absolute path")
+    try:
+        target = Path(path).resolve(strict=True)
+        roots = [Path(folder).resolve() for folder in folders]
+    except (OSError, RuntimeError) as error:
+        raise _refused(f"{path} can't be found ({_reason(error)})") from None
+    if Path(path).suffix.lower() != ".md" or target.suffix.lower() != ".md":
+        raise _refused(f"{path} is not a .md file")
+    if not any(target.is_relative_to(root) for root in roots):
+        raise _refused(f"{path} is outside the folders of this session")
+    return _read(path, target, cap)
+
+
+def _read(path: str, target: Path, cap: int) -> str:
+    try:
+        descriptor = _opened(target)
+    except OSError as error:
+        raise _refused(f"{path} can't be opened ({_reason(error)})") from None
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise _refused(f"{path} is not a regular file")
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            data = file.read(cap + 1)
+    finally:
+        os.close(descriptor)
+    size = max(len(data), status.st_size)
+    if size > cap:
+        problem = f"{path} has {size:,} bytes, {size - cap:,} more than the {cap:,} that are allowed"
+        raise ToolError("too_large", problem, "make it shorter; nothing was changed", {"bytes": size, "cap": cap})
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        raise _refused(f"{path} is not UTF-8 text") from None
+
+
+def _opened(target: Path) -> int:
+    """A file of a path without links, opened folder by folder: a folder may become a link after it was looked at."""
+    folder = os.open(target.anchor, _FOLDER)
+    try:
+        for name in target.parts[1:-1]:
+            inner = os.open(name, _FOLDER, dir_fd=folder)
+            os.close(folder)
+            folder = inner
+        return os.open(target.name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+    finally:
+        os.close(folder)
+
+
+def _reason(error: Exception) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
+
+
+def _refused(problem: str) -> ToolError:
+    return ToolError("unreadable_path", problem, _HINT)

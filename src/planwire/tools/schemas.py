@@ -1,0 +1,175 @@
+"""The three plan tools as a model is shown them: names, descriptions, and schemas in every provider's form.
+
+The descriptions are read with every request, so they are short. They say when a plan is worth making, since a list that
+is kept for its own sake costs more than it brings, and that a change is told as a change, not as the list again.
+"""
+
+from typing import Any, Final
+
+from planwire.errors import ToolError
+from planwire.model.plan import Fields
+
+__all__ = [
+    "BODY_CAP",
+    "DELTA_CAP",
+    "FORMATS",
+    "GET_PLAN",
+    "REVIEW",
+    "SET_PLAN",
+    "TOOL_NAMES",
+    "UPDATE_PLAN",
+    "tool_schemas",
+]
+
+SET_PLAN: Final = "set_plan"
+UPDATE_PLAN: Final = "update_plan"
+GET_PLAN: Final = "get_plan"
+TOOL_NAMES: Final = (SET_PLAN, UPDATE_PLAN, GET_PLAN)
+
+#: What a call of get_plan may wait for.
+REVIEW: Final = "review"
+
+#: How large a plan, and a change to one, may be: UTF-8 bytes.
+BODY_CAP: Final = 96 * 1024
+DELTA_CAP: Final = 16 * 1024
+
+_STATUS: Final[Fields] = {"type": "string", "enum": ["pending", "in_progress", "completed", "cancelled"]}
+_PRIORITY: Final[Fields] = {
+    "type": "string",
+    "enum": ["high", "medium", "low"],
+    "description": "high: the goal fails without it. low: nice to have.",
+}
+_PLAN_ID: Final[Fields] = {"type": "string", "description": "Which plan, if there are several. Default: main."}
+_REVISION: Final[Fields] = {
+    "type": "integer",
+    "description": "The revision you last saw. If the plan has moved on, nothing is changed and you are told.",
+}
+
+
+def _text_or(**properties: Fields) -> Fields:
+    """A text for the usual case, an object for the others: what a model need not write, it need not pay for."""
+    whole = {"type": "object", "properties": properties, "required": ["content"], "additionalProperties": False}
+    return {"anyOf": [{"type": "string"}, whole]}
+
+
+_DESCRIPTIONS: Final = {
+    SET_PLAN: (
+        "Make a plan, or replace one as a whole. Worth it for work of several steps that could go astray or outlive "
+        "your context; not for what you would do at once. Give entries (short, actionable, in order) or content "
+        "(markdown; its task-list checkboxes are the steps). The plan stays in your context from then on: do not "
+        "repeat it, and tell later changes with update_plan."
+    ),
+    UPDATE_PLAN: (
+        "Tell a change of the plan as it happens: steps started or done by their id, steps you discovered, what you "
+        'learned. Example: {"steps": {"s3": "completed", "s4": "in_progress"}}. Never send the whole list again.'
+    ),
+    GET_PLAN: (
+        "Read the plan as it is now, with what people changed, wished or said in a review. You have it in your "
+        "context already; call this after a refusal, or when you were told that it changed."
+    ),
+}
+
+#: An MCP host does not put the plan into the context: the model has to ask for it.
+_MCP_DESCRIPTIONS: Final = {
+    **_DESCRIPTIONS,
+    SET_PLAN: _DESCRIPTIONS[SET_PLAN].replace(
+        "The plan stays in your context from then on: do not repeat it, and tell",
+        "The plan is kept for you, beyond your context: do not repeat it, and tell",
+    ),
+    GET_PLAN: (
+        "Read the plan as it is now, with what people changed, wished or said in a review. Call this before you begin "
+        "or go on with work that may have a plan, after a refusal, and when you no longer see the plan's steps."
+    ),
+}
+
+_PARAMETERS: Final[dict[str, dict[str, Any]]] = {
+    SET_PLAN: {
+        "entries": {
+            "type": "array",
+            "description": "The steps in order. A text alone is a step of medium priority that has not begun.",
+            "items": _text_or(content={"type": "string"}, priority=_PRIORITY, status=_STATUS),
+        },
+        "content": {"type": "string", "description": "A markdown text instead of entries."},
+        "path": {
+            "type": "string",
+            "description": "Absolute path of a .md file in the project, instead of content.",
+        },
+        "summary": {"type": "string", "description": "Why this plan, or why a new one, in a sentence."},
+        "plan_id": _PLAN_ID,
+        "expected_revision": _REVISION,
+    },
+    UPDATE_PLAN: {
+        "steps": {"type": "object", "description": "Step id to its new status.", "additionalProperties": _STATUS},
+        "add": {
+            "type": "array",
+            "description": "New steps; after is the id of the step before it, else it goes to the end.",
+            "items": _text_or(content={"type": "string"}, after={"type": "string"}, priority=_PRIORITY, status=_STATUS),
+        },
+        "reword": {
+            "type": "object",
+            "description": "Step id to its new text.",
+            "additionalProperties": {"type": "string"},
+        },
+        "remove": {"type": "array", "description": "Ids of steps that are not needed.", "items": {"type": "string"}},
+        "note": {"type": "string", "description": "What you learned or decided, if the plan should remember it."},
+        "plan_id": _PLAN_ID,
+        "expected_revision": _REVISION,
+    },
+    GET_PLAN: {
+        "plan_id": _PLAN_ID,
+        "detail": {
+            "type": "string",
+            "enum": ["full", "brief"],
+            "description": "brief: progress, the current and the next steps only. Default: full.",
+        },
+        "wait": {
+            "type": "string",
+            "enum": [REVIEW],
+            "description": "Answer only once a person has reviewed the plan; call again if it is still_waiting.",
+        },
+    },
+}
+
+
+def tool_schemas(form: str = "openai-chat") -> list[Fields]:
+    """The tools, as a provider's API takes them."""
+    try:
+        shape = FORMATS[form]
+    except KeyError:
+        known = ", ".join(FORMATS)
+        raise ToolError("unknown_format", f"there is no format {form!r}", f"use one of {known}") from None
+    return [shape(name, _DESCRIPTIONS[name], _schema(name)) for name in TOOL_NAMES]
+
+
+def _schema(name: str) -> Fields:
+    return {"type": "object", "properties": _PARAMETERS[name], "additionalProperties": False}
+
+
+def _openai_chat(name: str, description: str, schema: Fields) -> Fields:
+    return {"type": "function", "function": {"name": name, "description": description, "parameters": schema}}
+
+
+def _openai_responses(name: str, description: str, schema: Fields) -> Fields:
+    return {"type": "function", "name": name, "description": description, "parameters": schema, "strict": False}
+
+
+def _anthropic(name: str, description: str, schema: Fields) -> Fields:
+    return {"name": name, "description": description, "input_schema": schema}
+
+
+def _gemini(name: str, description: str, schema: Fields) -> Fields:
+    return {"name": name, "description": description, "parametersJsonSchema": schema}
+
+
+def _mcp(name: str, _description: str, schema: Fields) -> Fields:
+    hints = {"readOnlyHint": name == GET_PLAN, "destructiveHint": False, "openWorldHint": False}
+    return {"name": name, "description": _MCP_DESCRIPTIONS[name], "inputSchema": schema, "annotations": hints}
+
+
+FORMATS: Final = {
+    "openai-chat": _openai_chat,
+    "openai-responses": _openai_responses,
+    "anthropic": _anthropic,
+    "gemini": _gemini,
+    "mcp": _mcp,
+}

@@ -1,0 +1,65 @@
+"""Hidden messages that an author brings along from another stream."""
+
+from typing import Any
+
+import pytest
+
+from planwire import Entry, FilePlan, ItemsPlan, MarkdownPlan
+from planwire.chat.import_message import adopted
+from planwire.model.events import MessageAdded, PlanChanged, PlanRemoved, PlanSet, Recorded, SetStatus
+from planwire.model.fold import SessionState, fold
+from planwire.model.plan import Plan
+from tests.chats import delta, event, plan
+
+EMPTY = SessionState("s")
+TODO = ItemsPlan("main", (Entry("Read", "high", "pending"),))
+WITH_A_PLAN = fold(EMPTY, Recorded("s", 1, 0, "agent", PlanSet(TODO)))
+STEP = {"id": "s4", "content": "Read", "status": "pending", "priority": "high"}
+
+
+@pytest.mark.parametrize(
+    ("message", "found"),
+    [
+        (plan("p", "- [ ] a"), MarkdownPlan("main", "- [ ] a")),
+        (plan("p", "s4 [ ] (high) Read", kind="items", steps=[STEP]), TODO),
+        (plan("p", "", entries=[{"content": "Read", "priority": "high"}]), TODO),
+        (plan("p", "- [ ] Read", kind="markdown", steps=[STEP]), MarkdownPlan("main", "- [ ] Read")),
+        (plan("p", "file:///p.md", plan_id="f", kind="file"), FilePlan("f", "file:///p.md")),
+        (plan("p", "text", kind="items", steps="?"), MarkdownPlan("main", "text")),
+    ],
+)
+def test_a_plan_becomes_a_plan_of_the_session(message: Any, found: Plan) -> None:
+    assert adopted(message, EMPTY, named=True) == PlanSet(found)
+
+
+def test_its_summary_and_mode_come_with_it() -> None:
+    message = plan("p", "a", summary="why", mode="agent")
+    assert adopted(message, EMPTY, named=False) == PlanSet(MarkdownPlan("main", "a"), "why", mode="agent")
+
+
+def test_a_change_becomes_a_change_of_the_session() -> None:
+    changes = [{"do": "status", "step": "s1", "status": "completed"}]
+    assert adopted(delta("d", "done", changes=changes), WITH_A_PLAN, named=True) == PlanChanged(
+        "main", "done", (SetStatus("s1", "completed"),)
+    )
+    assert adopted(delta("d", removed=True), WITH_A_PLAN, named=True) == PlanRemoved("main")
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        delta("d", "of a plan that is not here", "other"),
+        delta("d", "note", changes=[{"do": "status", "step": "s9", "status": "completed"}]),
+        delta("d", "note", changes=[{"do": "paint"}]),
+        delta("d", "please", wish=True, changes=[{"do": "remove", "step": "s1"}]),
+        delta("d", review={"verdict": "approved"}),
+        event("d", "tick"),
+    ],
+)
+def test_what_changes_nothing_here_stays_a_message(message: Any) -> None:
+    found = adopted(message, WITH_A_PLAN, named=True)
+    assert isinstance(found, MessageAdded)
+    assert (found.message["message_id"], found.message["content"]) == ("d", message.content)
+    unnamed = adopted(message, WITH_A_PLAN, named=False)
+    assert isinstance(unnamed, MessageAdded)
+    assert "message_id" not in unnamed.message

@@ -1,0 +1,282 @@
+"""Messages as they are stored: their shapes, whole streams as JSON, and what is refused."""
+
+import enum
+import json
+from collections import OrderedDict
+from contextlib import suppress
+from types import MappingProxyType
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from planwire.chat import (
+    EventMessage,
+    Ordinary,
+    PlanMessage,
+    Stored,
+    read_message,
+    read_stream,
+    write_message,
+    write_stream,
+)
+from planwire.chat.roles import (
+    DROP_ON_AGE,
+    KEEP_RECENT_N,
+    NEVER,
+    PRESERVE_ANCHOR,
+    PRESERVE_WINDOW,
+    SUBKINDS,
+    class_of,
+)
+from planwire.errors import BadMessage, BadStream
+from planwire.model.plan import Fields
+from tests.chats import FORMATS, Chat, chats
+from tests.strategies import a_third_each, json_values, objects
+
+PLAN = {"id": "main", "mode": "agent", "version": 2, "created_at_ms": 1_700_000_000_000, "supersedes": "m1"}
+
+
+def event(subkind: str) -> Fields:
+    return {"subkind": subkind, "source": "tool.sleep", "payload": {"elapsed_ms": 5}}
+
+
+def test_a_plan_is_stored_with_its_metadata_in_extra() -> None:
+    stored = {"message_id": "m2", "role": "plan", "content": "- [ ] a", "extra": {"plan": PLAN}}
+    message = read_message(stored)
+    assert isinstance(message, PlanMessage)
+    assert (message.plan_id, message.version, message.content) == ("main", 2, "- [ ] a")
+    assert write_message(message) == stored
+
+
+@pytest.mark.parametrize("subkind", SUBKINDS)
+def test_an_event_of_every_subkind_is_stored_with_its_metadata_in_extra(subkind: str) -> None:
+    stored = {"message_id": "m3", "role": "event", "content": "tick", "extra": {"event": event(subkind)}}
+    message = read_message(stored)
+    assert isinstance(message, EventMessage)
+    assert (message.subkind, message.source, message.payload) == (subkind, "tool.sleep", {"elapsed_ms": 5})
+    assert write_message(message) == stored
+
+
+def test_there_are_eleven_subkinds_and_each_has_its_class() -> None:
+    assert {
+        "mode_switch": DROP_ON_AGE,
+        "tool_decision": PRESERVE_WINDOW,
+        "ide_callback": PRESERVE_WINDOW,
+        "process_completed": KEEP_RECENT_N,
+        "cron_fire": KEEP_RECENT_N,
+        "tick": DROP_ON_AGE,
+        "summarization_marker": PRESERVE_ANCHOR,
+        "verifier_report": PRESERVE_WINDOW,
+        "cancellation_note": PRESERVE_ANCHOR,
+        "system_notice": PRESERVE_ANCHOR,
+        "plan_delta": NEVER,
+    } == SUBKINDS
+
+
+def test_the_class_goes_by_the_role_and_then_by_the_subkind() -> None:
+    assert class_of(PlanMessage("m", "", {})) == NEVER
+    assert class_of(EventMessage("m", "", {"subkind": "tick"})) == DROP_ON_AGE
+    assert class_of(EventMessage("m", "", {"subkind": "of_tomorrow"})) == PRESERVE_ANCHOR
+    assert class_of(EventMessage("m", "", {})) == PRESERVE_ANCHOR
+    assert class_of(Ordinary("m", {"role": "user", "event": event("tick")})) == PRESERVE_ANCHOR
+
+
+@pytest.mark.parametrize(("role", "metadata"), [("plan", PLAN), ("event", event("tick"))])
+def test_metadata_is_read_at_the_top_level_too_and_written_in_extra(role: str, metadata: Fields) -> None:
+    old = {"message_id": "m", "role": role, "content": "", role: metadata}
+    assert write_message(read_message(old)) == {
+        "message_id": "m",
+        "role": role,
+        "content": "",
+        "extra": {role: metadata},
+    }
+
+
+def test_what_extra_says_goes_before_what_the_top_level_says() -> None:
+    both = {"message_id": "m", "role": "plan", "plan": {"version": 1, "mode": "x"}, "extra": {"plan": {"version": 2}}}
+    message = read_message(both)
+    assert isinstance(message, PlanMessage)
+    assert message.plan == {"version": 2, "mode": "x"}
+
+
+def test_fields_that_nobody_knows_are_kept() -> None:
+    stored = {
+        "message_id": "m",
+        "role": "plan",
+        "content": "",
+        "preserve": True,
+        "event": {"not": "ours"},
+        "extra": {"mine": [1, {"a": None}], "plan": {**PLAN, "colour": "red"}},
+    }
+    assert write_message(read_message(stored)) == stored
+
+
+def test_an_ordinary_message_is_kept_as_it_was_given() -> None:
+    given = {"role": "user", "content": [{"type": "text", "text": "Hi"}], "name": None, "plan": 1}
+    message = read_message({"message_id": "m", **given, "extra": {"seen": True}})
+    assert message == Ordinary("m", given, {"seen": True})
+    assert write_message(message) == {"message_id": "m", **given, "extra": {"seen": True}}
+
+
+def test_what_becomes_of_the_original_later_changes_nothing() -> None:
+    given: Any = {"role": "user", "content": [{"type": "text", "text": "Hi"}]}
+    message = read_message(given, "m")
+    given["content"][0]["text"] = "changed"
+    assert "changed" not in str(message)
+
+
+def test_missing_metadata_has_defaults() -> None:
+    plan = read_message({"message_id": "m", "role": "plan"})
+    happened = read_message({"message_id": "m", "role": "event", "extra": {"event": {"payload": [1]}}})
+    assert isinstance(plan, PlanMessage)
+    assert isinstance(happened, EventMessage)
+    assert (plan.plan_id, plan.version) == ("main", 0)
+    assert (happened.subkind, happened.source, happened.payload) == ("", "unknown", {})
+    assert write_message(happened)["extra"] == {"event": {"payload": [1]}}
+
+
+# What is not JSON yet
+
+
+class Role(enum.StrEnum):
+    USER = "user"
+
+
+class Number(enum.IntEnum):
+    THREE = 3
+
+
+def test_values_that_stand_for_json_become_json() -> None:
+    given = {"role": Role.USER, "content": ("a", OrderedDict(n=Number.THREE)), "more": MappingProxyType({"x": 1.5})}
+    message = read_message(given, "m")
+    assert message == Ordinary("m", {"role": "user", "content": ["a", {"n": 3}], "more": {"x": 1.5}})
+    assert isinstance(message, Ordinary)
+    assert type(message.message["role"]) is str
+    assert write_stream([message])
+
+
+def test_objects_of_the_providers_packages_become_what_they_stand_for() -> None:
+    from anthropic.types import TextBlock, ToolUseBlock
+    from google.genai import types
+
+    blocks = [TextBlock(type="text", text="Hi"), ToolUseBlock(type="tool_use", id="c", name="read", input={"a": 1})]
+    assert read_message({"role": "assistant", "content": blocks}, "m") == Ordinary(
+        "m",
+        {
+            "role": "assistant",
+            "content": [
+                {"type": "text", "text": "Hi"},
+                {"type": "tool_use", "id": "c", "name": "read", "input": {"a": 1}},
+            ],
+        },
+    )
+    call = types.Part(function_call=types.FunctionCall(name="read", args={}), thought_signature=b"\xff\x00")
+    content = types.Content(role="model", parts=[call])
+    message = read_message(content, "m")
+    assert isinstance(message, Ordinary)
+    assert types.Content.model_validate(message.message) == content
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("value", "complaint"),
+    [
+        ([], "a message is a JSON object, and this is a list"),
+        ("x", "a message is a JSON object, and this is text"),
+        ({"role": "user"}, "`message_id` must be a text that is not empty, and it is missing"),
+        ({"message_id": "", "role": "user"}, "`message_id` must be a text that is not empty, and it is empty"),
+        ({"message_id": 3, "role": "user"}, "`message_id` must be a text that is not empty, and it is a number"),
+        ({"message_id": "m", "extra": 1}, "`extra` must be an object, and it is a number"),
+        ({"message_id": "m", "role": "plan", "extra": [1]}, "`extra` must be an object, and it is a list"),
+        ({"message_id": "m", "role": "plan", "content": []}, "the `content` of a message with the role `plan` must be"),
+        ({"message_id": "m", "role": "event", "event": True}, "`event` must be an object, and it is a boolean"),
+        (
+            {"message_id": "m", "role": "event", "extra": {"event": "x"}},
+            "`extra.event` must be an object, and it is text",
+        ),
+        ({"message_id": "m", "a": {1: 2}}, "the names in a JSON object are text, and 1 is not"),
+        ({"message_id": "m", "a": {1, 2}}, "JSON has no form for set"),
+        ({"message_id": "m", "a": float("nan")}, "JSON has no number nan"),
+        ({"message_id": "m", "a": "\ud83d"}, "a text has half of a surrogate pair at 0"),
+        ({"message_id": "m", "\ud83d": 1}, "a text has half of a surrogate pair at 0"),
+    ],
+)
+def test_what_can_not_be_stored_is_refused_with_the_reason(value: Any, complaint: str) -> None:
+    with pytest.raises(BadMessage, match="^" + complaint.replace("(", r"\(")):
+        read_message(value)
+
+
+def test_a_message_without_an_end_is_refused() -> None:
+    endless: list[Any] = []
+    endless.append(endless)
+    with pytest.raises(BadMessage, match="nested too deeply"):
+        read_message({"role": "user", "content": endless}, "m")
+
+
+@pytest.mark.parametrize(
+    ("data", "complaint"),
+    [
+        (b"", "a stream is a JSON list of messages, and this is no JSON"),
+        (b"[{", "a stream is a JSON list of messages, and this is no JSON"),
+        (b"\xff\xfe", "a stream is a JSON list of messages, and this is no JSON"),
+        ("\ud83d", "a stream is a JSON list of messages, and this is no JSON"),
+        (b"[" * 100_000, "a stream is a JSON list of messages, and this is no JSON"),
+        (b"{}", "a stream is a JSON list of messages, and this is an object"),
+        (b'[{"role":"user"}, 3]', r"message 1 \(counted from 0\): a message is a JSON object, and this is a number"),
+        (b'[{"message_id": ["m"]}]', r"message 0 \(counted from 0\): `message_id` must be a text"),
+        (
+            b'[{"message_id": "m"}, {"message_id": "m"}]',
+            r"message 1 \(counted from 0\): there is a `message_id` 'm' already",
+        ),
+    ],
+)
+def test_a_file_that_is_no_stream_is_refused_with_the_reason(data: bytes | str, complaint: str) -> None:
+    with pytest.raises(BadStream, match="^" + complaint):
+        read_stream(data)
+
+
+# Whole streams
+
+
+def test_a_stream_is_a_json_list_with_one_message_a_line() -> None:
+    messages: list[Stored] = [Ordinary("m1", {"role": "user", "content": "Grüße"}), PlanMessage("m2", "- [ ] a", PLAN)]
+    data = write_stream(messages)
+    assert [each["message_id"] for each in json.loads(data)] == ["m1", "m2"]
+    assert len(data.splitlines()) == 4
+    assert read_stream(data) == read_stream(data.decode()) == messages
+    assert read_stream(write_stream([])) == []
+
+
+def test_messages_without_an_id_get_one_that_nobody_has() -> None:
+    data = json.dumps([{"role": "user"}, {"role": "user", "message_id": "m1"}, {"role": "user"}])
+    assert [message.id for message in read_stream(data)] == ["m1'", "m1", "m3"]
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@a_third_each
+@given(st.data())
+def test_any_stream_can_be_exported_and_imported(form: str, data: st.DataObject) -> None:
+    chat: Chat = data.draw(chats(form))
+    exported = write_stream(chat.stream.messages)
+    assert read_stream(exported) == chat.stream.messages
+    assert write_stream(read_stream(exported)) == exported
+
+
+@given(objects, st.sampled_from(("plan", "event", "user", None)))
+def test_reading_a_message_either_keeps_all_of_it_or_says_why_not(fields: Fields, role: str | None) -> None:
+    stored = {**fields, "message_id": "m", **({"role": role} if role else {})}
+    with suppress(BadMessage):
+        message = read_message(stored)
+        written = write_message(message)
+        assert read_message(written) == message
+        assert set(stored) - {"extra", "plan", "event"} <= set(written)
+
+
+@given(st.lists(json_values, max_size=4))
+def test_reading_a_stream_never_fails_in_another_way(values: list[Any]) -> None:
+    with suppress(BadStream):
+        assert len(read_stream(json.dumps(values))) == len(values)

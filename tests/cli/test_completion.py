@@ -1,0 +1,128 @@
+"""Completion in the shells themselves."""
+
+import os
+import pty
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from planwire.cli import build_parser
+from planwire.cli.completion_scripts import SCRIPTS, known_commands
+from planwire.model.events import SessionOpened
+from tests.journals import FIRST, SECOND, THIRD, add, filled_journal
+from tests.terminal.test_views import Terminal
+
+bash_only = pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash here")
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a journal, and with `planwire` as a program."""
+    program = tmp_path / "bin" / "planwire"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m planwire "$@"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("PLANWIRE_JOURNAL", str(filled_journal(tmp_path / "journal.db", str(tmp_path))))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "planwire.bash").write_text(SCRIPTS["bash"](known_commands(build_parser())))
+    return tmp_path
+
+
+def in_bash(*words: str) -> list[str]:
+    """What bash would offer for the last of the words."""
+    script = (
+        "set -u; source planwire.bash; "
+        f"COMP_WORDS=({' '.join(map(shlex.quote, words))}); COMP_CWORD={len(words) - 1}; "
+        '_planwire; if ((${#COMPREPLY[@]})); then printf "%s\\n" "${COMPREPLY[@]}"; fi'
+    )
+    result = subprocess.run(["bash", "--norc", "-c", script], capture_output=True, text=True, check=True)
+    assert result.stderr == ""
+    return result.stdout.splitlines()
+
+
+@bash_only
+@pytest.mark.usefixtures("home")
+def test_bash_completes_commands_options_and_their_values() -> None:
+    assert in_bash("planwire", "se") == ["setup", "sessions", "select"]
+    assert in_bash("planwire", "show", "--p") == ["--plan"]
+    assert in_bash("planwire", "export", "--format", "") == ["md", "json", "acp"]
+    assert in_bash("planwire", "setup", "") == ["zed", "jetbrains", "neovim", "emacs", "vscode"]
+    assert in_bash("planwire", "relay", "--", "--js") == []
+
+
+@bash_only
+def test_bash_completes_the_ids_of_sessions(home: Path) -> None:
+    assert in_bash("planwire", "show", "") == [FIRST, THIRD, SECOND]
+    assert in_bash("planwire", "log", "0198f3c2-9") == [SECOND]
+    assert in_bash("planwire", "diff", "--session", "to") == [THIRD]
+    add(home / "other.db", "elsewhere", "agent", SessionOpened("a"))
+    assert in_bash("planwire", "show", "--journal", str(home / "other.db"), "") == ["elsewhere"]
+    assert in_bash("planwire", "show", "--journal", str(home / "none.db"), "") == []
+
+
+@bash_only
+def test_an_id_that_a_shell_would_run_is_not_offered(home: Path) -> None:
+    for hostile in ("$(touch pwned)", "`touch pwned`", "a b", "a;touch pwned", "-rf", "x\nplain", "\x1b[2J"):
+        add(home / "journal.db", hostile, "agent", SessionOpened("a"))
+    assert in_bash("planwire", "show", "") == [FIRST, THIRD, SECOND]
+    assert not (home / "pwned").exists()
+
+
+@bash_only
+@pytest.mark.usefixtures("home")
+def test_a_tab_completes_what_is_clear() -> None:
+    """With readline, as a person has it."""
+    pid, descriptor = pty.fork()
+    if pid == 0:
+        os.environ |= {"TERM": "dumb", "PS1": "ready> ", "INPUTRC": os.devnull, "COLUMNS": "200"}
+        os.execvp("bash", ["bash", "--norc", "--noprofile", "-i"])
+    try:
+        terminal = Terminal(descriptor)
+        terminal.wait_for(b"ready> ")
+        terminal.type(b"source <(planwire completion bash); echo so''urced\n")
+        terminal.wait_for(b"sourced")
+        terminal.type(b"planwire exp\t")
+        terminal.wait_for(b"planwire export ")
+        terminal.type(b"--form\t")
+        terminal.wait_for(b"--format ")
+        terminal.type(b"md to\t")
+        terminal.wait_for(b"md tools ")
+    finally:
+        os.close(descriptor)
+        os.waitpid(pid, 0)
+
+
+def test_every_command_and_option_is_in_every_script() -> None:
+    commands = known_commands(build_parser())
+    assert {"relay", "show", "import", "completion"} <= {command.name for command in commands}
+    for script in SCRIPTS.values():
+        text = script(commands)
+        for command in commands:
+            assert command.name in text
+            for option in command.options:
+                assert all(name.lstrip("-") in text for name in option.names)
+
+
+@pytest.mark.skipif(shutil.which("zsh") is None, reason="there is no zsh here: its script was not read by it")
+def test_zsh_reads_its_script(home: Path) -> None:
+    (home / "_planwire").write_text(SCRIPTS["zsh"](known_commands(build_parser())))
+    subprocess.run(["zsh", "-n", home / "_planwire"], check=True)
+
+
+@pytest.mark.skipif(shutil.which("fish") is None, reason="there is no fish here: its script was not read by it")
+def test_fish_completes_the_same(home: Path) -> None:
+    (home / "planwire.fish").write_text(SCRIPTS["fish"](known_commands(build_parser())))
+
+    def in_fish(line: str) -> list[str]:
+        script = f"source planwire.fish; complete -C {shlex.quote(line)}"
+        result = subprocess.run(["fish", "--no-config", "-c", script], capture_output=True, text=True, check=True)
+        return [offer.split("\t")[0] for offer in result.stdout.splitlines()]
+
+    assert in_fish("planwire sess") == ["sessions"]
+    assert in_fish("planwire export --format ") == ["acp", "json", "md"]
+    assert sorted(in_fish("planwire show ")) == sorted([FIRST, SECOND, THIRD])

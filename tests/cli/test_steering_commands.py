@@ -1,0 +1,180 @@
+"""People at the command line: edit, approve, comment, select, and how the agent hears of it."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from planwire import BlockingPlanSession, open_journal
+from planwire.journal import Journal, Stamped, load_state
+from planwire.model.events import ACP, APPROVED, CHANGES_REQUESTED, PlanChanged, PlanSet, SessionOpened
+from planwire.model.fold import PlanRecord
+from planwire.model.plan import Entry, ItemsPlan
+
+
+@pytest.fixture
+def journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Journal]:
+    monkeypatch.chdir(tmp_path)
+    with open_journal(tmp_path / "default.db") as journal:
+        yield journal
+
+
+@pytest.fixture
+def plans(journal: Journal, tmp_path: Path) -> BlockingPlanSession:
+    plans = BlockingPlanSession(journal, "session-1", about=SessionOpened(cwd=str(tmp_path)))
+    plans.call("set_plan", {"entries": ["read", {"content": "write", "priority": "high"}]})
+    plans.pending()
+    return plans
+
+
+def planwire(*arguments: str, editor: str | None = None, code: int = 0) -> str:
+    result = subprocess.run(
+        [sys.executable, "-m", "planwire", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+        timeout=60,
+        env=None if editor is None else {**os.environ, "VISUAL": editor},
+    )
+    assert result.returncode == code, result.stderr
+    assert "Traceback" not in result.stderr
+    return result.stdout if code == 0 else result.stderr
+
+
+def an_editor(tmp_path: Path, script: str) -> str:
+    """An editor that changes the text by itself; `text` is what it finds."""
+    path = tmp_path / "editor.py"
+    path.write_text(
+        "import sys\nfrom pathlib import Path\nfile = Path(sys.argv[-1])\ntext = file.read_text()\n"
+        f"{script}\nfile.write_text(text)\n"
+    )
+    return f"{sys.executable} {path}"
+
+
+def main_plan(journal: Journal) -> PlanRecord:
+    return load_state(journal, "session-1").plans["main"]
+
+
+def test_an_approval_is_of_the_plan_that_was_seen_and_reaches_the_agent(
+    journal: Journal, plans: BlockingPlanSession
+) -> None:
+    said = planwire("approve", "--revision", "2", "--comment", "go ahead")
+    assert said == "approved: main, revision 2\n"
+    review = main_plan(journal).review
+    assert review is not None
+    assert (review.verdict, review.by, review.revision) == (APPROVED, "user", 2)
+    assert "go ahead" in json.dumps(plans.pending())
+    assert plans.call("get_plan")["plan"]["review"]["verdict"] == "approved"
+
+
+def test_a_plan_that_moved_on_is_not_approved_unseen(journal: Journal, plans: BlockingPlanSession) -> None:
+    plans.call("update_plan", {"steps": {"s1": "completed"}, "note": "it was short"})
+    refused = planwire("approve", "--revision", "2", code=2)
+    assert "is at revision 3, and you saw 2" in refused
+    assert "it was short" in refused
+    assert "--revision 3" in refused
+    assert main_plan(journal).review is None
+    assert "which revision?" in planwire("approve", code=2)
+    planwire("approve", "--yes", "--changes", "--comment", "smaller steps")
+    review = main_plan(journal).review
+    assert review is not None
+    assert (review.verdict, review.revision) == (CHANGES_REQUESTED, 3)
+
+
+def test_a_comment_on_a_step_reaches_the_agent(plans: BlockingPlanSession) -> None:
+    planwire("comment", "--step", "s2", "in Rust, please")
+    assert "s2 (write): in Rust, please" in json.dumps(plans.pending())
+    assert "no step 's9'" in planwire("comment", "--step", "s9", "?", code=2)
+    assert "is at revision 2, and you saw 1" in planwire("comment", "--revision", "1", "too late", code=2)
+
+
+def test_selected_steps_are_told_so_that_an_agent_can_act_on_it(plans: BlockingPlanSession) -> None:
+    assert planwire("select", "s2", "--revision", "2") == "to run: s2 of main, revision 2\n"
+    told = plans.pending()[0]["content"]
+    assert "Run only these steps now, and leave the others until you are told:\ns2 write\n" in told
+
+
+def test_a_plan_is_changed_in_an_editor(journal: Journal, plans: BlockingPlanSession, tmp_path: Path) -> None:
+    editor = an_editor(tmp_path, "text = text.replace('[ ] read', '[x] read it all') + '[ ] (low) check\\n'")
+    assert planwire("edit", "--note", "for you", editor=editor) == "3 changes made\n"
+    steps = main_plan(journal).state.steps
+    assert [(step.id, step.content, step.status) for step in steps] == [
+        ("s1", "read it all", "completed"),
+        ("s2", "write", "pending"),
+        ("s3", "check", "pending"),
+    ]
+    told = json.dumps(plans.pending())
+    assert "for you" in told
+    assert "s1 reworded: read it all" in told
+
+
+def test_leaving_the_text_as_it_is_changes_nothing(
+    journal: Journal, plans: BlockingPlanSession, tmp_path: Path
+) -> None:
+    assert planwire("edit", editor=an_editor(tmp_path, "")) == "nothing was changed\n"
+    assert "ended with 3" in planwire("edit", editor=an_editor(tmp_path, "sys.exit(3)"), code=2)
+    assert "could not be started" in planwire("edit", editor="no-such-editor", code=2)
+    assert "line" in planwire("edit", editor=an_editor(tmp_path, "text = 'what?'"), code=2)
+    assert main_plan(journal).revision == 2
+
+
+MEANWHILE = """
+from planwire import BlockingPlanSession
+with BlockingPlanSession.open({journal!r}, "session-1") as agent:
+    agent.call("update_plan", {change})
+text = text.replace("[ ] read", "[x] read")
+"""
+
+
+def test_what_the_agent_did_meanwhile_is_kept(journal: Journal, plans: BlockingPlanSession, tmp_path: Path) -> None:
+    script = MEANWHILE.format(
+        journal=str(tmp_path / "default.db"), change={"steps": {"s2": "in_progress"}, "add": ["new"]}
+    )
+    assert planwire("edit", editor=an_editor(tmp_path, script)) == "1 change made\n"
+    assert [step.status for step in main_plan(journal).state.steps] == ["completed", "in_progress", "pending"]
+
+
+def test_a_step_that_both_changed_is_not_overwritten(
+    journal: Journal, plans: BlockingPlanSession, tmp_path: Path
+) -> None:
+    script = MEANWHILE.format(journal=str(tmp_path / "default.db"), change={"reword": {"s1": "read the config"}})
+    said = planwire("edit", editor=an_editor(tmp_path, script), code=2)
+    assert "decide again about s1. Nothing was changed. What you wrote:\n[x] read {s1}\n" in said
+    assert main_plan(journal).state.steps[0].content == "read the config"
+    assert main_plan(journal).state.steps[0].status == "pending"
+
+
+def test_on_an_agents_own_plan_a_change_is_a_wish(journal: Journal, tmp_path: Path) -> None:
+    plan = ItemsPlan("main", (Entry("read", "medium", "pending"),))
+    opened = Stamped(1, "relay", SessionOpened(cwd=str(tmp_path)))
+    journal.append("session-1", [opened, Stamped(1, "agent", PlanSet(plan, via=ACP))])
+    said = planwire("edit", editor=an_editor(tmp_path, "text = text.replace('[ ]', '[x]')"))
+    assert said == "1 change wished for: the agent is told with its next prompt\n"
+    record = main_plan(journal)
+    assert record.state.steps[0].status == "pending"
+    assert len(record.wishes) == 1
+
+
+def test_a_wish_is_taken_back(journal: Journal, tmp_path: Path) -> None:
+    plan = ItemsPlan("main", (Entry("read", "medium", "pending"),))
+    opened = Stamped(1, "relay", SessionOpened(cwd=str(tmp_path)))
+    wish, other = (Stamped(1, "user", PlanChanged("main", text)) for text in ("be quick", "be careful"))
+    journal.append("session-1", [opened, Stamped(1, "agent", PlanSet(plan, via=ACP)), wish, other])
+    assert "wish 3: be quick" in planwire("show")
+    assert planwire("edit", "--take-back") == "taken back: be careful\n"
+    assert [each.note for each in main_plan(journal).wishes] == ["be quick"]
+    assert "no wish of event 4 that is still open" in planwire("edit", "--take-back", "4", code=2)
+    assert planwire("edit", "--take-back", "3") == "taken back: be quick\n"
+    assert "the open ones are of events: none" in planwire("edit", "--take-back", code=2)
+
+
+def test_which_plan_is_meant_is_asked_where_it_is_not_clear(journal: Journal, plans: BlockingPlanSession) -> None:
+    plans.call("set_plan", {"entries": ["other"], "plan_id": "side"})
+    assert planwire("approve", "--yes") == "approved: main, revision 2\n"
+    assert planwire("approve", "--yes", "--plan", "si") == "approved: side, revision 3\n"
+    assert "no plan of this session begins with 'x'" in planwire("approve", "--yes", "--plan", "x", code=2)

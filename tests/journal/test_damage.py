@@ -1,0 +1,273 @@
+"""Files that are not what they should be: a clear error, and every byte stays where it is."""
+
+import shutil
+import sqlite3
+from contextlib import closing, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from planwire.errors import DamagedJournal, JournalError, NewerJournal, NotAJournal
+from planwire.journal import Snapshot, open_journal, sqlite_file
+from planwire.journal.sqlite_file import APPLICATION_ID, MIGRATIONS
+from planwire.model.events import Recorded
+from tests.journal.test_contract import heard, said, words
+
+PAGE = 4096
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "journal.db"
+
+
+def write_journal(path: Path) -> list[Recorded]:
+    """A journal of several pages, at rest: no log beside it."""
+    with open_journal(path) as journal:
+        for number in range(6):
+            journal.append(f"session {number % 3}", said(*(f"event {number} {n} " + "x" * 150 for n in range(15))))
+        journal.keep_snapshot("session 0", 9, b"y" * 3_000)
+        return [each.recorded for each in heard(journal)]
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {each.name: each.read_bytes() for each in folder.iterdir()}
+
+
+def change(path: Path, statement: str) -> None:
+    """As another program would."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute(statement)
+
+
+def test_a_text_is_no_journal_however_short(path: Path) -> None:
+    for text in ("x", "SQLite format 3\0", "a text\n" * 5, "a longer text\n" * 5_000):
+        path.write_text(text)
+        before = contents(path.parent)
+        with pytest.raises(NotAJournal, match=r"is not a planwire journal: .*It was left as it is: name another file"):
+            open_journal(path)
+        assert contents(path.parent) == before
+
+
+def test_a_folder_is_no_journal(tmp_path: Path) -> None:
+    with pytest.raises(NotAJournal, match="no regular file"):
+        open_journal(tmp_path)
+
+
+def test_an_empty_file_is_not_taken_for_a_new_journal(path: Path) -> None:
+    path.touch()
+    with pytest.raises(DamagedJournal, match="it is empty"):
+        open_journal(path)
+    assert contents(path.parent) == {"journal.db": b""}
+
+
+@pytest.mark.parametrize("mode", ["delete", "wal"])
+def test_somebody_elses_database_keeps_even_the_log_that_a_crash_left_behind(tmp_path: Path, mode: str) -> None:
+    with closing(sqlite3.connect(tmp_path / "theirs.db", isolation_level=None)) as theirs:
+        theirs.execute(f"PRAGMA journal_mode = {mode}")
+        theirs.execute("CREATE TABLE events (position INTEGER PRIMARY KEY, event TEXT)")
+        theirs.execute("INSERT INTO events (event) VALUES ('precious')")
+        crashed = tmp_path / "crashed"
+        crashed.mkdir()
+        for each in tmp_path.glob("theirs.db*"):
+            shutil.copy(each, crashed)
+    before = contents(crashed)
+    with pytest.raises(NotAJournal, match="a SQLite database of another program"):
+        open_journal(crashed / "theirs.db")
+    assert contents(crashed) == before
+
+
+def test_a_journal_of_a_newer_format_stays_as_it_is(path: Path) -> None:
+    write_journal(path)
+    change(path, "PRAGMA user_version = 99")
+    before = contents(path.parent)
+    with pytest.raises(
+        NewerJournal, match=r"has format 99, and this planwire knows formats up to \d+.*upgrade planwire"
+    ):
+        open_journal(path)
+    assert contents(path.parent) == before
+
+
+def test_a_process_that_is_left_behind_by_a_newer_format_stops_reading_and_writing(path: Path) -> None:
+    with open_journal(path) as journal:
+        journal.append("s", said("one"))
+        change(path, "PRAGMA user_version = 99")
+        for ask in (
+            lambda: journal.append("s", said("two")),
+            lambda: journal.last_seq("s"),
+            lambda: journal.keep_snapshot("s", 1, b""),
+            lambda: journal.forget("s"),
+            lambda: open_journal(path),
+        ):
+            with pytest.raises(NewerJournal):
+                ask()
+        change(path, f"PRAGMA user_version = {len(MIGRATIONS)}")
+        assert words(journal.read("s")) == ["one"]
+
+
+def test_a_journal_of_an_older_format_is_migrated_once_and_keeps_its_events(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    events = write_journal(path)
+    added = ("ALTER TABLE sessions ADD COLUMN title TEXT", "UPDATE sessions SET title = upper(id)")
+    monkeypatch.setattr(sqlite_file, "MIGRATIONS", (*MIGRATIONS, added))
+    for _ in range(2):
+        with open_journal(path) as journal:
+            assert [each.recorded for each in heard(journal)] == events
+            assert journal.snapshot("session 0") == Snapshot(9, b"y" * 3_000)
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (len(MIGRATIONS) + 1,)
+        assert connection.execute("SELECT title FROM sessions").fetchall() == [(f"SESSION {n}",) for n in range(3)]
+    monkeypatch.undo()
+    with pytest.raises(NewerJournal):
+        open_journal(path)
+
+
+def test_a_migration_that_fails_leaves_the_old_format(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    events = write_journal(path)
+    broken = ("CREATE TABLE more (x)", "INSERT INTO nowhere VALUES (1)")
+    monkeypatch.setattr(sqlite_file, "MIGRATIONS", (*MIGRATIONS, broken))
+    before = contents(path.parent)
+    with pytest.raises(DamagedJournal, match="no such table: nowhere"):
+        open_journal(path)
+    assert contents(path.parent) == before
+    monkeypatch.undo()
+    with open_journal(path) as journal:
+        assert [each.recorded for each in heard(journal)] == events
+
+
+@pytest.mark.parametrize("version", [0, -1])
+def test_a_format_that_never_was_is_damage(path: Path, version: int) -> None:
+    write_journal(path)
+    change(path, f"PRAGMA user_version = {version}")
+    with pytest.raises(DamagedJournal, match=f"its format is {version}"):
+        open_journal(path)
+
+
+def test_a_crash_in_the_middle_of_a_checkpoint_is_no_damage(tmp_path: Path) -> None:
+    """The first page says already how large the file will be, the log still has the rest: nothing is lost."""
+    path, crashed = tmp_path / "journal.db", tmp_path / "crashed.db"
+    with open_journal(path) as journal:
+        journal.append("s", said(*["x" * 1_000] * 50))
+        shutil.copy(path, crashed)
+        shutil.copy(f"{path}-wal", f"{crashed}-wal")
+    whole, part = path.read_bytes(), crashed.read_bytes()
+    assert len(part) < len(whole)
+    crashed.write_bytes(whole[:PAGE] + part[PAGE:])
+    with open_journal(crashed) as journal:
+        assert journal.last_seq("s") == 50
+        assert len(list(journal.read("s"))) == 50
+
+
+def test_a_journal_that_was_switched_to_another_mode_gets_its_log_back(path: Path) -> None:
+    events = write_journal(path)
+    change(path, "PRAGMA journal_mode = DELETE")
+    with open_journal(path) as journal:
+        assert [each.recorded for each in heard(journal)] == events
+        journal.append("s", said("more"))
+        assert (path.parent / "journal.db-wal").exists()
+
+
+def test_a_journal_without_its_tables_is_noticed_when_it_is_opened(path: Path) -> None:
+    write_journal(path)
+    change(path, "DROP TABLE events")
+    with pytest.raises(DamagedJournal, match="no such table: events"):
+        open_journal(path)
+
+
+def test_a_row_that_is_missing_or_was_changed_is_noticed(path: Path) -> None:
+    write_journal(path)
+    statements = {
+        "UPDATE events SET event = replace(event, 'event 0 3', 'event 0 4') WHERE position = 4": "event 4 of session",
+        "UPDATE events SET at = at + 1 WHERE position = 4": "event 4 of session",
+        "UPDATE events SET event = CAST(x'ff' AS TEXT) WHERE position = 4": "event 4 of session",
+        "UPDATE events SET by = CAST(x'ff' AS TEXT) WHERE position = 4": "Could not decode to UTF-8",
+        "DELETE FROM events WHERE position = 4": "events behind number 0 of session 'session 0' are missing",
+    }
+    whole = path.read_bytes()
+    for statement, complaint in statements.items():
+        path.write_bytes(whole)
+        change(path, statement)
+        with open_journal(path) as journal, pytest.raises(DamagedJournal, match=complaint):
+            list(journal.read("session 0"))
+
+
+def use(path: Path, events: list[Recorded]) -> None:
+    """All that can be done with a journal. Whatever fails, fails with an error of the journal's own; whatever is read
+    is as it was written."""
+    written = {(each.session, each.seq): each for each in events}
+
+    def read() -> None:
+        for session in {each.session for each in events}:
+            for each in journal.read(session):
+                assert each == written[session, each.seq]
+
+    def follow() -> None:
+        for each in heard(journal):
+            assert each.recorded == written[each.recorded.session, each.recorded.seq]
+
+    def append() -> None:
+        [more] = journal.append("session 1", said("more"))
+        assert list(journal.read("session 1", more.seq - 1)) == [more]
+
+    with suppress(JournalError), open_journal(path) as journal:
+        for step in (read, follow, append, journal.sessions, lambda: journal.forget("session 2")):
+            with suppress(JournalError):
+                step()
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, list[Recorded]]:
+    path = tmp_path_factory.mktemp("sound") / "journal.db"
+    events = write_journal(path)
+    return path.read_bytes(), events
+
+
+def damaged_copy(folder: str, data: bytes) -> Path:
+    path = Path(folder) / "journal.db"
+    path.write_bytes(data)
+    return path
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_no_flipped_bit_changes_an_event_in_silence(sound: tuple[bytes, list[Recorded]], data: st.DataObject) -> None:
+    whole, events = sound
+    place = data.draw(st.integers(0, len(whole) * 8 - 1) | st.integers(0, 128 * 8))
+    flipped = bytearray(whole)
+    flipped[place // 8] ^= 1 << place % 8
+    with TemporaryDirectory() as folder:
+        use(damaged_copy(folder, bytes(flipped)), events)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_a_page_of_zeros_is_an_error_or_harms_no_event(
+    sound: tuple[bytes, list[Recorded]], data: st.DataObject
+) -> None:
+    whole, events = sound
+    page = data.draw(st.integers(0, len(whole) // PAGE - 1)) * PAGE
+    with TemporaryDirectory() as folder:
+        use(damaged_copy(folder, whole[:page] + bytes(PAGE) + whole[page + PAGE :]), events)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_a_truncated_file_is_refused_and_stays_as_it_is(
+    sound: tuple[bytes, list[Recorded]], data: st.DataObject
+) -> None:
+    whole, _ = sound
+    length = data.draw(st.integers(1, len(whole) - PAGE) | st.integers(1, len(whole) // PAGE - 1).map(PAGE.__mul__))
+    with TemporaryDirectory() as folder:
+        path = damaged_copy(folder, whole[:length])
+        with pytest.raises((DamagedJournal, NotAJournal), match="left as it is"):
+            open_journal(path)
+        assert contents(Path(folder)) == {"journal.db": whole[:length]}
+
+
+def test_the_mark_of_a_journal_is_where_other_programs_look_for_it(path: Path) -> None:
+    write_journal(path)
+    assert path.read_bytes()[68:72] == APPLICATION_ID.to_bytes(4) == b"plwr"

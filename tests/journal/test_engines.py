@@ -1,0 +1,84 @@
+"""Which journal a URL names."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from planwire.errors import UnknownJournal
+from planwire.journal import open_journal
+from planwire.journal.engines import VARIABLE, default_path
+from planwire.journal.memory import MemoryJournal
+from planwire.journal.sqlite import SqliteJournal
+
+
+def path_of(url: str | Path | None) -> Path:
+    with open_journal(url) as journal:
+        assert isinstance(journal, SqliteJournal)
+        return journal.path
+
+
+def test_a_path_and_a_sqlite_url_name_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    expected = tmp_path / "a b.db"
+    urls: list[str | Path] = [
+        "a b.db",
+        "./a b.db",
+        expected,
+        str(expected),
+        "sqlite:a b.db",
+        "SQLITE:a b.db",
+        "~/a b.db",
+    ]
+    urls += [f"sqlite:{expected}", f"sqlite://{expected}", "sqlite:~/a b.db"]
+    assert {path_of(url) for url in urls} == {expected}
+
+
+@pytest.mark.parametrize("name", ["odd?mode=ro#%41.db", "ü.db", "a:b.db", "x", "100%"])
+def test_no_character_of_a_path_has_a_meaning_of_its_own(tmp_path: Path, name: str) -> None:
+    assert path_of(tmp_path / name) == tmp_path / name
+    assert path_of(f"sqlite:{tmp_path / name}") == tmp_path / name
+    assert [each.name for each in tmp_path.iterdir()] == [name]
+
+
+def test_memory_is_a_new_journal_each_time() -> None:
+    with open_journal("memory:") as one, open_journal("memory:") as other:
+        assert isinstance(one, MemoryJournal)
+        assert one is not other
+
+
+@pytest.mark.parametrize("url", ["postgresql://host/db", "nats://host", "http:x", "memory:x", "my:file"])
+def test_an_unknown_url_is_refused_with_those_that_are_known(url: str) -> None:
+    with pytest.raises(UnknownJournal, match=r"known are a path, sqlite:PATH, sqlite:///ABSOLUTE/PATH and memory:"):
+        open_journal(url)
+
+
+@pytest.mark.parametrize("url", ["", "sqlite:", "sqlite://", "sqlite://host/path", "sqlite:a\0b", "a\0b"])
+def test_a_url_without_a_file_is_refused(url: str) -> None:
+    with pytest.raises(UnknownJournal, match="names no file"):
+        open_journal(url)
+
+
+def test_the_environment_names_the_journal_if_nobody_else_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "named.db"))
+    assert path_of(None) == tmp_path / "named.db"
+    assert path_of(tmp_path / "other.db") == tmp_path / "other.db"
+    monkeypatch.setenv(VARIABLE, "memory:")
+    with open_journal() as journal:
+        assert isinstance(journal, MemoryJournal)
+
+
+def test_the_default_is_in_the_folder_for_the_data_of_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    assert path_of(None) == default_path() == tmp_path / "data" / "planwire" / "journal.db"
+    monkeypatch.setenv("XDG_DATA_HOME", "")
+    assert default_path() == tmp_path / ".local" / "share" / "planwire" / "journal.db"
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert default_path() == tmp_path / "Library" / "Application Support" / "planwire" / "journal.db"
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "Local"))
+    assert default_path() == tmp_path / "Local" / "planwire" / "journal.db"

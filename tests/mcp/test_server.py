@@ -1,0 +1,543 @@
+"""`planwire mcp`: real server processes, and the SDK's own client at their standard input and output."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mcp import Client, MCPError, StdioServerParameters
+from mcp.client.subscriptions import ResourcesListChanged, ResourceUpdated
+
+from planwire import MarkdownPlan, open_journal
+from planwire.journal import Journal, Stamped
+from planwire.mcp.project_session import find_session, new_session, plan_folders
+from planwire.mcp.resources import JSON, MARKDOWN, plan_text, plan_title, plan_uris, read_uri
+from planwire.mcp.stdin import mended
+from planwire.model.events import (
+    APPROVED,
+    CHANGES_REQUESTED,
+    Comment,
+    Event,
+    PlanChanged,
+    PlanRemoved,
+    PlanReviewed,
+    PlanSet,
+    Recorded,
+    ReviewAsked,
+    SessionOpened,
+    SetStatus,
+)
+from planwire.model.fold import SessionState, fold_all
+from planwire.model.plan import Entry, FilePlan, ItemsPlan, OtherPlan, Plan
+from planwire.tools.schemas import tool_schemas
+from tests.strategies import json_values, texts
+from tests.waiting import eventually
+
+SECONDS = 30.0
+#: The protocol with its handshake, as most hosts speak it, and the one without.
+both_eras = pytest.mark.parametrize("mode", ["legacy", "auto"])
+subscribes_as_of_old = pytest.mark.filterwarnings("ignore::mcp.MCPDeprecationWarning")
+
+
+def a_server(folder: Path, *options: str) -> StdioServerParameters:
+    journal = ("--journal", str(folder / "plans.db"))
+    return StdioServerParameters(
+        command=sys.executable, args=["-m", "planwire", "mcp", *journal, *options], cwd=str(folder)
+    )
+
+
+@asynccontextmanager
+async def a_host(folder: Path, *options: str, **words: Any) -> AsyncIterator[Client]:
+    async with Client(a_server(folder, *options), read_timeout_seconds=SECONDS, cache=None, **words) as client:
+        yield client
+
+
+def run(work: Callable[[], Awaitable[None]]) -> None:
+    async def bounded() -> None:
+        async with asyncio.timeout(2 * SECONDS):
+            await work()
+
+    asyncio.run(bounded())
+
+
+async def call(host: Client, tool: str, **arguments: Any) -> Any:
+    """The answer to a call, which is the same as text and as a value."""
+    result = await host.call_tool(tool, arguments)
+    [content] = result.content
+    assert content.type == "text"
+    assert json.loads(content.text) == result.structured_content
+    assert result.is_error == ("error" in result.structured_content)
+    return result.structured_content
+
+
+@contextmanager
+def someone_else(folder: Path) -> Iterator[Callable[[Event], object]]:
+    """A person in another process, as far as SQLite is concerned, who writes to the session `s`."""
+    with open_journal(folder / "plans.db") as journal:
+        yield lambda event: journal.append("s", [Stamped(1, "user", event)])
+
+
+# Tools
+
+
+@both_eras
+def test_a_host_is_given_the_tools_as_planwire_describes_them_and_can_use_them(tmp_path: Path, mode: str) -> None:
+    async def work() -> None:
+        async with a_host(tmp_path, mode=mode) as host:
+            listed = await host.list_tools()
+            described = [tool.model_dump(by_alias=True, exclude_none=True) for tool in listed.tools]
+            assert described == tool_schemas("mcp")
+            assert "get_plan" in (host.instructions or "")
+            with open_journal(tmp_path / "plans.db") as journal:
+                assert journal.sessions() == [], "a session begins with its first plan"
+            made = await call(host, "set_plan", entries=["read", {"content": "write", "priority": "high"}])
+            assert (made["version"], made["new_steps"]) == (1, ["s1", "s2"])
+            changed = await call(host, "update_plan", steps={"s1": "completed"}, note="it is TOML")
+            plan = (await call(host, "get_plan"))["plan"]
+            assert plan["revision"] == changed["revision"]
+            assert plan["progress"] == "1 of 2 done"
+            assert plan["notes"] == ["it is TOML"]
+            await call(host, "set_plan", content="# Idea", plan_id="idea")
+            assert (await call(host, "get_plan", detail="brief"))["other_plans"] == ["idea"]
+
+    run(work)
+
+
+def test_what_is_wrong_with_a_call_is_told_as_an_error_that_a_model_can_act_on(tmp_path: Path) -> None:
+    (tmp_path / "plan.md").write_text("- [ ] from a file\n")
+    (tmp_path / "project").mkdir()
+    wrong: list[tuple[str, dict[str, Any], str]] = [
+        ("make_plan", {}, "unknown_tool"),
+        ("set_plan", {}, "invalid_arguments"),
+        ("set_plan", {"entries": [{"text": "no content"}]}, "invalid_arguments"),
+        ("set_plan", {"content": "x" * 100_000}, "too_large"),
+        ("set_plan", {"path": str(tmp_path / "plan.md")}, "unreadable_path"),
+        ("update_plan", {"steps": {"s9": "completed"}}, "unknown_step"),
+        ("update_plan", {"note": "n", "expected_revision": 77}, "stale_revision"),
+        ("update_plan", {"note": "n", "plan_id": "other"}, "no_plan"),
+        ("get_plan", {"wait": "forever"}, "invalid_arguments"),
+        ("get_plan", {"wait": "review", "plan_id": "other"}, "no_plan"),
+    ]
+
+    async def work() -> None:
+        async with a_host(tmp_path, "--folder", "project") as host:
+            await call(host, "set_plan", entries=["read"])
+            for tool, arguments, code in wrong:
+                error = (await call(host, tool, **arguments))["error"]
+                assert error["code"] == code, tool
+                assert error["message"]
+                assert error["hint"]
+            assert (await call(host, "get_plan"))["plan"]["version"] == 1
+
+    run(work)
+
+
+def test_calls_that_are_made_at_once_are_done_in_order(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with a_host(tmp_path) as host:
+            calls = [call(host, "set_plan", entries=["read"]), call(host, "update_plan", steps={"s1": "completed"})]
+            made, changed = await asyncio.gather(*calls)
+            assert changed["revision"] > made["revision"]
+
+    run(work)
+
+
+# Waiting for a review
+
+
+@both_eras
+def test_a_review_ends_the_waiting_and_nothing_else_waits_meanwhile(tmp_path: Path, mode: str) -> None:
+    async def work() -> None:
+        reports: list[tuple[float, float | None, str | None]] = []
+
+        async def hear(progress: float, total: float | None, message: str | None) -> None:
+            reports.append((progress, total, message))
+
+        async with a_host(tmp_path, "--session", "s", mode=mode) as host:
+            await call(host, "set_plan", entries=["read", "write"])
+            waits = [host.call_tool("get_plan", {"wait": "review"}, progress_callback=hear) for _ in range(12)]
+            waiting = [asyncio.create_task(each) for each in waits]
+            await eventually(lambda: len(reports) >= len(waiting))
+            changed = await call(host, "update_plan", steps={"s1": "in_progress"})
+            assert not any(each.done() for each in waiting), "a change is no review"
+            with someone_else(tmp_path) as write:
+                write(PlanReviewed("main", changed["revision"], APPROVED, (Comment("go", "s1"),), ("s1",)))
+            for result in await asyncio.gather(*waiting):
+                review = result.structured_content["plan"]["review"]
+                assert (review["verdict"], review["by"], review["stale"]) == (APPROVED, "user", False)
+                assert review["comments"] == [{"text": "go", "step": "s1"}]
+
+    run(work)
+
+
+def test_a_review_that_the_model_has_not_read_is_not_waited_for(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with a_host(tmp_path, "--session", "s", "--wait", "0.3") as host:
+            await call(host, "set_plan", entries=["read"])
+            began = monotonic()
+            waited = await call(host, "get_plan", wait="review")
+            assert monotonic() - began >= 0.3
+            assert (waited["still_waiting"], waited["plan_id"]) == (True, "main")
+            assert "get_plan" in waited["hint"]
+            with someone_else(tmp_path) as write:
+                write(PlanReviewed("main", waited["revision"], CHANGES_REQUESTED))
+            assert (await call(host, "get_plan", wait="review"))["plan"]["review"]["verdict"] == CHANGES_REQUESTED
+            assert (await call(host, "get_plan", wait="review"))["still_waiting"]
+
+    run(work)
+
+
+def test_a_server_that_waits_says_so_and_that_is_no_change_of_the_plan(tmp_path: Path) -> None:
+    async def work() -> None:
+        main, _ = plan_uris("s", "main")
+        async with a_host(tmp_path, "--session", "s", "--wait", "0.1") as host:
+            await call(host, "set_plan", entries=["read"])
+            async with host.listen(resources_list_changed=True, resource_subscriptions=[main]) as news:
+                for _ in range(2):
+                    assert (await call(host, "get_plan", wait="review"))["still_waiting"]
+                with open_journal(tmp_path / "plans.db") as journal:
+                    recorded = [each for each in journal.read("s") if isinstance(each.event, ReviewAsked)]
+                assert [(each.by, each.event) for each in recorded] == [("agent", ReviewAsked("main"))]
+                await call(host, "update_plan", note="n")
+                assert await anext(news) == ResourceUpdated(main)
+                with someone_else(tmp_path) as write:
+                    write(PlanRemoved("main"))
+                assert await anext(news) == ResourcesListChanged(), "nothing else has changed before"
+
+    run(work)
+
+
+# Resources
+
+
+def test_plans_are_resources_to_read_as_markdown_and_as_json(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with a_host(tmp_path, "--session", "s/1 ü") as host:
+            assert (await host.list_resources()).resources == []
+            await call(host, "set_plan", entries=["read", {"content": "write", "status": "in_progress"}], summary="why")
+            await call(host, "set_plan", content="# Idea\n- [ ] try\n", plan_id="a?b")
+            main, idea = (await host.list_resources()).resources
+            assert (main.uri, main.name, main.description) == ("plan:///s%2F1%20%C3%BC/main", "main", "why")
+            assert (idea.uri, idea.title, idea.mime_type) == ("plan:///s%2F1%20%C3%BC/a%3Fb", "Idea", MARKDOWN)
+            [template] = (await host.list_resource_templates()).resource_templates
+            assert template.uri_template == "plan:///{session}/{plan_id}{?format}"
+            [text] = (await host.read_resource(main.uri)).contents
+            assert text.model_dump()["text"] == "> why\n\n- [ ] read\n- [~] write\n"
+            [known] = (await host.read_resource(idea.uri + "?format=json")).contents
+            assert known.mime_type == JSON
+            value = json.loads(known.model_dump()["text"])
+            assert value == (await call(host, "get_plan", plan_id="a?b"))["plan"]
+            for wrong in ("plan:///s%2F1%20%C3%BC/other", "plan:///other/main", "file:///etc/passwd", "plan:///"):
+                with pytest.raises(MCPError, match="plan"):
+                    await host.read_resource(wrong)
+
+    run(work)
+
+
+def test_a_host_without_a_handshake_listens_to_changes_that_others_make(tmp_path: Path) -> None:
+    async def work() -> None:
+        main, _ = plan_uris("s", "main")
+        async with a_host(tmp_path, "--session", "s") as host:
+            with someone_else(tmp_path) as write:
+                async with host.listen(resources_list_changed=True, resource_subscriptions=[main]) as news:
+                    write(PlanSet(ItemsPlan("main", (Entry("read", "high", "pending"),))))
+                    assert {await anext(news), await anext(news)} == {ResourcesListChanged(), ResourceUpdated(main)}
+                    write(PlanSet(MarkdownPlan("other", "# Other")))
+                    assert await anext(news) == ResourcesListChanged()
+                    write(PlanReviewed("main", 1, APPROVED))
+                    assert await anext(news) == ResourceUpdated(main)
+                    write(PlanRemoved("main"))
+                    assert {await anext(news), await anext(news)} == {ResourcesListChanged(), ResourceUpdated(main)}
+
+    run(work)
+
+
+@subscribes_as_of_old
+def test_a_host_with_a_handshake_is_notified_of_changes_that_others_make(tmp_path: Path) -> None:
+    async def work() -> None:
+        heard: list[tuple[str, str | None]] = []
+
+        async def hear(message: Any) -> None:
+            heard.append((message.method, getattr(message.params, "uri", None)))
+
+        listed = ("notifications/resources/list_changed", None)
+        main, as_json = plan_uris("s", "main")
+        async with a_host(tmp_path, "--session", "s", mode="legacy", message_handler=hear) as host:
+            with someone_else(tmp_path) as write:
+                write(PlanSet(ItemsPlan("main", (Entry("read", "high", "pending"),))))
+                await eventually(lambda: heard == [listed])
+                await host.subscribe_resource(as_json)
+                write(PlanChanged("main", None, (SetStatus("s1", "completed"),)))
+                updated = ("notifications/resources/updated", as_json)
+                await eventually(lambda: heard == [listed, updated])
+                await host.unsubscribe_resource(as_json)
+                write(PlanChanged("main", "unheard of"))
+                write(PlanRemoved("main"))
+                await eventually(lambda: heard == [listed, updated, listed])
+                with pytest.raises(MCPError, match="no plan of this session"):
+                    await host.subscribe_resource(main.replace("s/", "t/"))
+
+    run(work)
+
+
+# The prompt
+
+
+def test_a_prompt_teaches_when_a_plan_is_worth_making(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with a_host(tmp_path) as host:
+            [known] = (await host.list_prompts()).prompts
+            assert [argument.name for argument in known.arguments or ()] == ["task"]
+            [message] = (await host.get_prompt(known.name, {"task": "port it to Rust"})).messages
+            text = message.content.model_dump()["text"]
+            assert "whether the work needs a plan" in text
+            assert text.endswith("The work: port it to Rust")
+            assert all(schema["name"] in text for schema in tool_schemas("mcp"))
+            [message] = (await host.get_prompt(known.name)).messages
+            assert "The work:" not in message.content.model_dump()["text"]
+            with pytest.raises(MCPError, match="there is: plan"):
+                await host.get_prompt("other")
+
+    run(work)
+
+
+# Sessions
+
+
+def test_two_hosts_on_one_folder_share_its_session_and_lose_nothing(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with a_host(tmp_path) as one, a_host(tmp_path, mode="legacy") as other:
+            await call(one, "set_plan", entries=[f"step {number}" for number in range(20)])
+            [resource] = (await other.list_resources()).resources
+            async with one.listen(resource_subscriptions=[resource.uri]) as news:
+                await call(other, "update_plan", note="by the other one")
+                assert await anext(news) == ResourceUpdated(resource.uri)
+            turns = [(one, other)[number % 2] for number in range(20)]
+            changes = [
+                call(host, "update_plan", steps={f"s{number}": "completed"}) for number, host in enumerate(turns, 1)
+            ]
+            await asyncio.gather(*changes)
+            for host in (one, other):
+                assert (await call(host, "get_plan"))["plan"]["progress"] == "20 of 20 done"
+
+    run(work)
+    with open_journal(tmp_path / "plans.db") as journal:
+        [session] = journal.sessions()
+        first = next(iter(journal.read(session.id))).event
+        assert first == SessionOpened(agent="mcp", cwd=str(tmp_path))
+        assert session.id == find_session(journal, tmp_path)
+
+
+def test_the_plan_is_there_again_after_a_restart_and_gone_with_a_new_session(tmp_path: Path) -> None:
+    (tmp_path / "plan.md").write_text("- [ ] from a file\n")
+
+    async def work() -> None:
+        async with a_host(tmp_path) as host:
+            await call(host, "set_plan", path=str(tmp_path / "plan.md"))
+        async with a_host(tmp_path, "--folder", ".") as host:
+            assert (await call(host, "get_plan"))["plan"]["steps"][0]["content"] == "from a file"
+        async with a_host(tmp_path, "--new") as host:
+            assert (await call(host, "get_plan"))["plan"] is None
+
+    run(work)
+
+
+def a_session(journal: Journal, name: str, at: int, cwd: str | None) -> None:
+    journal.append(name, [Stamped(at, "relay", SessionOpened(agent="a", cwd=cwd))])
+    journal.append(name, [Stamped(at, "agent", PlanChanged("main", "n"))])
+
+
+def test_a_folder_means_its_latest_session_whoever_began_it(tmp_path: Path) -> None:
+    here, there, link = tmp_path / "here", tmp_path / "there", tmp_path / "link"
+    here.mkdir()
+    there.mkdir()
+    link.symlink_to(here)
+    with open_journal("memory:") as journal:
+        unknown = find_session(journal, here)
+        assert unknown == find_session(journal, here)
+        assert unknown != find_session(journal, there)
+        a_session(journal, "old", 1, str(here))
+        a_session(journal, "new", 5, str(link))
+        a_session(journal, "older", 2, str(here))
+        a_session(journal, "elsewhere", 9, str(there))
+        a_session(journal, "nowhere", 9, None)
+        a_session(journal, "hostile", 9, "\0")
+        assert find_session(journal, here) == "new"
+        journal.append("old", [Stamped(7, "agent", PlanChanged("main", "again"))])
+        assert find_session(journal, here) == "old"
+        assert new_session(here) != new_session(here)
+
+
+def test_no_plan_is_read_from_a_file_where_there_is_no_project(tmp_path: Path) -> None:
+    assert plan_folders(tmp_path) == (tmp_path,)
+    assert plan_folders(Path("/")) == ()
+    assert plan_folders(Path.home()) == ()
+
+
+# Processes
+
+
+def raw(method: str, number: int | None = None, **params: Any) -> bytes:
+    message: dict[str, Any] = {"jsonrpc": "2.0", "method": method, "params": params}
+    return json.dumps(message if number is None else {**message, "id": number}).encode() + b"\n"
+
+
+HELLO = raw(
+    "initialize",
+    1,
+    protocolVersion="2025-06-18",
+    capabilities={},
+    clientInfo={"name": "x", "version": "1"},
+) + raw("notifications/initialized")
+
+
+def a_process(folder: Path, *options: str) -> "subprocess.Popen[bytes]":
+    server = a_server(folder, *options)
+    return subprocess.Popen(
+        [server.command, *server.args],
+        cwd=folder,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+def test_rubbish_is_left_aside_and_half_an_emoji_is_mended(tmp_path: Path) -> None:
+    rubbish = b"rubbish\n\xff\xfe\n" + b"[" * 50_000 + b'\n{"jsonrpc": "2.0"}\n\n[]\n'
+    half = raw("tools/call", 2, name="set_plan", arguments={"entries": ["read \ud83d", "write 😀"]})
+    assert b"\\ud83d" in half
+    odd = raw("tools/call", 3, name="set_plan", arguments=[1]) + raw("tools/call", 4) + raw("no/such", 5)
+    with a_process(tmp_path) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdin.write(rubbish + HELLO + rubbish + half + odd + raw("tools/call", 6, name="get_plan"))
+        process.stdin.flush()
+        answers: dict[int, Any] = {}
+        while len(answers) < 6:
+            message = json.loads(process.stdout.readline())
+            answers |= {message["id"]: message} if "id" in message else {}
+        process.stdin.close()
+        assert process.wait(SECONDS) == 0
+        assert b"Traceback" not in process.stderr.read()
+    steps = answers[6]["result"]["structuredContent"]["plan"]["steps"]
+    assert [step["content"] for step in steps] == ["read \ufffd", "write 😀"]
+    assert all("error" in answers[number] for number in (3, 4, 5))
+
+
+@given(json_values, st.booleans())
+def test_a_mended_line_says_what_it_said(value: Any, ascii_only: bool) -> None:
+    line = json.dumps(value, ensure_ascii=ascii_only) + "\n"
+    assert json.loads(mended(line)) == value
+
+
+def test_a_client_that_goes_away_ends_the_server_without_a_word(tmp_path: Path) -> None:
+    with a_process(tmp_path) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdin.write(HELLO)
+        process.stdin.flush()
+        process.stdout.readline()
+        process.stdout.close()
+        process.stdin.write(raw("tools/list", 2))
+        process.stdin.flush()
+        process.stdin.close()
+        assert process.wait(SECONDS) == 0
+        assert process.stderr.read() == b""
+
+
+def test_an_interrupt_ends_the_server_at_once(tmp_path: Path) -> None:
+    with a_process(tmp_path) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(HELLO)
+        process.stdin.flush()
+        process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(SECONDS) == -signal.SIGINT
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--folder", "nowhere"], "the folder nowhere can't be used: No such file or directory"),
+        (["--folder", "file"], "file is not a folder"),
+        (["--session", " "], "the session has no name"),
+        (["--journal", "file"], "file"),
+        (["--wait", "soon"], "expected a number of seconds, found 'soon'"),
+        (["--wait", "nan"], "expected a number of seconds, found 'nan'"),
+        (["--session", "s", "--new"], "not allowed with argument --session"),
+    ],
+)
+def test_an_option_that_makes_no_sense_is_refused(tmp_path: Path, options: list[str], words: str) -> None:
+    (tmp_path / "file").write_text("not a journal, and not a folder")
+    command = [sys.executable, "-m", "planwire", "mcp", *options]
+    env = {**os.environ, "PLANWIRE_JOURNAL": str(tmp_path / "plans.db")}
+    result = subprocess.run(command, cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, check=False, env=env)
+    assert result.returncode == 2
+    assert words in result.stderr.decode()
+    assert b"Traceback" not in result.stderr
+
+
+def test_without_the_sdk_the_command_says_what_to_install() -> None:
+    code = "import sys; sys.modules['mcp'] = None; from planwire.cli import main; sys.exit(main(['mcp']))"
+    result = subprocess.run([sys.executable, "-c", code], input=b"", capture_output=True, check=False)
+    assert result.returncode == 2
+    assert result.stderr.decode() == "planwire: the MCP server needs the MCP SDK: pip install 'planwire[mcp]'\n"
+
+
+# Plans as texts
+
+
+@given(texts, st.none() | texts)
+def test_a_uri_names_one_plan(session: str, plan_id: str | None) -> None:
+    markdown, as_json = plan_uris(session, plan_id)
+    assert read_uri(markdown) == (session, plan_id, MARKDOWN)
+    assert read_uri(as_json) == (session, plan_id, JSON)
+
+
+@pytest.mark.parametrize("uri", ["", "plan://s/main", "plan:///s/a/b", "plan:///s/a?format=xml", "file:///s/a"])
+def test_a_uri_of_anything_else_names_none(uri: str) -> None:
+    assert read_uri(uri) is None
+
+
+@pytest.mark.parametrize(
+    ("plan", "title", "text"),
+    [
+        (ItemsPlan("p", (Entry("a\nb", None, "completed"), Entry("c", "low", "odd"))), "p", "- [x] a b\n- [ ] c (low)"),
+        (MarkdownPlan("p", "\n# Title\n\nprose\n"), "Title", "# Title\n\nprose"),
+        (FilePlan("p", "file:///plan.md"), "p", "The plan is in the file <file:///plan.md>."),
+        (OtherPlan(None, "_tree", {"n": 1}), "plan", 'A plan of the kind _tree:\n\n```json\n{"n":1}\n```'),
+    ],
+)
+def test_every_kind_of_plan_can_be_read_as_markdown(plan: Plan, title: str, text: str) -> None:
+    state = fold_all("s", [Recorded("s", 1, 1, "agent", PlanSet(plan))])
+    assert plan_title(state.plans[plan.id]) == title
+    assert plan_text(state, plan.id, MARKDOWN) == text + "\n"
+    assert json.loads(plan_text(state, plan.id, JSON))["plan_id"] == plan.id
+
+
+def test_notes_and_the_review_can_be_read_below_the_plan() -> None:
+    happened: list[Event] = [
+        PlanSet(MarkdownPlan("p", "# Idea")),
+        PlanChanged("p", "it is\nTOML"),
+        PlanReviewed("p", 2, CHANGES_REQUESTED, (Comment("smaller"), Comment("why?", "s1")), ()),
+        PlanChanged("p", "smaller now"),
+    ]
+    events = [Recorded("s", seq, seq, "agent", event) for seq, event in enumerate(happened, 1)]
+    assert plan_text(fold_all("s", events, SessionState("s")), "p", MARKDOWN) == (
+        "# Idea\n\n## Notes\n\n- it is TOML\n- smaller now\n\n## Reviews\n\n"
+        "- agent: changes requested (revision 2), which has changed since\n"
+        "- to be run: no step\n- plan: smaller\n- s1: why?\n"
+    )

@@ -1,0 +1,175 @@
+"""Changes of single steps, in lists and in texts."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from planwire import Entry, FilePlan, ItemsPlan, MarkdownPlan, Plan, PlanState, track
+from planwire.errors import PlanError, UneditableText, UnknownStep, UnmarkableStatus
+from planwire.model.changes import apply_changes
+from planwire.model.events import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
+
+LIST = ItemsPlan(
+    "p", (Entry("a", "high", "pending", {"m": 1}), Entry("b", "low", "pending"), Entry("c", None, "pending"))
+)
+TEXT = MarkdownPlan("p", "# Plan\n\nWhy.\n\n- [ ] a\n- [ ] b\n- [ ] c\n\nEnd.\n")
+A, B, C = ("s1", "a", "pending"), ("s2", "b", "pending"), ("s3", "c", "pending")
+BOTH = pytest.mark.parametrize("plan", [LIST, TEXT], ids=["list", "text"])
+
+
+def after(plan: Plan, *changes: StepChange) -> PlanState:
+    return apply_changes(track(plan), changes)
+
+
+def shown(state: PlanState) -> list[tuple[str, str, str]]:
+    return [(step.id, step.content, step.status) for step in state.steps]
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (SetStatus("s2", "completed"), [A, ("s2", "b", "completed"), C]),
+        (RewordStep("s2", "x y"), [A, ("s2", "x y", "pending"), C]),
+        (RemoveStep("s1"), [B, C]),
+        (RemoveStep("s3"), [A, B]),
+        (
+            AddStep("n"),
+            [A, B, C, ("s4", "n", "pending")],
+        ),
+        (
+            AddStep("n", "s1", status="in_progress"),
+            [A, ("s4", "n", "in_progress"), B, C],
+        ),
+        (
+            AddStep("n", ""),
+            [("s4", "n", "pending"), A, B, C],
+        ),
+        (MoveStep("s1", "s3"), [B, C, A]),
+        (MoveStep("s3", ""), [C, A, B]),
+        (MoveStep("s3", "s1"), [A, C, B]),
+    ],
+    ids=str,
+)
+def test_a_change_changes_its_step_and_no_other(plan: Plan, change: StepChange, expected: list[Any]) -> None:
+    assert shown(after(plan, change)) == expected
+
+
+@BOTH
+def test_ids_of_removed_steps_are_not_given_again(plan: Plan) -> None:
+    state = after(plan, RemoveStep("s3"), AddStep("new"), RemoveStep("s4"), AddStep("newer"))
+    assert [step.id for step in state.steps] == ["s1", "s2", "s5"]
+
+
+@BOTH
+def test_a_rewording_beyond_recognition_keeps_the_id(plan: Plan) -> None:
+    assert after(plan, RewordStep("s2", "something else entirely")).steps[1].id == "s2"
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "change", [SetStatus("s9", "completed"), MoveStep("s1", "s9"), AddStep("x", "s9"), RemoveStep("")]
+)
+def test_a_step_that_is_not_there_is_refused(plan: Plan, change: StepChange) -> None:
+    with pytest.raises(UnknownStep, match="its steps are: s1, s2, s3"):
+        after(plan, change)
+
+
+def test_what_is_not_changed_in_a_list_stays() -> None:
+    state = after(LIST, SetStatus("s1", "completed"), SetPriority("s2", "high"))
+    assert state.plan == ItemsPlan(
+        "p", (Entry("a", "high", "completed", {"m": 1}), Entry("b", "high", "pending"), Entry("c", None, "pending"))
+    )
+
+
+def test_what_is_not_changed_in_a_text_stays() -> None:
+    state = after(TEXT, RewordStep("s2", "bb"), AddStep("n", "s2"), RemoveStep("s3"))
+    assert state.plan == MarkdownPlan("p", "# Plan\n\nWhy.\n\n- [ ] a\n- [ ] bb\n- [ ] n\n\nEnd.\n")
+
+
+def test_a_text_keeps_its_own_layout() -> None:
+    text = "> 1) [x] a\r\n>    * [ ] nested\r\n> 2) [ ] b"
+    state = after(MarkdownPlan("p", text), AddStep("n", "s1"), AddStep("m", "s3"), AddStep("k", "s2"))
+    assert state.plan.content == (  # type: ignore[union-attr]
+        "> 1) [x] a\r\n>    * [ ] nested\r\n>    * [ ] k\r\n> 1) [ ] n\r\n> 2) [ ] b\r\n> 2) [ ] m\r\n"
+    )
+
+
+def test_a_step_goes_with_what_is_nested_in_it() -> None:
+    text = "- [ ] a\n  - [ ] a1\n  - [ ] a2\n- [ ] b\n"
+    assert [step.id for step in after(MarkdownPlan("p", text), MoveStep("s1", "s4")).steps] == ["s4", "s1", "s2", "s3"]
+    assert [step.id for step in after(MarkdownPlan("p", text), RemoveStep("s1")).steps] == ["s4"]
+
+
+def test_a_step_that_is_moved_to_another_level_is_indented_anew() -> None:
+    text = "- [ ] a\n  - [ ] a1\n- [ ] b\n  more of b\n"
+    state = after(MarkdownPlan("p", text), MoveStep("s3", "s2"))
+    assert state.plan.content == "- [ ] a\n  - [ ] a1\n  - [ ] b\n    more of b\n"  # type: ignore[union-attr]
+    back = apply_changes(state, [MoveStep("s3", "s1")])
+    assert back.plan.content == text  # type: ignore[union-attr]
+
+
+def test_a_step_can_not_be_moved_into_itself() -> None:
+    with pytest.raises(UneditableText, match="its own sub-steps"):
+        after(MarkdownPlan("p", "- [ ] a\n  - [ ] a1\n"), MoveStep("s1", "s2"))
+
+
+def test_a_text_without_tasks_gets_its_first_one() -> None:
+    assert after(MarkdownPlan("p", "# Plan"), AddStep("a")).plan == MarkdownPlan("p", "# Plan\n\n- [ ] a\n")
+    assert after(MarkdownPlan("p", ""), AddStep("a", status="completed")).plan == MarkdownPlan("p", "- [x] a\n")
+
+
+def test_a_change_that_would_break_the_text_is_refused() -> None:
+    with pytest.raises(UneditableText, match="set the plan again"):
+        after(TEXT, RewordStep("s1", ""))
+
+
+def test_texts_have_no_priorities_and_only_four_statuses() -> None:
+    with pytest.raises(PlanError, match="put it into their text"):
+        after(TEXT, SetPriority("s1", "high"))
+    with pytest.raises(UnmarkableStatus):
+        after(TEXT, SetStatus("s1", "blocked"))
+
+
+def test_a_file_has_no_steps_to_change() -> None:
+    with pytest.raises(PlanError, match="'file' has no steps"):
+        after(FilePlan("p", "file:///p.md"), AddStep("a"))
+
+
+words = st.text(st.characters(categories=["L", "N"]), min_size=1, max_size=8)
+
+
+@st.composite
+def changes(draw: st.DrawFn, ids: list[str]) -> StepChange:
+    """A change that can be made, of a plan with these ids."""
+    step = draw(st.sampled_from(ids))
+    others = [each for each in ids if each != step]
+    kinds: list[st.SearchStrategy[StepChange]] = [
+        st.builds(SetStatus, st.just(step), st.sampled_from(["pending", "in_progress", "completed", "cancelled"])),
+        st.builds(RewordStep, st.just(step), words),
+        st.builds(AddStep, words, st.sampled_from([None, "", *ids])),
+        st.builds(MoveStep, st.just(step), st.sampled_from(["", *others])),
+        *([st.builds(RemoveStep, st.just(step))] if others else []),
+    ]
+    return draw(st.one_of(kinds))
+
+
+@given(st.data(), st.sampled_from([LIST, TEXT]))
+def test_any_sequence_of_changes_does_to_a_plan_what_it_does_to_a_list_of_ids(data: st.DataObject, plan: Plan) -> None:
+    state = track(plan)
+    ids, born = ["s1", "s2", "s3"], 3
+    for _ in range(data.draw(st.integers(1, 8))):
+        change = data.draw(changes(ids))
+        state = apply_changes(state, [change])
+        match change:
+            case AddStep(after=behind):
+                born += 1
+                ids.insert(len(ids) if behind is None else ids.index(behind) + 1 if behind else 0, f"s{born}")
+            case MoveStep(step=step, after=behind):
+                ids.remove(step)
+                ids.insert(ids.index(behind) + 1 if behind else 0, step)
+            case RemoveStep(step=step):
+                ids.remove(step)
+        assert [step.id for step in state.steps] == ids

@@ -1,0 +1,168 @@
+"""The history of a session in words: whatever happened, there is a line for it."""
+
+import io
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+from rich.console import Console
+
+from planwire.acp.dialects import DIALECTS
+from planwire.cli.document import document
+from planwire.cli.export import acp_lines
+from planwire.model.events import (
+    ACP,
+    COMMENTED,
+    DISMISSED,
+    TOOLS,
+    AddStep,
+    Comment,
+    ContextCompacted,
+    Event,
+    MessageAdded,
+    MoveStep,
+    PlanChanged,
+    PlanRemoved,
+    PlanReviewed,
+    PlanSet,
+    Recorded,
+    RemoveStep,
+    ReviewAsked,
+    RewordStep,
+    SessionOpened,
+    SetPriority,
+    SetStatus,
+    StepChange,
+    TurnEnded,
+    WishWithdrawn,
+)
+from planwire.model.fold import SessionState
+from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
+from planwire.readmodel.compare import compare_states
+from planwire.readmodel.history import Moment, Word, history
+from planwire.readmodel.overview import overview
+from planwire.relay.reminder import STEERED, block, mark_message
+from planwire.relay.reminder import tell as tell_again
+from planwire.terminal.differences import difference_lines
+from planwire.terminal.history_lines import moment_line
+from planwire.terminal.records import session_record_view
+from tests.strategies import open_priorities, open_statuses, plan_ids, plans, texts
+
+steps = st.sampled_from(("s1", "s2", "s3", ""))
+step_changes: SearchStrategy[StepChange] = st.one_of(
+    st.builds(SetStatus, steps, open_statuses),
+    st.builds(RewordStep, steps, texts),
+    st.builds(SetPriority, steps, open_priorities),
+    st.builds(AddStep, texts, st.none() | steps),
+    st.builds(MoveStep, steps, steps),
+    st.builds(RemoveStep, steps),
+)
+ids = st.none() | st.just("p") | plan_ids
+comments = st.builds(Comment, texts, st.none() | steps)
+events: SearchStrategy[Event] = st.one_of(
+    st.builds(PlanSet, plans(ids), st.none() | texts, st.sampled_from((ACP, TOOLS))),
+    st.builds(PlanChanged, ids, st.none() | texts, st.lists(step_changes, max_size=3).map(tuple)),
+    st.builds(PlanRemoved, ids),
+    st.builds(PlanReviewed, ids, st.integers(0, 9), texts, st.lists(comments).map(tuple), answer=st.none() | texts),
+    st.builds(ReviewAsked, ids, st.lists(texts, max_size=3).map(tuple)),
+    st.builds(WishWithdrawn, ids, st.integers(0, 9)),
+    st.builds(TurnEnded, texts),
+    st.builds(MessageAdded, st.fixed_dictionaries({}, optional={"role": texts | st.none()})),
+    st.builds(ContextCompacted, reason=texts),
+    st.builds(SessionOpened, st.none() | texts, st.none() | texts, st.none() | texts, st.none() | texts),
+)
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.sampled_from(("agent", "user")), events), min_size=1, max_size=8), st.integers(20, 200))
+def test_whatever_happens_can_be_told_and_shown(told: list[tuple[str, Event]], width: int) -> None:
+    recorded = [Recorded("s", seq, seq * 1000, by, event) for seq, (by, event) in enumerate(told, start=1)]
+    console = Console(width=width, file=io.StringIO(), force_terminal=True)
+    for moment, before, state in history(recorded, SessionState("s")):
+        assert moment.seq == before.seq + 1 == state.seq
+        assert (moment.total is None) or 0 <= (moment.done or 0) <= moment.total
+        assert moment.event
+        line = moment_line(moment).plain
+        assert "\n" not in line
+        for text in difference_lines(before, state, compare_states(before, state)):
+            console.print(text)
+    glance = overview(state, 0, 1)
+    for height in (None, 3, 24):
+        console.print(session_record_view(state, glance, 10_000, {"s1"}, height))
+    assert document(state).startswith("# ")
+    for dialect in DIALECTS.values():
+        assert all(line.endswith("\n") for line in acp_lines(state, dialect))
+
+
+def told(*events: Event, by: str = "agent") -> Moment:
+    recorded = [Recorded("s", seq, 0, by, event) for seq, event in enumerate(events, start=1)]
+    return [moment for moment, _, _ in history(recorded, SessionState("s"))][-1]
+
+
+def plan(*texts: str) -> PlanSet:
+    return PlanSet(ItemsPlan("p", tuple(Entry(text, "medium", "pending") for text in texts)))
+
+
+@pytest.mark.parametrize(
+    ("before", "event", "words"),
+    [
+        (plan("a"), plan("a"), [Word("none", "sent again")]),
+        (plan("a", "b"), plan("b", "a"), [Word("moved", "b (2 → 1)", "s2")]),
+        (
+            plan("a"),
+            PlanSet(ItemsPlan("p", (Entry("a", "high", "_odd"),))),
+            [
+                Word("other", "a: _odd", "s1"),
+                Word("priority", "a: high priority", "s1"),
+            ],
+        ),
+        (plan("a"), PlanRemoved("p"), [Word("plan_removed", "plan removed")]),
+        (plan("a"), PlanChanged("q", "hm"), [Word("none", "there was no such plan"), Word("note", "hm")]),
+        (plan("a"), WishWithdrawn("p", 7), [Word("withdrawn", "the wish of event 7 was taken back")]),
+        (PlanSet(MarkdownPlan("m", "one")), PlanSet(MarkdownPlan("m", "one two")), [Word("text", "4 characters more")]),
+        (
+            PlanSet(MarkdownPlan("m", "one")),
+            PlanSet(MarkdownPlan("m", "two")),
+            [Word("text", "text rewritten: 3 → 3 characters")],
+        ),
+        (SessionOpened("x", title="old"), SessionOpened("x", title="new"), [Word("opened", "session: title new")]),
+    ],
+)
+def test_words_say_what_an_event_did(before: Event, event: Event, words: list[Word]) -> None:
+    assert list(told(before, event).words) == words
+
+
+def test_a_question_and_its_answer_are_said_with_the_options() -> None:
+    assert told(plan("a"), ReviewAsked("p", ("Yes", "No"))).words == (Word("asked", "asked for a review: Yes / No"),)
+    answer = PlanReviewed("p", 1, DISMISSED, (Comment("why?"),), answer="No")
+    words = [Word("dismissed", "dismissed: No (revision 1)"), Word("comment", "why?")]
+    assert list(told(plan("a"), answer, by="client").words) == words
+    assert told(plan("a"), PlanReviewed("p", 1, COMMENTED, (Comment("why?"),))).words == (Word("comment", "why?"),)
+
+
+def test_what_the_relay_told_the_agent_is_history_and_the_chat_is_not() -> None:
+    mark, text = block(tell_again(STEERED, []), "word")
+    again = told(MessageAdded(mark_message(mark, text, 1)))
+    reason = "The user has reviewed the plan or wishes it changed."
+    assert again.words == (Word("told", f"the agent was told its plan again: {reason}"),)
+    assert not again.is_message
+    assert told(MessageAdded({"role": "user", "content": "hello"})).is_message
+
+
+def test_a_plan_that_comes_back_is_no_change() -> None:
+    assert told(plan("a"), PlanRemoved("p"), plan("a", "b")).words == (Word("new", "back: 2 steps"),)
+
+
+def test_wishes_name_the_steps_that_they_are_about() -> None:
+    changes: tuple[StepChange, ...] = (
+        SetStatus("s1", "completed"),
+        RewordStep("s1", "b"),
+        SetPriority("s1", "high"),
+        MoveStep("s1", ""),
+        RemoveStep("s9"),
+    )
+    report = PlanSet(ItemsPlan("p", (Entry("a", "medium", "pending"),)), via=ACP)
+    words = told(report, PlanChanged("p", None, changes), by="user").words
+    assert [word.text for word in words] == ["a: completed", "a → b", "a: high priority", "a, first", "without s9"]
+    assert {word.kind for word in words} == {"wish"}

@@ -1,0 +1,434 @@
+"""What reaches the journal, and that a journal which fails is only counted."""
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from threading import Event as Flag
+
+import pytest
+
+from planwire.errors import DamagedJournal, JournalUnavailable
+from planwire.journal import Journal, Stamped, open_journal
+from planwire.model.events import (
+    ACP,
+    Event,
+    MessageAdded,
+    PlanChanged,
+    PlanReviewed,
+    PlanSet,
+    Recorded,
+    SessionOpened,
+    SetStatus,
+    TurnEnded,
+)
+from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
+from planwire.relay.actions import Known, Meet, Record
+from planwire.relay.backlog import Arrived, Backlog
+from planwire.relay.dedupe import QUIET, Dated, History, begin
+from planwire.relay.recorder import SLICE, Recorder
+from tests.agents.driving import wait_until
+
+PATIENCE = 20.0
+
+
+def a_plan(*contents: str, plan_id: str | None = None) -> PlanSet:
+    return PlanSet(ItemsPlan(plan_id, tuple(Entry(text, "low", "pending") for text in contents)), via=ACP)
+
+
+def a_text(content: str) -> PlanSet:
+    return PlanSet(MarkdownPlan("p", content), via=ACP)
+
+
+class Kept:
+    """A recorder with a journal in a file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.known: dict[str, Known] = {}
+        self.recorder = Recorder(lambda: open_journal(path), self.known.__setitem__)
+        self.recorder.start()
+
+    def record(self, *events: Event, session: str = "s1", fresh: bool = True, by: str = "agent") -> None:
+        self.recorder.put(Meet(session, fresh, "agent 1", "/p"), 0)
+        for event in events:
+            self.recorder.put(Record(session, event, by), 100)
+
+    def close(self) -> str | None:
+        return self.recorder.close(PATIENCE)
+
+    def events(self, session: str = "s1") -> list[Event]:
+        with open_journal(self.path) as journal:
+            return [recorded.event for recorded in journal.read(session)]
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Iterator[Kept]:
+    kept = Kept(tmp_path / "journal.db")
+    yield kept
+    kept.close()
+
+
+def test_what_happens_is_written_in_order(kept: Kept) -> None:
+    events: list[Event] = [SessionOpened("agent 1"), a_plan("a"), a_plan("b"), TurnEnded("end_turn")]
+    kept.record(*events)
+    assert kept.close() is None
+    assert kept.events() == events
+
+
+def test_a_review_is_of_the_revision_that_the_plan_had(kept: Kept) -> None:
+    kept.record(a_plan("a"), TurnEnded("end_turn"), a_plan("b"), PlanReviewed(None, 0, "approved"))
+    kept.close()
+    assert kept.events()[-1] == PlanReviewed(None, 3, "approved")
+
+
+def test_a_session_goes_on_in_another_process_and_nothing_is_doubled(kept: Kept) -> None:
+    kept.record(SessionOpened("agent 1", "client", "/p"), a_plan("a"))
+    kept.close()
+    later = Kept(kept.path)
+    later.record(SessionOpened("agent 1", "client", "/p"), a_plan("a"), a_plan("b"), fresh=False)
+    later.close()
+    assert later.events() == [SessionOpened("agent 1", "client", "/p"), a_plan("a"), a_plan("b")]
+
+
+def test_a_new_session_with_an_old_id_is_not_the_old_session(kept: Kept) -> None:
+    """Some agents count their sessions from 1 in every process."""
+    kept.record(SessionOpened("agent 1", None, "/p"), a_plan("old"))
+    kept.close()
+    for number in (2, 3):
+        later = Kept(kept.path)
+        later.record(SessionOpened("agent 1", None, "/p"), a_plan("new"))
+        later.close()
+        assert later.events(f"s1~{number}")[1] == a_plan("new")
+    loaded = Kept(kept.path)
+    loaded.record(a_plan("newest"), fresh=False)
+    loaded.close()
+    assert loaded.events("s1~3")[-1] == a_plan("newest")
+    assert loaded.events() == [SessionOpened("agent 1", None, "/p"), a_plan("old")]
+
+
+def test_another_agents_session_with_the_same_id_is_another_session(kept: Kept) -> None:
+    kept.record(SessionOpened("other 9", None, "/elsewhere"), a_plan("theirs"))
+    kept.close()
+    later = Kept(kept.path)
+    later.record(a_plan("ours"), fresh=False)
+    later.close()
+    assert later.events("s1~2") == [a_plan("ours")]
+
+
+def test_what_others_write_is_found_and_told(kept: Kept) -> None:
+    kept.record(a_plan("a"))
+    wait_until(lambda: "s1" in kept.known and kept.known["s1"].seq == 1)
+    with open_journal(kept.path) as journal:
+        journal.append("s1", [Stamped(0, "user", PlanChanged(None, changes=(SetStatus("s1", "completed"),)))])
+    wait_until(lambda: bool(kept.known["s1"].state.plans[None].wishes))
+    kept.record(a_plan("b"))
+    assert kept.close() is None
+    assert [type(event) for event in kept.events()] == [PlanSet, PlanChanged, PlanSet]
+
+
+def test_writers_in_between_cost_nothing(kept: Kept) -> None:
+    kept.record(a_plan("a"))
+    wait_until(lambda: "s1" in kept.known and kept.known["s1"].seq == 1)
+    with open_journal(kept.path) as journal:
+        for number in range(50):
+            journal.append("s1", [Stamped(0, "user", MessageAdded({"n": number}))])
+            kept.record(a_plan(f"plan {number}"))
+    assert kept.close() is None
+    events = kept.events()
+    assert [event for event in events if isinstance(event, PlanSet)] == [
+        a_plan("a"),
+        *(a_plan(f"plan {number}") for number in range(50)),
+    ]
+    assert len(events) == 101
+
+
+def test_an_event_that_cant_be_stored_costs_no_other(kept: Kept) -> None:
+    kept.record(a_plan("a"), MessageAdded({"no": {"json": object()}}), a_plan("b"))
+    assert "1 event could not be recorded" in (kept.close() or "")
+    assert kept.events() == [a_plan("a"), a_plan("b")]
+
+
+# -- journals that fail
+
+
+def test_a_file_that_is_no_journal_is_left_as_it_is_and_what_is_lost_is_counted(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+    path.write_bytes(b"precious notes" * 1000)
+    kept = Kept(path)
+    kept.record(a_plan("a"), a_plan("b"))
+    said = kept.close()
+    assert said is not None
+    assert said.startswith("2 events could not be recorded: ")
+    assert path.read_bytes() == b"precious notes" * 1000
+
+
+def test_a_journal_that_is_locked_for_a_while_gets_everything_afterwards(kept: Kept) -> None:
+    kept.record(a_plan("a"))
+    wait_until(lambda: "s1" in kept.known and kept.known["s1"].seq == 1)
+    lock = sqlite3.connect(kept.path, isolation_level=None)
+    lock.execute("BEGIN EXCLUSIVE")
+    kept.record(a_plan("b"))
+    lock.execute("ROLLBACK")
+    lock.close()
+    assert kept.close() is None
+    assert kept.events() == [a_plan("a"), a_plan("b")]
+
+
+def test_a_journal_that_is_locked_to_the_end_is_not_waited_for(kept: Kept) -> None:
+    kept.record(a_plan("a"))
+    wait_until(lambda: "s1" in kept.known and kept.known["s1"].seq == 1)
+    lock = sqlite3.connect(kept.path, isolation_level=None)
+    lock.execute("BEGIN EXCLUSIVE")
+    kept.record(a_plan("b"), a_plan("c"))
+    said = kept.recorder.close(0.5)
+    assert said is not None
+    assert said.startswith("2 events could not be recorded: ")
+    lock.close()
+
+
+class Failing:
+    """Opens a journal that fails so many times."""
+
+    def __init__(self, path: Path, *errors: Exception) -> None:
+        self.errors = list(errors)
+        self.path = path
+        self.tried = Flag()
+        self.opened = Flag()
+
+    def __call__(self) -> Journal:
+        self.tried.set()
+        if self.errors:
+            raise self.errors.pop(0)
+        self.opened.set()
+        return open_journal(self.path)
+
+
+def test_a_journal_that_can_be_opened_only_later_gets_everything(tmp_path: Path) -> None:
+    opening = Failing(tmp_path / "journal.db", JournalUnavailable("the disk is full"))
+    recorder = Recorder(opening, lambda _session, _known: None)
+    recorder.start()
+    recorder.put(Meet("s1", True), 0)
+    recorder.put(Record("s1", a_plan("a")), 1)
+    assert opening.opened.wait(PATIENCE)
+    assert recorder.close(PATIENCE) is None
+    with open_journal(opening.path) as journal:
+        assert journal.last_seq("s1") == 1
+
+
+def test_everything_is_counted_that_a_journal_did_not_take(tmp_path: Path) -> None:
+    """What came while it was tried again, too."""
+    refusing = Failing(tmp_path / "journal.db", *[JournalUnavailable("the disk is full")] * 100)
+    recorder = Recorder(refusing, lambda _session, _known: None)
+    recorder.start()
+    recorder.put(Meet("s1", True), 0)
+    recorder.put(Record("s1", a_plan("a")), 1)
+    assert refusing.tried.wait(PATIENCE)
+    recorder.put(Record("s1", a_plan("b")), 1)
+    recorder.put(Record("s1", TurnEnded("x")), 1)
+    assert recorder.close(PATIENCE) == "3 events could not be recorded: the disk is full"
+
+
+class Locked:
+    """Opens a journal that refuses to be written until it is free, and notes how much it was given at a time."""
+
+    def __init__(self, path: Path) -> None:
+        self.journal = open_journal(path)
+        self.append = self.journal.append
+        self.is_free = False
+        self.given: list[int] = []
+
+    def __call__(self) -> Journal:
+        self.journal.append = self._append  # type: ignore[method-assign]
+        return self.journal
+
+    def _append(self, session: str, events: Sequence[Stamped], expected_seq: int | None = None) -> tuple[Recorded, ...]:
+        self.given.append(len(events))
+        if not self.is_free:
+            raise JournalUnavailable("it is locked")
+        return self.append(session, events, expected_seq)
+
+
+def test_what_waits_for_a_journal_that_is_locked_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However often it is tried again."""
+    monkeypatch.setattr("planwire.relay.recorder.RETRY", 0.0)
+    locked = Locked(tmp_path / "journal.db")
+    recorder = Recorder(locked, lambda _session, _known: None)
+    recorder.start()
+    recorder.put(Meet("s1", True), 0)
+    for number in range(300):
+        recorder.put(Record("s1", a_plan(str(number))), 100)
+    recorder.wake()
+    wait_until(lambda: len(locked.given) > 20)
+    locked.is_free = True
+    assert recorder.close(PATIENCE) is None
+    assert max(locked.given[:20]) <= SLICE
+    with open_journal(tmp_path / "journal.db") as journal:
+        assert journal.last_seq("s1") == 300
+
+
+class Slow:
+    """Opens a journal, once it may."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.may = Flag()
+
+    def __call__(self) -> Journal:
+        assert self.may.wait(PATIENCE)
+        return open_journal(self.path)
+
+
+def put_before_it_is_open(path: Path, events: list[Event], size: int) -> str | None:
+    slow = Slow(path)
+    recorder = Recorder(slow, lambda _session, _known: None)
+    recorder.start()
+    recorder.put(Meet("s1", True), 0)
+    for event in events:
+        recorder.put(Record("s1", event), size)
+    slow.may.set()
+    return recorder.close(PATIENCE)
+
+
+def test_a_burst_of_long_plans_is_recorded_to_the_last(tmp_path: Path) -> None:
+    plans: list[Event] = [a_plan(*(f"{number} {step}" for step in range(20))) for number in range(300)]
+    assert put_before_it_is_open(tmp_path / "journal.db", plans, 2_300) is None
+
+
+def test_a_text_weighs_what_it_weighs_however_short_its_last_piece(tmp_path: Path) -> None:
+    texts: list[Event] = [a_text(f"{number}" + 200_000 * "x") for number in range(20)]
+    assert "could not be recorded: there were too many" in (put_before_it_is_open(tmp_path / "j.db", texts, 10) or "")
+
+
+def test_a_long_prompt_weighs_nothing_as_it_is_not_kept(tmp_path: Path) -> None:
+    turns: list[Event] = [SessionOpened(title="t"), *[TurnEnded("end_turn")] * 20]
+    assert put_before_it_is_open(tmp_path / "journal.db", turns, 1_000_000) is None
+
+
+@pytest.mark.parametrize("error", [DamagedJournal("it is broken"), OSError("no such disk"), RuntimeError("a bug")])
+def test_a_journal_that_is_beyond_help_is_given_up(error: Exception, tmp_path: Path) -> None:
+    recorder = Recorder(Failing(tmp_path / "journal.db", error), lambda _session, _known: None)
+    recorder.start()
+    recorder.put(Meet("s1", True), 0)
+    for _ in range(3):
+        recorder.put(Record("s1", TurnEnded("x")), 1)
+    assert recorder.close(PATIENCE) == f"3 events could not be recorded: {error}"
+
+
+# -- the backlog
+
+
+def arrived(event: Event, size: int = 1) -> Arrived:
+    return Arrived(Record("s1", event), 0, size)
+
+
+def test_a_full_backlog_keeps_the_newest_word_on_everything() -> None:
+    backlog = Backlog(most_records=2)
+    first, second = arrived(a_plan("1")), arrived(a_plan("2"))
+    rest = [
+        arrived(event) for event in (a_plan("3"), a_plan("x", plan_id="q"), TurnEnded("a"), a_plan("4"), TurnEnded("b"))
+    ]
+    for each in (first, second, *rest):
+        backlog.put(each)
+    assert backlog.displaced == 2
+    assert len(backlog) == 5
+    assert backlog.take() == [first, second, rest[1], rest[3], rest[4]]
+    assert backlog.take() == []
+    backlog.put(first)
+    assert backlog.take() == [first]
+
+
+def test_a_backlog_is_bounded_in_bytes_too() -> None:
+    backlog = Backlog(most_bytes=100)
+    for number in range(10):
+        backlog.put(arrived(a_plan(str(number)), size=60))
+    assert len(backlog) == 2
+    assert backlog.displaced == 8
+
+
+def test_a_backlog_is_taken_in_portions_and_in_order() -> None:
+    backlog = Backlog(most_records=4)
+    items = [arrived(a_plan(str(number)), size=10) for number in range(6)]
+    for each in items:
+        backlog.put(each)
+    assert backlog.displaced == 1  # the fifth, by the sixth
+    assert backlog.take(2) == items[:2]
+    assert backlog.wait(0)
+    later = arrived(a_plan("later"), size=10)
+    backlog.put(later)
+    assert backlog.take(most_bytes=25) == items[2:4]
+    assert backlog.take(most_bytes=1) == items[5:]  # never nothing
+    assert backlog.wait(0)
+    assert backlog.take() == [later]
+    assert not backlog.wait(0)
+
+
+@pytest.mark.parametrize("texts", [("# 1234567", "# 12345678"), ("# a", "# 12345678")])
+def test_what_was_taken_or_went_on_makes_room(texts: tuple[str, str]) -> None:
+    backlog = Backlog(most_bytes=20)
+    for text in texts:
+        backlog.put(streaming(text))
+    if texts[0] == "# a":
+        backlog.take(1)
+    for number in range(3):
+        backlog.put(arrived(a_plan(str(number)), size=5))
+    assert backlog.displaced == 0
+    assert len(backlog) == 4
+
+
+def streaming(content: str, session: str = "s1") -> Arrived:
+    return Arrived(Record(session, a_text(content), streams=True), 0, len(content))
+
+
+@pytest.mark.parametrize("most_records", [1, 2, 100])
+def test_a_text_that_streams_in_is_one_thing_that_waits(most_records: int) -> None:
+    backlog = Backlog(most_records)
+    first = arrived(TurnEnded("x"))
+    backlog.put(first)
+    for length in range(1, 20):
+        backlog.put(streaming("# A text that goes on"[:length]))
+    assert backlog.displaced == 0
+    assert backlog.take() == [first, streaming("# A text that goes on"[:19])]
+
+
+def test_a_text_that_does_not_go_on_is_no_beginning() -> None:
+    backlog = Backlog()
+    items = [streaming("# A"), streaming("# B"), streaming("# B", "s2"), arrived(a_text("# B c")), streaming("# B c d")]
+    for each in items:
+        backlog.put(each)
+    assert backlog.take() == items
+
+
+def test_reviews_of_several_plans_do_not_displace_each_other() -> None:
+    backlog = Backlog(most_records=1)
+    items = [arrived(TurnEnded("x")), *(arrived(PlanReviewed(plan_id, 0, "approved")) for plan_id in ("p", "q"))]
+    for each in items:
+        backlog.put(each)
+    assert backlog.take() == items
+
+
+def test_meetings_are_never_displaced() -> None:
+    backlog = Backlog(most_records=1)
+    for number in range(5):
+        backlog.put(Arrived(Meet(f"s{number}", True)))
+    assert len(backlog.take()) == 5
+
+
+# -- news
+
+
+def test_a_text_that_has_been_quiet_is_whole() -> None:
+    history = History(begin("s1"))
+    for at, content in enumerate(("# A", "# A b", "# A b c")):
+        assert history.take(Dated(Record("s1", a_text(content), streams=True), at)) == []
+    assert history.settle(QUIET) == []
+    (settled,) = history.settle(QUIET + 2)
+    assert settled.record.event == a_text("# A b c")
+    assert history.settle() == []
+
+
+def test_a_title_does_not_end_a_text_that_streams_in() -> None:
+    history = History(begin("s1"))
+    history.take(Dated(Record("s1", a_text("# A"), streams=True), 0))
+    assert len(history.take(Dated(Record("s1", SessionOpened(title="t")), 0))) == 1
+    assert history.take(Dated(Record("s1", a_text("# A b"), streams=True), 0)) == []
+    assert len(history.settle()) == 1

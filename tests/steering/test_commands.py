@@ -1,0 +1,174 @@
+"""What people do to a plan, and plans as text to be edited."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from planwire.errors import PlanError, StaleRevision, UneditableText, UnknownStep
+from planwire.model.changes import apply_changes
+from planwire.model.events import (
+    ACP,
+    APPROVED,
+    CHANGES_REQUESTED,
+    AddStep,
+    Comment,
+    Event,
+    PlanSet,
+    Recorded,
+    RewordStep,
+    SetStatus,
+)
+from planwire.model.fold import SessionState, fold
+from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
+from planwire.model.steps import PlanState, track
+from planwire.steering.commands import change, comment, review, select, withdraw
+from planwire.steering.plan_text import as_text, changes_in, merge
+
+
+def after(*events: Event, by: str = "user") -> SessionState:
+    state = SessionState("s")
+    for number, event in enumerate(events, start=1):
+        state = fold(state, Recorded("s", number, 0, by, event))
+    return state
+
+
+PLAN = ItemsPlan("main", (Entry("read", "high", "completed"), Entry("write", "medium", "pending")))
+
+
+def test_a_change_is_tied_to_the_revision_that_was_seen() -> None:
+    state = after(PlanSet(PLAN))
+    event = change(state, "main", 1, [SetStatus("s2", "completed")])
+    moved_on = fold(state, Recorded("s", 2, 0, "agent", event))
+    with pytest.raises(StaleRevision) as refused:
+        change(moved_on, "main", 1, [SetStatus("s2", "cancelled")])
+    assert refused.value.current == 2
+
+
+def test_what_can_not_be_done_is_not_written_down() -> None:
+    state = after(PlanSet(PLAN))
+    with pytest.raises(UnknownStep):
+        change(state, "main", None, [SetStatus("s9", "completed")])
+    with pytest.raises(PlanError, match="nothing is changed"):
+        change(state, "main", None, [], " ")
+    for empty in (AddStep(" "), RewordStep("s1", "\n")):
+        with pytest.raises(PlanError, match="give it a text"):
+            change(state, "main", None, [empty])
+    with pytest.raises(PlanError, match="there is no plan any more"):
+        review(state, None, None, APPROVED)
+    with pytest.raises(PlanError, match="no plan 'other'"):
+        review(state, "other", None, APPROVED)
+    with pytest.raises(UnknownStep):
+        select(state, "main", 1, ["s1", "s9"])
+    with pytest.raises(PlanError, match="no step is selected"):
+        select(state, "main", 1, [])
+    with pytest.raises(PlanError, match="says something"):
+        comment(state, "main", 1, [Comment(" ")])
+
+
+def test_a_review_says_which_revision_it_is_of() -> None:
+    state = after(PlanSet(PLAN), PlanSet(PLAN, "again"))
+    asked = review(state, "main", None, CHANGES_REQUESTED, [Comment("too vague", "s1"), Comment("hm")])
+    assert (asked.revision, asked.verdict, len(asked.comments)) == (2, CHANGES_REQUESTED, 2)
+    assert select(state, "main", 2, ["s2", "s2", "s1"]).selected == ("s2", "s1")
+
+
+def test_a_wish_can_be_taken_back_while_it_is_open() -> None:
+    agents_own = after(PlanSet(PLAN, via=ACP), by="agent")
+    wish = change(agents_own, "main", 1, [SetStatus("s2", "completed")])
+    wished = fold(agents_own, Recorded("s", 2, 0, "user", wish))
+    assert wished.plans["main"].state == agents_own.plans["main"].state
+    withdrawn = fold(wished, Recorded("s", 3, 0, "user", withdraw(wished, "main", 2)))
+    assert withdrawn.plans["main"].wishes == ()
+    with pytest.raises(PlanError, match="no wish of event 2"):
+        withdraw(withdrawn, "main", 2)
+
+
+# Plans as text
+
+
+def edited(state: PlanState, *lines: str) -> PlanState:
+    return apply_changes(state, changes_in("\n".join(lines), state))
+
+
+def shown(state: PlanState) -> list[tuple[str, str, str]]:
+    return [(step.id, step.content, step.status) for step in state.steps]
+
+
+def test_every_edit_of_the_text_is_a_change_of_the_plan() -> None:
+    before = track(PLAN)
+    assert as_text(before) == "[x] (high) read {s1}\n[ ] write {s2}\n"
+    now = edited(
+        before, "# a comment", "[~] write it down {s2}", "", "- [ ] (low) check", "[ ] publish", "[x] (high) read {s1}"
+    )
+    assert shown(now) == [
+        ("s2", "write it down", "in_progress"),
+        ("s3", "check", "pending"),
+        ("s4", "publish", "pending"),
+        ("s1", "read", "completed"),
+    ]
+    assert [step.priority for step in now.steps] == ["medium", "low", "medium", "high"]
+    assert shown(edited(before, "[x] (high) read {s1}")) == [("s1", "read", "completed")]
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("read {s1}", "line 1: a step looks like"),
+        ("[ ] {s1}", "line 1: a step looks like"),
+        ("[ ] read {s7}", "there is no step s7"),
+        ("[ ] read {s1}\n[ ] again {s1}", "line 2: the step s1 is there twice"),
+    ],
+)
+def test_a_text_that_can_not_be_read_says_where(line: str, problem: str) -> None:
+    with pytest.raises(UneditableText, match=problem):
+        changes_in(line, track(PLAN))
+
+
+def test_a_checklist_in_a_text_is_edited_the_same_way() -> None:
+    before = track(MarkdownPlan("p", "# Work\n\n- [ ] read\n- [ ] write\n\nThe end.\n"))
+    now = edited(before, "[x] read it all {s1}", "[ ] check", "[ ] write {s2}")
+    assert isinstance(now.plan, MarkdownPlan)
+    assert now.plan.content == "# Work\n\n- [x] read it all\n- [ ] check\n- [ ] write\n\nThe end.\n"
+    with pytest.raises(PlanError, match="no steps"):
+        as_text(track(MarkdownPlan("p", "only prose")))
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(("read", "(low) x", "a {s1}", "b # c", "- d")), st.sampled_from("~x -")), min_size=1
+    ),
+    st.randoms(use_true_random=False),
+)
+def test_a_text_in_any_order_and_with_any_lines_left_out_gives_just_that(
+    lines: list[tuple[str, str]], luck: object
+) -> None:
+    statuses = {"~": "in_progress", "x": "completed", " ": "pending", "-": "cancelled"}
+    before = track(ItemsPlan("p", tuple(Entry(text, "medium", statuses[box]) for text, box in lines)))
+    assert changes_in(as_text(before), before) == ()
+    kept = [line for line in as_text(before).splitlines() if luck.random() < 0.7]  # type: ignore[attr-defined]
+    luck.shuffle(kept)  # type: ignore[attr-defined]
+    now = apply_changes(before, changes_in("\n".join(kept), before))
+    assert [step.id for step in now.steps] == [line[line.rindex("{") + 1 : -1] for line in kept]
+
+
+def test_changes_that_were_meant_for_an_earlier_plan_are_merged() -> None:
+    before = track(PLAN)
+    mine = changes_in("[x] (high) read {s1}\n[x] write {s2}\n[ ] check\n", before)
+    now = apply_changes(before, changes_in("[x] (high) read it {s1}\n[ ] write {s2}\n", before))
+    merged = merge(mine, before, now)
+    assert merged.disputed == ()
+    assert shown(apply_changes(now, merged.changes)) == [
+        ("s1", "read it", "completed"),
+        ("s2", "write", "completed"),
+        ("s3", "check", "pending"),
+    ]
+
+
+def test_a_step_that_both_changed_is_for_the_person_to_decide_again() -> None:
+    before = track(PLAN)
+    mine = changes_in("[x] (high) read {s1}\n[x] write {s2}\n[ ] check\n", before)
+    now = apply_changes(before, changes_in("[x] (high) read {s1}\n[~] write {s2}\n", before))
+    merged = merge(mine, before, now)
+    assert merged.disputed == ("s2",)
+    gone = apply_changes(before, changes_in("[x] (high) read {s1}\n", before))
+    assert merge(mine, before, gone).disputed == ("s2", "the new step 'check'")

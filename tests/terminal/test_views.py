@@ -1,0 +1,115 @@
+"""Plans in a real terminal: colour, live updates, one key at a time."""
+
+import io
+import os
+import pty
+import select
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from rich.console import Console
+
+from planwire import Entry, ItemsPlan, MarkdownPlan, track
+from planwire.readmodel.plain_text import one_line, printable
+from planwire.terminal.views import plan_view
+
+CONVERSATIONS = Path(__file__).parents[1] / "conversations"
+PATIENCE = 20.0
+
+
+class Terminal:
+    """A program on the other side of a pseudo-terminal."""
+
+    def __init__(self, descriptor: int) -> None:
+        self.descriptor = descriptor
+        self.seen = b""
+
+    def wait_for(self, words: bytes) -> None:
+        """Read until the words were printed, within a bound."""
+        end = time.monotonic() + PATIENCE
+        while words not in self.seen:
+            assert time.monotonic() < end, f"{words!r} did not come; seen: {self.seen[-500:]!r}"
+            if select.select([self.descriptor], [], [], 0.5)[0]:
+                try:
+                    self.seen += os.read(self.descriptor, 65536)
+                except OSError:
+                    assert words in self.seen, f"it ended without {words!r}: {self.seen[-500:]!r}"
+
+    def type(self, keys: bytes) -> None:
+        self.seen = b""
+        os.write(self.descriptor, keys)
+
+
+@contextmanager
+def running(*arguments: str) -> Iterator[Terminal]:
+    pid, descriptor = pty.fork()
+    if pid == 0:
+        os.environ |= {"TERM": "xterm-256color", "COLUMNS": "90", "LINES": "30"}
+        os.environ.pop("NO_COLOR", None)
+        os.execv(sys.executable, [sys.executable, "-W", "ignore", "-m", "planwire", *arguments])
+    try:
+        yield Terminal(descriptor)
+    finally:
+        os.close(descriptor)
+        os.waitpid(pid, 0)
+
+
+def rendered(plan: ItemsPlan | MarkdownPlan, height: int | None = None) -> str:
+    console = Console(width=80, file=io.StringIO(), highlight=False)
+    console.print(plan_view(track(plan), height=height))
+    return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]
+
+
+def test_a_terminal_gets_colour() -> None:
+    with running("replay", str(CONVERSATIONS / "claude-agent-acp-0.99.0-tasktools.jsonl")) as terminal:
+        terminal.wait_for(b"\x1b[32m")
+        terminal.wait_for(b"2/2")
+
+
+def test_step_waits_for_enter_and_q_stops() -> None:
+    with running("replay", str(CONVERSATIONS / "claude-code-acp-0.16.2.jsonl"), "--step") as terminal:
+        terminal.wait_for(b"Enter: next")
+        assert b"#2" not in terminal.seen
+        terminal.type(b"\n")
+        terminal.wait_for(b"#2")
+        terminal.wait_for(b"Enter: next")
+        terminal.type(b"q\n")
+        terminal.wait_for(b"q")
+        assert b"#3" not in terminal.seen
+
+
+def test_the_demo_plays_live() -> None:
+    with running("demo", "--speed", "40") as terminal:
+        terminal.wait_for(b"0/6")
+        terminal.wait_for(b"6/6")
+        terminal.wait_for(b"What to try next")
+
+
+def test_a_long_plan_is_shown_around_its_current_step() -> None:
+    entries = [Entry(f"step {number}", "medium", "completed" if number < 50 else "pending") for number in range(100)]
+    entries[50] = Entry("here", "medium", "in_progress")
+    shown = rendered(ItemsPlan("long", tuple(entries)), height=9)
+    assert "▶ here" in shown
+    assert "⋮ 47 more, 47 done" in shown
+    assert "⋮ 44 more, 0 done" in shown
+
+
+def test_a_long_proposal_is_cut_where_room_is_short() -> None:
+    text = "# Title\n\n" + "\n\n".join(f"Paragraph {number}" for number in range(50))
+    assert "Paragraph 3" not in rendered(MarkdownPlan("p", text), height=6)
+    assert "Paragraph 49" in rendered(MarkdownPlan("p", text))
+
+
+def test_odd_statuses_and_priorities_are_shown_as_they_are() -> None:
+    shown = rendered(ItemsPlan("p", (Entry("a", "_urgent", "_blocked"), Entry("b", "low", "cancelled"))))
+    assert "? a  _urgent  _blocked" in shown
+    assert "✗ b  low" in shown
+    assert "0/1  1 cancelled" in shown
+
+
+def test_safe_text_keeps_what_people_write() -> None:
+    assert printable("tabs\tand\nlines, ünïcode, 日本, 👍🏽") == "tabs\tand\nlines, ünïcode, 日本, 👍🏽"
+    assert one_line("a\n b\t\tc") == "a b c"

@@ -1,0 +1,458 @@
+"""`planwire watch` on a terminal: the app through Textual's pilot, and once in a terminal of its own."""
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+
+import pytest
+from rich.cells import cell_len
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from planwire.journal import Stamped, open_journal
+from planwire.model.events import ACP, PlanSet, SessionOpened, TurnEnded
+from planwire.model.plan import Entry, FilePlan, ItemsPlan
+from planwire.readmodel.overview import Overview
+from planwire.terminal.history_screen import DifferenceView, HistoryScreen, MomentList
+from planwire.terminal.lines_view import LinesView
+from planwire.terminal.overview_screen import OverviewScreen, SessionList, StateBar
+from planwire.terminal.panel import PlanPanel
+from planwire.terminal.session_screen import SessionHead, SessionScreen
+from planwire.terminal.slider import Slider
+from planwire.terminal.themes import DARK, LIGHT, terminal_is_light
+from planwire.terminal.watch_app import WatchApp
+from tests.journals import FIRST, HOSTILE, SECOND, THIRD, add, filled_journal, items
+from tests.terminal.test_panel import on_a_loop
+from tests.terminal.test_views import running
+from tests.waiting import eventually, until
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Path:
+    return filled_journal(tmp_path / "journal.db", str(tmp_path / "project"))
+
+
+@asynccontextmanager
+async def watching(
+    journal: Path, session: str | None = None, here: Path | None = None, size: tuple[int, int] = (100, 30)
+) -> AsyncIterator[tuple[WatchApp, "Pilot[None]"]]:
+    def is_here(glance: Overview) -> bool:
+        return glance.cwd == str(here)
+
+    with open_journal(journal) as opened:
+        app = WatchApp(opened, session, is_here if here else None)
+        async with app.run_test(size=size) as pilot:
+            await eventually(lambda: not app.sessions.loading)
+            await pilot.pause()
+            yield app, pilot
+
+
+def seen(app: WatchApp, kind: type[LinesView] = LinesView) -> str:
+    """What is on the screen, as text."""
+    views = [each for each in app.screen.query(kind) if each.is_mounted and each.region.height]
+    return "\n".join(line.text for view in views for line in view.in_sight())
+
+
+async def shows(app: WatchApp, *words: str, kind: type[LinesView] = LinesView) -> None:
+    await eventually(lambda: app.screen.is_mounted)
+    try:
+        await eventually(lambda: all(word in seen(app, kind) for word in words), 10)
+    except AssertionError:
+        raise AssertionError(f"{words} are not all on the screen:\n{seen(app, kind)}") from None
+
+
+def update(journal: Path, *statuses: str, session: str = FIRST) -> None:
+    add(journal, session, "agent", PlanSet(items(None, *statuses), via=ACP))
+
+
+# -- the overview
+
+
+@on_a_loop
+async def test_the_overview_has_every_session_at_a_glance(journal: Path) -> None:
+    async with watching(journal) as (app, _):
+        await shows(app, "Mend the redirect", "1 / 3", "Write a test", "claude-agent-acp 0.99.0", "running")
+        await shows(app, "tools", "my agent", "stopped", "Build anew", "2 / 2", "done", "/elsewhere", "3 d")
+        await shows(app, "All 3   Running 1   Waiting 0   Stopped 1   Done 1", kind=StateBar)
+        rows = app.screen.query_one(SessionList)
+        assert list(rows.keys) == [FIRST, THIRD, SECOND]
+
+
+@on_a_loop
+async def test_sessions_are_searched_and_filtered(journal: Path) -> None:
+    async with watching(journal) as (app, pilot):
+        rows = app.screen.query_one(SessionList)
+        await pilot.press("slash", *"my AGENT")
+        await eventually(lambda: list(rows.keys) == [THIRD])
+        await pilot.press(*" nothing")
+        await shows(app, "nothing like this", "All 0")
+        await pilot.press("escape")
+        await eventually(lambda: len(rows.keys) == 3)
+        assert app.screen.query_one(Input).value == ""
+        await pilot.press("s")
+        assert list(rows.keys) == [FIRST]
+        await pilot.press("s", "s", "s")
+        assert list(rows.keys) == [SECOND]
+        await pilot.click(StateBar, offset=(2, 0))
+        assert len(rows.keys) == 3
+
+
+@on_a_loop
+async def test_a_session_is_opened_with_keys_and_with_the_mouse(journal: Path) -> None:
+    async with watching(journal) as (app, pilot):
+        await pilot.press("down", "enter")
+        await shows(app, "tools", "stopped (cancelled)", kind=SessionHead)
+        await shows(app, "Why       People notice it.", "■ Write a test  stopped", kind=PlanPanel)
+        await pilot.press("escape")
+        assert isinstance(app.screen, OverviewScreen)
+        await pilot.click(SessionList, offset=(5, 0))
+        await pilot.click(SessionList, offset=(5, 1))
+        await shows(app, "Mend the redirect", kind=SessionHead)
+
+
+@on_a_loop
+async def test_a_wide_terminal_shows_the_session_beside_the_list(journal: Path) -> None:
+    async with watching(journal, size=(140, 30)) as (app, pilot):
+        await shows(app, "○ Mend it", kind=PlanPanel)
+        await pilot.press("end")
+        await shows(app, "2 / 2  100 %", kind=PlanPanel)
+        await pilot.resize_terminal(90, 30)
+        await eventually(lambda: not app.screen.query_one(PlanPanel).region.width)
+        await pilot.press("home")
+        await pilot.resize_terminal(160, 30)
+        await shows(app, "○ Mend it", kind=PlanPanel)
+
+
+@on_a_loop
+async def test_the_cursor_stays_on_its_session_when_others_change(journal: Path) -> None:
+    async with watching(journal) as (app, pilot):
+        rows = app.screen.query_one(SessionList)
+        await pilot.press("end")
+        assert rows.cursor == SECOND
+        add(journal, THIRD, "agent", PlanSet(items("main", "pending")))
+        add(journal, "new", "agent", SessionOpened("x", None, None, "A new one"), PlanSet(items("main", "pending")))
+        await shows(app, "A new one")
+        assert rows.cursor == SECOND
+
+
+@on_a_loop
+async def test_five_hundred_sessions_are_a_list_like_any_other(tmp_path: Path) -> None:
+    path = tmp_path / "many.db"
+    with open_journal(path) as journal:
+        for number in range(500):
+            journal.append(f"s{number:03}", [Stamped(500_000 - number, "agent", PlanSet(items("main", "pending")))])
+    async with watching(path) as (app, pilot):
+        rows = app.screen.query_one(SessionList)
+        await eventually(lambda: len(rows.keys) == 500)
+        before = rows.drawn
+        await pilot.press("end")
+        await shows(app, "s499")
+        assert rows.drawn - before <= 3 * rows.size.height
+
+
+# -- where it begins
+
+
+@on_a_loop
+async def test_it_begins_with_the_latest_session_of_the_folder_and_takes_up_one_that_begins(
+    journal: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "project"
+    async with watching(journal, here=folder) as (app, pilot):
+        await shows(app, "Mend the redirect", kind=SessionHead)
+        add(journal, "far", "agent", SessionOpened("x", None, "/far", "Far away"), PlanSet(items("main", "pending")))
+        opened = SessionOpened("new agent", None, str(folder), "A new one")
+        add(journal, "fresh", "agent", opened, PlanSet(items("main", "pending")))
+        await shows(app, "A new one", kind=SessionHead)
+        update(journal, "completed", "completed", "in_progress")
+        await eventually(lambda: any(each.id == FIRST and each.done == 2 for each in app.sessions.glances()))
+        await eventually(lambda: app._due is None and not app._news)
+        assert "A new one" in seen(app, SessionHead), "two that work at the same time don't take turns"
+        await pilot.press("escape")
+        await shows(app, "this folder", "A new one", "Mend the redirect")
+        assert "Far away" not in seen(app)
+        add(journal, FIRST, "agent", TurnEnded("end_turn"))
+        await shows(app, "waiting")
+        assert isinstance(app.screen, OverviewScreen), "who has looked around is not pulled away"
+        await pilot.press("a")
+        await shows(app, "Far away")
+
+
+@on_a_loop
+async def test_a_folder_without_sessions_says_so(journal: Path, tmp_path: Path) -> None:
+    async with watching(journal, here=tmp_path) as (app, _):
+        await shows(app, "no session in this folder yet; a shows those of all folders")
+
+
+# -- a session
+
+
+@on_a_loop
+async def test_a_session_is_live_and_draws_only_what_changed(journal: Path) -> None:
+    async with watching(journal, FIRST) as (app, pilot):
+        await shows(app, "1 / 3", "▶ Write a test", "☆ Check the logout   new step, “soon” user", "› Small commits")
+        await shows(app, "Review    changes requested (revision 4) · to run: Write a test; Mend it")
+        await shows(app, "design  proposal", "The first word.")
+        update(journal, "completed", "pending", "pending")
+        await shows(app, "1 / 3", "○ Write a test  ▸ to run", "the plan has changed")
+        panel = app.screen.query_one(PlanPanel)
+        await pilot.pause()
+        drawn = panel.drawn
+        update(journal, "completed", "completed", "in_progress")
+        await shows(app, "2 / 3", "✔ Write a test  ●", "▶ Mend it  ▸ to run  ●")
+        await pilot.pause()
+        assert panel.drawn - drawn < panel.size.height
+        drawn = panel.drawn
+        update(journal, "completed", "completed", "in_progress")
+        add(journal, FIRST, "relay", SessionOpened(None, None, None, "Renamed"))
+        await shows(app, "Renamed", kind=SessionHead)
+        await pilot.pause()
+        assert panel.drawn - drawn <= 2, "what was sent again is not drawn again, but for when it was"
+
+
+@on_a_loop
+async def test_a_plan_file_is_followed_on_disk(journal: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    file = folder / "plan.md"
+    file.write_text("# Notes\n- [ ] one\n")
+    add(journal, FIRST, "agent", PlanSet(FilePlan("notes", file.as_uri()), via=ACP))
+    add(journal, FIRST, "agent", PlanSet(FilePlan("secret", "file:///etc/passwd"), via=ACP))
+    async with watching(journal, FIRST, size=(200, 50)) as (app, _):
+        await shows(app, "○ one", file.as_uri(), "/etc/passwd is not a .md file")
+        file.write_text("# Notes\n- [x] one\n- [ ] two\n")
+        await shows(app, "✔ one", "○ two", "1 / 2")
+
+
+@on_a_loop
+async def test_plans_are_copied_as_markdown(journal: Path) -> None:
+    async with watching(journal, FIRST) as (app, pilot):
+        await shows(app, "1 / 3")
+        await pilot.press("y")
+        assert app.clipboard == (
+            "# Plan\n\n- [x] Read the code\n- [~] Write a test\n- [ ] Mend it\n\n# Design\n\nThe first word.\n"
+        )
+
+
+@on_a_loop
+async def test_a_session_that_is_forgotten_says_so(journal: Path) -> None:
+    async with watching(journal, FIRST) as (app, _):
+        await shows(app, "1 / 3")
+        with open_journal(journal) as opened:
+            opened.forget(FIRST)
+        await shows(app, "this session is not in the journal any more")
+
+
+@on_a_loop
+async def test_hostile_names_stay_words(journal: Path) -> None:
+    add(journal, "z", HOSTILE, SessionOpened(HOSTILE, HOSTILE, HOSTILE, f"[bold]{HOSTILE}"), TurnEnded(HOSTILE))
+    add(journal, "z", HOSTILE, PlanSet(items(HOSTILE, HOSTILE), HOSTILE))
+    async with watching(journal, "z") as (app, pilot):
+        await shows(app, "[bold]x�]0;pwned", "? Read the code")
+        await pilot.press("h")
+        await shows(app, "History of [bold]x�]0;pwned", "+ new: 1 step")
+        assert not any(sign in app.export_screenshot() for sign in "\x1b\x07\x9b\u202e")
+
+
+# -- the history
+
+
+@on_a_loop
+async def test_the_plan_is_shown_as_it_was(journal: Path) -> None:
+    async with watching(journal, FIRST) as (app, pilot):
+        await shows(app, "1 / 3")
+        await pilot.press("h")
+        await shows(app, "History of Mend the redirect", "6 changes", "As it was at event 6", "6 of 6", "user  plan")
+        await shows(app, "✔ Read the code  ·  ▶ Write a test", "☆ add Check the logout", kind=MomentList)
+        await pilot.press("left", "left", "left", "left")
+        await shows(app, "As it was at event 2")
+        await shows(app, "▶ Read the code", "0 / 3", kind=PlanPanel)
+        await pilot.press("left", "left")
+        await shows(app, "As it was at event 1", "there was no plan")
+        await pilot.press("down", "up", "up", "up")
+        await shows(app, "As it was at event 4")
+        await pilot.press("escape")
+        assert isinstance(app.screen, SessionScreen)
+
+
+@on_a_loop
+async def test_the_slider_goes_to_any_moment(journal: Path) -> None:
+    async with watching(journal, FIRST) as (app, pilot):
+        await shows(app, "1 / 3")
+        await pilot.press("h")
+        await shows(app, "As it was at event 6")
+        slider = app.screen.query_one(Slider)
+        await pilot.click(slider, offset=(1, 1))
+        await shows(app, "As it was at event 1")
+        await pilot.mouse_down(slider, offset=(1, 1))
+        place = (1 + slider.size.width * 3 // 5, 1)
+        await pilot.hover(slider, offset=place)
+        await pilot.mouse_up(slider, offset=place)
+        await shows(app, "As it was at event 4")
+        assert slider.place == 3
+
+
+@on_a_loop
+async def test_any_two_moments_are_compared(journal: Path) -> None:
+    async with watching(journal, FIRST) as (app, pilot):
+        await shows(app, "1 / 3")
+        await pilot.press("h")
+        await shows(app, "As it was at event 6")
+        await pilot.press("left", "left", "d")
+        await shows(app, "What changed from event 3 to 4")
+        await shows(app, "▶ Write a test  pending → in_progress", kind=DifferenceView)
+        await pilot.press("m", "end")
+        await shows(app, "What changed from event 1 to 4")
+        await shows(app, "plan new", "+ ✔ Read the code", kind=DifferenceView)
+        await pilot.press("home")
+        await shows(app, "What changed from event 4 to 6")
+        await shows(app, "design new", kind=DifferenceView)
+        await pilot.press("d")
+        await shows(app, "The first word.", kind=PlanPanel)
+
+
+@on_a_loop
+async def test_the_history_goes_on_while_one_looks(journal: Path) -> None:
+    async with watching(journal, FIRST) as (app, pilot):
+        await shows(app, "1 / 3")
+        await pilot.press("h")
+        await shows(app, "6 changes")
+        update(journal, "completed", "completed", "in_progress")
+        await shows(app, "7 changes", "As it was at event 7", "2 / 3")
+        await pilot.press("left", "left")
+        await shows(app, "As it was at event 5")
+        update(journal, "completed", "completed", "completed")
+        await shows(app, "8 changes", "As it was at event 5")
+        assert isinstance(app.screen, HistoryScreen)
+
+
+# -- the screen
+
+
+@pytest.mark.parametrize("size", [(60, 15), (119, 40), (200, 60)])
+@on_a_loop
+async def test_every_screen_fits_any_size(journal: Path, size: tuple[int, int]) -> None:
+    long = " ".join(["a title that is longer than any terminal is wide"] * 8)
+    entry = Entry(f"{long} ", "high", "in_progress")
+    add(journal, long, long, SessionOpened(long, long, long, long), PlanSet(ItemsPlan(long, (entry,) * 3), long))
+    async with watching(journal, size=size) as (app, pilot):
+        for keys in (("enter",), ("h",), ("d",)):
+            await shows(app, "a title that")
+            for view in app.screen.query(LinesView):
+                if view.region.width:
+                    assert view.region.right <= size[0]
+                    assert view.region.bottom <= size[1]
+                    for line in view.in_sight():
+                        assert cell_len(line.text) <= view.size.width, line.text
+            await pilot.press(*keys)
+            await pilot.pause()
+
+
+@on_a_loop
+async def test_keys_are_shown_and_the_theme_can_be_changed(journal: Path) -> None:
+    async with watching(journal) as (app, pilot):
+        words = ("Open", "Search", "State", "History", "Keys", "Quit")
+        await eventually(lambda: all(word in app.export_screenshot() for word in words))
+        assert app.theme == DARK.name
+        await pilot.press("t")
+        assert app.theme == LIGHT.name
+        await pilot.press("question_mark")
+        await eventually(lambda: app.screen.query("HelpPanel"))
+        await pilot.press("question_mark")
+        await eventually(lambda: not app.screen.query("HelpPanel"))
+        await pilot.press("q")
+        await eventually(lambda: not app.is_running)
+
+
+def test_a_background_is_known_from_the_terminal_or_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for answer, light in (
+        (b"\x1b]11;rgb:ffff/ffff/f0f0\x1b\\\x1b[?62;c", True),
+        (b"\x1b]11;rgb:1e/1e/2e\x07\x1b[?62;c", False),
+    ):
+        monkeypatch.setattr("planwire.terminal.themes._asked", lambda answer=answer: answer)
+        assert terminal_is_light() is light
+    monkeypatch.setattr("planwire.terminal.themes._asked", lambda: b"\x1b[?62;c")
+    assert terminal_is_light() is False
+    monkeypatch.setenv("COLORFGBG", "0;15")
+    assert terminal_is_light() is True
+
+
+# -- real terminals
+
+
+@contextmanager
+def tmux(command: str, tmp_path: Path) -> Iterator["Tmux"]:
+    if shutil.which("tmux") is None:
+        pytest.skip("tmux is not installed")
+    terminal = Tmux(str(tmp_path / "tmux.sock"))
+    try:
+        terminal.run("-f", os.devnull, "new-session", "-d", "-s", "planwire", "-x", "100", "-y", "30", command)
+        yield terminal
+    finally:
+        terminal.run("kill-session", "-t", "planwire", check=False)
+
+
+class Tmux:
+    """A terminal of our own, behind a socket of our own."""
+
+    def __init__(self, socket: str) -> None:
+        self._socket = socket
+
+    def run(self, *arguments: str, check: bool = True) -> str:
+        command = ["tmux", "-S", self._socket, "-u", *arguments]
+        own = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
+        return subprocess.run(command, capture_output=True, text=True, check=check, timeout=20, env=own).stdout
+
+    def type(self, *keys: str) -> None:
+        self.run("send-keys", "-t", "planwire", *keys)
+
+    def shows(self, *words: str) -> str:
+        text = ""
+
+        def there() -> bool:
+            nonlocal text
+            text = self.run("capture-pane", "-p", "-t", "planwire")
+            return all(word in text for word in words)
+
+        try:
+            until(there, 30)
+        except AssertionError:
+            raise AssertionError(f"{words} are not all on the screen:\n{text}") from None
+        return text
+
+
+def test_it_works_in_a_real_terminal(journal: Path, tmp_path: Path) -> None:
+    watch = shlex.join([sys.executable, "-m", "planwire", "watch", "--all", "--journal", str(journal)])
+    with tmux(f"{watch}; echo it ended with $?; cat", tmp_path) as terminal:
+        terminal.shows("Mend the redirect", "Write a test", "All 3", "q Quit")
+        terminal.type("Enter")
+        terminal.shows("1 / 3", "▶ Write a test", "Esc Sessions")
+        update(journal, "completed", "completed", "in_progress")
+        terminal.shows("2 / 3", "▶ Mend it")
+        terminal.run("resize-window", "-t", "planwire", "-x", "60", "-y", "20")
+        terminal.shows("2 / 3", "▶ Mend it", "━━━━━━━━━━━━  2 / 3  ▶ Mend it\n")
+        terminal.type("Down", "x")
+        terminal.shows("☆ → completed", "own plan")
+        terminal.type("h")
+        terminal.shows("History of Mend the redirect", "As it was at event 8")
+        terminal.type("C-c")
+        terminal.shows("it ended with 0", "2/3", "▶ Mend it")
+
+
+def test_without_textual_the_plain_view_is_shown_with_a_hint(
+    journal: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "without" / "textual").mkdir(parents=True)
+    (tmp_path / "without" / "textual" / "__init__.py").write_text("raise ImportError('not here')\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "without"))
+    with running("watch", FIRST, "--journal", str(journal)) as terminal:
+        terminal.wait_for(b"1/3")
+        add(journal, FIRST, "agent", PlanSet(items(None, "completed", "completed", "pending"), via=ACP))
+        terminal.wait_for(b"2/3")
+        terminal.type(b"\x03")
+        terminal.wait_for(b"pip install 'planwire[terminal]'")

@@ -1,0 +1,393 @@
+"""Steering in `planwire watch` when something comes in between: races, refusals, slow journals, odd plans and sizes."""
+
+import sqlite3
+from functools import partial
+from pathlib import Path
+
+import pytest
+from rich.cells import cell_len
+from textual.events import Paste
+from textual.widgets import OptionList
+
+from planwire.journal import open_journal
+from planwire.journal.sqlite import SqliteJournal
+from planwire.model.events import (
+    ACP,
+    AddStep,
+    Comment,
+    PlanChanged,
+    PlanRemoved,
+    PlanReviewed,
+    PlanSet,
+    ReviewAsked,
+    RewordStep,
+    SessionOpened,
+    SetStatus,
+)
+from planwire.model.plan import Entry, FilePlan, ItemsPlan, OtherPlan
+from planwire.terminal import doing, step_deeds
+from planwire.terminal.dialogs import ChoiceDialog, DecisionDialog, Dialog, Told
+from planwire.terminal.footer import KeysFooter
+from planwire.terminal.history_screen import HistoryScreen
+from planwire.terminal.session_screen import SessionScreen
+from planwire.terminal.text_field import WordsInput
+from tests.journals import HOSTILE, add, items
+from tests.terminal.test_panel import on_a_loop
+from tests.terminal.test_watch_app import shows, watching
+from tests.waiting import eventually
+from tests.watched import (
+    OURS,
+    THEIRS,
+    asked,
+    click_row,
+    closed,
+    ours,
+    panel,
+    press_button,
+    ready,
+    record,
+    report,
+    statuses,
+    texts,
+    theirs,
+    told,
+    two_plans,
+    wishes,
+    write,
+)
+
+pytestmark = pytest.mark.usefixtures("idle_while_it_follows")
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Path:
+    return two_plans(tmp_path)
+
+
+# -- races
+
+
+@on_a_loop
+async def test_who_decides_on_a_plan_that_moved_on_decides_again(journal: Path) -> None:
+    async with watching(journal, THEIRS) as (app, pilot):
+        await ready(app)
+        await write(app, pilot, "e", "Write two tests")
+        report(journal, "completed", "completed", "in_progress", "pending")
+        await eventually(lambda: "2 / 4" in "".join(line.text for line in panel(app).in_sight()))
+        await pilot.press("enter")
+        await asked(app, DecisionDialog)
+        await shows(
+            app, "You want  Write a test → Write two tests", "You saw revision 2.", "up to revision 3", kind=Told
+        )
+        await shows(app, "✔ Write a test  in_progress → completed", "▶ Mend it  pending → in_progress", kind=Told)
+        assert not theirs(app).wishes, "nothing was written yet"
+        await pilot.press("enter")
+        await asked(app)
+        assert app.screen.query_one(WordsInput).text == "Write two tests", "what was typed is still there"
+        assert not theirs(app).wishes
+        report(journal, "completed", "completed", "completed", "pending")
+        await eventually(lambda: theirs(app).revision == 4)
+        await pilot.press("enter")
+        await asked(app, DecisionDialog)
+        await shows(app, "You saw revision 3.", "✔ Mend it  in_progress → completed", kind=Told)
+        await press_button(app, pilot, "Do it anyway")
+        await closed(app)
+        assert wishes(theirs(app)) == [RewordStep("s2", "Write two tests")]
+
+
+@on_a_loop
+async def test_a_difference_that_was_looked_at_needs_no_second_look(journal: Path) -> None:
+    async with watching(journal, OURS) as (app, pilot):
+        await ready(app)
+        await write(app, pilot, "v", "go ahead")
+        add(journal, OURS, "agent", PlanChanged("main", "found it", (SetStatus("s2", "completed"),)))
+        await pilot.press("enter", "enter")
+        await asked(app, DecisionDialog)
+        await shows(app, "✎ found it   agent", "You want  approved · go ahead", kind=Told)
+        await pilot.press("n")
+        await asked(app)
+        await pilot.press("enter", "enter")
+        await closed(app)
+        assert ours(app).reviews[-1].revision == 3
+
+
+@on_a_loop
+async def test_a_tick_that_came_too_late_is_not_made_without_a_word(journal: Path) -> None:
+    async with watching(journal, OURS) as (app, pilot):
+        await ready(app)
+        card, screen = panel(app).cards[0], app.screen
+        assert isinstance(screen, SessionScreen)
+        for key, expected in (("n", "pending"), ("y", "completed")):
+            add(journal, OURS, "agent", PlanChanged("main", None, (SetStatus("s3", "in_progress"),)))
+            add(journal, OURS, "agent", PlanChanged("main", None, (SetStatus("s3", "pending"),)))
+            screen.do(step_deeds.tick(card, card.state.steps[2]))  # of the plan as it was shown
+            await asked(app, DecisionDialog)
+            await pilot.press(key)
+            await eventually(partial(lambda status: statuses(ours(app))[2] == status, expected))
+            await closed(app)
+
+
+@on_a_loop
+async def test_what_can_not_be_done_any_more_is_said_and_the_words_stay(journal: Path) -> None:
+    async with watching(journal, OURS) as (app, pilot):
+        await ready(app)
+        await write(app, pilot, "e", "Other words")
+        add(journal, OURS, "agent", PlanSet(items("main", "completed")))
+        await eventually(lambda: len(texts(ours(app))) == 1)
+        await pilot.press("enter")
+        await asked(app, DecisionDialog)
+        await pilot.press("y")
+        await told(app, "The plan has no step 's2'; its steps are: s1")
+        await asked(app)
+        assert app.screen.query_one(WordsInput).text == "Other words"
+        add(journal, OURS, "agent", PlanRemoved("main"))
+        await pilot.press("enter")
+        await told(app, "There is no plan 'main' any more: nothing was changed")
+        await asked(app)
+        await pilot.press("escape")
+        await told(app, "What you wrote is kept")
+        await shows(app, "no plans any more")
+        await pilot.press("a")
+        await told(app, "There is no plan here: nothing can be steered yet")
+        with open_journal(journal) as opened:
+            opened.forget(OURS)
+        await shows(app, "this session is not in the journal any more")
+        await pilot.press("x")
+        assert isinstance(app.screen, SessionScreen)
+
+
+@on_a_loop
+async def test_two_people_steer_one_plan(journal: Path) -> None:
+    async with watching(journal, THEIRS) as (one, pilot), watching(journal, THEIRS) as (other, second):
+        await ready(one)
+        await ready(other)
+        await write(other, second, "v", "looks good")
+        await pilot.press("x")
+        await shows(one, "☆ → completed")
+        await eventually(lambda: "☆ → completed" in "".join(line.text for line in panel(other).in_sight()))
+        await second.press("enter", "enter")
+        await asked(other, DecisionDialog)
+        await shows(other, "☆ Write a test: completed   user", kind=Told)
+        await second.press("y")
+        await closed(other)
+        await shows(one, "approved (revision 3) · looks good")
+
+
+# -- journals that are slow, or can't be written
+
+
+@on_a_loop
+async def test_a_locked_journal_does_not_freeze_the_screen(journal: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doing, "PATIENCE", 0.05)
+    async with watching(journal, OURS) as (app, pilot):
+        await ready(app)
+        locker = sqlite3.connect(journal, isolation_level=None)
+        try:
+            locker.execute("BEGIN IMMEDIATE")
+            await write(app, pilot, "c", "take your time")
+            await pilot.press("enter")
+            await told(app, "The journal is busy: somebody else writes to it.")
+            await pilot.press(*"!", "escape")
+            await closed(app)
+            await pilot.press("up", "t")
+            assert panel(app).cursor == ("step", "main", "s1")
+            assert not ours(app).reviews
+            assert app.pen.is_writing
+        finally:
+            locker.execute("ROLLBACK")
+            locker.close()
+        await eventually(lambda: ours(app).reviews)
+        await shows(app, "› take your time")
+        await told(app, "The agent is told: Write a test: take your time")
+
+
+@on_a_loop
+async def test_a_journal_that_can_not_be_written_says_so_and_the_words_stay(journal: Path) -> None:
+    async with watching(journal, OURS) as (app, pilot):
+        await ready(app)
+        assert isinstance(app.journal, SqliteJournal)
+        app.journal._writer.execute("PRAGMA query_only = ON")  # as it is with a file that is not ours
+        await write(app, pilot, "c", "hello")
+        await pilot.press("enter")
+        await told(app, "it can't be written: check who owns the file and its folder")
+        await asked(app)
+        assert app.screen.query_one(WordsInput).text == "hello"
+        await pilot.press("escape")
+        app.clear_notifications()
+        await pilot.press("x")
+        await told(app, "it can't be written")
+        await shows(app, "▶ Write a test")
+
+
+# -- plans that can't be changed here
+
+
+@on_a_loop
+async def test_files_and_other_kinds_are_reviewed_and_commented_on_only(
+    journal: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "plan.md").write_text("- [ ] one\n")
+    monkeypatch.setenv("VISUAL", "no-such-editor")
+    file, other = FilePlan("notes", (tmp_path / "plan.md").as_uri()), OtherPlan("graph", "dag", {"nodes": [1]})
+    add(journal, THEIRS, "agent", PlanSet(file, via=ACP), PlanSet(other, via=ACP))
+    async with watching(journal, THEIRS) as (app, pilot):
+        await shows(app, "○ one", '"nodes"')
+        await click_row(app, pilot, "○ one", 6)
+        for key in ("x", "a", "d", "s", "r", "J"):
+            app.clear_notifications()
+            await pilot.press(key)
+            await told(app, "This plan is a file: e opens it in your editor, c says something about it")
+        await pilot.press("e")
+        await told(app, "no-such-editor")  # there is no terminal to give away here: it is told, and nothing breaks
+        await write(app, pilot, "c", "and two?")
+        await pilot.press("enter")
+        await closed(app)
+        assert record(app, THEIRS, "notes").reviews[0].comments == (Comment("“one”: and two?"),)
+        await click_row(app, pilot, " graph ", 3)
+        await pilot.press("a")
+        await told(app, "A plan of kind 'dag' has no steps to change")
+        await pilot.press("v", "enter", "enter")
+        await eventually(lambda: record(app, THEIRS, "graph").reviews)
+        (tmp_path / "plan.md").unlink()
+        await shows(app, "plan.md")
+        await click_row(app, pilot, " notes ", 3)
+        await pilot.press("x")
+        await told(app, "No step is under the cursor")
+
+
+@on_a_loop
+async def test_the_past_can_not_be_steered(journal: Path) -> None:
+    async with watching(journal, OURS) as (app, pilot):
+        await ready(app)
+        await pilot.press("h")
+        await shows(app, "History of Ours")
+        for key in ("x", "e", "v", "u"):
+            app.clear_notifications()
+            await pilot.press(key)
+            await told(app, "This is the past: Esc leads back to the plan as it is")
+        assert isinstance(app.screen, HistoryScreen)
+
+
+# -- everything in reach
+
+
+@on_a_loop
+async def test_everything_is_in_the_menu_and_in_the_command_palette(journal: Path) -> None:
+    async with watching(journal, OURS) as (app, pilot):
+        await ready(app)
+        await pilot.press("m")
+        menu = await asked(app, ChoiceDialog)
+        names = [str(option.prompt).split("  ")[1].strip() for option in menu.query_one(OptionList).options]
+        assert {"Tick", "Edit", "Add", "Comment", "Select", "Run", "Review", "Move up", "Remove", "Take back"} <= set(
+            names
+        )
+        await pilot.press("J")
+        await eventually(lambda: texts(ours(app))[2] == "Write a test")
+        await closed(app)
+        await click_row(app, pilot, "Read the code", 8, button=3)
+        await asked(app, ChoiceDialog)
+        await pilot.press("j", "k", "enter")
+        await eventually(lambda: statuses(ours(app))[0] == "pending")
+        await closed(app)
+        await pilot.press("ctrl+p", *"other status")
+        await eventually(lambda: len(app.screen.query(OptionList).first().options) == 1)
+        await pilot.press("enter")
+        await asked(app, ChoiceDialog)
+        await pilot.press("escape")
+        await closed(app)
+        assert {command.title for command in app.get_system_commands(app.screen)} >= set(names)
+
+
+@on_a_loop
+async def test_words_that_were_not_sent_come_back(journal: Path) -> None:
+    async with watching(journal, OURS) as (app, pilot):
+        await ready(app)
+        await write(app, pilot, "c", "half a thou")
+        await pilot.press("ctrl+c")
+        await closed(app)
+        assert app.is_running
+        await pilot.press("down")
+        await pilot.press("c")
+        await asked(app)
+        assert app.screen.query_one(WordsInput).text == "", "that was about another step"
+        await pilot.press("escape", "up", "c")
+        await asked(app)
+        assert app.screen.query_one(WordsInput).text == "half a thou"
+        await pilot.press(*"ght", "enter")
+        await closed(app)
+        assert ours(app).reviews[-1].comments == (Comment("half a thought", "s2"),)
+        assert not app.drafts
+        for key in ("e", "a"):
+            await write(app, pilot, key, "  ")
+            await pilot.press("enter")
+            await told(app, "A step says something: write its text")
+            await pilot.press("escape")
+            await closed(app)
+        assert not app.drafts
+
+
+@pytest.mark.parametrize("size", [(40, 16), (120, 40)])
+@on_a_loop
+async def test_every_dialog_fits_any_size(journal: Path, size: tuple[int, int]) -> None:
+    long = " ".join(["a step that is longer than any terminal is wide"] * 6)
+    entries = tuple(Entry(f"{number} {long}", "high", "pending") for number in range(3))
+    add(journal, THEIRS, "agent", PlanSet(ItemsPlan(None, entries), via=ACP), ReviewAsked(None, (long, "No")))
+    add(journal, THEIRS, "user", PlanChanged(None, long, (RewordStep("s5", long), AddStep(long, "s5"))))
+    async with watching(journal, THEIRS, size=size) as (app, pilot):
+        await shows(app, "0 a step that")
+        await pilot.press("home", "down", "s")
+        for line in panel(app).lines:
+            assert cell_len(line.text) <= panel(app).size.width, line.text
+        footer = app.screen.query_one(KeysFooter)
+        assert sum(key.outer_size.width for key in footer.children) <= size[0]
+        for key in ("e", "v", "r", "c", "a", "o", "m"):
+            await pilot.press(key)
+            dialog = await asked(app, Dialog)
+            await pilot.pause()
+            box = dialog.query_one("#box").region
+            assert box.right <= size[0]
+            for widget in dialog.query("#box, Button, WordsInput, OptionList"):
+                assert widget.region.height, f"{widget} is not there after {key}"
+                assert widget.region.bottom <= size[1], f"{widget} is out of sight after {key}"
+            await pilot.press("escape")
+            await closed(app)
+
+
+@on_a_loop
+async def test_hostile_words_stay_words(journal: Path) -> None:
+    plan = ItemsPlan(HOSTILE, (Entry(f"[bold]{HOSTILE}", HOSTILE, HOSTILE), Entry("b", "medium", "pending")))
+    add(journal, "z", HOSTILE, SessionOpened(HOSTILE, HOSTILE, HOSTILE, HOSTILE), PlanSet(plan, via=ACP))
+    add(
+        journal,
+        "z",
+        HOSTILE,
+        PlanChanged(HOSTILE, HOSTILE, (AddStep(f"[red]{HOSTILE}", "s1"), RewordStep("s2", HOSTILE))),
+    )
+    add(journal, "z", HOSTILE, PlanReviewed(HOSTILE, 3, HOSTILE, (Comment(HOSTILE, "s2"), Comment(f"[i]{HOSTILE}"))))
+    add(journal, "z", "agent", ReviewAsked(HOSTILE, (HOSTILE, "[b]no[/b]")))
+
+    def harmless() -> bool:
+        return not any(sign in app.export_screenshot() for sign in "\x1b\x07\x9b\u202e")
+
+    async with watching(journal, "z") as (app, pilot):
+        await shows(app, "? [bold]x�]0;pwned", "☆ [red]x�]0;pwned", "› x�", "[i]x�", "[b]no[/b]")
+        await pilot.press("home", "down")
+        for key in ("e", "v", "r", "c", "o", "m"):
+            await pilot.press(key)
+            await asked(app, Dialog)
+            assert harmless(), key
+            await pilot.press("escape")
+            await closed(app)
+        assert not app.drafts, "a text that was only made safe to show is not somebody's words"
+        await pilot.press("c")
+        await asked(app)
+        app.screen.query_one(WordsInput).post_message(Paste(f"one\r{HOSTILE}"))
+        await eventually(lambda: app.screen.query_one(WordsInput).text.startswith("one\nx�]0;pwned"))
+        assert harmless()
+        add(journal, "z", "agent", PlanSet(items(HOSTILE, HOSTILE), via=ACP))
+        await pilot.press("enter")
+        await asked(app, DecisionDialog)
+        assert harmless()
+        await pilot.press("y")
+        await told(app, "The plan has no step 's1'")
+        assert harmless()

@@ -1,0 +1,539 @@
+"""Steering in `planwire watch`, through Textual's pilot: what keys and the mouse do, and what is on the screen then."""
+
+from functools import partial
+from pathlib import Path
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from textual.widgets import OptionList
+
+from planwire.errors import PlanError
+from planwire.model.changes import apply_changes
+from planwire.model.events import (
+    APPROVED,
+    CHANGES_REQUESTED,
+    COMMENTED,
+    AddStep,
+    Comment,
+    MoveStep,
+    PlanChanged,
+    PlanRemoved,
+    PlanSet,
+    RemoveStep,
+    ReviewAsked,
+    RewordStep,
+    SessionOpened,
+    SetStatus,
+)
+from planwire.model.fold import PLANWIRE, PlanRecord, fold_all
+from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan, PlanId
+from planwire.model.steps import PlanState, track
+from planwire.terminal import step_deeds
+from planwire.terminal.dialogs import ChoiceDialog, DecisionDialog, Told, WordsDialog
+from planwire.terminal.plan_card import Card
+from planwire.terminal.session_screen import SessionHead, SessionScreen
+from planwire.terminal.steps_panel import StepsPanel
+from planwire.terminal.text_field import WordsInput
+from tests.journals import add, items
+from tests.terminal.test_panel import on_a_loop
+from tests.terminal.test_watch_app import seen, shows, watching
+from tests.waiting import eventually
+from tests.watched import (
+    NESTED,
+    OURS,
+    THEIRS,
+    asked,
+    click_row,
+    closed,
+    ours,
+    panel,
+    press_button,
+    ready,
+    record,
+    report,
+    statuses,
+    texts,
+    theirs,
+    told,
+    two_plans,
+    wishes,
+    write,
+)
+
+pytestmark = pytest.mark.usefixtures("idle_while_it_follows")
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Path:
+    return two_plans(tmp_path)
+
+
+# -- the cursor
+
+
+@on_a_loop
+async def test_the_cursor_walks_over_plans_and_steps(journal: Path) -> None:
+    add(journal, OURS, "agent", PlanSet(MarkdownPlan("todo", NESTED)))
+    async with watching(journal, OURS) as (app, pilot):
+        await ready(app)
+        assert panel(app).cursor == ("step", "main", "s2"), "it begins with the current step"
+        for keys, row in (
+            (["down"], ("step", "main", "s3")),
+            (["j", "j"], ("plan", "todo")),
+            (["k"], ("step", "main", "s4")),
+            (["home"], ("plan", "main")),
+            (["end"], ("step", "todo", "s5")),
+            (["up", "up"], ("step", "todo", "s3")),
+            (["pageup"], ("plan", "main")),
+            (["pagedown"], ("step", "todo", "s5")),
+            (["full_stop"], ("step", "main", "s2")),
+        ):
+            await pilot.press(*keys)
+            assert panel(app).cursor == row
+        await click_row(app, pilot, "grammar", 8)
+        assert panel(app).cursor == ("step", "todo", "s4")
+        await click_row(app, pilot, " todo ", 8)
+        assert panel(app).cursor == ("plan", "todo")
+
+
+@on_a_loop
+async def test_a_text_between_two_rows_can_be_read_with_the_arrows(journal: Path) -> None:
+    text = "\n\n".join(f"Paragraph {number}." for number in range(40))
+    add(journal, OURS, "agent", PlanSet(MarkdownPlan("text", text)), PlanSet(items("last", "pending")))
+    async with watching(journal, OURS, size=(80, 20)) as (app, pilot):
+        await ready(app)
+        await pilot.press("down", "down", "down")
+        assert panel(app).cursor == ("plan", "text")
+        for _ in range(20):
+            await pilot.press("down")
+        assert "Paragraph 10." in seen(app)
+        assert panel(app).cursor == ("plan", "text"), "there is nothing else in sight"
+        await pilot.press("end")
+        await shows(app, "Paragraph 39.", "○ Read the code")
+        assert panel(app).cursor == ("step", "last", "s1")
+        panel(app).scroll_home(animate=False)
+        await pilot.press("x")
+        await told(app, "The cursor was out of sight: here it is, press the key again")
+        assert panel(app).cursor_is_in_sight
+        assert statuses(record(app, OURS, "last")) == ["pending"]
+
+
+@on_a_loop
+async def test_the_cursor_stays_on_its_step_and_in_its_place(journal: Path) -> None:
+    entries = tuple(Entry(f"step {number}", "medium", "pending") for number in range(100))
+    add(journal, OURS, "agent", PlanSet(ItemsPlan("long", entries)), PlanRemoved("main"))
+    async with watching(journal, OURS, size=(80, 24)) as (app, pilot):
+        await shows(app, "step 0")
+        await pilot.press("pagedown", "pagedown", "down")
+        cursor = panel(app).cursor
+        y = next(y for y, line in enumerate(panel(app).in_sight()) if line.row == cursor)
+        new = tuple(Entry(f"new {number}", "medium", "pending") for number in range(7))
+        add(journal, OURS, "agent", PlanSet(ItemsPlan("long", (*new, *entries))))
+        await eventually(lambda: panel(app).cards[0].state.steps[0].content == "new 0")
+        assert panel(app).cursor == cursor
+        assert panel(app).in_sight()[y].row == cursor
+        changed = [entry for entry in entries if entry.content != panel(app).in_sight()[y].text.strip("○ ")]
+        add(journal, OURS, "agent", PlanSet(ItemsPlan("long", tuple(changed))))
+        await eventually(lambda: panel(app).cursor != cursor)
+        assert panel(app).cursor_is_in_sight, "its step is gone: it is on a neighbour"
+
+
+@on_a_loop
+async def test_somebody_who_moves_the_cursor_is_not_pulled_away(journal: Path, tmp_path: Path) -> None:
+    async with watching(journal, here=tmp_path) as (app, pilot):
+        await shows(app, "Theirs", kind=SessionHead)
+        await pilot.press("down")
+        opened = SessionOpened("new agent", None, str(tmp_path), "A new one")
+        add(journal, "fresh", "agent", opened, PlanSet(items("main", "pending")))
+        await eventually(lambda: any(each.id == "fresh" for each in app.sessions.glances()))
+        await eventually(lambda: app._due is None and not app._news)
+        assert "Theirs" in seen(app, SessionHead)
+
+
+# -- a plan of planwire's
+
+
+@on_a_loop
+async def test_steps_are_ticked_with_keys_and_with_the_mouse(journal: Path) -> None:
+    async with watching(journal, OURS) as (app, pilot):
+        await ready(app)
+        await pilot.press("x")
+        await eventually(lambda: statuses(ours(app))[1] == "completed")
+        await shows(app, "✔ Write a test")
+        await pilot.press("space")
+        await eventually(lambda: statuses(ours(app))[1] == "pending")
+        await shows(app, "○ Write a test")
+        await click_row(app, pilot, "Mend it", 2)
+        await eventually(lambda: statuses(ours(app))[2] == "completed")
+        assert not ours(app).wishes
+        assert {delta.by for delta in ours(app).deltas} == {"user"}
+        await pilot.press("o")
+        assert [str(each.prompt) for each in (await asked(app, ChoiceDialog)).query_one(OptionList).options] == [
+            "t  to do",
+            "i  in progress",
+            "d  done",
+            "c  cancelled",
+        ]
+        await pilot.press("c")
+        await eventually(lambda: statuses(ours(app))[2] == "cancelled")
+        await pilot.press("o")
+        await asked(app, ChoiceDialog)
+        await pilot.click(OptionList, offset=(3, 1))
+        await eventually(lambda: statuses(ours(app))[2] == "in_progress")
+
+
+@on_a_loop
+async def test_who_is_faster_than_the_screen_is_not_told_that_the_plan_moved_on(journal: Path) -> None:
+    async with watching(journal, OURS) as (app, pilot):
+        await ready(app)
+        screen = app.screen
+        assert isinstance(screen, SessionScreen)
+        card = panel(app).cards[0]
+        for step in card.state.steps[1:]:  # all of them for the revision that is shown
+            screen.do(step_deeds.tick(card, step))
+        await eventually(lambda: statuses(ours(app)) == ["completed"] * 4)
+        assert app.screen is screen
+        await pilot.press("x")
+        await eventually(lambda: statuses(ours(app))[1] == "pending")
+
+
+@on_a_loop
+async def test_a_step_is_reworded(journal: Path) -> None:
+    async with watching(journal, OURS) as (app, pilot):
+        await ready(app)
+        await pilot.press("e")
+        await asked(app)
+        assert app.screen.query_one(WordsInput).text == "Write a test"
+        await pilot.press(*" first", "ctrl+j", *"then run it", "enter")
+        await closed(app)
+        assert texts(ours(app))[1] == "Write a test first\nthen run it"
+        await shows(app, "▶ Write a test first then run it")
+        before = ours(app).revision
+        await pilot.press("e", "enter")
+        await closed(app)
+        assert ours(app).revision == before, "nothing was changed"
+        await click_row(app, pilot, "Mend it", 8, times=2)
+        await asked(app)
+        app.screen.query_one(WordsInput).text = "Mend all of it"
+        await press_button(app, pilot, "Change it")
+        await closed(app)
+        assert texts(ours(app))[2] == "Mend all of it"
+
+
+@on_a_loop
+async def test_steps_are_added_one_below_the_other(journal: Path) -> None:
+    async with watching(journal, OURS) as (app, pilot):
+        await ready(app)
+        for words in ("one", "two"):
+            await write(app, pilot, "a", words)
+            await pilot.press("enter")
+            await closed(app)
+        assert texts(ours(app)) == ["Read the code", "Write a test", "one", "two", "Mend it", "Tell people"]
+        assert panel(app).cursor == ("step", "main", "s6")
+        await pilot.press("home")
+        await write(app, pilot, "a", "first of all")
+        await press_button(app, pilot, "Add it")
+        await closed(app)
+        assert texts(ours(app))[0] == "first of all"
+
+
+@on_a_loop
+async def test_steps_are_moved_with_keys_and_dragged_with_the_mouse(journal: Path) -> None:
+    add(journal, OURS, "agent", PlanSet(MarkdownPlan("todo", NESTED)))
+    async with watching(journal, OURS) as (app, pilot):
+        await ready(app)
+        await pilot.press("J")
+        await eventually(lambda: texts(ours(app)) == ["Read the code", "Mend it", "Write a test", "Tell people"])
+        await pilot.press("alt+down")
+        await eventually(lambda: texts(ours(app))[-1] == "Write a test")
+        await pilot.press("alt+down")
+        await told(app, "This step is the last of its list already")
+        await pilot.press("K", "K", "alt+up")
+        await eventually(lambda: texts(ours(app)) == ["Write a test", "Read the code", "Mend it", "Tell people"])
+        for words, key, expected in (
+            ("strings", "K", ["lexer", "strings", "numbers", "grammar", "macros"]),
+            ("strings", "J", ["lexer", "numbers", "strings", "grammar", "macros"]),
+            ("lexer", "J", ["grammar", "lexer", "numbers", "strings", "macros"]),
+        ):
+            await click_row(app, pilot, words, 12)
+            await pilot.press(key)
+            await eventually(partial(lambda order: texts(record(app, OURS, "todo")) == order, expected))
+        lines = [line.text for line in panel(app).in_sight()]
+        start, end = (next(y for y, text in enumerate(lines) if words in text) for words in ("Write a test", "Mend it"))
+        await pilot.mouse_down(StepsPanel, offset=(8, start))
+        await pilot.hover(StepsPanel, offset=(8, end))
+        await pilot.mouse_up(StepsPanel, offset=(8, end))
+        await eventually(lambda: texts(ours(app)) == ["Read the code", "Mend it", "Write a test", "Tell people"])
+        await eventually(lambda: "Write a test" in panel(app).in_sight()[end].text)
+        await pilot.mouse_down(StepsPanel, offset=(8, end))
+        await pilot.hover(StepsPanel, offset=(8, 0))
+        await pilot.mouse_up(StepsPanel, offset=(8, 0))
+        await eventually(lambda: texts(ours(app))[0] == "Write a test")
+
+
+@on_a_loop
+async def test_a_step_is_removed_after_a_question(journal: Path) -> None:
+    add(journal, OURS, "agent", PlanSet(MarkdownPlan("todo", NESTED)))
+    async with watching(journal, OURS) as (app, pilot):
+        await ready(app)
+        await pilot.press("d")
+        await asked(app, DecisionDialog)
+        await pilot.press("enter")
+        await closed(app)
+        assert len(texts(ours(app))) == 4, "what is focused first removes nothing"
+        await pilot.press("delete")
+        await asked(app, DecisionDialog)
+        await pilot.press("y")
+        await eventually(lambda: texts(ours(app)) == ["Read the code", "Mend it", "Tell people"])
+        await eventually(lambda: panel(app).cursor == ("step", "main", "s3"))
+        await click_row(app, pilot, "lexer", 8)
+        await pilot.press("d")
+        await asked(app, DecisionDialog)
+        assert "and 2 more that are nested in it" in seen(app, Told)
+        await press_button(app, pilot, "Remove it")
+        await eventually(lambda: texts(record(app, OURS, "todo")) == ["grammar", "macros"])
+
+
+# -- words
+
+
+@on_a_loop
+async def test_steps_and_plans_are_commented_on(journal: Path) -> None:
+    async with watching(journal, OURS) as (app, pilot):
+        await ready(app)
+        await write(app, pilot, "c", "use the old fixture")
+        await pilot.press("enter")
+        await closed(app)
+        assert ours(app).review == ours(app).reviews[0]
+        assert ours(app).reviews[0].comments == (Comment("use the old fixture", "s2"),)
+        await shows(app, "    › use the old fixture   user, just now")
+        await told(app, "The agent is told: Write a test: use the old fixture")
+        await write(app, pilot, "C", "small commits")
+        await press_button(app, pilot, "Say it")
+        await closed(app)
+        await shows(app, "Comment   small commits   user, just now")
+        assert [each.verdict for each in ours(app).reviews] == [COMMENTED] * 2
+        assert ours(app).reviews[1].comments == (Comment("small commits"),)
+        await pilot.press("home")
+        await write(app, pilot, "c", "on the head it is about the plan, too")
+        await pilot.press("enter")
+        await eventually(lambda: len(ours(app).reviews) == 3)
+        assert ours(app).reviews[2].comments[0].step is None
+
+
+@on_a_loop
+async def test_plans_are_approved_with_and_without_comments_and_changes_asked_for(journal: Path) -> None:
+    async with watching(journal, OURS) as (app, pilot):
+        await ready(app)
+        await pilot.press("v")
+        await asked(app)
+        await pilot.press("enter", "enter")
+        await closed(app)
+        assert (ours(app).reviews[-1].verdict, ours(app).reviews[-1].comments) == (APPROVED, ())
+        await shows(app, "Review    approved (revision 2)   user, just now")
+        await write(app, pilot, "v", "go ahead")
+        await press_button(app, pilot, "Approve")
+        await closed(app)
+        assert ours(app).reviews[-1].comments == (Comment("go ahead"),)
+        await write(app, pilot, "v", "smaller steps")
+        await pilot.press("enter", "right", "enter")
+        await closed(app)
+        assert ours(app).reviews[-1].verdict == CHANGES_REQUESTED
+        await shows(app, "Review    approved (revision 2) · go ahead", "changes requested (revision 2) · smaller steps")
+        await pilot.press("v")
+        await asked(app)
+        await press_button(app, pilot, "Only comment")
+        await told(app, "A comment says something: write it, or leave with Esc")
+        assert isinstance(app.screen, WordsDialog)
+        await pilot.press("escape", "x")
+        await shows(app, "smaller steps · the plan has changed since")
+
+
+@on_a_loop
+async def test_some_steps_are_selected_and_run(journal: Path) -> None:
+    async with watching(journal, OURS) as (app, pilot):
+        await ready(app)
+        await pilot.press("j", "s")
+        await click_row(app, pilot, "Tell people", 0)
+        await shows(app, "▸ ○ Mend it", "▸ ○ Tell people")
+        await pilot.press("enter")
+        await asked(app)
+        await shows(app, "▸ Mend it", "▸ Tell people", kind=Told)
+        await pilot.press("enter")
+        await closed(app)
+        review = ours(app).reviews[-1]
+        assert (review.verdict, review.selected, review.revision) == (APPROVED, ("s3", "s4"), 2)
+        await shows(app, "  ○ Mend it  ▸ to run", "to run: Mend it; Tell people")
+        assert not panel(app).marks_of("main")
+        await pilot.press("s", "s", "home", "down", "down")
+        await write(app, pilot, "r", "and then stop")
+        await press_button(app, pilot, "Run it")
+        await closed(app)
+        assert ours(app).reviews[-1].selected == ("s2",)
+        assert ours(app).reviews[-1].comments == (Comment("and then stop"),)
+
+
+@on_a_loop
+async def test_an_agent_that_waits_is_at_the_head_of_its_plan(journal: Path) -> None:
+    add(journal, OURS, "agent", ReviewAsked("main"))
+    async with watching(journal, OURS) as (app, pilot):
+        await shows(app, "◆ The agent waits for your review   just now", "◆ waiting · now")
+        add(journal, OURS, "agent", ReviewAsked("main", ("Yes", "No, go on planning")))
+        await shows(app, "◆ The agent waits for your answer in zed: Yes / No, go on planning")
+        await pilot.press("v")
+        await asked(app)
+        await shows(app, "The agent waits for an answer in zed", kind=Told)
+        await pilot.press("enter", "enter")
+        await closed(app)
+        await eventually(lambda: "The agent waits" not in seen(app))
+
+
+# -- a plan of the agent's: wishes
+
+
+@on_a_loop
+async def test_a_tick_on_an_agents_plan_is_a_wish_until_the_agent_does_it(journal: Path) -> None:
+    async with watching(journal, THEIRS) as (app, pilot):
+        await ready(app)
+        await pilot.press("x")
+        await shows(app, "▶ Write a test", "    ☆ → completed   user, just now")
+        await told(app, "This is the agent's own plan: what you change is a wish")
+        assert statuses(theirs(app))[1] == "in_progress"
+        await pilot.press("x")
+        await eventually(lambda: not theirs(app).wishes)
+        await told(app, "Taken back: Write a test: completed")
+        await eventually(lambda: "☆" not in seen(app))
+        await pilot.press("o", "c")
+        await eventually(lambda: wishes(theirs(app)) == [SetStatus("s2", "cancelled")])
+        await pilot.press("o", "d")
+        await eventually(lambda: wishes(theirs(app)) == [SetStatus("s2", "completed")])
+        report(journal, "completed", "completed", "in_progress", "pending")
+        await shows(app, "✔ Write a test", "2 / 4")
+        assert "☆" not in seen(app)
+        assert not theirs(app).wishes
+
+
+@on_a_loop
+async def test_wished_words_and_places_replace_those_wished_before(journal: Path) -> None:
+    async with watching(journal, THEIRS) as (app, pilot):
+        await ready(app)
+        await write(app, pilot, "e", "Write two tests")
+        await pilot.press("enter")
+        await closed(app)
+        await shows(app, "▶ Write a test", "    ☆ → Write two tests   user, just now")
+        await pilot.press("e")
+        await asked(app)
+        assert app.screen.query_one(WordsInput).text == "Write two tests"
+        await pilot.press(*" now")
+        await press_button(app, pilot, "Wish it")
+        await eventually(lambda: wishes(theirs(app)) == [RewordStep("s2", "Write two tests now")])
+        await pilot.press("J")
+        await shows(app, "☆ ↕ after: Mend it")
+        await pilot.press("J")
+        await eventually(lambda: wishes(theirs(app))[1:] == [MoveStep("s2", "s4")])
+        await shows(app, "☆ ↕ after: Tell people")
+        await pilot.press("J")
+        await told(app, "This step is the last of its list already")
+        await write(app, pilot, "e", "Write a test")
+        await pilot.press("enter")
+        await closed(app)
+        await eventually(lambda: wishes(theirs(app)) == [MoveStep("s2", "s4")])
+        await pilot.press("K", "K")
+        await eventually(lambda: not theirs(app).wishes)
+
+
+@on_a_loop
+async def test_new_steps_are_ghosts_at_their_place_until_they_are_taken_back(journal: Path) -> None:
+    async with watching(journal, THEIRS) as (app, pilot):
+        await ready(app)
+        await write(app, pilot, "a", "Check the logout")
+        await pilot.press("enter")
+        await closed(app)
+        await shows(app, "☆ Check the logout   new step, user, just now")
+        lines = [line.text.strip() for line in panel(app).in_sight()]
+        place = next(y for y, text in enumerate(lines) if text.startswith("☆"))
+        assert (lines[place - 1], lines[place + 1]) == ("▶ Write a test", "○ Mend it")
+        assert texts(theirs(app)) == ["Read the code", "Write a test", "Mend it", "Tell people"]
+        cursor = panel(app).cursor
+        assert cursor is not None
+        assert cursor[0] == "wish"
+        await pilot.press("x")
+        await told(app, "This step is only wished: e rewords it, u takes it back")
+        await write(app, pilot, "e", "Check the login")
+        await pilot.press("enter")
+        await eventually(lambda: wishes(theirs(app)) == [AddStep("Check the login", "s2")])
+        await write(app, pilot, "a", "And then the logout")
+        await pilot.press("enter")
+        await closed(app)
+        assert len(theirs(app).wishes) == 2
+        await pilot.press("d")
+        await eventually(lambda: wishes(theirs(app)) == [AddStep("Check the login", "s2")])
+        await pilot.press("home", "u")
+        await asked(app, ChoiceDialog)
+        await pilot.press("enter")
+        await eventually(lambda: not theirs(app).wishes)
+        await pilot.press("u")
+        await told(app, "No wish is open here: there is nothing to take back")
+
+
+@on_a_loop
+async def test_a_removal_is_wished_without_a_question_and_a_wish_for_a_step_that_is_gone_is_still_there(
+    journal: Path,
+) -> None:
+    async with watching(journal, THEIRS) as (app, pilot):
+        await ready(app)
+        await pilot.press("end", "d")
+        await shows(app, "☆ ✗ remove   user, just now")
+        assert wishes(theirs(app)) == [RemoveStep("s4")]
+        await pilot.press("d")
+        await told(app, "It is wished already that this step goes: u takes it back")
+        await pilot.press("k", "x", "x", "o", "i")
+        await eventually(lambda: len(theirs(app).wishes) == 2)
+        await click_row(app, pilot, "remove", 8)
+        await pilot.press("u")
+        await eventually(lambda: wishes(theirs(app)) == [SetStatus("s3", "in_progress")])
+        report(journal, "completed", "in_progress")
+        await shows(app, "Wished    Mend it: in progress   user, just now")
+        await click_row(app, pilot, "Wished", 14)
+        await pilot.press("u")
+        await eventually(lambda: not theirs(app).wishes)
+
+
+# -- moving, for any plan
+
+LISTS = st.lists(st.integers(0, 2), min_size=1, max_size=8)
+
+
+def card_of(depths: list[int]) -> Card:
+    deepest, lines = 0, []
+    for number, depth in enumerate(depths):
+        deepest = min(depth, deepest + 1) if number else 0
+        lines.append(f"{'  ' * deepest}- [ ] step {number}\n")
+    return carded(track(MarkdownPlan("p", "".join(lines))))
+
+
+def carded(state: PlanState) -> Card:
+    return Card(state, PlanRecord(state, PLANWIRE, 1, 1, None, 1, 0, 0))
+
+
+def moved(card: Card, step: str, by: int) -> Card:
+    found = next(each for each in card.state.steps if each.id == step)
+    session = fold_all("s", [])
+    plans: dict[PlanId, PlanRecord] = {"p": card.record} if card.record else {}
+    event = step_deeds.move(card, found, by).make(type(session)("s", 1, plans=plans), 1)
+    assert isinstance(event, PlanChanged)
+    return carded(apply_changes(card.state, event.changes))
+
+
+@settings(max_examples=100, deadline=None)
+@given(LISTS, st.data())
+def test_a_step_that_is_moved_down_and_up_again_is_where_it_was(depths: list[int], data: st.DataObject) -> None:
+    card = card_of(depths)
+    step = data.draw(st.sampled_from([each.id for each in card.state.steps]))
+    try:
+        down = moved(card, step, 1)
+    except PlanError:
+        assume(False)
+    assert down.state.steps != card.state.steps
+    assert moved(down, step, -1).state.steps == card.state.steps

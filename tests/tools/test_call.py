@@ -1,0 +1,267 @@
+"""The plan tools: what a model may ask, and what it is told."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from planwire import Entry, ItemsPlan, MarkdownPlan
+from planwire.errors import InputError, ToolError
+from planwire.model.events import (
+    APPROVED,
+    Comment,
+    Event,
+    PlanChanged,
+    PlanRemoved,
+    PlanReviewed,
+    PlanSet,
+    Recorded,
+    SetStatus,
+)
+from planwire.model.fold import SessionState, fold_all
+from planwire.tools.call import answer_call, failure, prepare_call
+from planwire.tools.schemas import BODY_CAP, DELTA_CAP, FORMATS, tool_schemas
+
+
+class Model:
+    """Calls tools on a session of its own, as a session would let it."""
+
+    def __init__(self) -> None:
+        self.state = SessionState("s")
+
+    def happen(self, event: Event, by: str = "user") -> None:
+        seq = self.state.seq + 1
+        self.state = fold_all("s", [Recorded("s", seq, seq, by, event)], self.state)
+
+    def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        before = self.state
+        call = prepare_call(before, tool, arguments)
+        for event in call.events:
+            self.happen(event, "agent")
+        return answer_call(call, before, self.state)
+
+    def steps(self, plan_id: str = "main") -> list[tuple[str, str, str]]:
+        return [(step.id, step.content, step.status) for step in self.state.plans[plan_id].state.steps]
+
+
+def refusal(model: Model, tool: str, **arguments: Any) -> dict[str, Any]:
+    before = model.state
+    with pytest.raises(ToolError) as refused:
+        model.call(tool, **arguments)
+    assert model.state is before, "nothing is changed by a call that is refused"
+    error: dict[str, Any] = failure(refused.value)["error"]
+    assert error["hint"]
+    return error
+
+
+@pytest.fixture
+def model() -> Model:
+    model = Model()
+    model.call("set_plan", entries=["Read", {"content": "Write", "priority": "high"}, "Test"])
+    return model
+
+
+def test_a_plan_of_entries_is_made_and_every_step_gets_an_id() -> None:
+    model = Model()
+    answer = model.call("set_plan", entries=["Read", {"content": "Write", "status": "in_progress"}], summary="why")
+    assert answer == {"plan_id": "main", "version": 1, "revision": 1, "new_steps": ["s1", "s2"]}
+    assert model.state.plans["main"].state.plan == ItemsPlan(
+        "main", (Entry("Read", "medium", "pending"), Entry("Write", "medium", "in_progress"))
+    )
+    assert model.state.plans["main"].summary == "why"
+
+
+def test_a_plan_may_be_a_text_whose_checkboxes_are_its_steps() -> None:
+    model = Model()
+    assert model.call("set_plan", content="# Plan\n- [ ] a\n", plan_id="doc")["new_steps"] == ["s1"]
+    assert model.state.plans["doc"].state.plan == MarkdownPlan("doc", "# Plan\n- [ ] a\n")
+
+
+def test_setting_a_plan_again_replaces_it_and_steps_keep_their_ids(model: Model) -> None:
+    answer = model.call("set_plan", entries=["Write", "Ship"])
+    assert (answer["version"], answer["new_steps"]) == (2, ["s2", "s4"])
+
+
+def test_setting_the_same_plan_again_adds_nothing(model: Model) -> None:
+    answer = model.call("set_plan", entries=["Read", {"content": "Write", "priority": "high"}, "Test"])
+    assert (answer["unchanged"], answer["revision"], model.state.seq) == (True, 1, 1)
+
+
+def test_a_change_is_told_as_a_change(model: Model) -> None:
+    answer = model.call(
+        "update_plan",
+        steps={"s1": "completed", "s2": "in_progress"},
+        add=["Lint", {"content": "Fix", "after": "s2", "priority": "low"}],
+        reword={"s3": "Test it"},
+        note="the parser is hand-written",
+    )
+    assert answer == {"plan_id": "main", "version": 1, "revision": 2, "new_steps": ["s5", "s4"]}
+    assert model.steps() == [
+        ("s1", "Read", "completed"),
+        ("s2", "Write", "in_progress"),
+        ("s5", "Fix", "pending"),
+        ("s3", "Test it", "pending"),
+        ("s4", "Lint", "pending"),
+    ]
+    assert [delta.note for delta in model.state.plans["main"].deltas] == ["the parser is hand-written"]
+
+
+def test_a_note_alone_is_a_change(model: Model) -> None:
+    assert model.call("update_plan", note="blocked by review")["revision"] == 2
+
+
+def test_steps_can_be_removed(model: Model) -> None:
+    model.call("update_plan", remove=["s1", "s3"])
+    assert [step[0] for step in model.steps()] == ["s2"]
+
+
+def test_reading_gives_the_merged_plan_and_what_people_said(model: Model) -> None:
+    model.call("update_plan", steps={"s1": "completed"}, note="n")
+    model.happen(PlanChanged("main", None, (SetStatus("s2", "in_progress"),)))
+    model.happen(PlanReviewed("main", 3, APPROVED, (Comment("good", "s1"),), ("s2",)))
+    plan = model.call("get_plan")["plan"]
+    assert plan["progress"] == "1 of 3 done"
+    assert plan["steps"][1] == {"id": "s2", "content": "Write", "status": "in_progress", "priority": "high"}
+    assert (plan["version"], plan["revision"], plan["deltas"], plan["notes"]) == (1, 3, 2, ["n"])
+    assert plan["review"]["verdict"] == APPROVED
+    assert plan["review"]["comments"] == [{"text": "good", "step": "s1"}]
+    assert plan["review"]["stale"] is False
+
+
+def test_reading_in_brief_gives_the_current_and_the_next_steps() -> None:
+    model = Model()
+    model.call("set_plan", entries=[f"step {number}" for number in range(20)])
+    model.call("update_plan", steps={"s1": "completed", "s2": "in_progress"})
+    plan = model.call("get_plan", detail="brief")["plan"]
+    assert [step["id"] for step in plan["steps"]] == ["s2", "s3", "s4", "s5"]
+    assert "notes" not in plan
+
+
+def test_reading_a_plan_that_is_not_there_gives_none(model: Model) -> None:
+    assert model.call("get_plan", plan_id="other") == {"plan": None, "other_plans": ["main"]}
+    model.happen(PlanRemoved("main"))
+    assert model.call("get_plan") == {"plan": None}
+
+
+def test_a_stale_revision_is_refused_with_the_current_state(model: Model) -> None:
+    model.happen(PlanChanged("main", "from a person"))
+    for tool, arguments in (("update_plan", {"steps": {"s1": "completed"}}), ("set_plan", {"entries": ["x"]})):
+        error = refusal(model, tool, **arguments, expected_revision=1)
+        assert error["code"] == "stale_revision"
+        assert error["current"]["revision"] == 2
+    assert model.call("update_plan", steps={"s1": "completed"}, expected_revision=2)["revision"] == 3
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "code"),
+    [
+        ("set_plan", {}, "invalid_arguments"),
+        ("set_plan", {"entries": [], "content": "x"}, "invalid_arguments"),
+        ("set_plan", {"content": " \n"}, "invalid_arguments"),
+        ("set_plan", {"entries": [""]}, "invalid_arguments"),
+        ("set_plan", {"entries": [{"priority": "high"}]}, "invalid_arguments"),
+        ("set_plan", {"entries": [{"content": "a", "id": 1}]}, "invalid_arguments"),
+        ("set_plan", {"entries": "a"}, "invalid_arguments"),
+        ("set_plan", {"contents": "a"}, "invalid_arguments"),
+        ("update_plan", {}, "nothing_to_change"),
+        ("update_plan", {"note": "  "}, "nothing_to_change"),
+        ("update_plan", {"steps": {"s9": "completed"}}, "unknown_step"),
+        ("update_plan", {"steps": ["s1"]}, "invalid_arguments"),
+        ("update_plan", {"note": "x", "plan_id": "other"}, "no_plan"),
+        ("update_plan", {"add": [{"content": "x", "after": "s9"}]}, "unknown_step"),
+        ("update_plan", {"reword": {"s1": " "}}, "invalid_arguments"),
+        ("update_plan", {"steps": {"s1": ""}}, "invalid_arguments"),
+        ("set_plan", {"content": "x", "summary": "ü" * DELTA_CAP}, "too_large"),
+        ("set_plan", {"content": "x", "plan_id": "x" * (DELTA_CAP + 1)}, "too_large"),
+        ("get_plan", {"detail": "everything"}, "invalid_arguments"),
+        ("get_plan", {"plan": "main"}, "invalid_arguments"),
+        ("make_plan", {}, "unknown_tool"),
+    ],
+)
+def test_what_can_not_be_done_is_refused_with_a_code_and_a_hint(
+    model: Model, tool: str, arguments: dict[str, Any], code: str
+) -> None:
+    assert refusal(model, tool, **arguments)["code"] == code
+
+
+def test_one_bad_change_undoes_the_whole_call(model: Model) -> None:
+    refusal(model, "update_plan", steps={"s1": "completed", "s9": "completed"})
+    assert model.steps()[0] == ("s1", "Read", "pending")
+
+
+def test_a_plan_over_the_cap_is_refused_and_says_by_how_much() -> None:
+    error = refusal(Model(), "set_plan", content="ü" * BODY_CAP)
+    assert (error["code"], error["bytes"], error["cap"]) == ("too_large", 2 * BODY_CAP, BODY_CAP)
+    assert f"{BODY_CAP:,} more than" in error["message"]
+    assert refusal(Model(), "set_plan", entries=["x" * 100] * 1000)["code"] == "too_large"
+
+
+def test_a_change_over_the_cap_is_refused(model: Model) -> None:
+    assert refusal(model, "update_plan", note="x" * DELTA_CAP)["code"] == "too_large"
+
+
+def test_a_plan_just_within_the_cap_is_taken() -> None:
+    assert Model().call("set_plan", content="x" * BODY_CAP)["revision"] == 1
+
+
+def test_an_oversize_plan_can_be_cut_and_the_model_is_told() -> None:
+    state = SessionState("s")
+    call = prepare_call(state, "set_plan", {"content": "ü" * BODY_CAP}, oversize="truncate")
+    [event] = call.events
+    assert isinstance(event, PlanSet)
+    assert isinstance(event.plan, MarkdownPlan)
+    assert len(event.plan.content.encode()) <= BODY_CAP
+    after = fold_all("s", [Recorded("s", 1, 1, "agent", event)])
+    truncated = answer_call(call, state, after)["truncated"]
+    assert truncated["original_bytes"] == 2 * BODY_CAP
+    assert f"{truncated['kept_bytes']:,} of {2 * BODY_CAP:,} bytes kept" in event.plan.content
+
+
+@pytest.mark.parametrize("letter", ["x", "ü", "\n", '"', "\x01"])
+def test_an_oversize_note_can_be_cut_and_the_steps_are_changed_all_the_same(model: Model, letter: str) -> None:
+    note = letter * DELTA_CAP
+    arguments = {"note": note, "steps": {"s1": "completed"}}
+    call = prepare_call(model.state, "update_plan", arguments, oversize="truncate")
+    [event] = call.events
+    assert DELTA_CAP - 20 < len(msgspec.json.encode(event)) <= DELTA_CAP
+    before = model.state
+    model.happen(event, "agent")
+    truncated = answer_call(call, before, model.state)["truncated"]
+    kept, size = truncated["kept_bytes"], truncated["original_bytes"]
+    assert 0 < kept < size == len(note.encode())
+    assert isinstance(event, PlanChanged)
+    assert event.note == f"{note.encode()[:kept].decode()}\n\n[truncated: {kept:,} of {size:,} bytes kept]"
+    assert model.steps()[0][2] == "completed"
+
+
+def test_changes_of_steps_are_never_cut(model: Model) -> None:
+    arguments = {"note": "why", "add": ["x" * DELTA_CAP]}
+    with pytest.raises(ToolError) as refused:
+        prepare_call(model.state, "update_plan", arguments, oversize="truncate")
+    assert refused.value.code == "too_large"
+
+
+def test_a_wrong_argument_is_answered_with_all_that_there_are(model: Model) -> None:
+    for name in ("entries", "content", "path", "summary", "plan_id", "expected_revision"):
+        assert name in refusal(model, "set_plan", text="x")["hint"]
+
+
+def test_errors_that_are_not_the_models_are_told_too() -> None:
+    assert failure(InputError("the disk is full"))["error"]["message"] == "the disk is full"
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_tools_come_in_every_form(form: str) -> None:
+    schemas = tool_schemas(form)
+    names = [schema.get("name") or schema["function"]["name"] for schema in schemas]
+    assert names == ["set_plan", "update_plan", "get_plan"]
+
+
+def test_an_unknown_form_is_refused_with_those_that_are_known() -> None:
+    with pytest.raises(ToolError, match="no format 'x'") as refused:
+        tool_schemas("x")
+    assert "anthropic" in refused.value.hint
+
+
+def test_what_the_tools_cost_in_every_request_is_bounded() -> None:
+    assert sum(len(str(schema)) for schema in tool_schemas("anthropic")) < 5_000

@@ -1,0 +1,122 @@
+"""Plans in files: only markdown inside the session's folders is read."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from planwire.errors import ToolError
+from planwire.tools.plan_files import read_plan_file
+from planwire.tools.schemas import BODY_CAP
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "plan.md").write_text("- [ ] ünï\n")
+    (tmp_path / "secret.md").write_text("secret")
+    (tmp_path / "project-too").mkdir()
+    (tmp_path / "project-too" / "plan.md").write_text("other")
+    return folder
+
+
+def refusal(path: Path | str, project: Path) -> ToolError:
+    with pytest.raises(ToolError) as refused:
+        read_plan_file(str(path), [project])
+    assert refused.value.hint
+    return refused.value
+
+
+def test_a_markdown_file_in_the_project_is_read(project: Path) -> None:
+    assert read_plan_file(str(project / "plan.md"), ["/nowhere", project]) == "- [ ] ünï\n"
+
+
+def test_a_link_inside_the_project_is_followed(project: Path) -> None:
+    (project / "docs").mkdir()
+    (project / "docs" / "link.md").symlink_to(project / "plan.md")
+    assert read_plan_file(str(project / "docs" / "link.md"), [project]).startswith("- [ ]")
+
+
+def test_a_project_folder_that_is_itself_a_link_is_a_project_folder(project: Path, tmp_path: Path) -> None:
+    (tmp_path / "alias").symlink_to(project)
+    assert read_plan_file(str(tmp_path / "alias" / "plan.md"), [tmp_path / "alias"]).startswith("- [ ]")
+
+
+@pytest.mark.parametrize("path", ["plan.md", "./plan.md", "~/plan.md", "", "plan\0.md"])
+def test_a_path_that_is_not_absolute_is_refused(project: Path, path: str) -> None:
+    assert "not an absolute path" in str(refusal(path, project))
+
+
+@pytest.mark.parametrize("way", ["../secret.md", "../project-too/plan.md", "docs/../../secret.md"])
+def test_a_way_out_of_the_project_is_refused(project: Path, way: str) -> None:
+    (project / "docs").mkdir()
+    assert "outside the folders" in str(refusal(f"{project}/{way}", project))
+
+
+def test_a_link_out_of_the_project_is_refused(project: Path, tmp_path: Path) -> None:
+    (project / "link.md").symlink_to(tmp_path / "secret.md")
+    assert "outside the folders" in str(refusal(project / "link.md", project))
+
+
+def test_a_folder_that_becomes_a_link_out_of_the_project_while_it_is_read_is_refused(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / "docs").mkdir()
+    (project / "docs" / "secret.md").write_text("harmless")
+    is_relative_to = Path.is_relative_to
+
+    def swapped_after_the_look(path: Path, root: Path) -> bool:
+        inside = is_relative_to(path, root)
+        (project / "docs").rename(project / "was")
+        (project / "docs").symlink_to(tmp_path)
+        return inside
+
+    monkeypatch.setattr(Path, "is_relative_to", swapped_after_the_look)
+    assert "can't be opened" in str(refusal(project / "docs" / "secret.md", project))
+
+
+def test_a_link_to_another_kind_of_file_is_refused(project: Path) -> None:
+    (project / "id_rsa").write_text("key")
+    (project / "link.md").symlink_to(project / "id_rsa")
+    assert "not a .md file" in str(refusal(project / "link.md", project))
+
+
+@pytest.mark.parametrize("name", ["plan.txt", "plan", ".md"])
+def test_another_kind_of_file_is_refused(project: Path, name: str) -> None:
+    (project / name).write_text("x")
+    assert "not a .md file" in str(refusal(project / name, project))
+
+
+def test_a_file_that_is_not_there_is_refused(project: Path) -> None:
+    assert "can't be found" in str(refusal(project / "none.md", project))
+
+
+def test_what_is_no_regular_file_is_refused_and_never_waited_for(project: Path) -> None:
+    (project / "folder.md").mkdir()
+    os.mkfifo(project / "pipe.md")
+    assert refusal(project / "folder.md", project).code == "unreadable_path"
+    assert "not a regular file" in str(refusal(project / "pipe.md", project))
+
+
+def test_a_loop_of_links_is_refused(project: Path) -> None:
+    (project / "a.md").symlink_to(project / "b.md")
+    (project / "b.md").symlink_to(project / "a.md")
+    assert "can't be found" in str(refusal(project / "a.md", project))
+
+
+def test_a_file_over_the_cap_is_refused_and_one_within_is_read(project: Path) -> None:
+    (project / "big.md").write_text("x" * (BODY_CAP + 1))
+    assert refusal(project / "big.md", project).details == {"bytes": BODY_CAP + 1, "cap": BODY_CAP}
+    (project / "big.md").write_text("x" * BODY_CAP)
+    assert len(read_plan_file(str(project / "big.md"), [project])) == BODY_CAP
+
+
+def test_a_file_that_is_no_text_is_refused(project: Path) -> None:
+    (project / "bin.md").write_bytes(b"\xff\xfe")
+    assert "not UTF-8" in str(refusal(project / "bin.md", project))
+
+
+def test_without_folders_nothing_is_read(project: Path) -> None:
+    with pytest.raises(ToolError, match="outside the folders"):
+        read_plan_file(str(project / "plan.md"), [])
