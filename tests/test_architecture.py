@@ -1,4 +1,4 @@
-"""The rings of CONTRIBUTING.md: who may import whom, and which files do no I/O. Both are declared here, file by file."""
+"""The rings of CONTRIBUTING.md: who may import whom, and which files do no I/O. Both are declared here, by file."""
 
 import ast
 import subprocess

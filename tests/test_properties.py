@@ -41,8 +41,10 @@ from planwire import (
 from planwire.acp import AGENT, CLIENT, Removal
 from planwire.acp.write import fitted
 from planwire.model import diff, markdown
-from planwire.model.plan import PENDING, STATUSES, Entry, Fields, ItemsPlan, MarkdownPlan, Plan
-from planwire.model.steps import SIMILAR, PlanState, Step, mark, track
+from planwire.model.changes import mark
+from planwire.model.plan import Entry, Fields, ItemsPlan, MarkdownPlan, Plan
+from planwire.model.statuses import PENDING, STATUSES
+from planwire.model.steps import SIMILAR, PlanState, Step, track
 from tests import strategies as some
 
 every_dialect = pytest.mark.parametrize("dialect", DIALECTS.values(), ids=list(DIALECTS))
@@ -604,7 +606,7 @@ class Work(RuleBasedStateMachine):
     def reorder(self, seed: int) -> None:
         Random(seed).shuffle(self.tasks)
 
-    @rule(text=some.phrases, status=st.sampled_from(STATUSES), at=st.integers(0, 6))
+    @rule(text=some.phrases, status=st.sampled_from([*STATUSES]), at=st.integers(0, 6))
     def insert(self, text: str, status: str, at: int) -> None:
         if text not in self.texts:
             self.texts.add(text)
@@ -620,7 +622,7 @@ class Work(RuleBasedStateMachine):
         if self.gone:
             self.tasks.insert(at, self.gone.pop())
 
-    @rule(at=st.integers(0, 6), word=st.integers(0, 5), instead=some.phrases, status=st.sampled_from(STATUSES))
+    @rule(at=st.integers(0, 6), word=st.integers(0, 5), instead=some.phrases, status=st.sampled_from([*STATUSES]))
     def reword(self, at: int, word: int, instead: str, status: str) -> None:
         """Say it in other words that are much like the old ones; agents often do so as they start it."""
         task = self.tasks[at % len(self.tasks)]
@@ -630,7 +632,7 @@ class Work(RuleBasedStateMachine):
             self.texts.add(text)
             task.text, task.status = text, status
 
-    @rule(at=st.integers(0, 6), status=st.sampled_from(STATUSES))
+    @rule(at=st.integers(0, 6), status=st.sampled_from([*STATUSES]))
     def set_status(self, at: int, status: str) -> None:
         self.tasks[at % len(self.tasks)].status = status
 
@@ -662,7 +664,7 @@ def test_steps_that_are_called_otherwise_while_they_are_worked_on_keep_their_ids
     state: PlanState | None = None
     for _ in range(data.draw(st.integers(1, 5))):
         words = [name[done == 1] for name, done in zip(names, progress, strict=True)]
-        entries = [Entry(text, "medium", STATUSES[done]) for text, done in zip(words, progress, strict=True)]
+        entries = [Entry(text, "medium", [*STATUSES][done]) for text, done in zip(words, progress, strict=True)]
         state = track(ItemsPlan("p", tuple(entries)), state)
         assert [step.id for step in state.steps] == [f"s{at + 1}" for at in range(len(names))]
         progress = [min(done + data.draw(st.integers(0, 1)), 2) for done in progress]
@@ -708,7 +710,7 @@ def test_rewording_a_twin_makes_no_new_step(entries: list[Entry], status: str, d
 # Markdown
 
 
-@given(some.markdown_texts(), st.sampled_from(STATUSES), st.data())
+@given(some.markdown_texts(), st.sampled_from([*STATUSES]), st.data())
 def test_marking_a_step_changes_one_character_and_one_status(text: str, status: str, data: st.DataObject) -> None:
     before = track(MarkdownPlan("p", text))
     if not before.steps:

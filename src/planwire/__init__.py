@@ -32,9 +32,10 @@ from planwire.acp import (
 )
 from planwire.acp.board import Board, Change, Moment, PlanChange, SessionBoard
 from planwire.errors import PlanwireError
+from planwire.model.changes import mark
 from planwire.model.diff import Diff
 from planwire.model.plan import Entry, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan
-from planwire.model.steps import PlanState, Progress, Step, mark, track
+from planwire.model.steps import PlanState, Progress, Step, track
 
 if _typing.TYPE_CHECKING:
     from planwire.journal import Journal, open_journal

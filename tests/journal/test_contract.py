@@ -11,7 +11,7 @@ import pytest
 
 from planwire.errors import Conflict, JournalUnavailable, UnstorableEvent
 from planwire.journal import Followed, Journal, KnownSession, Snapshot, Stamped, open_journal
-from planwire.journal import stored as stored_events
+from planwire.journal import codec as stored_events
 from planwire.model.events import Event, MessageAdded, Recorded, TurnEnded
 from tests.model.test_events import EVENTS
 

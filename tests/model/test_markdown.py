@@ -126,7 +126,7 @@ def test_other_spellings_of_a_status_can_be_marked() -> None:
 
 
 def test_a_status_without_a_box_is_refused_with_those_that_have_one() -> None:
-    with pytest.raises(UnmarkableStatus, match=r"'blocked'.*pending, completed, in_progress, cancelled"):
+    with pytest.raises(UnmarkableStatus, match=r"'blocked'.*pending, in_progress, completed, cancelled"):
         mark("- [ ] a", 0, "blocked")
 
 

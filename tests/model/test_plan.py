@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from planwire import Entry, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan
-from planwire.model.plan import meaning
+from planwire.model.statuses import meaning
 
 PLANS: list[Plan] = [
     ItemsPlan(None, (Entry("a", None, "_x", {"m": [1]}, {"extra": 1, "content": 2}),), {}, {"title": "T"}),

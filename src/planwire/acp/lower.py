@@ -13,7 +13,8 @@ from msgspec.structs import replace
 from planwire.acp.dialects import MAIN, V1
 from planwire.acp.write import fitted, update_fields
 from planwire.model import markdown
-from planwire.model.plan import PENDING, Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan, Plan, PlanId
+from planwire.model.plan import Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan, Plan, PlanId
+from planwire.model.statuses import PENDING
 
 __all__ = ["OWN", "Fallback"]
 

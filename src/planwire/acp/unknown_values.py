@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from planwire.acp.dialects import V1_PRIORITIES, V1_STATUSES, Dialect
 from planwire.acp.messages import Report, Update
-from planwire.model.plan import CANCELLED, ItemsPlan
+from planwire.model.plan import ItemsPlan
+from planwire.model.statuses import CANCELLED
 
 __all__ = ["foreign_values"]
 

@@ -13,19 +13,8 @@ from msgspec import Struct
 from planwire.acp.dialects import MAIN, V1_PRIORITIES, V1_STATUSES, Dialect
 from planwire.acp.messages import Body, Extension, Removal, Surroundings, Update
 from planwire.errors import CannotCarry
-from planwire.model.plan import (
-    CANCELLED,
-    COMPLETED,
-    PENDING,
-    Entry,
-    Fields,
-    FilePlan,
-    ItemsPlan,
-    MarkdownPlan,
-    OtherPlan,
-    Plan,
-    meaning,
-)
+from planwire.model.plan import Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan
+from planwire.model.statuses import CANCELLED, COMPLETED, PENDING, meaning
 
 __all__ = ["fitted", "update_fields", "write", "write_update"]
 

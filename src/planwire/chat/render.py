@@ -17,7 +17,8 @@ from planwire.chat.escape import attribute, inside
 from planwire.chat.messages import EventMessage, Hidden, PlanMessage
 from planwire.chat.roles import SUMMARIZATION_MARKER
 from planwire.model.events import COMMENTED
-from planwire.model.plan import CANCELLED, COMPLETED, IN_PROGRESS, PENDING, Entry, ItemsPlan, MarkdownPlan, meaning
+from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
+from planwire.model.statuses import CANCELLED, COMPLETED, IN_PROGRESS, PENDING, meaning
 from planwire.model.steps import Step, track
 
 __all__ = ["block", "change_line", "message_steps", "step_line"]

@@ -6,7 +6,8 @@ from msgspec import Struct, field
 
 from planwire.acp.dialects import Dialect
 from planwire.acp.messages import Extension, Removal, Update
-from planwire.model.plan import CANCELLED, COMPLETED, IN_PROGRESS, ItemsPlan, MarkdownPlan, PlanId, meaning
+from planwire.model.plan import ItemsPlan, MarkdownPlan, PlanId
+from planwire.model.statuses import CANCELLED, COMPLETED, IN_PROGRESS, meaning
 from planwire.model.steps import PlanState, Step, track
 
 __all__ = ["Facts", "History", "PlanUpdate", "Replay", "Session", "Turn", "TurnEnd", "is_unfinished"]

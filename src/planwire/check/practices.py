@@ -7,7 +7,8 @@ from planwire.acp.salvage import excerpt
 from planwire.check.facts import PlanUpdate, Session, TurnEnd, is_unfinished
 from planwire.check.findings import ERROR, PRACTICE, WARNING, Breach, Rule
 from planwire.check.operations import UpdateRule
-from planwire.model.plan import COMPLETED, IN_PROGRESS, ItemsPlan, PlanId, meaning
+from planwire.model.plan import ItemsPlan, PlanId
+from planwire.model.statuses import COMPLETED, IN_PROGRESS, meaning
 
 __all__ = [
     "CONCISE_CHARACTERS",

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import msgspec
 
 from planwire.model.fold import PlanRecord, SessionState
-from planwire.model.plan import CANCELLED, COMPLETED, IN_PROGRESS, FilePlan, MarkdownPlan, OtherPlan, meaning
+from planwire.model.plan import FilePlan, MarkdownPlan, OtherPlan
+from planwire.model.statuses import CANCELLED, COMPLETED, IN_PROGRESS, meaning
 from planwire.model.steps import Step
 from planwire.readmodel.annotations import wish_sentence
 from planwire.readmodel.history import plan_name, verdict_words

@@ -15,18 +15,8 @@ import msgspec
 
 from planwire.model.fold import PlanRecord, Review, SessionState
 from planwire.model.markdown import parse
-from planwire.model.plan import (
-    CANCELLED,
-    COMPLETED,
-    IN_PROGRESS,
-    FilePlan,
-    ItemsPlan,
-    MarkdownPlan,
-    OtherPlan,
-    Plan,
-    PlanId,
-    meaning,
-)
+from planwire.model.plan import FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan, PlanId
+from planwire.model.statuses import CANCELLED, COMPLETED, IN_PROGRESS, meaning
 from planwire.model.steps import Step
 from planwire.readmodel.history import verdict_words
 from planwire.tools.call import plan_value

@@ -12,10 +12,10 @@ from planwire.errors import PlanError, UnknownStep
 from planwire.model import markdown
 from planwire.model import task_edits as edit
 from planwire.model.events import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
-from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
+from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan, Plan
 from planwire.model.steps import PlanState, restate
 
-__all__ = ["apply_changes"]
+__all__ = ["apply_changes", "mark"]
 
 
 def apply_changes(state: PlanState, changes: Iterable[StepChange]) -> PlanState:
@@ -29,6 +29,11 @@ def apply_changes(state: PlanState, changes: Iterable[StepChange]) -> PlanState:
             case _:
                 raise PlanError(f"a plan of kind {state.plan.kind!r} has no steps that can be changed here")
     return state
+
+
+def mark(state: PlanState, step_id: str, status: str) -> Plan:
+    """The plan with one step's status changed; in a markdown text that is one character."""
+    return apply_changes(state, [SetStatus(step_id, status)]).plan
 
 
 def _change_list(state: PlanState, plan: ItemsPlan, change: StepChange) -> PlanState:

@@ -50,7 +50,8 @@ from planwire.model.events import (
     TurnEnded,
     WishWithdrawn,
 )
-from planwire.model.plan import PlanId, meaning
+from planwire.model.plan import PlanId
+from planwire.model.statuses import canonical
 from planwire.model.steps import PlanState, track
 
 __all__ = [
@@ -305,7 +306,7 @@ def _is_so(state: PlanState, change: StepChange) -> bool:
         case MoveStep(step=step, after=after):
             return step in steps and (ids[:1] == [step] if not after else _follows(ids, step, after))
         case SetStatus(step=step, status=status):
-            return step in steps and (meaning(steps[step].status) or steps[step].status) == (meaning(status) or status)
+            return step in steps and canonical(steps[step].status) == canonical(status)
         case SetPriority(step=step, priority=priority):
             return step in steps and steps[step].priority == priority
 

@@ -11,20 +11,19 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from planwire.errors import UnknownStep, UnmarkableStatus
-from planwire.model.plan import CANCELLED, COMPLETED, IN_PROGRESS, PENDING, meaning
+from planwire.model.statuses import STATUSES, canonical, status_of, status_of_box
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-__all__ = ["MAX_PARSED_CHARACTERS", "Checkbox", "Document", "OutlineItem", "mark", "parse", "unmarked"]
+__all__ = ["MAX_PARSED_CHARACTERS", "Checkbox", "Document", "OutlineItem", "box_of", "mark", "parse", "unmarked"]
 
 #: A longer text is kept and shown, but not searched for steps: a hostile sender must not buy minutes of parsing.
 MAX_PARSED_CHARACTERS = 262_144
 
-_BOX_STATUS = {" ": PENDING, "x": COMPLETED, "X": COMPLETED, "~": IN_PROGRESS, "-": CANCELLED}
-_STATUS_BOX = {PENDING: " ", COMPLETED: "x", IN_PROGRESS: "~", CANCELLED: "-"}
-_TASK = re.compile(r"\[([ xX~-])\]\s+(?=\S)")
+_BOXES = "".join(row.box + row.box.upper() for row in STATUSES.values())
+_TASK = re.compile(rf"\[([{re.escape(_BOXES)}])\]\s+(?=\S)")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")  # a line ends where the parser says that it ends
 
 
@@ -83,10 +82,11 @@ def parse(text: str) -> Document:
                 box = _TASK.match(token.content)
                 words = token.content[box.end() :] if box else token.content
                 outline.append(OutlineItem("item", depth, _one_line(words)))
-                if box:
+                status = status_of_box(box[1]) if box else None
+                if status:
                     lines = _lines_of(tokens[index - 2], text, starts), _lines_of(token, text, starts)
                     offset = _offset(text, starts, token)
-                    tasks.append(Checkbox(_one_line(words), _BOX_STATUS[box[1]], depth - 1, offset, *lines))
+                    tasks.append(Checkbox(_one_line(words), status.word, depth - 1, offset, *lines))
                 else:
                     prose = True
             case "inline" | "fence" | "code_block" | "html_block":
@@ -100,13 +100,18 @@ def mark(text: str, index: int, status: str) -> str:
     if not 0 <= index < len(tasks):
         raise UnknownStep(f"there is no task number {index} in this text: it has {len(tasks)}, counted from 0")
     task = tasks[index]
-    if task.status == meaning(status):
+    if task.status == canonical(status):
         return text
-    box = _STATUS_BOX.get(meaning(status) or "")
-    if box is None:
-        known = ", ".join(_STATUS_BOX)
+    return f"{text[: task.offset]}{box_of(status)}{text[task.offset + 1 :]}"
+
+
+def box_of(status: str) -> str:
+    """The character that shows a status in a checkbox."""
+    row = status_of(status)
+    if row is None:
+        known = ", ".join(STATUSES)
         raise UnmarkableStatus(f"a markdown checkbox can't show the status {status!r}: use one of {known}")
-    return f"{text[: task.offset]}{box}{text[task.offset + 1 :]}"
+    return row.box
 
 
 def unmarked(text: str) -> str:

@@ -2,7 +2,7 @@
 
 These are values. They hold what a sender said and nothing derived from it: ids of steps, progress and differences are
 views, made in other modules. Priorities and statuses are open, as they are on the newest wire: any string is kept and
-shown as it is.
+shown as it is. `statuses` has a row for each status that means something here, `kinds` one for each kind of plan.
 """
 
 from typing import Any, ClassVar, TypeAlias
@@ -10,12 +10,8 @@ from typing import Any, ClassVar, TypeAlias
 from msgspec import Struct, field
 
 __all__ = [
-    "CANCELLED",
-    "COMPLETED",
-    "IN_PROGRESS",
-    "PENDING",
+    "MEDIUM",
     "PRIORITIES",
-    "STATUSES",
     "Entry",
     "Fields",
     "FilePlan",
@@ -24,35 +20,11 @@ __all__ = [
     "OtherPlan",
     "Plan",
     "PlanId",
-    "meaning",
 ]
 
-PENDING = "pending"
-IN_PROGRESS = "in_progress"
-COMPLETED = "completed"
-CANCELLED = "cancelled"
-
-#: The statuses that have a meaning here, in the order in which work moves through them.
-STATUSES = (PENDING, IN_PROGRESS, COMPLETED, CANCELLED)
 PRIORITIES = ("high", "medium", "low")
-
-#: Spellings that agents in the wild use for the four statuses. They are kept as they came: only the meaning is shared.
-_MEANINGS = {
-    **{status: status for status in STATUSES},
-    "todo": PENDING,
-    "doing": IN_PROGRESS,
-    "in progress": IN_PROGRESS,
-    "in-progress": IN_PROGRESS,
-    "done": COMPLETED,
-    "canceled": CANCELLED,
-    "deleted": CANCELLED,
-}
-
-
-def meaning(status: str) -> str | None:
-    """Which of the four statuses a status word stands for; None for words such as `blocked`, which are none of them."""
-    return _MEANINGS.get(status)
-
+#: The priority of an entry whose sender names none.
+MEDIUM = "medium"
 
 #: JSON object fields that planwire carries without giving them a meaning: `_meta`, and siblings of known fields.
 Fields: TypeAlias = dict[str, Any]

@@ -18,13 +18,12 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from msgspec import Struct
-from msgspec.structs import replace
 
-from planwire.errors import PlanError, UnknownStep
-from planwire.model import markdown
-from planwire.model.plan import CANCELLED, COMPLETED, IN_PROGRESS, PENDING, ItemsPlan, MarkdownPlan, Plan, meaning
+from planwire.model.kinds import Draft, drafts_of
+from planwire.model.plan import MEDIUM, ItemsPlan, Plan
+from planwire.model.statuses import CANCELLED, COMPLETED, IN_PROGRESS, PENDING, Status, canonical, status_of
 
-__all__ = ["PlanState", "Progress", "Step", "mark", "restate", "track"]
+__all__ = ["PlanState", "Progress", "Step", "restate", "track"]
 
 #: In an equal gap, texts at least this alike are one step reworded (1.0 = the same text).
 SIMILAR: Final = 0.4
@@ -36,8 +35,6 @@ COMPARED_PAIRS: Final = 400
 #: A plan that has had more texts than this forgets those of steps that left it.
 REMEMBERED_TEXTS: Final = 20_000
 
-_RANK = {PENDING: 0, IN_PROGRESS: 1, COMPLETED: 2, CANCELLED: 2}
-
 
 class Step(Struct, frozen=True, gc=False):
     """One step as people see it. `depth` is its nesting in a markdown list."""
@@ -45,8 +42,35 @@ class Step(Struct, frozen=True, gc=False):
     id: str
     content: str
     status: str
-    priority: str = "medium"
+    priority: str = MEDIUM
     depth: int = 0
+
+    @property
+    def known(self) -> Status | None:
+        """The row of its status; None if the word stands for none."""
+        return status_of(self.status)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is still something to do. Of a word that nobody knows, that is assumed."""
+        row = status_of(self.status)
+        return row is None or row.is_open
+
+    @property
+    def is_pending(self) -> bool:
+        return canonical(self.status) == PENDING
+
+    @property
+    def is_current(self) -> bool:
+        return canonical(self.status) == IN_PROGRESS
+
+    @property
+    def is_done(self) -> bool:
+        return canonical(self.status) == COMPLETED
+
+    @property
+    def is_cancelled(self) -> bool:
+        return canonical(self.status) == CANCELLED
 
 
 class Progress(Struct, frozen=True):
@@ -59,19 +83,21 @@ class Progress(Struct, frozen=True):
 
     @classmethod
     def of(cls, steps: Iterable[Step]) -> "Progress":
-        done = total = cancelled = 0
+        done = total = uncounted = 0
         current: list[Step] = []
         for step in steps:
-            match meaning(step.status):
-                case "cancelled":
-                    cancelled += 1
-                    continue
-                case "completed":
-                    done += 1
-                case "in_progress":
-                    current.append(step)
+            row = status_of(step.status)
+            if row is not None and not row.counts:
+                uncounted += 1
+                continue
             total += 1
-        return cls(done, total, tuple(current), cancelled)
+            if row is None:
+                continue
+            if not row.is_open:
+                done += 1
+            elif row.word == IN_PROGRESS:
+                current.append(step)
+        return cls(done, total, tuple(current), uncounted)
 
 
 class _Memory(Struct, frozen=True):
@@ -102,13 +128,13 @@ def track(plan: Plan, before: PlanState | None = None) -> PlanState:
         steps = tuple(
             [
                 step
-                if step.status == entry.status and step.priority == (entry.priority or "medium") and not step.depth
-                else Step(step.id, entry.content, entry.status, entry.priority or "medium")
+                if step.status == entry.status and step.priority == (entry.priority or MEDIUM) and not step.depth
+                else Step(step.id, entry.content, entry.status, entry.priority or MEDIUM)
                 for step, entry in zip(memory.steps, plan.entries, strict=True)
             ]
         )
         return PlanState(plan, steps, _Memory(steps, memory.texts, memory.owners, memory.born))
-    drafts = _drafts(plan)
+    drafts = drafts_of(plan)
     if not drafts:
         return PlanState(plan, (), memory)
     steps, memory = _settle(drafts, _Matching(drafts, memory).ids, memory)
@@ -117,39 +143,14 @@ def track(plan: Plan, before: PlanState | None = None) -> PlanState:
 
 def restate(plan: Plan, ids: Sequence[str | None], before: PlanState) -> PlanState:
     """The state of a plan of which it is known which step is which; None is a step that is new."""
-    drafts = _drafts(plan)
+    drafts = drafts_of(plan)
     if not drafts:
         return PlanState(plan, (), before.memory)
     steps, memory = _settle(drafts, ids, before.memory)
     return PlanState(plan, steps, memory)
 
 
-def mark(state: PlanState, step_id: str, status: str) -> Plan:
-    """The plan with one step's status changed; in a markdown text that is one character."""
-    ids = [step.id for step in state.steps]
-    if step_id not in ids:
-        raise UnknownStep(f"the plan has no step {step_id!r}; its steps are: {', '.join(ids) or 'none'}")
-    index = ids.index(step_id)
-    match state.plan:
-        case ItemsPlan(entries=entries) as plan:
-            changed = replace(entries[index], status=status)
-            return replace(plan, entries=(*entries[:index], changed, *entries[index + 1 :]))
-        case MarkdownPlan(content=content) as plan:
-            return replace(plan, content=markdown.mark(content, index, status))
-    raise PlanError(f"a plan of kind {state.plan.kind!r} has no steps to mark")
-
-
-def _drafts(plan: Plan) -> list[Step]:
-    """The steps of a plan, still without ids."""
-    match plan:
-        case ItemsPlan(entries=entries):
-            return [Step("", entry.content, entry.status, entry.priority or "medium") for entry in entries]
-        case MarkdownPlan(content=content):
-            return [Step("", task.text, task.status, depth=task.depth) for task in markdown.parse(content).tasks]
-    return []
-
-
-def _settle(drafts: list[Step], ids: Sequence[str | None], memory: _Memory) -> tuple[tuple[Step, ...], _Memory]:
+def _settle(drafts: list[Draft], ids: Sequence[str | None], memory: _Memory) -> tuple[tuple[Step, ...], _Memory]:
     """Give every draft its id, new ones a new id; remember texts that were not known."""
     born = memory.born
     known = {step.id: step for step in memory.steps}
@@ -178,7 +179,7 @@ def _settle(drafts: list[Step], ids: Sequence[str | None], memory: _Memory) -> t
 class _Matching:
     """One new list against the memory of a plan; `ids` is the outcome, None for a new step."""
 
-    def __init__(self, drafts: list[Step], memory: _Memory) -> None:
+    def __init__(self, drafts: list[Draft], memory: _Memory) -> None:
         self.drafts = drafts
         self.last = memory.steps
         self.ids: list[str | None] = [None] * len(drafts)
@@ -251,9 +252,8 @@ class _Matching:
                     break
 
     def _moved_forward(self, old: int, new: int) -> bool:
-        before = _RANK.get(meaning(self.last[old].status) or "")
-        after = _RANK.get(meaning(self.drafts[new].status) or "")
-        return before is not None and after is not None and after > before
+        before, after = self.last[old].known, status_of(self.drafts[new].status)
+        return before is not None and after is not None and after.rank > before.rank
 
     def _alike(self, old: int, new: int, threshold: float) -> bool:
         from difflib import SequenceMatcher  # noqa: PLC0415  (most updates reword nothing)
@@ -267,7 +267,7 @@ class _Matching:
         return matcher.quick_ratio() >= threshold and matcher.ratio() >= threshold
 
 
-def _places(steps: Sequence[Step]) -> dict[str, list[int]]:
+def _places(steps: Sequence[Step | Draft]) -> dict[str, list[int]]:
     """Where each text stands in a list."""
     places: dict[str, list[int]] = {}
     for place, step in enumerate(steps):

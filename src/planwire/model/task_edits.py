@@ -7,14 +7,14 @@ it must have exactly the tasks that the edit was to leave, or the edit is refuse
 import re
 
 from planwire.errors import UneditableText
-from planwire.model.markdown import Checkbox, parse
+from planwire.model.markdown import Checkbox, box_of, parse
+from planwire.model.statuses import canonical
 
 __all__ = ["add_task", "family", "move_task", "remove_task", "reword_task"]
 
 _MARKER = re.compile(r"(?:[-*+]|\d{1,9}[.)])[ \t]+$")
 _LINES = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+\Z")
 _NEWLINE = re.compile(r"\r\n?|\n")
-_BOXES = {"pending": " ", "completed": "x", "in_progress": "~", "cancelled": "-"}
 
 
 def reword_task(text: str, index: int, words: str) -> str:
@@ -33,7 +33,7 @@ def add_task(text: str, after: int | None, words: str, status: str) -> str:
     """Add a task behind another one and all that is nested in it; None is the beginning of the list."""
     tasks = parse(text).tasks
     lines = _split(text)
-    box = f"[{_BOXES.get(status, ' ')}] {_one_line(words)}"
+    box, status = f"[{box_of(status)}] {_one_line(words)}", canonical(status)
     if not tasks:
         gap = "\n" if text and not text.endswith(("\n\n", "\r\n\r\n")) else ""
         lines = [*_ended(lines), gap, f"- {box}\n"]

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from planwire.model.events import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
 from planwire.model.fold import Delta, PlanRecord
-from planwire.model.plan import CANCELLED, COMPLETED, meaning
+from planwire.model.statuses import CANCELLED, COMPLETED, meaning
 from planwire.model.steps import PlanState, Step
 from planwire.readmodel.history import wish_words
 

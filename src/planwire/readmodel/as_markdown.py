@@ -4,7 +4,8 @@ from typing import Final
 
 import msgspec
 
-from planwire.model.plan import CANCELLED, COMPLETED, IN_PROGRESS, PENDING, FilePlan, MarkdownPlan, OtherPlan, meaning
+from planwire.model.plan import FilePlan, MarkdownPlan, OtherPlan
+from planwire.model.statuses import CANCELLED, COMPLETED, IN_PROGRESS, PENDING, meaning
 from planwire.model.steps import PlanState, Step
 
 __all__ = ["plan_markdown"]

@@ -35,7 +35,8 @@ from planwire.model.events import (
     WishWithdrawn,
 )
 from planwire.model.fold import AGENT, PlanRecord, Review, SessionState, fold
-from planwire.model.plan import FilePlan, MarkdownPlan, PlanId, meaning
+from planwire.model.plan import FilePlan, MarkdownPlan, PlanId
+from planwire.model.statuses import meaning
 from planwire.model.steps import PlanState, Progress
 
 __all__ = ["Moment", "Word", "history", "plan_name", "tell", "verdict_words", "wish_words"]

@@ -1,1 +1,3 @@
 """What people do to plans."""
+
+__all__: list[str] = []

@@ -18,7 +18,8 @@ from planwire.errors import PlanError, UneditableText
 from planwire.model import diff
 from planwire.model.changes import apply_changes
 from planwire.model.events import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
-from planwire.model.plan import CANCELLED, COMPLETED, IN_PROGRESS, PENDING, ItemsPlan, meaning
+from planwire.model.plan import ItemsPlan
+from planwire.model.statuses import CANCELLED, COMPLETED, IN_PROGRESS, PENDING, meaning
 from planwire.model.steps import PlanState, Step
 
 __all__ = ["Merge", "as_text", "changes_in", "merge"]

@@ -7,7 +7,8 @@ from rich.text import Text
 from planwire.acp import Report
 from planwire.acp.board import Change, PlanChange
 from planwire.model.diff import Changed
-from planwire.model.plan import MarkdownPlan, meaning
+from planwire.model.plan import MarkdownPlan
+from planwire.model.statuses import meaning
 from planwire.readmodel.plain_text import one_line
 from planwire.terminal.views import STATUS_LOOK, bar, step_line
 

@@ -9,10 +9,10 @@ from rich.live import Live
 from rich.text import Text
 
 from planwire.readmodel.history import Moment
+from planwire.readmodel.watching import Watched, Watcher
 from planwire.terminal.console import new_console
 from planwire.terminal.history_lines import moment_line
 from planwire.terminal.records import session_record_view
-from planwire.readmodel.watching import Watched, Watcher
 
 __all__ = ["follow_in_lines", "watch_live"]
 

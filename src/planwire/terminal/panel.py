@@ -27,7 +27,8 @@ from textual.timer import Timer
 
 from planwire.acp.board import Change, SessionBoard
 from planwire.model.fold import SessionState
-from planwire.model.plan import CANCELLED, COMPLETED, IN_PROGRESS, PlanId, meaning
+from planwire.model.plan import PlanId
+from planwire.model.statuses import CANCELLED, COMPLETED, IN_PROGRESS, meaning
 from planwire.model.steps import PlanState, Step
 from planwire.terminal.lines import BLANK, Line
 from planwire.terminal.lines_view import LinesView

@@ -8,7 +8,7 @@ from planwire.errors import PlanError
 from planwire.model.changes import apply_changes
 from planwire.model.events import AddStep, Event, MoveStep, RemoveStep, RewordStep, SetStatus, StepChange
 from planwire.model.fold import AGENT, Delta, PlanRecord, SessionState
-from planwire.model.plan import CANCELLED, COMPLETED, PENDING, meaning
+from planwire.model.statuses import CANCELLED, COMPLETED, PENDING, meaning
 from planwire.model.steps import Step
 from planwire.readmodel.history import wish_words
 from planwire.steering import commands as steer

@@ -11,7 +11,8 @@ from rich.cells import cell_len
 
 from planwire.model.events import COMMENTED
 from planwire.model.fold import PlanRecord
-from planwire.model.plan import CANCELLED, COMPLETED, IN_PROGRESS, PENDING, PlanId, meaning
+from planwire.model.plan import PlanId
+from planwire.model.statuses import CANCELLED, COMPLETED, IN_PROGRESS, PENDING, meaning
 from planwire.model.steps import Step
 from planwire.readmodel.annotations import Overlay, Remark, WishedChange, overlay
 from planwire.readmodel.plain_text import one_line

@@ -12,7 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from planwire.acp.board import SessionBoard
-from planwire.model.plan import CANCELLED, COMPLETED, IN_PROGRESS, PENDING, FilePlan, MarkdownPlan, OtherPlan, meaning
+from planwire.model.plan import FilePlan, MarkdownPlan, OtherPlan
+from planwire.model.statuses import CANCELLED, COMPLETED, IN_PROGRESS, PENDING, meaning
 from planwire.model.steps import PlanState, Progress, Step
 from planwire.readmodel.plain_text import one_line, printable
 

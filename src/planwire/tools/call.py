@@ -16,7 +16,8 @@ from planwire.errors import PlanError, PlanwireError, StaleRevision, ToolError, 
 from planwire.model.changes import apply_changes
 from planwire.model.events import AddStep, Event, PlanChanged, PlanSet, RemoveStep, RewordStep, SetStatus, StepChange
 from planwire.model.fold import PlanRecord, Review, SessionState, check_revision
-from planwire.model.plan import Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan, Plan, PlanId, meaning
+from planwire.model.plan import Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan, Plan, PlanId
+from planwire.model.statuses import meaning
 from planwire.model.steps import Step
 from planwire.tools.delivered_reviews import unanswered
 from planwire.tools.schemas import BODY_CAP, DELTA_CAP, GET_PLAN, REVIEW, SET_PLAN, TOOL_NAMES, UPDATE_PLAN

@@ -3,7 +3,7 @@
 import re
 from typing import Final, NamedTuple
 
-from planwire.model.plan import CANCELLED, COMPLETED, IN_PROGRESS, PENDING, meaning
+from planwire.model.statuses import CANCELLED, COMPLETED, IN_PROGRESS, PENDING, meaning
 from planwire.web.html import Html, el, escaped
 
 __all__ = ["Look", "look", "mark", "wording"]

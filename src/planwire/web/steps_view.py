@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from planwire.model.plan import IN_PROGRESS, PENDING, meaning
+from planwire.model.statuses import IN_PROGRESS, PENDING, meaning
 from planwire.model.steps import Progress, Step
 from planwire.web.annotations_view import NOTHING_OVER, Extra, Over, ghost_row
 from planwire.web.html import Html, attributes, el
