@@ -5,7 +5,7 @@ import json
 import pytest
 
 from planwire import V1_DRAFT, Board, Change, MarkdownPlan
-from planwire.acp.board import MAX_PLANS
+from planwire.acp.heard_plans import MAX_PLANS
 from tests.wire import answer, entry, items, line, plan, refusal, removed, request, streamed, text
 
 LOAD = request("session/load", 5, sessionId="s1", cwd="/", mcpServers=[])

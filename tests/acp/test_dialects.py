@@ -3,9 +3,29 @@
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
-from planwire import DIALECTS, V1, V1_DRAFT, V1_RFD, V2, Dialect, dialect, negotiate
+from planwire import (
+    DIALECTS,
+    V1,
+    V1_DRAFT,
+    V1_RFD,
+    V2,
+    Board,
+    Dialect,
+    Entry,
+    ItemsPlan,
+    Translator,
+    dialect,
+    negotiate,
+    read,
+    write,
+)
+from planwire.acp import Removal
+from planwire.check import Checker
 from planwire.errors import DialectError, UnknownDialect
+from planwire.relay.capabilities import Capabilities
+from tests.wire import answer, entry, items, removed, request, update_of
 
 
 def v1(**capabilities: Any) -> dict[str, Any]:
@@ -55,3 +75,46 @@ def test_an_unknown_dialect_is_refused_with_those_that_are_known() -> None:
         dialect("v3")
     with pytest.raises(DialectError):
         dialect("")
+
+
+@pytest.fixture
+def v3(monkeypatch: pytest.MonkeyPatch) -> Dialect:
+    """A dialect that planwire has never heard of, added as anyone would add it: by a row."""
+    row = replace(V2, name="v3", version=3, option="v3", id_keys=("plan_id",), statuses=V2.statuses | {"blocked"})
+    monkeypatch.setitem(DIALECTS, row.name, row)
+    return row
+
+
+def test_a_new_row_is_read_written_and_negotiated(v3: Dialect) -> None:
+    said = items("p", entry("one", "blocked"), key="plan_id")
+    reading = read(said, v3)
+    assert reading.reports == ()
+    [update] = reading.updates
+    assert (update.id_keys, update.body) == (("plan_id",), ItemsPlan("p", (Entry("one", "medium", "blocked"),)))
+    assert write(update, v3) == said
+    assert read(removed("p", "plan_id")).updates[0].body == Removal("p")
+    assert negotiate({"protocolVersion": 3, "capabilities": {}}, {"protocolVersion": 3}) is v3
+    assert negotiate({"protocolVersion": 3, "capabilities": {}}, {"protocolVersion": 4}) is v3
+    assert negotiate({"protocolVersion": 3, "capabilities": {}}, {"protocolVersion": 2}) is V2
+    assert dialect("v3") is v3
+
+
+def test_a_new_row_is_followed_translated_and_checked(v3: Dialect) -> None:
+    board = Board()
+    for line in (request("initialize", 0, protocolVersion=3, capabilities={}), answer(0, {"protocolVersion": 3})):
+        board.apply(line)
+    assert board.dialect is v3
+    assert board.apply(items("p", entry("one"), key="plan_id")).reports == ()
+    assert [*board.sessions["s1"].plans] == ["p"]
+
+    assert update_of(*Translator(v3).translate(items("p", entry("one"), key="id")))["plan"]["plan_id"] == "p"
+    assert update_of(*Translator(V2).translate(items("p", entry("one"), key="plan_id")))["plan"]["planId"] == "p"
+
+    assert Capabilities.agreed({}, {"protocolVersion": 3, "capabilities": {}}).dialect is v3
+
+    checker = Checker(v3)
+    checker.hear(items("p", entry("one", "in_progress", "high"), key="plan_id"))
+    checker.hear(items("q", entry("one", "in_progress", "high"), key="planId"))
+    [finding] = checker.close().findings
+    assert (finding.code, finding.line) == ("misspelled-id", 2)
+    assert "looks for it in `plan_id`" in finding.message

@@ -8,26 +8,24 @@ tells what changed, and remembers the states that each session went through. It 
 """
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from planwire.acp.conversation import Conversation, Prompted, Retelling, Retold
 from planwire.acp.dialects import V1, Dialect
-from planwire.acp.messages import Body, Extension, Removal, Report, Update
+from planwire.acp.heard_plans import MAX_PLANS, Heard, HeardPlans, TooMany
+from planwire.acp.messages import Removal, Report, Update
 from planwire.acp.read import read
 from planwire.model import diff
 from planwire.model.diff import Diff
-from planwire.model.plan import Fields, MarkdownPlan, Plan, PlanId
+from planwire.model.plan import Fields, Plan, PlanId
 from planwire.model.steps import PlanState, track
 
 __all__ = ["Board", "Change", "Moment", "PlanChange", "SessionBoard"]
-
-#: Plans that one session can have at a time; more are reported and not kept.
-MAX_PLANS: Final = 1_000
 
 
 class PlanChange(Struct, frozen=True):
@@ -70,78 +68,55 @@ class SessionBoard:
         self.updates = 0
         self.states = 0
         self.history: deque[Moment] = deque(maxlen=keep)
+        self._heard = HeardPlans()
         self._plans: dict[PlanId, PlanState] = {}
-        self._details: dict[PlanId, Fields | None] = {}
-        self._retold: dict[PlanId, tuple[Plan | None, Fields | None]] | None = None
+        self._beside: dict[PlanId, Fields | None] = {}
 
     @property
     def plans(self) -> Mapping[PlanId, PlanState]:
         return MappingProxyType(self._plans)
 
     def begin_retelling(self) -> None:
-        self._retold = {}
+        self._heard.begin_retelling()
 
     def end_retelling(self, *, failed: bool, at: float | None) -> Change:
-        """Set what the retold history ended with, unless it failed. Plans that were not retold stay."""
-        retold, self._retold = self._retold, None
-        if failed or not retold:
-            return Change(self.id)
-        changes = []
-        for plan_id, (plan, details) in retold.items():
-            change = self._put(plan, details) if plan is not None else self._remove(plan_id)
-            if change is not None:
-                changes.append(change)
-        return self._record(changes, (), at)
+        """Set what the replay ended with, unless it failed. Plans that it did not mention stay."""
+        return self._take(self._heard.end_retelling(failed=failed), at)
 
     def apply(self, update: Update, at: float | None) -> Change:
         self.updates += 1
-        body, details = update.body, update.around.update
-        if self._retold is not None:
-            return Change(self.id, reports=self._retell(body, details))
-        reports: tuple[Report, ...] = ()
-        change: PlanChange | None = None
-        match body:
-            case None:
-                pass
-            case Removal(id=plan_id):
-                change = self._remove(plan_id)
-                if change is None:
-                    reports = (Report("unknown-plan", "params.update", f"there is no plan {plan_id!r} to remove"),)
-            case Extension(id=plan_id):
-                plan = _extended(body, self._plans[plan_id].plan if plan_id in self._plans else None)
-                change = self._put(plan, details)
-            case plan:
-                if plan.id not in self._plans and len(self._plans) >= MAX_PLANS:
-                    problem = f"the session has {MAX_PLANS:,} plans already: {plan.id!r} is not kept"
-                    return Change(self.id, reports=(Report("too-many-plans", "params.update.plan", problem),))
-                change = self._put(plan, details)
-        return self._record([] if change is None else [change], reports, at)
+        heard = self._heard.hear(update.body, update.around.update)
+        if heard is None:
+            return Change(self.id)
+        change = self._take([heard], at)
+        if isinstance(update.body, Removal) and not change:
+            problem = f"there is no plan {update.body.id!r} to remove"
+            return replace(change, reports=(Report("unknown-plan", "params.update", problem),))
+        return change
 
-    def _retell(self, body: Body, details: Fields | None) -> tuple[Report, ...]:
-        assert self._retold is not None
-        match body:
-            case None:
-                pass
-            case Removal(id=plan_id):
-                self._retold[plan_id] = None, None
-            case Extension(id=plan_id):
-                self._retold[plan_id] = _extended(body, self._retold.get(plan_id, (None, None))[0]), details
-            case plan:
-                self._retold[plan.id] = plan, details
-        return ()
+    def _take(self, outcomes: Sequence[Heard | TooMany], at: float | None) -> Change:
+        changes: list[PlanChange] = []
+        reports: list[Report] = []
+        for heard in outcomes:
+            if isinstance(heard, TooMany):
+                problem = f"the session has {MAX_PLANS:,} plans already: {heard.id!r} is not kept"
+                reports.append(Report("too-many-plans", "params.update.plan", problem))
+            elif change := self._remove(heard.id) if heard.plan is None else self._put(heard.plan, heard.beside):
+                changes.append(change)
+        return self._record(changes, tuple(reports), at)
 
-    def _put(self, plan: Plan, details: Fields | None) -> PlanChange | None:
+    def _put(self, plan: Plan, beside: Fields | None) -> PlanChange | None:
         before = self._plans.get(plan.id)
-        if before is not None and before.plan == plan and self._details.get(plan.id) == details:
+        if before is not None and before.plan == plan and self._beside.get(plan.id) == beside:
             return None
         after = track(plan, before)
         self._plans[plan.id] = after
-        self._details[plan.id] = details
+        self._beside[plan.id] = beside
         return PlanChange(plan.id, before, after, diff.compare(before, after))
 
     def _remove(self, plan_id: PlanId) -> PlanChange | None:
         before = self._plans.pop(plan_id, None)
-        self._details.pop(plan_id, None)
+        self._beside.pop(plan_id, None)
         if before is None:
             return None
         gone = tuple(diff.Removed(step, at) for at, step in enumerate(before.steps))
@@ -153,12 +128,6 @@ class SessionBoard:
             self.states += 1
             self.history.append(Moment(MappingProxyType(self._plans.copy()), change, at))
         return change
-
-
-def _extended(extension: Extension, plan: Plan | None) -> MarkdownPlan:
-    if isinstance(plan, MarkdownPlan):
-        return replace(plan, content=plan.content + extension.text)
-    return MarkdownPlan(extension.id, extension.text)
 
 
 class Board:

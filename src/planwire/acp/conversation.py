@@ -10,14 +10,12 @@ from msgspec import UNSET, Raw, Struct
 
 from planwire.acp.dialects import Dialect, negotiate
 from planwire.acp.messages import Message
+from planwire.acp.requests import Requests
 
-__all__ = ["AGENT", "CLIENT", "Conversation", "Initialized", "Meaning", "Prompted", "Retelling", "Retold"]
+__all__ = ["AGENT", "CLIENT", "Conversation", "Initialized", "Meaning", "Prompted", "Request", "Retelling", "Retold"]
 
 CLIENT: Final = "client"
 AGENT: Final = "agent"
-
-#: Requests that are still unanswered; an old one beyond that is forgotten, since its answer will not come.
-MAX_UNANSWERED: Final = 10_000
 
 _OTHER_SIDE = {CLIENT: AGENT, AGENT: CLIENT}
 _AGENT_METHODS = ("session/update", "session/request_permission", "fs/", "terminal/", "elicitation/")
@@ -51,8 +49,8 @@ class Prompted(Struct, frozen=True):
 Meaning: TypeAlias = Initialized | Retelling | Retold | Prompted | None
 
 
-class _Asked(Struct, frozen=True):
-    """A request that waits for its answer."""
+class Request(Struct, frozen=True):
+    """What is remembered of a request until its answer comes."""
 
     method: str
     params: Any = None
@@ -66,7 +64,7 @@ class Conversation:
 
     def __init__(self) -> None:
         self.dialect: Dialect | None = None
-        self._unanswered: dict[tuple[str, object], _Asked] = {}
+        self._unanswered = Requests[Request]()
 
     def hear(self, message: Message, sender: str | None = None) -> Meaning:
         """What a message means. Without a sender it is told from the method, or from the request that it answers."""
@@ -76,9 +74,7 @@ class Conversation:
             sender = AGENT if message.method.startswith(_AGENT_METHODS) else CLIENT
         params = _value(message.params) if message.method in _MEANINGS and sender == CLIENT else None
         if message.id is not UNSET:
-            while len(self._unanswered) >= MAX_UNANSWERED:
-                del self._unanswered[next(iter(self._unanswered))]
-            self._unanswered[sender, message.id] = _Asked(message.method, params)
+            self._unanswered.ask(sender, message.id, Request(message.method, params))
         session = params.get("sessionId") if isinstance(params, dict) else None
         if not isinstance(params, dict) or not isinstance(session, str):
             return None
@@ -95,7 +91,7 @@ class Conversation:
         """Who sent a message, as far as it can be told."""
         if message.method is not None:
             return AGENT if message.method.startswith(_AGENT_METHODS) else CLIENT
-        askers = [side for side in (CLIENT, AGENT) if (side, message.id) in self._unanswered]
+        askers = [side for side in (CLIENT, AGENT) if self._unanswered.is_asked(side, message.id)]
         if len(askers) == 2:  # both sides count their requests from 0: the answer's shape decides
             outcome = _value(message.result) if isinstance(message.result, Raw) else None
             return CLIENT if isinstance(outcome, dict) and "outcome" in outcome else AGENT
@@ -105,7 +101,7 @@ class Conversation:
         sender = sender or self.sender_of(message)
         if sender is None:
             return None
-        asked = self._unanswered.pop((_OTHER_SIDE[sender], message.id), None)
+        asked = self._unanswered.answer(_OTHER_SIDE[sender], message.id)
         if asked is None or not isinstance(asked.params, dict):
             return None
         failed = message.error is not UNSET

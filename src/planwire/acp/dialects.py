@@ -1,7 +1,8 @@
 """The dialects of ACP plan messages: one table, one row a dialect.
 
-Reading accepts all of them at once. Writing uses the one that the peer speaks, which `negotiate` tells from the
-`initialize` request and its response.
+Reading accepts all of them at once, so the reader asks the table for every spelling of a plan's id. Writing uses the
+dialect that the peer speaks, which `negotiate` finds in the `initialize` request and its response. Whoever adds a
+dialect adds a row: readers, writers, the relay's offer and `planwire check` follow from it.
 """
 
 from typing import Any, Final
@@ -10,49 +11,131 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from planwire.errors import UnknownDialect
-from planwire.model.plan import PRIORITIES, Entry
+from planwire.model.plan import PRIORITIES, Entry, Fields
+from planwire.model.statuses import STATUSES, V1_STATUSES
 
-__all__ = ["DIALECTS", "MAIN", "V1", "V1_DRAFT", "V1_RFD", "V2", "Dialect", "dialect", "negotiate"]
+__all__ = [
+    "DIALECTS",
+    "MAIN",
+    "V1",
+    "V1_DRAFT",
+    "V1_RFD",
+    "V2",
+    "Dialect",
+    "capabilities_of",
+    "dialect",
+    "id_keys",
+    "negotiate",
+]
 
-#: The id that a plan without identity gets where a dialect asks for one (R27).
+#: The id of a plan without identity where a dialect asks for one (R27).
 MAIN: Final = "main"
 
-V1_PRIORITIES: Final = frozenset(PRIORITIES)
-V1_STATUSES: Final = frozenset(("pending", "in_progress", "completed"))
 
-
-class Dialect(Struct, frozen=True):
+class Dialect(Struct, frozen=True, kw_only=True):
     """One way of putting plans on the wire.
 
+    `capability`: the key of `clientCapabilities` that must hold an object; None: the version alone decides.
     `baseline`: knows the v1 `plan` update. `operations`: may be sent `plan_update` and `plan_removed`. `id_keys`: how
-    the id of a plan is spelled, in the order of preference. `closed`: priorities and statuses are the v1 sets (R7),
-    and a reader drops an entry that has another.
+    the id of a plan is spelled, in the order of preference. `statuses`, `priorities`: the words that the protocol
+    names; where they are `closed`, a reader drops an entry with another one (R7), elsewhere a word of one's own starts
+    with `_` (R19). `has_batches`: a line may hold several messages. `absolute_uris`: the URI of a file plan is
+    absolute (R25). `option` and `initialize` are how `planwire check` names such a client and has it introduce itself.
+
+    The rest is what else the version settles: where each side's capabilities stand in `initialize` and its answer, and
+    which of the agent's says that it starts MCP servers (empty: every agent does); whether an entry of `mcpServers`
+    names its type; whether every client hears of compactions; whether the answer to a prompt only says that the turn
+    has begun.
     """
 
     name: str
     version: int
+    option: str
+    capability: str | None = None
     baseline: bool
     operations: bool
-    id_keys: tuple[str, ...]
+    id_keys: tuple[str, ...] = ()
+    statuses: frozenset[str]
+    priorities: frozenset[str] = frozenset(PRIORITIES)
     closed: bool
+    has_batches: bool
+    absolute_uris: bool
+    client_capabilities: str
+    agent_capabilities: str
+    starts_servers: tuple[str, ...] = ()
+    types_servers: bool
+    hears_of_compactions: bool
+    answers_prompts_at_once: bool
 
     def spelling(self, id_key: str) -> "Dialect":
-        """The same dialect with one spelling of the id, for a peer that is known to read only that one."""
+        """The same dialect with one spelling of the id, for a peer that reads only that one."""
         return replace(self, id_keys=(id_key,))
 
     def keeps(self, entry: Entry) -> bool:
         """Whether a reader of this dialect keeps the entry as it is."""
         if self.closed:
-            return entry.status in V1_STATUSES and entry.priority in V1_PRIORITIES
+            return entry.status in self.statuses and entry.priority in self.priorities
         return entry.priority is not None
 
+    def initialize(self) -> Fields:
+        """The `params` by which a client of this dialect introduces itself, as far as plans go."""
+        announced: Fields = {} if self.capability is None else {self.capability: {}}
+        return {"protocolVersion": self.version, self.client_capabilities: announced}
 
-#                  name        version  baseline operations id_keys          closed
-V1: Final = Dialect("v1", 1, True, False, (), True)
-V1_RFD: Final = Dialect("v1-rfd", 1, True, True, ("id",), True)
-V1_DRAFT: Final = Dialect("v1-draft", 1, True, True, ("planId", "id"), True)
-V2: Final = Dialect("v2", 2, False, True, ("planId",), False)
+    def is_announced(self, request: Any) -> bool:
+        """Whether a client announces this dialect in the `params` of its `initialize`. Only an object does that: true,
+        null or absent does not (R10, R15)."""
+        if self.capability is None:
+            return True
+        announced = request.get(self.client_capabilities) if isinstance(request, dict) else None
+        return isinstance(announced, dict) and isinstance(announced.get(self.capability), dict)
 
+
+_VERSION_1: Final = Dialect(
+    name="v1",
+    version=1,
+    option="none",
+    baseline=True,
+    operations=False,
+    statuses=V1_STATUSES,
+    closed=True,
+    has_batches=False,
+    absolute_uris=False,
+    client_capabilities="clientCapabilities",
+    agent_capabilities="agentCapabilities",
+    types_servers=False,
+    hears_of_compactions=False,
+    answers_prompts_at_once=False,
+)
+_VERSION_1_OPERATIONS: Final = replace(_VERSION_1, operations=True)
+
+V1: Final = _VERSION_1
+V1_RFD: Final = replace(
+    _VERSION_1_OPERATIONS, name="v1-rfd", option="rfd", capability="planCapabilities", id_keys=("id",)
+)
+V1_DRAFT: Final = replace(
+    _VERSION_1_OPERATIONS, name="v1-draft", option="draft", capability="plan", id_keys=("planId", "id")
+)
+V2: Final = Dialect(
+    name="v2",
+    version=2,
+    option="v2",
+    baseline=False,
+    operations=True,
+    id_keys=("planId",),
+    statuses=frozenset(STATUSES),
+    closed=False,
+    has_batches=True,
+    absolute_uris=True,
+    client_capabilities="capabilities",
+    agent_capabilities="capabilities",
+    starts_servers=("session", "mcp", "stdio"),
+    types_servers=True,
+    hears_of_compactions=True,
+    answers_prompts_at_once=True,
+)
+
+#: The rows by name; among those of one version a later one is preferred.
 DIALECTS: Final = {row.name: row for row in (V1, V1_RFD, V1_DRAFT, V2)}
 
 
@@ -64,19 +147,30 @@ def dialect(name: str) -> Dialect:
         raise UnknownDialect(f"there is no dialect {name!r}: use one of {', '.join(DIALECTS)}") from None
 
 
-def negotiate(request: Any, response: Any) -> Dialect:
-    """The dialect that a client is spoken to, from the `params` of its `initialize` and the agent's `result`.
+def id_keys() -> tuple[str, ...]:
+    """Every spelling of a plan's id. Where a line has several that differ, the first of these counts."""
+    newest_first = sorted(DIALECTS.values(), key=lambda row: -row.version)
+    return tuple(dict.fromkeys(key for row in newest_first for key in row.id_keys))
 
-    The version in force is the answered one (R30). A capability is an object: true, null or absent is none (R10, R15).
+
+def capabilities_of(version: int) -> tuple[str, ...]:
+    """The keys by which clients of a version announce more than the baseline, the preferred one first."""
+    return tuple(row.capability for row in reversed(_rows_of(version)) if row.capability is not None)
+
+
+def negotiate(request: Any, response: Any) -> Dialect:
+    """The dialect in which to speak to a client, from the `params` of its `initialize` and the agent's `result`.
+
+    The version in force is the answered one (R30).
     """
     version = response.get("protocolVersion") if isinstance(response, dict) else None
-    if isinstance(version, int) and not isinstance(version, bool) and version >= V2.version:
-        return V2
-    capabilities = request.get("clientCapabilities") if isinstance(request, dict) else None
-    if not isinstance(capabilities, dict):
-        return V1
-    if isinstance(capabilities.get("plan"), dict):
-        return V1_DRAFT
-    if isinstance(capabilities.get("planCapabilities"), dict):
-        return V1_RFD
-    return V1
+    if not isinstance(version, int) or isinstance(version, bool):
+        version = V1.version
+    return next(row for row in reversed(_rows_of(version)) if row.is_announced(request))
+
+
+def _rows_of(version: int) -> list[Dialect]:
+    """The rows of the newest version that is not newer; of the oldest one, if all are."""
+    versions = {row.version for row in DIALECTS.values()}
+    in_force = max((each for each in versions if each <= version), default=min(versions))
+    return [row for row in DIALECTS.values() if row.version == in_force]

@@ -12,6 +12,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
+from planwire.acp.dialects import id_keys
 from planwire.acp.messages import Surroundings, Update
 from planwire.acp.salvage import MAX_ENTRIES, MAX_NESTING
 from planwire.model.plan import Entry, ItemsPlan
@@ -89,25 +90,27 @@ def read_around_entries(line: bytes) -> Update | None:
         update = fields = params.pop("update")
         session, sort = params.pop("sessionId"), update.pop("sessionUpdate")
         plan_id: str | None = None
-        id_keys: tuple[str, ...] = ()
+        spelled: tuple[str, ...] = ()
         if sort != "plan":
             fields = update.pop("plan")
-            id_keys = ("planId",) if "planId" in fields else ("id",)
-            plan_id = fields.pop(id_keys[0])
-            if sort != "plan_update" or fields.pop("type") != "items" or "id" in fields or not isinstance(plan_id, str):
+            spelled = tuple(key for key in id_keys() if key in fields)
+            plan_id = fields.pop(spelled[0])
+            if sort != "plan_update" or fields.pop("type") != "items" or len(spelled) > 1:
+                return None
+            if not isinstance(plan_id, str):
                 return None
         meta = fields.pop("_meta", None)
         if message.pop("method") != "session/update" or message.pop("jsonrpc") != "2.0":
             return None
         if fields.pop("entries") != _STAND_IN or not isinstance(session, str) or not isinstance(meta, _DICT_OR_NONE):
             return None
-    except (KeyError, TypeError, AttributeError):
+    except (KeyError, IndexError, TypeError, AttributeError):
         return None
     if not _are_safe(entries, line):
         return None
     plan = ItemsPlan(plan_id, entries, meta, fields or None)
     around = Surroundings(None if fields is update else update or None, params or None, message or None)
-    return Update(session, sort, plan, id_keys, around)
+    return Update(session, sort, plan, spelled, around)
 
 
 _DICT_OR_NONE = (dict, type(None))

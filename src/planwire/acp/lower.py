@@ -6,14 +6,14 @@ checklist is said as an agent's message; while nothing else gives entries, its t
 
 from typing import Final
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
 from planwire.acp.dialects import MAIN, V1
 from planwire.acp.write import fitted, update_fields
 from planwire.model import markdown
-from planwire.model.plan import Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan, Plan, PlanId
+from planwire.model.kinds import drafts_of, is_prose, text_of, title_of
+from planwire.model.plan import MEDIUM, Entry, Fields, ItemsPlan, MarkdownPlan, Plan, PlanId
 from planwire.model.statuses import PENDING
 
 __all__ = ["OWN", "Fallback"]
@@ -65,12 +65,16 @@ class Fallback:
         """The one list: steps of all plans, or else the titles of what has none."""
         giving = {plan_id: steps for plan_id, plan in self._plans.items() if (steps := _steps(plan))}
         if not giving:
-            return [Entry(title, "medium", PENDING) for plan in self._plans.values() if (title := _title(plan))]
+            return [Entry(title, MEDIUM, PENDING) for plan in self._plans.values() if (title := title_of(plan))]
         if len(giving) == 1:
             return [fitted(entry, V1) for steps in giving.values() for entry in steps]
         own = OWN if MAIN in giving else MAIN
         names = {plan_id: own if plan_id is None else plan_id for plan_id in giving}
         return [_named(fitted(entry, V1), names[plan_id]) for plan_id, steps in giving.items() for entry in steps]
+
+    def shows(self, plan: Plan) -> bool:
+        """Whether the list is exactly the entries of this plan."""
+        return self._shown == [*_steps(plan)]
 
     def _list(self, plan: Plan | None = None) -> Fields:
         self._shown = self.entries()
@@ -81,8 +85,8 @@ class Fallback:
 
     def _say_what_is_new(self, plan: Plan) -> list[Fields]:
         told = self._told.get(plan.id, _Told())
-        text = _text(plan)
-        if not text or not (told.text or _has_more_than_steps(plan)):
+        text = text_of(plan)
+        if not text or not (told.text or is_prose(plan)):
             return []
         settled = markdown.unmarked(text) if isinstance(plan, MarkdownPlan) else text
         if told.text and settled.startswith(told.text):
@@ -106,42 +110,9 @@ def _message_id(plan_id: PlanId, number: int) -> str:
 
 
 def _steps(plan: Plan) -> tuple[Entry, ...]:
-    match plan:
-        case ItemsPlan(entries=entries):
-            return entries
-        case MarkdownPlan(content=content):
-            return tuple(Entry(task.text, "medium", task.status) for task in markdown.parse(content).tasks)
-    return ()
-
-
-def _has_more_than_steps(plan: Plan) -> bool:
-    if isinstance(plan, MarkdownPlan):
-        document = markdown.parse(plan.content)
-        return document.prose or not document.tasks
-    return not isinstance(plan, ItemsPlan)
-
-
-def _text(plan: Plan) -> str:
-    match plan:
-        case ItemsPlan():
-            return ""
-        case MarkdownPlan(content=content):
-            return content
-        case FilePlan(uri=uri):
-            return uri
-    value = {"type": plan.type, **plan.fields}
-    return f"```json\n{msgspec.json.format(msgspec.json.encode(value), indent=2).decode()}\n```"
-
-
-def _title(plan: Plan) -> str:
-    match plan:
-        case ItemsPlan():
-            return ""
-        case MarkdownPlan(content=content):
-            return markdown.parse(content).title
-        case FilePlan(uri=uri):
-            return uri
-    return plan.id or plan.type
+    if isinstance(plan, ItemsPlan):
+        return plan.entries
+    return tuple(Entry(draft.content, draft.priority, draft.status) for draft in drafts_of(plan))
 
 
 def _named(entry: Entry, name: str) -> Entry:

@@ -8,11 +8,12 @@ from typing import Any, Final
 
 import msgspec
 
+from planwire.acp.batches import BYTE_ORDER_MARK, UNREADABLE
 from planwire.acp.dialects import Dialect
 from planwire.acp.fast_read import read_around_entries, read_strictly
 from planwire.acp.messages import Message, Reading, Report, Update
 from planwire.acp.salvage import MAX_REPORTS, Reports, excerpt, salvage
-from planwire.acp.unknown_values import foreign_values
+from planwire.acp.unknown_values import unknown_values
 
 __all__ = ["MAX_LINE_BYTES", "read"]
 
@@ -22,7 +23,6 @@ MAX_LINE_BYTES: Final = 64 * 1024 * 1024
 
 _decode_message = msgspec.json.Decoder(Message).decode
 _decode_value = msgspec.json.Decoder().decode
-_UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 def read(line: Any, dialect: Dialect | None = None) -> Reading:
@@ -33,7 +33,7 @@ def read(line: Any, dialect: Dialect | None = None) -> Reading:
     reading = _read_bytes(line if isinstance(line, bytes) else _as_bytes(line))
     if dialect is None or not reading.updates:
         return reading
-    notes = [note for update in reading.updates for note in foreign_values(update, dialect)]
+    notes = [note for update in reading.updates for note in unknown_values(update, dialect)]
     if not notes:
         return reading
     return msgspec.structs.replace(reading, reports=(*reading.reports, *notes)[:MAX_REPORTS])
@@ -52,7 +52,7 @@ def _read_bytes(line: bytes) -> Reading:
             if not line.isascii():
                 line.decode()  # what the decoder skips it does not check
             return Reading(messages=(_decode_message(line),))
-    except _UNREADABLE:
+    except UNREADABLE:
         return _read_loosely(line)
     return _read_loosely(line) if update is None else Reading((update,))
 
@@ -74,20 +74,20 @@ def _as_bytes(line: Any) -> bytes:
 
 def _as_ascii(value: Any) -> bytes:
     """A value that UTF-8 can't hold, such as half of an emoji, spelled out for the reader to mend and to report."""
-    import json  # noqa: PLC0415  (only for values that are broken)
+    from planwire.acp.mending import escaped  # noqa: PLC0415  (2 ms that only broken values cost)
 
     try:
-        return json.dumps(value).encode()
+        return escaped(value)
     except (TypeError, ValueError, RecursionError):
         return repr(value).encode("utf-8", "replace")  # no JSON value: the reader will say so
 
 
 def _read_loosely(line: bytes) -> Reading:
     reports = Reports()
-    line = line.removeprefix(b"\xef\xbb\xbf")  # a byte order mark
+    line = line.removeprefix(BYTE_ORDER_MARK)
     try:
         value = _decode_value(line)
-    except _UNREADABLE as problem:
+    except UNREADABLE as problem:
         if not line.strip():
             return Reading()
         value = _decode_mended(line, problem, reports)
@@ -105,28 +105,18 @@ def _read_loosely(line: bytes) -> Reading:
 
 
 def _decode_mended(line: bytes, problem: Exception, reports: Reports) -> Any:
-    """The value of a line that is not quite JSON, with what could not be kept replaced, if it can be had at all.
+    """The value of a line that is not quite JSON, with what could not be kept replaced, if it can be had at all."""
+    from planwire.acp.mending import mended_text  # noqa: PLC0415  (2 ms that only broken lines cost)
 
-    Seen in the wild: half of an emoji (`\\ud83d`), NaN from Python, text in another encoding.
-    """
-    import json  # noqa: PLC0415  (only for lines that are broken)
-
-    text = line.decode("utf-8", "replace")
     try:
-        value = json.loads(text, parse_constant=str, parse_float=_finite_or_text)
-        text = json.dumps(value, ensure_ascii=False).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-        value = _decode_value(text.encode())
-    except (ValueError, RecursionError, *_UNREADABLE):
+        value = _decode_value(mended_text(line))
+    except (ValueError, *UNREADABLE):
         what = "nested too deeply" if isinstance(problem, RecursionError) else f"not JSON ({problem})"
-        reports.add("not-json", "", f"the line is {what}: {excerpt(text)}", "R34")
+        shown = excerpt(line.decode("utf-8", "replace"))
+        reports.add("not-json", "", f"the line is {what}: {shown}", "R34")
         return _NOTHING
     reports.add("not-quite-json", "", f"the line had to be mended to be read ({problem})", "R34")
     return value
 
 
 _NOTHING = object()
-
-
-def _finite_or_text(number: str) -> float | str:
-    value = float(number)
-    return value if abs(value) < float("inf") else number

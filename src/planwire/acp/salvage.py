@@ -11,6 +11,7 @@ import msgspec
 from msgspec import UNSET, Raw
 from msgspec.structs import replace
 
+from planwire.acp.dialects import id_keys
 from planwire.acp.messages import Extension, Message, Removal, Report, Surroundings, Update
 from planwire.model.plan import Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan, PlanId
 
@@ -136,20 +137,20 @@ _READERS = {"plan": _plan, "plan_update": _plan_update, "plan_removed": _plan_re
 def _take_id(fields: Fields, path: str, reports: Reports) -> tuple[PlanId, tuple[str, ...]]:
     """Take the id out of the fields of a plan, under whichever key; a second one that differs stays among them."""
     found: dict[str, str] = {}
-    for key in ("planId", "id"):
+    for key in id_keys():
         value = fields.get(key)
         if isinstance(value, str):
             found[key] = fields.pop(key)
         elif value is not None:
             found[key] = excerpt(fields.pop(key))
-            reports.add(
-                "bad-plan-id", f"{path}.{key}", f"expected a string, found {excerpt(value)}; it is read as one", "R11"
-            )
-    if len(set(found.values())) == 2:
-        fields["id"] = found.pop("id")
-        problem = f"planId is {excerpt(found['planId'])!r} and id is {excerpt(fields['id'])!r}; planId is used"
-        reports.add("two-plan-ids", f"{path}.id", problem)
-    return next(iter(found.values()), None), tuple(found)
+            problem = f"expected a string, found {excerpt(value)}; it is read as one"
+            reports.add("bad-plan-id", f"{path}.{key}", problem, "R11")
+    used = next(iter(found), "")
+    for key in [key for key in found if found[key] != found[used]]:
+        fields[key] = found.pop(key)
+        problem = f"{used} is {excerpt(found[used])!r} and {key} is {excerpt(fields[key])!r}; {used} is used"
+        reports.add("two-plan-ids", f"{path}.{key}", problem)
+    return found.get(used), tuple(found)
 
 
 def _content(plan_id: PlanId, fields: Fields, path: str, reports: Reports) -> Plan | None:

@@ -3,17 +3,17 @@
 A line that needs no translation leaves as the very bytes that came, with the key that it came with.
 """
 
-import msgspec
-from msgspec import Raw
 from msgspec.structs import replace
 
+from planwire.acp.batches import is_batch, split_batch
 from planwire.acp.conversation import AGENT, Conversation, Retelling
 from planwire.acp.dialects import MAIN, Dialect
+from planwire.acp.heard_plans import HeardPlans, TooMany
 from planwire.acp.lower import Fallback
 from planwire.acp.messages import Extension, Reading, Removal, Surroundings, Update
 from planwire.acp.read import read
 from planwire.acp.write import write, write_update
-from planwire.model.plan import FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan, PlanId
+from planwire.model.plan import ItemsPlan, MarkdownPlan, Plan, PlanId
 
 __all__ = ["Translator"]
 
@@ -31,7 +31,6 @@ _DROPPED_BY_OTHERS = frozenset(
 )
 #: What the plan without an id is called beside a plan that is really called `main`.
 _SECOND_MAIN = f"{MAIN} (no id)"
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class Translator:
@@ -40,7 +39,7 @@ class Translator:
     def __init__(self, dialect: Dialect) -> None:
         self.dialect = dialect
         self._conversation = Conversation()
-        self._plans: dict[tuple[str | None, PlanId], Plan] = {}
+        self._heard: dict[str | None, HeardPlans] = {}
         self._names: dict[str | None, PlanId] = {}
         self._fallbacks: dict[str | None, Fallback] = {}
 
@@ -48,7 +47,7 @@ class Translator:
         """The lines to send for a line: most often just itself. A message that was read already is not read again."""
         if reading is not None:
             return self._translate_message(line, sender, reading)
-        if line.removeprefix(_BYTE_ORDER_MARK).lstrip()[:1] == b"[":
+        if is_batch(line):
             return self._translate_batch(line, sender)
         return self._translate_message(line, sender, read(line))
 
@@ -78,11 +77,7 @@ class Translator:
         return self._conversation.sender_of(reading.messages[0]) if reading.messages else None
 
     def _translate_batch(self, line: bytes, sender: str | None) -> tuple[bytes, ...]:
-        try:
-            batch = msgspec.json.decode(line.removeprefix(_BYTE_ORDER_MARK), type=list[Raw])
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            return (line,)
-        messages = [bytes(message) for message in batch]
+        messages = split_batch(line)
         translated = [out for message in messages for out in self._translate_message(message, sender, read(message))]
         if translated == messages:
             return (line,)
@@ -102,33 +97,33 @@ class Translator:
         match whole.body:
             case Removal(id=plan_id):
                 updates = fallback.remove(plan_id)
-            case ItemsPlan() | MarkdownPlan() | FilePlan() | OtherPlan() as plan:
-                updates = fallback.put(plan)
-                if update.sort == "plan" and isinstance(plan, ItemsPlan) and not mended:
-                    if fallback.entries() == [*plan.entries]:
-                        return (line,)
-            case _:  # it can't be used: a v1 client may see what is v1, and nothing else
+            case None | Extension():  # it can't be used: a v1 client may see what is v1, and nothing else
                 return (line,) if update.sort == "plan" else ()
+            case plan:
+                updates = fallback.put(plan)
+                if update.sort == "plan" and not mended and fallback.shows(plan):
+                    return (line,)
         around = update.around
         return tuple(write_update(update.session, (around.update or {}) | fields, around) for fields in updates)
 
     def _fallback(self, session: str | None) -> Fallback:
         return self._fallbacks.setdefault(session, Fallback())
 
+    def _plans(self, session: str | None) -> HeardPlans:
+        """The plans of a session, retold ones too: whoever asks for history is to see it."""
+        return self._heard.setdefault(session, HeardPlans())
+
     def _with_whole_text(self, update: Update) -> Update:
-        """The update with a plan that is whole: streamed text is put to the end of what there is."""
-        body = update.body
-        if isinstance(body, Extension):
-            before = self._plans.get((update.session, body.id))
-            if isinstance(before, MarkdownPlan):
-                body = replace(before, content=before.content + body.text)
-            else:
-                body = MarkdownPlan(body.id, body.text)
-            update = replace(update, body=body)
-        if isinstance(body, Removal):
-            self._plans.pop((update.session, body.id), None)
-        elif body is not None:
-            self._plans[update.session, body.id] = body
+        """The update with a plan that is whole: a piece of text comes with what it extends.
+
+        A plan too many still goes to a client that keeps plans by id; nobody else can use it.
+        """
+        heard = self._plans(update.session).hear(update.body)
+        if isinstance(heard, TooMany):
+            passes = self.dialect.operations and not isinstance(update.body, Extension)
+            return update if passes else replace(update, body=None)
+        if isinstance(update.body, Extension) and heard is not None:
+            return replace(update, body=heard.plan)
         return update
 
     def _named(self, update: Update) -> tuple[Update | None, tuple[bytes, ...]]:
@@ -146,12 +141,12 @@ class Translator:
             if isinstance(body, Removal):
                 return None, ()
             self._names[session] = _SECOND_MAIN
-            moved = replace(self._plans[session, None], id=_SECOND_MAIN)
-            return update, (self._written(moved, update),)
+            unnamed = self._plans(session).plans.get(None)
+            return update, (self._written(replace(unnamed, id=_SECOND_MAIN), update),) if unnamed else ()
         had_it, had = session in self._names, self._names.get(session)
         name: PlanId = None
         if not (isinstance(body, ItemsPlan) and self.dialect.baseline):
-            name = had or (_SECOND_MAIN if (session, MAIN) in self._plans else MAIN)
+            name = had or (_SECOND_MAIN if MAIN in self._plans(session).plans else MAIN)
         self._names[session] = name
         first: tuple[bytes, ...] = ()
         if had_it and had != name:  # from a `plan` to a plan with an id, or back
@@ -169,5 +164,5 @@ class Translator:
         else:
             spelled = any(key in self.dialect.id_keys for key in update.id_keys)
         if isinstance(update.body, ItemsPlan):
-            return spelled and all(self.dialect.keeps(entry) for entry in update.body.entries)
+            return spelled and all(map(self.dialect.keeps, update.body.entries))
         return spelled

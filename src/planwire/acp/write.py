@@ -5,16 +5,16 @@ always made to fit: a line never holds an entry that its reader would drop.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, assert_never
 
 import msgspec
 from msgspec import Struct
 
-from planwire.acp.dialects import MAIN, V1_PRIORITIES, V1_STATUSES, Dialect
+from planwire.acp.dialects import MAIN, Dialect
 from planwire.acp.messages import Body, Extension, Removal, Surroundings, Update
 from planwire.errors import CannotCarry
-from planwire.model.plan import Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan
-from planwire.model.statuses import CANCELLED, COMPLETED, PENDING, meaning
+from planwire.model.plan import MEDIUM, Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan
+from planwire.model.statuses import PENDING, status_of
 
 __all__ = ["fitted", "update_fields", "write", "write_update"]
 
@@ -54,16 +54,15 @@ def fitted(entry: Entry, dialect: Dialect) -> Entry:
     """The entry as readers of the dialect keep it. A word that they don't know is kept in `_meta`."""
     if dialect.keeps(entry):
         return entry
-    content, priority, status = entry.content, entry.priority or "medium", entry.status
+    content, priority, status = entry.content, entry.priority or MEDIUM, entry.status
     words: Fields = {}
-    if dialect.closed and status not in V1_STATUSES:
+    if dialect.closed and status not in dialect.statuses:
         words["status"] = status
-        status = meaning(status) or PENDING
-        if status == CANCELLED:
-            content, status = f"[cancelled] {content}", COMPLETED
-    if dialect.closed and priority not in V1_PRIORITIES:
+        row = status_of(status)
+        content, status = f"{row.v1_prefix}{content}" if row else content, row.v1 if row else PENDING
+    if dialect.closed and priority not in dialect.priorities:
         words["priority"] = priority
-        priority = "medium"
+        priority = MEDIUM
     meta = {**(entry.meta or {}), "planwire": words} if words else entry.meta
     return Entry(content, priority, status, meta, entry.extra)
 
@@ -92,14 +91,17 @@ def _ids(plan_id: str, dialect: Dialect) -> Fields:
 
 def _put_content(fields: Fields, plan: Plan, dialect: Dialect) -> Fields:
     """Add what a plan says to the fields that say which plan it is."""
-    if isinstance(plan, ItemsPlan):
-        fields["entries"] = _wire_entries(plan.entries, dialect)
-    elif isinstance(plan, MarkdownPlan):
-        fields["content"] = plan.content
-    elif isinstance(plan, FilePlan):
-        fields["uri"] = plan.uri
-    else:
-        return plan.fields | fields
+    match plan:
+        case ItemsPlan(entries=entries):
+            fields["entries"] = _wire_entries(entries, dialect)
+        case MarkdownPlan(content=content):
+            fields["content"] = content
+        case FilePlan(uri=uri):
+            fields["uri"] = uri
+        case OtherPlan():
+            return plan.fields | fields
+        case _:
+            assert_never(plan)
     if plan.meta is not None:
         fields["_meta"] = plan.meta
     return plan.extra | fields if plan.extra else fields
@@ -107,7 +109,7 @@ def _put_content(fields: Fields, plan: Plan, dialect: Dialect) -> Fields:
 
 def _wire_entries(entries: tuple[Entry, ...], dialect: Dialect) -> Sequence[Any]:
     """The entries, ready to be encoded: as they are, if every one fits and none has fields outside the protocol."""
-    priorities, statuses = V1_PRIORITIES, V1_STATUSES
+    priorities, statuses = dialect.priorities, dialect.statuses
     for entry in entries:
         if entry.status not in statuses or entry.priority not in priorities or entry.extra is not None:
             return [_wire_entry(fitted(each, dialect)) for each in entries]

@@ -5,11 +5,13 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Raw, Struct
 
-from planwire.acp.conversation import AGENT, CLIENT, MAX_UNANSWERED, Conversation
-from planwire.acp.dialects import V2, Dialect, negotiate
+from planwire.acp.conversation import AGENT, CLIENT, Conversation, Request
+from planwire.acp.dialects import V1, Dialect, negotiate
 from planwire.acp.messages import Message, Update
 from planwire.acp.read import MAX_LINE_BYTES, read
+from planwire.acp.requests import Requests
 from planwire.acp.salvage import excerpt
+from planwire.acp.words import COMPACTION_UPDATES, PLAN_UPDATES
 from planwire.check.facts import Facts, Replay, Session, Turn, TurnEnd
 from planwire.check.findings import ERROR, WARNING, Breach, Finding, Findings
 from planwire.check.lines import envelope_breaches, reader_breaches
@@ -20,9 +22,6 @@ from planwire.check.sightings import approved_plan, written_list
 from planwire.check.table import CONVERSATION_RULES, DRIVING_RULES
 
 __all__ = ["Checker", "Verdict"]
-
-_COMPACTION = ("compaction_update", "compaction_summary_chunk")
-_PLAN_UPDATES = ("plan", "plan_update", "plan_removed")
 
 
 class Verdict(Struct, frozen=True):
@@ -46,11 +45,6 @@ class Verdict(Struct, frozen=True):
         return not (self.findings if strict else self.errors)
 
 
-class _Asked(Struct, frozen=True):
-    method: str
-    params: Any
-
-
 class Checker:
     """Judges one connection. `assumed` is what the client said of itself, where the lines do not tell."""
 
@@ -58,7 +52,7 @@ class Checker:
         self._facts = Facts(assumed)
         self._findings = Findings()
         self._conversation = Conversation()
-        self._asked: dict[tuple[str, object], _Asked] = {}
+        self._unanswered = Requests[Request]()
         self._open_prompts: dict[str, int] = {}
         self._lines = 0
 
@@ -124,9 +118,7 @@ class Checker:
     def _hear_call(self, message: Message, method: str, sender: str, line: int) -> None:
         params = _value(message.params)
         if message.id is not UNSET:
-            while len(self._asked) >= MAX_UNANSWERED:
-                del self._asked[next(iter(self._asked))]
-            self._asked[sender, message.id] = _Asked(method, params)
+            self._unanswered.ask(sender, message.id, Request(method, params))
         session_id = params.get("sessionId") if isinstance(params, dict) else None
         if not isinstance(session_id, str):
             return
@@ -140,7 +132,8 @@ class Checker:
     def _hear_client(self, session: Session, method: str, params: Any) -> None:
         match method:
             case "session/prompt":
-                session.replay, session.cancelled, session.ended_by_cancel = None, False, False
+                session.end_replay()
+                session.cancelled = session.ended_by_cancel = False
                 self._open_prompts[session.id] = self._open_prompts.get(session.id, 0) + 1
                 if session.turn is None:
                     session.turns += 1
@@ -148,19 +141,20 @@ class Checker:
             case "session/cancel":
                 session.cancelled = True
             case "session/load":
-                session.continued, session.replay = True, Replay(method, expected=True)
+                session.continued = True
+                session.begin_replay(method, expected=True)
             case "session/resume":
                 asks = params.get("replayFrom")
                 whole = isinstance(asks, dict) and asks.get("type") == "start"
                 if whole or asks is None:  # from elsewhere on: nobody can tell here what belongs to it
-                    session.replay = Replay(method, expected=whole)
+                    session.begin_replay(method, expected=whole)
                 session.continued = True
 
     def _hear_update(self, session: Session, update: Any, line: int) -> None:
         sort = update.get("sessionUpdate") if isinstance(update, dict) else None
         if not isinstance(sort, str):
             return
-        if sort in _COMPACTION and self._facts.version == 1 and self._facts.greeted:
+        if sort in COMPACTION_UPDATES and self._facts.version == 1 and self._facts.greeted:
             if not self._facts.may_report_compaction:
                 found = f"`{sort}` was sent to a client that did not announce it"
                 breach = Breach("params.update.sessionUpdate", found)
@@ -173,12 +167,12 @@ class Checker:
             self._end_turn(session, update.get("stopReason"))
         elif sort == "subagent_update" and isinstance(update.get("sessionId"), str):
             self._facts.subagents.add(update["sessionId"])
-        elif sort.startswith("plan") and sort not in _PLAN_UPDATES:
+        elif sort.startswith("plan") and sort not in PLAN_UPDATES:
             breach = Breach("params.update.sessionUpdate", f"there is no update `{excerpt(sort)}`", sort)
             self._add(CONVERSATION_RULES["unknown-update"], breach, line, session.id)
 
     def _hear_answer(self, message: Message, sender: str, line: int) -> None:
-        asked = self._asked.pop((CLIENT if sender == AGENT else AGENT, message.id), None)
+        asked = self._unanswered.answer(CLIENT if sender == AGENT else AGENT, message.id)
         if asked is None or not isinstance(asked.params, dict):
             return
         failed, result = message.error is not UNSET, _value(message.result)
@@ -212,17 +206,22 @@ class Checker:
         about = result.get("agentInfo") or result.get("info")
         if isinstance(about, dict):
             facts.agent = " ".join(str(about[key]) for key in ("name", "version") if about.get(key))
-        if facts.version == V2.version and "agentCapabilities" in result and "capabilities" not in result:
-            found = "version 2 was answered with `agentCapabilities`, as version 1 spells it"
+        if V1.agent_capabilities in result and facts.dialect.agent_capabilities not in result:
+            found = f"version {facts.version} was answered with `{V1.agent_capabilities}`, as version 1 spells it"
             self._add(CONVERSATION_RULES["two-versions"], Breach("result.protocolVersion", found), line)
+
+    @property
+    def _begins_turns(self) -> bool:
+        """Whether an answer without a reason only says that the turn has begun, as in version 2."""
+        return self._facts.dialect is not None and self._facts.dialect.answers_prompts_at_once
 
     def _hear_prompt_answer(self, session: Session, failed: bool, result: Any) -> None:
         still_open = self._open_prompts[session.id] = max(0, self._open_prompts.get(session.id, 0) - 1)
         reason = result.get("stopReason") if isinstance(result, dict) else None
         if not still_open and failed:
             session.turn = None  # nothing came of it
-        elif not still_open and (reason is not None or self._facts.version != V2.version):
-            self._end_turn(session, reason)  # version 2 answers at once without a reason, and the turn goes on
+        elif not still_open and (reason is not None or not self._begins_turns):
+            self._end_turn(session, reason)
 
     def _end_turn(self, session: Session, reason: Any) -> None:
         turn, session.turn = session.turn, None
@@ -235,11 +234,11 @@ class Checker:
                 self._add(rule, breach, None, session.id, plan_id)
 
     def _end_replay(self, session: Session, replay: Replay, failed: bool, line: int) -> None:
-        session.replay = None
         if not failed:
             for rule, find in REPLAY_RULES:
                 for plan_id, breach in find(session, replay, line):
                     self._add(rule, breach, None, session.id, plan_id)
+        session.end_replay()
 
 
 def _value(raw: object) -> Any:

@@ -1,23 +1,19 @@
 """What is known of a connection while it goes on: its sessions, their turns, and each plan over time."""
 
-from typing import Final
-
 from msgspec import Struct, field
 
 from planwire.acp.dialects import Dialect
-from planwire.acp.messages import Extension, Removal, Update
-from planwire.model.plan import ItemsPlan, MarkdownPlan, PlanId
-from planwire.model.statuses import CANCELLED, COMPLETED, IN_PROGRESS, meaning
+from planwire.acp.heard_plans import MAX_PLANS, Heard, HeardPlans
+from planwire.acp.messages import Body, Update
+from planwire.model.plan import ItemsPlan, PlanId
 from planwire.model.steps import PlanState, Step, track
 
-__all__ = ["Facts", "History", "PlanUpdate", "Replay", "Session", "Turn", "TurnEnd", "is_unfinished"]
-
-#: Plans of one session that are followed over time; the shape of all others is judged all the same.
-MAX_PLANS: Final = 1_000
+__all__ = ["Facts", "PlanHistory", "PlanUpdate", "Replay", "Session", "Turn", "TurnEnd", "as_list"]
 
 
-def is_unfinished(step: Step) -> bool:
-    return meaning(step.status) not in (COMPLETED, CANCELLED)
+def as_list(body: Body) -> ItemsPlan | None:
+    """The plan, if it is a list of entries: the only kind that rules about entries are about."""
+    return body if isinstance(body, ItemsPlan) else None
 
 
 class Turn(Struct):
@@ -30,7 +26,7 @@ class Turn(Struct):
     planned_how: str = ""
 
 
-class History(Struct):
+class PlanHistory(Struct):
     """One plan over time, as far as the rules ask for it. `left` are unfinished steps that were on the list before."""
 
     state: PlanState | None = None
@@ -43,11 +39,10 @@ class History(Struct):
 
 
 class Replay(Struct):
-    """History that is being retold, or must not be: by which method, and what was retold of each plan."""
+    """A replay that is expected, or must not come: by which method, and how often each plan was retold."""
 
     method: str
     expected: bool
-    plans: dict[PlanId, PlanState | None] = field(default_factory=dict)
     updates: dict[PlanId, int] = field(default_factory=dict)
     first_line: int = 0
 
@@ -64,7 +59,17 @@ class Session(Struct):
     cancelled: bool = False
     ended_by_cancel: bool = False
     replay: Replay | None = None
-    plans: dict[PlanId, History] = field(default_factory=dict)
+    heard: HeardPlans = field(default_factory=HeardPlans)
+    plans: dict[PlanId, PlanHistory] = field(default_factory=dict)
+
+    def begin_replay(self, method: str, *, expected: bool) -> None:
+        self.replay = Replay(method, expected=expected)
+        self.heard.begin_retelling()
+
+    def end_replay(self) -> None:
+        """What was retold is judged and then forgotten: rules compare live updates with live ones."""
+        self.replay = None
+        self.heard.end_retelling(failed=True)
 
 
 class PlanUpdate(Struct, frozen=True):
@@ -122,51 +127,42 @@ class Facts:
         nameless = update.sort == "plan_update" and body is not None and body.id is None
         if body is None or nameless or (body.id not in session.plans and len(session.plans) >= MAX_PLANS):
             return PlanUpdate(update, self, session, line, live=True)
-        history = session.plans.get(body.id) or session.plans.setdefault(body.id, History())
+        heard = session.heard.hear(body)
+        plan = heard.plan if isinstance(heard, Heard) else None
+        history = session.plans.get(body.id) or session.plans.setdefault(body.id, PlanHistory())
         before = history.state
-        after = _state(update, before)
+        after = None if plan is None else track(plan, before)
         history.state, history.line = after, line
         returned = _compare(history, before, after, line, session.turns)
         return PlanUpdate(update, self, session, line, True, before, after, returned)
 
 
-def _state(update: Update, before: PlanState | None) -> PlanState | None:
-    match update.body:
-        case None | Removal():
-            return None
-        case Extension(id=plan_id, text=text):
-            told = before.plan.content if before is not None and isinstance(before.plan, MarkdownPlan) else ""
-            return track(MarkdownPlan(plan_id, told + text), before)
-        case plan:
-            return track(plan, before)
-
-
 def _retell(facts: Facts, update: Update, session: Session, replay: Replay, line: int) -> PlanUpdate:
     if update.body is not None:
-        plan_id = update.body.id
+        session.heard.hear(update.body)
         replay.first_line = replay.first_line or line
-        replay.plans[plan_id] = _state(update, replay.plans.get(plan_id))
-        replay.updates[plan_id] = replay.updates.get(plan_id, 0) + 1
+        replay.updates[update.body.id] = replay.updates.get(update.body.id, 0) + 1
     return PlanUpdate(update, facts, session, line, live=False)
 
 
 def _compare(
-    history: History, before: PlanState | None, after: PlanState | None, line: int, turn: int
+    history: PlanHistory, before: PlanState | None, after: PlanState | None, line: int, turn: int
 ) -> tuple[tuple[Step, int], ...]:
     """Remember which steps left and which came back; these are returned, with the lines at which they had left."""
     if turn != history.turn:
         history.turn, history.left = turn, {}
-    if after is None or not isinstance(after.plan, ItemsPlan):
+    plan = as_list(after.plan) if after is not None else None
+    if after is None or plan is None:
         return ()
-    history.priorities.update(entry.priority for entry in after.plan.entries if entry.priority is not None)
-    history.has_completed |= any(meaning(step.status) == COMPLETED for step in after.steps)
+    history.priorities.update(entry.priority for entry in plan.entries if entry.priority is not None)
+    history.has_completed |= any(step.is_done for step in after.steps)
     returned = tuple((step, history.left.pop(step.id)) for step in after.steps if step.id in history.left)
     if before is not None:
         stayed = {step.id for step in after.steps}
-        unfinished = [step for step in before.steps if is_unfinished(step)]
+        unfinished = [step for step in before.steps if step.is_open]
         gone = [step for step in unfinished if step.id not in stayed]
         if 2 * len(gone) >= len(unfinished):
             history.left |= {step.id: line for step in gone}
         if stayed:
-            history.dropped_at_work += sum(meaning(step.status) == IN_PROGRESS for step in gone)
+            history.dropped_at_work += sum(step.is_current for step in gone)
     return returned

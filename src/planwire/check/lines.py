@@ -7,7 +7,7 @@ from typing import Any, Final
 from planwire.acp.dialects import V1, V2, Dialect
 from planwire.acp.messages import Reading, Report
 from planwire.acp.salvage import excerpt
-from planwire.acp.unknown_values import foreign_values
+from planwire.acp.unknown_values import unknown_values
 from planwire.check.findings import ERROR, SCHEMA, WARNING, Breach, Rule
 
 __all__ = ["ENVELOPE_RULES", "READER_RULES", "envelope_breaches", "reader_breaches"]
@@ -158,10 +158,10 @@ def reader_breaches(reading: Reading, dialect: Dialect | None) -> Iterator[tuple
     """What the reader reported of a line, as breaches of rules."""
     reports = [*reading.reports]
     for update in reading.updates:  # while the dialect is not known, a word is wrong only if it is so in all of them
-        reports += foreign_values(update, dialect or (V1 if update.sort == "plan" else V2))
+        reports += unknown_values(update, dialect or (V1 if update.sort == "plan" else V2))
     for report in reports:
         rule = READER_RULES.get(report.code)
-        if rule is None or (report.code == "uri-not-absolute" and (dialect is None or dialect.version < V2.version)):
+        if rule is None or (report.code == "uri-not-absolute" and not (dialect and dialect.absolute_uris)):
             continue
         number = None if report.rule in (None, "R11", "R34") else report.rule
         yield rule, Breach(report.where, _OUTCOME.sub("", report.message), _subject(report), number=number)
@@ -176,7 +176,7 @@ def _subject(report: Report) -> str:
 def envelope_breaches(value: Any, dialect: Dialect | None) -> Iterator[tuple[Rule, Breach]]:
     """What is wrong around the messages of a line."""
     if isinstance(value, list):
-        if dialect is not None and dialect.version < V2.version:
+        if dialect is not None and not dialect.has_batches:
             yield ENVELOPE_RULES["batch-in-v1"], Breach("", f"a batch of {len(value)} messages on one line")
         for index, message in enumerate(value):
             yield from _message_breaches(message, f"[{index}]")

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias
 
-from planwire.acp.dialects import V1, V1_RFD
+from planwire.acp.dialects import id_keys
 from planwire.acp.messages import Extension, Removal
 from planwire.acp.salvage import excerpt
-from planwire.check.facts import PlanUpdate
+from planwire.check.facts import PlanUpdate, as_list
 from planwire.check.findings import ERROR, WARNING, Breach, Rule
-from planwire.model.plan import Fields, ItemsPlan, OtherPlan
+from planwire.model.plan import Fields, OtherPlan
 
 __all__ = ["OPERATION_RULES", "UpdateRule"]
 
@@ -19,16 +19,17 @@ _UPDATE: Final = "params.update"
 
 
 def _unasked_operation(seen: PlanUpdate) -> Iterator[Breach]:
-    if seen.facts.dialect is V1 and seen.update.sort != "plan":
+    dialect = seen.facts.dialect
+    if dialect is not None and not dialect.operations and seen.update.sort != "plan":
         message = f"`{seen.update.sort}` was sent to a client that announced no plan capability"
         yield Breach(f"{_UPDATE}.sessionUpdate", message, seen.update.sort)
 
 
 def _misspelled_id(seen: PlanUpdate) -> Iterator[Breach]:
-    keys = seen.update.id_keys
-    if seen.facts.dialect is None or not keys or seen.facts.dialect is V1:
+    keys, dialect = seen.update.id_keys, seen.facts.dialect
+    if dialect is None or not dialect.operations or not keys:
         return
-    wanted = "id" if seen.facts.dialect is V1_RFD else "planId"
+    wanted = dialect.id_keys[0]
     if wanted not in keys:
         where = f"{_UPDATE}.{keys[0]}" if seen.update.sort == "plan_removed" else f"{_UPDATE}.plan.{keys[0]}"
         yield Breach(where, f"the id of the plan is in `{keys[0]}`, and this client looks for it in `{wanted}`")
@@ -66,20 +67,16 @@ def _foreign_field(seen: PlanUpdate) -> Iterator[Breach]:
     if isinstance(body, (Extension, Removal, OtherPlan)) or body is None:
         return
     yield from _fields(body.extra, at_plan)
-    if isinstance(body, ItemsPlan):
-        for index, entry in enumerate(body.entries):
-            if entry.extra is not None:
-                yield from _fields(entry.extra, f"{at_plan}.entries[{index}]")
-
-
-#: Fields with a meaning of their own: other rules are about them.
-_NOT_FOREIGN: Final = frozenset(("_meta", "id", "planId", "jsonrpc"))
+    listed = as_list(body)
+    for index, entry in enumerate(listed.entries if listed else ()):
+        if entry.extra is not None:
+            yield from _fields(entry.extra, f"{at_plan}.entries[{index}]")
 
 
 def _fields(fields: Fields | None, path: str) -> Iterator[Breach]:
     for name in fields or ():
-        in_entry = path.endswith("]")
-        if name not in _NOT_FOREIGN or (in_entry and name != "_meta"):
+        has_a_rule_of_its_own = name == "jsonrpc" or name in id_keys()
+        if name != "_meta" and (path.endswith("]") or not has_a_rule_of_its_own):
             where = f"{path}.{name}".removeprefix(".")
             yield Breach(where, f"the protocol has no field `{excerpt(name)}` here", f"{path.partition('[')[0]} {name}")
 

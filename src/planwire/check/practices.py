@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias
 
 from planwire.acp.salvage import excerpt
-from planwire.check.facts import PlanUpdate, Session, TurnEnd, is_unfinished
+from planwire.acp.words import STOP_END_TURN
+from planwire.check.facts import PlanUpdate, Session, TurnEnd, as_list
 from planwire.check.findings import ERROR, PRACTICE, WARNING, Breach, Rule
 from planwire.check.operations import UpdateRule
-from planwire.model.plan import ItemsPlan, PlanId
-from planwire.model.statuses import COMPLETED, IN_PROGRESS, meaning
+from planwire.model.plan import PlanId
 
 __all__ = [
     "CONCISE_CHARACTERS",
@@ -47,35 +47,34 @@ def _left_out(seen: PlanUpdate) -> Iterator[Breach]:
 
 
 def _told_late(seen: PlanUpdate) -> Iterator[Breach]:
-    body = seen.update.body
-    if not seen.live or seen.after is None or not isinstance(body, ItemsPlan):
+    if not seen.live or seen.after is None or as_list(seen.update.body) is None:
         return
-    done = {step.id for step in seen.after.steps if meaning(step.status) == COMPLETED}
+    done = {step.id for step in seen.after.steps if step.is_done}
     if seen.before is None:
         if len(done) >= MANY_AT_ONCE and len(done) == len(seen.after.steps) and not seen.session.continued:
             yield Breach(
                 _entries_at(seen), f"the plan was first told when all of its {len(done)} entries were completed"
             )
         return
-    open_before = [step for step in seen.before.steps if is_unfinished(step)]
+    open_before = [step for step in seen.before.steps if step.is_open]
     finished = [step for step in open_before if step.id in done]
-    none_begun = not any(meaning(step.status) == IN_PROGRESS for step in finished)
+    none_begun = not any(step.is_current for step in finished)
     if len(finished) >= MANY_AT_ONCE or (len(finished) == len(open_before) == 2 and none_begun):
         yield Breach(_entries_at(seen), f"{len(finished)} entries became completed in one update")
 
 
 def _crowded(seen: PlanUpdate) -> Iterator[Breach]:
-    if seen.live and seen.after is not None and isinstance(seen.update.body, ItemsPlan):
+    if seen.live and seen.after is not None and as_list(seen.update.body) is not None:
         at_work = len(seen.after.progress.current)
         if at_work > MANY_IN_PROGRESS:
             yield Breach(_entries_at(seen), f"{at_work} entries are in progress at once")
 
 
 def _long_winded(seen: PlanUpdate) -> Iterator[Breach]:
-    body = seen.update.body
-    if not isinstance(body, ItemsPlan) or not seen.live:
+    plan = as_list(seen.update.body)
+    if plan is None or not seen.live:
         return
-    for index, entry in enumerate(body.entries):
+    for index, entry in enumerate(plan.entries):
         where = f"{_entries_at(seen)}[{index}].content"
         text = entry.content.strip()
         if not text:
@@ -132,24 +131,24 @@ UPDATE_PRACTICES: Final[tuple[UpdateRule, ...]] = (
 
 
 def _unfinished_business(ended: TurnEnd) -> Iterator[tuple[PlanId, Breach]]:
-    if ended.stop_reason != "end_turn":
+    if ended.stop_reason != STOP_END_TURN:
         return
     for plan_id, history in ended.session.plans.items():
         if history.turn == ended.turn.number and history.state is not None:
             current = history.state.progress.current
-            if current and isinstance(history.state.plan, ItemsPlan):
+            if current and as_list(history.state.plan):
                 count = "1 entry" if len(current) == 1 else f"{len(current)} entries"
                 message = f"the turn ended with {count} in progress: {excerpt(current[0].content)!r}"
                 yield plan_id, Breach("", message, line=history.line)
 
 
 def _not_kept_up(ended: TurnEnd) -> Iterator[tuple[PlanId, Breach]]:
-    if ended.stop_reason != "end_turn" or ended.turn.tool_calls < WORK_WITHOUT_UPDATE:
+    if ended.stop_reason != STOP_END_TURN or ended.turn.tool_calls < WORK_WITHOUT_UPDATE:
         return
     for plan_id, history in ended.session.plans.items():
         state = history.state
-        if history.turn == ended.turn.number and state is not None and isinstance(state.plan, ItemsPlan):
-            if any(map(is_unfinished, state.steps)) and not state.progress.current:
+        if history.turn == ended.turn.number and state is not None and as_list(state.plan):
+            if any(step.is_open for step in state.steps) and not state.progress.current:
                 message = (
                     f"{ended.turn.tool_calls} tool calls came after this update, and the turn ended without another"
                 )
@@ -203,7 +202,7 @@ TURN_RULES: Final[tuple[TurnRule, ...]] = (
 def _unranked(session: Session) -> Iterator[tuple[PlanId, Breach]]:
     for plan_id, history in session.plans.items():
         state = history.state
-        if state is not None and isinstance(state.plan, ItemsPlan) and len(history.priorities) == 1:
+        if state is not None and as_list(state.plan) and len(history.priorities) == 1:
             if state.memory.born >= WORTH_RANKING:
                 [priority] = history.priorities
                 message = f"all of the plan's {state.memory.born} entries had the priority {excerpt(priority)!r}"

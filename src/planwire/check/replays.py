@@ -3,9 +3,10 @@
 from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias
 
-from planwire.check.facts import Replay, Session
+from planwire.check.facts import Replay, Session, as_list
 from planwire.check.findings import ERROR, WARNING, Breach, Rule
-from planwire.model.plan import ItemsPlan, Plan, PlanId
+from planwire.model.kinds import is_blank
+from planwire.model.plan import Plan, PlanId
 
 __all__ = ["REPLAY_RULES"]
 
@@ -15,8 +16,8 @@ ReplayRule: TypeAlias = tuple[Rule, Callable[[Session, Replay, int], Iterator[tu
 
 def _not_retold(session: Session, replay: Replay, line: int) -> Iterator[tuple[PlanId, Breach]]:
     for plan_id, history in session.plans.items():
-        if replay.expected and history.state is not None and _says_something(history.state.plan):
-            if plan_id not in replay.plans:
+        if replay.expected and history.state is not None and not is_blank(history.state.plan):
+            if plan_id not in session.heard.retold:
                 yield (
                     plan_id,
                     Breach("", f"`{replay.method}` was answered, and this plan was not told again", line=line),
@@ -24,9 +25,9 @@ def _not_retold(session: Session, replay: Replay, line: int) -> Iterator[tuple[P
 
 
 def _retold_otherwise(session: Session, replay: Replay, line: int) -> Iterator[tuple[PlanId, Breach]]:
-    for plan_id, retold in replay.plans.items():
+    for plan_id, retold in session.heard.retold.items():
         history = session.plans.get(plan_id)
-        if replay.expected and history is not None and history.state is not None and retold is not None:
+        if replay.expected and history is not None and history.state is not None and retold.plan is not None:
             if _visible(history.state.plan) != _visible(retold.plan):
                 yield (
                     plan_id,
@@ -42,15 +43,10 @@ def _unasked_replay(session: Session, replay: Replay, line: int) -> Iterator[tup
                 yield plan_id, Breach("", message, line=replay.first_line or line)
 
 
-def _says_something(plan: Plan) -> bool:
-    return not isinstance(plan, ItemsPlan) or bool(plan.entries)
-
-
 def _visible(plan: Plan) -> object:
     """What people see of a plan: fields that only programs read may differ from one telling to the next."""
-    if isinstance(plan, ItemsPlan):
-        return [(entry.content, entry.status, entry.priority) for entry in plan.entries]
-    return plan
+    listed = as_list(plan)
+    return [(entry.content, entry.status, entry.priority) for entry in listed.entries] if listed else plan
 
 
 REPLAY_RULES: Final[tuple[ReplayRule, ...]] = (

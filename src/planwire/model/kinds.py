@@ -13,7 +13,19 @@ from msgspec import Struct
 from planwire.model import markdown
 from planwire.model.plan import MEDIUM, Fields, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan
 
-__all__ = ["KINDS", "Draft", "Kind", "content_of", "drafts_of", "is_blank", "kind_of", "noun_of", "text_of", "title_of"]
+__all__ = [
+    "KINDS",
+    "Draft",
+    "Kind",
+    "content_of",
+    "drafts_of",
+    "is_blank",
+    "is_prose",
+    "kind_of",
+    "noun_of",
+    "text_of",
+    "title_of",
+]
 
 
 class Draft(Struct, frozen=True, gc=False):
@@ -30,7 +42,8 @@ class Kind(Struct, frozen=True, kw_only=True):
 
     `field` is where the wire has its content; None: its content is whatever fields it has. `has_editable_steps`: its
     steps can be changed one by one; `has_priorities`: they have priorities. `text` is what there is to read of it
-    besides steps, `title` what stands for all of it, `drafts` its steps.
+    besides steps, `title` what stands for all of it, `drafts` its steps, and `prose` whether there is more to read of
+    it than steps.
     """
 
     name: str
@@ -42,6 +55,7 @@ class Kind(Struct, frozen=True, kw_only=True):
     text: Callable[[Any], str]
     title: Callable[[Any], str]
     drafts: Callable[[Any], list[Draft]]
+    prose: Callable[[Any], bool]
 
 
 def _nothing(_plan: Plan) -> str:
@@ -50,6 +64,14 @@ def _nothing(_plan: Plan) -> str:
 
 def _no_drafts(_plan: Plan) -> list[Draft]:
     return []
+
+
+def _never(_plan: Plan) -> bool:
+    return False
+
+
+def _always(_plan: Plan) -> bool:
+    return True
 
 
 def _entries(plan: ItemsPlan) -> list[Draft]:
@@ -66,6 +88,11 @@ def _heading(plan: MarkdownPlan) -> str:
 
 def _tasks(plan: MarkdownPlan) -> list[Draft]:
     return [Draft(task.text, task.status, depth=task.depth) for task in markdown.parse(plan.content).tasks]
+
+
+def _has_words(plan: MarkdownPlan) -> bool:
+    document = markdown.parse(plan.content)
+    return document.prose or not document.tasks
 
 
 def _uri(plan: FilePlan) -> str:
@@ -92,6 +119,7 @@ _TABLE: Final = (
         text=_nothing,
         title=_nothing,
         drafts=_entries,
+        prose=_never,
     ),
     Kind(
         name=MarkdownPlan.kind,
@@ -102,6 +130,7 @@ _TABLE: Final = (
         text=_content,
         title=_heading,
         drafts=_tasks,
+        prose=_has_words,
     ),
     Kind(
         name=FilePlan.kind,
@@ -112,6 +141,7 @@ _TABLE: Final = (
         text=_uri,
         title=_uri,
         drafts=_no_drafts,
+        prose=_always,
     ),
     Kind(
         name=OtherPlan.kind,
@@ -122,6 +152,7 @@ _TABLE: Final = (
         text=_as_json,
         title=_name,
         drafts=_no_drafts,
+        prose=_always,
     ),
 )
 
@@ -153,6 +184,11 @@ def text_of(plan: Plan) -> str:
 def title_of(plan: Plan) -> str:
     """What stands for all of a plan in a line; "" for a list, which has no title."""
     return kind_of(plan).title(plan)
+
+
+def is_prose(plan: Plan) -> bool:
+    """Whether there is more to read of a plan than its steps."""
+    return kind_of(plan).prose(plan)
 
 
 def drafts_of(plan: Plan) -> list[Draft]:

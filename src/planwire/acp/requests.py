@@ -1,0 +1,39 @@
+"""Requests that wait for their answers: who asked, under which id, and what the asker wants to remember of it.
+
+Both sides of a connection count their requests from 0, so an id alone names nothing.
+"""
+
+from collections.abc import Iterator
+from typing import Final, Generic, TypeVar
+
+__all__ = ["MAX_UNANSWERED", "Requests"]
+
+#: Requests that may wait at a time. An older one beyond that is forgotten: its answer will not come.
+MAX_UNANSWERED: Final = 10_000
+
+_T = TypeVar("_T")
+
+
+class Requests(Generic[_T]):
+    """The unanswered requests of one connection, the oldest first."""
+
+    def __init__(self, most: int = MAX_UNANSWERED) -> None:
+        self._most = most
+        self._waiting: dict[tuple[str, object], _T] = {}
+
+    def ask(self, asker: str, request_id: object, remembered: _T) -> None:
+        """A request goes out."""
+        self._waiting.pop((asker, request_id), None)
+        while len(self._waiting) >= self._most:
+            del self._waiting[next(iter(self._waiting))]
+        self._waiting[asker, request_id] = remembered
+
+    def answer(self, asker: str, request_id: object) -> _T | None:
+        """The answer to a request comes in: what was remembered of it, or None if nobody asked."""
+        return self._waiting.pop((asker, request_id), None)
+
+    def is_asked(self, asker: str, request_id: object) -> bool:
+        return (asker, request_id) in self._waiting
+
+    def __iter__(self) -> Iterator[_T]:
+        return iter(self._waiting.values())
