@@ -43,7 +43,7 @@ EFFECTFUL: Final = {
         "sqlite_rows",
     },
     "readmodel": {"baseline", "followed_files", "rationale", "sessions", "timeline", "watching"},
-    "relay": {"backlog", "handoffs", "injector", "pipe", "process", "recorder", "run"},
+    "relay": {"backlog", "handoffs", "injector", "pipe", "process", "recorder", "run", "traffic"},
     "session": {"blocking", "handoff", "live_history", "plan_session", "steering"},
     "tools": {"plan_files"},
 }

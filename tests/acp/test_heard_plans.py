@@ -18,22 +18,23 @@ def test_an_update_replaces_the_plan_with_its_id() -> None:
     """R4, R12, R17."""
     heard = HeardPlans()
     assert heard.hear(ONE) == Heard("a", ONE)
-    assert heard.hear(TWO) == Heard("a", TWO)
+    assert heard.hear(TWO) == Heard("a", TWO, before=ONE)
     assert heard.plans == {"a": TWO}
-    assert heard.hear(Removal("a")) == Heard("a", None)
+    assert heard.hear(Removal("a")) == Heard("a", None, before=TWO)
     assert heard.plans == {}
 
 
 def test_a_piece_of_text_goes_to_the_end_of_its_plan() -> None:
     heard = HeardPlans()
     heard.hear(Extension("a", "# Plan"))
-    assert heard.hear(Extension("a", "\n- [ ] x")) == Heard("a", MarkdownPlan("a", "# Plan\n- [ ] x"))
+    extended = heard.hear(Extension("a", "\n- [ ] x"))
+    assert extended == Heard("a", MarkdownPlan("a", "# Plan\n- [ ] x"), before=MarkdownPlan("a", "# Plan"))
 
 
 def test_a_piece_of_text_for_a_list_begins_a_text() -> None:
     heard = HeardPlans()
     heard.hear(ONE)
-    assert heard.hear(Extension("a", "text")) == Heard("a", MarkdownPlan("a", "text"))
+    assert heard.hear(Extension("a", "text")) == Heard("a", MarkdownPlan("a", "text"), before=ONE)
 
 
 def test_only_the_end_of_a_replay_counts_and_other_plans_stay() -> None:
@@ -71,7 +72,8 @@ def test_a_plan_too_many_is_not_kept_but_the_kept_ones_still_change() -> None:
     for number in range(MAX_PLANS):
         heard.hear(ItemsPlan(str(number), ()))
     assert heard.hear(ItemsPlan("new", ())) == TooMany("new")
-    assert heard.hear(ItemsPlan("0", ONE.entries)) == Heard("0", ItemsPlan("0", ONE.entries))
+    changed = ItemsPlan("0", ONE.entries)
+    assert heard.hear(changed) == Heard("0", changed, before=ItemsPlan("0", ()))
     heard.hear(Removal("0"))
     assert heard.hear(ItemsPlan("new", ())) == Heard("new", ItemsPlan("new", ()))
 

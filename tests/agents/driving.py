@@ -12,10 +12,11 @@ from threading import Thread
 from time import monotonic
 from typing import Any, Self
 
+from planwire.journal.protocol import Stamped
 from planwire.model.events import ACP, Event, PlanSet
 from planwire.model.fold import SessionState
-from planwire.relay.actions import Action, Known, Record, RecordLine, ToAgent, ToClient
-from planwire.relay.dedupe import Dated, History, begin
+from planwire.relay.actions import Action, Record, RecordLine, SessionMemory, ToAgent, ToClient
+from planwire.relay.dedupe import PendingHistory, begin
 from planwire.relay.envelope import list_on
 from planwire.relay.policy import Policy
 from planwire.relay.tools import ToolServer
@@ -40,7 +41,7 @@ class Talk:
         numbers = count(1)
         self.policy = Policy("some-agent", lambda: f"word{next(numbers)}", context=context, server=server)
         self.actions: list[Action] = []
-        self._histories: dict[str, History] = {}
+        self._histories: dict[str, PendingHistory] = {}
         self._written: dict[str, list[Event]] = {}
         if begun:
             self.begin(capabilities, version)
@@ -77,7 +78,7 @@ class Talk:
         """What the journal holds, in the end."""
         for action in self.policy.close():
             self._take(action)
-        self._write(session, self._history(session).settle())
+        self._write(session, self._history(session).finish_stream())
         return self._written.get(session, [])
 
     def plan_events(self, session: str = "s1") -> list[Event]:
@@ -86,19 +87,19 @@ class Talk:
 
     def state(self, session: str = "s1") -> SessionState:
         """What is true by now, once a text that streams in is taken for whole."""
-        self._write(session, self._history(session).settle())
-        return self._history(session).known.state
+        self._write(session, self._history(session).finish_stream())
+        return self._history(session).memory.state
 
-    def know(self, known: Known) -> None:
+    def know(self, known: SessionMemory) -> None:
         """The journal was asked about a session."""
-        self._histories[known.id] = History(known)
+        self._histories[known.id] = PendingHistory(known)
         self.policy.learn(known.id, known)
 
     def learn(self, session: str = "s1") -> None:
         """The journal has caught up, and the policy is told."""
         history = self._history(session)
-        self._write(session, history.settle())
-        self.policy.learn(session, history.known)
+        self._write(session, history.finish_stream())
+        self.policy.learn(session, history.memory)
 
     def _sent(self, actions: list[Action], to: type[ToAgent] | type[ToClient]) -> list[bytes]:
         self.actions += actions
@@ -113,13 +114,13 @@ class Talk:
             assert plan is not None
             action = Record(action.session, PlanSet(plan, via=ACP))
         if isinstance(action, Record):
-            self._write(action.session, self._history(action.session).take(Dated(action, 0)))
+            self._write(action.session, self._history(action.session).take(action, 0))
 
-    def _write(self, session: str, news: list[Dated]) -> None:
-        self._written.setdefault(session, []).extend(dated.record.event for dated in news)
+    def _write(self, session: str, news: list[Stamped]) -> None:
+        self._written.setdefault(session, []).extend(each.event for each in news)
 
-    def _history(self, session: str) -> History:
-        return self._histories.setdefault(session, History(begin(session)))
+    def _history(self, session: str) -> PendingHistory:
+        return self._histories.setdefault(session, PendingHistory(begin(session)))
 
 
 class Relayed:

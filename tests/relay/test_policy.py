@@ -222,6 +222,17 @@ def test_the_policy_never_raises_on_odd_values() -> None:
 # -- batches
 
 
+@pytest.mark.parametrize("broken", [b"a\\ud800", b"a\xff"], ids=["half an emoji", "no UTF-8"])
+def test_a_batch_that_is_not_quite_json_is_translated_and_recorded(broken: bytes) -> None:
+    """R36: one message that needs mending costs neither the others nor itself."""
+    talk = Talk()
+    batch = b"[%b,%b]" % (plan(entry("one")).replace(b"one", broken), items("p", entry("two")))
+    [sent] = talk.agent(batch)
+    entries = json.loads(sent)[-1]["params"]["update"]["entries"]
+    assert [each["content"] for each in entries] == ["main: a\ufffd", "p: two"]
+    assert [event.plan.id for event in talk.plan_events() if isinstance(event, PlanSet)] == [None, "p"]
+
+
 def test_a_batch_is_heard_message_by_message() -> None:
     """R36."""
     talk = Talk(version=2)
@@ -387,6 +398,20 @@ def test_plans_beyond_any_measure_are_not_recorded_and_that_is_said_once() -> No
     for number in range(1_003):
         assert talk.agent(items(f"p{number}", entry("a"))) == [items(f"p{number}", entry("a"))]
     assert len([each for each in talk.actions if isinstance(each, Warn)]) == 1
+    assert len(talk.plan_events()) == 1_000
+
+
+def test_the_same_holds_for_texts_that_stream_in_and_for_history_that_is_retold() -> None:
+    talk = Talk(PLANS)
+    for number in range(1_003):
+        talk.agent(streamed(f"p{number}", "text"))
+    assert len(talk.plan_events()) == 1_000
+
+    talk = Talk(PLANS)
+    talk.client(request("session/load", 5, sessionId="s1"))
+    for number in range(1_003):
+        talk.agent(items(f"p{number}", entry("a")))
+    talk.agent(answer(5))
     assert len(talk.plan_events()) == 1_000
 
 

@@ -21,7 +21,7 @@ from planwire.model.fold import PlanRecord
 from planwire.model.plan import MarkdownPlan
 from planwire.readmodel.overview import WAITING, overview
 from planwire.relay.actions import Record
-from planwire.relay.dedupe import QUIET, Dated, History, begin
+from planwire.relay.dedupe import QUIET, PendingHistory, begin
 from tests.agents.driving import Talk
 from tests.wire import JSON, answer, line, refusal, removed, request, streamed, text
 
@@ -271,24 +271,24 @@ def test_questions_and_answers_in_batches_are_heard() -> None:
 # -- what is held back for a text that streams in
 
 
-def take(history: History, event: Event, at: int = 0, *, streams: bool = False) -> list[Event]:
-    return [each.record.event for each in history.take(Dated(Record("s1", event, streams=streams), at))]
+def take(history: PendingHistory, event: Event, at: int = 0, *, streams: bool = False) -> list[Event]:
+    return [each.event for each in history.take(Record("s1", event, streams=streams), at)]
 
 
 def test_a_question_about_a_text_that_goes_on_waits_for_it_and_no_longer() -> None:
-    history = History(begin("s1"))
+    history = PendingHistory(begin("s1"))
     assert take(history, proposed("# P"), streams=True) == []
     assert take(history, ASKED, streams=True) == []
     assert take(history, proposed("# Plan"), 100, streams=True) == []
     assert take(history, ASKED, 100, streams=True) == []
-    assert history.settle(99 + QUIET) == []
-    assert [each.record.event for each in history.settle(100 + QUIET)] == [proposed("# Plan"), ASKED]
-    assert history.settle() == []
+    assert history.finish_stream(99 + QUIET) == []
+    assert [each.event for each in history.finish_stream(100 + QUIET)] == [proposed("# Plan"), ASKED]
+    assert history.finish_stream() == []
     assert take(history, PlanReviewed("plan-mode", 0, APPROVED)) == [PlanReviewed("plan-mode", 1, APPROVED)]
 
 
 def test_a_question_is_about_a_plan_that_is_there_and_is_asked_once() -> None:
-    history = History(begin("s1"))
+    history = PendingHistory(begin("s1"))
     assert take(history, ASKED) == []
     assert take(history, proposed()) == [proposed()]
     assert take(history, ASKED) == [ASKED]

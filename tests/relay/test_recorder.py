@@ -22,9 +22,9 @@ from planwire.model.events import (
     TurnEnded,
 )
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
-from planwire.relay.actions import Known, Meet, Record
+from planwire.relay.actions import Meet, Record, SessionMemory
 from planwire.relay.backlog import Arrived, Backlog
-from planwire.relay.dedupe import QUIET, Dated, History, begin
+from planwire.relay.dedupe import QUIET, PendingHistory, begin
 from planwire.relay.recorder import SLICE, Recorder
 from tests.agents.driving import wait_until
 
@@ -44,7 +44,7 @@ class Kept:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.known: dict[str, Known] = {}
+        self.known: dict[str, SessionMemory] = {}
         self.recorder = Recorder(lambda: open_journal(path), self.known.__setitem__)
         self.recorder.start()
 
@@ -417,18 +417,18 @@ def test_meetings_are_never_displaced() -> None:
 
 
 def test_a_text_that_has_been_quiet_is_whole() -> None:
-    history = History(begin("s1"))
+    history = PendingHistory(begin("s1"))
     for at, content in enumerate(("# A", "# A b", "# A b c")):
-        assert history.take(Dated(Record("s1", a_text(content), streams=True), at)) == []
-    assert history.settle(QUIET) == []
-    (settled,) = history.settle(QUIET + 2)
-    assert settled.record.event == a_text("# A b c")
-    assert history.settle() == []
+        assert history.take(Record("s1", a_text(content), streams=True), at) == []
+    assert history.finish_stream(QUIET) == []
+    (settled,) = history.finish_stream(QUIET + 2)
+    assert settled.event == a_text("# A b c")
+    assert history.finish_stream() == []
 
 
 def test_a_title_does_not_end_a_text_that_streams_in() -> None:
-    history = History(begin("s1"))
-    history.take(Dated(Record("s1", a_text("# A"), streams=True), 0))
-    assert len(history.take(Dated(Record("s1", SessionOpened(title="t")), 0))) == 1
-    assert history.take(Dated(Record("s1", a_text("# A b"), streams=True), 0)) == []
-    assert len(history.settle()) == 1
+    history = PendingHistory(begin("s1"))
+    history.take(Record("s1", a_text("# A"), streams=True), 0)
+    assert len(history.take(Record("s1", SessionOpened(title="t")), 0)) == 1
+    assert history.take(Record("s1", a_text("# A b"), streams=True), 0) == []
+    assert len(history.finish_stream()) == 1

@@ -22,7 +22,7 @@ from planwire.model.events import (
     SetStatus,
 )
 from planwire.model.plan import Entry, ItemsPlan
-from planwire.relay.actions import Known
+from planwire.relay.actions import SessionMemory
 from planwire.relay.dedupe import begin, learn
 from planwire.relay.reminder import block, read_mark, without_echo
 from tests.agents.driving import Talk
@@ -31,7 +31,7 @@ from tests.wire import JSON, answer, entry, items, line, plan, refusal, request,
 LIST = PlanSet(ItemsPlan(None, (Entry("Read", "high", "completed"), Entry("Write", "low", "pending"))), via=ACP)
 
 
-def known(*events: Event, session: str = "s1", by: str = "user") -> Known:
+def known(*events: Event, session: str = "s1", by: str = "user") -> SessionMemory:
     found = begin(session)
     for seq, event in enumerate(events, start=1):
         found = learn(
@@ -167,7 +167,7 @@ def test_a_journal_that_lags_behind_has_nothing_told_twice() -> None:
         assert added(talk.prompt()) is None
 
 
-def load(talk: Talk, *retold: bytes, method: str = "session/load", known_: Known | None = None) -> None:
+def load(talk: Talk, *retold: bytes, method: str = "session/load", known_: SessionMemory | None = None) -> None:
     talk.client(request(method, "l", sessionId="old", cwd="/project", mcpServers=[]))
     if known_ is not None:
         talk.know(known_)
@@ -255,7 +255,7 @@ def told_prompt(talk: Talk) -> str:
     return told
 
 
-def journalled(talk: Talk) -> Known:
+def journalled(talk: Talk) -> SessionMemory:
     """What the journal knows of the session in the end."""
     return known(*talk.events(), by="relay")
 

@@ -18,7 +18,7 @@ from planwire.journal import Stamped, open_journal
 from planwire.model.events import MessageAdded, PlanChanged, PlanSet, SessionOpened, TurnEnded
 from planwire.relay.actions import Action, ToClient, Warn
 from planwire.relay.framing import Sieve
-from planwire.relay.pipe import Direction
+from planwire.relay.pipe import Pipe
 from planwire.relay.process import name_of
 from tests.agents.driving import AGENTS, SOON, Relayed, wait_until
 from tests.wire import entry, request
@@ -89,7 +89,7 @@ def test_a_fault_of_the_policy_costs_no_line() -> None:
 
     (source, to_source), (from_target, target) = os.pipe(), os.pipe()
     ended = Event()
-    direction = Direction(source, target, Sieve((b'"id"',)), fail, said.extend, ended.set)
+    direction = Pipe(source, target, Sieve((b'"id"',)), fail, said.extend, ended.set)
     direction.start()
     os.write(to_source, b'{"id":1}\nboring\n{"id":2}\n')
     os.close(to_source)
@@ -114,9 +114,7 @@ def test_lines_that_become_long_leave_before_all_of_them_are_made() -> None:
 
     (source, to_source), (from_target, target) = os.pipe(), os.pipe()
     ended = Event()
-    direction = Direction(
-        source, target, Sieve((b'"id"',)), lengthen, lambda actions: told.append(len(actions)), ended.set
-    )
+    direction = Pipe(source, target, Sieve((b'"id"',)), lengthen, lambda actions: told.append(len(actions)), ended.set)
     sent = [line for number in range(50) for line in (b'{"id":%d}\n' % number, b"boring\n")]
     os.write(to_source, b"".join(sent))
     os.close(to_source)

@@ -21,11 +21,11 @@ from planwire.journal.engines import shared_url
 from planwire.mcp.relayed import RelayedSession
 from planwire.model.events import ACP, Event, PlanChanged, PlanRemoved, PlanSet, Recorded, SetStatus
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
-from planwire.relay.actions import Bind, Known, ToClient, Warn
+from planwire.relay.actions import Bind, SessionMemory, ToClient, Warn
 from planwire.relay.dedupe import begin, learn
 from planwire.relay.framing import LONGEST_LINE, Framer, Sieve
-from planwire.relay.injector import Aside
-from planwire.relay.pipe import Direction
+from planwire.relay.injector import Injector
+from planwire.relay.pipe import Pipe
 from planwire.relay.tools import ToolServer
 from planwire.session.handoff import read_handoff
 from tests.agents.driving import SOON, Relayed, Talk, wait_until
@@ -46,7 +46,7 @@ class Tooled(Talk):
 
     def __init__(self, capabilities: JSON | None = None, version: int = 1, *, result: JSON | None = None) -> None:
         super().__init__(begun=False, server=SERVER)
-        self.known: Known = begin("s1")
+        self.known: SessionMemory = begin("s1")
         self.client(request("initialize", "i", protocolVersion=version, clientCapabilities=capabilities or {}))
         self.agent(answer("i", {"protocolVersion": version, **(STDIO if result is None else result)}))
 
@@ -267,7 +267,7 @@ def test_a_plan_that_the_agent_takes_over_is_not_dismissed() -> None:
 # -- sessions that go on
 
 
-def known_plan() -> Known:
+def known_plan() -> SessionMemory:
     return learn(begin("s1"), Recorded("s1", 1, 0, "agent", a_plan("a")))
 
 
@@ -399,9 +399,9 @@ class Pipes:
         self.client, target = os.pipe()
         self.said: list[bytes] = []
         self.told = 0
-        self.aside = Aside(self._ask)
+        self.injector = Injector(self._ask)
         sieve = Sieve((b"{",))
-        self._direction = Direction(source, target, sieve, _same, self._afterwards, _nothing, self.aside)
+        self._direction = Pipe(source, target, sieve, _same, self._afterwards, _nothing, self.injector)
         self._direction._framer = Framer(longest)
         self._direction.start()
 
@@ -432,11 +432,11 @@ def _nothing() -> None:
 def test_what_is_said_aside_comes_at_once_and_whole() -> None:
     pipes = Pipes()
     pipes.said.append(b"aside\n")
-    pipes.aside.ring()
+    pipes.injector.ring()
     assert os.read(pipes.client, 100) == b"aside\n"
     os.write(pipes.agent, b"half a ")
     pipes.said.append(b"second\n")
-    pipes.aside.ring()
+    pipes.injector.ring()
     assert os.read(pipes.client, 100) == b"second\n"
     os.write(pipes.agent, b"line\n")
     assert pipes.end() == b"half a line\n"
@@ -447,7 +447,7 @@ def test_nothing_is_said_inside_a_line_that_is_passed_on_in_pieces() -> None:
     os.write(pipes.agent, b"a line that is too long")
     assert os.read(pipes.client, 100) == b"a line that is too long"
     pipes.said.append(b"aside\n")
-    pipes.aside.ring()
+    pipes.injector.ring()
     os.write(pipes.agent, b" goes on\n")
     assert pipes.end() == b" goes on\naside\n"
 
@@ -459,7 +459,7 @@ def test_a_reader_that_does_not_read_holds_nobody_up_and_misses_nothing() -> Non
     writer.start()
     for number in range(100_000):
         pipes.said = [b"%d\n" % number]
-        pipes.aside.ring()
+        pipes.injector.ring()
     writer_is_done = threading.Thread(target=writer.join)
     writer_is_done.start()
     seen = b""

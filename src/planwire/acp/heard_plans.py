@@ -29,11 +29,17 @@ MAX_PLANS: Final = 1_000
 
 
 class Heard(Struct, frozen=True):
-    """What an update makes of a plan: `plan` is None if it is gone. `beside` are fields that stood beside it."""
+    """What an update makes of a plan: `plan` is None if it is gone, `before` is what it was. `beside` are fields that
+    stood beside it on the line."""
 
     id: PlanId
     plan: Plan | None
+    before: Plan | None = None
     beside: Fields | None = None
+
+    @property
+    def is_news(self) -> bool:
+        return self.plan != self.before
 
 
 class TooMany(Struct, frozen=True):
@@ -86,21 +92,21 @@ class HeardPlans:
         return [] if failed else [self._take(heard) for heard in (retold or {}).values()]
 
     def _take(self, heard: Heard) -> Heard | TooMany:
+        before = self._plans.get(heard.id)
         if heard.plan is None:
             self._plans.pop(heard.id, None)
-        elif heard.id not in self._plans and len(self._plans) >= MAX_PLANS:
+        elif before is None and len(self._plans) >= MAX_PLANS:
             return TooMany(heard.id)
         else:
             self._plans[heard.id] = heard.plan
-        return heard
+        return Heard(heard.id, heard.plan, before, heard.beside)
 
 
 def _heard(body: Plan | Extension | Removal, before: Plan | None, beside: Fields | None) -> Heard:
     if isinstance(body, Removal):
         return Heard(body.id, None)
-    if isinstance(body, Extension):
-        return Heard(body.id, _extended(body, before), beside)
-    return Heard(body.id, body, beside)
+    plan = _extended(body, before) if isinstance(body, Extension) else body
+    return Heard(body.id, plan, before, beside)
 
 
 def _extended(extension: Extension, before: Plan | None) -> MarkdownPlan:

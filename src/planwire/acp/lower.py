@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from planwire.acp.dialects import MAIN, V1
 from planwire.acp.write import fitted, update_fields
 from planwire.model import markdown
-from planwire.model.kinds import drafts_of, is_prose, text_of, title_of
-from planwire.model.plan import MEDIUM, Entry, Fields, ItemsPlan, MarkdownPlan, Plan, PlanId
+from planwire.model.kinds import drafts_of, is_prose, prose_of, text_of, title_of
+from planwire.model.plan import MEDIUM, Entry, Fields, ItemsPlan, Plan, PlanId
 from planwire.model.statuses import PENDING
 
 __all__ = ["OWN", "Fallback"]
@@ -46,10 +46,10 @@ class Fallback:
             updates.append(self._list(plan))
         return updates
 
-    def know(self, plan: MarkdownPlan) -> None:
-        """The client was shown this text elsewhere: it need not be said."""
-        told = self._told.get(plan.id, _Told())
-        self._told[plan.id] = _Told(markdown.unmarked(plan.content), told.message)
+    def know(self, plan_id: PlanId, text: str) -> None:
+        """The client was shown a plan's text elsewhere: nobody has to say it again."""
+        told = self._told.get(plan_id, _Told())
+        self._told[plan_id] = _Told(markdown.unmarked(text), told.message)
 
     def remove(self, plan_id: PlanId) -> list[Fields]:
         """A plan is gone: the list shows those that remain."""
@@ -88,7 +88,7 @@ class Fallback:
         text = text_of(plan)
         if not text or not (told.text or is_prose(plan)):
             return []
-        settled = markdown.unmarked(text) if isinstance(plan, MarkdownPlan) else text
+        settled = text if prose_of(plan) is None else markdown.unmarked(text)
         if told.text and settled.startswith(told.text):
             new, told = text[len(told.text) :], _Told(settled, told.message)
         else:

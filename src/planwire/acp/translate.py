@@ -13,7 +13,7 @@ from planwire.acp.lower import Fallback
 from planwire.acp.messages import Extension, Reading, Removal, Surroundings, Update
 from planwire.acp.read import read
 from planwire.acp.write import write, write_update
-from planwire.model.plan import ItemsPlan, MarkdownPlan, Plan, PlanId
+from planwire.model.plan import ItemsPlan, Plan, PlanId
 
 __all__ = ["Translator"]
 
@@ -65,9 +65,9 @@ class Translator:
         """The lines to send for an update that is on no line of the agent's: somebody else's plan, beside its own."""
         return self._translate_update(b"", update, mended=True)
 
-    def know(self, session: str | None, plan: MarkdownPlan) -> None:
-        """The client was shown a plan's text otherwise, and need not be told it."""
-        self._fallback(session).know(plan)
+    def know(self, session: str | None, plan_id: PlanId, text: str) -> None:
+        """The client was shown a plan's text elsewhere: nobody has to say it again."""
+        self._fallback(session).know(plan_id, text)
 
     def sender_of(self, line: bytes) -> str | None:
         """Who sent a line, as far as it can be told from the line and from what was translated before it."""

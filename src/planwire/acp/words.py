@@ -9,7 +9,6 @@ __all__ = [
     "COMPACTION_IN_PROGRESS",
     "COMPACTION_UPDATES",
     "OUTCOME_CANCELLED",
-    "OUTCOME_SELECTED",
     "PLAN_UPDATES",
     "STOP_CANCELLED",
     "STOP_END_TURN",
@@ -40,5 +39,4 @@ STOP_END_TURN: Final = "end_turn"
 STOP_CANCELLED: Final = "cancelled"
 
 #: The `outcome` of a permission request.
-OUTCOME_SELECTED: Final = "selected"
 OUTCOME_CANCELLED: Final = "cancelled"

@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
 
         return open_url(arguments.journal)
 
-    def bind() -> "Handoffs":
+    def hand_over() -> "Handoffs":
         from planwire.relay.handoffs import Handoffs  # noqa: PLC0415
 
         return Handoffs(arguments.journal)
@@ -83,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
             open_journal,
             context=not arguments.no_context,
             grace=arguments.grace,
-            bind=bind if arguments.tools else None,
+            hand_over=hand_over if arguments.tools else None,
         )
     return end_like(code)
 

@@ -23,6 +23,7 @@ __all__ = [
     "is_prose",
     "kind_of",
     "noun_of",
+    "prose_of",
     "text_of",
     "title_of",
 ]
@@ -179,6 +180,11 @@ def content_of(plan: Plan) -> Fields:
 def text_of(plan: Plan) -> str:
     """What there is to read of a plan besides its entries: its text, its URI, or its fields as JSON."""
     return kind_of(plan).text(plan)
+
+
+def prose_of(plan: object) -> str | None:
+    """The text of a plan that is a text of its own; None for everything else."""
+    return plan.content if isinstance(plan, MarkdownPlan) else None
 
 
 def title_of(plan: Plan) -> str:

@@ -1,4 +1,4 @@
-"""What the relay does about a line: values, made by the policy and carried out by the pump and the recorder."""
+"""Actions of the relay: values that the policy makes of a line, and that `run` and the recorder carry out."""
 
 from typing import Final, TypeAlias
 
@@ -14,20 +14,20 @@ __all__ = [
     "CLOSED",
     "Action",
     "Bind",
-    "Known",
     "Meet",
     "Record",
     "RecordLine",
+    "SessionMemory",
     "ToAgent",
     "ToClient",
     "Warn",
 ]
 
-#: Who did what is recorded. An answer to a question of the agent's is the client's: it may have asked nobody.
+#: Authors of what the relay records. An answer to a question of the agent's is the client's: it may have asked nobody.
 BY_AGENT: Final = "agent"
 BY_CLIENT: Final = "client"
 BY_RELAY: Final = "relay"
-#: Why an agent does not work that was given nothing to do: the connection has ended. It is no news of one that stopped.
+#: Why a session ends that had nothing to do: its connection is closed. Of one that has stopped this is no news.
 CLOSED: Final = "closed"
 
 
@@ -62,15 +62,17 @@ class Record(Struct, frozen=True):
 
 
 class RecordLine(Struct, frozen=True):
-    """The agent set its plan to the list on a line, which is to be read when there is time."""
+    """The agent set its plan to the list on a line. Whoever records it reads the line."""
 
     session: str
     line: bytes
 
 
 class Bind(Struct, frozen=True):
-    """A server of the plan tools that was given a key is to write to this session of the journal, from files in this
-    folder. `told` is the revision up to which the client was told of their plans. Or there is a problem."""
+    """Hand a session of the journal to the server of the plan tools that has this key, or tell it of a problem.
+
+    Plans may be read from files in `folder`. `told` is the revision up to which the client knows the tools' plans.
+    """
 
     key: str
     session: str | None
@@ -88,9 +90,9 @@ class Warn(Struct, frozen=True):
 Action: TypeAlias = ToClient | ToAgent | Meet | Record | RecordLine | Bind | Warn
 
 
-class Known(Struct, frozen=True):
+class SessionMemory(Struct, frozen=True):
     """What the journal knows of a session: its state, the number up to which the agent was told of it, the texts that
-    were added to its prompts, by their marks, and the number of the newest of these."""
+    went into its prompts, by their marks, and the number of the newest of these."""
 
     state: SessionState
     told: int = 0

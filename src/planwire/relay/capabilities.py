@@ -1,39 +1,35 @@
-"""What the client can do, and what the agent is told that it can do.
+"""What the client can do, and what the relay tells the agent that it can do.
 
-The relay understands plans with an id and reports of compaction, so it offers them to every agent of version 1; what a
-client did not ask for it does not get. Version 2 has no such capabilities: there is nothing to add (R26).
+The relay reads plans with an id and reports of compaction, so it offers them to every agent of version 1, and gives
+each client only what that client asked for. Version 2 has no such capabilities: there is nothing to add (R26).
 """
 
-from typing import Any
+from typing import Any, Final
 
 from msgspec import Struct
 
-from planwire.acp.dialects import V1, V2, Dialect, negotiate
+from planwire.acp.dialects import V1, Dialect, capabilities_of, negotiate
 from planwire.model.plan import Fields
 from planwire.relay.splice import Unspliceable, set_members
 
-__all__ = ["Capabilities", "Peer", "offer"]
+__all__ = ["Capabilities", "name_in", "offer"]
 
-_PATH = ("params", "clientCapabilities")
+_PATH: Final = ("params", V1.client_capabilities)
+_COMPACTION: Final = ("session", "compaction")
 
 
-class Peer(Struct, frozen=True):
-    """One side, as it names itself."""
-
-    name: str | None = None
-
-    @classmethod
-    def of(cls, info: Any, otherwise: str | None = None) -> "Peer":
-        if not isinstance(info, dict):
-            return cls(otherwise)
-        name = next((word for key in ("title", "name") if isinstance(word := info.get(key), str) and word), otherwise)
-        version = info.get("version")
-        return cls(f"{name} {version}" if name and isinstance(version, str) and version else name)
+def name_in(info: Any, otherwise: str | None = None) -> str | None:
+    """What one side calls itself in `clientInfo` or `agentInfo`, with its version."""
+    if not isinstance(info, dict):
+        return otherwise
+    name = next((word for key in ("title", "name") if isinstance(word := info.get(key), str) and word), otherwise)
+    version = info.get("version")
+    return f"{name} {version}" if name and isinstance(version, str) and version else name
 
 
 class Capabilities(Struct, frozen=True):
-    """What was agreed: the dialect of the client, whether it wants to hear of compactions, and whether the agent starts
-    MCP servers, as every one of version 1 does."""
+    """What both sides agreed on: the dialect of the client, whether it hears of compactions, and whether the agent
+    starts MCP servers."""
 
     dialect: Dialect = V1
     compaction: bool = False
@@ -43,38 +39,32 @@ class Capabilities(Struct, frozen=True):
     def agreed(cls, request: Any, result: Any) -> "Capabilities":
         """From what the client really said, and what the agent answered (R30)."""
         dialect = negotiate(request, result)
-        if dialect.version >= V2.version:
-            return cls(dialect, True, _is_object(result, "capabilities", "session", "mcp", "stdio"))
-        return cls(dialect, _is_object(request, "clientCapabilities", "session", "compaction"))
+        hears = dialect.hears_of_compactions or _is_object(request, dialect.client_capabilities, *_COMPACTION)
+        starts = not dialect.starts_servers or _is_object(result, dialect.agent_capabilities, *dialect.starts_servers)
+        return cls(dialect, hears, starts)
 
 
 def offer(line: bytes, params: Fields) -> bytes:
-    """The `initialize` of the client, with both plan capabilities and that of compaction added (R8, R51).
+    """The client's `initialize` with the plan capabilities and that of compaction added (R8, R51).
 
-    Nothing else is touched, and `_meta` never: extensions such as JetBrains AIR's are between client and agent.
+    It touches nothing else, and `_meta` never: extensions such as JetBrains AIR's are between client and agent.
     """
-    capabilities = params.get("clientCapabilities")
-    session = capabilities.get("session") if isinstance(capabilities, dict) else None
+    announced = params.get(V1.client_capabilities)
+    asked = params.get("protocolVersion")
+    if announced is None and isinstance(asked, int) and not capabilities_of(asked):
+        return line
+    if not isinstance(announced, dict | None):
+        return line
+    offered = capabilities_of(V1.version)
+    plans: Fields = {key: {} for key in offered if not _is_object(announced, key)}
+    session = announced.get("session") if announced else None
     try:
-        if isinstance(capabilities, dict):
-            plans: Fields = {
-                key: {} for key in ("plan", "planCapabilities") if not isinstance(capabilities.get(key), dict)
-            }
-            line = set_members(line, _PATH, plans)
-        elif capabilities is None and not _asks_for_version_2(params):
-            line = set_members(line, _PATH, {"plan": {}, "planCapabilities": {}})
-        else:
-            return line
-        if session is None or (isinstance(session, dict) and not isinstance(session.get("compaction"), dict)):
+        line = set_members(line, _PATH, plans)
+        if session is None or (isinstance(session, dict) and not _is_object(session, "compaction")):
             line = set_members(line, (*_PATH, "session"), {"compaction": {}})
     except Unspliceable:
         pass
     return line
-
-
-def _asks_for_version_2(params: Fields) -> bool:
-    version = params.get("protocolVersion")
-    return isinstance(version, int) and version >= V2.version
 
 
 def _is_object(value: Any, *path: str) -> bool:

@@ -1,26 +1,63 @@
 """Compactions of the context: noticed, and shown to a client that did not ask to hear of them.
 
-Such a client is not sent `compaction_update` (R51). But an agent that is told of a client which understands it keeps
-quiet otherwise: what it would have shown as a tool call instead, the relay shows as one.
+Such a client is not sent `compaction_update` (R51). But an agent that believes its client to understand these says
+nothing else, so the relay shows what the agent would have shown: a tool call.
 """
 
 from typing import Any, Final
 
+from planwire.acp.words import (
+    COMPACTION_CANCELLED,
+    COMPACTION_COMPLETED,
+    COMPACTION_FAILED,
+    COMPACTION_IN_PROGRESS,
+    TOOL_COMPLETED,
+    TOOL_FAILED,
+    TOOL_IN_PROGRESS,
+)
 from planwire.model.plan import Fields
 
-__all__ = ["COMPACTION_UPDATES", "CompactionFallback", "fell_by_more_than_half"]
+__all__ = ["CompactionFallback", "Compactions"]
 
-COMPACTION_UPDATES: Final = frozenset(("compaction_update", "compaction_summary_chunk"))
+#: After a compaction was reported, the used context falls as well, at first to an estimate: in the turn of the report
+#: and in the one after it. That is the same compaction, not another one.
+SETTLING_TURNS: Final = 2
+_TITLE: Final = "Compact conversation"
+_SHOWN: Final = {
+    COMPACTION_IN_PROGRESS: TOOL_IN_PROGRESS,
+    COMPACTION_COMPLETED: TOOL_COMPLETED,
+    COMPACTION_FAILED: TOOL_FAILED,
+    COMPACTION_CANCELLED: TOOL_FAILED,
+}
+#: Compactions of one session whose summaries are still streaming in. More than one is unheard of.
+_MOST: Final = 16
 
-_TITLE = "Compact conversation"
-_STATUSES = {"in_progress": "in_progress", "completed": "completed", "failed": "failed", "cancelled": "failed"}
-#: Compactions of one session whose summaries are still being told; more than one is unheard of.
-_MOST = 16
 
+class Compactions:
+    """One session's compactions, noticed by what the agent reports or by the context that it uses."""
 
-def fell_by_more_than_half(before: float | None, now: float) -> bool:
-    """Whether the used context shrank as only a compaction makes it shrink."""
-    return before is not None and now * 2 < before
+    def __init__(self) -> None:
+        self._reported: set[str] = set()
+        self._used: float | None = None
+        self._turns_to_settle = 0
+
+    def begin_turn(self) -> None:
+        self._turns_to_settle = max(0, self._turns_to_settle - 1)
+
+    def report(self, compaction_id: str | None) -> bool:
+        """The agent reports a compaction as done. Whether that is news."""
+        if compaction_id in self._reported:
+            return False
+        if compaction_id is not None:
+            self._reported.add(compaction_id)
+        self._turns_to_settle = SETTLING_TURNS
+        return True
+
+    def use(self, used: float, *, counts: bool) -> float | None:
+        """The agent uses so much context. If only a compaction makes it fall like that: how much it was before."""
+        before, self._used = self._used, used
+        fell = before is not None and used * 2 < before
+        return before if fell and counts and not self._turns_to_settle else None
 
 
 class CompactionFallback:
@@ -38,17 +75,17 @@ class CompactionFallback:
         first = compaction not in self._summaries
         if update.get("sessionUpdate") == "compaction_summary_chunk":
             self._summaries[compaction] = self._summaries.get(compaction, "") + _text(update.get("content"))
-            return _call(compaction, "in_progress", "", first=True) if first else None
+            return _call(compaction, TOOL_IN_PROGRESS, "", first=True) if first else None
         status = update.get("status")
-        shown = _STATUSES.get(status, "in_progress") if isinstance(status, str) else "in_progress"
+        shown = _SHOWN.get(status, TOOL_IN_PROGRESS) if isinstance(status, str) else TOOL_IN_PROGRESS
         if "summary" in update:
             self._summaries[compaction] = _text(update["summary"])
         said = self._summaries.setdefault(compaction, "")
-        if status == "failed" and isinstance(update.get("error"), str):
+        if status == COMPACTION_FAILED and isinstance(update.get("error"), str):
             said = f"Compaction failed: {update['error']}"
         while len(self._summaries) > _MOST:
             del self._summaries[next(iter(self._summaries))]
-        lowered = _call(compaction, shown, said if shown != "in_progress" else "", first=first)
+        lowered = _call(compaction, shown, said if shown != TOOL_IN_PROGRESS else "", first=first)
         before, self._last = self._last, {**lowered, "sessionUpdate": ""}
         return None if before == self._last and not first else lowered
 

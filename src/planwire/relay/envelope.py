@@ -5,18 +5,17 @@ from typing import Any, Final, TypeAlias
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
+from planwire.acp.batches import UNREADABLE
 from planwire.acp.read import read
 from planwire.model.plan import Fields, ItemsPlan
 
 __all__ = [
-    "UNREADABLE",
     "FromAgent",
     "FromClient",
     "JsonId",
     "first_text",
     "list_on",
     "peek_agent",
-    "peek_batch",
     "peek_client",
     "text_of",
     "title_of",
@@ -29,13 +28,13 @@ _TITLE_LENGTH: Final = 80
 JsonId: TypeAlias = int | float | str | None
 
 
-class _Update(Struct):
+class _UpdateHead(Struct):
     sessionUpdate: str | UnsetType = UNSET  # noqa: N815  (as it is on the wire)
 
 
-class _Params(Struct):
+class _ParamsHead(Struct):
     sessionId: str | UnsetType = UNSET  # noqa: N815
-    update: _Update | UnsetType = UNSET
+    update: _UpdateHead | UnsetType = UNSET
 
 
 class FromAgent(Struct):
@@ -43,7 +42,7 @@ class FromAgent(Struct):
 
     id: JsonId | UnsetType = UNSET
     method: str | UnsetType = UNSET
-    params: _Params | UnsetType = UNSET
+    params: _ParamsHead | UnsetType = UNSET
     result: Raw | UnsetType = UNSET
     error: Raw | UnsetType = UNSET
 
@@ -57,19 +56,7 @@ class FromClient(Struct):
 
 peek_agent = msgspec.json.Decoder(FromAgent).decode
 peek_client = msgspec.json.Decoder(FromClient).decode
-_decode_batch = msgspec.json.Decoder(list[Raw]).decode
 _decode = msgspec.json.Decoder().decode
-UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-
-
-def peek_batch(line: bytes) -> list[bytes]:
-    """The messages of a batch (R36); none if the line is not one."""
-    if line.lstrip()[:1] != b"[":
-        return []
-    try:
-        return [bytes(message) for message in _decode_batch(line)]
-    except UNREADABLE:
-        return []
 
 
 def list_on(line: bytes) -> ItemsPlan | None:

@@ -1,7 +1,7 @@
-"""What is said in a direction besides what its source says: asked for by the thread that writes, never pushed.
+"""Lines of the relay's own in a direction: asked for by the thread that writes, never pushed.
 
-Whoever has news only rings. So nobody ever waits for a reader that is slow, nothing piles up for it, and no line comes
-between two pieces of another.
+Whoever has news only rings. So nobody waits for a slow reader, nothing piles up for it, and no line comes between two
+pieces of another.
 """
 
 import os
@@ -11,11 +11,11 @@ from contextlib import suppress
 
 from planwire.relay.actions import Action
 
-__all__ = ["Aside"]
+__all__ = ["Injector"]
 
 
-class Aside:
-    """`ask` gives what there is to say by now."""
+class Injector:
+    """A bell for one pipe. `ask` gives what there is to say by now."""
 
     def __init__(self, ask: Callable[[], list[Action]]) -> None:
         self.ask = ask
@@ -25,7 +25,7 @@ class Aside:
 
     def ring(self) -> None:
         """There may be news. From any thread, at any time."""
-        with suppress(OSError):  # it has been rung so often that once more makes no difference
+        with suppress(OSError):  # it rang so often that once more makes no difference
             os.write(self._rope, b"!")
 
     def wait(self, source: int) -> bool:

@@ -1,7 +1,7 @@
 """One direction of the traffic: a thread that reads a pipe, asks about the lines that may matter, and writes another.
 
-It blocks while its reader is slow, which slows the writer down just as it would be without a relay. It holds no more
-than one line that is not whole yet.
+It blocks while its reader is slow, which slows the writer down as if there were no relay. It holds no more than one
+line that is not whole yet.
 """
 
 import os
@@ -10,26 +10,24 @@ from collections.abc import Callable
 from contextlib import suppress
 from threading import Thread
 from time import monotonic
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from planwire.relay.actions import Action, ToAgent, ToClient, Warn
 from planwire.relay.framing import Block, Framer, Sieve
+from planwire.relay.injector import Injector
 
-if TYPE_CHECKING:
-    from planwire.relay.injector import Aside
-
-__all__ = ["Direction"]
+__all__ = ["Pipe"]
 
 _CHUNK: Final = 64 * 1024
 _REPORT: Final = "Please report this"
 
 
-class Direction:
-    """From one file descriptor to another. `hear` says what to do about a line, `afterwards` is given what that is once
-    the line has left.
+class Pipe:
+    """From one file descriptor to another. `hear` says what to do about a line; `afterwards` gets that once the line
+    has left.
 
-    `at_end` is called when there is nothing more to come, or nobody to read it. `aside` is what is said besides: always
-    behind what the source had said by then, and before what it says next.
+    The pipe calls `at_end` when nothing more comes, or nobody reads it. What the `injector` has to say comes behind
+    what the source has said by then, and before what it says next.
     """
 
     def __init__(
@@ -39,8 +37,8 @@ class Direction:
         sieve: Sieve,
         hear: Callable[[bytes], list[Action]],
         afterwards: Callable[[list[Action]], None],
-        at_end: Callable[[], None],
-        aside: "Aside | None" = None,
+        at_end: Callable[[], None] = lambda: None,
+        injector: Injector | None = None,
     ) -> None:
         self._source = source
         self._target = target
@@ -48,7 +46,7 @@ class Direction:
         self._hear = hear
         self._afterwards = afterwards
         self._at_end = at_end
-        self._aside = aside
+        self._injector = injector
         self._framer = Framer()
         self._is_writing = self._has_failed = False
         self.heard_at = monotonic()
@@ -71,7 +69,7 @@ class Direction:
             while chunk := self._read():
                 self.heard_at = monotonic()
                 self._pass_on(self._framer.feed(chunk))
-                self._say_aside()
+                self._inject()
             self._pass_on(self._framer.end())
         except OSError:  # nobody reads any more
             pass
@@ -88,8 +86,8 @@ class Direction:
                 self._write(data)
 
     def _look_through(self, data: bytes) -> None:
-        """Write the lines as they leave: the same object, if there is nothing to change. What there is to do besides is
-        done once they are written, so that nobody waits for that. Where they become more, they leave in portions."""
+        """Write the lines as they leave: the same object, if nothing changes. Everything else comes once they are
+        written, so that nobody waits for it. Where they become more, they leave in portions."""
         rest: list[Action] = []
         pieces: list[bytes] = []
         done = size = 0
@@ -110,13 +108,13 @@ class Direction:
         if rest:
             self._afterwards(rest)
 
-    def _say_aside(self) -> None:
-        if self._aside is None or not self._framer.is_between_lines:
+    def _inject(self) -> None:
+        if self._injector is None or not self._framer.is_between_lines:
             return
         try:
-            actions = self._aside.ask()
+            actions = self._injector.ask()
         except Exception as error:  # a fault of ours: it costs what was to be said, and nothing else
-            self._aside, problem = None, f"{type(error).__name__}: {error}"
+            self._injector, problem = None, f"{type(error).__name__}: {error}"
             actions = [Warn(f"plans that were made with the tools can't be shown any more ({problem}). {_REPORT}")]
         said = b"".join(action.data for action in actions if isinstance(action, ToClient))
         if said:
@@ -144,8 +142,8 @@ class Direction:
         return [*passed_on, Warn(f"{problem}. {_REPORT}")]
 
     def _read(self) -> bytes:
-        while self._aside is not None and not self._aside.wait(self._source):
-            self._say_aside()
+        while self._injector is not None and not self._injector.wait(self._source):
+            self._inject()
         while True:
             try:
                 return os.read(self._source, _CHUNK)

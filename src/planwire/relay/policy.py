@@ -8,31 +8,33 @@ from typing import Any, Final
 
 from msgspec import UNSET, Struct
 
+from planwire.acp.batches import UNREADABLE, split_batch
 from planwire.acp.conversation import AGENT, CLIENT
 from planwire.acp.messages import Extension, Reading
 from planwire.acp.read import read
+from planwire.acp.requests import Requests
 from planwire.acp.translate import Translator
+from planwire.acp.words import PLAN_UPDATES
 from planwire.model.events import MessageAdded, SessionOpened, TurnEnded
-from planwire.model.plan import Fields, MarkdownPlan
-from planwire.relay.actions import BY_RELAY, CLOSED, Action, Known, Meet, Record, ToAgent, ToClient
-from planwire.relay.capabilities import Capabilities, Peer, offer
+from planwire.model.kinds import prose_of
+from planwire.model.plan import Fields
+from planwire.relay.actions import BY_RELAY, CLOSED, Action, Meet, Record, SessionMemory, ToAgent, ToClient
+from planwire.relay.capabilities import Capabilities, name_in, offer
 from planwire.relay.envelope import (
-    UNREADABLE,
     FromAgent,
     FromClient,
     JsonId,
     first_text,
     peek_agent,
-    peek_batch,
     peek_client,
     text_of,
     title_of,
     update_of,
     value_of,
 )
-from planwire.relay.fast_lists import UsualLines
-from planwire.relay.other_updates import HANDLERS, Settled
-from planwire.relay.questions import Approvals
+from planwire.relay.fast_lists import KnownPrefixes
+from planwire.relay.other_updates import HANDLERS, Agreement
+from planwire.relay.questions import Questions
 from planwire.relay.reminder import block, mark_message, tell
 from planwire.relay.splice import Unspliceable, append_element
 from planwire.relay.tools import Tools, ToolServer
@@ -53,12 +55,8 @@ WORDS_OF_AGENT: Final = (
     b'"switch_mode"',
 )
 
-_PLAN_UPDATES: Final = frozenset(("plan", "plan_update", "plan_removed"))
-#: Requests that wait for an answer. One that is older than so many others will not get it.
-_MOST_UNANSWERED: Final = 10_000
 
-
-class _Asked(Struct, frozen=True):
+class _ClientRequest(Struct, frozen=True):
     """A request of the client's that waits for its answer. `why`: it told the agent its plans, for that reason. `key`:
     it gave the agent the plan tools."""
 
@@ -75,21 +73,21 @@ class Policy:
     def __init__(
         self, command: str, new_word: Callable[[], str], *, context: bool = True, server: ToolServer | None = None
     ) -> None:
-        self._agent = self._command = Peer(command)
-        self._client = Peer()
+        self._agent = self._command = command
+        self._client: str | None = None
         self._new_word = new_word
         self._context = context
-        self._settled = Settled(None, Approvals())
+        self._agreed = Agreement(None, Questions())
         self._translator: Translator | None = None
         self._sessions: dict[str, WireSession] = {}
-        self._asked: dict[JsonId, _Asked] = {}
-        self._usual = UsualLines()
+        self._unanswered = Requests[_ClientRequest]()
+        self._prefixes = KnownPrefixes()
         self._tools = Tools(server, new_word)
 
-    def learn(self, session: str, known: Known) -> None:
+    def learn(self, session: str, memory: SessionMemory) -> None:
         """The journal was asked about a session, or somebody else wrote to it."""
         if session in self._sessions:
-            self._sessions[session].learn(known)
+            self._sessions[session].learn(memory)
 
     def is_working(self) -> bool:
         """Whether the agent has something to do: only then does it use tools."""
@@ -127,13 +125,13 @@ class Policy:
             return [ToAgent(line)]
         match message.method:
             case "initialize":
-                self._remember(message.id, _Asked("initialize", params))
+                self._remember(message.id, _ClientRequest("initialize", params))
                 return [ToAgent(offer(line, params))]
             case "session/prompt":
                 return self._prompted(line, message.id, params)
         method = str(message.method)
-        line, key, warnings = self._tools.offer(line, method, params, self._settled.capabilities)
-        self._remember(message.id, _Asked(method, params, key=key))
+        line, key, warnings = self._tools.offer(line, method, params, self._agreed.capabilities)
+        self._remember(message.id, _ClientRequest(method, params, key=key))
         return [ToAgent(line), *warnings, *self._attached(line, method, params, key)]
 
     def _attached(self, line: bytes, method: str, params: Fields, key: str | None) -> Iterator[Action]:
@@ -148,11 +146,11 @@ class Policy:
         if session is None:
             session = self._sessions[session_id] = WireSession(session_id, attached=True)
             cwd = params.get("cwd")
-            yield Meet(session_id, False, self._agent.name, cwd if isinstance(cwd, str) else None)
+            yield Meet(session_id, False, self._agent, cwd if isinstance(cwd, str) else None)
         session.attach()
         if is_retold:
-            self._translate_untold(session)
-            session.begin_retelling()
+            self._translate_missed(session)
+            session.plans.begin_retelling()
             if self._translator is not None:
                 self._translator.translate(line, CLIENT)
 
@@ -165,8 +163,8 @@ class Policy:
         actions += session.end_retelling()
         first = first_text(params.get("prompt"))
         is_command = first.startswith("/")
-        if not session.titled and first and not is_command:
-            session.titled = True
+        if not session.has_title and first and not is_command:
+            session.has_title = True
             actions.append(Record(session_id, SessionOpened(title=title_of(first)), BY_RELAY))
         why = session.due() if self._context and params.get("prompt") and not is_command else None
         if why is not None:
@@ -174,7 +172,7 @@ class Policy:
             actions += told
             why = why if told else None
         session.begin_turn(message_id)
-        self._remember(message_id, _Asked("session/prompt", {"sessionId": session_id}, why))
+        self._remember(message_id, _ClientRequest("session/prompt", {"sessionId": session_id}, why))
         return [ToAgent(line), *actions]
 
     def _tell(self, line: bytes, session: WireSession, why: str) -> tuple[bytes, list[Action]]:
@@ -182,25 +180,25 @@ class Policy:
         records = session.records()
         if not records:
             return line, []
-        mark, text = block(tell(why, records, session.told_before()), self._new_word())
+        mark, text = block(tell(why, records, session.context.told_before()), self._new_word())
         try:
             line = append_element(line, ("params", "prompt"), {"type": "text", "text": text})
         except Unspliceable:
             return line, []
-        told = session.told(mark, text)
+        told = session.context.tell(mark, text)
         return line, [Record(session.id, MessageAdded(mark_message(mark, text, told)), BY_RELAY)]
 
     def _answered_by_client(self, message: FromClient) -> Iterator[Action]:
-        question = self._settled.approvals.close(message.id)
+        question = self._agreed.questions.close(message.id)
         if question is not None:
             yield from self._sessions[question.session].hear_answer(question, value_of(message.result))
 
     # -- from the agent
 
     def from_agent(self, line: bytes) -> list[Action]:
-        usual = self._usual.session_of(line)
-        if usual is not None:
-            return [ToClient(line), *usual.hear_list(line)]
+        session = self._prefixes.session_of(line)
+        if session is not None:
+            return [ToClient(line), *session.hear_list(line)]
         try:
             message = peek_agent(line)
         except UNREADABLE:
@@ -217,7 +215,7 @@ class Policy:
         if message.method != "session/update" or params.update is UNSET:
             return [ToClient(line)]
         sort = params.update.sessionUpdate
-        if sort in _PLAN_UPDATES:
+        if sort in PLAN_UPDATES:
             return self._read(line, read(line))
         handle = HANDLERS.get(sort) if isinstance(sort, str) else None
         if handle is None:
@@ -226,31 +224,32 @@ class Policy:
         if update is None:
             return [ToClient(line)]
         met = [*self._met(params.sessionId)]
-        return [*met, *handle(line, update, self._sessions[params.sessionId], self._settled)]
+        return [*met, *handle(line, update, self._sessions[params.sessionId], self._agreed)]
 
     def _read(self, line: bytes, reading: Reading) -> list[Action]:
         """A line about plans, in whatever shape: translated for the client, and recorded."""
-        if not reading.updates:
+        if len(reading.updates) != 1:
             return [ToClient(line)]
-        (update,) = reading.updates
+        [update] = reading.updates
         if update.around.bare or update.session is None:
             return [ToClient(line)]
         actions = [*self._met(update.session)]
         session = self._sessions[update.session]
         if self._translator is not None and self._translator.dialect.baseline:
-            self._usual.learn(line, reading, session)
-        self._translate_untold(session)
+            self._prefixes.learn(line, reading, session)
+        self._translate_missed(session)
         actions += session.hear(update.body)
-        if self._translator is not None and isinstance(plan := update.body, MarkdownPlan):
-            if self._settled.approvals.has_shown(session.id, plan.content):
-                self._translator.know(session.id, plan)
+        text = prose_of(update.body)
+        if self._translator is not None and update.body is not None and text is not None:
+            if self._agreed.questions.has_shown(session.id, text):
+                self._translator.know(session.id, update.body.id, text)
         return [*self._translated(line, reading), *actions]
 
-    def _translate_untold(self, session: WireSession) -> None:
+    def _translate_missed(self, session: WireSession) -> None:
         """The translator has not been told of the last list, which needed no translation: now it may matter."""
-        untold = session.take_untold()
-        if untold is not None and self._translator is not None:
-            self._translator.translate(untold.rstrip(b"\r\n"), AGENT)
+        untranslated = session.plans.take_untranslated()
+        if untranslated is not None and self._translator is not None:
+            self._translator.translate(untranslated.rstrip(b"\r\n"), AGENT)
 
     def _translated(self, line: bytes, reading: Reading) -> Iterator[Action]:
         if self._translator is None:
@@ -270,12 +269,12 @@ class Policy:
         session = self._sessions[session_id]
         value = value_of(line)
         if value:
-            current = session.current - session.judged
-            question = self._settled.approvals.ask(message_id, value.get("params"), session.plans, current)
+            current = session.questions.unasked(session.plans.current)
+            question = self._agreed.questions.ask(message_id, value.get("params"), session.plans.plans, current)
             yield from session.hear_question(question) if question else ()
 
     def _answered_by_agent(self, message: FromAgent) -> Iterator[Action]:
-        asked = self._asked.pop(message.id, None) if message.id is not UNSET else None
+        asked = self._unanswered.answer(CLIENT, message.id)
         if asked is None:
             return
         failed = message.error is not UNSET
@@ -288,11 +287,11 @@ class Policy:
                 yield from self._opened(result.get("sessionId"), asked.params, asked.key)
             case "session/load" | "session/resume" if isinstance(session_id, str):
                 session = self._sessions[session_id]
-                was_retold = session.is_retold
+                was_retold = session.plans.is_retold
                 yield from session.end_retelling(failed=failed)
                 self._tools.open(session_id, failed=failed)
                 if failed:
-                    session.attached = False
+                    session.context.detach()
                 else:
                     yield from self.news() if was_retold else ()
                     yield from self._opened(session_id, asked.params)
@@ -301,29 +300,29 @@ class Policy:
 
     def _initialized(self, request: Fields, result: Any) -> None:
         capabilities = Capabilities.agreed(request, result)
-        self._settled = Settled(capabilities, self._settled.approvals)
+        self._agreed = Agreement(capabilities, self._agreed.questions)
         self._translator = Translator(capabilities.dialect)
-        self._usual = UsualLines()
-        self._client = Peer.of(request.get("clientInfo") or request.get("info"))
+        self._prefixes = KnownPrefixes()
+        self._client = name_in(request.get("clientInfo") or request.get("info"))
         if isinstance(result, dict):
-            self._agent = Peer.of(result.get("agentInfo") or result.get("info"), self._command.name)
+            self._agent = name_in(result.get("agentInfo") or result.get("info")) or self._command
 
     def _opened(self, session_id: object, params: Fields, key: str | None = None) -> Iterator[Action]:
         if isinstance(session_id, str):
             yield from self._met(session_id, fresh=True)
             self._tools.bind(session_id, key, params.get("cwd"))
             cwd = params.get("cwd")
-            opened = SessionOpened(self._agent.name, self._client.name, cwd if isinstance(cwd, str) else None)
+            opened = SessionOpened(self._agent, self._client, cwd if isinstance(cwd, str) else None)
             yield Record(session_id, opened, BY_RELAY)
 
     def _turn_answered(
         self, session: WireSession, message: FromAgent, why: str | None, result: Any
     ) -> Iterator[Action]:
-        session.prompts.discard(message.id)
+        was_last = session.prompt_answered(message.id)
         if message.error is not UNSET and why is not None:
-            session.not_told(why)
+            session.context.take_back(why)
         stop_reason = "error" if message.error is not UNSET else text_of(result, "stopReason")
-        if stop_reason and not session.prompts:  # in version 2 the answer only says that it has begun
+        if stop_reason and was_last:  # in version 2 the answer only says that it has begun
             session.end_turn()
             yield Record(session.id, TurnEnded(stop_reason))
 
@@ -333,23 +332,21 @@ class Policy:
         if session_id not in self._sessions:
             fresh = self._is_opening() if fresh is None else fresh
             self._sessions[session_id] = WireSession(session_id, attached=not fresh)
-            yield Meet(session_id, fresh, self._agent.name)
+            yield Meet(session_id, fresh, self._agent)
 
     def _is_opening(self) -> bool:
         """Whether a session that nobody has heard of is likely one that is just being made."""
-        return any(asked.method in ("session/new", "session/fork") for asked in self._asked.values())
+        return any(asked.method in ("session/new", "session/fork") for asked in self._unanswered)
 
-    def _remember(self, message_id: Any, asked: _Asked) -> None:
+    def _remember(self, message_id: Any, asked: _ClientRequest) -> None:
         if message_id is not UNSET:
-            self._asked[message_id] = asked
-            while len(self._asked) > _MOST_UNANSWERED:
-                del self._asked[next(iter(self._asked))]
+            self._unanswered.ask(CLIENT, message_id, asked)
 
     def _batch(
         self, line: bytes, hear: Callable[[bytes], list[Action]], to: type[ToAgent] | type[ToClient]
     ) -> list[Action]:
         """A line with several messages (R36), each heard on its own; nothing if it is not one."""
-        messages = peek_batch(line)
+        messages = split_batch(line)
         if not messages:
             return []
         actions = [action for message in messages for action in hear(message)]

@@ -5,15 +5,18 @@ approval only if it selects an option that was offered with an allow kind (R43).
 whatever way, has dismissed the question.
 """
 
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from typing import Any, Final
 
 from msgspec import Struct
 
+from planwire.acp.conversation import AGENT
+from planwire.acp.requests import Requests
 from planwire.model.events import APPROVED, CHANGES_REQUESTED, DISMISSED, PlanReviewed
+from planwire.model.kinds import prose_of
 from planwire.model.plan import Fields, MarkdownPlan, Plan, PlanId
 
-__all__ = ["Approvals", "Option", "Question"]
+__all__ = ["Option", "Question", "Questions"]
 
 #: The id of the plan under review where the agent does not say it, as claude-agent-acp calls it afterwards.
 PLAN_MODE: Final = "plan-mode"
@@ -64,13 +67,13 @@ class Question(Struct, frozen=True):
         return PlanReviewed(self.plan_id, 0, verdict, answer=name)
 
 
-class Approvals:
+class Questions:
     """The questions about plans on one connection."""
 
     def __init__(self) -> None:
         self._texts: dict[tuple[str, str], str] = {}
         self._shown: dict[tuple[str, str], None] = {}
-        self._questions: dict[object, Question] = {}
+        self._unanswered = Requests[Question](_MOST)
 
     def hear_tool_call(self, session: str, call: Fields) -> None:
         """A tool call, or an update of one, may hold the text of a plan that is about to be proposed."""
@@ -87,7 +90,7 @@ class Approvals:
         return (session, text.strip()) in self._shown
 
     def ask(
-        self, request_id: object, params: Any, plans: dict[PlanId, Plan], current: Container[PlanId]
+        self, request_id: object, params: Any, plans: Mapping[PlanId, Plan], current: Container[PlanId]
     ) -> Question | None:
         """A permission request; None if it is not about a plan. `plans` are the session's, as far as they are known,
         and `current` those that were set in this turn and not asked about since."""
@@ -102,13 +105,12 @@ class Approvals:
         plan_id, proposed = _reviewed(call_id, text, plans)
         is_ahead = not text and plan_id not in current
         question = Question(session, plan_id, _options(params), proposed, is_ahead)
-        self._questions[request_id] = question
-        _bound(self._questions)
+        self._unanswered.ask(AGENT, request_id, question)
         return question
 
     def close(self, request_id: object) -> Question | None:
         """The client answers a request: the question that it was, if it was one about a plan."""
-        return self._questions.pop(request_id, None)
+        return self._unanswered.answer(AGENT, request_id)
 
 
 def _tool_call(params: Any) -> Fields | None:
@@ -145,11 +147,10 @@ def _content_text(call: Fields) -> str:
     return "\n".join(texts).strip()
 
 
-def _reviewed(call_id: str, text: str, plans: dict[PlanId, Plan]) -> tuple[PlanId, MarkdownPlan | None]:
+def _reviewed(call_id: str, text: str, plans: Mapping[PlanId, Plan]) -> tuple[PlanId, MarkdownPlan | None]:
     """Which plan a question is about, and the plan itself if no message has said it yet."""
-    texts = {plan_id: plan.content for plan_id, plan in plans.items() if isinstance(plan, MarkdownPlan)}
-    for plan_id, known in texts.items():
-        if text and known.strip() == text:
+    for plan_id, plan in plans.items():
+        if text and (prose_of(plan) or "").strip() == text:
             return plan_id, None
     named = call_id.removeprefix(_REVIEW_PREFIX) if call_id.startswith(_REVIEW_PREFIX) else PLAN_MODE
     return named, MarkdownPlan(named, text) if text else None

@@ -17,10 +17,10 @@ from planwire.errors import Conflict, JournalError, JournalUnavailable, Unstorab
 from planwire.journal.protocol import Journal, Stamped
 from planwire.journal.view import View
 from planwire.model.events import ACP, PlanSet
-from planwire.model.plan import MarkdownPlan
-from planwire.relay.actions import Known, Meet, Record, RecordLine
+from planwire.model.kinds import prose_of
+from planwire.relay.actions import Meet, Record, RecordLine, SessionMemory
 from planwire.relay.backlog import Arrived, Backlog
-from planwire.relay.dedupe import Dated, History, begin, learn
+from planwire.relay.dedupe import PendingHistory, begin, learn
 from planwire.relay.envelope import list_on
 
 __all__ = ["Recorder"]
@@ -39,39 +39,42 @@ TIDY: Final = 256
 LOOK: Final = 0.2
 #: Seconds until a journal that could not be written is tried again.
 RETRY: Final = 1.0
-_KNOWN: Final = View("relay", Known, begin, learn, rules=3)
+_MEMORY: Final = View("relay", SessionMemory, begin, learn, rules=3)
 
 
-class _Followed:
-    """A session of this connection and its journal: what is written, and what will be."""
+class _RecordedSession:
+    """A session of this connection in its journal: what is written, and what will be."""
 
-    def __init__(self, known: Known) -> None:
-        self.written = known
-        self.history = History(known)
-        self.unwritten: list[Dated] = []
+    def __init__(self, memory: SessionMemory) -> None:
+        self.written = memory
+        self.pending = PendingHistory(memory)
+        self.unwritten: list[Stamped] = []
 
 
 class Recorder:
-    """Writes to the journal that `open_journal` opens. `tell` is told what the journal knows of a session, `traffic` is
-    a number that changes as long as there is traffic, `look` is how often it is looked at. `at_loss` is told, once,
-    that it can't be used; for one who wants to know that, it is opened at once."""
+    """Writes to the journal that `open_journal` opens.
+
+    `tell` hears what the journal knows of a session. `traffic` is a number that changes as long as there is traffic,
+    `look` the seconds between two looks at the journal. `on_unavailable` hears, once, that the journal can't be used;
+    for whoever wants to know that, the recorder opens it at once.
+    """
 
     def __init__(
         self,
         open_journal: Callable[[], Journal],
-        tell: Callable[[str, Known], None],
+        tell: Callable[[str, SessionMemory], None],
         traffic: Callable[[], float] = float,
         look: Callable[[], float] = lambda: LOOK,
-        at_loss: Callable[[Exception], None] | None = None,
+        on_unavailable: Callable[[Exception], None] | None = None,
     ) -> None:
         self._open_journal = open_journal
         self._tell = tell
         self._traffic = traffic
         self._look = look
-        self._at_loss = at_loss
+        self._on_unavailable = on_unavailable
         self._backlog = Backlog()
         self._journal: Journal | None = None
-        self._followed: dict[str, _Followed] = {}
+        self._sessions: dict[str, _RecordedSession] = {}
         self._held: deque[Arrived] = deque()  # in hand: taken from the backlog, not worked off yet
         self._seen = -1.0  # of the traffic
         self._since_tidied = 0
@@ -117,13 +120,13 @@ class Recorder:
         why = self._problem or ("the journal is too slow" if waiting else "there were too many at a time")
         return f"{lost:,} event{'s' if lost > 1 else ''} could not be recorded: {why}"
 
-    def _copy(self) -> list[_Followed]:
-        return list(self._followed.values())
+    def _copy(self) -> list[_RecordedSession]:
+        return list(self._sessions.values())
 
     # -- the thread
 
     def _run(self) -> None:
-        if self._at_loss is not None:
+        if self._on_unavailable is not None:
             self._work()
         while not self._closing:
             if self._backlog.wait(self._look()) and (self._journal or self._given_up):  # it is opened at once
@@ -157,17 +160,17 @@ class Recorder:
         if self._given_up:
             self._held += self._backlog.take()
             self._drop()
-        elif not self._held and not any(each.unwritten for each in self._followed.values()):
+        elif not self._held and not any(each.unwritten for each in self._sessions.values()):
             self._held += self._backlog.take(most_records, most_bytes)
         try:
-            if self._journal is None and (self._held or self._at_loss):
+            if self._journal is None and (self._held or self._on_unavailable):
                 self._journal = self._open_journal()
             if self._journal is not None and not self._given_up:
                 self._advance(self._journal)
         except JournalUnavailable as error:
             self._problem = error
             if self._journal is None:
-                self._lose(error)
+                self._report_unavailable(error)
             return False
         except Exception as error:  # whatever is wrong with a journal, the traffic goes on
             self._give_up(error)
@@ -178,63 +181,62 @@ class Recorder:
         while self._held:
             self._take(journal, self._held[0])
             self._held.popleft()
-        for wire_id, followed in self._followed.items():
-            followed.unwritten += followed.history.settle(time_ns() // 1_000_000)
-            self._write(journal, wire_id, followed)
+        for wire_id, session in self._sessions.items():
+            session.unwritten += session.pending.finish_stream(time_ns() // 1_000_000)
+            self._write(journal, wire_id, session)
         if self._since_tidied >= TIDY:
             self._since_tidied = 0
             gc.collect()
 
     def _take(self, journal: Journal, arrived: Arrived) -> None:
         action = arrived.action
-        followed = self._followed.get(action.session)
-        if followed is None:
+        session = self._sessions.get(action.session)
+        if session is None:
             if isinstance(action, Meet):
-                followed = self._followed[action.session] = _Followed(_find(journal, action))
-                self._tell(action.session, followed.written)
+                session = self._sessions[action.session] = _RecordedSession(_find(journal, action))
+                self._tell(action.session, session.written)
             return
         record = _record(action)
         if record is not None:
-            followed.unwritten += followed.history.take(Dated(record, arrived.at))
+            session.unwritten += session.pending.take(record, arrived.at)
 
-    def _write(self, journal: Journal, wire_id: str, followed: _Followed) -> None:
+    def _write(self, journal: Journal, wire_id: str, session: _RecordedSession) -> None:
         """Append what is new, after whatever others appended meanwhile."""
-        name = followed.written.id
+        name = session.written.id
         while True:
-            if journal.last_seq(name) != followed.written.seq:
-                self._catch_up(journal, wire_id, followed)
-            if not followed.unwritten:
+            if journal.last_seq(name) != session.written.seq:
+                self._catch_up(journal, wire_id, session)
+            if not session.unwritten:
                 return
-            events = [Stamped(each.at, each.record.by, each.record.event) for each in followed.unwritten]
             try:
-                journal.append(name, events, followed.written.seq)
+                journal.append(name, session.unwritten, session.written.seq)
             except Conflict:
                 continue
             except UnstorableEvent as error:
-                self._leave_out(error, followed)
+                self._leave_out(error, session)
                 continue
-            followed.unwritten.clear()
-            followed.written = followed.history.known
-            self._tell(wire_id, followed.written)
+            session.unwritten.clear()
+            session.written = session.pending.memory
+            self._tell(wire_id, session.written)
 
-    def _catch_up(self, journal: Journal, wire_id: str, followed: _Followed) -> None:
-        followed.written = _KNOWN.catch_up(journal, followed.written)
-        followed.unwritten = followed.history.rebase(followed.written, followed.unwritten)
-        self._tell(wire_id, followed.written)
+    def _catch_up(self, journal: Journal, wire_id: str, session: _RecordedSession) -> None:
+        session.written = _MEMORY.catch_up(journal, session.written)
+        session.unwritten = session.pending.rebase(session.written, session.unwritten)
+        self._tell(wire_id, session.written)
 
-    def _leave_out(self, error: UnstorableEvent, followed: _Followed) -> None:
+    def _leave_out(self, error: UnstorableEvent, session: _RecordedSession) -> None:
         """One of the events can't be stored: the journal is asked which, and it is left out."""
         from planwire.journal.codec import encode  # noqa: PLC0415  (rarely needed)
 
         kept = []
-        for each in followed.unwritten:
+        for each in session.unwritten:
             try:
-                encode(followed.written.id, [Stamped(each.at, each.record.by, each.record.event)])
+                encode(session.written.id, [each])
                 kept.append(each)
             except UnstorableEvent:
                 self._lost += 1
                 self._problem = error
-        followed.unwritten = followed.history.rebase(followed.written, kept)
+        session.unwritten = session.pending.rebase(session.written, kept)
 
     def _finish(self) -> None:
         works = self._work(inf, inf)
@@ -242,9 +244,9 @@ class Recorder:
             works = self._work(inf, inf)
         if works and self._journal is not None and not self._given_up:
             try:
-                for wire_id, followed in self._followed.items():
-                    followed.unwritten += followed.history.settle()
-                    self._write(self._journal, wire_id, followed)
+                for wire_id, session in self._sessions.items():
+                    session.unwritten += session.pending.finish_stream()
+                    self._write(self._journal, wire_id, session)
                 self._journal.close()
             except JournalError as error:
                 self._problem = error
@@ -255,30 +257,28 @@ class Recorder:
         self._problem = error
         self._given_up = True
         self._drop()
-        self._lose(error)
+        self._report_unavailable(error)
 
-    def _lose(self, error: Exception) -> None:
-        at_loss, self._at_loss = self._at_loss, None
-        if at_loss is not None:
-            at_loss(error)
+    def _report_unavailable(self, error: Exception) -> None:
+        on_unavailable, self._on_unavailable = self._on_unavailable, None
+        if on_unavailable is not None:
+            on_unavailable(error)
 
     def _drop(self) -> None:
         """What there is will not be recorded."""
         self._lost += sum(not isinstance(each.action, Meet) for each in self._held)
         self._held.clear()
-        for followed in self._followed.values():
-            self._lost += len(followed.unwritten)
-            followed.unwritten.clear()
+        for session in self._sessions.values():
+            self._lost += len(session.unwritten)
+            session.unwritten.clear()
 
 
 def _weight(action: Meet | Record, size: int) -> int:
     """About the bytes that are held for something on a line of that size. The line may hold no more of a text than its
     newest piece; of a prompt only the title is kept."""
     match action:
-        case Record(event=PlanSet(plan=MarkdownPlan(content=content))):
-            return max(size, len(content))
-        case Record(event=PlanSet()):
-            return size
+        case Record(event=PlanSet(plan=plan)):
+            return max(size, len(prose_of(plan) or ""))
     return 0
 
 
@@ -292,7 +292,7 @@ def _record(action: Meet | Record | RecordLine) -> Record | None:
     return None
 
 
-def _find(journal: Journal, meeting: Meet) -> Known:
+def _find(journal: Journal, meeting: Meet) -> SessionMemory:
     """The history of a session, or an empty one under a name of its own.
 
     Ids of sessions are the agents' to give, and some count from 1 in every process: a session that is new is never
@@ -300,14 +300,14 @@ def _find(journal: Journal, meeting: Meet) -> Known:
     """
     name, number, found = meeting.session, 1, None
     while journal.last_seq(name):
-        if not meeting.fresh and _is_of(known := _KNOWN.load(journal, name), meeting):
+        if not meeting.fresh and _is_of(known := _MEMORY.load(journal, name), meeting):
             found = known
         number += 1
         name = f"{meeting.session}~{number}"
     return found or begin(name)
 
 
-def _is_of(known: Known, meeting: Meet) -> bool:
+def _is_of(known: SessionMemory, meeting: Meet) -> bool:
     opened = known.state.opened
     if opened is None or opened.agent is None or meeting.agent is None:
         return True

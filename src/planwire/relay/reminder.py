@@ -19,6 +19,7 @@ from planwire.relay.envelope import text_of
 from planwire.relay.splice import Unspliceable, replace_value
 
 __all__ = [
+    "BLOCK_NAME",
     "COMPACTED",
     "RESUMED",
     "STEERED",
@@ -38,9 +39,9 @@ STEERED: Final = "The user has reviewed the plan or wishes it changed. Take that
 #: Bytes of a plan's text that are told; the rest of a longer one is left out.
 LONGEST_PLAN: Final = 96 * 1024
 _SOURCE: Final = "relay"
-_NAME: Final = "planwire-context"
-_END: Final = f"\n</{_NAME}>"
-_BLOCK: Final = re.compile(rf'<{_NAME} mark="([0-9a-z]+)-([0-9a-f]{{8}})">\n(.*?)\n</{_NAME}>', re.DOTALL)
+BLOCK_NAME: Final = "planwire-context"
+_END: Final = f"\n</{BLOCK_NAME}>"
+_BLOCK: Final = re.compile(rf'<{BLOCK_NAME} mark="([0-9a-z]+)-([0-9a-f]{{8}})">\n(.*?)\n</{BLOCK_NAME}>', re.DOTALL)
 
 
 def tell(why: str, records: Iterable[PlanRecord], since: int = 0) -> str:
@@ -55,19 +56,19 @@ def tell(why: str, records: Iterable[PlanRecord], since: int = 0) -> str:
     ids = {record.state.plan.id for record in records}
     for record in records:
         name = OWN if record.state.plan.id is None and MAIN in ids else record.state.plan.id
-        plan = merged_plan(record, _NAME)
+        plan = merged_plan(record, BLOCK_NAME)
         parts.append(_shortened(rendered(structs.replace(plan, plan={**plan.plan, "id": name}))))
         for review in record.reviews:
             if record.is_stale(review) and review.seq > since:  # of the plan as it was before
                 payload = {"plan_id": name, "by": review.by, "review": review_words(review, record)}
-                parts.append(rendered(EventMessage(_NAME, "", {"subkind": PLAN_DELTA, "payload": payload})))
+                parts.append(rendered(EventMessage(BLOCK_NAME, "", {"subkind": PLAN_DELTA, "payload": payload})))
     return "\n".join(parts)
 
 
 def block(body: str, word: str) -> tuple[str, str]:
     """The mark and the text of a block, given a random word."""
     mark = f"{word}-{_checksum(word, body)}"
-    return mark, f'<{_NAME} mark="{mark}">\n{body}\n</{_NAME}>'
+    return mark, f'<{BLOCK_NAME} mark="{mark}">\n{body}\n</{BLOCK_NAME}>'
 
 
 def without_echo(text: str, marks: dict[str, str], *, trust: bool) -> str | None:

@@ -14,7 +14,7 @@ from planwire.acp.messages import Removal, Update
 from planwire.acp.translate import Translator
 from planwire.model.fold import PLANWIRE, SessionState
 from planwire.model.plan import Fields, Plan
-from planwire.relay.actions import Action, Bind, Known, ToClient, Warn
+from planwire.relay.actions import Action, Bind, SessionMemory, ToClient, Warn
 from planwire.relay.capabilities import Capabilities
 from planwire.relay.envelope import text_of
 from planwire.relay.splice import Unspliceable, append_element, set_members
@@ -51,7 +51,7 @@ class Offered(NamedTuple):
     warnings: tuple[Warn, ...] = ()
 
 
-class _Session:
+class _ToolSession:
     """The tools of one session: what they are bound to, and what the client was told of their plans."""
 
     def __init__(self) -> None:
@@ -61,7 +61,7 @@ class _Session:
         self.was_open = False
         self.told: dict[str, Plan] = {}
         self.revision = 0  # up to which it was told
-        self.seen: Known | None = None
+        self.seen: SessionMemory | None = None
         self.bound: Bind | None = None
 
 
@@ -73,7 +73,7 @@ class Tools:
         self._new_word = new_word
         self._problem: str | None = None
         self._has_warned = False
-        self._sessions: dict[str, _Session] = {}
+        self._sessions: dict[str, _ToolSession] = {}
 
     def fail(self, problem: str) -> None:
         """There is no journal that they could write to: no more sessions get them, and those with them learn why."""
@@ -91,7 +91,7 @@ class Tools:
             return Offered(line, None, warnings)
         key = self._key_of(params.get("sessionId")) if method not in _MAKING else None
         key = key or self._new_word()
-        entry = self._server.entry(key, typed=agreed.dialect.version > 1)
+        entry = self._server.entry(key, typed=agreed.dialect.types_servers)
         try:
             if servers is None:
                 return Offered(set_members(line, ("params",), {"mcpServers": [entry]}), key)
@@ -126,29 +126,28 @@ class Tools:
         if self._server is None:
             return actions
         for session in sessions:
-            mine = self._of(session.id)
-            known = session.known
-            if known is not None and known is not mine.seen:
-                if mine.is_open and not session.is_retold and translator is not None:
-                    mine.seen = known
-                    actions += _told(session, [*_updates(session.id, known.state, mine.told)], translator)
-                    mine.revision = _revision(known.state)
-            actions += self._binding(mine, known)
+            mine, memory = self._of(session.id), session.memory
+            if memory is not None and memory is not mine.seen:
+                if mine.is_open and not session.plans.is_retold and translator is not None:
+                    mine.seen = memory
+                    actions += _told(session, [*_updates(session.id, memory.state, mine.told)], translator)
+                    mine.revision = _revision(memory.state)
+            actions += self._binding(mine, memory)
         return actions
 
-    def _binding(self, mine: _Session, known: Known | None) -> Iterator[Bind]:
-        if mine.key is None or (known is None and self._problem is None):
+    def _binding(self, mine: _ToolSession, memory: SessionMemory | None) -> Iterator[Bind]:
+        if mine.key is None or (memory is None and self._problem is None):
             return
-        if known is None:
+        if memory is None:
             bound = Bind(mine.key, None, problem=self._problem)
         else:
-            bound = Bind(mine.key, known.id, mine.folder, mine.revision)
+            bound = Bind(mine.key, memory.id, mine.folder, mine.revision)
         if bound != mine.bound:
             mine.bound = bound
             yield bound
 
-    def _of(self, session_id: str) -> _Session:
-        return self._sessions.setdefault(session_id, _Session())
+    def _of(self, session_id: str) -> _ToolSession:
+        return self._sessions.setdefault(session_id, _ToolSession())
 
     def _key_of(self, session_id: object) -> str | None:
         """A session keeps its key: to some agents another server is a reason to begin anew."""
@@ -173,10 +172,10 @@ def _updates(session_id: str, state: SessionState, told: dict[str, Plan]) -> Ite
 def _told(session: WireSession, updates: list[Update], translator: Translator) -> Iterator[ToClient]:
     if not updates:
         return
-    session.is_plain = False
-    untold = session.take_untold()
-    if untold is not None:
-        translator.translate(untold.rstrip(b"\r\n"), AGENT)
+    session.plans.is_plain = False
+    untranslated = session.plans.take_untranslated()
+    if untranslated is not None:
+        translator.translate(untranslated.rstrip(b"\r\n"), AGENT)
     for update in updates:
         yield from (ToClient(line + b"\n") for line in translator.tell(update))
 

@@ -1,0 +1,108 @@
+"""What the agent knows of its session's plans, and why it has to be told them again.
+
+Three things make an agent forget, or leave it behind: its context was compacted; its session was loaded or resumed and
+the replay did not contain a plan; or a person said something since. What it was told is known from this connection, and
+from the journal, where every retelling is recorded (`SessionMemory`).
+"""
+
+from collections.abc import Collection, Sequence
+from typing import Final
+
+from planwire.model.fold import PLANWIRE, Delta, PlanRecord, Review
+from planwire.model.plan import PlanId
+from planwire.relay.actions import BY_AGENT, BY_CLIENT, BY_RELAY, SessionMemory
+from planwire.relay.reminder import COMPACTED, RESUMED, STEERED
+
+__all__ = ["AgentContext"]
+
+#: Authors whose changes the agent has already seen.
+_SEEN: Final = frozenset((BY_AGENT, BY_CLIENT, BY_RELAY))
+
+
+class AgentContext:
+    """One session's agent. `memory` is what the journal holds, once it answered; `marks` are the blocks that went into
+    prompts on this connection; `is_attached`: the session was loaded or resumed, so its context is anybody's guess."""
+
+    def __init__(self, *, attached: bool) -> None:
+        self.memory: SessionMemory | None = None
+        self.is_attached = attached
+        self.is_compacted = False  # and the agent has not been told its plans since
+        self.marks: dict[str, str] = {}
+        self._echoed: set[str] = set()  # the marks of blocks in the replay since it was attached
+        self._told: int | None = None  # on this connection
+        self._told_earlier: int | None = None
+
+    def attach(self) -> None:
+        """The session is loaded or resumed: what the agent heard before may not be in its context."""
+        self.is_attached = True
+        self._echoed = set()
+
+    def detach(self) -> None:
+        """It could not be loaded: everything is as it was."""
+        self.is_attached = False
+
+    @property
+    def known_marks(self) -> dict[str, str]:
+        """The text of every block that went into a prompt, by its mark."""
+        return {**(self.memory.marks if self.memory else {}), **self.marks}
+
+    @property
+    def trusts_echoes(self) -> bool:
+        """Whether a block that agrees with its own checksum counts: nobody can say yet which ones are genuine."""
+        return self.memory is None and self.is_attached
+
+    def hear_echo(self, marks: set[str]) -> None:
+        """A replay contains blocks that went into prompts."""
+        self._echoed |= marks
+
+    def due(self, plans: Sequence[PlanRecord], mentioned: Collection[PlanId]) -> str | None:
+        """Why the agent has to be told its plans with the next prompt, or None. `mentioned` are the plans that it
+        spoke of since it was attached."""
+        if self.is_compacted or self._was_compacted():
+            return COMPACTED
+        told = self.told_before()
+        if self.is_attached and any(self._is_missing(record, mentioned, told) for record in plans):
+            return RESUMED
+        recorded = self.memory.state.live().values() if self.memory else ()
+        return STEERED if any(_is_steered(record, told) for record in recorded) else None
+
+    def told_before(self) -> int:
+        """The number of the last event that the agent was told of, here or on an earlier connection."""
+        if self._told is not None:
+            return self._told
+        return self.memory.told if self.memory else 0
+
+    def tell(self, mark: str, text: str) -> int:
+        """Note that the agent is told everything up to the event with the number returned."""
+        self.marks[mark] = text
+        self._told_earlier, self._told = self.told_before(), self.memory.seq if self.memory else 0
+        self.is_compacted = self.is_attached = False
+        return self._told
+
+    def take_back(self, why: str) -> None:
+        """The agent refused the prompt: tell it the same again with the next one."""
+        self._told = self._told_earlier
+        self.is_compacted = self.is_compacted or why == COMPACTED
+        self.is_attached = self.is_attached or why == RESUMED
+
+    def _was_compacted(self) -> bool:
+        """Whether the journal knows of a compaction after which nobody told the agent its plans. What was told on this
+        connection may not have reached the journal yet: then the journal can't say."""
+        memory = self.memory
+        if memory is None or not all(mark in memory.marks for mark in (*self.marks,)[-1:]):
+            return False
+        return memory.state.compacted > memory.reminded
+
+    def _is_missing(self, record: PlanRecord, mentioned: Collection[PlanId], told: int) -> bool:
+        """Whether no replay contained the plan: neither the plan itself, nor a block that told it as it is now."""
+        newest = next(reversed(self.memory.marks), None) if self.memory else None
+        return record.state.plan.id not in mentioned and (newest not in self._echoed or record.revision > told)
+
+
+def _is_steered(record: PlanRecord, told: int) -> bool:
+    """Whether a person suggested or said something that the agent has not heard; or changed a plan of the tools, where
+    no suggestion is needed."""
+    if any(wish.seq > told for wish in record.wishes):
+        return True
+    said: list[Delta | Review] = [*record.deltas, *record.reviews] if record.owner == PLANWIRE else [*record.reviews]
+    return any(each.seq > told and each.by not in _SEEN for each in said)

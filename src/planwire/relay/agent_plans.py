@@ -1,0 +1,96 @@
+"""The plans that an agent reports in one session, and what the journal should hear of them.
+
+Most lines of a busy agent are its v1 list again. `fast_lists` passes those on unread, so this part keeps the newest of
+them as bytes and reads it only when somebody asks for the plan.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from planwire.acp.heard_plans import MAX_PLANS, Heard, HeardPlans, TooMany
+from planwire.acp.messages import Body
+from planwire.model.plan import Plan, PlanId
+from planwire.relay.envelope import list_on
+
+__all__ = ["AgentPlans"]
+
+
+class AgentPlans:
+    """One session's plans as the agent tells them.
+
+    `is_plain`: there was no plan yet but the one without an id. `current`: the plans set in this turn. `mentioned`:
+    those that the agent spoke of since it was attached. `removed`: those that it dismissed.
+    """
+
+    def __init__(self) -> None:
+        self.is_plain = True
+        self.current: set[PlanId] = set()
+        self.mentioned: set[PlanId] = set()
+        self.removed: set[PlanId] = set()
+        self._heard = HeardPlans()
+        self._is_full = False
+        self._newest_list = b""  # the last line that took the fast way
+        self._unread: bytes | None = None  # the same, until somebody wants to know what it says
+        self._untranslated: bytes | None = None  # the same, until the translator has seen it
+
+    @property
+    def plans(self) -> Mapping[PlanId, Plan]:
+        """The plans that the agent set and did not remove."""
+        self._read_newest()
+        return self._heard.plans
+
+    @property
+    def is_retold(self) -> bool:
+        """Whether the agent is retelling its history."""
+        return self._heard.is_retold
+
+    def hear_list(self, line: bytes) -> bool:
+        """Take a line with nothing but a list. False if it repeats the one before."""
+        if line == self._newest_list:
+            return False
+        self._newest_list = self._unread = self._untranslated = line
+        self.mentioned.add(None)
+        self.removed.discard(None)
+        return True
+
+    def take_untranslated(self) -> bytes | None:
+        """The newest list, if the translator has not seen it. Other plans come next, so repeats count again."""
+        line, self._untranslated, self._newest_list = self._untranslated, None, b""
+        return line
+
+    def hear(self, body: Body) -> Iterator[Heard | TooMany]:
+        """What becomes of the plans. During a replay that is nothing, until it ends."""
+        self._read_newest()
+        heard = self._heard.hear(body)
+        if body is not None:
+            self.is_plain = self.is_plain and body.id is None
+        return self._take(() if heard is None else (heard,))
+
+    def begin_retelling(self) -> None:
+        self._read_newest()
+        self._heard.begin_retelling()
+
+    def end_retelling(self, *, failed: bool = False) -> Iterator[Heard | TooMany]:
+        """What a replay makes of the plans, now that it is over."""
+        return self._take(self._heard.end_retelling(failed=failed))
+
+    def _read_newest(self) -> None:
+        if self._unread is not None:
+            line, self._unread = self._unread, None
+            self._heard.hear(list_on(line))
+
+    def _take(self, outcomes: Iterable[Heard | TooMany]) -> Iterator[Heard | TooMany]:
+        """Pass on what matters: one plan too many is news once, and so is each removal."""
+        for outcome in outcomes:
+            if isinstance(outcome, TooMany):
+                if not self._is_full:
+                    self._is_full = True
+                    yield outcome
+                continue
+            self.mentioned.add(outcome.id)
+            if outcome.plan is not None:
+                self.current.add(outcome.id)
+                self.removed.discard(outcome.id)
+                yield outcome
+            elif outcome.id not in self.removed and len(self.removed) < MAX_PLANS:
+                self.removed.add(outcome.id)
+                yield outcome

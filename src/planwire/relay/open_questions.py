@@ -1,0 +1,68 @@
+"""One session's questions about plans: which are open, and which plan an answer is about.
+
+An agent may ask before it has sent the plan: claude-agent-acp asks for permission to leave plan mode, and the plan
+message follows. Then the question waits for its plan, and so may the answer.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from planwire.acp.heard_plans import MAX_PLANS
+from planwire.model.events import PlanReviewed, ReviewAsked
+from planwire.model.plan import PlanId
+from planwire.relay.questions import Question
+
+__all__ = ["OpenQuestions"]
+
+
+class OpenQuestions:
+    """The questions that wait for a person, and the answers that wait for their plan."""
+
+    def __init__(self) -> None:
+        self._offered: dict[PlanId, tuple[str, ...]] = {}  # the answers offered, by the plan that is asked about
+        self._awaited: set[PlanId] = set()  # plans that were asked about before they came
+        self._verdicts: dict[PlanId, PlanReviewed] = {}  # on plans that are still to come in this turn
+        self._judged: set[PlanId] = set()  # plans of this turn that a person was asked about as they are
+
+    def begin_turn(self) -> None:
+        self._judged.clear()
+        self._verdicts.clear()
+
+    def end_turn(self) -> None:
+        self._offered.clear()
+
+    def unasked(self, plans: Iterable[PlanId]) -> set[PlanId]:
+        """Those of the plans that nobody was asked about as they are."""
+        return set(plans) - self._judged
+
+    def ask(self, question: Question) -> bool:
+        """Open a question. False if there are too many."""
+        if question.is_ahead and len(self._awaited) < MAX_PLANS:
+            self._awaited.add(question.plan_id)
+        self._offered.pop(question.plan_id, None)
+        if len(self._offered) >= MAX_PLANS:
+            return False
+        self._offered[question.plan_id] = question.names
+        return True
+
+    def answer(self, question: Question, result: Any) -> PlanReviewed | None:
+        """Close a question. None while the verdict has to wait for the plan that it is about."""
+        plan_id, review = question.plan_id, question.answered(result)
+        self._offered.pop(plan_id, None)
+        if question.is_ahead and plan_id in self._awaited:
+            self._awaited.discard(plan_id)
+            self._verdicts[plan_id] = review
+            return None
+        self._judged.add(plan_id)
+        return review
+
+    def plan_came(self, plan_id: PlanId, *, is_news: bool) -> tuple[ReviewAsked | None, PlanReviewed | None]:
+        """A plan was told: the question that is now about it, and the verdict that waited for it."""
+        if is_news:
+            self._judged.discard(plan_id)
+        self._awaited.discard(plan_id)
+        offered = self._offered.get(plan_id)
+        verdict = self._verdicts.pop(plan_id, None)
+        if verdict is not None:
+            self._judged.add(plan_id)
+        return None if offered is None else ReviewAsked(plan_id, offered), verdict

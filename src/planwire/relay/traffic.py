@@ -1,0 +1,178 @@
+"""The relay at work: a pipe in each direction, the policy between them, the journal beside them.
+
+Four threads share one policy, so each call of it holds the lock: the two pipes, the recorder, and whoever waits for the
+agent to end. A line is noted for the journal before it leaves, under the same lock; so the journal never has an answer
+before what it answers.
+"""
+
+import gc
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from threading import Lock
+from time import monotonic
+from typing import TYPE_CHECKING, Final
+
+from planwire.journal.protocol import Journal
+from planwire.relay.actions import Action, Bind, Meet, Record, RecordLine, SessionMemory, Warn
+from planwire.relay.framing import Sieve
+from planwire.relay.injector import Injector
+from planwire.relay.pipe import Pipe
+from planwire.relay.policy import WORDS_OF_AGENT, WORDS_OF_CLIENT, Policy
+from planwire.relay.process import end_when_silent, ended_after_us, name_of
+from planwire.relay.recorder import LOOK, Recorder
+from planwire.relay.run import say
+
+if TYPE_CHECKING:
+    from planwire.relay.handoffs import Handoffs
+
+__all__ = ["Traffic"]
+
+#: Seconds that the agent's output may be silent after its end: a child of the agent may still hold the pipe.
+_LEFT_OPEN: Final = 1.0
+#: Seconds that an agent may think about a prompt without a word, though nobody will ask for more.
+_THINKING: Final = 300.0
+#: Seconds that the journal has for what is left when all is over.
+_JOURNAL_PATIENCE: Final = 2.0
+#: Seconds after which the recorder's thread makes way for the traffic.
+_SWITCH_INTERVAL: Final = 0.0005
+#: Seconds between two looks for what the plan tools wrote, while the agent works: they wait until the client knows.
+_LOOK_FOR_TOOLS: Final = 0.02
+#: Seconds that a prompt waits for a look at what others wrote, in a journal that answers.
+_LOOK_PATIENCE: Final = 0.1
+_PROMPT: Final = b'"session/prompt"'
+
+
+class Traffic:
+    """One agent and its client, until the agent ends."""
+
+    def __init__(
+        self,
+        agent: "subprocess.Popen[bytes]",
+        command: Sequence[str],
+        open_journal: Callable[[], Journal],
+        *,
+        context: bool,
+        grace: float,
+        handoffs: "Handoffs | None",
+    ) -> None:
+        assert agent.stdin is not None
+        assert agent.stdout is not None
+        self._agent = agent
+        self._context = context
+        self._grace = grace
+        self._handoffs = handoffs
+        self._lock = Lock()
+        server = handoffs.server if handoffs else None
+        self._policy = Policy(name_of(command), _new_word, context=context, server=server)
+        self._injector = Injector(self._news) if handoffs else None
+        watches = (self._look, self._on_unavailable) if handoffs else ()
+        self._recorder = Recorder(open_journal, self._learn, self._traffic, *watches)
+        self._to_agent = Pipe(
+            0, agent.stdin.fileno(), Sieve(WORDS_OF_CLIENT), self._from_client, self._afterwards, self._at_end_of_input
+        )
+        self._to_client = Pipe(
+            agent.stdout.fileno(),
+            1,
+            Sieve(WORDS_OF_AGENT),
+            self._from_agent,
+            self._afterwards,
+            injector=self._injector,
+        )
+
+    def run(self) -> int:
+        """Carry the traffic. Returns the agent's exit code."""
+        sys.setswitchinterval(_SWITCH_INTERVAL)
+        gc.freeze()  # all that is loaded now will stay: the collector need not look through it
+        self._recorder.start()
+        self._to_client.start()
+        self._to_agent.start()
+        with ended_after_us(self._agent, self._grace):
+            code = self._agent.wait()
+        self._drain()
+        self._close()
+        return code
+
+    def _drain(self) -> None:
+        """Pass on what the agent said before it ended."""
+        ended = monotonic()
+        while not self._to_client.join(0.02):
+            if min(self._to_client.silence(), monotonic() - ended) > _LEFT_OPEN:
+                break
+
+    def _close(self) -> None:
+        with self._lock:
+            self._note(self._policy.close(), 0)
+        lost = self._recorder.close(_JOURNAL_PATIENCE)
+        if self._handoffs:
+            self._handoffs.close()
+        if lost is not None:
+            say(lost)
+
+    # -- what the pipes ask
+
+    def _from_client(self, line: bytes) -> list[Action]:
+        """A prompt may have to tell the agent what a person said of its plan just now."""
+        if self._context and _PROMPT in line:
+            self._recorder.look_now(_LOOK_PATIENCE)
+        with self._lock:
+            return self._note(self._policy.from_client(line), len(line))
+
+    def _from_agent(self, line: bytes) -> list[Action]:
+        with self._lock:
+            return self._note(self._policy.from_agent(line), len(line))
+
+    def _note(self, actions: list[Action], size: int) -> list[Action]:
+        for action in actions:
+            if isinstance(action, (RecordLine, Record, Meet)):
+                self._recorder.put(action, size)
+        return actions
+
+    def _afterwards(self, actions: list[Action]) -> None:
+        self._recorder.wake()
+        for action in actions:
+            if isinstance(action, Warn):
+                say(action.text)
+            elif isinstance(action, Bind) and self._handoffs:
+                self._handoffs.write(action)
+
+    def _at_end_of_input(self) -> None:
+        end_when_silent(self._agent, self._silence, self._grace)
+
+    def _silence(self) -> float:
+        """Seconds that the agent has been silent without a reason: one that works on a prompt may think for long."""
+        return self._to_client.silence() - (_THINKING if self._is_working() else 0.0)
+
+    def _news(self) -> list[Action]:
+        with self._lock:
+            return self._policy.news()
+
+    # -- what the recorder asks
+
+    def _learn(self, session: str, memory: SessionMemory) -> None:
+        with self._lock:
+            self._policy.learn(session, memory)
+        if self._injector:
+            self._injector.ring()
+
+    def _on_unavailable(self, error: Exception) -> None:
+        with self._lock:
+            self._policy.lack_journal(str(error))
+        if self._injector:
+            self._injector.ring()
+            say(f"the plan tools are left out: {error}")
+
+    def _traffic(self) -> float:
+        return self._to_agent.heard_at + self._to_client.heard_at
+
+    def _look(self) -> float:
+        return _LOOK_FOR_TOOLS if self._is_working() else LOOK
+
+    def _is_working(self) -> bool:
+        with self._lock:
+            return self._policy.is_working()
+
+
+def _new_word() -> str:
+    return os.urandom(8).hex()
