@@ -34,9 +34,10 @@ EFFECTFUL: Final = {
     "journal": {
         "__init__",
         "engines",
-        "following",
+        "follower",
         "group_commit",
         "memory",
+        "polling",
         "sqlite",
         "sqlite_errors",
         "sqlite_file",
