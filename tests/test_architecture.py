@@ -45,7 +45,17 @@ EFFECTFUL: Final = {
     },
     "readmodel": {"baseline", "followed_files", "rationale", "sessions", "timeline", "watching"},
     "relay": {"backlog", "handoffs", "injector", "pipe", "process", "recorder", "run"},
-    "session": {"blocking", "handoff", "live_history", "plan_session", "steering"},
+    "session": {
+        "blocking",
+        "handoff",
+        "live_history",
+        "moved_on",
+        "options",
+        "peer_connection",
+        "plan_session",
+        "pool",
+        "writer",
+    },
     "tools": {"plan_files"},
 }
 #: What a pure file may import from outside planwire.

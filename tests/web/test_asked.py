@@ -24,8 +24,8 @@ from planwire.model.events import (
 )
 from planwire.model.fold import SessionState
 from planwire.model.plan import FilePlan, MarkdownPlan
+from planwire.readmodel import baseline as earlier
 from planwire.readmodel.baseline import Earlier
-from planwire.sight import earlier
 from planwire.web.difference import difference_view
 from tests.web.board import Running, items, markdown, running_board
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from planwire.model.events import Event, Recorded
 
-__all__ = ["Followed", "Journal", "KnownSession", "Snapshot", "Stamped", "Stop"]
+__all__ = ["Followed", "Journal", "KnownSession", "Snapshot", "Stamped", "Stop", "require_journal"]
 
 
 class Stamped(Struct, frozen=True):
@@ -120,3 +120,9 @@ class Journal(Protocol):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None: ...
+
+
+def require_journal(value: object, instead: str) -> None:
+    """Raise `TypeError` for the name of a journal where an open one belongs. `instead` is the call that takes names."""
+    if value is None or isinstance(value, str) or hasattr(value, "__fspath__"):
+        raise TypeError(f"an open journal belongs here, and {value!r} only names one: use {instead}")

@@ -11,7 +11,7 @@ from typing import Final, Generic, Protocol, TypeVar
 import msgspec
 
 from planwire.errors import JournalUnavailable
-from planwire.journal.protocol import Journal
+from planwire.journal.protocol import Journal, require_journal
 from planwire.model.events import Recorded
 from planwire.model.fold import SessionState, fold
 
@@ -64,6 +64,7 @@ class View(Generic[_S]):
 
     def load(self, journal: Journal, session: str) -> _S:
         """The state now."""
+        require_journal(journal, f"open_journal({journal!r})")
         begun = self._loaded(journal, session)
         return self._advance(journal, begun, journal.read(session, begun.seq))
 
@@ -78,6 +79,7 @@ class View(Generic[_S]):
 
     def at(self, journal: Journal, session: str, seq: int) -> _S:
         """The state after the event with that number, or after the last one, if there are not as many."""
+        require_journal(journal, f"open_journal({journal!r})")
         kept = self._kept(journal, session)
         state = kept if kept and kept.seq <= seq else self._begin(session)
         for recorded in journal.read(session, state.seq, seq):
