@@ -6,11 +6,11 @@ ratio is the median of what each round says on its own. Before that each has gon
 a log that still grows costs the disk more than one that is written over.
 """
 
-import asyncio
 import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from itertools import islice, repeat
 from pathlib import Path
 from statistics import median, quantiles
@@ -23,7 +23,7 @@ from bench.figure import Cell, Figure, at_least, at_most
 from bench.progress import say
 from bench.race import Contender, race
 from planwire import Entry, ItemsPlan
-from planwire.journal import Journal, Stamped, follow, load_state, open_journal
+from planwire.journal import Journal, Stamped, load_state, open_journal, polling
 from planwire.journal.codec import encode
 from planwire.journal.view import EVENTS_PER_SNAPSHOT
 from planwire.model.events import Event, PlanChanged, PlanSet, SetStatus
@@ -93,7 +93,7 @@ def _appending(folder: Path) -> Iterator[Figure]:
         contenders: dict[str, Callable[[int], float]] = {
             "sqlite": lambda times: _seconds_each(insert, times),
             "planwire": lambda times: _seconds_each(append, times),
-            "planwire, 64 tasks": lambda times: asyncio.run(_seconds_each_of_many(many, times)),
+            "planwire, 64 tasks": lambda times: _seconds_each_of_many(many, times),
         }
         for contender in contenders.values():
             contender(FIRST_APPENDS)
@@ -121,16 +121,17 @@ def _seconds_each(call: Callable[[], None], times: int) -> float:
     return (perf_counter() - start) / times
 
 
-async def _seconds_each_of_many(journal: Journal, times: int) -> float:
-    """Tasks that each await one append after another, at least `times` in all."""
+def _seconds_each_of_many(journal: Journal, times: int) -> float:
+    """Threads that each append one event after another, at least `times` in all."""
 
-    async def work() -> None:
+    def work(_: int) -> None:
         for _ in range(_in_tasks(times) // TASKS):
-            await asyncio.wrap_future(journal.submit("s", _STAMPED))
+            journal.append("s", _STAMPED)
 
-    start = perf_counter()
-    await asyncio.gather(*(work() for _ in range(TASKS)))
-    return (perf_counter() - start) / _in_tasks(times)
+    with ThreadPoolExecutor(TASKS) as pool:
+        start = perf_counter()
+        list(pool.map(work, range(TASKS)))
+        return (perf_counter() - start) / _in_tasks(times)
 
 
 def _in_tasks(times: int) -> int:
@@ -169,7 +170,7 @@ def _following(folder: Path) -> Iterator[Figure]:
     """Each event comes when the follower thinks that all is quiet, which it has to think sooner for that than usual."""
     say(f"{FOLLOWED} events of another process, and then none")
     path = folder / "journal.db"
-    with open_journal(path) as journal, patch.object(follow, "QUIET", 0.04):
+    with open_journal(path) as journal, patch.object(polling, "QUIET", 0.04):
         command = [sys.executable, "-c", _WRITER, str(path), str(FOLLOWED)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writer:
             following = journal.follow(0, timeout=30)

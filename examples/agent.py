@@ -35,7 +35,7 @@ from acp.schema import AgentCapabilities, ClientCapabilities, Implementation, St
 from planwire import Journal, Peer, PlanSession, PlanwireError, open_journal
 from planwire.adapters.acp_sdk import sdk_peer
 from planwire.model.events import SessionOpened
-from planwire.session.plan_session import Connection
+from planwire.session.peer_connection import PeerConnection
 
 Message = dict[str, Any]
 
@@ -45,7 +45,7 @@ class Session:
     """A session that is open: its plans and its chat, the client that is told of them, and the turn that runs."""
 
     plans: PlanSession
-    told: Connection
+    told: PeerConnection
     turn: asyncio.Task[None] | None = field(default=None)
 
 

@@ -1,6 +1,5 @@
 """What every journal does, whichever engine keeps it: each test runs on all of them."""
 
-import asyncio
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -167,8 +166,6 @@ def test_nothing_is_appended_by_an_empty_append_which_still_asks(journal: Journa
 def test_an_event_that_can_not_be_stored_costs_the_whole_append_and_is_named(journal: Journal, bad: Stamped) -> None:
     with pytest.raises(UnstorableEvent, match=r"event 2 of 3 for session 's', a \w+, can't be stored"):
         journal.append("s", [*said("before"), bad, *said("after")])
-    with pytest.raises(UnstorableEvent):
-        journal.submit("s", [bad])
     assert journal.sessions() == []
 
 
@@ -295,37 +292,6 @@ def test_batches_of_many_threads_stay_whole_and_in_each_threads_order(journal: J
         assert [int(batch) for who, batch, half in found if who == name and half == "0"] == list(range(15))
 
 
-def test_submitted_events_are_written_in_the_order_in_which_they_were_submitted(journal: Journal) -> None:
-    futures = [journal.submit("s", said(str(number))) for number in range(200)]
-    outcomes = [future.result(PATIENCE) for future in futures]
-    assert [written[0].seq for written in outcomes] == list(range(1, 201))
-    assert words(journal.read("s")) == list(map(str, range(200)))
-
-
-def test_an_event_loop_awaits_many_appends_at_once_each_with_its_own_outcome(journal: Journal) -> None:
-    async def write(number: int) -> tuple[Recorded, ...]:
-        expected = 999 if number % 10 == 0 else None
-        return await asyncio.wrap_future(journal.submit("s", said(str(number)), expected))
-
-    async def write_all() -> list[tuple[Recorded, ...] | BaseException]:
-        return await asyncio.gather(*map(write, range(64)), return_exceptions=True)
-
-    outcomes = asyncio.run(write_all())
-    assert [number for number, outcome in enumerate(outcomes) if isinstance(outcome, Conflict)] == list(
-        range(0, 64, 10)
-    )
-    assert journal.last_seq("s") == 64 - 7
-
-
-def test_an_append_that_was_cancelled_is_not_written_and_one_that_was_not_is(journal: Journal) -> None:
-    futures = {str(number): journal.submit("s", said(str(number))) for number in range(100)}
-    cancelled = {word for word, future in futures.items() if future.cancel()}
-    written = set()
-    for word in futures.keys() - cancelled:
-        written |= set(words(futures[word].result(PATIENCE)))
-    assert set(words(journal.read("s"))) == written == futures.keys() - cancelled
-
-
 # Snapshots
 
 
@@ -389,19 +355,12 @@ def test_a_read_that_is_under_way_never_crosses_into_the_session_that_began_anew
 # Closing
 
 
-def test_what_was_submitted_before_the_journal_was_closed_is_written(journal: Journal) -> None:
-    futures = [journal.submit("s", said(str(number))) for number in range(50)]
-    journal.close()
-    assert [future.result(0)[0].seq for future in futures] == list(range(1, 51))
-
-
 def test_a_closed_journal_says_so_whatever_it_is_asked(journal: Journal) -> None:
     journal.append("s", said("one"))
     journal.close()
     journal.close()
     asked: list[Callable[[], object]] = [
         lambda: journal.append("s", said("two")),
-        lambda: journal.submit("s", said("two")).result(PATIENCE),
         lambda: journal.read("s"),
         lambda: journal.last_seq("s"),
         journal.last_position,

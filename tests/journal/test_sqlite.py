@@ -131,7 +131,7 @@ def test_a_journal_that_crossed_a_fork_says_so_and_the_parent_goes_on(path: Path
 import os
 journal.append("s", said("before"))
 if os.fork() == 0:
-    for ask in (lambda: journal.append("s", []), lambda: journal.submit("s", []), lambda: journal.last_seq("s")):
+    for ask in (lambda: journal.append("s", []), lambda: journal.last_seq("s")):
         try:
             ask()
         except JournalUnavailable as error:
@@ -141,7 +141,7 @@ if os.fork() == 0:
 os.wait()
 journal.append("s", said("after"))
 """
-    assert run(code, path) == ["True"] * 3
+    assert run(code, path) == ["True"] * 2
     with open_journal(path) as journal:
         assert words(journal.read("s")) == ["before", "after"]
 
@@ -230,20 +230,6 @@ def test_a_file_that_stays_locked_costs_patience_and_nothing_else(path: Path) ->
         other.execute("ROLLBACK")
         journal.append("s", said("three"), 1)
         assert words(journal.read("s")) == ["one", "three"]
-
-
-def test_appends_that_wait_can_be_cancelled_until_their_turn(path: Path) -> None:
-    with open_journal(path) as journal, closing(sqlite3.connect(path, isolation_level=None)) as other:
-        other.execute("BEGIN IMMEDIATE")
-        first = journal.submit("s", said("first"))
-        while not first.running():
-            pass
-        waiting = [journal.submit("s", said(word)) for word in ("kept", "cancelled", "kept too")]
-        assert waiting[1].cancel()
-        assert not first.cancel()
-        other.execute("ROLLBACK")
-        waiting[2].result(PATIENCE)
-        assert words(journal.read("s")) == ["first", "kept", "kept too"]
 
 
 def test_a_full_database_takes_nothing_by_half_and_goes_on_once_there_is_room(path: Path) -> None:

@@ -46,18 +46,16 @@ class Machine(RuleBasedStateMachine):
         session=sessions,
         batch=st.lists(stamped, max_size=4),
         off=st.sampled_from((None, 0, 0, 1, -1)),
-        late=st.booleans(),
     )
-    def append(self, session: str, batch: list[Stamped], off: int | None, late: bool) -> None:
+    def append(self, session: str, batch: list[Stamped], off: int | None) -> None:
         known = self.model.get(session, [])
         expected = None if off is None else len(known) + off
-        call = (lambda *given: self.journal.submit(*given).result(30)) if late else self.journal.append
         if off:
             with pytest.raises(Conflict) as refused:
-                call(session, batch, expected)
+                self.journal.append(session, batch, expected)
             assert refused.value.current == len(known)
             return
-        written = call(session, batch, expected)
+        written = self.journal.append(session, batch, expected)
         assert written == tuple(
             Recorded(session, seq, each.at, each.by, each.event) for seq, each in enumerate(batch, len(known) + 1)
         )

@@ -19,7 +19,7 @@ from planwire.model.fold import SessionState
 from planwire.model.plan import ItemsPlan
 from planwire.relay.actions import Meet
 from planwire.relay.recorder import Recorder
-from planwire.session.steering import steer
+from planwire.session.writer import steer
 from planwire.steering.commands import comment
 from tests.agents.driving import AGENTS, SOON, Relayed, wait_until
 from tests.wire import JSON, entry, line, request

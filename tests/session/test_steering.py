@@ -24,7 +24,8 @@ from planwire.model.events import (
 )
 from planwire.model.fold import PlanRecord, SessionState
 from planwire.readmodel.annotations import overlay, wish_sentence
-from planwire.session.steering import MovedOn, steer
+from planwire.session.moved_on import MovedOn
+from planwire.session.writer import steer
 from planwire.steering.commands import change, comment, review, withdraw
 
 

@@ -114,7 +114,9 @@ def _delta(recorded: Recorded, event: PlanChanged, before: PlanRecord, after: Pl
     known = {step.id for step in before.state.steps}
     new = iter(sorted((step.id for step in after.state.steps if step.id not in known), key=_age))
     changes = [_with_id(change, new) for change in event.changes]
-    payload: Fields = {"seq": after.numbered, "summary": event.summary, "changes": changes, "revision": after.revision}
+    payload: Fields = {"seq": after.numbered, "changes": changes, "revision": after.revision}
+    if event.summary:
+        payload["summary"] = event.summary
     if len(after.wishes) > len(before.wishes):
         payload["wish"] = True
     return _update(recorded, event.plan_id, payload, event.note or "")

@@ -39,6 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
     from planwire.cli.session_file import read_export  # noqa: PLC0415
     from planwire.journal import Stamped  # noqa: PLC0415
     from planwire.readmodel.plain_text import one_line  # noqa: PLC0415
+    from planwire.session.writer import append_new  # noqa: PLC0415
 
     name = "standard input" if arguments.file == "-" else arguments.file
     exported = read_export(_read(arguments.file), name)
@@ -48,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     events = [Stamped(each.at, each.by, each.event) for each in exported.events]
     with journal_to_write(arguments) as journal:
         try:
-            journal.append(session, events, expected_seq=0)
+            append_new(journal, session, events)
         except Conflict:
             raise InputError(
                 f"the journal has a session {session!r} already, and it was left as it is: "

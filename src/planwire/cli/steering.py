@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from planwire.model.events import Event
     from planwire.model.fold import PlanRecord, SessionState
     from planwire.model.plan import PlanId
-    from planwire.session.steering import MovedOn
+    from planwire.session.moved_on import MovedOn
 
 __all__ = ["REVISION_HELP", "Target", "add_target", "confirm", "find_target", "write"]
 
@@ -87,7 +87,8 @@ def confirm(target: Target, arguments: argparse.Namespace, question: str) -> int
 def write(journal: "Journal", target: Target, prepare: "Callable[[SessionState], Event]") -> "SessionState":
     """Append what a person does, after whatever others did meanwhile. If the plan moved on since the revision that was
     seen, it is said how."""
-    from planwire.session.steering import MovedOn, steer  # noqa: PLC0415
+    from planwire.session.moved_on import MovedOn  # noqa: PLC0415
+    from planwire.session.writer import steer  # noqa: PLC0415
 
     try:
         return steer(journal, target.state, target.plan_id, prepare)

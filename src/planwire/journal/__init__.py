@@ -1,15 +1,16 @@
-"""Journals: where the events of sessions are kept, one file an engine.
+"""Journals keep the events of sessions: `with open_journal() as journal:` is the user's own, in a file.
 
-A URL decides which: `with open_journal() as journal:` is the user's own, in a file. Engines are imported when they are
-opened.
+A URL decides which engine keeps it. `follower_of` is how to hear of what anyone writes, `View` how to fold it.
 """
 
 from planwire.journal.engines import open_journal
+from planwire.journal.follower import Follower, follower_of
 from planwire.journal.protocol import Followed, Journal, KnownSession, Snapshot, Stamped, Stop
-from planwire.journal.view import View, catch_up, load_state, state_at
+from planwire.journal.view import View, catch_up, load_state, read_on, state_at
 
 __all__ = [
     "Followed",
+    "Follower",
     "Journal",
     "KnownSession",
     "Snapshot",
@@ -17,7 +18,9 @@ __all__ = [
     "Stop",
     "View",
     "catch_up",
+    "follower_of",
     "load_state",
     "open_journal",
+    "read_on",
     "state_at",
 ]

@@ -1,7 +1,7 @@
-"""How an event is stored: as JSON text, next to its time and its author.
+"""The stored form of an event: JSON text, next to its time and its author.
 
-Every engine writes events through here and reads them through here, so that all of them give the same answer, and what
-can't be read again is refused before it is written.
+Every engine writes and reads events through here. So all engines give the same answer, and an event that could not be
+read again never reaches a disk.
 """
 
 from collections.abc import Sequence
@@ -13,9 +13,9 @@ from planwire.errors import DamagedJournal, UnstorableEvent
 from planwire.journal.protocol import Stamped
 from planwire.model.events import Event, Recorded
 
-__all__ = ["Row", "decode", "encode"]
+__all__ = ["EventRow", "decode", "encode"]
 
-#: The longest text of one event. It is there to protect: plans and messages are a thousand times shorter.
+#: The longest text of one event, in bytes. Plans and messages are a thousand times shorter: this only protects.
 LARGEST_EVENT: Final = 64 * 1024 * 1024
 _INTEGERS: Final = range(-(2**63), 2**63)
 
@@ -23,8 +23,8 @@ _encoder = msgspec.json.Encoder()
 _decoder: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
 
 
-class Row(NamedTuple):
-    """An event ready to be stored: `text` is what will be written, `event` what will be read from it."""
+class EventRow(NamedTuple):
+    """An event ready to store. An engine writes `text`; `event` is what reading that text will give."""
 
     at: int
     by: str
@@ -32,9 +32,9 @@ class Row(NamedTuple):
     event: Event
 
 
-def encode(session: str, events: Sequence[Stamped]) -> list[Row]:
-    """The events as rows, or an error that names the one that can't be stored."""
-    rows: list[Row] = []
+def encode(session: str, events: Sequence[Stamped]) -> list[EventRow]:
+    """Turn events into rows, or raise `UnstorableEvent`, which names the first that has no stored form."""
+    rows: list[EventRow] = []
     for each in events:
         try:
             rows.append(_row(session, each.at, each.by, each.event))
@@ -47,7 +47,7 @@ def encode(session: str, events: Sequence[Stamped]) -> list[Row]:
 
 
 def decode(session: str, seq: int, at: int, by: str, text: str | bytes) -> Recorded:
-    """An event as it was written."""
+    """Turn a row back into the event that it stores."""
     try:
         return Recorded(session, seq, at, by, _decoder.decode(text))
     except (ValueError, TypeError, RecursionError, msgspec.MsgspecError) as error:
@@ -57,7 +57,7 @@ def decode(session: str, seq: int, at: int, by: str, text: str | bytes) -> Recor
         ) from error
 
 
-def _row(session: str, at: int, by: str, event: Event) -> Row:
+def _row(session: str, at: int, by: str, event: Event) -> EventRow:
     if not (session.isascii() and by.isascii()):
         (session + by).encode()
     if type(at) is not int or at not in _INTEGERS:
@@ -65,4 +65,4 @@ def _row(session: str, at: int, by: str, event: Event) -> Row:
     written = _encoder.encode(event)
     if len(written) > LARGEST_EVENT:
         raise ValueError(f"it has {len(written):,} bytes, the most are {LARGEST_EVENT:,}")
-    return Row(at, by, written.decode(), _decoder.decode(written))
+    return EventRow(at, by, written.decode(), _decoder.decode(written))

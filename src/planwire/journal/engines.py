@@ -1,67 +1,68 @@
-"""Which journal a URL names, and which one is meant if none is named. Engines are imported when they are opened."""
+"""The table of journal engines: which one a URL names, and the user's own journal if there is no URL.
+
+An engine is one row: its scheme, how the scheme's URLs look, how to open one, and the URL by which processes in other
+folders find the same journal. A row imports its engine when it opens one: a program that never opens a journal must not
+pay for SQLite (15 ms of a relay's start).
+"""
 
 import os
 import re
 import sys
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, NamedTuple
 
 from planwire.errors import NoJournal, UnknownJournal
 from planwire.journal.protocol import Journal
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-__all__ = ["VARIABLE", "default_path", "open_journal", "shared_url"]
+__all__ = ["ENGINES", "VARIABLE", "Engine", "default_path", "open_journal", "shared_url"]
 
 #: The environment variable that names the journal.
 VARIABLE: Final = "PLANWIRE_JOURNAL"
 #: A single letter before a colon is a drive.
 _URL: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(.*)", re.DOTALL)
-_KNOWN: Final = "known are a path, sqlite:PATH, sqlite:///ABSOLUTE/PATH and memory:"
+
+
+class Engine(NamedTuple):
+    """A way to keep a journal. `open` and `shared` get the URL without its scheme; `open` returns None if that names
+    nothing which it could open."""
+
+    scheme: str
+    urls: str
+    open: Callable[[str, bool], Journal | None]
+    shared: Callable[[str], str | None]
 
 
 def open_journal(url: str | os.PathLike[str] | None = None, *, create: bool = True) -> Journal:
     """Open the journal that a path or a URL names, and create it if there is none (or raise `NoJournal`).
 
-    Without one it is what the environment variable PLANWIRE_JOURNAL names, or else a file in the user's data folder.
+    Without either, open the one that the environment variable PLANWIRE_JOURNAL names, or else a file in the user's
+    data folder.
     """
     if url is None:
         url = os.environ.get(VARIABLE) or default_path()
     if not isinstance(url, str):
-        return _in_file(os.fspath(url), create)
-    found = _URL.fullmatch(url)
-    scheme, rest = (found[1].lower(), found[2]) if found else ("sqlite", url)
-    if scheme == "memory" and not rest:
-        from planwire.journal.memory import MemoryJournal  # noqa: PLC0415
-
-        return MemoryJournal()
-    if scheme != "sqlite":
-        raise UnknownJournal(f"no journal has the URL {url!r}: {_KNOWN}. A file with a colon in its name is ./NAME")
-    path = rest.removeprefix("//") if rest.startswith("///") else rest
-    if not path or path.startswith("//") or "\0" in path:
-        raise UnknownJournal(f"the journal {url!r} names no file: {_KNOWN}")
-    return _in_file(path, create)
+        return _open_file(os.fspath(url), create)
+    engine, rest = _engine(url)
+    journal = engine.open(rest, create) if engine else None
+    if journal is not None:
+        return journal
+    *others, last = ("a path", *(each.urls for each in ENGINES.values()))
+    known = f"known are {', '.join(others)} and {last}"
+    if engine is ENGINES[_FILE]:
+        raise UnknownJournal(f"the journal {url!r} names no file: {known}")
+    raise UnknownJournal(f"no journal has the URL {url!r}: {known}. A file with a colon in its name is ./NAME")
 
 
 def shared_url(url: str | None = None) -> str | None:
-    """The URL by which processes in other folders find the same journal; None if it is in memory, where none does."""
-    from pathlib import Path  # noqa: PLC0415
-
+    """The URL by which processes in other folders find the same journal; None if none can, as for one in memory."""
     url = url or os.environ.get(VARIABLE) or str(default_path())
-    found = _URL.fullmatch(url)
-    scheme, rest = (found[1].lower(), found[2]) if found else ("sqlite", url)
-    if scheme == "memory":
-        return None
-    if scheme != "sqlite":
-        return url
-    path = rest.removeprefix("//") if rest.startswith("///") else rest
-    return f"sqlite:{Path(path).expanduser().absolute()}"
+    engine, rest = _engine(url)
+    return engine.shared(rest) if engine else url
 
 
-def default_path() -> "Path":
+def default_path() -> Path:
     """The journal in the folder where this system keeps the data of a user's programs."""
-    from pathlib import Path  # noqa: PLC0415
-
     home = Path.home()
     if sys.platform == "darwin":
         folder = home / "Library" / "Application Support"
@@ -72,15 +73,51 @@ def default_path() -> "Path":
     return folder / "planwire" / "journal.db"
 
 
-def _in_file(name: str, create: bool) -> Journal:
-    from pathlib import Path  # noqa: PLC0415
+def _engine(url: str) -> tuple[Engine | None, str]:
+    """The row for a URL, and the rest of it. A URL without a scheme is a path."""
+    found = _URL.fullmatch(url)
+    scheme, rest = (found[1].lower(), found[2]) if found else (_FILE, url)
+    return ENGINES.get(scheme), rest
 
+
+def _open_memory(rest: str, _create: bool) -> Journal | None:
+    from planwire.journal.memory import MemoryJournal  # noqa: PLC0415  (see above)
+
+    return None if rest else MemoryJournal()
+
+
+def _open_sqlite(rest: str, create: bool) -> Journal | None:
+    path = _path(rest)
+    return None if not path or path.startswith("//") or "\0" in path else _open_file(path, create)
+
+
+def _open_file(name: str, create: bool) -> Journal:
     path = Path(name).expanduser()
     if not create and not os.path.lexists(path):
         raise NoJournal(
             f"there is no journal at {path} yet: an agent's plans are kept once it runs behind planwire "
             "(planwire relay -- AGENT); to look elsewhere, use --journal or the variable PLANWIRE_JOURNAL"
         )
-    from planwire.journal.sqlite import SqliteJournal  # noqa: PLC0415
+    from planwire.journal.sqlite import SqliteJournal  # noqa: PLC0415  (see above)
 
     return SqliteJournal(path)
+
+
+def _path(rest: str) -> str:
+    """The path in `sqlite:PATH` or `sqlite:///ABSOLUTE/PATH`."""
+    return rest.removeprefix("//") if rest.startswith("///") else rest
+
+
+_FILE: Final = "sqlite"
+ENGINES: Final = {
+    engine.scheme: engine
+    for engine in (
+        Engine(
+            _FILE,
+            "sqlite:PATH, sqlite:///ABSOLUTE/PATH",
+            _open_sqlite,
+            lambda rest: f"{_FILE}:{Path(_path(rest)).expanduser().absolute()}",
+        ),
+        Engine("memory", "memory:", _open_memory, lambda _: None),
+    )
+}

@@ -1,27 +1,26 @@
 """A journal in memory: for tests, for trying things out, and as the plainest statement of what a journal does.
 
-Events are kept as text here too, so that what is read is what any other engine would give.
+It stores events as text too, so that reading gives what any other engine would give.
 """
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future
 from threading import Lock
 from types import TracebackType
 from typing import Final, NamedTuple, Self
 
 from planwire.errors import Conflict, JournalUnavailable
 from planwire.journal.codec import decode, encode
-from planwire.journal.following import Bell, Look, follow
+from planwire.journal.polling import Bell, Found, poll
 from planwire.journal.protocol import Followed, KnownSession, Snapshot, Stamped, Stop
 from planwire.model.events import Recorded
 
 __all__ = ["MemoryJournal"]
 
-#: A follower takes this many events at a time, so that it never holds up writers for long.
+#: `follow` takes this many events at a time, so that it never holds up writers for long.
 PAGE: Final = 1_000
 
 
-class _Kept(NamedTuple):
+class _StoredEvent(NamedTuple):
     session: str
     seq: int
     at: int
@@ -30,13 +29,13 @@ class _Kept(NamedTuple):
 
 
 class MemoryJournal:
-    """A `Journal` that is gone when the process is."""
+    """A `Journal` that ends with its process."""
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._bell = Bell()
-        self._all: list[_Kept | None] = []  # by position; None is what was forgotten
-        self._sessions: dict[str, list[_Kept]] = {}
+        self._all: list[_StoredEvent | None] = []  # by position; None where a forgotten event was
+        self._sessions: dict[str, list[_StoredEvent]] = {}
         self._snapshots: dict[tuple[str, str], Snapshot] = {}
         self._closed = False
 
@@ -49,21 +48,11 @@ class MemoryJournal:
                 raise Conflict(session, expected_seq, current)
             if not rows:
                 return ()
-            new = [_Kept(session, current + n, row.at, row.by, row.text) for n, row in enumerate(rows, start=1)]
+            new = [_StoredEvent(session, current + n, row.at, row.by, row.text) for n, row in enumerate(rows, start=1)]
             self._sessions.setdefault(session, kept).extend(new)
             self._all += new
         self._bell.ring()
         return tuple(Recorded(session, current + n, row.at, row.by, row.event) for n, row in enumerate(rows, start=1))
-
-    def submit(
-        self, session: str, events: Sequence[Stamped], expected_seq: int | None = None
-    ) -> Future[tuple[Recorded, ...]]:
-        future: Future[tuple[Recorded, ...]] = Future()
-        try:
-            future.set_result(self.append(session, events, expected_seq))
-        except (Conflict, JournalUnavailable) as error:
-            future.set_exception(error)
-        return future
 
     def read(self, session: str, after: int = 0, upto: int | None = None) -> Iterator[Recorded]:
         with self._open():
@@ -90,7 +79,7 @@ class MemoryJournal:
         stop: Stop | None = None,
         timeout: float | None = None,
     ) -> Iterator[Followed]:
-        def look(position: int) -> Look | None:
+        def look(position: int) -> Found | None:
             with self._lock:
                 if self._closed:
                     return None
@@ -100,10 +89,10 @@ class MemoryJournal:
                 for place, each in enumerate(page, start=position + 1)
                 if each is not None and session in (None, each.session)
             ]
-            return Look(found, position + len(page))
+            return Found(found, position + len(page))
 
         begin = self.last_position() if after is None else max(after, 0)
-        return follow(look, lambda: len(self._all), self._bell, begin, stop, timeout)
+        return poll(look, lambda: len(self._all), self._bell, begin, stop, timeout)
 
     def snapshot(self, session: str, name: str = "state") -> Snapshot | None:
         with self._open():

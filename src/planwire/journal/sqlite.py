@@ -10,7 +10,6 @@ A connection must not cross a fork. A journal that did says so instead of workin
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
@@ -21,10 +20,10 @@ from typing import Final, Self
 from planwire.errors import Conflict, JournalUnavailable
 from planwire.journal import sqlite_rows as rows
 from planwire.journal.codec import encode
-from planwire.journal.following import Bell, Look, follow
 from planwire.journal.group_commit import Append, GroupCommit, Outcome
+from planwire.journal.polling import Bell, Found, poll
 from planwire.journal.protocol import Followed, KnownSession, Snapshot, Stamped, Stop
-from planwire.journal.sqlite_errors import designed
+from planwire.journal.sqlite_errors import translate_errors
 from planwire.journal.sqlite_file import be_patient, connect, open_file, refuse_newer, transaction
 from planwire.model.events import Recorded
 
@@ -45,30 +44,22 @@ class SqliteJournal:
         self._bell = Bell()
         self._group = GroupCommit(self._commit)
         self._reading = Lock()
-        with designed(self.path):
+        with translate_errors(self.path):
             self._writer = open_file(self.path, patience)
             try:
-                self._guard = _Guard(self.path)
+                self._guard = _FileGuard(self.path)
                 self._reader = connect(self.path, patience, "ro")
             except BaseException:
                 self._writer.close()
                 raise
         self._transaction = transaction(self._writer, patience)
         self._patience = patience
-        self._known: dict[str, rows.Known] = {}  # where sessions end, for as long as nobody else has written
+        self._known: dict[str, rows.SessionEnd] = {}  # where sessions end, for as long as nobody else has written
         self._others: int | None = None
 
     def append(self, session: str, events: Sequence[Stamped], expected_seq: int | None = None) -> tuple[Recorded, ...]:
         self._check_process()
         return self._group.append(Append(session, encode(session, events), expected_seq))
-
-    def submit(
-        self, session: str, events: Sequence[Stamped], expected_seq: int | None = None
-    ) -> Future[tuple[Recorded, ...]]:
-        self._check_process()
-        future: Future[tuple[Recorded, ...]] = Future()
-        self._group.submit(Append(session, encode(session, events), expected_seq, future))
-        return future
 
     def read(self, session: str, after: int = 0, upto: int | None = None) -> Iterator[Recorded]:
         with self._reads() as reader:
@@ -95,7 +86,7 @@ class SqliteJournal:
         stop: Stop | None = None,
         timeout: float | None = None,
     ) -> Iterator[Followed]:
-        def look(position: int) -> Look | None:
+        def look(position: int) -> Found | None:
             try:
                 with self._reads() as reader:
                     last = rows.last_position(reader)
@@ -105,10 +96,10 @@ class SqliteJournal:
                     return None
                 raise
             found = rows.followed(page, self.path)
-            return Look(found, found[-1].position if found else max(last, position))
+            return Found(found, found[-1].position if found else max(last, position))
 
         begin = self.last_position() if after is None else max(after, 0)
-        return follow(look, self._guard.glance, self._bell, begin, stop, timeout)
+        return poll(look, self._guard.glance, self._bell, begin, stop, timeout)
 
     def snapshot(self, session: str, name: str = "state") -> Snapshot | None:
         with self._reads() as reader:
@@ -147,7 +138,6 @@ class SqliteJournal:
     def close(self) -> None:
         if self._owner != os.getpid():
             return
-        self._group.close()
         with self._group.turn, self._reading:
             self._guard.closed = True
             # The last one to go deletes the log, by its name. A reader can't, and so must be the last if that name
@@ -210,7 +200,7 @@ class SqliteJournal:
             )
 
 
-class _Guard(designed):
+class _FileGuard(translate_errors):
     """Around everything that is done with the file: it is open, it is still the same, and its errors are explained."""
 
     def __init__(self, path: Path) -> None:

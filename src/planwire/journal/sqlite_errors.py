@@ -7,7 +7,7 @@ from typing import Final
 
 from planwire.errors import DamagedJournal, JournalError, JournalUnavailable, NotAJournal
 
-__all__ = ["damaged", "designed", "not_a_journal"]
+__all__ = ["damaged", "not_a_journal", "translate_errors"]
 
 #: The statements are planwire's own and the schema is known, so an error in a statement means that the file is not what
 #: it was: SQLITE_ERROR and SQLITE_CONSTRAINT are damage. An error without a code is a text that is no text.
@@ -30,8 +30,8 @@ _TROUBLE: Final = {
 _PRIMARY: Final = 0xFF
 
 
-class designed:  # noqa: N801  (it is used like a function)
-    """Errors of SQLite and of the system in here come out as planwire's own."""
+class translate_errors:  # noqa: N801  (it is used like a function)
+    """A context that turns errors of SQLite and of the system into `JournalError`s that say what to do."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

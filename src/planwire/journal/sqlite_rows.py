@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 from zlib import crc32
 
-from planwire.journal.codec import Row, decode
+from planwire.journal.codec import EventRow, decode
 from planwire.journal.protocol import Followed, KnownSession, Snapshot
 from planwire.journal.sqlite_errors import damaged
 from planwire.model.events import Recorded
 
 __all__ = [
     "UNKNOWN",
-    "Known",
+    "SessionEnd",
     "delete_sessions",
     "find",
     "followed",
@@ -53,20 +53,20 @@ _KEEP = """INSERT INTO snapshots (session, name, seq, data) VALUES (?, ?, ?, ?) 
     SET seq = excluded.seq, data = excluded.data WHERE excluded.seq >= snapshots.seq"""
 
 
-class Known(NamedTuple):
+class SessionEnd(NamedTuple):
     """A session as this file knows it: the number that stands for it, and that of its last event."""
 
     number: int | None
     last: int
 
 
-UNKNOWN: Final = Known(None, 0)
+UNKNOWN: Final = SessionEnd(None, 0)
 
 
-def find(connection: sqlite3.Connection, session: str) -> Known:
+def find(connection: sqlite3.Connection, session: str) -> SessionEnd:
     query = "SELECT number, (SELECT max(seq) FROM events WHERE session = number) FROM sessions WHERE id = ?"
     found = connection.execute(query, (_bindable(session),)).fetchone()
-    return UNKNOWN if found is None else Known(found[0], found[1] or 0)
+    return UNKNOWN if found is None else SessionEnd(found[0], found[1] or 0)
 
 
 def last_position(connection: sqlite3.Connection) -> int:
@@ -79,8 +79,8 @@ def known_sessions(connection: sqlite3.Connection) -> list[KnownSession]:
 
 
 def insert(
-    connection: sqlite3.Connection, session: str, known: Known, rows: list[Row]
-) -> tuple[Known, tuple[Recorded, ...]]:
+    connection: sqlite3.Connection, session: str, known: SessionEnd, rows: list[EventRow]
+) -> tuple[SessionEnd, tuple[Recorded, ...]]:
     """Write the rows behind the last one of the session, which may be new."""
     number, last = known
     if number is None:
@@ -90,7 +90,7 @@ def insert(
         checksum = _checksum(session, seq, at, by, text.encode())
         connection.execute(_INSERT, (number, seq, at, by, text, checksum))
         written.append(Recorded(session, seq, at, by, event))
-    return Known(number, last + len(rows)), tuple(written)
+    return SessionEnd(number, last + len(rows)), tuple(written)
 
 
 def page_of_session(connection: sqlite3.Connection, number: int | None, after: int, last: int) -> list[Any]:

@@ -1,28 +1,28 @@
 """States folded from a journal, with snapshots: opening a long session costs its live state, not its history.
 
-A snapshot is a cache. One that can't be read, or that was folded by other rules, is as good as none, and one that can't
-be kept is done without.
+A snapshot is a cache. A view ignores one that it can't read or that other rules made, and does without one that the
+journal can't keep.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Final, Generic, Protocol, TypeVar
 
 import msgspec
 
 from planwire.errors import JournalUnavailable
-from planwire.journal.protocol import Journal
+from planwire.journal.protocol import Journal, require_journal
 from planwire.model.events import Recorded
 from planwire.model.fold import SessionState, fold
 
-__all__ = ["STATE", "View", "catch_up", "load_state", "state_at"]
+__all__ = ["STATE", "Folded", "View", "catch_up", "load_state", "read_on", "state_at"]
 
-#: A snapshot is kept whenever this many events more have been folded.
+#: A view keeps a snapshot whenever it has folded this many events more.
 EVENTS_PER_SNAPSHOT: Final = 256
 
 
 class Folded(Protocol):
-    """A state that knows its session, and the number of the last event in it."""
+    """Anything folded from a session's events: it knows its session, and the number of the last event in it."""
 
     @property
     def id(self) -> str: ...
@@ -34,11 +34,22 @@ class Folded(Protocol):
 _S = TypeVar("_S", bound=Folded)
 
 
-class View(Generic[_S]):
-    """Something that is folded from a session's events, one by one, and kept under a name of its own.
+def read_on(journal: Journal, folded: _S, begin: Callable[[], _S], take: Callable[[_S, Iterator[Recorded]], _S]) -> _S:
+    """Bring anything folded from where it is to now: `take` folds the events behind it.
 
-    `kind` is made of what msgspec can write and read again. `rules` counts the versions of `kind` and `fold`: raise it
-    whenever either gives another answer than before, and the snapshots that there are will be ignored.
+    A session that has fewer events than went into `folded` was forgotten and began anew; so does the fold, with what
+    `begin` gives. Everything that keeps up with a session does it here.
+    """
+    if journal.last_seq(folded.id) < folded.seq:
+        folded = begin()
+    return take(folded, journal.read(folded.id, folded.seq))
+
+
+class View(Generic[_S]):
+    """A fold of a session's events, one by one, which the journal keeps under a name of its own.
+
+    msgspec must be able to write and read `kind`. `rules` counts the versions of `kind` and `fold`: raise it whenever
+    either gives another answer than before, and the view ignores the snapshots that there are.
     """
 
     def __init__(
@@ -53,25 +64,34 @@ class View(Generic[_S]):
 
     def load(self, journal: Journal, session: str) -> _S:
         """The state now."""
-        return self._advance(journal, self._kept(journal, session) or self._begin(session))
+        require_journal(journal, f"open_journal({journal!r})")
+        begun = self._loaded(journal, session)
+        return self._advance(journal, begun, journal.read(session, begun.seq))
 
     def catch_up(self, journal: Journal, state: _S) -> _S:
-        """The state now, from an earlier one; from the beginning, if the session was forgotten and began anew."""
-        if journal.last_seq(state.id) < state.seq:
-            return self.load(journal, state.id)
-        return self._advance(journal, state)
+        """The state now, from an earlier one."""
+        return read_on(
+            journal,
+            state,
+            lambda: self._loaded(journal, state.id),
+            lambda known, events: self._advance(journal, known, events),
+        )
 
     def at(self, journal: Journal, session: str, seq: int) -> _S:
         """The state after the event with that number, or after the last one, if there are not as many."""
+        require_journal(journal, f"open_journal({journal!r})")
         kept = self._kept(journal, session)
         state = kept if kept and kept.seq <= seq else self._begin(session)
         for recorded in journal.read(session, state.seq, seq):
             state = self._fold(state, recorded)
         return state
 
-    def _advance(self, journal: Journal, state: _S) -> _S:
+    def _loaded(self, journal: Journal, session: str) -> _S:
+        return self._kept(journal, session) or self._begin(session)
+
+    def _advance(self, journal: Journal, state: _S, events: Iterator[Recorded]) -> _S:
         before = state.seq
-        for recorded in journal.read(state.id, before):
+        for recorded in events:
             state = self._fold(state, recorded)
         if state.seq // EVENTS_PER_SNAPSHOT > before // EVENTS_PER_SNAPSHOT:
             self._keep(journal, state)
@@ -92,7 +112,7 @@ class View(Generic[_S]):
             journal.keep_snapshot(state.id, state.seq, data, self._name)
 
 
-#: What is true of a session's plans: all that `fold` knows.
+#: All that `fold` knows of a session's plans.
 STATE: Final = View("state", SessionState, SessionState, fold, rules=2)
 
 
@@ -107,5 +127,5 @@ def catch_up(journal: Journal, state: SessionState) -> SessionState:
 
 
 def state_at(journal: Journal, session: str, seq: int) -> SessionState:
-    """The state of a session as it was after its event number `seq`."""
+    """The state of a session after its event number `seq`."""
     return STATE.at(journal, session, seq)

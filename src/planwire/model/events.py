@@ -115,7 +115,8 @@ class PlanSet(Struct, frozen=True, tag_field="event", tag="plan_set", omit_defau
 
 
 class PlanChanged(Struct, frozen=True, tag_field="event", tag="plan_changed", omit_defaults=True):
-    """A change to a plan instead of the plan again: a note, changes of steps, or both."""
+    """A change to a plan instead of the plan again: a note, changes of steps, or both. `summary` is only in old rows:
+    nothing writes it any more."""
 
     plan_id: PlanId
     note: str | None = None

@@ -1,8 +1,8 @@
-"""What waits to be written to the journal: bounded, and never in the way of those who put something in.
+"""The queue for the journal: bounded, and never in the way of those who put something in.
 
-When it is full the newest word on each thing (a plan, the end of a turn) takes the place of the one before, so that
-what is written in the end is the last state of everything. What was displaced is counted. A text that streams in is one
-thing that waits, however many pieces it comes in.
+When it is full, the newest word on each thing (a plan, the end of a turn) takes the place of the one before, so that
+the journal ends with the last state of everything, and the backlog counts what it displaced. A text that streams in
+takes one place, however many pieces it comes in.
 """
 
 from collections import deque
@@ -18,7 +18,7 @@ from planwire.relay.dedupe import extends
 
 __all__ = ["MOST_BYTES", "MOST_RECORDS", "Arrived", "Backlog"]
 
-#: Whichever is reached first. Plans of twenty steps make a burst of more than three hundred.
+#: Limits of a burst, whichever it meets first. Of plans with twenty steps, more than three hundred fit.
 MOST_RECORDS: Final = 500
 MOST_BYTES: Final = 700 * 1024
 
@@ -59,7 +59,7 @@ class Backlog:
                 self._append(item)
 
     def take(self, most_records: float = inf, most_bytes: float = inf) -> list[Arrived]:
-        """What waits, in order: all of it, or no more than that, but something if there is anything."""
+        """What waits, in order: all of it, or no more than that, but one if there is any."""
         items: list[Arrived] = []
         size = 0
         with self._lock:
@@ -77,11 +77,11 @@ class Backlog:
         return items
 
     def wait(self, seconds: float) -> bool:
-        """Wait until somebody says that there is something, or the time is up."""
+        """Wait for a `wake`, or until the time is up."""
         return self._filled.wait(seconds)
 
     def wake(self) -> None:
-        """There is something: end a wait that is going on, or the next one."""
+        """End a wait that is going on, or the next one."""
         if not self._filled.is_set():
             self._filled.set()
 
@@ -90,7 +90,7 @@ class Backlog:
             return len(self._line) + len(self._newest)
 
     def _drop_beginning(self, after: Record) -> None:
-        """What came last may be a text that has only gone on: then it would not be recorded anyway."""
+        """Drop the last record if it is a text that now goes on: nobody would write it anyway."""
         last = next(reversed(self._newest.values()), None) or (self._line[-1] if self._line else None)
         before = last.action if last else None
         if not (isinstance(before, Record) and before.streams and before.session == after.session):

@@ -1,14 +1,16 @@
-"""One agent session, for scripts, notebooks and threads: `PlanSession` without the waiting.
+"""One agent session, for scripts, notebooks and threads: `PlanSession` without an event loop.
 
-All of a session's logic is here. It holds a view of the journal (see `attached`) and no truth of its own.
+All of a session's logic is here. It holds a view of the journal (see `live_history`) and no truth of its own.
 """
 
 import os
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, Final, Self
+from threading import Event as Flag
+from time import monotonic
+from types import TracebackType
+from typing import Any, Final, Self, Unpack
+from weakref import finalize
 
 import msgspec
 
@@ -30,11 +32,20 @@ from planwire.chat.history import COMPACT, REBASE
 from planwire.chat.import_message import adopted
 from planwire.chat.retire import plan_messages
 from planwire.errors import BadMessage, FormatError, PlanwireError, ToolError
-from planwire.journal import Journal
+from planwire.journal import Journal, follower_of, open_journal
+from planwire.journal.protocol import require_journal
 from planwire.model.events import ContextCompacted, Event, MessageAdded, SessionOpened, TurnEnded
 from planwire.model.fold import SessionState
 from planwire.model.plan import Fields
-from planwire.session.live_history import AttachedHistory, JournalLike, opened
+from planwire.session.live_history import JournalLike, LiveHistory
+from planwire.session.options import (
+    Oversize,
+    ProviderFormat,
+    ProviderMessage,
+    ProviderTool,
+    SessionOptions,
+    check_options,
+)
 from planwire.tools.call import (
     OVERSIZE,
     TRUNCATE,
@@ -51,21 +62,21 @@ from planwire.tools.schemas import BODY_CAP, GET_PLAN, SET_PLAN, tool_schemas
 
 __all__ = ["Answer", "BlockingPlanSession"]
 
-#: How long a call waits for a review before it says that it is still waiting: clients give up after 60 seconds or so.
+#: Seconds that a call waits for a review before it says that it is still waiting: clients give up after 60 or so.
 WAIT_SECONDS: Final = 25.0
-#: How often it tries to say that it waits, where others write all the time.
+#: How often a call tries to write down that it waits, where others write all the time.
 ASKING_TRIES: Final = 3
-#: How large a file may be of which only the head is kept: bytes.
+#: The largest file, in bytes, of which `oversize="truncate"` keeps the beginning.
 FILE_CAP: Final = 4 * BODY_CAP
 _UNNAMED: Final = "new"
 
 
 class BlockingPlanSession:
-    """A session: journal, tools and context. It may be used from several threads.
+    """A session: journal, tools and context. Several threads may use one.
 
-    `format` is the provider format of the messages; `by` who the session writes as; `folders` where plans may be read
-    from files; `oversize="truncate"` cuts a plan's text or a note that is too large instead of refusing it;
-    `wait_seconds` is how long a call may wait for a review.
+    Give it an open journal, or let `open` open one. `format` is the provider format of the messages; `by` the name that
+    the session writes under; `folders` where plans may be read from files; `oversize="truncate"` cuts a plan's text or
+    a note that is too large instead of refusing it; `wait_seconds` is how long a call may wait for a review.
     """
 
     def __init__(
@@ -73,17 +84,19 @@ class BlockingPlanSession:
         journal: Journal,
         session_id: str,
         *,
-        format: str = "openai-chat",
+        format: ProviderFormat = "openai-chat",
         by: str = "agent",
         folders: Iterable[str | Path] | str | Path = (),
-        oversize: str = "error",
+        oversize: Oversize = "error",
         mode: str = "",
         about: SessionOpened | None = None,
         wait_seconds: float = WAIT_SECONDS,
     ) -> None:
+        require_journal(journal, f"{type(self).__name__}.open({journal!r}, …)")
         self.wait_seconds = wait_seconds
         self.id = session_id
         self.journal = journal
+        self._let_go: Callable[[], object] = _nothing
         self._format = chat_format(format)
         self._folders = (folders,) if isinstance(folders, str | os.PathLike) else tuple(folders)
         if oversize not in OVERSIZE:
@@ -91,25 +104,46 @@ class BlockingPlanSession:
             raise ToolError("unknown_option", f"oversize can't be {oversize!r}: use one of {known}", f"use {known}")
         self._oversize = oversize
         self._mode = mode
-        self._view = AttachedHistory(journal, session_id, self._format, by)
+        self._view = LiveHistory(journal, session_id, self._format, by)
         self._is_new_here = bool(self.state.live())
         self._told = Told(self.state)
         if about is not None:
             self.describe(about)
 
     @classmethod
-    @contextmanager
-    def open(cls, journal: JournalLike, session_id: str, **options: Any) -> Iterator[Self]:
-        """A session in a journal, or in the one that a URL or a path names; that one is closed again at the end."""
-        with opened(journal) as found:
-            yield cls(found, session_id, **options)
+    def open(cls, journal: JournalLike, session_id: str, **options: Unpack[SessionOptions]) -> Self:
+        """A session in a journal, or in the one that a URL or a path names. `with`, or `close`, closes that one again;
+        if both are forgotten, it closes when nothing uses the session any more."""
+        check_options(options)
+        if not (journal is None or isinstance(journal, str | os.PathLike)):
+            return cls(journal, session_id, **options)
+        opened = open_journal(journal)
+        try:
+            session = cls(opened, session_id, **options)
+        except BaseException:
+            opened.close()
+            raise
+        session._let_go = finalize(session, opened.close)
+        return session
+
+    def close(self) -> None:
+        """Close the journal, if `open` opened it. A second call does nothing."""
+        self._let_go()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
 
     @property
     def state(self) -> SessionState:
-        """The session as it was known last. It is a value: it never changes, the next one does."""
+        """The session as of the last event that it read. A value: it never changes, the next one does."""
         return self._view.state
 
-    def tools(self) -> list[Fields]:
+    def tools(self) -> list[ProviderTool]:
         """The plan tools, as the provider's API takes them."""
         return tool_schemas(self._format.name)
 
@@ -117,19 +151,25 @@ class BlockingPlanSession:
         """Answer a call of a plan tool. Whatever is wrong with it is part of the answer: a model can act on that."""
         since = self.state.seq
         answer = self.call_now(name, arguments, since)
+        if not answer.is_waiting:
+            return answer
+        deadline, news = monotonic() + self.wait_seconds, Flag()
         try:
-            if answer.is_waiting:
-                news = self.journal.follow(session=self.id, stop=_Deadline(self.wait_seconds))
-                answer = self.call_now(name, arguments, since)
-                while answer.is_waiting and next(news, None):
-                    answer = self.call_now(name, arguments, since)
+            unsubscribe = follower_of(self.journal).subscribe(lambda _: news.set(), self.id, lambda _: news.set())
         except PlanwireError as error:
             return Answer(failure(error))
-        return answer
+        try:
+            while True:
+                news.clear()
+                answer = self.call_now(name, arguments, since)
+                if not answer.is_waiting or not news.wait(max(0.0, deadline - monotonic())):
+                    return answer
+        finally:
+            unsubscribe()
 
     def call_now(self, name: str, arguments: Any = None, since: int | None = None) -> Answer:
-        """Answer a call without waiting: one that would have to wait is answered with `still_waiting`. `since` is the
-        event that the session was at when the waiting began."""
+        """Answer a call without waiting: with `still_waiting`, if it would have to. `since` is the event at which the
+        waiting began."""
         try:
             return Answer(self._call(name, decoded(arguments), self.state.seq if since is None else since))
         except PlanwireError as error:
@@ -139,34 +179,34 @@ class BlockingPlanSession:
         """Write down what is known of the session, if it is news."""
         self._view.write(lambda state: () if _knows(state, about) else (about,))
 
-    def pending(self) -> list[Fields]:
+    def pending(self) -> list[ProviderMessage]:
         """For those who keep their own history: the messages to append now, at a point where no call is open.
 
-        The first time in a session that has a past it is `recap`, since nobody knows what that history holds.
+        The first call in a session that has a past gives its `recap`: who knows what that history holds?
         """
         with self._view.lock:
             self._view.read_on()
             if self._is_new_here:
                 return self.recap()
             self._told.tell(self.state)
-            return [self._format.context(block(message)) for message in self._view.take_untold()]
+            return [self._format.context(block(message)) for message in self._view.take_unsent()]
 
-    def recap(self) -> list[Fields]:
+    def recap(self) -> list[ProviderMessage]:
         """For those who keep their own history: what to put first once they compacted it. The plans as they are now."""
         with self._view.lock:
             self._view.read_on()
             self._is_new_here = False
-            self._view.take_untold()
+            self._view.take_unsent()
             self._told.tell(self.state)
             return [self._format.context(block(message)) for message in self._merged("recap")]
 
     def add(self, *messages: Any) -> None:
-        """Put messages into the chat, as the provider gave them or will be given them."""
+        """Put messages into the chat, as the provider gives and takes them."""
         for message in messages:
             self._add(message)
 
-    def context(self) -> list[Fields]:
-        """The messages to send to the provider. Calls that nobody answered are cancelled for good by asking."""
+    def context(self) -> list[ProviderMessage]:
+        """The messages to send to the provider. Asking cancels, for good, the calls that have no answer."""
         with self._view.lock:
             self._view.read_on()
             self._check_format(self.state)
@@ -190,7 +230,7 @@ class BlockingPlanSession:
     ) -> Compaction:
         """Make the context fit a budget of tokens. Plans and their changes stay as they are.
 
-        Nothing else waits while `summarise` works: what is added meanwhile comes behind.
+        Nothing else waits while `summarise` works: messages that come meanwhile stand behind.
         """
         while True:
             with self._view.lock:
@@ -201,7 +241,7 @@ class BlockingPlanSession:
                 return result
 
     def rebase(self) -> None:
-        """Fold every plan and the changes since it was set into one message, at the end of the context."""
+        """Fold every plan and all its changes into one message, at the end of the context."""
 
         def prepare(state: SessionState) -> Sequence[Event]:
             stream = self._view.stream.messages
@@ -216,7 +256,7 @@ class BlockingPlanSession:
         self._view.write(prepare)
 
     def end_turn(self, stop_reason: str = "end_turn") -> None:
-        """Say that the agent stopped: what is still in progress is shown as stopped, not as running."""
+        """Say that the agent stopped: steps still in progress then show as stopped, not as running."""
         self._view.write(lambda state: () if state.stopped == stop_reason else (TurnEnded(stop_reason),))
 
     def refresh(self) -> SessionState:
@@ -224,7 +264,7 @@ class BlockingPlanSession:
         return self._view.read_on()
 
     def on_change(self, listener: Callable[[], None]) -> Callable[[], None]:
-        """Call a function after every event that comes in, from whichever thread it does. Returns how to stop that."""
+        """Call a function after every event that comes in, from whichever thread brings it. Returns how to end that."""
         return self._view.on_change(listener)
 
     def _call(self, name: str, arguments: Any, since: int) -> Fields:
@@ -295,7 +335,7 @@ class BlockingPlanSession:
             )
 
     def _compacted(self, result: Compaction, seen: set[str], before: int) -> bool:
-        """Write a compaction down, unless the chat was compacted by someone else meanwhile."""
+        """Write a compaction down, unless someone else compacted the chat meanwhile."""
         was_first = True
 
         def prepare(state: SessionState) -> Sequence[Event]:
@@ -315,16 +355,6 @@ class BlockingPlanSession:
         return [merged_plan(record, f"{name}-{number}") for number, record in enumerate(plans, start=1)]
 
 
-class _Deadline:
-    """Ends a follower when its time is over, however much there is to follow."""
-
-    def __init__(self, seconds: float) -> None:
-        self._end = time.monotonic() + seconds
-
-    def is_set(self) -> bool:
-        return time.monotonic() >= self._end
-
-
 def _added(message: Ordinary) -> MessageAdded:
     fields = write_message(message)
     del fields["message_id"]
@@ -334,3 +364,7 @@ def _added(message: Ordinary) -> MessageAdded:
 def _knows(state: SessionState, about: SessionOpened) -> bool:
     known = state.opened or SessionOpened()
     return all(word in (None, getattr(known, name)) for name, word in msgspec.structs.asdict(about).items())
+
+
+def _nothing() -> None:
+    """Let go of nothing: the journal is the caller's."""

@@ -1,6 +1,6 @@
-"""Clients that are told of a session's plans while they change.
+"""Clients that hear of a session's plans while they change.
 
-A peer is a dialect and a way to send a line. What it is told depends on the newest state alone: a client that reads
+A peer is a dialect and a way to send a line. What it hears next depends on the newest state alone: a client that reads
 slowly misses states in between and never the last one, and nothing piles up for it.
 """
 
@@ -17,7 +17,7 @@ from planwire.acp.write import write_update
 from planwire.model.fold import PLANWIRE, SessionState
 from planwire.model.plan import Plan, PlanId
 
-__all__ = ["Peer", "PeerLike", "Teller"]
+__all__ = ["ClientSync", "Peer", "PeerLike"]
 
 
 class PeerLike(Protocol):
@@ -31,34 +31,35 @@ class PeerLike(Protocol):
 
 
 class Peer(Struct, frozen=True):
-    """A client: its dialect, as `negotiate` found it, and how a line (without a line feed) is sent to it."""
+    """A client: its dialect, as `negotiate` found it, and a coroutine function that sends it a line (without a line
+    feed)."""
 
     dialect: Dialect
     send: Callable[[bytes], Awaitable[None]]
 
 
-class Teller:
-    """What a client was told of one session, and so what it has to be told next. `session` is the client's id of it."""
+class ClientSync:
+    """What a client knows of one session, and so what it has to hear next. `session` is the client's id of it."""
 
     def __init__(self, dialect: Dialect, session: str) -> None:
         self._dialect = dialect
         self._session = session
-        self._told: dict[PlanId, Plan] = {}
+        self._known: dict[PlanId, Plan] = {}
         self._fallback = Fallback()
 
     def next_lines(self, state: SessionState) -> list[bytes]:
-        """The lines about the first plan that is not as it was told. None are left when the client knows it all.
+        """The lines about the first plan that differs from what the client knows; none, once it knows all.
 
         Plans that an agent reports over ACP are its own to send.
         """
         plans = {plan_id: record.state.plan for plan_id, record in state.live().items() if record.owner == PLANWIRE}
         for plan_id, plan in plans.items():
-            if self._told.get(plan_id) != plan:
-                self._told[plan_id] = plan
+            if self._known.get(plan_id) != plan:
+                self._known[plan_id] = plan
                 if lines := self._put(plan):
                     return lines
-        for plan_id in [known for known in self._told if known not in plans]:
-            del self._told[plan_id]
+        for plan_id in [known for known in self._known if known not in plans]:
+            del self._known[plan_id]
             if lines := self._remove(plan_id):
                 return lines
         return []

@@ -4,31 +4,37 @@
         reply = await ask(messages + await plans.pending(), tools=plans.tools())
         result = await plans.call(name, arguments)
 
-The work is done by `BlockingPlanSession`, in threads: the event loop never waits for a disk.
+`BlockingPlanSession` does the work, in the threads of a pool that all sessions share: the event loop never waits for a
+disk. A session has no thread of its own; one follower a journal wakes it when others write.
 """
 
 import asyncio
 import inspect
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Awaitable, Callable, Generator, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
 from threading import Event as Flag
-from threading import Thread
-from typing import Any, Final, Self
+from types import TracebackType
+from typing import Any, Final, Generic, Never, Self, TypeVar, Unpack
 
 from planwire.chat import Compaction, about_tokens
 from planwire.chat.compact import TAIL, Counter
 from planwire.errors import JournalError
-from planwire.model.events import SessionOpened
+from planwire.journal import follower_of
+from planwire.model.events import Recorded, SessionOpened
 from planwire.model.fold import SessionState
 from planwire.model.plan import Fields
 from planwire.session.blocking import Answer, BlockingPlanSession
-from planwire.session.client_sync import PeerLike, Teller
-from planwire.session.live_history import JournalLike, opened
+from planwire.session.client_sync import PeerLike
+from planwire.session.live_history import JournalLike
+from planwire.session.options import ProviderMessage, ProviderTool, SessionOptions, check_options
+from planwire.session.peer_connection import PeerConnection
+from planwire.session.pool import in_pool, in_thread_of_its_own, start_in_pool
 
-__all__ = ["Connection", "PlanSession"]
+__all__ = ["Opening", "PlanSession"]
 
-#: How long closing a session waits for clients that are still being told.
+#: Seconds that closing a session waits for clients that still have lines to get.
 PARTING_SECONDS: Final = 2.0
 
 Summarise = Callable[[Sequence[Fields]], str | Awaitable[str]]
@@ -37,31 +43,42 @@ _log = logging.getLogger("planwire")
 
 
 class PlanSession:
-    """An agent session. Open it with `PlanSession.open`; every method may be awaited by several tasks at once."""
+    """An agent session. Open it with `PlanSession.open`; several tasks may await its methods at once."""
 
-    def __init__(self, blocking: BlockingPlanSession) -> None:
+    def __init__(self, blocking: BlockingPlanSession, *_: Never, **__: Never) -> None:
+        if not isinstance(blocking, BlockingPlanSession):
+            raise TypeError(f"a session on an event loop is opened there: use PlanSession.open({blocking!r}, …)")
         self._blocking = blocking
-        self._connections: list[Connection] = []
-        self._follower: _Follower | None = None
+        self._connections: list[PeerConnection] = []
+        self._subscription: Future[Callable[[], None]] | None = None
+        self._is_due = self._is_closed = False
 
     @classmethod
-    @asynccontextmanager
-    async def open(cls, journal: JournalLike, session_id: str, **options: Any) -> AsyncIterator[Self]:
-        """A session in a journal, or in the one that a URL or a path names.
+    def open(cls, journal: JournalLike, session_id: str, **options: Unpack[SessionOptions]) -> "Opening[Self]":
+        """A session in a journal, or in the one that a URL or a path names: `async with` it, or `await` it and `close`
+        it later."""
+        check_options(options)
+        return Opening(cls, journal, session_id, options)
 
-        The options are those of `BlockingPlanSession`: `format`, `by`, `folders`, `oversize`, `mode`, `about`,
-        `wait_seconds`.
-        """
-        source = opened(journal)
-        found = await asyncio.to_thread(source.__enter__)
-        try:
-            session = cls(await asyncio.to_thread(BlockingPlanSession, found, session_id, **options))
-            try:
-                yield session
-            finally:
-                await session._close()
-        finally:
-            await asyncio.to_thread(source.__exit__, None, None, None)
+    async def close(self) -> None:
+        """Tell the clients what they do not know yet, let them go, and close the journal if `open` opened it. A second
+        call does nothing."""
+        self._is_closed = True
+        if self._subscription is not None:
+            (await asyncio.wrap_future(self._subscription))()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self.flush(), PARTING_SECONDS)
+        for connection in self._connections:
+            await connection.close()
+        await in_pool(self._blocking.close)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
 
     @property
     def id(self) -> str:
@@ -69,10 +86,10 @@ class PlanSession:
 
     @property
     def state(self) -> SessionState:
-        """The session as it was known last. It is a value: it never changes, the next one does."""
+        """The session as of the last event that it read. A value: it never changes, the next one does."""
         return self._blocking.state
 
-    def tools(self) -> list[Fields]:
+    def tools(self) -> list[ProviderTool]:
         """The plan tools, as the provider's API takes them."""
         return self._blocking.tools()
 
@@ -82,7 +99,7 @@ class PlanSession:
         since = self.state.seq
         while True:
             seq = self.state.seq
-            answer = await asyncio.to_thread(self._blocking.call_now, name, arguments, since)
+            answer = await in_pool(self._blocking.call_now, name, arguments, since)
             if not answer.is_waiting:
                 return answer
             try:
@@ -93,27 +110,27 @@ class PlanSession:
 
     async def describe(self, about: SessionOpened) -> None:
         """Write down what is known of the session, if it is news."""
-        await asyncio.to_thread(self._blocking.describe, about)
+        await in_pool(self._blocking.describe, about)
 
-    async def pending(self) -> list[Fields]:
+    async def pending(self) -> list[ProviderMessage]:
         """For those who keep their own history: the messages to append now, at a point where no call is open."""
-        return await asyncio.to_thread(self._blocking.pending)
+        return await in_pool(self._blocking.pending)
 
-    async def recap(self) -> list[Fields]:
+    async def recap(self) -> list[ProviderMessage]:
         """For those who keep their own history: what to put first once they compacted it."""
-        return await asyncio.to_thread(self._blocking.recap)
+        return await in_pool(self._blocking.recap)
 
     async def add(self, *messages: Any) -> None:
-        """Put messages into the chat, as the provider gave them or will be given them."""
-        await asyncio.to_thread(self._blocking.add, *messages)
+        """Put messages into the chat, as the provider gives and takes them."""
+        await in_pool(self._blocking.add, *messages)
 
-    async def context(self) -> list[Fields]:
-        """The messages to send to the provider. Calls that nobody answered are cancelled for good by asking."""
-        return await asyncio.to_thread(self._blocking.context)
+    async def context(self) -> list[ProviderMessage]:
+        """The messages to send to the provider. Asking cancels, for good, the calls that have no answer."""
+        return await in_pool(self._blocking.context)
 
     async def export(self) -> bytes:
         """The chat as a JSON list of messages in their stored shapes."""
-        return await asyncio.to_thread(self._blocking.export)
+        return await in_pool(self._blocking.export)
 
     async def compact(
         self,
@@ -139,7 +156,7 @@ class PlanSession:
             return asyncio.run_coroutine_threadsafe(ask(messages), loop).result()
 
         try:
-            return await asyncio.to_thread(
+            return await (in_thread_of_its_own if summarise else in_pool)(
                 self._blocking.compact,
                 budget,
                 tail=tail,
@@ -154,16 +171,16 @@ class PlanSession:
             raise
 
     async def rebase(self) -> None:
-        """Fold every plan and the changes since it was set into one message, at the end of the context."""
-        await asyncio.to_thread(self._blocking.rebase)
+        """Fold every plan and all its changes into one message, at the end of the context."""
+        await in_pool(self._blocking.rebase)
 
     async def end_turn(self, stop_reason: str = "end_turn") -> None:
-        """Say that the agent stopped: what is still in progress is shown as stopped, not as running."""
-        await asyncio.to_thread(self._blocking.end_turn, stop_reason)
+        """Say that the agent stopped: steps still in progress then show as stopped, not as running."""
+        await in_pool(self._blocking.end_turn, stop_reason)
 
     async def refresh(self) -> SessionState:
         """The session as it is now, whoever changed it."""
-        return await asyncio.to_thread(self._blocking.refresh)
+        return await in_pool(self._blocking.refresh)
 
     async def changed(self, seq: int) -> SessionState:
         """Wait until the session is elsewhere than at its event number `seq`, whoever brought it there."""
@@ -183,11 +200,11 @@ class PlanSession:
         finally:
             ignore()
 
-    def connect(self, peer: PeerLike, session_id: str | None = None) -> "Connection":
+    def connect(self, peer: PeerLike, session_id: str | None = None) -> PeerConnection:
         """Tell a client of every change from now on, and of the plans that there are: complete, in order, the newest
         state if it is slow. `session_id` is the client's id of the session, if it has another one."""
         self._follow()
-        connection = Connection(self._blocking, peer, session_id or self.id)
+        connection = PeerConnection(self._blocking, peer, session_id or self.id)
         self._connections.append(connection)
         return connection
 
@@ -197,95 +214,67 @@ class PlanSession:
             await connection.flush()
 
     def _follow(self) -> None:
-        if self._follower is None:
-            self._follower = _Follower(self._blocking)
+        """Hear of what others write from now on. Subscribing reads the journal, so the pool does it."""
+        if self._subscription is None:
+            self._subscription = start_in_pool(self._subscribe)
 
-    async def _close(self) -> None:
-        if self._follower is not None:
-            await asyncio.to_thread(self._follower.stop)
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self.flush(), PARTING_SECONDS)
-        for connection in self._connections:
-            await connection.close()
-
-
-class Connection:
-    """A client that is being told. `error` is why that ended, if it did."""
-
-    def __init__(self, blocking: BlockingPlanSession, peer: PeerLike, session_id: str) -> None:
-        self.error: Exception | None = None
-        self._blocking = blocking
-        self._peer = peer
-        self._teller = Teller(peer.dialect, session_id)
-        self._news = asyncio.Event()
-        self._knows_all = asyncio.Event()
-        self._loop = asyncio.get_running_loop()
-        self._ignore = blocking.on_change(self._call)
-        self._task = self._loop.create_task(self._tell(), name=f"planwire peer of {session_id}")
-
-    async def flush(self) -> None:
-        """Wait until the client knows the newest state, or is gone."""
-        await asyncio.sleep(0)  # news that a thread left for the loop comes first
-        await self._knows_all.wait()
-
-    async def close(self) -> None:
-        """Tell this client nothing more."""
-        self._ignore()
-        self._ignore = _nothing
-        self._task.cancel()
-        await asyncio.wait([self._task])
-        self._knows_all.set()
-
-    def _call(self) -> None:
-        """From any thread. A loop that is closed has no clients any more."""
-        with suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(self._hear)
-
-    def _hear(self) -> None:
-        if not self._task.done():
-            self._knows_all.clear()
-            self._news.set()
-
-    async def _tell(self) -> None:
+    def _subscribe(self) -> Callable[[], None]:
         try:
-            while True:
-                self._news.clear()
-                while lines := self._teller.next_lines(self._blocking.state):
-                    for line in lines:
-                        await self._peer.send(line)
-                if not self._news.is_set():
-                    self._knows_all.set()
-                await self._news.wait()
-        except Exception as error:
-            self.error = error
-            _log.warning("a client of session %s is gone: %s", self._blocking.id, error)
-        finally:
-            self._knows_all.set()
-
-
-class _Follower:
-    """Takes in what others write to a session, so that its clients hear of it at once."""
-
-    def __init__(self, blocking: BlockingPlanSession) -> None:
-        self._stop = Flag()
-        self._blocking = blocking
-        self._thread = Thread(target=self._follow, name="planwire-follower", daemon=True)
-        self._thread.start()
-
-    def stop(self) -> None:
-        self._stop.set()
-        self._thread.join()
-
-    def _follow(self) -> None:
-        blocking = self._blocking
-        try:
-            events = blocking.journal.follow(session=blocking.id, stop=self._stop)
-            blocking.refresh()  # what came before it began to listen
-            for followed in events:
-                if followed.recorded.seq > blocking.state.seq:
-                    blocking.refresh()
+            unsubscribe = follower_of(self._blocking.journal).subscribe(self._hear, self.id, self._warn)
         except JournalError as error:
-            _log.warning("changes that others make to session %s are not heard of any more: %s", blocking.id, error)
+            self._warn(error)
+            return _nothing
+        self._refresh()  # what came before
+        return unsubscribe
+
+    def _hear(self, recorded: Recorded) -> None:
+        """In the follower's thread, which others wait for: the pool does the reading, once for many events."""
+        is_news = recorded.seq > self.state.seq or recorded.seq == 1  # 1: it may have been forgotten, and begun anew
+        if is_news and not self._is_due:
+            self._is_due = True
+            start_in_pool(self._refresh)
+
+    def _refresh(self) -> None:
+        self._is_due = False
+        try:
+            if not self._is_closed:
+                self._blocking.refresh()
+        except JournalError as error:
+            self._warn(error)
+
+    def _warn(self, trouble: JournalError | None) -> None:
+        if trouble is not None and not self._is_closed:
+            _log.warning("changes that others make to session %s are not heard of: %s", self.id, trouble)
+
+
+_P = TypeVar("_P", bound=PlanSession)
+
+
+class Opening(Generic[_P]):
+    """A session about to open: `async with` closes it again, `await` leaves that to its `close`."""
+
+    def __init__(self, kind: type[_P], journal: JournalLike, session_id: str, options: SessionOptions) -> None:
+        self._kind = kind
+        self._journal = journal
+        self._session_id = session_id
+        self._options = options
+        self._session: _P | None = None
+
+    def __await__(self) -> Generator[Any, None, _P]:
+        return self._open().__await__()
+
+    async def __aenter__(self) -> _P:
+        self._session = await self._open()
+        return self._session
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._session is not None:
+            await self._session.close()
+
+    async def _open(self) -> _P:
+        return self._kind(await in_pool(BlockingPlanSession.open, self._journal, self._session_id, **self._options))
 
 
 async def _text(summarise: Summarise, messages: Sequence[Fields]) -> str:
@@ -294,4 +283,4 @@ async def _text(summarise: Summarise, messages: Sequence[Fields]) -> str:
 
 
 def _nothing() -> None:
-    """There is nothing to stop any more."""
+    """There is nothing to end."""

@@ -14,7 +14,7 @@ from planwire.model.events import AddStep
 from planwire.model.fold import AGENT, PlanRecord, SessionState
 from planwire.model.plan import PlanId
 from planwire.readmodel.plain_text import one_line
-from planwire.session.steering import MovedOn
+from planwire.session.moved_on import MovedOn
 from planwire.terminal.conflict_lines import moved_texts
 from planwire.terminal.deeds import BACK, CHANGE, RUN, Deed
 from planwire.terminal.dialogs import Answer, DecisionDialog, WordsDialog

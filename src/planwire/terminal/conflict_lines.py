@@ -8,7 +8,7 @@ from rich.text import Text
 from planwire.acp.board import PlanChange
 from planwire.model.diff import compare
 from planwire.readmodel.plain_text import one_line
-from planwire.session.steering import MovedOn
+from planwire.session.moved_on import MovedOn
 from planwire.terminal.differences import plan_difference_lines
 from planwire.terminal.history_lines import word_text
 

@@ -13,7 +13,8 @@ from planwire.journal import Journal
 from planwire.model.events import Event, PlanReviewed
 from planwire.model.fold import SessionState
 from planwire.model.plan import PlanId
-from planwire.session.steering import MovedOn, steer
+from planwire.session.moved_on import MovedOn
+from planwire.session.writer import steer
 from planwire.steering.commands import withdraw
 from planwire.terminal.deeds import BACK, Deed
 

@@ -3,7 +3,7 @@
 from typing import Final
 
 from planwire.readmodel.history import Moment
-from planwire.session.steering import MovedOn
+from planwire.session.moved_on import MovedOn
 from planwire.web.difference import difference_view
 from planwire.web.history_page import moment_words
 from planwire.web.html import EMPTY, Html, el

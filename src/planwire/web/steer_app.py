@@ -22,7 +22,8 @@ from planwire.model.events import Event, PlanChanged
 from planwire.model.fold import AGENT, PlanRecord, SessionState
 from planwire.model.plan import PlanId
 from planwire.readmodel.sessions import Session
-from planwire.session.steering import MovedOn, steer
+from planwire.session.moved_on import MovedOn
+from planwire.session.writer import steer
 from planwire.web.conflict_view import TOLD, WORDS, moved_view
 from planwire.web.hub import Hub
 from planwire.web.json_views import moment_json

@@ -9,7 +9,7 @@ from planwire.errors import PlanError
 from planwire.model.events import COMMENTED, AddStep, Comment, Event, MoveStep, StepChange
 from planwire.model.fold import PlanRecord, Review, SessionState
 from planwire.model.plan import PlanId
-from planwire.session.steering import USER
+from planwire.session.writer import USER
 from planwire.steering.commands import change, review, withdraw
 
 __all__ = ["AlreadyThere", "ChangesWanted", "ReviewWanted", "Wanted", "WithdrawalWanted", "read_wanted"]

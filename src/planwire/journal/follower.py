@@ -1,0 +1,148 @@
+"""Keeping up with a journal: one thread a journal, however many want to know.
+
+    unsubscribe = follower_of(journal).subscribe(hear, session="session-1")
+    …                                                       # now catch up: `hear` gets all that comes after
+    unsubscribe()
+
+Any number of sessions, boards and waiting calls share the thread of one `Follower`, which begins with the first
+subscriber and ends with the last one, or with the journal. A subscriber must bear to hear an event that it knows:
+it subscribes first and catches up then, so that no event falls between the two, and an event comes again after
+trouble. It must not make the others wait either: a subscriber with long work leaves it to a thread of its own.
+
+Trouble has three degrees. A journal that is unavailable is tried again, from the event where that began. An event that
+can't be read (one damaged row would otherwise deafen every session of the journal) is left behind: every subscriber
+hears of the trouble and may look for itself, and following goes on after it. A subscriber that raises any other
+`JournalError` hears that, and nothing more.
+"""
+
+from collections.abc import Callable
+from contextlib import suppress
+from threading import Event, Lock, Thread
+from typing import Final
+from weakref import WeakKeyDictionary, ref
+
+from planwire.errors import JournalError, JournalUnavailable
+from planwire.journal.protocol import Journal
+from planwire.model.events import Recorded
+
+__all__ = ["Follower", "Unsubscribe", "follower_of"]
+
+#: Seconds until the follower tries a journal again that was unavailable.
+RETRY: Final = 1.0
+
+Unsubscribe = Callable[[], None]
+
+
+class _Subscriber:
+    """Who wants to hear: of one session, or of all. `trouble` gets an error, and None once it is over."""
+
+    __slots__ = ("hear", "session", "trouble")
+
+    def __init__(
+        self,
+        hear: Callable[[Recorded], None],
+        session: str | None,
+        trouble: Callable[[JournalError | None], None] | None,
+    ) -> None:
+        self.hear = hear
+        self.session = session
+        self.trouble = trouble or _ignore
+
+
+class Follower:
+    """The subscribers of one journal, and the thread that wakes them. `follower_of` makes it."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = ref(journal)
+        self._lock = Lock()
+        self._subscribers: tuple[_Subscriber, ...] = ()  # replaced as a whole: the thread takes it as it finds it
+        self._stop = Event()
+
+    def subscribe(
+        self,
+        hear: Callable[[Recorded], None],
+        session: str | None = None,
+        trouble: Callable[[JournalError | None], None] | None = None,
+    ) -> Unsubscribe:
+        """Call `hear` with every event that anyone writes from now on, to one session or to all. Returns how to end
+        that; a call that is under way may still finish."""
+        subscriber = _Subscriber(hear, session, trouble)
+        with self._lock:
+            if not self._subscribers:
+                journal = self._journal()
+                assert journal is not None, "the caller has it"
+                self._stop = Event()
+                task = (journal, journal.last_position(), self._stop)
+                Thread(target=self._run, args=task, name="planwire-follower", daemon=True).start()
+            self._subscribers = (*self._subscribers, subscriber)
+        return lambda: self._drop(subscriber)
+
+    def _drop(self, subscriber: _Subscriber) -> None:
+        with self._lock:
+            self._subscribers = tuple(each for each in self._subscribers if each is not subscriber)
+            if not self._subscribers:
+                self._stop.set()
+
+    # -- the thread
+
+    def _run(self, journal: Journal, position: int, stop: Event) -> None:
+        is_troubled = False
+        while not stop.is_set():
+            try:
+                if is_troubled:
+                    journal.last_position()
+                    self._tell(None)
+                    is_troubled = False
+                for followed in journal.follow(position, stop=stop):
+                    self._hand_out(followed.recorded)
+                    position = followed.position
+                if not stop.is_set():
+                    self._end(stop)
+                    return
+            except JournalUnavailable as error:
+                is_troubled = True
+                self._tell(error)
+                stop.wait(RETRY)
+            except JournalError as error:
+                self._tell(error)
+                with suppress(JournalUnavailable):  # then the next round meets it
+                    position = journal.last_position()
+
+    def _hand_out(self, recorded: Recorded) -> None:
+        for subscriber in self._subscribers:
+            if subscriber.session in (None, recorded.session):
+                try:
+                    subscriber.hear(recorded)
+                except JournalUnavailable:
+                    raise
+                except JournalError as error:
+                    subscriber.trouble(error)
+                    self._drop(subscriber)
+
+    def _tell(self, trouble: JournalError | None) -> None:
+        for subscriber in self._subscribers:
+            subscriber.trouble(trouble)
+
+    def _end(self, stop: Event) -> None:
+        """The journal closed."""
+        self._tell(JournalUnavailable("the journal was closed: open it again"))
+        with self._lock:
+            if stop is self._stop:
+                self._subscribers = ()
+
+
+_followers: "WeakKeyDictionary[Journal, Follower]" = WeakKeyDictionary()
+_making: Final = Lock()
+
+
+def follower_of(journal: Journal) -> Follower:
+    """The one follower of a journal. It lives as long as the journal does."""
+    with _making:
+        found = _followers.get(journal)
+        if found is None:
+            found = _followers[journal] = Follower(journal)
+        return found
+
+
+def _ignore(trouble: JournalError | None) -> None:
+    """Trouble that a subscriber need not hear of."""

@@ -1,0 +1,144 @@
+"""The sessions of one connection in their journal: found, written after whatever others wrote, and told to the policy.
+
+This is the half of the recorder that knows what to write. When to write, and what to do about a journal that fails, is
+the other half's business (`recorder`).
+"""
+
+from collections.abc import Callable
+from time import time_ns
+from typing import Final, assert_never
+
+from planwire.errors import UnstorableEvent
+from planwire.journal.codec import encode
+from planwire.journal.protocol import Journal, Stamped
+from planwire.journal.view import View
+from planwire.model.events import ACP, PlanSet
+from planwire.relay.actions import Meet, Record, RecordLine, SessionMemory
+from planwire.relay.dedupe import PendingHistory, begin, learn
+from planwire.relay.envelope import list_on
+from planwire.session.writer import append_latest
+
+__all__ = ["JournalledSessions"]
+
+_MEMORY: Final = View("relay", SessionMemory, begin, learn, rules=3)
+
+
+class _JournalledSession:
+    """One session: what the journal has, what it will have, and what is on its way from one to the other."""
+
+    def __init__(self, memory: SessionMemory) -> None:
+        self.written = memory
+        self.pending = PendingHistory(memory)
+        self.unwritten: list[Stamped] = []
+
+
+class JournalledSessions:
+    """The sessions by their ids on the wire. `tell` hears what the journal knows of one, whenever that changes."""
+
+    def __init__(self, tell: Callable[[str, SessionMemory], None]) -> None:
+        self._tell = tell
+        self._sessions: dict[str, _JournalledSession] = {}
+
+    @property
+    def unwritten(self) -> int:
+        """Events that wait for a journal that can't be written."""
+        return sum(len(session.unwritten) for session in tuple(self._sessions.values()))
+
+    def take(self, journal: Journal, action: Meet | Record | RecordLine, at: int) -> None:
+        """Take something in that happened at a time, in milliseconds."""
+        session = self._sessions.get(action.session)
+        if session is None:
+            if isinstance(action, Meet):
+                session = self._sessions[action.session] = _JournalledSession(_find(journal, action))
+                self._tell(action.session, session.written)
+            return
+        record = _record(action)
+        if record is not None:
+            session.unwritten += session.pending.take(record, at)
+
+    def write(self, journal: Journal, *, all_streams: bool = False) -> list[UnstorableEvent]:
+        """Append what is new to each session. A text that streams in waits until it pauses, unless `all_streams` says
+        that no more will come. Returns an error for each event that no journal can store; the others are written."""
+        problems: list[UnstorableEvent] = []
+        now = None if all_streams else time_ns() // 1_000_000
+        for wire_id, session in self._sessions.items():
+            session.unwritten += session.pending.finish_stream(now)
+            try:
+                self._append(journal, wire_id, session)
+            except UnstorableEvent:
+                problems += _leave_out_unstorable(session)
+                self._append(journal, wire_id, session)
+        return problems
+
+    def drop(self) -> int:
+        """Forget what is not written yet. Returns how many events that were."""
+        dropped = self.unwritten
+        for session in self._sessions.values():
+            session.unwritten.clear()
+        return dropped
+
+    def _append(self, journal: Journal, wire_id: str, session: _JournalledSession) -> None:
+        def latest() -> SessionMemory:
+            if journal.last_seq(session.written.id) != session.written.seq:
+                session.written = _MEMORY.catch_up(journal, session.written)
+                session.unwritten = session.pending.rebase(session.written, session.unwritten)
+                self._tell(wire_id, session.written)
+            return session.written
+
+        if append_latest(journal, latest, lambda _: session.unwritten):
+            session.unwritten = []
+            session.written = session.pending.memory
+            self._tell(wire_id, session.written)
+
+
+def _leave_out_unstorable(session: _JournalledSession) -> list[UnstorableEvent]:
+    """Find the events that no journal can store, and leave them out."""
+    kept: list[Stamped] = []
+    problems: list[UnstorableEvent] = []
+    for stamped in session.unwritten:
+        try:
+            encode(session.written.id, [stamped])
+            kept.append(stamped)
+        except UnstorableEvent as error:
+            problems.append(error)
+    session.unwritten = session.pending.rebase(session.written, kept)
+    return problems
+
+
+def _record(action: Meet | Record | RecordLine) -> Record | None:
+    match action:
+        case Meet():
+            return None
+        case Record():
+            return action
+        case RecordLine(session=session, line=line):
+            plan = list_on(line)
+            return None if plan is None else Record(session, PlanSet(plan, via=ACP))
+        case _:
+            assert_never(action)
+
+
+def _find(journal: Journal, meeting: Meet) -> SessionMemory:
+    """The memory of a session, or an empty one under a name of its own.
+
+    Agents give ids to their sessions, and some count from 1 in every process. A new session must not pass for an old
+    one that had its id, nor one agent's session for another's: it gets the next free name (`1~2`).
+    """
+    name, number, found = meeting.session, 1, None
+    while journal.last_seq(name):
+        if not meeting.fresh and _is_of(memory := _MEMORY.load(journal, name), meeting):
+            found = memory
+        number += 1
+        name = f"{meeting.session}~{number}"
+    return found or begin(name)
+
+
+def _is_of(memory: SessionMemory, meeting: Meet) -> bool:
+    opened = memory.state.opened
+    if opened is None or opened.agent is None or meeting.agent is None:
+        return True
+    return _without_version(opened.agent) == _without_version(meeting.agent) or opened.cwd == meeting.cwd
+
+
+def _without_version(agent: str) -> str:
+    return agent.rsplit(" ", 1)[0]

@@ -1,0 +1,46 @@
+"""The threads in which the sessions of this process read and write their journals, away from the event loop.
+
+One small pool serves any number of sessions. It is not the loop's own executor: an application that fills that one with
+work of its own must not keep an agent from its plan, nor the other way round.
+"""
+
+import asyncio
+import os
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
+from functools import partial
+from typing import Final, ParamSpec, TypeVar
+
+__all__ = ["in_pool", "in_thread_of_its_own", "start_in_pool"]
+
+#: A journal has one writer at a time, and the pool is for waiting: for a disk, or for another process to finish.
+WORKERS: Final = 8
+_NAME: Final = "planwire-session"
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+_pools: dict[int, ThreadPoolExecutor] = {}  # by process: threads don't survive a fork
+
+
+def start_in_pool(function: Callable[_P, _R], *args: _P.args, **kwargs: _P.kwargs) -> Future[_R]:
+    """Begin to call a function in the pool."""
+    pool = _pools.get(os.getpid())
+    if pool is None:
+        pool = _pools.setdefault(os.getpid(), ThreadPoolExecutor(WORKERS, _NAME))
+    return pool.submit(copy_context().run, partial(function, *args, **kwargs))
+
+
+async def in_pool(function: Callable[_P, _R], *args: _P.args, **kwargs: _P.kwargs) -> _R:
+    """Call a function in the pool, and wait for it without keeping the event loop waiting."""
+    return await asyncio.wrap_future(start_in_pool(function, *args, **kwargs))
+
+
+async def in_thread_of_its_own(function: Callable[_P, _R], *args: _P.args, **kwargs: _P.kwargs) -> _R:
+    """Call a function that waits for others who need the pool: in it, a few of these could wait for each other."""
+    thread = ThreadPoolExecutor(1, _NAME)
+    try:
+        call = partial(copy_context().run, partial(function, *args, **kwargs))
+        return await asyncio.get_running_loop().run_in_executor(thread, call)
+    finally:
+        thread.shutdown(wait=False)
