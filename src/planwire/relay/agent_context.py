@@ -1,8 +1,8 @@
-"""What the agent knows of its session's plans, and why it has to be told them again.
+"""The agent's knowledge of its session's plans, and reasons to tell it these plans again.
 
-Three things make an agent forget, or leave it behind: its context was compacted; its session was loaded or resumed and
-the replay did not contain a plan; or a person said something since. What it was told is known from this connection, and
-from the journal, where every retelling is recorded (`SessionMemory`).
+Three things leave an agent behind: a compaction of its context; a load or resume whose replay lacks a plan; and a
+person who said something since. This connection knows what it told the agent, and so does the journal, which records
+every reminder (`SessionMemory`).
 """
 
 from collections.abc import Collection, Sequence
@@ -21,24 +21,25 @@ _SEEN: Final = frozenset((BY_AGENT, BY_CLIENT, BY_RELAY))
 
 class AgentContext:
     """One session's agent. `memory` is what the journal holds, once it answered; `marks` are the blocks that went into
-    prompts on this connection; `is_attached`: the session was loaded or resumed, so its context is anybody's guess."""
+    prompts on this connection. `is_attached`: after a load or resume, the agent's context is anybody's guess.
+    `is_compacted`: nobody has told it its plans since a compaction."""
 
     def __init__(self, *, attached: bool) -> None:
         self.memory: SessionMemory | None = None
         self.is_attached = attached
-        self.is_compacted = False  # and the agent has not been told its plans since
+        self.is_compacted = False
         self.marks: dict[str, str] = {}
         self._echoed: set[str] = set()  # the marks of blocks in the replay since it was attached
         self._told: int | None = None  # on this connection
         self._told_earlier: int | None = None
 
     def attach(self) -> None:
-        """The session is loaded or resumed: what the agent heard before may not be in its context."""
+        """The client loads or resumes the session: the agent's context may lack what it heard before."""
         self.is_attached = True
         self._echoed = set()
 
     def detach(self) -> None:
-        """It could not be loaded: everything is as it was."""
+        """The load failed: everything is as it was."""
         self.is_attached = False
 
     @property
@@ -56,8 +57,8 @@ class AgentContext:
         self._echoed |= marks
 
     def due(self, plans: Sequence[PlanRecord], mentioned: Collection[PlanId]) -> str | None:
-        """Why the agent has to be told its plans with the next prompt, or None. `mentioned` are the plans that it
-        spoke of since it was attached."""
+        """Why the next prompt has to tell the agent its plans, or None. `mentioned` are the plans that it spoke of
+        since it was attached."""
         if self.is_compacted or self._was_compacted():
             return COMPACTED
         told = self.told_before()
@@ -67,13 +68,13 @@ class AgentContext:
         return STEERED if any(_is_steered(record, told) for record in recorded) else None
 
     def told_before(self) -> int:
-        """The number of the last event that the agent was told of, here or on an earlier connection."""
+        """The number of the last event that the agent knows of, from this connection or an earlier one."""
         if self._told is not None:
             return self._told
         return self.memory.told if self.memory else 0
 
     def tell(self, mark: str, text: str) -> int:
-        """Note that the agent is told everything up to the event with the number returned."""
+        """Note that a block tells the agent everything up to an event, whose number this returns."""
         self.marks[mark] = text
         self._told_earlier, self._told = self.told_before(), self.memory.seq if self.memory else 0
         self.is_compacted = self.is_attached = False
@@ -86,8 +87,8 @@ class AgentContext:
         self.is_attached = self.is_attached or why == RESUMED
 
     def _was_compacted(self) -> bool:
-        """Whether the journal knows of a compaction after which nobody told the agent its plans. What was told on this
-        connection may not have reached the journal yet: then the journal can't say."""
+        """Whether the journal knows of a compaction and of no reminder after it. While the newest reminder of this
+        connection is still on its way to the journal, the journal can't say."""
         memory = self.memory
         if memory is None or not all(mark in memory.marks for mark in (*self.marks,)[-1:]):
             return False

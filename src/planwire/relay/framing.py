@@ -1,7 +1,7 @@
 """Bytes in, whole lines out: as many as there are, in one block, without copying them.
 
-A line of which the end has not come yet is held back, up to a limit. A longer one is not held: its pieces are passed on
-as they come and nobody looks into them, so that memory stays bounded however long it is.
+The framer holds back a line whose end has not come yet, up to a limit. The pieces of a longer one leave as they come,
+and nobody looks into them: memory stays bounded however long a line is.
 """
 
 from collections.abc import Iterator, Sequence

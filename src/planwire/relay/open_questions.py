@@ -20,9 +20,9 @@ class OpenQuestions:
 
     def __init__(self) -> None:
         self._offered: dict[PlanId, tuple[str, ...]] = {}  # the answers offered, by the plan that is asked about
-        self._awaited: set[PlanId] = set()  # plans that were asked about before they came
+        self._awaited: set[PlanId] = set()  # plans that came after the question about them
         self._verdicts: dict[PlanId, PlanReviewed] = {}  # on plans that are still to come in this turn
-        self._judged: set[PlanId] = set()  # plans of this turn that a person was asked about as they are
+        self._judged: set[PlanId] = set()  # plans of this turn that a person has judged as they are
 
     def begin_turn(self) -> None:
         self._judged.clear()
@@ -32,7 +32,7 @@ class OpenQuestions:
         self._offered.clear()
 
     def unasked(self, plans: Iterable[PlanId]) -> set[PlanId]:
-        """Those of the plans that nobody was asked about as they are."""
+        """Those of the plans that no question was about, as they are now."""
         return set(plans) - self._judged
 
     def ask(self, question: Question) -> bool:
@@ -57,7 +57,7 @@ class OpenQuestions:
         return review
 
     def plan_came(self, plan_id: PlanId, *, is_news: bool) -> tuple[ReviewAsked | None, PlanReviewed | None]:
-        """A plan was told: the question that is now about it, and the verdict that waited for it."""
+        """The agent sent a plan: the question that is now about it, and the verdict that waited for it."""
         if is_news:
             self._judged.discard(plan_id)
         self._awaited.discard(plan_id)

@@ -1,6 +1,6 @@
-"""What the relay does about each line: a line from one side in, actions out. No I/O, no clock, no randomness.
+"""The relay's policy: a line from one side in, actions out. No I/O, no clock, no randomness.
 
-A line that it has no reason to change leaves as the very bytes that came. Lines are taken with their line feeds.
+A line that the policy has no reason to change leaves byte for byte. Lines come and go with their line feeds.
 """
 
 from collections.abc import Callable, Iterator
@@ -42,7 +42,7 @@ from planwire.relay.wire_session import WireSession
 
 __all__ = ["WORDS_OF_AGENT", "WORDS_OF_CLIENT", "Policy"]
 
-#: A line without any of these words is none of the policy's business: it need not be shown to it.
+#: A line without any of these words is none of the policy's business: the pipes pass it on unread.
 WORDS_OF_CLIENT: Final = (b'"id"',)
 WORDS_OF_AGENT: Final = (
     b'"id"',
@@ -67,8 +67,8 @@ class _ClientRequest(Struct, frozen=True):
 
 
 class Policy:
-    """One connection. `command` names an agent that does not name itself; `new_word` gives random words for marks;
-    `server` has the plan tools, if the agent is to be given them."""
+    """One connection. `command` names an agent that does not name itself; `new_word` makes random words for marks;
+    `server` has the plan tools, if the agent gets them."""
 
     def __init__(
         self, command: str, new_word: Callable[[], str], *, context: bool = True, server: ToolServer | None = None
@@ -85,24 +85,24 @@ class Policy:
         self._tools = Tools(server, new_word)
 
     def learn(self, session: str, memory: SessionMemory) -> None:
-        """The journal was asked about a session, or somebody else wrote to it."""
+        """Take in what the journal holds of a session, at first and whenever another writer changed it."""
         if session in self._sessions:
             self._sessions[session].learn(memory)
 
     def is_working(self) -> bool:
-        """Whether the agent has something to do: only then does it use tools."""
+        """Whether the agent works on a prompt: only then does it use tools."""
         return any(session.is_working for session in self._sessions.values())
 
     def lack_journal(self, problem: str) -> None:
-        """There is none that the plan tools could write to."""
+        """Leave the plan tools out: their journal can't be used."""
         self._tools.fail(problem)
 
     def news(self) -> list[Action]:
-        """What there is to say to the client besides what the agent says: the plans that were made with the tools."""
+        """Lines of the relay's own for the client: the plans that the agent made with the tools."""
         return self._tools.news(self._sessions.values(), self._translator)
 
     def close(self) -> list[Action]:
-        """Both sides are at their end: a history that was being retold counts as told, and nobody works any more."""
+        """Both sides are at their end: a replay that was going on is over, and so is every turn."""
         actions: list[Action] = []
         for session in self._sessions.values():
             actions += session.end_retelling()
@@ -135,7 +135,7 @@ class Policy:
         return [ToAgent(line), *warnings, *self._attached(line, method, params, key)]
 
     def _attached(self, line: bytes, method: str, params: Fields, key: str | None) -> Iterator[Action]:
-        """A session goes on that there was before. Its history may be told again (R37, R39)."""
+        """An old session goes on. The agent may retell its history (R37, R39)."""
         session_id = params.get("sessionId")
         if method not in ("session/load", "session/resume") or not isinstance(session_id, str):
             return
@@ -176,7 +176,7 @@ class Policy:
         return [ToAgent(line), *actions]
 
     def _tell(self, line: bytes, session: WireSession, why: str) -> tuple[bytes, list[Action]]:
-        """The prompt with a block at its end that tells the agent its plans (if there are any)."""
+        """Add a block to the prompt that tells the agent its plans, if there are any."""
         records = session.records()
         if not records:
             return line, []
@@ -227,7 +227,7 @@ class Policy:
         return [*met, *handle(line, update, self._sessions[params.sessionId], self._agreed)]
 
     def _read(self, line: bytes, reading: Reading) -> list[Action]:
-        """A line about plans, in whatever shape: translated for the client, and recorded."""
+        """Translate a line about plans for the client, whatever its shape, and record it."""
         if len(reading.updates) != 1:
             return [ToClient(line)]
         [update] = reading.updates
@@ -246,7 +246,7 @@ class Policy:
         return [*self._translated(line, reading), *actions]
 
     def _translate_missed(self, session: WireSession) -> None:
-        """The translator has not been told of the last list, which needed no translation: now it may matter."""
+        """Show the translator the newest list, which left without it: from now on it may matter."""
         untranslated = session.plans.take_untranslated()
         if untranslated is not None and self._translator is not None:
             self._translator.translate(untranslated.rstrip(b"\r\n"), AGENT)
@@ -335,7 +335,7 @@ class Policy:
             yield Meet(session_id, fresh, self._agent)
 
     def _is_opening(self) -> bool:
-        """Whether a session that nobody has heard of is likely one that is just being made."""
+        """Whether a session that nobody mentioned before is likely the one that the client just asked for."""
         return any(asked.method in ("session/new", "session/fork") for asked in self._unanswered)
 
     def _remember(self, message_id: Any, asked: _ClientRequest) -> None:
@@ -345,7 +345,7 @@ class Policy:
     def _batch(
         self, line: bytes, hear: Callable[[bytes], list[Action]], to: type[ToAgent] | type[ToClient]
     ) -> list[Action]:
-        """A line with several messages (R36), each heard on its own; nothing if it is not one."""
+        """Hear each message of a batch on its own (R36). Nothing if the line is no batch."""
         messages = split_batch(line)
         if not messages:
             return []

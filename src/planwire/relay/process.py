@@ -1,4 +1,4 @@
-"""The agent as a process: started, sent the signals that are sent to us, ended if it does not end by itself."""
+"""The agent as a process: start it, forward our signals, end it if it does not end by itself."""
 
 import os
 import re
@@ -14,7 +14,7 @@ from planwire.errors import InputError
 
 __all__ = ["GRACE", "end_like", "end_when_silent", "ended_after_us", "name_of", "start_agent"]
 
-#: Seconds that an agent may be silent after the end of its input before it is ended.
+#: Seconds of silence after the end of its input that an agent may take before the relay ends it.
 GRACE: Final = 5.0
 #: Seconds between asking an agent to end and ending it.
 _KILL_AFTER: Final = 2.0
@@ -24,14 +24,14 @@ _FORWARDED: Final = ("SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2")
 
 
 def name_of(command: Sequence[str]) -> str:
-    """What to call an agent that does not name itself: the program, or what it is that an interpreter runs."""
+    """A name for an agent that does not name itself: its program, or what an interpreter runs."""
     words = [word for word in command[1:] if not word.startswith("-") and len(word.split()) == 1]  # `sh -c` has code
     names = [word.rstrip("/").rpartition("/")[2] for word in (command[0], *words)]
     return next((name for name in names if not _INTERPRETER.fullmatch(name)), names[0])
 
 
 def start_agent(command: Sequence[str]) -> "subprocess.Popen[bytes]":
-    """The agent, with its input and output as pipes. Its standard error is ours, and so are the signals we are sent."""
+    """Start the agent with pipes for its input and output. It shares our standard error and gets our signals."""
     _open_standard_streams()
     try:
         agent = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)  # noqa: S603
@@ -54,10 +54,7 @@ def start_agent(command: Sequence[str]) -> "subprocess.Popen[bytes]":
 
 
 def end_when_silent(agent: "subprocess.Popen[bytes]", silence: Callable[[], float], grace: float) -> None:
-    """The agent's input is at its end: an agent that does not end, and has been silent for long enough, is ended.
-
-    One that still has something to say may go on.
-    """
+    """End an agent whose input is at its end, once it has been silent for long enough. One that talks may go on."""
 
     def watch() -> None:
         while agent.returncode is None and silence() < grace:
@@ -73,8 +70,8 @@ def end_when_silent(agent: "subprocess.Popen[bytes]", silence: Callable[[], floa
 
 @contextmanager
 def ended_after_us(agent: "subprocess.Popen[bytes]", grace: float) -> Iterator[None]:
-    """Meanwhile, should this process be killed and have no chance to end an agent that ignores the end of its input,
-    somebody else does: a shell that waits for a word from us, or for our end."""
+    """Guard against an agent that outlives us. If a SIGKILL ends this process, it can't end an agent that ignores the
+    end of its input. So meanwhile a shell waits for a word from us, or for our end, and then ends the agent."""
     glances = f"for each in 1 2 3 4 5; do sleep {grace / 5:g}; kill -0 {agent.pid} || exit; done"
     script = f"read -r word && exit; {glances}; kill {agent.pid}; sleep {_KILL_AFTER:g}; kill -9 {agent.pid}"
     guard: subprocess.Popen[bytes] | None = None
@@ -109,7 +106,7 @@ def end_like(code: int) -> int:
 
 
 def _open_standard_streams() -> None:
-    """One that was closed gets nothing and says nothing; and no pipe of the agent's takes its number."""
+    """Open the standard streams that are closed, to nowhere, so that no pipe of the agent's takes their numbers."""
     for descriptor in (0, 1, 2):
         try:
             os.fstat(descriptor)

@@ -1,8 +1,8 @@
-"""Plans that a person is asked to approve: not a plan message, but a permission request of the agent's.
+"""Questions about plans: permission requests in which an agent asks a person to approve what it intends.
 
-The request itself may hold nothing of the plan: its text stood in an update of the tool call before it. An answer is an
-approval only if it selects an option that was offered with an allow kind (R43). One that says neither yes nor no, in
-whatever way, has dismissed the question.
+The request itself may hold nothing of the plan: its text stood in an update of the tool call before it. An answer
+approves only if it selects an option of an allow kind (R43), and asks for changes only if it selects one of a reject
+kind. Anything else dismisses the question.
 """
 
 from collections.abc import Container, Mapping
@@ -18,29 +18,28 @@ from planwire.model.plan import Fields, MarkdownPlan, Plan, PlanId
 
 __all__ = ["Option", "Question", "Questions"]
 
-#: The id of the plan under review where the agent does not say it, as claude-agent-acp calls it afterwards.
+#: The id of a plan under review that the agent does not name: claude-agent-acp calls it so afterwards.
 PLAN_MODE: Final = "plan-mode"
 _REVIEW_PREFIX: Final = "plan-review:"
 _MODE_KIND: Final = "switch_mode"
 _LEAVING: Final = frozenset(("ExitPlanMode", "exit_plan_mode"))
-#: Tool calls whose texts are remembered, and questions that may wait for an answer.
+#: Tool calls whose texts to remember, and questions that may wait for an answer.
 _MOST: Final = 64
-#: Of the options, so many are recorded, with so much of their names.
+#: Options to record, and characters of their names.
 _MOST_NAMES: Final = 32
 _LONGEST_NAME: Final = 200
 
 
 class Option(Struct, frozen=True):
-    """An answer that is offered, as a person reads it, and what it means."""
+    """An answer on offer, as a person reads it, and what it means."""
 
     name: str
     kind: str
 
 
 class Question(Struct, frozen=True):
-    """A person is asked about a plan. `options` are the answers by their ids. `proposed` is the plan itself where no
-    plan message has said it; `is_ahead`: the plan is not known at all yet, and the verdict is on the one that comes
-    next."""
+    """A question about a plan. `options` are the answers by their ids. `proposed` is the plan itself where no plan
+    message has said it. `is_ahead`: nobody knows the plan yet, and the verdict is on the one that comes next."""
 
     session: str
     plan_id: PlanId
@@ -50,7 +49,7 @@ class Question(Struct, frozen=True):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The answers in the order in which they are offered."""
+        """The answers as the person sees them, in order."""
         return tuple(option.name for option in self.options.values())[:_MOST_NAMES]
 
     def answered(self, result: Any) -> PlanReviewed:
@@ -76,7 +75,7 @@ class Questions:
         self._unanswered = Requests[Question](_MOST)
 
     def hear_tool_call(self, session: str, call: Fields) -> None:
-        """A tool call, or an update of one, may hold the text of a plan that is about to be proposed."""
+        """Remember the text of a plan in a tool call or an update of one: a question about it may follow."""
         text, call_id = _plan_text(call), call.get("toolCallId")
         if text and isinstance(call_id, str):
             self._texts[session, call_id] = text
@@ -86,14 +85,16 @@ class Questions:
                 _bound(self._shown)
 
     def has_shown(self, session: str, text: str) -> bool:
-        """Whether a client was shown a plan's text in a tool call."""
+        """Whether a tool call has shown a plan's text to the client."""
         return (session, text.strip()) in self._shown
 
     def ask(
         self, request_id: object, params: Any, plans: Mapping[PlanId, Plan], current: Container[PlanId]
     ) -> Question | None:
-        """A permission request; None if it is not about a plan. `plans` are the session's, as far as they are known,
-        and `current` those that were set in this turn and not asked about since."""
+        """Take in a permission request. None if it is not about a plan.
+
+        `plans` are those that the session has reported, `current` those of this turn that nobody asked about yet.
+        """
         call = _tool_call(params)
         if call is None or not isinstance(params.get("sessionId"), str):
             return None
@@ -109,7 +110,7 @@ class Questions:
         return question
 
     def close(self, request_id: object) -> Question | None:
-        """The client answers a request: the question that it was, if it was one about a plan."""
+        """The question that an answer of the client's belongs to, if it is one about a plan."""
         return self._unanswered.answer(AGENT, request_id)
 
 
@@ -138,7 +139,7 @@ def _plan_text(call: Fields) -> str:
 
 
 def _content_text(call: Fields) -> str:
-    """What a client shows of a tool call."""
+    """The text of a tool call that a client shows."""
     content = call.get("content")
     blocks = [
         block.get("content") for block in (content if isinstance(content, list) else ()) if isinstance(block, dict)
@@ -148,7 +149,7 @@ def _content_text(call: Fields) -> str:
 
 
 def _reviewed(call_id: str, text: str, plans: Mapping[PlanId, Plan]) -> tuple[PlanId, MarkdownPlan | None]:
-    """Which plan a question is about, and the plan itself if no message has said it yet."""
+    """The id of the plan that a question is about, and the plan itself if no message has said it yet."""
     for plan_id, plan in plans.items():
         if text and (prose_of(plan) or "").strip() == text:
             return plan_id, None

@@ -1,7 +1,8 @@
-"""The plan, told again to an agent whose context may have lost it: one block of text at the end of a prompt.
+"""A reminder of the plan for an agent whose context may have lost it: one block of text at the end of a prompt.
 
-The block carries a mark, a random word and a checksum of the block, so that an agent's echo of it can be taken out of
-what the client is shown: only the very text that was put in, never anything else.
+Agents tell prompts back: in echoes, and in the replay of a session. The client must not see the block there. So it
+carries a mark, a random word with a checksum of the block, and only the very text that the relay put in comes out
+again, never anything that looks like it.
 """
 
 import re
@@ -36,7 +37,7 @@ COMPACTED: Final = "Your context was compacted. This is the plan as it stands: g
 RESUMED: Final = "This session was resumed. This is the plan as it stands: go on from there."
 STEERED: Final = "The user has reviewed the plan or wishes it changed. Take that into account and update your plan."
 
-#: Bytes of a plan's text that are told; the rest of a longer one is left out.
+#: Bytes of a plan's text in a reminder. A longer one loses its end.
 LONGEST_PLAN: Final = 96 * 1024
 _SOURCE: Final = "relay"
 BLOCK_NAME: Final = "planwire-context"
@@ -45,7 +46,7 @@ _BLOCK: Final = re.compile(rf'<{BLOCK_NAME} mark="([0-9a-z]+)-([0-9a-f]{{8}})">\
 
 
 def tell(why: str, records: Iterable[PlanRecord], since: int = 0) -> str:
-    """The text for the agent: the plans, with what people wish for them and said of them after the event `since`."""
+    """The text for the agent: the plans, and what people suggested for them or said of them after the event `since`."""
     from planwire.chat.messages import EventMessage  # noqa: PLC0415  (rarely needed, and slow to import)
     from planwire.chat.narrate import merged_plan, review_words  # noqa: PLC0415
     from planwire.chat.render import block as rendered  # noqa: PLC0415
@@ -72,10 +73,10 @@ def block(body: str, word: str) -> tuple[str, str]:
 
 
 def without_echo(text: str, marks: dict[str, str], *, trust: bool) -> str | None:
-    """The text without the blocks that were put into prompts; None if there is none in it.
+    """The text without the blocks that went into prompts; None if there is none in it.
 
-    A block counts if it is exactly one of `marks`, or, where the journal could not be asked yet (`trust`), if it
-    agrees with its own checksum.
+    A block counts if it is exactly one of `marks`; or, while the journal has not answered yet (`trust`), if it agrees
+    with its own checksum.
     """
     found = False
     end = _end_of_blocks(text)
@@ -92,7 +93,7 @@ def without_echo(text: str, marks: dict[str, str], *, trust: bool) -> str | None
 
 
 def without_echo_in_line(line: bytes, update: Fields, marks: dict[str, str], *, trust: bool) -> bytes:
-    """The line of an update that tells what the user said, without the blocks; nothing if they were all of it."""
+    """The line of an update with the user's words, without the blocks; empty if they were all of it."""
     content = update.get("content")
     path = ("params", "update", "content")
     try:
@@ -110,14 +111,14 @@ def without_echo_in_line(line: bytes, update: Fields, marks: dict[str, str], *, 
 
 
 def marks_in(update: Fields) -> set[str]:
-    """The marks of the whole blocks in what the user is said to have said, genuine or not."""
+    """The marks of all whole blocks in an update with the user's words, genuine or not."""
     content = update.get("content")
     texts = [text_of(part, "text") for part in (content if isinstance(content, list) else [content])]
     return {f"{match[1]}-{match[2]}" for text in texts for match in _BLOCK.finditer(text, 0, _end_of_blocks(text))}
 
 
 def mark_message(mark: str, text: str, told: int) -> Fields:
-    """How a block is journalled: as a hidden message. `told` is the number of the last event that it knew of."""
+    """A block as the journal keeps it: a hidden message. `told` is the number of the last event that it knew of."""
     event = {"subkind": "system_notice", "source": _SOURCE, "payload": {"mark": mark, "told": told}}
     return {"message_id": f"planwire-{mark}", "role": "event", "content": text, "extra": {"event": event}}
 
@@ -135,7 +136,7 @@ def read_mark(message: Fields) -> tuple[str, str, int] | None:
 
 
 def _end_of_blocks(text: str) -> int:
-    """Behind it nothing can match, and looking for it would take long."""
+    """The end of the last block. Nothing behind it can match, and a search there would take long."""
     at = text.rfind(_END)
     return at + len(_END) if at >= 0 else 0
 

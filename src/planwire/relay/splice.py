@@ -1,7 +1,7 @@
 """Changes inside a line of JSON that leave every other byte of it alone.
 
-A place is found by walking the text; what was put there is checked by decoding both texts. If anything about a line is
-odd (a key that comes twice, say) the check fails and there is no change.
+A splice walks the text to its place, puts its value there, and proves itself: it decodes both texts and compares. If
+anything about a line is odd (a key that comes twice, say) the proof fails, and the line stays as it is.
 """
 
 import re
@@ -25,7 +25,7 @@ Path = Sequence[str | int]
 
 
 class Unspliceable(Exception):
-    """The line is not as it would have to be; it is left alone."""
+    """The line is not as a splice needs it. It stays as it is."""
 
 
 class _Span(NamedTuple):
@@ -34,7 +34,7 @@ class _Span(NamedTuple):
 
 
 def set_members(line: bytes, path: Path, members: dict[str, Any]) -> bytes:
-    """The line with members set in the object at the path. Where there is none, or null, it is made."""
+    """Set members of the object at the path. Make one where there is none, or null."""
     value = _decoded(line)
     _checked(_follow(value, path[:-1]), dict)
     place = _locate(line, path, missing=True)
@@ -56,7 +56,7 @@ def set_members(line: bytes, path: Path, members: dict[str, Any]) -> bytes:
 
 
 def append_element(line: bytes, path: Path, element: Any) -> bytes:
-    """The line with one more element at the end of the list at the path."""
+    """Append an element to the list at the path."""
     value = _decoded(line)
     elements = _checked(_follow(value, path), list)
     place = _locate_surely(line, path)

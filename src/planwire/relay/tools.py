@@ -1,7 +1,8 @@
-"""The plan tools for any agent: planwire's MCP server in its sessions, and what they write told to the client.
+"""The plan tools for any agent: planwire's MCP server in its sessions, and updates of their plans for the client.
 
-Sans-IO. An agent starts the server before anybody knows the id of a new session. So the server is given the name of a
-file, its binding, where it finds its session once that is known, and how much of what it wrote the client was told.
+An agent starts the server before anybody knows the id of a new session. So the server gets the name of a file (see
+`session.handoff`), where it finds its session as soon as there is one, and how much of what it wrote the client knows.
+Sans-IO.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -22,7 +23,7 @@ from planwire.relay.wire_session import WireSession
 
 __all__ = ["NAME", "Offered", "ToolServer", "Tools"]
 
-#: What the server is called. An agent puts it before the names of the tools.
+#: The name of the server. An agent puts it before the names of the tools.
 NAME: Final = "planwire"
 _SETTING_UP: Final = frozenset(("session/new", "session/load", "session/resume", "session/fork"))
 _MAKING: Final = frozenset(("session/new", "session/fork"))
@@ -30,21 +31,21 @@ _NO_STDIO: Final = "the plan tools are left out: this agent starts no MCP server
 
 
 class ToolServer(Struct, frozen=True):
-    """How an agent starts the server; `folder` is where the bindings are."""
+    """How an agent starts the server; `folder` holds the handoffs."""
 
     command: str
     arguments: tuple[str, ...]
     folder: str
 
     def entry(self, key: str, *, typed: bool) -> Fields:
-        """The server as an agent is told of it. Version 1 knows this sort by its lack of a type, version 2 by its
-        type; and each drops what looks like the other's."""
+        """The server as an element of `mcpServers`. Version 1 tells this sort by its lack of a type, version 2 by its
+        type, and each drops what looks like the other's."""
         entry = {"name": NAME, "command": self.command, "args": [*self.arguments, f"{self.folder}/{key}"], "env": []}
         return {"type": "stdio", **entry} if typed else entry
 
 
 class Offered(NamedTuple):
-    """The line that sets up a session, and the key of the binding that the agent was given with it, if it was."""
+    """A session request, the key of the handoff in it (None if the server is not in it), and warnings."""
 
     line: bytes
     key: str | None = None
@@ -52,21 +53,21 @@ class Offered(NamedTuple):
 
 
 class _ToolSession:
-    """The tools of one session: what they are bound to, and what the client was told of their plans."""
+    """The tools of one session: the handoff of their server, and what the client knows of their plans."""
 
     def __init__(self) -> None:
         self.key: str | None = None
         self.folder: str | None = None
-        self.is_open = True  # the client is not waiting for it to be loaded or resumed
+        self.is_open = True  # the client does not wait for a load or a resume
         self.was_open = False
         self.told: dict[str, Plan] = {}
-        self.revision = 0  # up to which it was told
+        self.revision = 0  # up to which the client knows them
         self.seen: SessionMemory | None = None
         self.bound: Bind | None = None
 
 
 class Tools:
-    """The tools on one connection. Without a server there are none, and nothing is told of their plans."""
+    """The tools on one connection. Without a server there are none, and nobody hears of their plans."""
 
     def __init__(self, server: ToolServer | None, new_word: Callable[[], str]) -> None:
         self._server = server
@@ -76,11 +77,11 @@ class Tools:
         self._sessions: dict[str, _ToolSession] = {}
 
     def fail(self, problem: str) -> None:
-        """There is no journal that they could write to: no more sessions get them, and those with them learn why."""
+        """Give up on a journal that can't be used: no more sessions get the tools, and those with them learn why."""
         self._problem = problem
 
     def offer(self, line: bytes, method: str, params: Fields, agreed: Capabilities | None) -> Offered:
-        """The line, with the server among those of the session. An author's own of that name is left alone."""
+        """Add planwire's MCP server to a session request. An author's own server of that name stays alone."""
         servers = params.get("mcpServers")
         if self._server is None or self._problem or agreed is None or method not in _SETTING_UP:
             return Offered(line)
@@ -100,7 +101,7 @@ class Tools:
             return Offered(line)
 
     def attach(self, session_id: str, *, is_new: bool, retelling: bool) -> None:
-        """A session is loaded or resumed: nothing is told of it until that is done, and then all, if it is retold."""
+        """The client loads or resumes a session: hold its plans back meanwhile. A replay makes the client start over."""
         session = self._of(session_id)
         session.was_open, session.is_open = session.is_open and not is_new, False
         if retelling:
@@ -109,19 +110,19 @@ class Tools:
         session.seen = None
 
     def bind(self, session_id: str, key: str | None, folder: object) -> None:
-        """The binding with that key is this session's."""
+        """The server with this key works for this session."""
         session = self._of(session_id)
         if key is not None:
             session.key, session.folder = key, folder if isinstance(folder, str) else None
             session.seen = session.bound = None
 
     def open(self, session_id: str, *, failed: bool = False) -> None:
-        """The answer is there: the session can be talked about. One that could not be loaded is as it was."""
+        """The agent answered: the client may hear of the session again. One that failed to load is as it was."""
         session = self._of(session_id)
         session.is_open = session.was_open if failed else True
 
     def news(self, sessions: Iterable[WireSession], translator: Translator | None) -> list[Action]:
-        """What the client has to be told of the tools' plans, and then the tools of their binding."""
+        """Updates of the tools' plans for the client, and then the handoffs: a tool's answer waits until it knows."""
         actions: list[Action] = []
         if self._server is None:
             return actions
@@ -150,13 +151,15 @@ class Tools:
         return self._sessions.setdefault(session_id, _ToolSession())
 
     def _key_of(self, session_id: object) -> str | None:
-        """A session keeps its key: to some agents another server is a reason to begin anew."""
+        """The key that a session has already: some agents begin anew when their servers change."""
         return self._sessions[session_id].key if isinstance(session_id, str) and session_id in self._sessions else None
 
 
 def _updates(session_id: str, state: SessionState, told: dict[str, Plan]) -> Iterator[Update]:
-    """What is to be said of the plans that are planwire's. `told` is brought up to date. One without an id would be
-    taken for the agent's own."""
+    """Updates that bring a client from `told` (which they change) to the plans that are planwire's.
+
+    A plan without an id stays out: the client would take it for the agent's own.
+    """
     live = state.live()
     plans = {name: each.state.plan for name, each in live.items() if name is not None and each.owner == PLANWIRE}
     for plan_id, plan in plans.items():
@@ -165,7 +168,7 @@ def _updates(session_id: str, state: SessionState, told: dict[str, Plan]) -> Ite
             yield Update(session_id, "plan_update", plan)
     for plan_id in [each for each in told if each not in plans]:
         del told[plan_id]
-        if plan_id not in live:  # else it is the agent's now, and the agent has said so
+        if plan_id not in live:  # else the agent has made it its own, and said so
             yield Update(session_id, "plan_removed", Removal(plan_id))
 
 
@@ -181,6 +184,6 @@ def _told(session: WireSession, updates: list[Update], translator: Translator) -
 
 
 def _revision(state: SessionState) -> int:
-    """The newest revision that a tool may have made. With them an agent can change a plan of its own, too."""
+    """The newest revision that a tool may have made. An agent can change a plan of its own with them, too."""
     plans = state.plans.values()
     return max((each.revision for each in plans if each.owner == PLANWIRE or each.numbered), default=0)

@@ -20,7 +20,7 @@ __all__ = ["WireSession"]
 
 
 class WireSession:
-    """A session on this connection. `has_stopped`: its turn is over, and nothing was heard of its plans since."""
+    """A session on this connection. `has_stopped`: its turn is over, and its agent has not mentioned a plan since."""
 
     def __init__(self, session_id: str, *, attached: bool) -> None:
         self.id = session_id
@@ -43,13 +43,13 @@ class WireSession:
         return self.context.memory
 
     def learn(self, memory: SessionMemory) -> None:
-        """Take in what the journal holds. A session that went on without ever being recorded has no title yet."""
+        """Take in what the journal holds. An old session that nobody recorded before has no title yet."""
         if self.memory is None and self.context.is_attached:
             self.has_title = memory.state.opened is not None and memory.state.opened.title is not None
         self.context.memory = memory
 
     def attach(self) -> None:
-        """The session is loaded or resumed."""
+        """The client loads or resumes the session."""
         self.context.attach()
         self.plans.mentioned.clear()
 
@@ -61,7 +61,7 @@ class WireSession:
         self.questions.begin_turn()
 
     def prompt_answered(self, message_id: object) -> bool:
-        """A prompt is answered. Whether it was the last one that was open."""
+        """The agent answered a prompt. Whether that was the last open one."""
         self._prompts.discard(message_id)
         return not self._prompts
 
@@ -82,7 +82,7 @@ class WireSession:
         return (RecordLine(self.id, line),)
 
     def hear_question(self, question: Question) -> Iterator[Record | Warn]:
-        """A person is asked about a plan: one that only the question may contain, or that is still to come."""
+        """The agent asks a person about a plan, which only the question may contain, or which is still to come."""
         if self.plans.is_retold or not self.questions.ask(question):
             return
         if question.proposed is not None:
@@ -102,7 +102,7 @@ class WireSession:
         return self._record(self.plans.end_retelling(failed=failed), streams_in=False)
 
     def due(self) -> str | None:
-        """Why the agent has to be told its plans with the next prompt, or None."""
+        """Why the next prompt has to tell the agent its plans, or None."""
         return self.context.due(self.records(), self.plans.mentioned)
 
     def records(self) -> list[PlanRecord]:
