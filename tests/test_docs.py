@@ -117,11 +117,13 @@ def test_links_between_pages_lead_somewhere() -> None:
                 assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
-def test_the_map_in_contributing_names_every_module() -> None:
+def test_contributing_names_files_that_there_are_and_every_package() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text()
-    for path in (ROOT / "src" / "planwire").glob("*.py"):
-        if not path.name.startswith("__"):
-            assert f"`src/planwire/{path.name}`" in text
-    for path in (ROOT / "src" / "planwire" / "acp").glob("*.py"):
-        if not path.name.startswith("__"):
-            assert f"`acp/{path.name}`" in text
+    package = ROOT / "src" / "planwire"
+    named = set(re.findall(r"`((?:\w+/)+\w+(?:\.\w+)?)/?`", text)) - {"planwire/peers"}
+    for name in named:
+        places = [ROOT / name, package / name, package / f"{name}.py", package / "web" / name]
+        assert any(place.exists() for place in places), name
+    for folder in package.iterdir():
+        if folder.is_dir() and folder.name != "__pycache__":
+            assert f"`{folder.name}`" in text

@@ -101,7 +101,7 @@ class Tools:
             return Offered(line)
 
     def attach(self, session_id: str, *, is_new: bool, retelling: bool) -> None:
-        """The client loads or resumes a session: hold its plans back meanwhile. A replay makes the client start over."""
+        """The client loads or resumes a session: hold its plans back. A replay makes the client start over."""
         session = self._of(session_id)
         session.was_open, session.is_open = session.is_open and not is_new, False
         if retelling:
