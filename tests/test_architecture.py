@@ -1,6 +1,7 @@
 """The rings of CONTRIBUTING.md: who may import whom, and which files do no I/O. Both are declared here, by file."""
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,6 +11,8 @@ from typing import Final
 import pytest
 
 import planwire
+from planwire.model.kinds import KINDS
+from planwire.model.statuses import STATUSES
 
 ROOT = Path(planwire.__file__).parent
 
@@ -219,3 +222,71 @@ def test_functions_are_short(path: Path) -> None:
     for node in ast.walk(ast.parse((ROOT / path).read_text())):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             assert (node.end_lineno or 0) - node.lineno < 60, f"{path}:{node.lineno} {node.name}"
+
+
+def trees(*, outside_model: bool = False) -> Iterator[tuple[Path, ast.Module]]:
+    for path in files():
+        if not (outside_model and part_of(path) == "model"):
+            yield path, ast.parse((ROOT / path).read_text())
+
+
+def names_a_status(tree: ast.Module) -> bool:
+    constants = {status.upper() for status in STATUSES}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Constant(value=str(word)) if word in STATUSES:
+                return True
+            case ast.Name(id=name) | ast.Attribute(attr=name) | ast.alias(name=name) if name in constants:
+                return True
+    return False
+
+
+def test_statuses_are_named_in_few_files_outside_the_model() -> None:
+    """Words of other wire messages have names of their own in `acp/words`."""
+    naming = [path for path, tree in trees(outside_model=True) if names_a_status(tree) and path != Path("acp/words.py")]
+    quoted = re.compile("|".join(f"[\"'`]{status}[\"'`]" for status in STATUSES))
+    naming += [path for path in ROOT.rglob("*.js") if quoted.search(path.read_text())]
+    assert len(naming) <= 10, naming
+
+
+def tests_a_kind(tree: ast.Module) -> bool:
+    kinds = {kind.__name__ for kind in KINDS}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Name(id="isinstance"), args=[_, of]):
+                if kinds & set(re.findall(r"\w+", ast.unparse(of))):
+                    return True
+            case ast.MatchClass(cls=ast.Name(id=name)) if name in kinds:
+                return True
+            case ast.Compare(left=ast.Attribute(attr="kind"), comparators=[ast.Constant(value=str(word))]):
+                if word in {row.name for row in KINDS.values()}:
+                    return True
+    return False
+
+
+def test_kinds_of_plans_are_told_apart_in_few_files_outside_the_model() -> None:
+    testing = [path for path, tree in trees(outside_model=True) if tests_a_kind(tree)]
+    assert len(testing) <= 12, testing
+
+
+def test_no_two_classes_have_one_name() -> None:
+    found: dict[str, list[Path]] = {}
+    for path, tree in trees():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                found.setdefault(node.name.strip("_"), []).append(path)
+    assert {name: places for name, places in found.items() if len(places) > 1} == {}
+
+
+def test_own_inheritance_is_at_most_two_deep() -> None:
+    """A class may extend one of ours, which then extends none of ours. Errors are a tree of their own."""
+    bases: dict[str, list[str]] = {}
+    for path, tree in trees():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef) and path != Path("errors.py"):
+                bases[node.name] = [ast.unparse(base).partition("[")[0] for base in node.bases]
+
+    def depth(name: str) -> int:
+        return 1 + max((depth(base) for base in bases[name] if base in bases), default=0)
+
+    assert {name: depth(name) for name in bases if depth(name) > 2} == {}

@@ -7,6 +7,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 
 from planwire.acp.batches import UNREADABLE
 from planwire.acp.read import read
+from planwire.model.kinds import entries_of
 from planwire.model.plan import Fields, ItemsPlan
 
 __all__ = [
@@ -62,8 +63,8 @@ _decode = msgspec.json.Decoder().decode
 def list_on(line: bytes) -> ItemsPlan | None:
     """The list on a line of the agent's, which has one."""
     updates = read(line).updates
-    plan = updates[0].body if updates else None
-    return plan if isinstance(plan, ItemsPlan) else None
+    entries = entries_of(updates[0].body) if updates else None
+    return None if entries is None else ItemsPlan(None, entries)
 
 
 def value_of(text: object) -> Any:

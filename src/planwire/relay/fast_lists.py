@@ -14,6 +14,7 @@ from msgspec import Struct
 from planwire.acp.dialects import V1
 from planwire.acp.messages import Reading, Surroundings
 from planwire.acp.salvage import MAX_ENTRIES
+from planwire.model.kinds import entries_of
 from planwire.model.plan import ItemsPlan
 from planwire.relay.wire_session import WireSession
 
@@ -57,7 +58,7 @@ class KnownPrefixes:
         update = reading.updates[0]
         plan = update.body
         start = line.find(_KEY) + len(_KEY)
-        is_list = update.sort == "plan" and isinstance(plan, ItemsPlan) and plan == ItemsPlan(None, plan.entries)
+        is_list = update.sort == "plan" and plan == ItemsPlan(None, entries_of(plan) or ())
         if not is_list or update.around != _NOTHING_ELSE or reading.reports or len(self._sessions) >= _MOST:
             return
         if line.endswith(_END) and _is_proper(line, start):
