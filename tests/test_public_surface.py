@@ -31,7 +31,7 @@ def test_all_is_sorted_and_can_be_imported(name: str) -> None:
 
 def test_what_the_package_shows_is_exactly_what_it_says() -> None:
     shown = {name for name in public(planwire) if not isinstance(getattr(planwire, name), ModuleType)}
-    assert shown | set(planwire._LATER) == set(planwire.__all__) - {"__version__"} - _shadowed_modules()
+    assert shown | set(planwire._HOMES) == set(planwire.__all__) - {"__version__"} - _shadowed_modules()
 
 
 def test_what_is_imported_later_can_be_found_like_the_rest() -> None:

@@ -6,18 +6,20 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, Final
+from tempfile import TemporaryDirectory
+from typing import Final
 
 import msgspec
 
 from planwire.acp.dialects import V1, V1_DRAFT, V1_RFD, V2
 from planwire.check import ERROR, Checker, Finding, Verdict
-from planwire.cli.command import new_command
+from planwire.cli.command import describe
+from planwire.cli.drive import Drive, Errand, Trouble
 from planwire.cli.recording import RecordedLine, as_recorded, read_recording
 from planwire.errors import InputError
 from planwire.readmodel.plain_text import escaped_json, one_line
 
-__all__ = ["add_parser", "run"]
+__all__ = ["add_arguments", "run"]
 
 PROMPT: Final = (
     "Make a plan of three short steps for choosing a name for a cat: collect five names, compare them, pick one. Put "
@@ -48,14 +50,12 @@ The exit code is 0 if no rule is broken, 1 if one is, 2 if nothing could be chec
 """
 
 
-def add_parser(commands: Any) -> None:
-    parser = new_command(
-        commands,
-        "check",
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    describe(
+        parser,
         run,
-        summary="judge an agent's plans by the rules of the protocol",
-        description="Judge what an agent sends about plans: what it breaks, where, and how to mend it.",
-        examples=_EXAMPLES,
+        "Judge what an agent sends about plans: what it breaks, where, and how to mend it.",
+        _EXAMPLES,
     )
     parser.usage = "planwire check [options] FILE\n       planwire check [options] -- AGENT [ARGUMENT ...]"
     parser.add_argument("--strict", action="store_true", help="warnings count too")
@@ -112,7 +112,6 @@ def _check_file(name: str, capability: str | None) -> Verdict:
 
 
 def _check_agent(command: list[str], arguments: argparse.Namespace) -> Verdict:
-    from planwire.cli.drive import Drive, Errand, Trouble  # noqa: PLC0415
 
     checker = Checker()
     capability = arguments.capability or "none"
@@ -141,7 +140,6 @@ def _folder(name: str | None) -> Iterator[str]:
             raise InputError(f"{name} is no folder: give --cwd one that is there, or leave it out")
         yield str(Path(name).resolve())
         return
-    from tempfile import TemporaryDirectory  # noqa: PLC0415
 
     with TemporaryDirectory(prefix="planwire-check-", ignore_cleanup_errors=True) as folder:
         yield folder

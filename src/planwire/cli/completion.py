@@ -1,11 +1,10 @@
 """`planwire completion`: a script that lets a shell complete commands, options and the ids of sessions."""
 
 import argparse
-from typing import Any
 
-from planwire.cli.command import new_command
+from planwire.cli.command import describe
 
-__all__ = ["add_parser", "run"]
+__all__ = ["add_arguments", "run"]
 
 _EXAMPLES = """\
 examples:
@@ -17,14 +16,12 @@ examples:
 SHELLS = ("bash", "zsh", "fish")
 
 
-def add_parser(commands: Any) -> None:
-    parser = new_command(
-        commands,
-        "completion",
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    describe(
+        parser,
         run,
-        summary="print a shell's completion script",
-        description="Print a script with which a shell completes commands, options and the ids of sessions.",
-        examples=_EXAMPLES,
+        "Print a script with which a shell completes commands, options and the ids of sessions.",
+        _EXAMPLES,
     )
     parser.add_argument("shell", metavar="SHELL", choices=SHELLS, help=" | ".join(SHELLS))
 

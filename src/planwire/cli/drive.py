@@ -13,6 +13,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
+from planwire import __version__
 from planwire.acp import AGENT, CLIENT
 from planwire.acp.read import MAX_LINE_BYTES
 from planwire.cli.recording import RecordedLine
@@ -80,7 +81,6 @@ class Drive:
             self._end()
 
     def _conversation(self) -> Iterator[RecordedLine]:
-        from planwire import __version__  # noqa: PLC0415
 
         about = {"name": "planwire-check", "title": "planwire check", "version": __version__}
         hello = CAPABILITIES[self._errand.capability]

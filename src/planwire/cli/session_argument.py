@@ -5,14 +5,14 @@ from argparse import ArgumentTypeError
 from collections.abc import Iterable
 from itertools import pairwise
 from time import time_ns
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from planwire.errors import InputError
-
-if TYPE_CHECKING:
-    from planwire.journal import Journal, KnownSession
-    from planwire.model.fold import SessionState
-    from planwire.model.plan import PlanId
+from planwire.journal import Journal, KnownSession, load_state, state_at
+from planwire.model.fold import SessionState
+from planwire.model.plan import PlanId
+from planwire.readmodel.ages import age
+from planwire.readmodel.plain_text import one_line
 
 __all__ = [
     "SESSION_HELP",
@@ -35,7 +35,7 @@ SHORT: Final = 8
 LISTED: Final = 8
 
 
-def choose_session(journal: "Journal", name: str | None) -> "KnownSession":
+def choose_session(journal: Journal, name: str | None) -> KnownSession:
     """The session that is meant, or an error that says which ones there are."""
     known = newest_first(journal)
     if not known:
@@ -51,7 +51,7 @@ def this_folder() -> str:
         raise InputError("the folder that this shell is in is gone: go to another one, or name the session") from None
 
 
-def choose_plan(state: "SessionState", name: str) -> "PlanId":
+def choose_plan(state: SessionState, name: str) -> PlanId:
     """The plan that is meant by its id or the beginning of it. One without an id is called `plan`, as it is shown."""
     names = {("plan" if plan_id is None else plan_id): plan_id for plan_id in state.plans}
     found = [each for each in names if each == name] or [each for each in names if each.startswith(name)]
@@ -68,9 +68,8 @@ def revision(text: str) -> int:
     return int(text)
 
 
-def state_of(journal: "Journal", known: "KnownSession", at: int | None = None) -> "SessionState":
+def state_of(journal: Journal, known: KnownSession, at: int | None = None) -> SessionState:
     """A session as it is now, or as it was after the event with that number."""
-    from planwire.journal import load_state, state_at  # noqa: PLC0415
 
     if at is None:
         return load_state(journal, known.id)
@@ -79,7 +78,7 @@ def state_of(journal: "Journal", known: "KnownSession", at: int | None = None) -
     return state_at(journal, known.id, at)
 
 
-def newest_first(journal: "Journal") -> list["KnownSession"]:
+def newest_first(journal: Journal) -> list[KnownSession]:
     return sorted(journal.sessions(), key=lambda session: session.last_at, reverse=True)
 
 
@@ -104,8 +103,7 @@ def short_ids(ids: Iterable[str]) -> dict[str, str]:
     return {each: each[:length] for each, length in lengths.items()}
 
 
-def _latest_here(journal: "Journal", known: list["KnownSession"]) -> "KnownSession":
-    from planwire.journal import load_state  # noqa: PLC0415
+def _latest_here(journal: Journal, known: list[KnownSession]) -> KnownSession:
 
     folder = this_folder()
     for session in known:
@@ -118,7 +116,7 @@ def _latest_here(journal: "Journal", known: list["KnownSession"]) -> "KnownSessi
     )
 
 
-def _beginning_with(journal: "Journal", known: list["KnownSession"], name: str) -> "KnownSession":
+def _beginning_with(journal: Journal, known: list[KnownSession], name: str) -> KnownSession:
     found = [session for session in known if session.id == name] or [
         session for session in known if session.id.startswith(name)
     ]
@@ -129,11 +127,8 @@ def _beginning_with(journal: "Journal", known: list["KnownSession"], name: str) 
     return found[0]
 
 
-def short_list(journal: "Journal", known: list["KnownSession"]) -> str:
+def short_list(journal: Journal, known: list[KnownSession]) -> str:
     """Sessions in a message: a line each, and the rest counted."""
-    from planwire.journal import load_state  # noqa: PLC0415
-    from planwire.readmodel.ages import age  # noqa: PLC0415
-    from planwire.readmodel.plain_text import one_line  # noqa: PLC0415
 
     short = short_ids(session.id for session in journal.sessions())
     now = time_ns() // 1_000_000

@@ -5,14 +5,13 @@ import re
 import shutil
 import sys
 from pathlib import Path
-from typing import Any
 
-from planwire.cli.command import new_command
+from planwire.cli.command import describe
 from planwire.cli.editors import EDITORS
 from planwire.errors import InputError
 from planwire.journal.engines import shared_url
 
-__all__ = ["add_parser", "agent_name", "run"]
+__all__ = ["add_arguments", "agent_name", "run"]
 
 _EXAMPLES = """\
 examples:
@@ -31,14 +30,12 @@ _USAGE = "planwire setup [-h] EDITOR [--name NAME] [--journal URL] -- AGENT [ARG
 _STARTERS = ("bun", "bunx", "env", "node", "npx", "pnpx", "python", "python3", "uv", "uvx", "x", "run", "exec", "dlx")
 
 
-def add_parser(commands: Any) -> None:
-    parser = new_command(
-        commands,
-        "setup",
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    describe(
+        parser,
         run,
-        summary="print an editor's settings that put the relay in front of an agent",
-        description="Print the settings with which an editor starts an agent behind planwire.",
-        examples=_EXAMPLES,
+        "Print the settings with which an editor starts an agent behind planwire.",
+        _EXAMPLES,
     )
     parser.usage = _USAGE
     parser.add_argument("editor", metavar="EDITOR", choices=list(EDITORS), help=" | ".join(EDITORS))

@@ -4,18 +4,18 @@ import argparse
 import sys
 from collections.abc import Callable
 from time import time_ns
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from planwire.cli.journals import add_journal_option
 from planwire.cli.session_argument import SESSION_HELP, choose_plan, choose_session, revision
 from planwire.errors import InputError
-
-if TYPE_CHECKING:
-    from planwire.journal import Journal
-    from planwire.model.events import Event
-    from planwire.model.fold import PlanRecord, SessionState
-    from planwire.model.plan import PlanId
-    from planwire.session.steering import MovedOn
+from planwire.journal import Journal, load_state
+from planwire.model.events import Event
+from planwire.model.fold import PlanRecord, SessionState
+from planwire.model.plan import PlanId
+from planwire.readmodel.overview import overview
+from planwire.readmodel.plain_text import one_line
+from planwire.session.steering import MovedOn, steer
 
 __all__ = ["REVISION_HELP", "Target", "add_target", "confirm", "find_target", "write"]
 
@@ -28,11 +28,11 @@ class Target(NamedTuple):
     """The plan that is meant, in the session as it was read."""
 
     session: str
-    plan_id: "PlanId"
-    state: "SessionState"
+    plan_id: PlanId
+    state: SessionState
 
     @property
-    def record(self) -> "PlanRecord":
+    def record(self) -> PlanRecord:
         return self.state.plans[self.plan_id]
 
 
@@ -45,8 +45,7 @@ def add_target(parser: argparse.ArgumentParser, *, asks: bool = True) -> None:
     add_journal_option(parser)
 
 
-def find_target(journal: "Journal", arguments: argparse.Namespace) -> Target:
-    from planwire.journal import load_state  # noqa: PLC0415
+def find_target(journal: Journal, arguments: argparse.Namespace) -> Target:
 
     known = choose_session(journal, arguments.session)
     state = load_state(journal, known.id)
@@ -72,9 +71,8 @@ def confirm(target: Target, arguments: argparse.Namespace, question: str) -> int
             raise InputError(
                 "which revision? Say --revision N (planwire show has it), or --yes for the plan as it is now"
             )
-        from planwire.readmodel.overview import overview  # noqa: PLC0415
-        from planwire.terminal.console import new_console  # noqa: PLC0415
-        from planwire.terminal.records import session_record_view  # noqa: PLC0415
+        from planwire.terminal.console import new_console
+        from planwire.terminal.records import session_record_view
 
         now = time_ns() // 1_000_000
         glance = overview(target.state, now, now)
@@ -84,10 +82,9 @@ def confirm(target: Target, arguments: argparse.Namespace, question: str) -> int
     return target.record.revision
 
 
-def write(journal: "Journal", target: Target, prepare: "Callable[[SessionState], Event]") -> "SessionState":
+def write(journal: Journal, target: Target, prepare: Callable[[SessionState], Event]) -> SessionState:
     """Append what a person does, after whatever others did meanwhile. If the plan moved on since the revision that was
     seen, it is said how."""
-    from planwire.session.steering import MovedOn, steer  # noqa: PLC0415
 
     try:
         return steer(journal, target.state, target.plan_id, prepare)
@@ -95,9 +92,8 @@ def write(journal: "Journal", target: Target, prepare: "Callable[[SessionState],
         raise InputError(_since_then(moved)) from None
 
 
-def _since_then(moved: "MovedOn") -> str:
+def _since_then(moved: MovedOn) -> str:
     """What happened to the plan since the revision that was meant: to be looked at before deciding again."""
-    from planwire.readmodel.plain_text import one_line  # noqa: PLC0415
 
     lines = [
         f"  {moment.seq}  {one_line(moment.by)}: {one_line('; '.join(word.text for word in moment.words))}"
