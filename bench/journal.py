@@ -23,7 +23,7 @@ from bench.figure import Cell, Figure, at_least, at_most
 from bench.progress import say
 from bench.race import Contender, race
 from planwire import Entry, ItemsPlan
-from planwire.journal import Journal, Stamped, follow, load_state, open_journal
+from planwire.journal import Journal, Stamped, following, load_state, open_journal
 from planwire.journal.codec import encode
 from planwire.journal.view import EVENTS_PER_SNAPSHOT
 from planwire.model.events import Event, PlanChanged, PlanSet, SetStatus
@@ -169,11 +169,11 @@ def _following(folder: Path) -> Iterator[Figure]:
     """Each event comes when the follower thinks that all is quiet, which it has to think sooner for that than usual."""
     say(f"{FOLLOWED} events of another process, and then none")
     path = folder / "journal.db"
-    with open_journal(path) as journal, patch.object(follow, "QUIET", 0.04):
+    with open_journal(path) as journal, patch.object(following, "QUIET", 0.04):
         command = [sys.executable, "-c", _WRITER, str(path), str(FOLLOWED)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writer:
-            following = journal.follow(0, timeout=30)
-            seen = [monotonic_ns() for _ in islice(following, FOLLOWED)]
+            events = journal.follow(0, timeout=30)
+            seen = [monotonic_ns() for _ in islice(events, FOLLOWED)]
             acknowledged, _ = writer.communicate()
     late = [(mine - int(theirs)) / 1e6 for mine, theirs in zip(seen, acknowledged.split(), strict=True)]
     yield Figure("follow_p50_ms", median(late), "ms")
