@@ -8,7 +8,7 @@ from pathlib import Path
 
 from planwire.cli.board_process import board_beside
 from planwire.cli.command import describe
-from planwire.demo.client import Conversation
+from planwire.demo.client import DemoConversation
 
 __all__ = ["add_arguments", "run"]
 
@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
     from planwire import terminal
 
     folder = Path(tempfile.mkdtemp(prefix="planwire-demo-"))  # it stays: the agent has left a plan there
-    conversation = Conversation(arguments.speed, arguments.journal, folder)
+    conversation = DemoConversation(arguments.speed, arguments.journal, folder)
     with board_beside(arguments.journal, _tell) as told:
         told.join()
         terminal.play(conversation, captions=True)

@@ -16,6 +16,7 @@ from msgspec import Struct
 from planwire import __version__
 from planwire.acp import AGENT, CLIENT
 from planwire.acp.read import MAX_LINE_BYTES
+from planwire.acp.words import OUTCOME_CANCELLED
 from planwire.cli.recording import RecordedLine
 from planwire.errors import InputError
 from planwire.model.plan import Fields
@@ -248,4 +249,4 @@ def _decide(params: Any, *, allow: bool) -> Fields:
         match option:
             case {"kind": str(kind), "optionId": str(option_id)} if kind == wanted:
                 return {"outcome": "selected", "optionId": option_id}
-    return {"outcome": "cancelled"}
+    return {"outcome": OUTCOME_CANCELLED}

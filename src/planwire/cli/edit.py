@@ -14,7 +14,7 @@ from typing import Final
 from planwire.cli.command import describe
 from planwire.cli.journals import journal_to_read
 from planwire.cli.session_argument import revision
-from planwire.cli.steering import Target, add_target, find_target, write
+from planwire.cli.steering import SteeredPlan, add_target, find_target, write
 from planwire.errors import InputError, PlanError
 from planwire.journal import Journal
 from planwire.model.changes import apply_changes
@@ -77,7 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _take_back(journal: Journal, target: Target, wish: int) -> str:
+def _take_back(journal: Journal, target: SteeredPlan, wish: int) -> str:
 
     wishes = {each.seq: each for each in target.record.wishes}
     chosen = max(wishes, default=0) if wish == _LAST else wish
@@ -94,7 +94,7 @@ class _Disputed(PlanError):
         self.others = others
 
 
-def _edit(journal: Journal, target: Target, note: str | None) -> str:
+def _edit(journal: Journal, target: SteeredPlan, note: str | None) -> str:
     """Edit until the changes fit the plan as it is then, and write them. Returns what was done."""
 
     record, text, problem = target.record, as_text(target.record.state), ""
@@ -118,7 +118,7 @@ def _edit(journal: Journal, target: Target, note: str | None) -> str:
 
 
 def _merged(
-    target: Target, record: PlanRecord, changes: tuple[StepChange, ...], note: str | None, written: str
+    target: SteeredPlan, record: PlanRecord, changes: tuple[StepChange, ...], note: str | None, written: str
 ) -> Callable[[SessionState], PlanChanged]:
     """The changes that were meant for a plan as it was, for the plan as it is when they are written."""
 

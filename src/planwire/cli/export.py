@@ -9,13 +9,13 @@ from planwire.acp.dialects import DIALECTS, dialect
 from planwire.acp.lower import Fallback
 from planwire.acp.write import write_update
 from planwire.cli.command import describe
-from planwire.cli.document import document
 from planwire.cli.journals import add_journal_option, journal_to_read
 from planwire.cli.json_output import write_text
 from planwire.cli.session_argument import SESSION_HELP, choose_session, revision, state_of
 from planwire.cli.session_file import export_lines
 from planwire.errors import InputError
 from planwire.model.fold import SessionState
+from planwire.readmodel.documents import session_document
 from planwire.readmodel.plain_text import escaped_json
 
 __all__ = ["add_arguments", "run"]
@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
             for text in export_lines(known.id, journal.read(known.id, upto=state.seq)):
                 write_text(text)
     if arguments.format == "md":
-        write_text(document(state))
+        write_text(session_document(state))
     elif arguments.format == "acp":
         for line in acp_lines(state, dialect(arguments.dialect or "v1")):
             write_text(line)

@@ -10,8 +10,8 @@ from planwire.acp import Report
 from planwire.acp.board import Board, SessionBoard
 from planwire.cli.command import describe
 from planwire.cli.json_output import print_json
-from planwire.cli.plan_json import plan_value
 from planwire.cli.recording import read_recording
+from planwire.readmodel.record_json import plan_json
 
 __all__ = ["add_arguments", "run"]
 
@@ -75,5 +75,5 @@ def _report(number: int, session: str | None, report: Report) -> dict[str, Any]:
 
 
 def _session(session: SessionBoard) -> dict[str, Any]:
-    plans = [plan_value(state) for state in session.plans.values()]
+    plans = [plan_json(state) for state in session.plans.values()]
     return {"plans": plans, "updates": session.updates, "states": session.states}

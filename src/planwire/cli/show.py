@@ -6,9 +6,9 @@ from time import time_ns
 from planwire.cli.command import describe
 from planwire.cli.journals import add_journal_option, journal_to_read
 from planwire.cli.json_output import print_json
-from planwire.cli.plan_json import record_value
 from planwire.cli.session_argument import SESSION_HELP, choose_plan, choose_session, revision, state_of
 from planwire.readmodel.overview import overview
+from planwire.readmodel.record_json import record_json
 
 __all__ = ["add_arguments", "run"]
 
@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     chosen = choose_plan(state, arguments.plan) if only else None
     if arguments.json:
         records = [state.plans[chosen]] if only else state.live().values()
-        print_json({"session": glance, "plans": [record_value(record) for record in records]})
+        print_json({"session": glance, "plans": [record_json(record) for record in records]})
         return 0
     from planwire.terminal.console import new_console
     from planwire.terminal.records import session_record_view

@@ -17,14 +17,14 @@ from planwire.readmodel.overview import overview
 from planwire.readmodel.plain_text import one_line
 from planwire.session.steering import MovedOn, steer
 
-__all__ = ["REVISION_HELP", "Target", "add_target", "confirm", "find_target", "write"]
+__all__ = ["REVISION_HELP", "SteeredPlan", "add_target", "confirm", "find_target", "write"]
 
 REVISION_HELP: Final = "the revision that you saw: refused if the plan moved on"
 #: How many of the events that came between are listed.
 LISTED: Final = 8
 
 
-class Target(NamedTuple):
+class SteeredPlan(NamedTuple):
     """The plan that is meant, in the session as it was read."""
 
     session: str
@@ -45,7 +45,7 @@ def add_target(parser: argparse.ArgumentParser, *, asks: bool = True) -> None:
     add_journal_option(parser)
 
 
-def find_target(journal: Journal, arguments: argparse.Namespace) -> Target:
+def find_target(journal: Journal, arguments: argparse.Namespace) -> SteeredPlan:
 
     known = choose_session(journal, arguments.session)
     state = load_state(journal, known.id)
@@ -59,10 +59,10 @@ def find_target(journal: Journal, arguments: argparse.Namespace) -> Target:
     else:
         names = ", ".join(repr(each or "plan") for each in live)
         raise InputError(f"which plan? Name it with --plan: there are {names}")
-    return Target(known.id, plan_id, state)
+    return SteeredPlan(known.id, plan_id, state)
 
 
-def confirm(target: Target, arguments: argparse.Namespace, question: str) -> int:
+def confirm(target: SteeredPlan, arguments: argparse.Namespace, question: str) -> int:
     """The revision that the person means: the one they name, or the one they are shown and say yes to."""
     if arguments.revision is not None:
         return int(arguments.revision)
@@ -82,7 +82,7 @@ def confirm(target: Target, arguments: argparse.Namespace, question: str) -> int
     return target.record.revision
 
 
-def write(journal: Journal, target: Target, prepare: Callable[[SessionState], Event]) -> SessionState:
+def write(journal: Journal, target: SteeredPlan, prepare: Callable[[SessionState], Event]) -> SessionState:
     """Append what a person does, after whatever others did meanwhile. If the plan moved on since the revision that was
     seen, it is said how."""
 

@@ -34,11 +34,12 @@ from planwire.journal import Journal, open_journal
 from planwire.mcp import prompt
 from planwire.mcp.project_session import find_session, new_session, plan_folders, project_folder
 from planwire.mcp.relayed import RelayedSession
-from planwire.mcp.resources import MARKDOWN, TEMPLATE, PlanUri, plan_text, plan_title, plan_uris, read_uri
+from planwire.mcp.resources import MARKDOWN, TEMPLATE, PlanUri, plan_text, plan_uris, read_uri
 from planwire.mcp.stdin import MendedInput
 from planwire.model.events import SessionOpened
 from planwire.model.fold import PlanRecord, SessionState
 from planwire.model.plan import PlanId
+from planwire.readmodel.documents import plan_title
 from planwire.session.plan_session import PlanSession
 from planwire.tools.call import Answer, failure
 from planwire.tools.schemas import GET_PLAN, SET_PLAN, tool_schemas
