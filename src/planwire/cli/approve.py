@@ -4,7 +4,7 @@ import argparse
 
 from planwire.cli.command import describe
 from planwire.cli.journals import journal_to_read
-from planwire.cli.steering import add_target, confirm, find_target, write
+from planwire.cli.steered_plan import add_target, confirm, find_target, write
 from planwire.model.events import APPROVED, CHANGES_REQUESTED, Comment
 from planwire.steering.commands import review
 

@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from threading import Thread
 
-__all__ = ["board_beside"]
+__all__ = ["board_process"]
 
 
 @contextmanager
-def board_beside(journal: str | None, tell: Callable[[str | None], None]) -> Iterator[Thread]:
+def board_process(journal: str | None, tell: Callable[[str | None], None]) -> Iterator[Thread]:
     """Serve the board of a journal. `tell` is told its address once it is there, or None if there is no board here.
 
     Nobody has to wait for that, but who wants to can join the thread.

@@ -5,7 +5,7 @@ import argparse
 from planwire.cli.command import describe
 from planwire.cli.journals import journal_to_read
 from planwire.cli.session_argument import revision
-from planwire.cli.steering import REVISION_HELP, add_target, find_target, write
+from planwire.cli.steered_plan import REVISION_HELP, add_target, find_target, write
 from planwire.model.events import Comment
 from planwire.steering.commands import comment
 

@@ -6,7 +6,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from planwire.cli.board_process import board_beside
+from planwire.cli.board_process import board_process
 from planwire.cli.command import describe
 from planwire.demo.client import DemoConversation
 
@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     folder = Path(tempfile.mkdtemp(prefix="planwire-demo-"))  # it stays: the agent has left a plan there
     conversation = DemoConversation(arguments.speed, arguments.journal, folder)
-    with board_beside(arguments.journal, _tell) as told:
+    with board_process(arguments.journal, _tell) as told:
         told.join()
         terminal.play(conversation, captions=True)
     print(_NEXT.format(session=conversation.session), *_provisos(arguments.journal), sep="\n")

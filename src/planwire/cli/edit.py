@@ -14,7 +14,7 @@ from typing import Final
 from planwire.cli.command import describe
 from planwire.cli.journals import journal_to_read
 from planwire.cli.session_argument import revision
-from planwire.cli.steering import SteeredPlan, add_target, find_target, write
+from planwire.cli.steered_plan import SteeredPlan, add_target, find_target, write
 from planwire.errors import InputError, PlanError
 from planwire.journal import Journal
 from planwire.model.changes import apply_changes

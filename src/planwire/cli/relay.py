@@ -5,7 +5,7 @@ import sys
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
-from planwire.cli.board_process import board_beside
+from planwire.cli.board_process import board_process
 from planwire.cli.command import describe, seconds
 from planwire.errors import InputError
 from planwire.relay.process import end_like
@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
     command = arguments.agent[1:] if arguments.agent[:1] == ["--"] else arguments.agent
     if not command:
         raise InputError("which agent? Give its command: planwire relay -- AGENT ARGUMENTS")
-    with board_beside(arguments.journal, _tell) if arguments.board else nullcontext():
+    with board_process(arguments.journal, _tell) if arguments.board else nullcontext():
         code = relay(
             command,
             lambda: _open_journal(arguments.journal),

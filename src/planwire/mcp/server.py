@@ -7,7 +7,6 @@ told to the client as it happens.
 
 import asyncio
 import signal
-from collections.abc import Iterator
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,17 +15,11 @@ from typing import Any, Final
 
 import anyio
 import mcp_types as types
-from mcp import MCPError, ServerSession, stdio_server
+from mcp import MCPError, stdio_server
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import NotificationOptions, Server
-from mcp.server.subscriptions import (
-    InMemorySubscriptionBus,
-    ListenHandler,
-    ResourcesListChanged,
-    ResourceUpdated,
-)
+from mcp.server.subscriptions import ListenHandler
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
-from msgspec.structs import replace
 
 from planwire import __version__
 from planwire.errors import PlanwireError, ToolError
@@ -34,6 +27,7 @@ from planwire.journal import Journal, open_journal
 from planwire.mcp import prompt
 from planwire.mcp.project_session import find_session, new_session, plan_folders, project_folder
 from planwire.mcp.relayed import RelayedSession
+from planwire.mcp.resource_news import ResourceNews
 from planwire.mcp.resources import MARKDOWN, TEMPLATE, PlanUri, plan_text, plan_uris, read_uri
 from planwire.mcp.stdin import MendedInput
 from planwire.model.events import SessionOpened
@@ -54,7 +48,6 @@ SESSION_SECONDS: Final = 10.0
 _RESOURCE_NOT_FOUND: Final = -32002
 
 Context = ServerRequestContext[Any, Any]
-Change = ResourcesListChanged | ResourceUpdated
 
 
 def serve(
@@ -111,9 +104,7 @@ class PlanServer:
         self._plans: PlanSession | None = None
         self._problem: PlanwireError | None = None
         self._decided = anyio.Event()  # there is a session, or a problem
-        self._bus = InMemorySubscriptionBus()
-        self._client: ServerSession | None = None
-        self._subscribed: set[str] = set()
+        self._news = ResourceNews()
         self._in_order = anyio.Lock()  # a model may make several calls at once, and means them one after the other
         self._server: Server[Any] = Server(
             "planwire",
@@ -128,7 +119,7 @@ class PlanServer:
             on_read_resource=self._read_resource,
             on_subscribe_resource=self._subscribe,
             on_unsubscribe_resource=self._unsubscribe,
-            on_subscriptions_listen=ListenHandler(self._bus),
+            on_subscriptions_listen=ListenHandler(self._news.bus),
             on_list_prompts=self._list_prompts,
             on_get_prompt=self._get_prompt,
         )
@@ -148,7 +139,8 @@ class PlanServer:
             async with self._opening as plans:
                 self._plans = plans
                 self._decided.set()
-                await self._watch(plans)
+                # A relayed client asked for its resources too early: to it all that there is is news.
+                await self._news.watch(plans, SessionState(plans.id) if self._relayed else plans.state)
         except PlanwireError as error:
             self._problem = error
             self._decided.set()
@@ -234,11 +226,11 @@ class PlanServer:
 
     async def _subscribe(self, ctx: Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
         await self._own(ctx, params.uri)
-        self._subscribed.add(params.uri)
+        self._news.subscribed.add(params.uri)
         return types.EmptyResult()
 
     async def _unsubscribe(self, _: Context, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
-        self._subscribed.discard(params.uri)
+        self._news.subscribed.discard(params.uri)
         return types.EmptyResult()
 
     async def _list_prompts(self, _: Context, __: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
@@ -255,8 +247,8 @@ class PlanServer:
         )
 
     async def _meet(self, ctx: Context, _: types.NotificationParams) -> None:
-        """A client of the handshake versions is told of changes over the connection. Others listen to the bus."""
-        self._client = ctx.session
+        """The client has introduced itself, as those of the handshake versions do."""
+        self._news.client = ctx.session
 
     async def _state(self) -> SessionState:
         try:
@@ -271,38 +263,6 @@ class PlanServer:
             own = plan_uris(session, "PLAN_ID")[0]
             raise _not_found(ctx, f"{uri} is no plan of this session: they are at {own}")
         return found
-
-    async def _watch(self, plans: PlanSession) -> None:
-        """Tell the client what changes, whoever changes it: to one who asked too early, all that there is."""
-        before = SessionState(plans.id) if self._relayed else plans.state
-        while True:
-            after = await plans.changed(before.seq)
-            for change in self._changes(before, after):
-                await self._bus.publish(change)
-                await self._tell(change)
-            before = after
-
-    def _changes(self, before: SessionState, after: SessionState) -> Iterator[Change]:
-        if before.live().keys() != after.live().keys():
-            yield ResourcesListChanged()
-        for plan_id in before.plans.keys() | after.plans.keys():
-            if not _is_same(before.plans.get(plan_id), after.plans.get(plan_id)):
-                yield from (ResourceUpdated(uri) for uri in plan_uris(after.id, plan_id))
-
-    async def _tell(self, change: Change) -> None:
-        if self._client is None:
-            return
-        if isinstance(change, ResourcesListChanged):
-            await self._client.send_resource_list_changed()
-        elif change.uri in self._subscribed:
-            await self._client.send_resource_updated(change.uri)
-
-
-def _is_same(before: PlanRecord | None, after: PlanRecord | None) -> bool:
-    """Whether a plan reads as it did. That somebody waits for a review of it is no part of it."""
-    if before is None or after is None or before is after:
-        return before is after
-    return before.asked is not after.asked and replace(before, asked=None) == replace(after, asked=None)
 
 
 def _not_found(ctx: Context, message: str) -> MCPError:

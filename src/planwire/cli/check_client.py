@@ -21,7 +21,7 @@ from planwire.cli.recording import RecordedLine
 from planwire.errors import InputError
 from planwire.model.plan import Fields
 
-__all__ = ["CAPABILITIES", "Drive", "Errand", "Trouble"]
+__all__ = ["CAPABILITIES", "AgentTrouble", "CheckClient", "CheckRun"]
 
 #: What the client says of itself in `initialize`, by the name of the choice.
 CAPABILITIES: Final[dict[str, Fields]] = {
@@ -40,7 +40,7 @@ _WAITING: Final = 10_000
 _METHOD_NOT_FOUND: Final = -32601
 
 
-class Trouble(Exception):
+class AgentTrouble(Exception):
     """The conversation can't go on. `code` is one of the checker's rules about driving. It never leaves the command."""
 
     def __init__(self, code: str, message: str) -> None:
@@ -48,7 +48,7 @@ class Trouble(Exception):
         self.code = code
 
 
-class Errand(Struct, frozen=True):
+class CheckRun(Struct, frozen=True):
     """What the agent is asked. `seconds` is what it has for all of it; `allow`: it may do whatever it asks for."""
 
     command: Sequence[str]
@@ -59,21 +59,21 @@ class Errand(Struct, frozen=True):
     allow: bool
 
 
-class Drive:
+class CheckClient:
     """One agent and the conversation with it: iterate over `talk()`, which hands on every line of both sides."""
 
-    def __init__(self, errand: Errand) -> None:
-        self._errand = errand
-        self._until = monotonic() + errand.seconds
+    def __init__(self, run: CheckRun) -> None:
+        self._run = run
+        self._until = monotonic() + run.seconds
         self._heard: Queue[bytes | None] = Queue(_WAITING)
         self._to_say: Queue[bytes | None] = Queue(_WAITING)
         self._numbers = 0
         self._asked = 0
         self._result: Any = None
-        self._agent = _start(errand)
+        self._agent = _start(run)
 
     def talk(self) -> Generator[RecordedLine, None, None]:
-        """Every line, in the order of this side. Raises `Trouble` where the agent does not play along."""
+        """Every line, in the order of this side. Raises `AgentTrouble` where the agent does not play along."""
         for work in (self._listen, self._speak):
             Thread(target=work, name="planwire check", daemon=True).start()
         try:
@@ -84,16 +84,16 @@ class Drive:
     def _conversation(self) -> Iterator[RecordedLine]:
 
         about = {"name": "planwire-check", "title": "planwire check", "version": __version__}
-        hello = CAPABILITIES[self._errand.capability]
+        hello = CAPABILITIES[self._run.capability]
         yield from self._ask("initialize", {**hello, "info" if "capabilities" in hello else "clientInfo": about})
         version = self._result.get("protocolVersion") if isinstance(self._result, dict) else None
         if not isinstance(version, int):
-            raise Trouble("refused", "`initialize` was answered without a `protocolVersion`")
-        yield from self._ask("session/new", {"cwd": self._errand.cwd, "mcpServers": []})
+            raise AgentTrouble("refused", "`initialize` was answered without a `protocolVersion`")
+        yield from self._ask("session/new", {"cwd": self._run.cwd, "mcpServers": []})
         session = self._result.get("sessionId") if isinstance(self._result, dict) else None
         if not isinstance(session, str):
-            raise Trouble("refused", "`session/new` was answered without a `sessionId`")
-        blocks = [{"type": "text", "text": self._errand.prompt}]
+            raise AgentTrouble("refused", "`session/new` was answered without a `sessionId`")
+        blocks = [{"type": "text", "text": self._run.prompt}]
         yield from self._ask("session/prompt", {"sessionId": session, "prompt": blocks})
         told = isinstance(self._result, dict) and "stopReason" in self._result
         if version == 2 and not told:  # the answer only confirms the message
@@ -113,7 +113,7 @@ class Drive:
                 if "error" in answers[0]:
                     error = answers[0]["error"]
                     said = error.get("message") if isinstance(error, dict) else error
-                    raise Trouble("refused", f"`{method}` was refused: {said}")
+                    raise AgentTrouble("refused", f"`{method}` was refused: {said}")
                 return
 
     def _until_idle(self, session: str) -> Iterator[RecordedLine]:
@@ -130,7 +130,7 @@ class Drive:
             return
         answer: Fields = {"jsonrpc": "2.0", "id": message["id"]}
         if message["method"] == "session/request_permission":
-            answer["result"] = {"outcome": _decide(message.get("params"), allow=self._errand.allow)}
+            answer["result"] = {"outcome": _decide(message.get("params"), allow=self._run.allow)}
         else:
             answer["error"] = {"code": _METHOD_NOT_FOUND, "message": "this client offers nothing of the kind"}
         yield self._say(answer)
@@ -140,7 +140,7 @@ class Drive:
         try:
             self._to_say.put_nowait(line + b"\n")
         except Full:
-            raise Trouble("no-answer", "the agent does not read its input") from None
+            raise AgentTrouble("no-answer", "the agent does not read its input") from None
         return self._numbered(line, CLIENT)
 
     def _lines(self, otherwise: str) -> Iterator[tuple[RecordedLine, list[Fields]]]:
@@ -149,12 +149,12 @@ class Drive:
             try:
                 line = self._heard.get(timeout=max(0.0, self._until - monotonic()))
             except Empty:
-                raise Trouble("no-answer", f"{otherwise} within {self._errand.seconds:g} seconds") from None
+                raise AgentTrouble("no-answer", f"{otherwise} within {self._run.seconds:g} seconds") from None
             if line is None:
-                raise Trouble("ended-early", f"{otherwise}: the agent ended {self._how_it_ended()}")
+                raise AgentTrouble("ended-early", f"{otherwise}: the agent ended {self._how_it_ended()}")
             yield self._numbered(line, AGENT), _messages(line)
             if monotonic() > self._until:  # an agent that never stops talking
-                raise Trouble("no-answer", f"{otherwise} within {self._errand.seconds:g} seconds")
+                raise AgentTrouble("no-answer", f"{otherwise} within {self._run.seconds:g} seconds")
 
     def _numbered(self, line: bytes, sender: str) -> RecordedLine:
         self._numbers += 1
@@ -209,14 +209,14 @@ class Drive:
 _KILL: Final = getattr(signal, "SIGKILL", signal.SIGTERM)
 
 
-def _start(errand: Errand) -> "subprocess.Popen[bytes]":
+def _start(run: CheckRun) -> "subprocess.Popen[bytes]":
     """The agent in a group of its own, so that nothing of it stays. Its standard error is ours."""
     pipe = subprocess.PIPE
     try:
-        return subprocess.Popen(list(errand.command), stdin=pipe, stdout=pipe, start_new_session=True)  # noqa: S603
+        return subprocess.Popen(list(run.command), stdin=pipe, stdout=pipe, start_new_session=True)  # noqa: S603
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        name = errand.command[0]
+        name = run.command[0]
         raise InputError(f"the agent {name!r} could not be started: {reason}. Check the command after --") from None
 
 
