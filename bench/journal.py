@@ -153,7 +153,7 @@ def _opening(folder: Path) -> Iterator[Figure]:
 
 
 def _grown(journal: Journal, session: str, length: int) -> SessionState:
-    """A session that repeats itself: a plan of twenty steps, nine of which are completed one by one."""
+    """A session that repeats itself: a plan of twenty steps, and nine of them done one by one."""
     plan = ItemsPlan("main", tuple(Entry(f"Step {number} of the parser", "medium", "pending") for number in range(20)))
     events: list[Event] = [PlanSet(plan)]
     events += [PlanChanged("main", changes=(SetStatus(f"s{number}", "completed"),)) for number in range(1, 10)]

@@ -1,4 +1,4 @@
-"""`planwire approve`: a person's word on a plan."""
+"""`planwire approve`: a person's verdict on a plan."""
 
 import argparse
 

@@ -74,6 +74,6 @@ def run(arguments: argparse.Namespace) -> int:
         print("Ctrl+C ends it.", file=sys.stderr, flush=True)
         if arguments.open:
             webbrowser.open(server.address)
-        gc.set_threshold(20_000, 20, 50)  # thousands of watchers are thousands of things that are no garbage
+        gc.set_threshold(20_000, 20, 50)  # thousands of watchers live long: look for garbage less often
         server.run()
     return 0

@@ -87,7 +87,7 @@ def run(arguments: argparse.Namespace) -> int:
     if what[:1] == ["--"] and len(what) > 1:
         verdict = _check_agent(what[1:], arguments)
     elif what and what[0] != "--":
-        if len(what) > 1:  # options behind the file: they were not looked at yet
+        if len(what) > 1:  # argparse has not parsed the options behind the file
             arguments.what = []
             arguments.parser.parse_args(what[1:], arguments)
             if arguments.what:
@@ -132,7 +132,7 @@ def _check_agent(command: list[str], arguments: argparse.Namespace) -> Verdict:
 
 @contextmanager
 def _folder(name: str | None) -> Iterator[str]:
-    """The folder that the agent is given, as an absolute path."""
+    """The agent's folder as an absolute path: the named one, or an empty one that goes afterwards."""
     if name is not None:
         if not Path(name).is_dir():
             raise InputError(f"{name} is no folder: give --cwd one that is there, or leave it out")
@@ -145,7 +145,7 @@ def _folder(name: str | None) -> Iterator[str]:
 
 @contextmanager
 def _keeper(name: str | None) -> Iterator[Callable[[RecordedLine], object]]:
-    """What writes a line into the file, as recordings are kept."""
+    """A function that records lines in the named file; without a name it does nothing."""
     if name is None:
         yield lambda _: None
         return

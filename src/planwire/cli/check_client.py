@@ -1,4 +1,4 @@
-"""A client that asks an agent for a plan: one session, one prompt, every wait bounded, and the agent ended after it."""
+"""A client that asks an agent for a plan: one session, one prompt, every wait bounded; it ends the agent afterwards."""
 
 import os
 import signal
@@ -23,7 +23,7 @@ from planwire.model.plan import Fields
 
 __all__ = ["CAPABILITIES", "AgentTrouble", "CheckClient", "CheckRun"]
 
-#: What the client says of itself in `initialize`, by the name of the choice.
+#: The client's `initialize`, by the word after --capability.
 CAPABILITIES: Final[dict[str, Fields]] = {
     "none": {"protocolVersion": 1, "clientCapabilities": {}},
     "rfd": {"protocolVersion": 1, "clientCapabilities": {"planCapabilities": {}}},
@@ -31,17 +31,17 @@ CAPABILITIES: Final[dict[str, Fields]] = {
     "v2": {"protocolVersion": 2, "capabilities": {}},
 }
 
-#: Seconds that the agent has to end after its input did, and again after it was asked to.
+#: Seconds for the agent to end after its input did, and again after SIGTERM.
 _GRACE: Final = 2.0
-#: A longer line is cut, and its rest left out: the reader does not look into it either.
+#: Cuts longer lines: the checker does not read on either.
 _LONGEST_LINE: Final = MAX_LINE_BYTES + 1
-#: Lines that may wait in each direction.
+#: Bounds the lines that wait in each direction.
 _WAITING: Final = 10_000
 _METHOD_NOT_FOUND: Final = -32601
 
 
 class AgentTrouble(Exception):
-    """The conversation can't go on. `code` is one of the checker's rules about driving. It never leaves the command."""
+    """The agent broke off the conversation. `code` is the checker's rule against that. It never leaves the command."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -49,7 +49,7 @@ class AgentTrouble(Exception):
 
 
 class CheckRun(Struct, frozen=True):
-    """What the agent is asked. `seconds` is what it has for all of it; `allow`: it may do whatever it asks for."""
+    """One prompt to one agent, with `seconds` for all of it. `allow` grants every permission it asks for."""
 
     command: Sequence[str]
     prompt: str
@@ -60,7 +60,7 @@ class CheckRun(Struct, frozen=True):
 
 
 class CheckClient:
-    """One agent and the conversation with it: iterate over `talk()`, which hands on every line of both sides."""
+    """One agent and the conversation with it: iterate over `talk()`."""
 
     def __init__(self, run: CheckRun) -> None:
         self._run = run
@@ -73,7 +73,7 @@ class CheckClient:
         self._agent = _start(run)
 
     def talk(self) -> Generator[RecordedLine, None, None]:
-        """Every line, in the order of this side. Raises `AgentTrouble` where the agent does not play along."""
+        """The lines of both sides, in the order in which this side saw them. Raises `AgentTrouble`."""
         for work in (self._listen, self._speak):
             Thread(target=work, name="planwire check", daemon=True).start()
         try:
@@ -100,7 +100,7 @@ class CheckClient:
             yield from self._until_idle(session)
 
     def _ask(self, method: str, params: Fields) -> Iterator[RecordedLine]:
-        """Send a request, and hand on what comes until it is answered."""
+        """Send a request, and hand on every line up to its answer."""
         self._asked += 1
         yield self._say({"jsonrpc": "2.0", "id": self._asked, "method": method, "params": params})
         for line, messages in self._lines(f"`{method}` was not answered"):
@@ -125,7 +125,7 @@ class CheckClient:
                 return
 
     def _serve(self, message: Fields) -> Iterator[RecordedLine]:
-        """Answer the agent's own requests: permissions, and that nothing else is offered here."""
+        """Answer the agent's own requests: decide on permissions, decline everything else."""
         if "method" not in message or "id" not in message:
             return
         answer: Fields = {"jsonrpc": "2.0", "id": message["id"]}
@@ -144,7 +144,7 @@ class CheckClient:
         return self._numbered(line, CLIENT)
 
     def _lines(self, otherwise: str) -> Iterator[tuple[RecordedLine, list[Fields]]]:
-        """The agent's lines, each with the messages on it, until time is up."""
+        """The agent's lines, each with its messages. Raises `AgentTrouble` at the end of the time or of the agent."""
         while True:
             try:
                 line = self._heard.get(timeout=max(0.0, self._until - monotonic()))
@@ -210,7 +210,7 @@ _KILL: Final = getattr(signal, "SIGKILL", signal.SIGTERM)
 
 
 def _start(run: CheckRun) -> "subprocess.Popen[bytes]":
-    """The agent in a group of its own, so that nothing of it stays. Its standard error is ours."""
+    """The agent in a process group of its own, so that no child of it stays. It shares our standard error."""
     pipe = subprocess.PIPE
     try:
         return subprocess.Popen(list(run.command), stdin=pipe, stdout=pipe, start_new_session=True)  # noqa: S603
@@ -237,7 +237,7 @@ def _is_idle(message: Fields, session: str) -> bool:
 
 
 def _decide(params: Any, *, allow: bool) -> Fields:
-    """Plans are approved, and nothing else is done unless it was allowed: a check must not change things."""
+    """Approve plans, and reject everything else unless the user allowed it: a check must not change things."""
     call: Any = None
     match params:
         case {"toolCall": dict(call)} | {"subject": {"toolCall": dict(call)}}:

@@ -1,4 +1,4 @@
-"""`planwire compact`: a stream as it is after a compaction."""
+"""`planwire compact`: a stream after a compaction."""
 
 import argparse
 import sys
@@ -74,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _left_out(messages: Sequence[Stored], compaction: Compaction) -> dict[str, int]:
-    """How many messages of each class went, without plans of the past: they are still there."""
+    """The number of messages that went, by class. Superseded plans don't count: the file still has them."""
 
     gone = {*compaction.left_out} - {message.id for message in compaction.retired}
     counts = Counter(class_of(each) for each in messages if each.id in gone and retired_ids(each) is None)

@@ -34,7 +34,7 @@ _planwire_sessions() {
 }
 
 _planwire_files() {
-    compgen -f -- "${COMP_WORDS[COMP_CWORD]}"  # of a word with a dash shtab passes nothing on
+    compgen -f -- "${COMP_WORDS[COMP_CWORD]}"  # shtab would pass an empty word in place of one with a dash
 }"""
 
 _ZSH: Final = """\

@@ -1,4 +1,4 @@
-"""`planwire context`: what a provider is sent of a stream."""
+"""`planwire context`: the request that a provider gets for a stream."""
 
 import argparse
 

@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _provisos(journal: str | None) -> list[str]:
-    """What it takes to try that here."""
+    """What else to know before trying that here."""
 
     unfound = shutil.which("planwire") is None and sys.argv[0].endswith("planwire")
     return [

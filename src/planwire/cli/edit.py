@@ -1,4 +1,4 @@
-"""`planwire edit`: a plan in an editor, merged with what happened meanwhile."""
+"""`planwire edit`: a plan in an editor, merged with the changes of others."""
 
 import argparse
 import os
@@ -37,7 +37,7 @@ examples:
 On a plan that is the agent's own your changes are wishes: the agent is told with its next prompt, and decides.
 """
 
-#: The wish that is meant if none is named.
+#: Stands for the newest wish.
 _LAST: Final = 0
 
 _HELP: Final = """\
@@ -86,7 +86,7 @@ def _take_back(journal: Journal, target: SteeredPlan, wish: int) -> str:
 
 
 class _Disputed(PlanError):
-    """Steps that somebody else changed while they were edited. The other changes can be made to the plan as it is."""
+    """The person and someone else changed the same steps. `others` are the changes that still fit the plan `now`."""
 
     def __init__(self, now: PlanRecord, steps: "tuple[str, ...]", others: tuple[StepChange, ...]) -> None:
         super().__init__(f"the plan moved on while you edited it: decide again about {', '.join(steps)}")
@@ -95,7 +95,7 @@ class _Disputed(PlanError):
 
 
 def _edit(journal: Journal, target: SteeredPlan, note: str | None) -> str:
-    """Edit until the changes fit the plan as it is then, and write them. Returns what was done."""
+    """Edit until the changes fit the current plan, and write them. Returns a sentence about it."""
 
     record, text, problem = target.record, as_text(target.record.state), ""
     with _file() as path:
@@ -120,7 +120,7 @@ def _edit(journal: Journal, target: SteeredPlan, note: str | None) -> str:
 def _merged(
     target: SteeredPlan, record: PlanRecord, changes: tuple[StepChange, ...], note: str | None, written: str
 ) -> Callable[[SessionState], PlanChanged]:
-    """The changes that were meant for a plan as it was, for the plan as it is when they are written."""
+    """Prepare changes that the person made to an older `record` for the plan at the moment of writing."""
 
     def prepare(state: SessionState) -> PlanChanged:
         now = state.live().get(target.plan_id)
@@ -145,7 +145,7 @@ def _done(record: PlanRecord, changes: int) -> str:
 
 
 def _with_changes(state: PlanState, changes: tuple[StepChange, ...]) -> str:
-    """The plan as it is now, with those of the person's changes made that nobody disputes."""
+    """The current plan with the person's undisputed changes. A step that they add has no id yet."""
 
     text = as_text(apply_changes(state, changes))
     known = {f"{{{step.id}}}" for step in state.steps}
@@ -177,7 +177,7 @@ def _edited(path: Path, text: str) -> str:
 
 
 def _again(problem: str) -> bool:
-    """Whether to open the editor once more. Where nobody can be asked, once is all there is."""
+    """Ask whether to reopen the editor. Without a terminal, don't."""
     if not sys.stdin.isatty():
         return False
     print(f"planwire: {problem}", file=sys.stderr)

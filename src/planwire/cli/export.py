@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def acp_lines(state: SessionState, peer: Dialect) -> Iterator[str]:
-    """The messages that tell a client of that dialect all the live plans."""
+    """The live plans as messages for a client of the dialect."""
 
     plans = [record.state.plan for record in state.live().values()]
     if peer.operations:

@@ -1,4 +1,4 @@
-"""`planwire forget`: sessions out of the journal, for good."""
+"""`planwire forget`: remove sessions from the journal, for good."""
 
 import argparse
 import sys

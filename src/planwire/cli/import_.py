@@ -1,4 +1,4 @@
-"""`planwire import`: an exported session into a journal."""
+"""`planwire import`: take an exported session into a journal."""
 
 import argparse
 import sys

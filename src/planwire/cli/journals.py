@@ -1,4 +1,4 @@
-"""The journal that a command works on. Only what writes may create one."""
+"""The journal that a command works on. Only commands that write create one."""
 
 import argparse
 from contextlib import AbstractContextManager
@@ -17,7 +17,7 @@ def add_journal_option(parser: argparse.ArgumentParser) -> None:
 
 
 def journal_to_read(arguments: argparse.Namespace) -> AbstractContextManager[Journal]:
-    """The journal, if there is one: looking at a journal never makes one."""
+    """The journal, or `NoJournal`: looking at a journal never creates one."""
 
     return open_journal(arguments.journal, create=False)
 

@@ -1,4 +1,4 @@
-"""`planwire relay`: any agent, with its plans kept, translated and told again."""
+"""`planwire relay`: run any agent behind planwire."""
 
 import argparse
 import sys

@@ -24,9 +24,9 @@ examples:
   planwire show 3f2a91bc              one of them; an id may be shortened as long as only one session begins like that
 """
 
-#: So many sessions fit on a screen. Programs get all of them.
+#: Sessions that fit on a screen. Programs get all of them.
 LATEST: Final = 12
-#: What a shell can be offered without a doubt about what it makes of it.
+#: Ids that no shell reads as anything but a word. Agents make ids up, and a shell may evaluate what it completes.
 _PLAIN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._~%+,-]*")
 
 

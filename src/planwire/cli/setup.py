@@ -26,7 +26,7 @@ The settings are printed; where to paste them is said on standard error. No file
 
 _USAGE = "planwire setup [-h] EDITOR [--name NAME] [--journal URL] -- AGENT [ARGUMENT ...]"
 
-#: Programs that only start another one, which is the agent.
+#: Launchers: programs and words that only start the agent.
 _STARTERS = ("bun", "bunx", "env", "node", "npx", "pnpx", "python", "python3", "uv", "uvx", "x", "run", "exec", "dlx")
 
 
@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _planwire() -> list[str]:
-    """What starts planwire in an editor, which has another folder and often another PATH than we have."""
+    """The command that starts planwire from an editor, whose folder and often PATH differ from ours."""
     program = Path(sys.argv[0])
     if found := shutil.which("planwire"):
         return [str(Path(found).absolute())]
@@ -72,7 +72,7 @@ def _planwire() -> list[str]:
 
 
 def _agent(arguments: argparse.Namespace) -> list[str]:
-    """The agent's command. What stands between the editor and `--` are options: argparse takes all of it for one."""
+    """The agent's command. argparse counts options between the editor and `--` as part of it: parse them here."""
     words: list[str] = arguments.agent
     if not words or not words[0].startswith("-"):
         return words
@@ -84,7 +84,7 @@ def _agent(arguments: argparse.Namespace) -> list[str]:
 
 
 def agent_name(command: list[str]) -> str:
-    """What an agent is called: its program, without the path, the version and what only starts it."""
+    """A name for an agent: its program without path, version and launcher."""
     for word in command:
         name = word.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
         name = re.split("@|==", name, maxsplit=1)[0] or name

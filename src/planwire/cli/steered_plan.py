@@ -1,4 +1,4 @@
-"""What the commands of people who steer have in common: which plan, which revision, and writing it down."""
+"""The plan that a person steers from the command line: which one, at which revision, and the write itself."""
 
 import argparse
 import sys
@@ -20,12 +20,12 @@ from planwire.session.steering import MovedOn, steer
 __all__ = ["REVISION_HELP", "SteeredPlan", "add_target", "confirm", "find_target", "write"]
 
 REVISION_HELP: Final = "the revision that you saw: refused if the plan moved on"
-#: How many of the events that came between are listed.
+#: Limits the events that such an error lists.
 LISTED: Final = 8
 
 
 class SteeredPlan(NamedTuple):
-    """The plan that is meant, in the session as it was read."""
+    """A plan in the state of its session that the command read."""
 
     session: str
     plan_id: PlanId
@@ -63,7 +63,7 @@ def find_target(journal: Journal, arguments: argparse.Namespace) -> SteeredPlan:
 
 
 def confirm(target: SteeredPlan, arguments: argparse.Namespace, question: str) -> int:
-    """The revision that the person means: the one they name, or the one they are shown and say yes to."""
+    """The revision that the person decides about: the one they name, or the one they see and say yes to."""
     if arguments.revision is not None:
         return int(arguments.revision)
     if not arguments.yes:
@@ -83,8 +83,8 @@ def confirm(target: SteeredPlan, arguments: argparse.Namespace, question: str) -
 
 
 def write(journal: Journal, target: SteeredPlan, prepare: Callable[[SessionState], Event]) -> SessionState:
-    """Append what a person does, after whatever others did meanwhile. If the plan moved on since the revision that was
-    seen, it is said how."""
+    """Append the person's act behind the events of others. If the plan moved on since their revision, the error says
+    how."""
 
     try:
         return steer(journal, target.state, target.plan_id, prepare)
@@ -93,7 +93,7 @@ def write(journal: Journal, target: SteeredPlan, prepare: Callable[[SessionState
 
 
 def _since_then(moved: MovedOn) -> str:
-    """What happened to the plan since the revision that was meant: to be looked at before deciding again."""
+    """The plan's changes since the person's revision, for them to look at before they decide again."""
 
     lines = [
         f"  {moment.seq}  {one_line(moment.by)}: {one_line('; '.join(word.text for word in moment.words))}"

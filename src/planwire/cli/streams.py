@@ -40,7 +40,7 @@ def stream_file(name: str) -> list[Stored]:
 
 
 def format_of(messages: Sequence[Stored], name: str | None) -> Format:
-    """The format with this name, or else the one in which most of the messages make sense."""
+    """The format with this name; without one, the format that makes sense of most messages."""
 
     if name is not None:
         return chat_format(name)

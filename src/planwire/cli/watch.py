@@ -32,7 +32,7 @@ the rest. Esc lists the sessions, h is the history, ? shows all keys, q or Ctrl-
 """
 
 
-#: Of all the sessions in a journal so many are shown at once.
+#: Limits the sessions on the screen at once, with --all.
 AT_ONCE: Final = 3
 
 
@@ -69,7 +69,7 @@ def _on_a_terminal() -> bool:
 
 
 def _watch_live(journal: Journal, arguments: argparse.Namespace) -> None:
-    """The app, or plain views if Textual is not installed."""
+    """The app, or plain views without Textual."""
     import planwire.terminal  # noqa: F401  (without Rich there is nothing to show)
 
     try:
@@ -92,7 +92,7 @@ def _watch_live(journal: Journal, arguments: argparse.Namespace) -> None:
 
 def _watcher(journal: Journal, arguments: argparse.Namespace) -> Watcher:
 
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that a terminal is left as it was
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # SIGTERM restores the terminal too
     if arguments.session is not None:
         chosen = choose_session(journal, arguments.session).id
         return Watcher(journal, lambda state: state.id == chosen, (chosen,))

@@ -67,7 +67,7 @@ class DemoAgent:
                 self._write(msgspec.json.encode({"jsonrpc": "2.0", "id": message["id"], "error": error}))
 
     def finish(self) -> None:
-        """The client is gone."""
+        """Stop working: the client is gone."""
         self._cancelled.set()
         if self._work is not None:
             self._work.join()

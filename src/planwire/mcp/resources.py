@@ -1,10 +1,10 @@
-"""Plans as MCP resources: their URIs, and what is read there.
+"""Plans as MCP resources: their URIs and their texts.
 
     plan:///SESSION/PLAN_ID                 the plan as markdown
     plan:///SESSION/PLAN_ID?format=json     all that is known of it
     plan:///SESSION                         the plan of an agent that gives it no id
 
-Both names are percent-encoded. They stand in the path, since clients change the case of a host.
+Percent-encoding keeps both names whole. They stand in the path, since clients change the case of a host.
 """
 
 from typing import Final, NamedTuple
@@ -28,7 +28,7 @@ _AS_JSON: Final = "?format=json"
 
 
 class PlanUri(NamedTuple):
-    """What a URI names: a plan of a session, and the form in which it is wanted."""
+    """The meaning of a URI: a plan of a session, in a form."""
 
     session: str
     plan_id: PlanId
@@ -43,7 +43,7 @@ def plan_uris(session: str, plan_id: PlanId) -> tuple[str, str]:
 
 
 def read_uri(uri: str) -> PlanUri | None:
-    """What a URI names, or None if it names no plan. However a client spells a name, it is the same plan."""
+    """The meaning of a URI, however a client spells its names; None if it is no plan's."""
     names, _, query = uri.removeprefix(_SCHEME).partition("?")
     session, slash, plan_id = names.partition("/")
     if not uri.startswith(_SCHEME) or "/" in plan_id or query not in ("", "format=json", "format=markdown"):
@@ -52,7 +52,7 @@ def read_uri(uri: str) -> PlanUri | None:
 
 
 def plan_text(state: SessionState, plan_id: PlanId, mime_type: str) -> str:
-    """A plan in a form. The plan must be there."""
+    """A plan in a form. The session must have it."""
     if mime_type == JSON:
         return msgspec.json.format(msgspec.json.encode(plan_value(state, plan_id)), indent=2).decode()
     return plan_document(state.plans[plan_id])

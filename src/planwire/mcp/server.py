@@ -1,8 +1,7 @@
 """The MCP server: one client, one session, over standard input and output.
 
-The SDK speaks the protocol, in its handshake versions and in those without one. Here is what it says: the tools as
-`planwire.tools.schemas` describes them, the plans as resources, and the prompt. What others write to the session is
-told to the client as it happens.
+The SDK speaks the protocol, in its handshake versions and in those without one. This module has the content: the tools
+as `planwire.tools.schemas` describes them, the plans as resources, and the prompt.
 """
 
 import asyncio
@@ -40,11 +39,11 @@ from planwire.tools.schemas import GET_PLAN, SET_PLAN, tool_schemas
 
 __all__ = ["PlanServer", "serve"]
 
-#: How often a client that asked for it is told that a call is still waiting.
+#: Seconds between reports to a client that waits for a review.
 PROGRESS_SECONDS: Final = 5.0
-#: How long a call waits until it is known which session it is for.
+#: Limits how long a call waits for its session.
 SESSION_SECONDS: Final = 10.0
-#: What the versions with a handshake say of a resource that is not there. Later it is an invalid parameter.
+#: The error for a missing resource in the versions with a handshake. Later ones call it an invalid parameter.
 _RESOURCE_NOT_FOUND: Final = -32002
 
 Context = ServerRequestContext[Any, Any]
@@ -59,10 +58,10 @@ def serve(
     binding: str | None = None,
     wait_seconds: float,
 ) -> None:
-    """Serve the client at standard input and output until it goes. `binding` is the file in which a relay says which
-    session it is, and in which journal."""
-    # A thread waits for standard input and can't be woken: an interrupt ends the process, as it does any other
-    # program's. What was answered is in the journal.
+    """Serve the client at standard input and output until it goes. `binding` is the file in which a relay names session
+    and journal."""
+    # A thread blocks on standard input, and nothing wakes it: an interrupt ends the process, as it ends other programs.
+    # The journal has everything that the server answered.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
         if binding is not None:
@@ -84,10 +83,10 @@ async def _serve(journal: Journal, session: str, project: Path, wait_seconds: fl
 
 
 class PlanServer:
-    """What a client can ask of a session, and what it is told.
+    """The answers to a client's requests about a session.
 
-    `opening` gives the session, at once or later. `folder` is where it is, if nobody else says so. `relayed` is for one
-    whose client hears of its plans from a relay.
+    `opening` gives the session, at once or later. `folder` is the session's unless it has one already. With `relayed`
+    the ACP client behind a relay hears of a plan before the agent gets its answer.
     """
 
     def __init__(
@@ -134,19 +133,19 @@ class PlanServer:
             group.cancel_scope.cancel()
 
     async def _attend(self) -> None:
-        """Open the session, and tell the client what changes in it."""
+        """Open the session, and send the client news of it."""
         try:
             async with self._opening as plans:
                 self._plans = plans
                 self._decided.set()
-                # A relayed client asked for its resources too early: to it all that there is is news.
+                # A client asks for its resources before the relay names the session: every plan is news to it.
                 await self._news.watch(plans, SessionState(plans.id) if self._relayed else plans.state)
         except PlanwireError as error:
             self._problem = error
             self._decided.set()
 
     async def _session(self) -> PlanSession:
-        """The session, once it is known."""
+        """The session, as soon as there is one."""
         with anyio.move_on_after(SESSION_SECONDS):
             await self._decided.wait()
         if self._plans is None:
@@ -173,7 +172,7 @@ class PlanServer:
                 group.cancel_scope.cancel()
             return answer
         async with self._in_order:
-            if tool == SET_PLAN and self._relayed is None:  # a relay has said it
+            if tool == SET_PLAN and self._relayed is None:  # the relay records it otherwise
                 await self._introduce(ctx, plans)
             answer = await plans.call(tool, arguments)
             if self._relayed is not None and tool != GET_PLAN and not answer.is_error:
@@ -181,7 +180,7 @@ class PlanServer:
             return answer
 
     async def _introduce(self, ctx: Context, plans: PlanSession) -> None:
-        """Say where and by whom a plan is made, where that is not known yet. A session without plans is not begun."""
+        """Record folder and agent with the first plan, where the session lacks them: a session begins with its plan."""
         known = plans.state.opened or SessionOpened()
         client = ctx.session.client_params
         agent = client.client_info.title or client.client_info.name if client else None
@@ -191,7 +190,7 @@ class PlanServer:
             )
 
     async def _report(self, ctx: Context) -> None:
-        """Tell the client that it is worth waiting, if it wants to know."""
+        """Report progress to a client that asked for it, so that it keeps waiting."""
         began = monotonic()
         while True:
             waited = round(monotonic() - began, 1)
@@ -199,7 +198,7 @@ class PlanServer:
             await anyio.sleep(PROGRESS_SECONDS)
 
     async def _list_resources(self, _: Context, __: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
-        if not self._decided.is_set():  # hosts ask before they say which session it is; they are told of changes
+        if not self._decided.is_set():  # too early for an answer: news follow
             return types.ListResourcesResult(resources=[])
         state = await self._state()
         return types.ListResourcesResult(
