@@ -10,12 +10,14 @@ A client's author starts with `Board`, which takes the lines of an ACP connectio
 An agent's author starts with `PlanSession`: plan tools for the model, a context that survives compaction, and updates
 for ACP clients. `BlockingPlanSession` is the same without an event loop.
 
-Every name loads its module on first use, so that `planwire --help` and the start of an agent behind `planwire relay`
-wait for none of them: msgspec alone takes longer to load than Python does.
+Names load their modules on first use: `planwire --help` and an agent behind `planwire relay` would wait for them, and
+msgspec alone takes longer to load than Python itself.
 """
 
 import importlib as _importlib
 import typing as _typing
+
+from planwire.errors import PlanwireError
 
 if _typing.TYPE_CHECKING:
     from planwire.acp import (
@@ -35,7 +37,6 @@ if _typing.TYPE_CHECKING:
         write,
     )
     from planwire.acp.board import Board, Change, Moment, PlanChange, SessionBoard
-    from planwire.errors import PlanwireError
     from planwire.journal import Journal, open_journal
     from planwire.model.changes import mark
     from planwire.model.diff import Diff
@@ -97,7 +98,6 @@ _HOMES: _typing.Final = {
             *("dialect", "negotiate", "read", "write"),
         ),
         "planwire.acp.board": ("Board", "Change", "Moment", "PlanChange", "SessionBoard"),
-        "planwire.errors": ("PlanwireError",),
         "planwire.journal": ("Journal", "open_journal"),
         "planwire.model.changes": ("mark",),
         "planwire.model.diff": ("Diff",),

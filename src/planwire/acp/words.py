@@ -1,12 +1,42 @@
-"""Words of ACP messages other than plans, under names of their own: the statuses of steps are in `model.statuses`."""
+"""Words of ACP messages that are not plans, under names of their own: some are spelled like statuses of steps."""
 
 from typing import Final
 
-__all__ = ["COMPACTION_COMPLETED", "COMPACTION_RUNNING", "OUTCOME_CANCELLED", "STOP_CANCELLED", "STOP_END_TURN"]
+__all__ = [
+    "COMPACTION_CANCELLED",
+    "COMPACTION_COMPLETED",
+    "COMPACTION_FAILED",
+    "COMPACTION_IN_PROGRESS",
+    "COMPACTION_UPDATES",
+    "OUTCOME_CANCELLED",
+    "PLAN_UPDATES",
+    "STOP_CANCELLED",
+    "STOP_END_TURN",
+    "TOOL_COMPLETED",
+    "TOOL_FAILED",
+    "TOOL_IN_PROGRESS",
+    "TOOL_PENDING",
+]
 
+#: The `sessionUpdate`s about plans, and those about compactions.
+PLAN_UPDATES: Final = frozenset(("plan", "plan_removed", "plan_update"))
+COMPACTION_UPDATES: Final = frozenset(("compaction_summary_chunk", "compaction_update"))
+
+#: The `status` of a tool call.
+TOOL_PENDING: Final = "pending"
+TOOL_IN_PROGRESS: Final = "in_progress"
+TOOL_COMPLETED: Final = "completed"
+TOOL_FAILED: Final = "failed"
+
+#: The `status` of a compaction.
+COMPACTION_IN_PROGRESS: Final = "in_progress"
 COMPACTION_COMPLETED: Final = "completed"
-COMPACTION_RUNNING: Final = "in_progress"
-#: The answer to a permission request that nobody decided.
-OUTCOME_CANCELLED: Final = "cancelled"
-STOP_CANCELLED: Final = "cancelled"
+COMPACTION_FAILED: Final = "failed"
+COMPACTION_CANCELLED: Final = "cancelled"
+
+#: The `stopReason` of a turn.
 STOP_END_TURN: Final = "end_turn"
+STOP_CANCELLED: Final = "cancelled"
+
+#: The `outcome` of a permission request.
+OUTCOME_CANCELLED: Final = "cancelled"

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 
-from planwire.acp.words import COMPACTION_COMPLETED, COMPACTION_RUNNING
+from planwire.acp.words import COMPACTION_COMPLETED, COMPACTION_IN_PROGRESS
 from planwire.model.statuses import status_of_box
 
 __all__ = ["Beat", "first_part", "second_part"]
@@ -60,7 +60,7 @@ def first_part(checklist: str) -> Iterator[Beat]:
         },
     )
     yield 0.8, _items(_MORE_STEPS, "xxx~   ")
-    yield 0.4, {"sessionUpdate": "compaction_update", "compactionId": "c1", "status": COMPACTION_RUNNING}
+    yield 0.4, {"sessionUpdate": "compaction_update", "compactionId": "c1", "status": COMPACTION_IN_PROGRESS}
     yield (
         0.6,
         {
