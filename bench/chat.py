@@ -65,7 +65,7 @@ def _work(form: Format) -> dict[str, Callable[[list[Stored]], object]]:
 
 
 def _stored(number: int, form: str) -> Iterator[Fields]:
-    """A chat as it is stored: questions, calls with results, and hidden messages of every class."""
+    """A stored chat: questions, calls with results, and hidden messages of every class."""
     for index in range(number):
         name = f"m{index}"
         match index % 10:
@@ -102,9 +102,9 @@ def _event(name: str, subkind: str, payload: Fields) -> Fields:
 
 
 def _appending() -> Iterator[Figure]:
-    """A message is added and the context asked for again, as an agent does it: with a session, its journal in memory.
+    """Add a message and ask for the context again, as an agent does: with a session, its journal in memory.
 
-    The stream alone is timed too. It copies a list of references, which is all of it that grows with the chat.
+    The stream alone has a figure too. It copies a list of references, which is all of it that grows with the chat.
     """
     say(f"{BATCHES} times {ADDED} messages behind {' and '.join(f'{length:,}' for length in LENGTHS)}")
     best = {length: _appended(length) for length in LENGTHS}
@@ -173,7 +173,7 @@ def _asking_again() -> Iterator[Figure]:
 
 
 def _session_of(form: str) -> Iterator[list[Any]]:
-    """The requests of a session in which the agent works, people interfere, and now and then a turn is interrupted."""
+    """The requests of a session in which the agent works, people interfere, and now and then interrupt a turn."""
     with BlockingPlanSession.open("memory:", "bench", format=form) as session:
         session.call("set_plan", {"entries": [f"Step {number}" for number in range(1, 19)]})
         for turn in range(TURNS):

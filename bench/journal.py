@@ -154,7 +154,7 @@ def _opening(folder: Path) -> Iterator[Figure]:
 
 
 def _grown(journal: Journal, session: str, length: int) -> SessionState:
-    """A session that repeats itself: a plan of twenty steps, nine of which are completed one by one."""
+    """A session that repeats itself: a plan of twenty steps, and nine of them done one by one."""
     plan = ItemsPlan("main", tuple(Entry(f"Step {number} of the parser", "medium", "pending") for number in range(20)))
     events: list[Event] = [PlanSet(plan)]
     events += [PlanChanged("main", changes=(SetStatus(f"s{number}", "completed"),)) for number in range(1, 10)]
@@ -173,8 +173,8 @@ def _following(folder: Path) -> Iterator[Figure]:
     with open_journal(path) as journal, patch.object(polling, "QUIET", 0.04):
         command = [sys.executable, "-c", _WRITER, str(path), str(FOLLOWED)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writer:
-            following = journal.follow(0, timeout=30)
-            seen = [monotonic_ns() for _ in islice(following, FOLLOWED)]
+            events = journal.follow(0, timeout=30)
+            seen = [monotonic_ns() for _ in islice(events, FOLLOWED)]
             acknowledged, _ = writer.communicate()
     late = [(mine - int(theirs)) / 1e6 for mine, theirs in zip(seen, acknowledged.split(), strict=True)]
     yield Figure("follow_p50_ms", median(late), "ms")

@@ -1,6 +1,6 @@
-"""The lines that are timed: whole ACP messages as an agent puts them on the wire, without the line feed.
+"""The lines of the races: whole ACP messages as an agent puts them on the wire, without the line feed.
 
-Step texts are made from parts that repeat with coprime periods, so that a list of 2,000 has 2,000 different texts which
+Step texts have parts that repeat with coprime periods, so that a list of 2,000 has 2,000 different texts which
 still read, and measure, like what agents write.
 """
 
@@ -71,7 +71,7 @@ def _text(number: int) -> str:
 
 
 def _entries(count: int, current_status: str = "in_progress") -> list[Any]:
-    """A list a third of which is done, with one step being worked on."""
+    """A list with a third of its steps done and one in progress."""
     current = count // 3
     return [
         {

@@ -1,7 +1,7 @@
 """Whether a plan of 2,000 steps stays smooth in a browser: how long frames take while all of it is on one page, and
 changes come in, 20 a second.
 
-The browser is the system's Chromium. Where there is none, nothing is measured, and that is said.
+The browser is the system's Chromium. Where there is none, the benchmark says so and measures nothing.
 """
 
 import tempfile

@@ -2,7 +2,7 @@
 
 The story is one of every day: a plan of eighteen steps, each started and completed, five more discovered on the way,
 two reworded, two cancelled, every change told as it happens: 45 calls after the first. The same story is told to each
-tool in the arguments that it takes. Tokens are counted with o200k_base, offline.
+tool in the arguments that it takes. o200k_base counts the tokens, offline.
 
 Beside them stands what the story leaves in the prompt of the next request: the calls, the answers as each tool gives
 them, and planwire's blocks.

@@ -2,6 +2,8 @@
 
 import importlib
 import pkgutil
+import subprocess
+import sys
 from importlib.resources import files
 from types import ModuleType
 
@@ -31,13 +33,18 @@ def test_all_is_sorted_and_can_be_imported(name: str) -> None:
 
 def test_what_the_package_shows_is_exactly_what_it_says() -> None:
     shown = {name for name in public(planwire) if not isinstance(getattr(planwire, name), ModuleType)}
-    assert shown | set(planwire._LATER) == set(planwire.__all__) - {"__version__"} - _shadowed_modules()
+    assert shown | set(planwire._HOMES) == set(planwire.__all__) - {"__version__"} - _shadowed_modules()
 
 
 def test_what_is_imported_later_can_be_found_like_the_rest() -> None:
     assert dir(planwire) == sorted(planwire.__all__)
     with pytest.raises(AttributeError, match="no attribute 'PlanSessions'"):
         planwire.PlanSessions  # noqa: B018
+
+
+def test_errors_need_no_import_of_their_own() -> None:
+    code = "import planwire; planwire.errors.Conflict"
+    assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True).stderr == b""
 
 
 def test_the_package_is_typed() -> None:

@@ -1,33 +1,33 @@
 """Every error that planwire raises, in one tree.
 
     PlanwireError
-    ├── PlanError              a plan can't do what was asked of it
-    │   ├── StaleRevision      the plan moved on: the write was meant for another revision
+    ├── PlanError              a plan can't do that
+    │   ├── StaleRevision      the plan moved on from the writer's revision
     │   ├── UnknownStep        no step has that id
-    │   ├── UneditableText     a markdown text can't be edited that way
+    │   ├── UneditableText     a markdown text has no place for that edit
     │   └── UnmarkableStatus   a markdown checkbox can't show that status
-    ├── DialectError           a dialect can't do what was asked of it
+    ├── DialectError           a dialect can't do that
     │   ├── UnknownDialect     no dialect has that name
     │   └── CannotCarry        the dialect has no form for this plan: lower it first
-    ├── ToolError              a model called a tool in a way that can't be answered
-    ├── JournalError           a journal can't do what was asked of it
-    │   ├── Conflict           the session has moved on since the writer last looked
-    │   ├── UnstorableEvent    an event is not made of JSON, or is too large
+    ├── ToolError              a model called a tool with nonsense
+    ├── JournalError           a journal can't do that
+    │   ├── Conflict           the session moved on since the writer last looked
+    │   ├── UnstorableEvent    an event is not JSON, or too large
     │   ├── UnknownJournal     no journal has such a URL
-    │   ├── NoJournal          nothing was ever written there, and it was only to be read
-    │   ├── NotAJournal        the file is something else, and is left as it is
-    │   ├── NewerJournal       the file was written by a newer planwire, and is left as it is
-    │   ├── DamagedJournal     the file is broken, and is left as it is
+    │   ├── NoJournal          there is no journal yet, and a reader creates none
+    │   ├── NotAJournal        the file is something else, and stays as it is
+    │   ├── NewerJournal       a newer planwire wrote the file, and it stays as it is
+    │   ├── DamagedJournal     the file has damage, and stays as it is
     │   └── JournalUnavailable locked for too long, full, not writable, gone or closed
-    ├── ChatError              a chat can't be kept or shown as it is
-    │   ├── BadMessage         a message is not of a shape that can be stored
+    ├── ChatError              a chat can't keep or show that
+    │   ├── BadMessage         a message has no shape that a journal can store
     │   ├── BadStream          a stream file is not a list of messages
     │   └── FormatError        no provider format has that name, or the stream has another one
-    ├── MissingExtra           an optional package is not installed
-    └── InputError             a file or an argument of the command line can't be used
+    ├── MissingExtra           an optional package is missing
+    └── InputError             the command line can't use a file or an argument
 
-Nothing here is ever raised for what arrives on the wire: there, `Report` values say what was wrong. Each message
-says what was wrong, where, and what to do about it.
+No line on the wire ever raises one of them: there, `Report` values say what was wrong. Each message says what was
+wrong, where, and what to do about it.
 """
 
 __all__ = [
@@ -60,15 +60,15 @@ __all__ = [
 
 
 class PlanwireError(Exception):
-    """The root: catch it to catch all of them. Only its leaves are raised."""
+    """The root: catch it to catch all of them. planwire raises only its leaves."""
 
 
 class PlanError(PlanwireError):
-    """A plan can't do what was asked of it."""
+    """A plan can't do that."""
 
 
 class StaleRevision(PlanError):
-    """The plan moved on: the write was meant for the revision `expected`. `current` is the one that it is at."""
+    """The plan moved on to the revision `current`; the writer saw `expected`."""
 
     def __init__(self, message: str, current: int, expected: int) -> None:
         super().__init__(message)
@@ -81,7 +81,7 @@ class UnknownStep(PlanError):
 
 
 class UneditableText(PlanError):
-    """A markdown text can't be edited that way."""
+    """A markdown text has no place for that edit."""
 
 
 class UnmarkableStatus(PlanError):
@@ -89,7 +89,7 @@ class UnmarkableStatus(PlanError):
 
 
 class DialectError(PlanwireError):
-    """A dialect can't do what was asked of it."""
+    """A dialect can't do that."""
 
 
 class UnknownDialect(DialectError):
@@ -101,7 +101,7 @@ class CannotCarry(DialectError):
 
 
 class ToolError(PlanwireError):
-    """A model called a tool in a way that can't be answered. `hint` says what to do next, `details` what is known."""
+    """A model called a tool with nonsense. `hint` says what to do next, `details` holds facts that help."""
 
     def __init__(self, code: str, message: str, hint: str, details: "dict[str, object] | None" = None) -> None:
         super().__init__(message)
@@ -111,11 +111,11 @@ class ToolError(PlanwireError):
 
 
 class JournalError(PlanwireError):
-    """A journal can't do what was asked of it."""
+    """A journal can't do that."""
 
 
 class Conflict(JournalError):
-    """The session has moved on since the writer last looked: `current` is its last number, not `expected`."""
+    """The session moved on since the writer last looked: its last event is `current`, not `expected`."""
 
     def __init__(self, session: str, expected: int, current: int) -> None:
         super().__init__(session, expected, current)
@@ -131,7 +131,7 @@ class Conflict(JournalError):
 
 
 class UnstorableEvent(JournalError):
-    """An event is not made of JSON, or is too large."""
+    """An event is not JSON, or too large."""
 
 
 class UnknownJournal(JournalError):
@@ -139,19 +139,19 @@ class UnknownJournal(JournalError):
 
 
 class NoJournal(JournalError):
-    """Nothing was ever written there, and it was only to be read."""
+    """There is no journal yet, and a reader creates none."""
 
 
 class NotAJournal(JournalError):
-    """The file is something else, and is left as it is."""
+    """The file is something else, and stays as it is."""
 
 
 class NewerJournal(JournalError):
-    """The file was written by a newer planwire, and is left as it is."""
+    """A newer planwire wrote the file, and it stays as it is."""
 
 
 class DamagedJournal(JournalError):
-    """The file is broken, and is left as it is."""
+    """The file has damage, and stays as it is."""
 
 
 class JournalUnavailable(JournalError):
@@ -159,11 +159,11 @@ class JournalUnavailable(JournalError):
 
 
 class ChatError(PlanwireError):
-    """A chat can't be kept or shown as it is."""
+    """A chat can't keep or show that."""
 
 
 class BadMessage(ChatError):
-    """A message is not of a shape that can be stored."""
+    """A message has no shape that a journal can store."""
 
 
 class BadStream(ChatError):
@@ -175,8 +175,8 @@ class FormatError(ChatError):
 
 
 class MissingExtra(PlanwireError):
-    """An optional package is not installed."""
+    """An optional package is missing."""
 
 
 class InputError(PlanwireError):
-    """A file or an argument of the command line can't be used."""
+    """The command line can't use a file or an argument."""

@@ -1,5 +1,6 @@
 """Completion in the shells themselves."""
 
+import argparse
 import os
 import pty
 import shlex
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from planwire.cli import build_parser
-from planwire.cli.completion_scripts import SCRIPTS, known_commands
+from planwire.cli.completion import SHELLS, completion_script
 from planwire.model.events import SessionOpened
 from tests.journals import FIRST, SECOND, THIRD, add, filled_journal
 from tests.terminal.test_views import Terminal
@@ -29,7 +30,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("PLANWIRE_JOURNAL", str(filled_journal(tmp_path / "journal.db", str(tmp_path))))
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "planwire.bash").write_text(SCRIPTS["bash"](known_commands(build_parser())))
+    (tmp_path / "planwire.bash").write_text(completion_script("bash"))
     return tmp_path
 
 
@@ -38,7 +39,7 @@ def in_bash(*words: str) -> list[str]:
     script = (
         "set -u; source planwire.bash; "
         f"COMP_WORDS=({' '.join(map(shlex.quote, words))}); COMP_CWORD={len(words) - 1}; "
-        '_planwire; if ((${#COMPREPLY[@]})); then printf "%s\\n" "${COMPREPLY[@]}"; fi'
+        '_shtab_planwire; if ((${#COMPREPLY[@]})); then printf "%s\\n" "${COMPREPLY[@]}"; fi'
     )
     result = subprocess.run(["bash", "--norc", "-c", script], capture_output=True, text=True, check=True)
     assert result.stderr == ""
@@ -97,26 +98,35 @@ def test_a_tab_completes_what_is_clear() -> None:
         os.waitpid(pid, 0)
 
 
-def test_every_command_and_option_is_in_every_script() -> None:
-    commands = known_commands(build_parser())
-    assert {"relay", "show", "import", "completion"} <= {command.name for command in commands}
-    for script in SCRIPTS.values():
-        text = script(commands)
-        for command in commands:
-            assert command.name in text
-            for option in command.options:
-                assert all(name.lstrip("-") in text for name in option.names)
+@pytest.mark.parametrize("shell", SHELLS)
+def test_every_command_and_option_is_in_every_script(shell: str) -> None:
+    script = completion_script(shell)
+    [commands] = [action.choices for action in build_parser()._actions if isinstance(action.choices, dict)]
+    assert {"relay", "show", "import", "completion"} <= commands.keys()
+    for name, parser in commands.items():
+        assert name in script
+        for action in parser._actions:
+            if action.help != argparse.SUPPRESS:
+                assert all(option.lstrip("-") in script for option in action.option_strings)
+
+
+def test_without_shtab_the_command_says_what_to_install() -> None:
+    code = "import sys; sys.modules['shtab'] = None; from planwire.cli import main; sys.exit(main(sys.argv[1:]))"
+    command = [sys.executable, "-c", code, "completion", "bash"]
+    result = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr == "planwire: completion needs shtab: pip install 'planwire[terminal]'\n"
 
 
 @pytest.mark.skipif(shutil.which("zsh") is None, reason="there is no zsh here: its script was not read by it")
 def test_zsh_reads_its_script(home: Path) -> None:
-    (home / "_planwire").write_text(SCRIPTS["zsh"](known_commands(build_parser())))
+    (home / "_planwire").write_text(completion_script("zsh"))
     subprocess.run(["zsh", "-n", home / "_planwire"], check=True)
 
 
 @pytest.mark.skipif(shutil.which("fish") is None, reason="there is no fish here: its script was not read by it")
 def test_fish_completes_the_same(home: Path) -> None:
-    (home / "planwire.fish").write_text(SCRIPTS["fish"](known_commands(build_parser())))
+    (home / "planwire.fish").write_text(completion_script("fish"))
 
     def in_fish(line: str) -> list[str]:
         script = f"source planwire.fish; complete -C {shlex.quote(line)}"
@@ -124,5 +134,7 @@ def test_fish_completes_the_same(home: Path) -> None:
         return [offer.split("\t")[0] for offer in result.stdout.splitlines()]
 
     assert in_fish("planwire sess") == ["sessions"]
-    assert in_fish("planwire export --format ") == ["acp", "json", "md"]
-    assert sorted(in_fish("planwire show ")) == sorted([FIRST, SECOND, THIRD])
+    assert in_fish("planwire export --format ") == ["md", "json", "acp"]
+    assert in_fish("planwire show to") == [THIRD]
+    add(home / "other.db", "elsewhere", "agent", SessionOpened("a"))
+    assert in_fish("planwire show --journal other.db else") == ["elsewhere"]

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from planwire import Board, open_journal
-from planwire.demo.client import Conversation
+from planwire.demo.client import DemoConversation
 from planwire.journal import load_state
 from planwire.model.events import ContextCompacted, PlanRemoved, PlanSet, TurnEnded
 from planwire.model.plan import FilePlan, ItemsPlan, MarkdownPlan, OtherPlan
@@ -13,7 +13,7 @@ from planwire.model.plan import FilePlan, ItemsPlan, MarkdownPlan, OtherPlan
 
 def test_the_demo_shows_every_kind_of_plan_and_every_sort_of_change(tmp_path: Path) -> None:
     board = Board()
-    lines = list(Conversation(50, str(tmp_path / "plans.db"), tmp_path))
+    lines = list(DemoConversation(50, str(tmp_path / "plans.db"), tmp_path))
     for line in lines:
         assert not board.apply(line.line, line.sender).reports
     (session,) = [each for each in board.sessions.values() if each.updates]

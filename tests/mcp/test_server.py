@@ -21,7 +21,7 @@ from mcp.client.subscriptions import ResourcesListChanged, ResourceUpdated
 from planwire import MarkdownPlan, open_journal
 from planwire.journal import Journal, Stamped
 from planwire.mcp.project_session import find_session, new_session, plan_folders
-from planwire.mcp.resources import JSON, MARKDOWN, plan_text, plan_title, plan_uris, read_uri
+from planwire.mcp.resources import JSON, MARKDOWN, plan_text, plan_uris, read_uri
 from planwire.mcp.stdin import mended
 from planwire.model.events import (
     APPROVED,
@@ -39,6 +39,7 @@ from planwire.model.events import (
 )
 from planwire.model.fold import SessionState, fold_all
 from planwire.model.plan import Entry, FilePlan, ItemsPlan, OtherPlan, Plan
+from planwire.readmodel.documents import plan_title
 from planwire.tools.schemas import tool_schemas
 from tests.strategies import json_values, texts
 from tests.waiting import eventually

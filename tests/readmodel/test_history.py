@@ -9,7 +9,6 @@ from hypothesis.strategies import SearchStrategy
 from rich.console import Console
 
 from planwire.acp.dialects import DIALECTS
-from planwire.cli.document import document
 from planwire.cli.export import acp_lines
 from planwire.model.events import (
     ACP,
@@ -40,6 +39,7 @@ from planwire.model.events import (
 from planwire.model.fold import SessionState
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
 from planwire.readmodel.compare import compare_states
+from planwire.readmodel.documents import session_document
 from planwire.readmodel.history import Moment, Word, history
 from planwire.readmodel.overview import overview
 from planwire.relay.reminder import STEERED, block, mark_message
@@ -90,7 +90,7 @@ def test_whatever_happens_can_be_told_and_shown(told: list[tuple[str, Event]], w
     glance = overview(state, 0, 1)
     for height in (None, 3, 24):
         console.print(session_record_view(state, glance, 10_000, {"s1"}, height))
-    assert document(state).startswith("# ")
+    assert session_document(state).startswith("# ")
     for dialect in DIALECTS.values():
         assert all(line.endswith("\n") for line in acp_lines(state, dialect))
 

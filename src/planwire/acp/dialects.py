@@ -24,6 +24,8 @@ __all__ = [
     "Dialect",
     "capabilities_of",
     "dialect",
+    "dialect_of_option",
+    "dialect_options",
     "id_keys",
     "negotiate",
 ]
@@ -145,6 +147,16 @@ def dialect(name: str) -> Dialect:
         return DIALECTS[name]
     except KeyError:
         raise UnknownDialect(f"there is no dialect {name!r}: use one of {', '.join(DIALECTS)}") from None
+
+
+def dialect_options() -> list[str]:
+    """The names of the dialects on the command line of `planwire check`, where the client's capabilities count."""
+    return [row.option for row in DIALECTS.values()]
+
+
+def dialect_of_option(option: str) -> Dialect:
+    """The dialect with one of these names."""
+    return next(row for row in DIALECTS.values() if row.option == option)
 
 
 def id_keys() -> tuple[str, ...]:

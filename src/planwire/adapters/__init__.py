@@ -1,3 +1,3 @@
-"""planwire inside other people's packages: one file a package, imported only by those who have it."""
+"""planwire inside other packages: one file a package, for those who have it installed."""
 
 __all__: list[str] = []

@@ -5,7 +5,7 @@
 
     plans.connect(self.peer, session_id)
 
-The lines are sent as planwire wrote them, between the agent's own updates and in order with them. The SDK's models know
+The SDK sends the lines as planwire wrote them, between the agent's own updates and in order with them. Its models know
 one spelling of a plan's id and no fields but their own: through them a client could lose the plan.
 """
 
@@ -41,8 +41,8 @@ def sdk_peer(
     `initialize`: its capabilities or the whole request, as the SDK gives them or as JSON. `version` is the agent's
     answer.
 
-    The SDK drops `planCapabilities`, an early name of the plan capability, so a client that says only that is sent the
-    v1 `plan`, as any client may be. An agent that wants more reads the request with one of the SDK's `observers`.
+    The SDK drops `planCapabilities`, an early name of the plan capability, so a client that says only that gets the
+    v1 `plan`, as any client may. An agent that wants more reads the request with one of the SDK's `observers`.
     """
 
     async def send(line: bytes) -> None:

@@ -1,21 +1,24 @@
-"""The command line: one file a command. Each has `add_parser`, which teaches it, and `run`, which does it."""
+"""The command line: one file a command, each with `add_arguments`, which declares it, and `run`, which does it."""
 
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib import import_module
 from io import TextIOWrapper
+from keyword import iskeyword
 from typing import Final
 
-from planwire.cli.command import ListFormatter
+from planwire import __version__
+from planwire.cli.command import Formatter, ListFormatter
 from planwire.errors import PlanwireError
+from planwire.readmodel.plain_text import printable
 
 __all__ = ["build_parser", "main"]
 
-_DESCRIPTION = "The plan layer for AI agents: see, follow and translate the plans that agents send over ACP."
+_DESCRIPTION: Final = "Keep, translate, show and steer the plans of AI agents."
 
-_EXAMPLES = """\
+_EXAMPLES: Final = """\
 examples:
   planwire demo                                  watch a plan being worked off
   planwire relay -- my-agent                     run an agent with its plans kept, translated and told again
@@ -34,67 +37,52 @@ examples:
 Each command has its own help: planwire replay --help
 """
 
-
-#: The commands in the order in which they are listed, each with the module that has it.
+#: The commands in the order of `planwire --help`, with their summaries. Each has a module of its name in this package.
 _COMMANDS: Final = {
-    "demo": "demo",
-    "relay": "relay",
-    "setup": "setup",
-    "mcp": "mcp",
-    "sessions": "sessions",
-    "show": "show",
-    "log": "log",
-    "diff": "diff",
-    "watch": "watch",
-    "board": "board",
-    "edit": "edit",
-    "approve": "approve",
-    "comment": "comment",
-    "select": "select",
-    "export": "export",
-    "import": "import_",
-    "forget": "forget",
-    "replay": "replay",
-    "translate": "translate",
-    "check": "check",
-    "tools": "tools",
-    "context": "context",
-    "compact": "compact",
-    "completion": "completion",
+    "demo": "watch an agent work off its plans behind the relay",
+    "relay": "run an agent behind planwire: its plans kept, translated and told again",
+    "setup": "print an editor's settings that put the relay in front of an agent",
+    "mcp": "give the plan tools to an agent, as an MCP server",
+    "sessions": "list the sessions in the journal",
+    "show": "show the plans of a session",
+    "log": "list every change of a session",
+    "diff": "show what changed between two moments",
+    "watch": "follow plans while they change",
+    "board": "show every plan and its history in the browser, live",
+    "edit": "change a plan in your editor",
+    "approve": "approve a plan, or ask for changes",
+    "comment": "say something about a plan or a step",
+    "select": "tell the agent which steps to run",
+    "export": "print a session as markdown, JSON or ACP messages",
+    "import": "take an exported session into the journal",
+    "forget": "remove sessions from the journal, for good",
+    "replay": "show the plans of a recorded session",
+    "translate": "print an agent's lines in another dialect",
+    "check": "judge an agent's plans by the rules of the protocol",
+    "tools": "print the plan tools that a model is given",
+    "context": "print what a provider is sent of a chat",
+    "compact": "print a chat after a compaction",
+    "completion": "print a shell's completion script",
 }
 
 
-def build_parser(only: str | None = None) -> argparse.ArgumentParser:
-    """The parser of the whole command line, or of one command: a relay must not wait for what others import."""
-    from planwire import __version__  # noqa: PLC0415
-
-    parser = argparse.ArgumentParser(
-        prog="planwire",
-        description=_DESCRIPTION,
-        epilog=_EXAMPLES,
-        formatter_class=ListFormatter,
-    )
-    parser.add_argument("--version", action="version", version=f"planwire {__version__}")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND ...", required=True)
-    for name in [only] if only in _COMMANDS else _COMMANDS:
-        import_module(f"planwire.cli.{_COMMANDS[name]}").add_parser(commands)
-    return parser
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of the whole command line."""
+    return _parser(_COMMANDS, _COMMANDS)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command. What goes wrong is said in one line on standard error, and the exit code is 2."""
+    """Run a command. An error is one line on standard error and exit code 2."""
     argv = sys.argv[1:] if argv is None else argv
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that lacks a character must not cost the rest
-    arguments = build_parser(argv[0] if argv else None).parse_args(argv)
+    arguments = _parser_for(argv).parse_args(argv)
     try:
         code: int = arguments.run(arguments)
         if sys.stdout is not None:  # it may be closed
             sys.stdout.flush()
     except PlanwireError as error:
-        from planwire.readmodel.plain_text import printable  # noqa: PLC0415
-
         print(f"planwire: {printable(str(error))}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
@@ -103,3 +91,31 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     return code
+
+
+def _parser_for(argv: Sequence[str]) -> argparse.ArgumentParser:
+    """The smallest parser that understands a command line: an agent behind the relay waits for what it imports.
+
+    Without a command the parser has only a list to print, an error or its version, and imports no command at all.
+    """
+    if argv and argv[0] in _COMMANDS:
+        return _parser([argv[0]], [argv[0]])
+    return _parser(_COMMANDS, [name for name in _COMMANDS if name in argv])
+
+
+def _parser(listed: Iterable[str], imported: Iterable[str]) -> argparse.ArgumentParser:
+    """A parser that lists some commands, and knows the arguments of those among them that it may import."""
+    parser = argparse.ArgumentParser(
+        prog="planwire",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+        formatter_class=ListFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"planwire {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND ...", required=True)
+    for name in listed:
+        command = commands.add_parser(name, help=_COMMANDS[name], formatter_class=Formatter)
+        if name in imported:
+            module = f"{name}_" if iskeyword(name) else name
+            import_module(f"planwire.cli.{module}").add_arguments(command)
+    return parser

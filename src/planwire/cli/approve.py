@@ -1,13 +1,14 @@
-"""`planwire approve`: a person's word on a plan."""
+"""`planwire approve`: a person's verdict on a plan."""
 
 import argparse
-from typing import Any
 
-from planwire.cli.command import new_command
+from planwire.cli.command import describe
 from planwire.cli.journals import journal_to_read
-from planwire.cli.steering import add_target, confirm, find_target, write
+from planwire.cli.steered_plan import add_target, confirm, find_target, write
+from planwire.model.events import APPROVED, CHANGES_REQUESTED, Comment
+from planwire.steering.commands import review
 
-__all__ = ["add_parser", "run"]
+__all__ = ["add_arguments", "run"]
 
 _EXAMPLES = """\
 examples:
@@ -20,14 +21,12 @@ The agent hears of it with its next prompt, or at once if it waits for a review.
 """
 
 
-def add_parser(commands: Any) -> None:
-    parser = new_command(
-        commands,
-        "approve",
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    describe(
+        parser,
         run,
-        summary="approve a plan, or ask for changes",
-        description="Approve a plan as you saw it, or ask for changes. If it moved on meanwhile, you are told how.",
-        examples=_EXAMPLES,
+        "Approve a plan as you saw it, or ask for changes. If it moved on meanwhile, you are told how.",
+        _EXAMPLES,
     )
     parser.add_argument("--changes", action="store_true", help="do not approve it: ask for changes")
     parser.add_argument("--comment", metavar="TEXT", action="append", default=[], help="a word on the plan")
@@ -35,8 +34,6 @@ def add_parser(commands: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from planwire.model.events import APPROVED, CHANGES_REQUESTED, Comment  # noqa: PLC0415
-    from planwire.steering.commands import review  # noqa: PLC0415
 
     verdict = CHANGES_REQUESTED if arguments.changes else APPROVED
     comments = [Comment(text) for text in arguments.comment]

@@ -3,12 +3,12 @@
 import argparse
 import gc
 import sys
-from typing import Any
+import webbrowser
 
-from planwire.cli.command import new_command
+from planwire.cli.command import describe
 from planwire.cli.journals import add_journal_option, journal_to_write
 
-__all__ = ["add_parser", "run"]
+__all__ = ["add_arguments", "run"]
 
 _EDITORS = ("vscode", "vscodium", "cursor", "windsurf", "zed", "idea", "sublime", "none")
 
@@ -24,14 +24,12 @@ PLANWIRE_BOARD_TOKEN). Every page is JSON too: put .json behind its address, and
 """
 
 
-def add_parser(commands: Any) -> None:
-    parser = new_command(
-        commands,
-        "board",
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    describe(
+        parser,
         run,
-        summary="show every plan and its history in the browser, live",
-        description="Serve the board: all sessions of a journal with their plans, live, and their history.",
-        examples=_EXAMPLES,
+        "Serve the board: all sessions of a journal with their plans, live, and their history.",
+        _EXAMPLES,
     )
     parser.add_argument("--port", metavar="PORT", type=_port, default=8414, help="where to listen; 0 is any (8414)")
     parser.add_argument("--open", action="store_true", help="open the board in the browser")
@@ -61,7 +59,7 @@ def _port(text: str) -> int:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from planwire.web import BoardServer  # noqa: PLC0415
+    from planwire.web import BoardServer
 
     with journal_to_write(arguments) as journal:
         server = BoardServer(
@@ -75,9 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"The board is at {server.address}", flush=True)
         print("Ctrl+C ends it.", file=sys.stderr, flush=True)
         if arguments.open:
-            import webbrowser  # noqa: PLC0415
-
             webbrowser.open(server.address)
-        gc.set_threshold(20_000, 20, 50)  # thousands of watchers are thousands of things that are no garbage
+        gc.set_threshold(20_000, 20, 50)  # thousands of watchers live long: look for garbage less often
         server.run()
     return 0

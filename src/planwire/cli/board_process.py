@@ -1,4 +1,4 @@
-"""The board beside another command: served by a process of its own as long as the other one lasts."""
+"""The board in a process of its own, for as long as another command runs."""
 
 import subprocess
 import sys
@@ -7,14 +7,14 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from threading import Thread
 
-__all__ = ["board_beside"]
+__all__ = ["board_process"]
 
 
 @contextmanager
-def board_beside(journal: str | None, tell: Callable[[str | None], None]) -> Iterator[Thread]:
-    """Serve the board of a journal. `tell` is told its address once it is there, or None if there is no board here.
+def board_process(journal: str | None, tell: Callable[[str | None], None]) -> Iterator[Thread]:
+    """Serve the board of a journal. `tell` gets its address once it listens, or None without planwire[web].
 
-    Nobody has to wait for that, but who wants to can join the thread.
+    The thread that comes back ends with that call: join it to wait for the address.
     """
     if not (find_spec("starlette") and find_spec("uvicorn")):
         thread = Thread(target=tell, args=(None,), daemon=True)

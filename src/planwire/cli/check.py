@@ -6,25 +6,23 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, Final
+from tempfile import TemporaryDirectory
+from typing import Final
 
-import msgspec
-
-from planwire.acp.dialects import V1, V1_DRAFT, V1_RFD, V2
-from planwire.check import ERROR, Checker, Finding, Verdict
-from planwire.cli.command import new_command
+from planwire.acp.dialects import dialect_of_option, dialect_options
+from planwire.check import Checker, Verdict
+from planwire.cli.check_client import AgentTrouble, CheckClient, CheckRun
+from planwire.cli.check_report import Paint, colour, plain, verdict_json, verdict_text
+from planwire.cli.command import describe
 from planwire.cli.recording import RecordedLine, as_recorded, read_recording
 from planwire.errors import InputError
-from planwire.readmodel.plain_text import escaped_json, one_line
 
-__all__ = ["add_parser", "run"]
+__all__ = ["add_arguments", "run"]
 
 PROMPT: Final = (
     "Make a plan of three short steps for choosing a name for a cat: collect five names, compare them, pick one. Put "
     "it into your plan or to-do tool, mark each step as you begin and finish it, and tell me the name. Touch no files."
 )
-
-_DIALECTS: Final = {"none": V1, "rfd": V1_RFD, "draft": V1_DRAFT, "v2": V2}
 
 _EXAMPLES: Final = """\
 examples:
@@ -48,19 +46,17 @@ The exit code is 0 if no rule is broken, 1 if one is, 2 if nothing could be chec
 """
 
 
-def add_parser(commands: Any) -> None:
-    parser = new_command(
-        commands,
-        "check",
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    describe(
+        parser,
         run,
-        summary="judge an agent's plans by the rules of the protocol",
-        description="Judge what an agent sends about plans: what it breaks, where, and how to mend it.",
-        examples=_EXAMPLES,
+        "Judge what an agent sends about plans: what it breaks, where, and how to mend it.",
+        _EXAMPLES,
     )
     parser.usage = "planwire check [options] FILE\n       planwire check [options] -- AGENT [ARGUMENT ...]"
     parser.add_argument("--strict", action="store_true", help="warnings count too")
     parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument("--capability", metavar="WORD", choices=list(_DIALECTS), help=" | ".join(_DIALECTS))
+    parser.add_argument("--capability", metavar="WORD", choices=dialect_options(), help=" | ".join(dialect_options()))
     parser.add_argument("--prompt", metavar="TEXT", default=PROMPT, help="what the agent is asked (for a small plan)")
     parser.add_argument(
         "--timeout", metavar="SECONDS", type=_seconds, default=120.0, help="what the agent has for all of it (120)"
@@ -89,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
     if what[:1] == ["--"] and len(what) > 1:
         verdict = _check_agent(what[1:], arguments)
     elif what and what[0] != "--":
-        if len(what) > 1:  # options behind the file: they were not looked at yet
+        if len(what) > 1:  # argparse has not parsed the options behind the file
             arguments.what = []
             arguments.parser.parse_args(what[1:], arguments)
             if arguments.what:
@@ -97,12 +93,12 @@ def run(arguments: argparse.Namespace) -> int:
         verdict = _check_file(what[0], arguments.capability)
     else:
         raise InputError("check what? Give a file, or an agent's command: planwire check -- AGENT ARGUMENTS")
-    print(_as_json(verdict, strict=arguments.strict) if arguments.json else _as_text(verdict))
+    print(verdict_json(verdict, strict=arguments.strict) if arguments.json else verdict_text(verdict, _painter()))
     return 0 if verdict.passes(strict=arguments.strict) else 1
 
 
 def _check_file(name: str, capability: str | None) -> Verdict:
-    checker = Checker(_DIALECTS[capability] if capability else None)
+    checker = Checker(dialect_of_option(capability) if capability else None)
     recorded = None
     for recorded in read_recording(name):
         checker.hear(recorded.line, recorded.sender, recorded.number)
@@ -112,20 +108,19 @@ def _check_file(name: str, capability: str | None) -> Verdict:
 
 
 def _check_agent(command: list[str], arguments: argparse.Namespace) -> Verdict:
-    from planwire.cli.drive import Drive, Errand, Trouble  # noqa: PLC0415
 
     checker = Checker()
     capability = arguments.capability or "none"
     number = None
     with _folder(arguments.cwd) as cwd, _keeper(arguments.save) as keep:
-        errand = Errand(command, arguments.prompt, capability, cwd, arguments.timeout, arguments.allow)
-        with closing(Drive(errand).talk()) as lines:
+        wanted = CheckRun(command, arguments.prompt, capability, cwd, arguments.timeout, arguments.allow)
+        with closing(CheckClient(wanted).talk()) as lines:
             try:
                 for recorded in lines:
                     number = recorded.number
                     keep(recorded)
                     checker.hear(recorded.line, recorded.sender, number)
-            except Trouble as trouble:
+            except AgentTrouble as trouble:
                 checker.accuse(trouble.code, str(trouble), number)
                 return checker.close()
     if not checker.updates:
@@ -135,13 +130,12 @@ def _check_agent(command: list[str], arguments: argparse.Namespace) -> Verdict:
 
 @contextmanager
 def _folder(name: str | None) -> Iterator[str]:
-    """The folder that the agent is given, as an absolute path."""
+    """The agent's folder as an absolute path: the named one, or an empty one that goes afterwards."""
     if name is not None:
         if not Path(name).is_dir():
             raise InputError(f"{name} is no folder: give --cwd one that is there, or leave it out")
         yield str(Path(name).resolve())
         return
-    from tempfile import TemporaryDirectory  # noqa: PLC0415
 
     with TemporaryDirectory(prefix="planwire-check-", ignore_cleanup_errors=True) as folder:
         yield folder
@@ -149,7 +143,7 @@ def _folder(name: str | None) -> Iterator[str]:
 
 @contextmanager
 def _keeper(name: str | None) -> Iterator[Callable[[RecordedLine], object]]:
-    """What writes a line into the file, as recordings are kept."""
+    """A function that records lines in the named file; without a name it does nothing."""
     if name is None:
         yield lambda _: None
         return
@@ -164,63 +158,6 @@ def _keeper(name: str | None) -> Iterator[Callable[[RecordedLine], object]]:
         raise InputError(f"{name} can't be written: {error.strerror}. Give --save another file") from None
 
 
-def _as_json(verdict: Verdict, *, strict: bool) -> str:
-    value = {
-        "passes": verdict.passes(strict=strict),
-        "errors": verdict.errors,
-        "warnings": verdict.warnings,
-        **msgspec.structs.asdict(verdict),
-    }
-    return escaped_json(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
-
-
-def _as_text(verdict: Verdict) -> str:
-    paint = _painter()
-    blocks = [_block(finding, paint) for finding in verdict.findings]
-    return "\n\n".join([*blocks, _summary(verdict, paint)])
-
-
-def _block(finding: Finding, paint: "_Paint") -> str:
-    style = "31;1" if finding.level == ERROR else "33;1"
-    place = [] if finding.line is None else [f"line {finding.line}"]
-    if finding.where:
-        place.append(finding.where)
-    if finding.plan is not None:
-        place.append(f"plan {finding.plan}")
-    if finding.times > 1:
-        others = f"{finding.times} times"
-        more = [str(line) for line in finding.lines[1:6]]
-        place.append(f"{others}, also at {', '.join(more)}{', …' if finding.times > 6 else ''}" if more else others)
-    head = f"{paint(finding.level, style)} {paint(finding.rule, '1')} {one_line(finding.message)}"
-    rows = [("at", " · ".join(place)), ("mend", finding.mend), ("see", f"{finding.reference} ({finding.code})")]
-    return "\n".join([head, *(f"  {paint(f'{name:<5}', '2')}{one_line(text)}" for name, text in rows if text)])
-
-
-def _summary(verdict: Verdict, paint: "_Paint") -> str:
-    found = ", ".join(
-        (_count(verdict.errors, "error"), _count(verdict.warnings, "warning")) if verdict.findings else ("no findings",)
-    )
-    seen = f"{_count(verdict.updates, 'plan update')} in {_count(verdict.sessions, 'session')}"
-    unknown = "dialect not known" + (": --capability says which" if verdict.updates else "")
-    spoken = f"dialect {verdict.dialect}" if verdict.dialect else unknown
-    who = [one_line(verdict.agent)] if verdict.agent else []
-    colour = "31;1" if verdict.errors else "33;1" if verdict.warnings else "32;1"
-    return f"{paint(found, colour)} · {' · '.join([seen, spoken, *who])}"
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
-
-
-class _Paint:
-    """Colours a text, where colours are wanted."""
-
-    def __init__(self, wanted: bool) -> None:
-        self._wanted = wanted
-
-    def __call__(self, text: str, style: str) -> str:
-        return f"\x1b[{style}m{text}\x1b[0m" if self._wanted else text
-
-
-def _painter() -> _Paint:
-    return _Paint(sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb")
+def _painter() -> Paint:
+    wanted = sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+    return colour if wanted else plain

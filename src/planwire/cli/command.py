@@ -1,42 +1,33 @@
-"""How every command presents itself: what it does, its options, and examples to learn from."""
+"""The presentation of a command: what it does, its options, and examples to learn from."""
 
 import argparse
 from collections.abc import Callable
-from typing import Any
 
-__all__ = ["Formatter", "ListFormatter", "new_command", "seconds"]
+__all__ = ["Formatter", "ListFormatter", "describe", "seconds"]
 
 
 class Formatter(argparse.RawDescriptionHelpFormatter):
-    """Keeps examples as they are written, and gives long names room."""
+    """Keeps the line breaks of examples, and gives long names room."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=32)
 
 
 class ListFormatter(Formatter):
-    """The same for a list of commands: argparse forgets that they are indented."""
+    """The same for a list of commands: argparse forgets their indentation."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog)
         self._action_max_length = 14
 
 
-def new_command(
-    commands: Any,
-    name: str,
-    run: Callable[[argparse.Namespace], int],
-    *,
-    summary: str,
-    description: str,
-    examples: str,
-) -> argparse.ArgumentParser:
-    """The parser of a command, to be given its arguments. `run` does the work and returns the exit code."""
-    parser: argparse.ArgumentParser = commands.add_parser(
-        name, help=summary, description=description, epilog=examples, formatter_class=Formatter
-    )
+def describe(
+    parser: argparse.ArgumentParser, run: Callable[[argparse.Namespace], int], description: str, examples: str
+) -> None:
+    """Say what a command does. `run` does the work and returns the exit code."""
+    parser.description = description
+    parser.epilog = examples
     parser.set_defaults(run=run)
-    return parser
 
 
 def seconds(text: str) -> float:

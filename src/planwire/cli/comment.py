@@ -1,14 +1,15 @@
 """`planwire comment`: a word on a plan, or on a step of it."""
 
 import argparse
-from typing import Any
 
-from planwire.cli.command import new_command
+from planwire.cli.command import describe
 from planwire.cli.journals import journal_to_read
 from planwire.cli.session_argument import revision
-from planwire.cli.steering import REVISION_HELP, add_target, find_target, write
+from planwire.cli.steered_plan import REVISION_HELP, add_target, find_target, write
+from planwire.model.events import Comment
+from planwire.steering.commands import comment
 
-__all__ = ["add_parser", "run"]
+__all__ = ["add_arguments", "run"]
 
 _EXAMPLES = """\
 examples:
@@ -19,14 +20,12 @@ The agent hears of it with its next prompt, or at once if it waits for a review.
 """
 
 
-def add_parser(commands: Any) -> None:
-    parser = new_command(
-        commands,
-        "comment",
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    describe(
+        parser,
         run,
-        summary="say something about a plan or a step",
-        description="Say something about a plan, or about a step of it. The agent is told.",
-        examples=_EXAMPLES,
+        "Say something about a plan, or about a step of it. The agent is told.",
+        _EXAMPLES,
     )
     parser.add_argument("text", metavar="TEXT", help="what you have to say")
     parser.add_argument("--step", metavar="ID", help="the step that it is about")
@@ -35,8 +34,6 @@ def add_parser(commands: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from planwire.model.events import Comment  # noqa: PLC0415
-    from planwire.steering.commands import comment  # noqa: PLC0415
 
     words = [Comment(arguments.text, arguments.step)]
     with journal_to_read(arguments) as journal:

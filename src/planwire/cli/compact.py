@@ -1,19 +1,20 @@
-"""`planwire compact`: a stream as it is after a compaction."""
+"""`planwire compact`: a stream after a compaction."""
 
 import argparse
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from planwire.cli.command import new_command
+from planwire.chat import Compaction, Stored, compact, write_message, write_stream
+from planwire.chat.retire import retired_ids
+from planwire.chat.roles import CLASSES, class_of
+from planwire.cli.command import describe
 from planwire.cli.json_output import print_json, write_text
 from planwire.cli.streams import STREAM_SHAPE, add_stream_arguments, format_of, stream_file
+from planwire.readmodel.plain_text import escaped_json
 
-if TYPE_CHECKING:
-    from planwire.chat import Compaction, Stored
-
-__all__ = ["add_parser", "run"]
+__all__ = ["add_arguments", "run"]
 
 _EXAMPLES = f"""\
 examples:
@@ -28,14 +29,12 @@ shown to the model any more. A token is taken to be four bytes.
 {STREAM_SHAPE}"""
 
 
-def add_parser(commands: Any) -> None:
-    parser = new_command(
-        commands,
-        "compact",
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    describe(
+        parser,
         run,
-        summary="print a chat after a compaction",
-        description="Print a chat after a compaction, in the stored shapes. What went is said on standard error.",
-        examples=_EXAMPLES,
+        "Print a chat after a compaction, in the stored shapes. What went is said on standard error.",
+        _EXAMPLES,
     )
     add_stream_arguments(parser)
     parser.add_argument("--budget", metavar="N", type=_count, help="how many tokens may be left (default: any number)")
@@ -55,8 +54,6 @@ def _count(text: str) -> int:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from planwire.chat import compact, write_message, write_stream  # noqa: PLC0415
-    from planwire.readmodel.plain_text import escaped_json  # noqa: PLC0415
 
     messages = stream_file(arguments.stream)
     compaction = compact(
@@ -76,17 +73,15 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _left_out(messages: Sequence["Stored"], compaction: "Compaction") -> dict[str, int]:
-    """How many messages of each class went, without plans of the past: they are still there."""
-    from planwire.chat.retire import retired_ids  # noqa: PLC0415
-    from planwire.chat.roles import CLASSES, class_of  # noqa: PLC0415
+def _left_out(messages: Sequence[Stored], compaction: Compaction) -> dict[str, int]:
+    """The number of messages that went, by class. Superseded plans don't count: the file still has them."""
 
     gone = {*compaction.left_out} - {message.id for message in compaction.retired}
     counts = Counter(class_of(each) for each in messages if each.id in gone and retired_ids(each) is None)
     return {name: counts[name] for name in CLASSES if counts[name]}
 
 
-def _report(compaction: "Compaction", left_out: dict[str, int]) -> dict[str, Any]:
+def _report(compaction: Compaction, left_out: dict[str, int]) -> dict[str, Any]:
     return {
         "tokens_before": compaction.tokens_before,
         "tokens_after": compaction.tokens_after,
@@ -97,7 +92,7 @@ def _report(compaction: "Compaction", left_out: dict[str, int]) -> dict[str, Any
     }
 
 
-def _words(number: int, compaction: "Compaction", left_out: dict[str, int], budget: int | None) -> Iterator[str]:
+def _words(number: int, compaction: Compaction, left_out: dict[str, int], budget: int | None) -> Iterator[str]:
     allowed = "" if budget is None else f", of {budget:,} allowed"
     yield f"tokens     {compaction.tokens_before:,} before, {compaction.tokens_after:,} after{allowed}"
     yield f"messages   {number:,} before, {len(compaction.messages):,} after"

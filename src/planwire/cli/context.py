@@ -1,13 +1,13 @@
-"""`planwire context`: what a provider is sent of a stream."""
+"""`planwire context`: the request that a provider gets for a stream."""
 
 import argparse
-from typing import Any
 
-from planwire.cli.command import new_command
+from planwire.chat import ChatStream
+from planwire.cli.command import describe
 from planwire.cli.json_output import print_json
 from planwire.cli.streams import STREAM_SHAPE, add_stream_arguments, format_of, stream_file
 
-__all__ = ["add_parser", "run"]
+__all__ = ["add_arguments", "run"]
 
 _EXAMPLES = f"""\
 examples:
@@ -18,23 +18,20 @@ examples:
 {STREAM_SHAPE}"""
 
 
-def add_parser(commands: Any) -> None:
-    parser = new_command(
-        commands,
-        "context",
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    describe(
+        parser,
         run,
-        summary="print what a provider is sent of a chat",
-        description=(
+        (
             "Print the messages that a provider is sent of a chat, as JSON: hidden messages as blocks of text, each at "
             "its place."
         ),
-        examples=_EXAMPLES,
+        _EXAMPLES,
     )
     add_stream_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from planwire.chat import ChatStream  # noqa: PLC0415
 
     messages = stream_file(arguments.stream)
     print_json(ChatStream(format_of(messages, arguments.format), messages).context())

@@ -1,11 +1,16 @@
 """`planwire demo`: an agent behind the relay, its plans live in the terminal."""
 
 import argparse
-from typing import Any
+import shutil
+import sys
+import tempfile
+from pathlib import Path
 
-from planwire.cli.command import new_command
+from planwire.cli.board_process import board_process
+from planwire.cli.command import describe
+from planwire.demo.client import DemoConversation
 
-__all__ = ["add_parser", "run"]
+__all__ = ["add_arguments", "run"]
 
 _NEXT = """
 It is all in the journal now. What to try next:
@@ -17,17 +22,15 @@ It is all in the journal now. What to try next:
 """
 
 
-def add_parser(commands: Any) -> None:
-    parser = new_command(
-        commands,
-        "demo",
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    describe(
+        parser,
         run,
-        summary="watch an agent work off its plans behind the relay",
-        description=(
+        (
             "Start a small agent behind the relay and watch its plans, live in the terminal. Half way through it "
             "forgets what it was about, and the relay tells it. It takes 20 seconds."
         ),
-        examples=(
+        (
             "examples:\n"
             "  planwire demo\n"
             "  planwire demo --speed 4               four times as fast\n"
@@ -49,16 +52,12 @@ def _speed(text: str) -> float:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    import tempfile  # noqa: PLC0415
-    from pathlib import Path  # noqa: PLC0415
 
-    from planwire import terminal  # noqa: PLC0415
-    from planwire.cli.board_process import board_beside  # noqa: PLC0415
-    from planwire.demo.client import Conversation  # noqa: PLC0415
+    from planwire import terminal
 
     folder = Path(tempfile.mkdtemp(prefix="planwire-demo-"))  # it stays: the agent has left a plan there
-    conversation = Conversation(arguments.speed, arguments.journal, folder)
-    with board_beside(arguments.journal, _tell) as told:
+    conversation = DemoConversation(arguments.speed, arguments.journal, folder)
+    with board_process(arguments.journal, _tell) as told:
         told.join()
         terminal.play(conversation, captions=True)
     print(_NEXT.format(session=conversation.session), *_provisos(arguments.journal), sep="\n")
@@ -66,9 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _provisos(journal: str | None) -> list[str]:
-    """What it takes to try that here."""
-    import shutil  # noqa: PLC0415
-    import sys  # noqa: PLC0415
+    """What else to know before trying that here."""
 
     unfound = shutil.which("planwire") is None and sys.argv[0].endswith("planwire")
     return [

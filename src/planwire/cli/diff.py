@@ -1,19 +1,19 @@
 """`planwire diff`: what changed between two moments of a session, or between the plans of two sessions."""
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from planwire.cli.command import new_command
+from planwire.acp.board import PlanChange
+from planwire.cli.command import describe
 from planwire.cli.journals import add_journal_option, journal_to_read
+from planwire.cli.json_output import print_json
 from planwire.cli.session_argument import choose_plan, choose_session, state_of
 from planwire.errors import InputError
+from planwire.journal import Journal, load_state
+from planwire.model.fold import SessionState
+from planwire.readmodel.compare import compare_states
 
-if TYPE_CHECKING:
-    from planwire.acp.board import PlanChange
-    from planwire.journal import Journal
-    from planwire.model.fold import SessionState
-
-__all__ = ["add_parser", "run"]
+__all__ = ["add_arguments", "run"]
 
 _EXAMPLES = """\
 examples:
@@ -28,14 +28,12 @@ A session whose id is a number is named with --session.
 """
 
 
-def add_parser(commands: Any) -> None:
-    parser = new_command(
-        commands,
-        "diff",
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    describe(
+        parser,
         run,
-        summary="show what changed between two moments",
-        description="Show what changed between two moments of a session, or between the plans of two sessions.",
-        examples=_EXAMPLES,
+        "Show what changed between two moments of a session, or between the plans of two sessions.",
+        _EXAMPLES,
     )
     parser.usage = "planwire diff [-h] [--session SESSION] [--plan ID] [--json] [--journal URL] [SESSION] A [B]"
     parser.add_argument("moments", metavar="[SESSION] A [B]", nargs="+", help="the earlier and the later moment")
@@ -46,7 +44,6 @@ def add_parser(commands: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from planwire.readmodel.compare import compare_states  # noqa: PLC0415
 
     session, first, second = _operands(arguments.moments, arguments.session)
     with journal_to_read(arguments) as journal:
@@ -59,13 +56,11 @@ def run(arguments: argparse.Namespace) -> int:
         chosen = choose_plan(after if after.plans else before, arguments.plan)
         changes = [change for change in changes if change.id == chosen]
     if arguments.json:
-        from planwire.cli.json_output import print_json  # noqa: PLC0415
-
         sides = [{"session": state.id, "seq": state.seq} for state in (before, after)]
         print_json({"from": sides[0], "to": sides[1], "plans": [_value(change) for change in changes]})
         return 0
-    from planwire.terminal.console import new_console  # noqa: PLC0415
-    from planwire.terminal.differences import difference_lines  # noqa: PLC0415
+    from planwire.terminal.console import new_console
+    from planwire.terminal.differences import difference_lines
 
     console = new_console()
     for line in difference_lines(before, after, changes):
@@ -82,7 +77,7 @@ def _operands(moments: list[str], session: str | None) -> tuple[str | None, str,
     return session, moments[0], moments[1] if len(moments) > 1 else None
 
 
-def _state(journal: "Journal", operand: str, session: str | None) -> "SessionState":
+def _state(journal: Journal, operand: str, session: str | None) -> SessionState:
     name, at = session, operand
     if not _is_moment(operand):
         name, at = operand, "now"
@@ -93,8 +88,7 @@ def _state(journal: "Journal", operand: str, session: str | None) -> "SessionSta
     return state_of(journal, known, None if at == "now" else int(at))
 
 
-def _now(journal: "Journal", session: str) -> "SessionState":
-    from planwire.journal import load_state  # noqa: PLC0415
+def _now(journal: Journal, session: str) -> SessionState:
 
     return load_state(journal, session)
 
@@ -103,7 +97,7 @@ def _is_moment(text: str) -> bool:
     return text == "now" or (text.isascii() and text.isdigit())
 
 
-def _value(change: "PlanChange") -> dict[str, Any]:
+def _value(change: PlanChange) -> dict[str, Any]:
     what = "new" if change.before is None else "removed" if change.after is None else "changed"
     diff = change.diff
     value: dict[str, Any] = {"id": change.id, "change": what}

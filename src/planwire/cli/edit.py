@@ -1,4 +1,4 @@
-"""`planwire edit`: a plan in an editor, merged with what happened meanwhile."""
+"""`planwire edit`: a plan in an editor, merged with the changes of others."""
 
 import argparse
 import os
@@ -9,21 +9,23 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
-from planwire.cli.command import new_command
+from planwire.cli.command import describe
 from planwire.cli.journals import journal_to_read
 from planwire.cli.session_argument import revision
-from planwire.cli.steering import Target, add_target, find_target, write
+from planwire.cli.steered_plan import SteeredPlan, add_target, find_target, write
 from planwire.errors import InputError, PlanError
+from planwire.journal import Journal
+from planwire.model.changes import apply_changes
+from planwire.model.events import PlanChanged, StepChange
+from planwire.model.fold import PLANWIRE, PlanRecord, SessionState
+from planwire.model.steps import PlanState
+from planwire.readmodel.annotations import wish_sentence
+from planwire.steering.commands import change, withdraw
+from planwire.steering.plan_text import as_text, changes_in, merge
 
-if TYPE_CHECKING:
-    from planwire.journal import Journal
-    from planwire.model.events import PlanChanged, StepChange
-    from planwire.model.fold import PlanRecord, SessionState
-    from planwire.model.steps import PlanState
-
-__all__ = ["add_parser", "run"]
+__all__ = ["add_arguments", "run"]
 
 _EXAMPLES = """\
 examples:
@@ -35,7 +37,7 @@ examples:
 On a plan that is the agent's own your changes are wishes: the agent is told with its next prompt, and decides.
 """
 
-#: The wish that is meant if none is named.
+#: Stands for the newest wish.
 _LAST: Final = 0
 
 _HELP: Final = """\
@@ -45,14 +47,12 @@ _HELP: Final = """\
 """
 
 
-def add_parser(commands: Any) -> None:
-    parser = new_command(
-        commands,
-        "edit",
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    describe(
+        parser,
         run,
-        summary="change a plan in your editor",
-        description="Change the steps of a plan in your editor. What happens meanwhile is kept, and merged.",
-        examples=_EXAMPLES,
+        "Change the steps of a plan in your editor. What happens meanwhile is kept, and merged.",
+        _EXAMPLES,
     )
     parser.add_argument("--note", metavar="TEXT", help="a word on why")
     parser.add_argument(
@@ -77,9 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _take_back(journal: "Journal", target: Target, wish: int) -> str:
-    from planwire.readmodel.annotations import wish_sentence  # noqa: PLC0415
-    from planwire.steering.commands import withdraw  # noqa: PLC0415
+def _take_back(journal: Journal, target: SteeredPlan, wish: int) -> str:
 
     wishes = {each.seq: each for each in target.record.wishes}
     chosen = max(wishes, default=0) if wish == _LAST else wish
@@ -88,17 +86,16 @@ def _take_back(journal: "Journal", target: Target, wish: int) -> str:
 
 
 class _Disputed(PlanError):
-    """Steps that somebody else changed while they were edited. The other changes can be made to the plan as it is."""
+    """The person and someone else changed the same steps. `others` are the changes that still fit the plan `now`."""
 
-    def __init__(self, now: "PlanRecord", steps: "tuple[str, ...]", others: "tuple[StepChange, ...]") -> None:
+    def __init__(self, now: PlanRecord, steps: "tuple[str, ...]", others: tuple[StepChange, ...]) -> None:
         super().__init__(f"the plan moved on while you edited it: decide again about {', '.join(steps)}")
         self.now = now
         self.others = others
 
 
-def _edit(journal: "Journal", target: Target, note: str | None) -> str:
-    """Edit until the changes fit the plan as it is then, and write them. Returns what was done."""
-    from planwire.steering.plan_text import as_text, changes_in  # noqa: PLC0415
+def _edit(journal: Journal, target: SteeredPlan, note: str | None) -> str:
+    """Edit until the changes fit the current plan, and write them. Returns a sentence about it."""
 
     record, text, problem = target.record, as_text(target.record.state), ""
     with _file() as path:
@@ -121,13 +118,11 @@ def _edit(journal: "Journal", target: Target, note: str | None) -> str:
 
 
 def _merged(
-    target: Target, record: "PlanRecord", changes: "tuple[StepChange, ...]", note: str | None, written: str
-) -> "Callable[[SessionState], PlanChanged]":
-    """The changes that were meant for a plan as it was, for the plan as it is when they are written."""
-    from planwire.steering.commands import change  # noqa: PLC0415
-    from planwire.steering.plan_text import merge  # noqa: PLC0415
+    target: SteeredPlan, record: PlanRecord, changes: tuple[StepChange, ...], note: str | None, written: str
+) -> Callable[[SessionState], PlanChanged]:
+    """Prepare changes that the person made to an older `record` for the plan at the moment of writing."""
 
-    def prepare(state: "SessionState") -> "PlanChanged":
+    def prepare(state: SessionState) -> PlanChanged:
         now = state.live().get(target.plan_id)
         if now is None:
             raise InputError(
@@ -141,8 +136,7 @@ def _merged(
     return prepare
 
 
-def _done(record: "PlanRecord", changes: int) -> str:
-    from planwire.model.fold import PLANWIRE  # noqa: PLC0415
+def _done(record: PlanRecord, changes: int) -> str:
 
     count = f"{changes} change{'' if changes == 1 else 's'}"
     return (
@@ -150,10 +144,8 @@ def _done(record: "PlanRecord", changes: int) -> str:
     )
 
 
-def _with_changes(state: "PlanState", changes: "tuple[StepChange, ...]") -> str:
-    """The plan as it is now, with those of the person's changes made that nobody disputes."""
-    from planwire.model.changes import apply_changes  # noqa: PLC0415
-    from planwire.steering.plan_text import as_text  # noqa: PLC0415
+def _with_changes(state: PlanState, changes: tuple[StepChange, ...]) -> str:
+    """The current plan with the person's undisputed changes. A step that they add has no id yet."""
 
     text = as_text(apply_changes(state, changes))
     known = {f"{{{step.id}}}" for step in state.steps}
@@ -185,7 +177,7 @@ def _edited(path: Path, text: str) -> str:
 
 
 def _again(problem: str) -> bool:
-    """Whether to open the editor once more. Where nobody can be asked, once is all there is."""
+    """Ask whether to reopen the editor. Without a terminal, don't."""
     if not sys.stdin.isatty():
         return False
     print(f"planwire: {problem}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""How each editor is told to start an agent: where its settings are, and what to put there."""
+"""Each editor's way to start an agent: where its settings are, and what to put there."""
 
 import re
 from collections.abc import Callable
@@ -80,7 +80,7 @@ def _emacs(name: str, command: list[str]) -> str:
                      :context-buffer buffer)))))"""
 
 
-#: CodeCompanion has adapters that know how an agent wants to be logged in to. The last resort asks for nothing.
+#: CodeCompanion's adapters know how to log in to these agents. For others `opencode` serves, which asks for nothing.
 _PRESETS: Final = {
     "claude": "claude_code",
     "codex": "codex",

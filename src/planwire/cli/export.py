@@ -2,19 +2,23 @@
 
 import argparse
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
+from planwire.acp import Dialect, Update, write
 from planwire.acp.dialects import DIALECTS, dialect
-from planwire.cli.command import new_command
+from planwire.acp.lower import Fallback
+from planwire.acp.write import write_update
+from planwire.cli.command import describe
 from planwire.cli.journals import add_journal_option, journal_to_read
+from planwire.cli.json_output import write_text
 from planwire.cli.session_argument import SESSION_HELP, choose_session, revision, state_of
+from planwire.cli.session_file import export_lines
 from planwire.errors import InputError
+from planwire.model.fold import SessionState
+from planwire.readmodel.documents import session_document
+from planwire.readmodel.plain_text import escaped_json
 
-if TYPE_CHECKING:
-    from planwire.acp import Dialect
-    from planwire.model.fold import SessionState
-
-__all__ = ["add_parser", "run"]
+__all__ = ["add_arguments", "run"]
 
 _EXAMPLES = """\
 examples:
@@ -27,14 +31,12 @@ examples:
 FORMATS: Final = ("md", "json", "acp")
 
 
-def add_parser(commands: Any) -> None:
-    parser = new_command(
-        commands,
-        "export",
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    describe(
+        parser,
         run,
-        summary="print a session as markdown, JSON or ACP messages",
-        description="Print a session: its plans as a document or as ACP messages, or all of its events to be imported.",
-        examples=_EXAMPLES,
+        "Print a session: its plans as a document or as ACP messages, or all of its events to be imported.",
+        _EXAMPLES,
     )
     parser.add_argument("session", metavar="SESSION", nargs="?", help=SESSION_HELP)
     parser.add_argument(
@@ -48,9 +50,6 @@ def add_parser(commands: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from planwire.cli.document import document  # noqa: PLC0415
-    from planwire.cli.json_output import write_text  # noqa: PLC0415
-    from planwire.cli.session_file import export_lines  # noqa: PLC0415
 
     if arguments.dialect and arguments.format != "acp":
         raise InputError(f"only --format acp has dialects, not {arguments.format}")
@@ -61,19 +60,15 @@ def run(arguments: argparse.Namespace) -> int:
             for text in export_lines(known.id, journal.read(known.id, upto=state.seq)):
                 write_text(text)
     if arguments.format == "md":
-        write_text(document(state))
+        write_text(session_document(state))
     elif arguments.format == "acp":
         for line in acp_lines(state, dialect(arguments.dialect or "v1")):
             write_text(line)
     return 0
 
 
-def acp_lines(state: "SessionState", peer: "Dialect") -> Iterator[str]:
-    """The messages that tell a client of that dialect all the live plans."""
-    from planwire.acp import Update, write  # noqa: PLC0415
-    from planwire.acp.lower import Fallback  # noqa: PLC0415
-    from planwire.acp.write import write_update  # noqa: PLC0415
-    from planwire.readmodel.plain_text import escaped_json  # noqa: PLC0415
+def acp_lines(state: SessionState, peer: Dialect) -> Iterator[str]:
+    """The live plans as messages for a client of the dialect."""
 
     plans = [record.state.plan for record in state.live().values()]
     if peer.operations:

@@ -1,19 +1,17 @@
-"""`planwire forget`: sessions out of the journal, for good."""
+"""`planwire forget`: remove sessions from the journal, for good."""
 
 import argparse
 import sys
 from time import time_ns
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
-from planwire.cli.command import new_command
+from planwire.cli.command import describe
 from planwire.cli.journals import add_journal_option, journal_to_read
-from planwire.cli.session_argument import choose_session, newest_first
+from planwire.cli.session_argument import choose_session, newest_first, short_list
 from planwire.errors import InputError
+from planwire.journal import Journal, KnownSession
 
-if TYPE_CHECKING:
-    from planwire.journal import Journal, KnownSession
-
-__all__ = ["add_parser", "run"]
+__all__ = ["add_arguments", "run"]
 
 _EXAMPLES = """\
 examples:
@@ -27,14 +25,12 @@ What is forgotten is gone: plans, history and messages. planwire export --format
 _UNITS: Final = {"m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 7 * 86_400_000}
 
 
-def add_parser(commands: Any) -> None:
-    parser = new_command(
-        commands,
-        "forget",
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    describe(
+        parser,
         run,
-        summary="remove sessions from the journal, for good",
-        description="Remove sessions from the journal: their events, and every trace of them in the file.",
-        examples=_EXAMPLES,
+        "Remove sessions from the journal: their events, and every trace of them in the file.",
+        _EXAMPLES,
     )
     parser.add_argument("sessions", metavar="SESSION", nargs="*", help="ids of sessions, or the beginnings of them")
     parser.add_argument("--older-than", metavar="TIME", type=duration, help="all in which nothing has happened since")
@@ -66,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _doomed(journal: "Journal", arguments: argparse.Namespace) -> "list[KnownSession]":
+def _doomed(journal: Journal, arguments: argparse.Namespace) -> list[KnownSession]:
     if arguments.older_than is not None:
         limit = time_ns() // 1_000_000 - arguments.older_than
         return [session for session in newest_first(journal) if session.last_at < limit]
@@ -74,10 +70,9 @@ def _doomed(journal: "Journal", arguments: argparse.Namespace) -> "list[KnownSes
     return list({session.id: session for session in chosen}.values())
 
 
-def _asked(journal: "Journal", doomed: "list[KnownSession]") -> bool:
+def _asked(journal: Journal, doomed: list[KnownSession]) -> bool:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise InputError(f"{_counted(doomed)} would be forgotten for good: say --yes if that is meant")
-    from planwire.cli.session_argument import short_list  # noqa: PLC0415
 
     print(short_list(journal, doomed))
     try:
@@ -88,5 +83,5 @@ def _asked(journal: "Journal", doomed: "list[KnownSession]") -> bool:
     return answer.strip().lower() in ("y", "yes")
 
 
-def _counted(sessions: "list[KnownSession]") -> str:
+def _counted(sessions: list[KnownSession]) -> str:
     return f"{len(sessions)} session{'s' if len(sessions) != 1 else ''}"

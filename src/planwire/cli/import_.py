@@ -1,15 +1,18 @@
-"""`planwire import`: an exported session into a journal."""
+"""`planwire import`: take an exported session into a journal."""
 
 import argparse
 import sys
 from pathlib import Path
-from typing import Any
 
-from planwire.cli.command import new_command
+from planwire.cli.command import describe
 from planwire.cli.journals import add_journal_option, journal_to_write
+from planwire.cli.session_file import read_export
 from planwire.errors import Conflict, InputError
+from planwire.journal import Stamped
+from planwire.readmodel.plain_text import one_line
+from planwire.session.writer import append_new
 
-__all__ = ["add_parser", "run"]
+__all__ = ["add_arguments", "run"]
 
 _EXAMPLES = """\
 examples:
@@ -21,14 +24,12 @@ A session that is in the journal already is never overwritten: import it --as an
 """
 
 
-def add_parser(commands: Any) -> None:
-    parser = new_command(
-        commands,
-        "import",
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    describe(
+        parser,
         run,
-        summary="take an exported session into the journal",
-        description="Take a session that was exported as JSON into the journal, with all of its history.",
-        examples=_EXAMPLES,
+        "Take a session that was exported as JSON into the journal, with all of its history.",
+        _EXAMPLES,
     )
     parser.add_argument("file", metavar="FILE", help="an exported session; - for standard input")
     parser.add_argument("--as", metavar="ID", dest="new_id", help="the id that it gets here (default: its own)")
@@ -36,10 +37,6 @@ def add_parser(commands: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from planwire.cli.session_file import read_export  # noqa: PLC0415
-    from planwire.journal import Stamped  # noqa: PLC0415
-    from planwire.readmodel.plain_text import one_line  # noqa: PLC0415
-    from planwire.session.writer import append_new  # noqa: PLC0415
 
     name = "standard input" if arguments.file == "-" else arguments.file
     exported = read_export(_read(arguments.file), name)

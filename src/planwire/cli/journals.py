@@ -1,11 +1,9 @@
-"""The journal that a command works on. Only what writes may create one."""
+"""The journal that a command works on. Only commands that write create one."""
 
 import argparse
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from planwire.journal import Journal
+from planwire.journal import Journal, open_journal
 
 __all__ = ["add_journal_option", "journal_to_read", "journal_to_write"]
 
@@ -18,14 +16,12 @@ def add_journal_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def journal_to_read(arguments: argparse.Namespace) -> "AbstractContextManager[Journal]":
-    """The journal, if there is one: looking at a journal never makes one."""
-    from planwire.journal import open_journal  # noqa: PLC0415
+def journal_to_read(arguments: argparse.Namespace) -> AbstractContextManager[Journal]:
+    """The journal, or `NoJournal`: looking at a journal never creates one."""
 
     return open_journal(arguments.journal, create=False)
 
 
-def journal_to_write(arguments: argparse.Namespace) -> "AbstractContextManager[Journal]":
-    from planwire.journal import open_journal  # noqa: PLC0415
+def journal_to_write(arguments: argparse.Namespace) -> AbstractContextManager[Journal]:
 
     return open_journal(arguments.journal)

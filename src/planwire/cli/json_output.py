@@ -1,4 +1,4 @@
-"""JSON for programs, which can't harm the terminal of a person who looks at it."""
+"""JSON for programs, harmless on a terminal all the same."""
 
 import sys
 from typing import Any
@@ -21,10 +21,7 @@ def json_line(value: Any) -> str:
 
 
 def write_text(text: str, *, now: bool = False) -> None:
-    """Text on standard output, whatever encoding the system believes in: JSON and markdown are UTF-8.
-
-    `now` is for those who wait for every line.
-    """
+    """Write UTF-8 to standard output, whatever encoding the system prefers. `now` flushes, for live readers."""
     sys.stdout.buffer.write(text.encode())
     if now:
         sys.stdout.buffer.flush()

@@ -2,13 +2,16 @@
 
 import argparse
 from collections import deque
-from typing import Any
 
-from planwire.cli.command import new_command
+from planwire.cli.command import describe
 from planwire.cli.journals import add_journal_option, journal_to_read
-from planwire.cli.session_argument import SESSION_HELP, choose_session
+from planwire.cli.json_output import json_line, write_text
+from planwire.cli.session_argument import SESSION_HELP, choose_plan, choose_session
+from planwire.journal import load_state
+from planwire.model.fold import SessionState
+from planwire.readmodel.history import history, plan_name
 
-__all__ = ["add_parser", "run"]
+__all__ = ["add_arguments", "run"]
 
 _EXAMPLES = """\
 examples:
@@ -22,14 +25,12 @@ examples:
 """
 
 
-def add_parser(commands: Any) -> None:
-    parser = new_command(
-        commands,
-        "log",
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    describe(
+        parser,
         run,
-        summary="list every change of a session",
-        description="List what happened in a session, one line a change, the oldest first.",
-        examples=_EXAMPLES,
+        "List what happened in a session, one line a change, the oldest first.",
+        _EXAMPLES,
     )
     parser.add_argument("session", metavar="SESSION", nargs="?", help=SESSION_HELP)
     parser.add_argument("--plan", metavar="ID", help="only changes of this plan")
@@ -46,10 +47,6 @@ def _count(text: str) -> int:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from planwire.cli.session_argument import choose_plan  # noqa: PLC0415
-    from planwire.journal import load_state  # noqa: PLC0415
-    from planwire.model.fold import SessionState  # noqa: PLC0415
-    from planwire.readmodel.history import history, plan_name  # noqa: PLC0415
 
     with journal_to_read(arguments) as journal:
         known = choose_session(journal, arguments.session)
@@ -64,13 +61,11 @@ def run(arguments: argparse.Namespace) -> int:
         )
         chosen = wanted if arguments.last is None else deque(wanted, arguments.last)
         if arguments.json:
-            from planwire.cli.json_output import json_line, write_text  # noqa: PLC0415
-
             for moment in chosen:
                 write_text(json_line(moment))
             return 0
-        from planwire.terminal.console import new_console  # noqa: PLC0415
-        from planwire.terminal.history_lines import moment_line  # noqa: PLC0415
+        from planwire.terminal.console import new_console
+        from planwire.terminal.history_lines import moment_line
 
         console, numbers = new_console(), len(str(known.last_seq))
         for moment in chosen:

@@ -2,13 +2,12 @@
 
 import argparse
 import sys
-from typing import Any
 
-from planwire.cli.command import new_command, seconds
+from planwire.cli.command import describe, seconds
 from planwire.cli.journals import add_journal_option
 from planwire.errors import InputError
 
-__all__ = ["add_parser", "run"]
+__all__ = ["add_arguments", "run"]
 
 _EXAMPLES = """\
 examples:
@@ -22,14 +21,12 @@ folder in which something happened last: the plan is there again when the host i
 """
 
 
-def add_parser(commands: Any) -> None:
-    parser = new_command(
-        commands,
-        "mcp",
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    describe(
+        parser,
         run,
-        summary="give the plan tools to an agent, as an MCP server",
-        description="Run an MCP server with the tools set_plan, update_plan and get_plan, and the plans as resources.",
-        examples=_EXAMPLES,
+        "Run an MCP server with the tools set_plan, update_plan and get_plan, and the plans as resources.",
+        _EXAMPLES,
     )
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--session", metavar="ID", help="the session to be bound to; it need not exist yet")
@@ -51,7 +48,7 @@ def add_parser(commands: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     if arguments.session is not None and not arguments.session.strip():
         raise InputError("the session has no name: give one with --session ID, or leave it out")
-    from planwire.mcp import serve  # noqa: PLC0415
+    from planwire.mcp import serve
 
     if sys.stdin.isatty():
         print("planwire mcp: waiting for an MCP client on standard input; see planwire mcp --help", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Recorded connections: files with one message a line, as it went over the wire or wrapped with its sender and time."""
+"""Recorded connections: files with a message a line, bare or wrapped with its sender and time."""
 
 import sys
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ _SENDERS: Final = ("client", "agent")
 
 
 class RecordedLine(Struct, frozen=True):
-    """One line of a connection: its number in the file (from 1), its bytes, and who sent it when, if the file says."""
+    """One line of a connection: its number in the file (from 1), its bytes, sender and time if the file says."""
 
     number: int
     line: bytes
@@ -35,7 +35,7 @@ _decode_wrapped = msgspec.json.Decoder(_Wrapped).decode
 
 
 def as_recorded(recorded: RecordedLine) -> bytes:
-    """The line as a recording keeps it, with its sender."""
+    """The line in the wrapped form."""
     wrapped = {"from": recorded.sender, "line": recorded.line.decode("utf-8", "replace")}
     return msgspec.json.encode(wrapped if recorded.at is None else {"t": recorded.at, **wrapped}) + b"\n"
 

@@ -8,12 +8,12 @@ import msgspec
 
 from planwire.acp import Report
 from planwire.acp.board import Board, SessionBoard
-from planwire.cli.command import new_command
+from planwire.cli.command import describe
 from planwire.cli.json_output import print_json
-from planwire.cli.plan_json import plan_value
 from planwire.cli.recording import read_recording
+from planwire.readmodel.record_json import plan_json
 
-__all__ = ["add_parser", "run"]
+__all__ = ["add_arguments", "run"]
 
 _EXAMPLES = """\
 examples:
@@ -27,14 +27,12 @@ FILE has one message a line: the JSON-RPC text itself, or {"from": "agent", "t":
 """
 
 
-def add_parser(commands: Any) -> None:
-    parser = new_command(
-        commands,
-        "replay",
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    describe(
+        parser,
         run,
-        summary="show the plans of a recorded session",
-        description="Read the recorded lines of an ACP connection and show its plans.",
-        examples=_EXAMPLES,
+        "Read the recorded lines of an ACP connection and show its plans.",
+        _EXAMPLES,
     )
     parser.add_argument("file", metavar="FILE", help="recorded lines; - for standard input")
     how = parser.add_mutually_exclusive_group()
@@ -48,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         _print_json(lines)
         return 0
-    from planwire import terminal  # noqa: PLC0415  (Rich is an extra, and --json does not need it)
+    from planwire import terminal
 
     if arguments.live:
         terminal.play(lines)
@@ -77,5 +75,5 @@ def _report(number: int, session: str | None, report: Report) -> dict[str, Any]:
 
 
 def _session(session: SessionBoard) -> dict[str, Any]:
-    plans = [plan_value(state) for state in session.plans.values()]
+    plans = [plan_json(state) for state in session.plans.values()]
     return {"plans": plans, "updates": session.updates, "states": session.states}

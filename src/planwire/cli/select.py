@@ -1,13 +1,13 @@
 """`planwire select`: run these steps, and no others for now."""
 
 import argparse
-from typing import Any
 
-from planwire.cli.command import new_command
+from planwire.cli.command import describe
 from planwire.cli.journals import journal_to_read
-from planwire.cli.steering import add_target, confirm, find_target, write
+from planwire.cli.steered_plan import add_target, confirm, find_target, write
+from planwire.steering.commands import select
 
-__all__ = ["add_parser", "run"]
+__all__ = ["add_arguments", "run"]
 
 _EXAMPLES = """\
 examples:
@@ -18,21 +18,18 @@ The agent is told to run these steps and no others for now.
 """
 
 
-def add_parser(commands: Any) -> None:
-    parser = new_command(
-        commands,
-        "select",
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    describe(
+        parser,
         run,
-        summary="tell the agent which steps to run",
-        description="Approve some steps of a plan: the agent is told to run these, and no others for now.",
-        examples=_EXAMPLES,
+        "Approve some steps of a plan: the agent is told to run these, and no others for now.",
+        _EXAMPLES,
     )
     parser.add_argument("steps", metavar="STEP", nargs="+", help="ids of steps")
     add_target(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from planwire.steering.commands import select  # noqa: PLC0415
 
     with journal_to_read(arguments) as journal:
         target = find_target(journal, arguments)

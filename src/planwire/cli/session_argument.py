@@ -1,18 +1,18 @@
-"""Which session is meant: by its id or the beginning of it, or else the latest one of this folder."""
+"""The session that an argument names, by its id or the beginning of it; without one, the latest of this folder."""
 
 import os
 from argparse import ArgumentTypeError
 from collections.abc import Iterable
 from itertools import pairwise
 from time import time_ns
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from planwire.errors import InputError
-
-if TYPE_CHECKING:
-    from planwire.journal import Journal, KnownSession
-    from planwire.model.fold import SessionState
-    from planwire.model.plan import PlanId
+from planwire.journal import Journal, KnownSession, load_state, state_at
+from planwire.model.fold import SessionState
+from planwire.model.plan import PlanId
+from planwire.readmodel.ages import age
+from planwire.readmodel.plain_text import one_line
 
 __all__ = [
     "SESSION_HELP",
@@ -29,14 +29,14 @@ __all__ = [
 
 SESSION_HELP: Final = "a session's id, or the beginning of it (default: the latest session of this folder)"
 
-#: A short id has at least so many characters, and more where another session begins alike.
+#: The least length of a short id.
 SHORT: Final = 8
-#: How many sessions an error lists.
+#: Limits the sessions in an error message.
 LISTED: Final = 8
 
 
-def choose_session(journal: "Journal", name: str | None) -> "KnownSession":
-    """The session that is meant, or an error that says which ones there are."""
+def choose_session(journal: Journal, name: str | None) -> KnownSession:
+    """The session with that name or beginning. The error lists the latest ones."""
     known = newest_first(journal)
     if not known:
         raise InputError("the journal has no sessions yet: run an agent behind planwire (planwire relay -- AGENT)")
@@ -44,15 +44,15 @@ def choose_session(journal: "Journal", name: str | None) -> "KnownSession":
 
 
 def this_folder() -> str:
-    """Where we are, as the shell says it."""
+    """The current folder, or an error if it is gone."""
     try:
         return os.getcwd()  # noqa: PTH109
     except OSError:
         raise InputError("the folder that this shell is in is gone: go to another one, or name the session") from None
 
 
-def choose_plan(state: "SessionState", name: str) -> "PlanId":
-    """The plan that is meant by its id or the beginning of it. One without an id is called `plan`, as it is shown."""
+def choose_plan(state: SessionState, name: str) -> PlanId:
+    """The plan with that id or beginning. `plan` names the one without an id, as on the screen."""
     names = {("plan" if plan_id is None else plan_id): plan_id for plan_id in state.plans}
     found = [each for each in names if each == name] or [each for each in names if each.startswith(name)]
     if len(found) != 1:
@@ -68,9 +68,8 @@ def revision(text: str) -> int:
     return int(text)
 
 
-def state_of(journal: "Journal", known: "KnownSession", at: int | None = None) -> "SessionState":
-    """A session as it is now, or as it was after the event with that number."""
-    from planwire.journal import load_state, state_at  # noqa: PLC0415
+def state_of(journal: Journal, known: KnownSession, at: int | None = None) -> SessionState:
+    """A session now, or right after the event `at`."""
 
     if at is None:
         return load_state(journal, known.id)
@@ -79,22 +78,22 @@ def state_of(journal: "Journal", known: "KnownSession", at: int | None = None) -
     return state_at(journal, known.id, at)
 
 
-def newest_first(journal: "Journal") -> list["KnownSession"]:
+def newest_first(journal: Journal) -> list[KnownSession]:
     return sorted(journal.sessions(), key=lambda session: session.last_at, reverse=True)
 
 
 def is_of_folder(cwd: str | None, folder: str) -> bool:
-    """Whether a session that was opened in `cwd` is one of the folder's, whatever links lead there."""
+    """Whether `cwd` is the folder, whatever links lead there."""
     if cwd is None or cwd == folder:
         return cwd is not None
     try:
         return os.path.realpath(cwd) == os.path.realpath(folder)
-    except ValueError:  # whatever an agent was told, it was no folder
+    except ValueError:  # a client named something that can't be a path
         return False
 
 
 def short_ids(ids: Iterable[str]) -> dict[str, str]:
-    """The shortest beginning of every id that only it has. Where an id is the beginning of another, all of it."""
+    """The shortest unique beginning of every id; the whole id where another one continues it."""
     ordered = sorted(ids)
     lengths = dict.fromkeys(ordered, SHORT)
     for one, other in pairwise(ordered):
@@ -104,8 +103,7 @@ def short_ids(ids: Iterable[str]) -> dict[str, str]:
     return {each: each[:length] for each, length in lengths.items()}
 
 
-def _latest_here(journal: "Journal", known: list["KnownSession"]) -> "KnownSession":
-    from planwire.journal import load_state  # noqa: PLC0415
+def _latest_here(journal: Journal, known: list[KnownSession]) -> KnownSession:
 
     folder = this_folder()
     for session in known:
@@ -118,7 +116,7 @@ def _latest_here(journal: "Journal", known: list["KnownSession"]) -> "KnownSessi
     )
 
 
-def _beginning_with(journal: "Journal", known: list["KnownSession"], name: str) -> "KnownSession":
+def _beginning_with(journal: Journal, known: list[KnownSession], name: str) -> KnownSession:
     found = [session for session in known if session.id == name] or [
         session for session in known if session.id.startswith(name)
     ]
@@ -129,11 +127,8 @@ def _beginning_with(journal: "Journal", known: list["KnownSession"], name: str) 
     return found[0]
 
 
-def short_list(journal: "Journal", known: list["KnownSession"]) -> str:
-    """Sessions in a message: a line each, and the rest counted."""
-    from planwire.journal import load_state  # noqa: PLC0415
-    from planwire.readmodel.ages import age  # noqa: PLC0415
-    from planwire.readmodel.plain_text import one_line  # noqa: PLC0415
+def short_list(journal: Journal, known: list[KnownSession]) -> str:
+    """The latest sessions for an error message, a line each, and the number of the others."""
 
     short = short_ids(session.id for session in journal.sessions())
     now = time_ns() // 1_000_000

@@ -1,4 +1,4 @@
-"""A session in a JSON file: all of its events, one a line, to be kept or taken to another journal."""
+"""A session in a JSON file: all of its events, one a line, to keep or to import elsewhere."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -12,13 +12,13 @@ from planwire.model.events import Event, Recorded
 
 __all__ = ["Exported", "export_lines", "read_export"]
 
-#: What the file says it is, so that no other JSON is taken for it.
+#: Marks the file, so that no other JSON passes for one.
 KIND: Final = "planwire session"
 FORMAT: Final = 1
 
 
 class ExportedEvent(Struct, frozen=True):
-    """An event as it is in the file."""
+    """One event of the file."""
 
     seq: int
     at: int
@@ -41,7 +41,7 @@ class _Head(Struct):
 
 
 def export_lines(session: str, events: Iterable[Recorded]) -> Iterator[str]:
-    """The file, piece by piece: a session may be longer than one wants to hold."""
+    """The file, piece by piece: a session may be too long for memory."""
     head = json_line({"kind": KIND, "format": FORMAT, "session": session, "events": []})
     yield head.removesuffix("]}\n") + "\n"
     before = ""
@@ -52,7 +52,7 @@ def export_lines(session: str, events: Iterable[Recorded]) -> Iterator[str]:
 
 
 def read_export(data: bytes, name: str) -> Exported:
-    """What `planwire export --format json` wrote, or an error that says what is wrong with it."""
+    """Read what `planwire export --format json` wrote. The error says what is wrong with the file."""
     try:
         head = msgspec.json.decode(data, type=_Head)
         if head.kind != KIND:

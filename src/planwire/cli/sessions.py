@@ -4,17 +4,16 @@ import argparse
 import re
 import sys
 from time import time_ns
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
-from planwire.cli.command import new_command
+from planwire.cli.command import describe
 from planwire.cli.journals import add_journal_option, journal_to_read
+from planwire.cli.json_output import print_json
 from planwire.cli.session_argument import is_of_folder, newest_first, short_ids, this_folder
+from planwire.journal import Journal, load_state
+from planwire.readmodel.overview import Overview, overview
 
-if TYPE_CHECKING:
-    from planwire.journal import Journal
-    from planwire.readmodel.overview import Overview
-
-__all__ = ["add_parser", "run"]
+__all__ = ["add_arguments", "run"]
 
 _EXAMPLES = """\
 examples:
@@ -25,20 +24,18 @@ examples:
   planwire show 3f2a91bc              one of them; an id may be shortened as long as only one session begins like that
 """
 
-#: So many sessions fit on a screen. Programs get all of them.
+#: Sessions that fit on a screen. Programs get all of them.
 LATEST: Final = 12
-#: What a shell can be offered without a doubt about what it makes of it.
+#: Ids that no shell reads as anything but a word. Agents make ids up, and a shell may evaluate what it completes.
 _PLAIN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._~%+,-]*")
 
 
-def add_parser(commands: Any) -> None:
-    parser = new_command(
-        commands,
-        "sessions",
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    describe(
+        parser,
         run,
-        summary="list the sessions in the journal",
-        description="List the sessions in the journal, the latest first.",
-        examples=_EXAMPLES,
+        "List the sessions in the journal, the latest first.",
+        _EXAMPLES,
     )
     parser.add_argument("--all", action="store_true", help=f"all of them (on a terminal the latest {LATEST} are shown)")
     parser.add_argument("--here", action="store_true", help="only sessions of this folder")
@@ -57,16 +54,13 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _print_ids(journal: "Journal") -> None:
+def _print_ids(journal: Journal) -> None:
     for session in newest_first(journal):
         if _PLAIN.fullmatch(session.id):
             print(session.id)
 
 
-def _print_sessions(journal: "Journal", arguments: argparse.Namespace) -> None:
-    from planwire.journal import load_state  # noqa: PLC0415
-    from planwire.readmodel.overview import overview  # noqa: PLC0415
-
+def _print_sessions(journal: Journal, arguments: argparse.Namespace) -> None:
     on_terminal = sys.stdout.isatty() and not arguments.json
     most = LATEST if on_terminal and not arguments.all else None
     known = newest_first(journal)
@@ -81,16 +75,14 @@ def _print_sessions(journal: "Journal", arguments: argparse.Namespace) -> None:
             shown.append(glance)
         count += 1
     if arguments.json:
-        from planwire.cli.json_output import print_json  # noqa: PLC0415
-
         print_json({"sessions": shown})
         return
     _print_for_people(shown[:most], count, {session.id for session in known}, folder)
 
 
-def _print_for_people(shown: "list[Overview]", count: int, ids: set[str], folder: str | None) -> None:
-    from planwire.terminal.console import new_console  # noqa: PLC0415
-    from planwire.terminal.sessions import sessions_lines, sessions_list  # noqa: PLC0415
+def _print_for_people(shown: list[Overview], count: int, ids: set[str], folder: str | None) -> None:
+    from planwire.terminal.console import new_console
+    from planwire.terminal.sessions import sessions_lines, sessions_list
 
     console, now = new_console(), time_ns() // 1_000_000
     if not shown:

@@ -5,14 +5,13 @@ import re
 import shutil
 import sys
 from pathlib import Path
-from typing import Any
 
-from planwire.cli.command import new_command
+from planwire.cli.command import describe
 from planwire.cli.editors import EDITORS
 from planwire.errors import InputError
 from planwire.journal.engines import shared_url
 
-__all__ = ["add_parser", "agent_name", "run"]
+__all__ = ["add_arguments", "agent_name", "run"]
 
 _EXAMPLES = """\
 examples:
@@ -27,18 +26,16 @@ The settings are printed; where to paste them is said on standard error. No file
 
 _USAGE = "planwire setup [-h] EDITOR [--name NAME] [--journal URL] -- AGENT [ARGUMENT ...]"
 
-#: Programs that only start another one, which is the agent.
+#: Launchers: programs and words that only start the agent.
 _STARTERS = ("bun", "bunx", "env", "node", "npx", "pnpx", "python", "python3", "uv", "uvx", "x", "run", "exec", "dlx")
 
 
-def add_parser(commands: Any) -> None:
-    parser = new_command(
-        commands,
-        "setup",
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    describe(
+        parser,
         run,
-        summary="print an editor's settings that put the relay in front of an agent",
-        description="Print the settings with which an editor starts an agent behind planwire.",
-        examples=_EXAMPLES,
+        "Print the settings with which an editor starts an agent behind planwire.",
+        _EXAMPLES,
     )
     parser.usage = _USAGE
     parser.add_argument("editor", metavar="EDITOR", choices=list(EDITORS), help=" | ".join(EDITORS))
@@ -65,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _planwire() -> list[str]:
-    """What starts planwire in an editor, which has another folder and often another PATH than we have."""
+    """The command that starts planwire from an editor, whose folder and often PATH differ from ours."""
     program = Path(sys.argv[0])
     if found := shutil.which("planwire"):
         return [str(Path(found).absolute())]
@@ -75,7 +72,7 @@ def _planwire() -> list[str]:
 
 
 def _agent(arguments: argparse.Namespace) -> list[str]:
-    """The agent's command. What stands between the editor and `--` are options: argparse takes all of it for one."""
+    """The agent's command. argparse counts options between the editor and `--` as part of it: parse them here."""
     words: list[str] = arguments.agent
     if not words or not words[0].startswith("-"):
         return words
@@ -87,7 +84,7 @@ def _agent(arguments: argparse.Namespace) -> list[str]:
 
 
 def agent_name(command: list[str]) -> str:
-    """What an agent is called: its program, without the path, the version and what only starts it."""
+    """A name for an agent: its program without path, version and launcher."""
     for word in command:
         name = word.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
         name = re.split("@|==", name, maxsplit=1)[0] or name

@@ -2,13 +2,15 @@
 
 import argparse
 from time import time_ns
-from typing import Any
 
-from planwire.cli.command import new_command
+from planwire.cli.command import describe
 from planwire.cli.journals import add_journal_option, journal_to_read
+from planwire.cli.json_output import print_json
 from planwire.cli.session_argument import SESSION_HELP, choose_plan, choose_session, revision, state_of
+from planwire.readmodel.overview import overview
+from planwire.readmodel.record_json import record_json
 
-__all__ = ["add_parser", "run"]
+__all__ = ["add_arguments", "run"]
 
 _EXAMPLES = """\
 examples:
@@ -20,14 +22,12 @@ examples:
 """
 
 
-def add_parser(commands: Any) -> None:
-    parser = new_command(
-        commands,
-        "show",
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    describe(
+        parser,
         run,
-        summary="show the plans of a session",
-        description="Show a session's plans with their progress, the why, notes, wishes and the last review.",
-        examples=_EXAMPLES,
+        "Show a session's plans with their progress, the why, notes, wishes and the last review.",
+        _EXAMPLES,
     )
     parser.add_argument("session", metavar="SESSION", nargs="?", help=SESSION_HELP)
     parser.add_argument("--plan", metavar="ID", help="only this plan")
@@ -37,7 +37,6 @@ def add_parser(commands: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from planwire.readmodel.overview import overview  # noqa: PLC0415
 
     with journal_to_read(arguments) as journal:
         known = choose_session(journal, arguments.session)
@@ -49,14 +48,11 @@ def run(arguments: argparse.Namespace) -> int:
     only = arguments.plan is not None
     chosen = choose_plan(state, arguments.plan) if only else None
     if arguments.json:
-        from planwire.cli.json_output import print_json  # noqa: PLC0415
-        from planwire.cli.plan_json import record_value  # noqa: PLC0415
-
         records = [state.plans[chosen]] if only else state.live().values()
-        print_json({"session": glance, "plans": [record_value(record) for record in records]})
+        print_json({"session": glance, "plans": [record_json(record) for record in records]})
         return 0
-    from planwire.terminal.console import new_console  # noqa: PLC0415
-    from planwire.terminal.records import session_record_view  # noqa: PLC0415
+    from planwire.terminal.console import new_console
+    from planwire.terminal.records import session_record_view
 
     new_console(wide=False).print(session_record_view(state, glance, time_ns() // 1_000_000, chosen=chosen, only=only))
     return 0

@@ -4,18 +4,12 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from planwire.chat import CHAT_FORMATS, Format, Ordinary, Stored, chat_format, read_stream
 from planwire.errors import BadStream, InputError
-from planwire.tools.schemas import FORMATS
-
-if TYPE_CHECKING:
-    from planwire.chat import Format, Stored
 
 __all__ = ["STREAM_SHAPE", "add_stream_arguments", "format_of", "stream_file"]
-
-#: The formats in which one can chat. (Their table is not needed to say what a command takes.)
-_CHAT_FORMATS: Final = [name for name in FORMATS if name != "mcp"]
 
 STREAM_SHAPE: Final = """\
 STREAM is a JSON list. A message of the chat is what the provider's API takes, with a message_id; hidden ones are
@@ -29,14 +23,13 @@ def add_stream_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--format",
         metavar="FORMAT",
-        choices=_CHAT_FORMATS,
-        help=f"{' | '.join(_CHAT_FORMATS)} (default: the one in which the messages call tools)",
+        choices=list(CHAT_FORMATS),
+        help=f"{' | '.join(CHAT_FORMATS)} (default: the one in which the messages call tools)",
     )
 
 
-def stream_file(name: str) -> list["Stored"]:
+def stream_file(name: str) -> list[Stored]:
     """The messages of a file, or of standard input if its name is "-"."""
-    from planwire.chat import read_stream  # noqa: PLC0415
 
     try:
         return read_stream(sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes())
@@ -46,9 +39,8 @@ def stream_file(name: str) -> list["Stored"]:
         raise InputError(f"{name}: {error}") from None
 
 
-def format_of(messages: Sequence["Stored"], name: str | None) -> "Format":
-    """The format with this name, or else the one in which most of the messages make sense."""
-    from planwire.chat import CHAT_FORMATS, Ordinary, chat_format  # noqa: PLC0415
+def format_of(messages: Sequence[Stored], name: str | None) -> Format:
+    """The format with this name; without one, the format that makes sense of most messages."""
 
     if name is not None:
         return chat_format(name)

@@ -1,14 +1,13 @@
 """`planwire tools`: the plan tools' schemas, to look at or to hand to a model."""
 
 import argparse
-from typing import Any
 
 import msgspec
 
-from planwire.cli.command import new_command
+from planwire.cli.command import describe
 from planwire.tools.schemas import FORMATS, tool_schemas
 
-__all__ = ["add_parser", "run"]
+__all__ = ["add_arguments", "run"]
 
 _EXAMPLES = """\
 examples:
@@ -18,14 +17,12 @@ examples:
 """
 
 
-def add_parser(commands: Any) -> None:
-    parser = new_command(
-        commands,
-        "tools",
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    describe(
+        parser,
         run,
-        summary="print the plan tools that a model is given",
-        description="Print the schemas of the plan tools as JSON, in the form that a provider's API takes.",
-        examples=_EXAMPLES,
+        "Print the schemas of the plan tools as JSON, in the form that a provider's API takes.",
+        _EXAMPLES,
     )
     parser.add_argument(
         "--format", metavar="FORMAT", choices=list(FORMATS), default="openai-chat", help=" | ".join(FORMATS)

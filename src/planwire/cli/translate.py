@@ -2,13 +2,12 @@
 
 import argparse
 import sys
-from typing import Any
 
 from planwire.acp import CLIENT, DIALECTS, Translator, dialect
-from planwire.cli.command import new_command
+from planwire.cli.command import describe
 from planwire.cli.recording import read_recording
 
-__all__ = ["add_parser", "run"]
+__all__ = ["add_arguments", "run"]
 
 _EXAMPLES = """\
 examples:
@@ -27,14 +26,12 @@ FILE may hold both sides, and what the client asks for counts.
 """
 
 
-def add_parser(commands: Any) -> None:
-    parser = new_command(
-        commands,
-        "translate",
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    describe(
+        parser,
         run,
-        summary="print an agent's lines in another dialect",
-        description="Print an agent's recorded lines as a client of another dialect would be sent them.",
-        examples=_EXAMPLES,
+        "Print an agent's recorded lines as a client of another dialect would be sent them.",
+        _EXAMPLES,
     )
     parser.add_argument("file", metavar="FILE", help="recorded lines; - for standard input")
     parser.add_argument("--to", metavar="DIALECT", required=True, choices=list(DIALECTS), help=" | ".join(DIALECTS))

@@ -6,19 +6,18 @@ import signal
 import sys
 from contextlib import suppress
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
-from planwire.cli.command import new_command
+from planwire.cli.command import describe
 from planwire.cli.journals import add_journal_option, journal_to_read
+from planwire.cli.json_output import json_line, write_text
 from planwire.cli.session_argument import choose_session, is_of_folder, newest_first, this_folder
 from planwire.errors import MissingExtra
+from planwire.journal import Journal
+from planwire.model.fold import SessionState
+from planwire.readmodel.watching import Watcher
 
-if TYPE_CHECKING:
-    from planwire.journal import Journal
-    from planwire.model.fold import SessionState
-    from planwire.readmodel.watching import Watcher
-
-__all__ = ["add_parser", "run"]
+__all__ = ["add_arguments", "run"]
 
 _EXAMPLES = """\
 examples:
@@ -33,18 +32,16 @@ the rest. Esc lists the sessions, h is the history, ? shows all keys, q or Ctrl-
 """
 
 
-#: Of all the sessions in a journal so many are shown at once.
+#: Limits the sessions on the screen at once, with --all.
 AT_ONCE: Final = 3
 
 
-def add_parser(commands: Any) -> None:
-    parser = new_command(
-        commands,
-        "watch",
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    describe(
+        parser,
         run,
-        summary="follow plans while they change",
-        description="Follow plans while they change: live on a terminal, a line a change without one.",
-        examples=_EXAMPLES,
+        "Follow plans while they change: live on a terminal, a line a change without one.",
+        _EXAMPLES,
     )
     which = parser.add_mutually_exclusive_group()
     which.add_argument("session", metavar="SESSION", nargs="?", help="a session's id, or the beginning of it")
@@ -60,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
         elif _on_a_terminal():
             _watch_live(journal, arguments)
         else:
-            from planwire.terminal.live import follow_in_lines  # noqa: PLC0415
+            from planwire.terminal.live import follow_in_lines
 
             follow_in_lines(_watcher(journal, arguments), several=arguments.session is None)
     return 0
@@ -71,14 +68,14 @@ def _on_a_terminal() -> bool:
     return all(each.isatty() for each in streams) and os.environ.get("TERM") not in ("dumb", "unknown")
 
 
-def _watch_live(journal: "Journal", arguments: argparse.Namespace) -> None:
-    """The app, or plain views if Textual is not installed."""
-    import planwire.terminal  # noqa: F401, PLC0415  (without Rich there is nothing to show)
+def _watch_live(journal: Journal, arguments: argparse.Namespace) -> None:
+    """The app, or plain views without Textual."""
+    import planwire.terminal  # noqa: F401  (without Rich there is nothing to show)
 
     try:
-        from planwire.terminal.watch_app import watch  # noqa: PLC0415
+        from planwire.terminal.watch_app import watch
     except MissingExtra as missing:
-        from planwire.terminal.live import watch_live  # noqa: PLC0415
+        from planwire.terminal.live import watch_live
 
         watch_live(_watcher(journal, arguments), AT_ONCE if arguments.all else 1)
         print(f"planwire: {missing}", file=sys.stderr)
@@ -93,10 +90,9 @@ def _watch_live(journal: "Journal", arguments: argparse.Namespace) -> None:
         watch(journal, None, lambda glance: here(glance.cwd))
 
 
-def _watcher(journal: "Journal", arguments: argparse.Namespace) -> "Watcher":
-    from planwire.readmodel.watching import Watcher  # noqa: PLC0415
+def _watcher(journal: Journal, arguments: argparse.Namespace) -> Watcher:
 
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that a terminal is left as it was
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # SIGTERM restores the terminal too
     if arguments.session is not None:
         chosen = choose_session(journal, arguments.session).id
         return Watcher(journal, lambda state: state.id == chosen, (chosen,))
@@ -105,15 +101,13 @@ def _watcher(journal: "Journal", arguments: argparse.Namespace) -> "Watcher":
         return Watcher(journal, lambda state: True, latest[-AT_ONCE:])
     folder = this_folder()
 
-    def is_here(state: "SessionState") -> bool:
+    def is_here(state: SessionState) -> bool:
         return state.opened is not None and is_of_folder(state.opened.cwd, folder)
 
     return Watcher(journal, is_here, latest)
 
 
-def _print_json(watcher: "Watcher") -> None:
-    from planwire.cli.json_output import json_line, write_text  # noqa: PLC0415
-
+def _print_json(watcher: Watcher) -> None:
     with suppress(KeyboardInterrupt):
         for moment in watcher.news():
             write_text(json_line(moment), now=True)

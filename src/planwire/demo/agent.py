@@ -17,6 +17,7 @@ from uuid import uuid4
 import msgspec
 
 from planwire.acp import AGENT, V1, Translator, negotiate
+from planwire.acp.words import STOP_CANCELLED, STOP_END_TURN
 from planwire.acp.write import write_update
 from planwire.demo.story import Beat, first_part, second_part
 from planwire.model.plan import Fields
@@ -27,7 +28,7 @@ _CHECKLIST = "# Before the release\n\n- [x] tell the data team\n- [ ] watch the 
 
 
 class DemoAgent:
-    """Answers a client's requests. A prompt is worked off in a thread, so that it can be cancelled meanwhile."""
+    """Answers a client's requests. A thread works a prompt off, so that the client can cancel it meanwhile."""
 
     def __init__(self, speed: float) -> None:
         self._speed = speed
@@ -66,7 +67,7 @@ class DemoAgent:
                 self._write(msgspec.json.encode({"jsonrpc": "2.0", "id": message["id"], "error": error}))
 
     def finish(self) -> None:
-        """The client is gone."""
+        """Stop working: the client is gone."""
         self._cancelled.set()
         if self._work is not None:
             self._work.join()
@@ -92,14 +93,14 @@ class DemoAgent:
         else:
             reminded = any("<plan" in str(part.get("text")) for part in params.get("prompt") or [])
             self._play(session, second_part(reminded=reminded))
-        reason = {"stopReason": "cancelled" if self._cancelled.is_set() else "end_turn"}
+        reason = {"stopReason": STOP_CANCELLED if self._cancelled.is_set() else STOP_END_TURN}
         if self._version == 2:
             self._update(session, {"sessionUpdate": "state_update", "state": "idle", **reason})
         else:
             self._answer(message_id, reason)
 
     def _checklist(self) -> str:
-        """A plan in a file of the project, which is made if there is none."""
+        """The URI of a plan in a file of the project. Makes the file if there is none."""
         path = self._folder.absolute() / "planwire-demo-checklist.md"
         with suppress(OSError), path.open("x", encoding="utf-8") as file:
             file.write(_CHECKLIST)

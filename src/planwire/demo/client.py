@@ -1,4 +1,4 @@
-"""The demo's client: starts the agent behind the relay, asks it for something twice, and hands on every line."""
+"""The demo's client: starts the agent behind the relay, prompts it twice, and hands on every line."""
 
 import subprocess
 import sys
@@ -7,28 +7,19 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from msgspec import Struct
 
 from planwire.acp import AGENT, CLIENT
+from planwire.cli.recording import RecordedLine
 from planwire.errors import InputError
 from planwire.model.plan import Fields
 
-__all__ = ["Conversation", "Line"]
+__all__ = ["DemoConversation"]
 
 PROMPTS = ("Our nightly export drops rows with umlauts. Find out why and fix it.", "Go on.")
 _AIR = {"jetbrains": {"air": {"planContentDelta": True}}}
 
 
-class Line(Struct, frozen=True):
-    """A line of the conversation, by whom, and its number."""
-
-    number: int
-    line: bytes
-    sender: str
-    at: float | None = None
-
-
-class Conversation:
+class DemoConversation:
     """Every line between the client and the relay, while it happens. `folder` is the project of the agent.
 
     `session` is the agent's id of the session, once it has given one.
@@ -40,18 +31,18 @@ class Conversation:
         self._speed = speed
         self._folder = folder
 
-    def __iter__(self) -> Iterator[Line]:
+    def __iter__(self) -> Iterator[RecordedLine]:
         relay = [sys.executable, "-m", "planwire", "relay", *(["--journal", self._journal] if self._journal else [])]
         agent = [sys.executable, "-m", "planwire.demo.agent", "--speed", str(self._speed)]
         command = [*relay, "--", *agent]
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:  # noqa: S603
             assert process.stdin is not None
             try:
-                yield from self._talk(_Client(process))
+                yield from self._talk(_DemoClient(process))
             finally:
                 process.stdin.close()
 
-    def _talk(self, client: "_Client") -> Iterator[Line]:
+    def _talk(self, client: "_DemoClient") -> Iterator[RecordedLine]:
         about = {"name": "planwire-demo", "title": "planwire demo", "version": "1.0"}
         yield from client.ask("initialize", protocolVersion=2, info=about, capabilities={"_meta": _AIR})
         yield from client.ask("session/new", cwd=str(self._folder), mcpServers=[])
@@ -62,7 +53,7 @@ class Conversation:
             yield from client.until(lambda message: _update(message).get("state") == "idle")
 
 
-class _Client:
+class _DemoClient:
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         assert process.stdin is not None
         assert process.stdout is not None
@@ -72,8 +63,8 @@ class _Client:
         self._asked = 0
         self.result: Fields = {}
 
-    def ask(self, method: str, **params: Any) -> Iterator[Line]:
-        """Send a request, and hand on what comes until it is answered."""
+    def ask(self, method: str, **params: Any) -> Iterator[RecordedLine]:
+        """Send a request, and hand on every line up to its answer."""
         self._asked += 1
         request = {"jsonrpc": "2.0", "id": self._asked, "method": method, "params": params}
         line = msgspec.json.encode(request)
@@ -82,7 +73,7 @@ class _Client:
         yield self._numbered(line, CLIENT)
         yield from self.until(lambda message: message.get("id") == self._asked and "method" not in message)
 
-    def until(self, is_last: Callable[[Fields], bool]) -> Iterator[Line]:
+    def until(self, is_last: Callable[[Fields], bool]) -> Iterator[RecordedLine]:
         for line in self._from_agent:
             yield self._numbered(line, AGENT)
             message = msgspec.json.decode(line)
@@ -91,9 +82,9 @@ class _Client:
                 return
         raise InputError("the demo agent ended early: what it said stands above")
 
-    def _numbered(self, line: bytes, sender: str) -> Line:
+    def _numbered(self, line: bytes, sender: str) -> RecordedLine:
         self._lines += 1
-        return Line(self._lines, line, sender)
+        return RecordedLine(self._lines, line, sender)
 
 
 def _update(message: Fields) -> Fields:

@@ -1,12 +1,17 @@
-"""What the demo agent does: updates with the seconds that pass before each, one list a prompt."""
+"""The story that the demo agent plays: updates with the seconds that pass before each, one list a prompt."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeAlias
+
+from planwire.acp.words import COMPACTION_COMPLETED, COMPACTION_IN_PROGRESS
+from planwire.model.statuses import status_of_box
 
 __all__ = ["Beat", "first_part", "second_part"]
 
-Update = dict[str, Any]
-Beat = tuple[float, Update]
+#: The fields of a `session/update`.
+UpdateFields: TypeAlias = dict[str, Any]
+#: Seconds to wait, and then an update.
+Beat: TypeAlias = tuple[float, UpdateFields]
 
 _PROPOSAL = (
     "# Fix the nightly export\n\nRows are written with the locale's encoding, ",
@@ -21,22 +26,24 @@ _STEPS = (
     ("Repair the files of last week", "Repairing the files of last week", "low"),
     ("Run the test suite", "Running the test suite", "medium"),
 )
+#: Found on the way.
 _FOUND = ("Set the locale in the cron job", "Setting the locale in the cron job", "medium")
+_MORE_STEPS = (*_STEPS[:3], _FOUND, *_STEPS[3:])
 
 
 def first_part(checklist: str) -> Iterator[Beat]:
-    """Up to the moment at which the agent's context is compacted. `checklist` is the URI of a file plan."""
+    """The beats up to the compaction of the agent's context. `checklist` is the URI of a file plan."""
     yield 0.4, _say("I'll look at the export first, then propose what to do.")
     yield 0.5, _text("proposal", _PROPOSAL[0])
     for delta in _PROPOSAL[1:]:
         yield 0.5, {**_text("proposal", ""), "_meta": {"jetbrains": {"air": {"contentDelta": delta}}}}
-    yield 1.0, _items(_STEPS, done=0, current=None)
-    yield 0.6, _items(_STEPS, done=0)
+    yield 1.0, _items(_STEPS, "      ")
+    yield 0.6, _items(_STEPS, "~     ")
     yield 0.5, _say(" A fixture with three rows is enough to see it.")
-    yield 0.8, _items(_STEPS, done=1)
+    yield 0.8, _items(_STEPS, "x~    ")
     yield 0.6, _text("findings", "## Findings\n\n- [x] `export.py` opens files without an encoding\n- [ ] `rows.py`\n")
     yield 0.6, {"sessionUpdate": "plan_update", "plan": {"type": "file", "planId": "checklist", "uri": checklist}}
-    yield 0.8, _items((*_STEPS[:3], _FOUND, *_STEPS[3:]), done=2)
+    yield 0.8, _items(_MORE_STEPS, "xx~    ")
     yield (
         0.6,
         _text(
@@ -52,52 +59,48 @@ def first_part(checklist: str) -> Iterator[Beat]:
             "plan": {"type": "_risks", "planId": "risks", "risks": ["old readers expect Latin-1"]},
         },
     )
-    yield 0.8, _items((*_STEPS[:3], _FOUND, *_STEPS[3:]), done=3)
-    yield 0.4, {"sessionUpdate": "compaction_update", "compactionId": "c1", "status": "in_progress"}
+    yield 0.8, _items(_MORE_STEPS, "xxx~   ")
+    yield 0.4, {"sessionUpdate": "compaction_update", "compactionId": "c1", "status": COMPACTION_IN_PROGRESS}
     yield (
         0.6,
         {
             "sessionUpdate": "compaction_update",
             "compactionId": "c1",
-            "status": "completed",
+            "status": COMPACTION_COMPLETED,
             "summary": [{"type": "text", "text": "The user wants the export fixed."}],
         },
     )
 
 
 def second_part(*, reminded: bool) -> Iterator[Beat]:
-    """After it. `reminded` says whether the prompt brought the plan back."""
+    """The beats after it. `reminded` says whether the prompt brought the plan back."""
     if reminded:
         yield 0.4, _say("My context was compacted, and the prompt brought my plan back. I go on where I was.")
     else:
         yield 0.4, _say("My context was compacted, and nobody told me what I was about. I have my notes.")
-    steps = (*_STEPS[:3], _FOUND, *_STEPS[3:])
-    yield 0.6, _items(steps, done=4)
+    yield 0.6, _items(_MORE_STEPS, "xxxx~  ")
     yield 0.7, {"sessionUpdate": "plan_removed", "planId": "findings"}
-    yield 0.8, _items(steps, done=5, cancelled=5)
+    yield 0.8, _items(_MORE_STEPS, "xxxxx- ")
     yield 0.6, {"sessionUpdate": "plan_removed", "planId": "risks"}
-    yield 0.9, _items(steps, done=6, cancelled=5)
-    yield 0.9, _items(steps, done=7, cancelled=5)
+    yield 0.9, _items(_MORE_STEPS, "xxxxx-~")
+    yield 0.9, _items(_MORE_STEPS, "xxxxx-x")
     yield 0.3, _say(" All green.")
 
 
-def _say(text: str) -> Update:
+def _say(text: str) -> UpdateFields:
     return {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}
 
 
-def _text(plan_id: str, content: str) -> Update:
+def _text(plan_id: str, content: str) -> UpdateFields:
     return {"sessionUpdate": "plan_update", "plan": {"type": "markdown", "planId": plan_id, "content": content}}
 
 
-def _items(
-    steps: tuple[tuple[str, str, str], ...], *, done: int, current: int | None = -1, cancelled: int = -1
-) -> Update:
-    """The list with `done` steps behind it. The next one is being worked on, in other words, as agents say it then."""
-    current = done if current == -1 else current
+def _items(steps: tuple[tuple[str, str, str], ...], boxes: str) -> UpdateFields:
+    """The list with a checkbox a step. A step in progress has other words, as agents put it while they work on it."""
     entries = []
-    for index, (text, doing, priority) in enumerate(steps):
-        status = "completed" if index < done else "in_progress" if index == current else "pending"
-        words = doing if status == "in_progress" and index != cancelled else text
-        status = "cancelled" if index == cancelled else status
-        entries.append({"content": words, "priority": priority, "status": status})
+    for (text, in_progress, priority), box in zip(steps, boxes, strict=True):
+        status = status_of_box(box)
+        assert status is not None
+        words = in_progress if box == "~" else text
+        entries.append({"content": words, "priority": priority, "status": status.word})
     return {"sessionUpdate": "plan_update", "plan": {"type": "items", "planId": "fix", "entries": entries}}

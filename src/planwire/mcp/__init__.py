@@ -1,6 +1,6 @@
 """planwire as an MCP server: the plan tools, the plans as resources, and a prompt, for any MCP host.
 
-The protocol is spoken by its official SDK, which is an extra and slow to import: only `planwire mcp` does so.
+The official SDK speaks the protocol. It is an extra and slow to load: only `planwire mcp` imports it.
 """
 
 from planwire.errors import MissingExtra

@@ -1,6 +1,6 @@
-"""Which session a server writes to, if nobody named one: the latest of its folder.
+"""The session of a project: the latest of its folder, unless the user names one.
 
-So the plan is there again when the host is started again, and two hosts on one folder share it.
+So the plan is there again when the host starts again, and two hosts on one folder share it.
 """
 
 import hashlib
@@ -15,12 +15,12 @@ from planwire.model.events import SessionOpened
 
 __all__ = ["find_session", "new_session", "plan_folders", "project_folder"]
 
-#: Where in a session its folder is looked for: it is said when the session begins.
+#: Bounds the search for a session's folder: agents name it in the first events.
 _BEGINNING: Final = 8
 
 
 def project_folder(name: str | None) -> Path:
-    """The folder that a server works for: the one that is named, or else the current one."""
+    """The folder that a server works for: the named one, or the current one."""
     try:
         folder = Path(name or os.curdir).expanduser().resolve(strict=True)
     except (OSError, RuntimeError, ValueError) as error:
@@ -31,21 +31,21 @@ def project_folder(name: str | None) -> Path:
 
 
 def find_session(journal: Journal, folder: Path) -> str:
-    """The session of the folder in which something happened last. If there is none, the name that everyone who looks
-    for one would give it."""
+    """The folder's session with the latest event. Without one, a name made from the folder, so that all servers that
+    look for it choose the same."""
     known = sorted(journal.sessions(), key=lambda each: each.last_at, reverse=True)
     found = (each.id for each in known if _is_in(journal, each.id, folder))
     return next(found, None) or _named(folder, hashlib.sha256(os.fsencode(folder)).hexdigest())
 
 
 def new_session(folder: Path) -> str:
-    """A name that no session has."""
+    """A name for a session that nobody has begun."""
     return _named(folder, secrets.token_hex(4))
 
 
 def plan_folders(folder: Path) -> tuple[Path, ...]:
-    """Where the model may read plans from files. Hosts that know no project start their servers in the root or in the
-    user's home: those hold more than plans."""
+    """The folders whose plan files the model may read. Hosts without a project start their servers in the root or in
+    the user's home: those hold more than plans, and stay closed."""
     return () if folder in (Path(folder.anchor), Path.home()) else (folder,)
 
 
@@ -63,7 +63,7 @@ def _is_in(journal: Journal, session: str, folder: Path) -> bool:
 def _resolved(name: str) -> Path | None:
     try:
         return Path(name).resolve()
-    except (OSError, RuntimeError, ValueError):  # it came over a wire
+    except (OSError, RuntimeError, ValueError):  # a client may name anything
         return None
 
 

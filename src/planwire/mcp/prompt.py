@@ -1,7 +1,7 @@
 """The words that teach a model when a plan is worth making, and how to keep it.
 
-Agents that had a list rewritten all the time paid for it in tokens and did not get better; agents that lost their plan
-when the context was compacted got worse. So: few plans, written once, told changes only, never repeated.
+Agents that rewrote their list all the time paid for it in tokens and did not get better; agents that lost their plan
+with a compaction got worse. So: few plans, written once, then only changes, never the whole again.
 """
 
 from typing import Final
@@ -12,7 +12,7 @@ NAME: Final = "plan"
 TITLE: Final = "Work to a plan"
 SUMMARY: Final = "When a plan is worth making, how to make it, and how to keep it up to date."
 
-#: What a host tells the model of this server, always: short.
+#: A host gives this to the model in every conversation: it is short.
 INSTRUCTIONS: Final = (
     "Keeps the plan of longer work outside your context, where people can watch, change and review it. "
     "Ask get_plan what there is before you begin, or go on with, work of several steps."

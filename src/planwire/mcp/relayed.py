@@ -1,7 +1,7 @@
-"""A server that an agent behind the relay started: the session comes later, and the client hears before the agent does.
+"""A server behind the relay: it learns its session late, and lets the client hear of a plan before the agent goes on.
 
-The relay knows which session it is only when the agent has answered, and the agent may wait for its servers before it
-answers. So the server is there at once, and finds its session out while it is being asked other things.
+The relay knows the session only when the agent has answered, and the agent may wait for its servers before it answers.
+So the server starts at once, and finds its session while it answers other requests.
 """
 
 from collections.abc import AsyncIterator
@@ -19,21 +19,21 @@ from planwire.session.plan_session import PlanSession
 
 __all__ = ["RelayedSession"]
 
-#: How long the answer to a call waits until the client was told of it: a slow client must not stop an agent.
+#: Limits how long an answer waits for the client to hear of it: a slow client must not stop an agent.
 TOLD_SECONDS: Final = 2.0
 _GLANCE: Final = 0.005
 _WAIT: Final = 0.02
 
 
 class RelayedSession:
-    """The session that a binding of the relay's names, once it does."""
+    """The session that the relay names in a hand-off file, sooner or later."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     @asynccontextmanager
     async def open(self, wait_seconds: float) -> AsyncIterator[PlanSession]:
-        """The session, as soon as the relay has said which one it is."""
+        """The session, as soon as the relay has named it."""
         binding = await self._bound()
         folders = _folders(binding.folder)
         assert binding.session is not None
@@ -42,11 +42,11 @@ class RelayedSession:
         try:
             yield plans
         finally:
-            with anyio.CancelScope(shield=True):  # the server ends by being cancelled
+            with anyio.CancelScope(shield=True):  # cancellation ends the server
                 await opening.__aexit__(None, None, None)
 
     async def told(self, revision: int) -> None:
-        """Wait until the client was told of a revision, if it will be soon: what the agent says next comes after it."""
+        """Wait a moment for the client to hear of a revision, so that it comes before the agent's next words."""
         until = monotonic() + TOLD_SECONDS
         while (binding := read_handoff(self._path)) and binding.told < revision and monotonic() < until:
             await anyio.sleep(_GLANCE)
@@ -62,8 +62,8 @@ class RelayedSession:
 
 
 def _folders(folder: str | None) -> tuple[Path, ...]:
-    """Where plans may be read from: the session's folder, if it is one."""
+    """The folders whose plan files the model may read: the session's own, if it is one."""
     try:
         return plan_folders(Path(folder).resolve(strict=True)) if folder else ()
-    except (OSError, RuntimeError, ValueError):  # it came over a wire
+    except (OSError, RuntimeError, ValueError):  # a client may name anything
         return ()

@@ -1,27 +1,23 @@
-"""Plans as MCP resources: their URIs, and what is read there.
+"""Plans as MCP resources: their URIs and their texts.
 
     plan:///SESSION/PLAN_ID                 the plan as markdown
     plan:///SESSION/PLAN_ID?format=json     all that is known of it
     plan:///SESSION                         the plan of an agent that gives it no id
 
-Both names are percent-encoded. They stand in the path, since clients change the case of a host.
+Percent-encoding keeps both names whole. They stand in the path, since clients change the case of a host.
 """
 
-from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 from urllib.parse import quote, unquote
 
 import msgspec
 
-from planwire.model.fold import PlanRecord, Review, SessionState
-from planwire.model.markdown import parse
-from planwire.model.plan import FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan, PlanId
-from planwire.model.statuses import CANCELLED, COMPLETED, IN_PROGRESS, meaning
-from planwire.model.steps import Step
-from planwire.readmodel.history import verdict_words
+from planwire.model.fold import SessionState
+from planwire.model.plan import PlanId
+from planwire.readmodel.documents import plan_document
 from planwire.tools.call import plan_value
 
-__all__ = ["JSON", "MARKDOWN", "TEMPLATE", "PlanUri", "plan_text", "plan_title", "plan_uris", "read_uri"]
+__all__ = ["JSON", "MARKDOWN", "TEMPLATE", "PlanUri", "plan_text", "plan_uris", "read_uri"]
 
 MARKDOWN: Final = "text/markdown"
 JSON: Final = "application/json"
@@ -29,11 +25,10 @@ TEMPLATE: Final = "plan:///{session}/{plan_id}{?format}"
 
 _SCHEME: Final = "plan:///"
 _AS_JSON: Final = "?format=json"
-_BOXES: Final = {IN_PROGRESS: "~", COMPLETED: "x", CANCELLED: "-"}
 
 
 class PlanUri(NamedTuple):
-    """What a URI names: a plan of a session, and the form in which it is wanted."""
+    """The meaning of a URI: a plan of a session, in a form."""
 
     session: str
     plan_id: PlanId
@@ -48,7 +43,7 @@ def plan_uris(session: str, plan_id: PlanId) -> tuple[str, str]:
 
 
 def read_uri(uri: str) -> PlanUri | None:
-    """What a URI names, or None if it names no plan. However a client spells a name, it is the same plan."""
+    """The meaning of a URI, however a client spells its names; None if it is no plan's."""
     names, _, query = uri.removeprefix(_SCHEME).partition("?")
     session, slash, plan_id = names.partition("/")
     if not uri.startswith(_SCHEME) or "/" in plan_id or query not in ("", "format=json", "format=markdown"):
@@ -57,60 +52,7 @@ def read_uri(uri: str) -> PlanUri | None:
 
 
 def plan_text(state: SessionState, plan_id: PlanId, mime_type: str) -> str:
-    """A plan in a form. The plan must be there."""
+    """A plan in a form. The session must have it."""
     if mime_type == JSON:
         return msgspec.json.format(msgspec.json.encode(plan_value(state, plan_id)), indent=2).decode()
-    return _markdown(state.plans[plan_id])
-
-
-def plan_title(record: PlanRecord) -> str:
-    """What a person would call the plan."""
-    plan = record.state.plan
-    title = parse(plan.content).title if isinstance(plan, MarkdownPlan) else ""
-    return title or plan.id or "plan"
-
-
-def _markdown(record: PlanRecord) -> str:
-    """A plan to read: its text or its steps, what was noted since, and what was said of it."""
-    parts = [
-        f"> {_one_line(record.summary)}" if record.summary else "",
-        _body(record.state.plan, record.state.steps),
-        _listed("Notes", [delta.note for delta in record.deltas if delta.note]),
-        _listed("Wishes", [delta.note or "changes of steps" for delta in record.wishes]),
-        _listed("Reviews", (line for review in record.reviews for line in _said(review, record.is_stale(review)))),
-    ]
-    return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def _body(plan: Plan, steps: Iterable[Step]) -> str:
-    match plan:
-        case MarkdownPlan(content=content):
-            return content.strip("\n")
-        case FilePlan(uri=uri):
-            return f"The plan is in the file <{uri}>."
-        case OtherPlan(type=type, fields=fields):
-            return f"A plan of the kind {type}:\n\n```json\n{msgspec.json.encode(fields).decode()}\n```"
-        case ItemsPlan():
-            return "\n".join(_step_line(step) for step in steps)
-
-
-def _step_line(step: Step) -> str:
-    priority = "" if step.priority == "medium" else f" ({step.priority})"
-    return f"- [{_BOXES.get(meaning(step.status) or '', ' ')}] {_one_line(step.content)}{priority}"
-
-
-def _said(review: Review, stale: bool) -> Iterator[str]:
-    yield f"{review.by}: {verdict_words(review)}{', which has changed since' if stale else ''}"
-    if review.selected is not None:
-        yield f"to be run: {', '.join(review.selected) or 'no step'}"
-    for comment in review.comments:
-        yield f"{comment.step or 'plan'}: {comment.text}"
-
-
-def _listed(heading: str, lines: Iterable[str]) -> str:
-    items = "\n".join(f"- {_one_line(line)}" for line in lines)
-    return f"## {heading}\n\n{items}" if items else ""
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
+    return plan_document(state.plans[plan_id])

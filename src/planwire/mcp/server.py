@@ -1,13 +1,11 @@
 """The MCP server: one client, one session, over standard input and output.
 
-The SDK speaks the protocol, in its handshake versions and in those without one. Here is what it says: the tools as
-`planwire.tools.schemas` describes them, the plans as resources, and the prompt. What others write to the session is
-told to the client as it happens.
+The SDK speaks the protocol, in its handshake versions and in those without one. This module has the content: the tools
+as `planwire.tools.schemas` describes them, the plans as resources, and the prompt.
 """
 
 import asyncio
 import signal
-from collections.abc import Iterator
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,17 +14,11 @@ from typing import Any, Final
 
 import anyio
 import mcp_types as types
-from mcp import MCPError, ServerSession, stdio_server
+from mcp import MCPError, stdio_server
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import NotificationOptions, Server
-from mcp.server.subscriptions import (
-    InMemorySubscriptionBus,
-    ListenHandler,
-    ResourcesListChanged,
-    ResourceUpdated,
-)
+from mcp.server.subscriptions import ListenHandler
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
-from msgspec.structs import replace
 
 from planwire import __version__
 from planwire.errors import PlanwireError, ToolError
@@ -34,26 +26,27 @@ from planwire.journal import Journal, open_journal
 from planwire.mcp import prompt
 from planwire.mcp.project_session import find_session, new_session, plan_folders, project_folder
 from planwire.mcp.relayed import RelayedSession
-from planwire.mcp.resources import MARKDOWN, TEMPLATE, PlanUri, plan_text, plan_title, plan_uris, read_uri
+from planwire.mcp.resource_news import ResourceNews
+from planwire.mcp.resources import MARKDOWN, TEMPLATE, PlanUri, plan_text, plan_uris, read_uri
 from planwire.mcp.stdin import MendedInput
 from planwire.model.events import SessionOpened
 from planwire.model.fold import PlanRecord, SessionState
 from planwire.model.plan import PlanId
+from planwire.readmodel.documents import plan_title
 from planwire.session.plan_session import PlanSession
 from planwire.tools.call import Answer, failure
 from planwire.tools.schemas import GET_PLAN, SET_PLAN, tool_schemas
 
 __all__ = ["PlanServer", "serve"]
 
-#: How often a client that asked for it is told that a call is still waiting.
+#: Seconds between reports to a client that waits for a review.
 PROGRESS_SECONDS: Final = 5.0
-#: How long a call waits until it is known which session it is for.
+#: Limits how long a call waits for its session.
 SESSION_SECONDS: Final = 10.0
-#: What the versions with a handshake say of a resource that is not there. Later it is an invalid parameter.
+#: The error for a missing resource in the versions with a handshake. Later ones call it an invalid parameter.
 _RESOURCE_NOT_FOUND: Final = -32002
 
 Context = ServerRequestContext[Any, Any]
-Change = ResourcesListChanged | ResourceUpdated
 
 
 def serve(
@@ -65,10 +58,10 @@ def serve(
     binding: str | None = None,
     wait_seconds: float,
 ) -> None:
-    """Serve the client at standard input and output until it goes. `binding` is the file in which a relay says which
-    session it is, and in which journal."""
-    # A thread waits for standard input and can't be woken: an interrupt ends the process, as it does any other
-    # program's. What was answered is in the journal.
+    """Serve the client at standard input and output until it goes. `binding` is the file in which a relay names session
+    and journal."""
+    # A thread blocks on standard input, and nothing wakes it: an interrupt ends the process, as it ends other programs.
+    # The journal has everything that the server answered.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
         if binding is not None:
@@ -90,10 +83,10 @@ async def _serve(journal: Journal, session: str, project: Path, wait_seconds: fl
 
 
 class PlanServer:
-    """What a client can ask of a session, and what it is told.
+    """The answers to a client's requests about a session.
 
-    `opening` gives the session, at once or later. `folder` is where it is, if nobody else says so. `relayed` is for one
-    whose client hears of its plans from a relay.
+    `opening` gives the session, at once or later. `folder` is the session's unless it has one already. With `relayed`
+    the ACP client behind a relay hears of a plan before the agent gets its answer.
     """
 
     def __init__(
@@ -110,9 +103,7 @@ class PlanServer:
         self._plans: PlanSession | None = None
         self._problem: PlanwireError | None = None
         self._decided = anyio.Event()  # there is a session, or a problem
-        self._bus = InMemorySubscriptionBus()
-        self._client: ServerSession | None = None
-        self._subscribed: set[str] = set()
+        self._news = ResourceNews()
         self._in_order = anyio.Lock()  # a model may make several calls at once, and means them one after the other
         self._server: Server[Any] = Server(
             "planwire",
@@ -127,7 +118,7 @@ class PlanServer:
             on_read_resource=self._read_resource,
             on_subscribe_resource=self._subscribe,
             on_unsubscribe_resource=self._unsubscribe,
-            on_subscriptions_listen=ListenHandler(self._bus),
+            on_subscriptions_listen=ListenHandler(self._news.bus),
             on_list_prompts=self._list_prompts,
             on_get_prompt=self._get_prompt,
         )
@@ -142,18 +133,19 @@ class PlanServer:
             group.cancel_scope.cancel()
 
     async def _attend(self) -> None:
-        """Open the session, and tell the client what changes in it."""
+        """Open the session, and send the client news of it."""
         try:
             async with self._opening as plans:
                 self._plans = plans
                 self._decided.set()
-                await self._watch(plans)
+                # A client asks for its resources before the relay names the session: every plan is news to it.
+                await self._news.watch(plans, SessionState(plans.id) if self._relayed else plans.state)
         except PlanwireError as error:
             self._problem = error
             self._decided.set()
 
     async def _session(self) -> PlanSession:
-        """The session, once it is known."""
+        """The session, as soon as there is one."""
         with anyio.move_on_after(SESSION_SECONDS):
             await self._decided.wait()
         if self._plans is None:
@@ -180,7 +172,7 @@ class PlanServer:
                 group.cancel_scope.cancel()
             return answer
         async with self._in_order:
-            if tool == SET_PLAN and self._relayed is None:  # a relay has said it
+            if tool == SET_PLAN and self._relayed is None:  # the relay records it otherwise
                 await self._introduce(ctx, plans)
             answer = await plans.call(tool, arguments)
             if self._relayed is not None and tool != GET_PLAN and not answer.is_error:
@@ -188,7 +180,7 @@ class PlanServer:
             return answer
 
     async def _introduce(self, ctx: Context, plans: PlanSession) -> None:
-        """Say where and by whom a plan is made, where that is not known yet. A session without plans is not begun."""
+        """Record folder and agent with the first plan, where the session lacks them: a session begins with its plan."""
         known = plans.state.opened or SessionOpened()
         client = ctx.session.client_params
         agent = client.client_info.title or client.client_info.name if client else None
@@ -198,7 +190,7 @@ class PlanServer:
             )
 
     async def _report(self, ctx: Context) -> None:
-        """Tell the client that it is worth waiting, if it wants to know."""
+        """Report progress to a client that asked for it, so that it keeps waiting."""
         began = monotonic()
         while True:
             waited = round(monotonic() - began, 1)
@@ -206,7 +198,7 @@ class PlanServer:
             await anyio.sleep(PROGRESS_SECONDS)
 
     async def _list_resources(self, _: Context, __: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
-        if not self._decided.is_set():  # hosts ask before they say which session it is; they are told of changes
+        if not self._decided.is_set():  # too early for an answer: news follow
             return types.ListResourcesResult(resources=[])
         state = await self._state()
         return types.ListResourcesResult(
@@ -233,11 +225,11 @@ class PlanServer:
 
     async def _subscribe(self, ctx: Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
         await self._own(ctx, params.uri)
-        self._subscribed.add(params.uri)
+        self._news.subscribed.add(params.uri)
         return types.EmptyResult()
 
     async def _unsubscribe(self, _: Context, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
-        self._subscribed.discard(params.uri)
+        self._news.subscribed.discard(params.uri)
         return types.EmptyResult()
 
     async def _list_prompts(self, _: Context, __: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
@@ -254,8 +246,8 @@ class PlanServer:
         )
 
     async def _meet(self, ctx: Context, _: types.NotificationParams) -> None:
-        """A client of the handshake versions is told of changes over the connection. Others listen to the bus."""
-        self._client = ctx.session
+        """The client has introduced itself, as those of the handshake versions do."""
+        self._news.client = ctx.session
 
     async def _state(self) -> SessionState:
         try:
@@ -270,38 +262,6 @@ class PlanServer:
             own = plan_uris(session, "PLAN_ID")[0]
             raise _not_found(ctx, f"{uri} is no plan of this session: they are at {own}")
         return found
-
-    async def _watch(self, plans: PlanSession) -> None:
-        """Tell the client what changes, whoever changes it: to one who asked too early, all that there is."""
-        before = SessionState(plans.id) if self._relayed else plans.state
-        while True:
-            after = await plans.changed(before.seq)
-            for change in self._changes(before, after):
-                await self._bus.publish(change)
-                await self._tell(change)
-            before = after
-
-    def _changes(self, before: SessionState, after: SessionState) -> Iterator[Change]:
-        if before.live().keys() != after.live().keys():
-            yield ResourcesListChanged()
-        for plan_id in before.plans.keys() | after.plans.keys():
-            if not _is_same(before.plans.get(plan_id), after.plans.get(plan_id)):
-                yield from (ResourceUpdated(uri) for uri in plan_uris(after.id, plan_id))
-
-    async def _tell(self, change: Change) -> None:
-        if self._client is None:
-            return
-        if isinstance(change, ResourcesListChanged):
-            await self._client.send_resource_list_changed()
-        elif change.uri in self._subscribed:
-            await self._client.send_resource_updated(change.uri)
-
-
-def _is_same(before: PlanRecord | None, after: PlanRecord | None) -> bool:
-    """Whether a plan reads as it did. That somebody waits for a review of it is no part of it."""
-    if before is None or after is None or before is after:
-        return before is after
-    return before.asked is not after.asked and replace(before, asked=None) == replace(after, asked=None)
 
 
 def _not_found(ctx: Context, message: str) -> MCPError:

@@ -1,4 +1,4 @@
-"""Standard input, mended: a line with half of an emoji is answered like any other.
+"""Standard input, mended: a line with half of an emoji gets an answer like any other.
 
 Models cut texts between the two halves, and JavaScript hosts pass that on as `\\ud83d`. The SDK can't read such a line,
 and would leave the call without any answer.
@@ -17,7 +17,7 @@ _SURROGATE: Final = "\\ud"
 
 
 def mended(line: str) -> str:
-    """The line, with what UTF-8 can't hold replaced. A line that can't be read at all is left to the SDK."""
+    """The line without lone surrogates, which UTF-8 can't hold. Lines that are no JSON stay for the SDK to judge."""
     if _SURROGATE not in line.lower():
         return line
     try:

@@ -2,7 +2,6 @@
 
 import os
 import re
-import resource
 import secrets
 import socket
 from collections.abc import Callable, Iterable
@@ -114,6 +113,10 @@ class _Server(uvicorn.Server):
 
 def _allow_many_watchers() -> None:
     """Every watcher holds a connection, which is a file: take as many as this process may have."""
+    try:
+        import resource  # noqa: PLC0415  (Windows has neither the module nor the limit)
+    except ImportError:
+        return
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MOST_WATCHERS + 200 if hard == resource.RLIM_INFINITY else min(hard, MOST_WATCHERS + 200)
     if soft < wanted:

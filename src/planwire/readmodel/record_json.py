@@ -5,28 +5,24 @@ from typing import Any
 import msgspec
 
 from planwire.model.fold import PlanRecord
-from planwire.model.plan import FilePlan, ItemsPlan, MarkdownPlan
+from planwire.model.kinds import drafts_of, kind_of
 from planwire.model.steps import PlanState
 
-__all__ = ["plan_value", "record_value"]
+__all__ = ["plan_json", "record_json"]
+
+#: Fields of a plan that are not its content.
+_AROUND = ("id", "meta", "extra")
 
 
-def plan_value(state: PlanState) -> dict[str, Any]:
+def plan_json(state: PlanState) -> dict[str, Any]:
     """A plan with its steps and its progress."""
-    plan, progress = state.plan, state.progress
+    plan, progress, kind = state.plan, state.progress, kind_of(state.plan)
     value: dict[str, Any] = {"id": plan.id, "kind": plan.kind}
-    match plan:
-        case ItemsPlan(entries=entries):
-            value["entries"] = [
-                {"content": entry.content, "priority": entry.priority or "medium", "status": entry.status}
-                for entry in entries
-            ]
-        case MarkdownPlan(content=content):
-            value["content"] = content
-        case FilePlan(uri=uri):
-            value["uri"] = uri
-        case _:
-            value |= {"type": plan.type, "fields": plan.fields}
+    value |= {name: part for name, part in msgspec.structs.asdict(plan).items() if name not in _AROUND}
+    if kind.field is not None and kind.has_priorities:
+        value[kind.field] = [
+            {"content": draft.content, "priority": draft.priority, "status": draft.status} for draft in drafts_of(plan)
+        ]
     value["steps"] = [
         {"id": step.id, "content": step.content, "status": step.status, "priority": step.priority}
         for step in state.steps
@@ -35,9 +31,9 @@ def plan_value(state: PlanState) -> dict[str, Any]:
     return value
 
 
-def record_value(record: PlanRecord) -> dict[str, Any]:
-    """A plan with all that a journal knows of it: the why, changes since it was set, wishes, reviews."""
-    value = plan_value(record.state)
+def record_json(record: PlanRecord) -> dict[str, Any]:
+    """A plan with all that a journal knows of it: the why, changes since the agent set it, wishes, reviews."""
+    value = plan_json(record.state)
     for name in ("owner", "version", "revision", "created_at", "changed_at", "summary", "mode", "removed"):
         value[name] = getattr(record, name)
     value["changes"] = msgspec.to_builtins(record.deltas)

@@ -1,38 +1,39 @@
-"""What the commands of people who steer have in common: which plan, which revision, and writing it down."""
+"""The plan that a person steers from the command line: which one, at which revision, and the write itself."""
 
 import argparse
 import sys
 from collections.abc import Callable
 from time import time_ns
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from planwire.cli.journals import add_journal_option
 from planwire.cli.session_argument import SESSION_HELP, choose_plan, choose_session, revision
 from planwire.errors import InputError
+from planwire.journal import Journal, load_state
+from planwire.model.events import Event
+from planwire.model.fold import PlanRecord, SessionState
+from planwire.model.plan import PlanId
+from planwire.readmodel.overview import overview
+from planwire.readmodel.plain_text import one_line
+from planwire.session.moved_on import MovedOn
+from planwire.session.writer import steer
 
-if TYPE_CHECKING:
-    from planwire.journal import Journal
-    from planwire.model.events import Event
-    from planwire.model.fold import PlanRecord, SessionState
-    from planwire.model.plan import PlanId
-    from planwire.session.moved_on import MovedOn
-
-__all__ = ["REVISION_HELP", "Target", "add_target", "confirm", "find_target", "write"]
+__all__ = ["REVISION_HELP", "SteeredPlan", "add_target", "confirm", "find_target", "write"]
 
 REVISION_HELP: Final = "the revision that you saw: refused if the plan moved on"
-#: How many of the events that came between are listed.
+#: Limits the events that such an error lists.
 LISTED: Final = 8
 
 
-class Target(NamedTuple):
-    """The plan that is meant, in the session as it was read."""
+class SteeredPlan(NamedTuple):
+    """A plan in the state of its session that the command read."""
 
     session: str
-    plan_id: "PlanId"
-    state: "SessionState"
+    plan_id: PlanId
+    state: SessionState
 
     @property
-    def record(self) -> "PlanRecord":
+    def record(self) -> PlanRecord:
         return self.state.plans[self.plan_id]
 
 
@@ -45,8 +46,7 @@ def add_target(parser: argparse.ArgumentParser, *, asks: bool = True) -> None:
     add_journal_option(parser)
 
 
-def find_target(journal: "Journal", arguments: argparse.Namespace) -> Target:
-    from planwire.journal import load_state  # noqa: PLC0415
+def find_target(journal: Journal, arguments: argparse.Namespace) -> SteeredPlan:
 
     known = choose_session(journal, arguments.session)
     state = load_state(journal, known.id)
@@ -60,11 +60,11 @@ def find_target(journal: "Journal", arguments: argparse.Namespace) -> Target:
     else:
         names = ", ".join(repr(each or "plan") for each in live)
         raise InputError(f"which plan? Name it with --plan: there are {names}")
-    return Target(known.id, plan_id, state)
+    return SteeredPlan(known.id, plan_id, state)
 
 
-def confirm(target: Target, arguments: argparse.Namespace, question: str) -> int:
-    """The revision that the person means: the one they name, or the one they are shown and say yes to."""
+def confirm(target: SteeredPlan, arguments: argparse.Namespace, question: str) -> int:
+    """The revision that the person decides about: the one they name, or the one they see and say yes to."""
     if arguments.revision is not None:
         return int(arguments.revision)
     if not arguments.yes:
@@ -72,9 +72,8 @@ def confirm(target: Target, arguments: argparse.Namespace, question: str) -> int
             raise InputError(
                 "which revision? Say --revision N (planwire show has it), or --yes for the plan as it is now"
             )
-        from planwire.readmodel.overview import overview  # noqa: PLC0415
-        from planwire.terminal.console import new_console  # noqa: PLC0415
-        from planwire.terminal.records import session_record_view  # noqa: PLC0415
+        from planwire.terminal.console import new_console
+        from planwire.terminal.records import session_record_view
 
         now = time_ns() // 1_000_000
         glance = overview(target.state, now, now)
@@ -84,11 +83,9 @@ def confirm(target: Target, arguments: argparse.Namespace, question: str) -> int
     return target.record.revision
 
 
-def write(journal: "Journal", target: Target, prepare: "Callable[[SessionState], Event]") -> "SessionState":
-    """Append what a person does, after whatever others did meanwhile. If the plan moved on since the revision that was
-    seen, it is said how."""
-    from planwire.session.moved_on import MovedOn  # noqa: PLC0415
-    from planwire.session.writer import steer  # noqa: PLC0415
+def write(journal: Journal, target: SteeredPlan, prepare: Callable[[SessionState], Event]) -> SessionState:
+    """Append the person's act behind the events of others. If the plan moved on since their revision, the error says
+    how."""
 
     try:
         return steer(journal, target.state, target.plan_id, prepare)
@@ -96,9 +93,8 @@ def write(journal: "Journal", target: Target, prepare: "Callable[[SessionState],
         raise InputError(_since_then(moved)) from None
 
 
-def _since_then(moved: "MovedOn") -> str:
-    """What happened to the plan since the revision that was meant: to be looked at before deciding again."""
-    from planwire.readmodel.plain_text import one_line  # noqa: PLC0415
+def _since_then(moved: MovedOn) -> str:
+    """The plan's changes since the person's revision, for them to look at before they decide again."""
 
     lines = [
         f"  {moment.seq}  {one_line(moment.by)}: {one_line('; '.join(word.text for word in moment.words))}"

@@ -1,4 +1,4 @@
-"""A client that asks an agent for a plan: one session, one prompt, every wait bounded, and the agent ended after it."""
+"""A client that asks an agent for a plan: one session, one prompt, every wait bounded; it ends the agent afterwards."""
 
 import os
 import signal
@@ -13,41 +13,36 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
+from planwire import __version__
 from planwire.acp import AGENT, CLIENT
+from planwire.acp.dialects import dialect_of_option
 from planwire.acp.read import MAX_LINE_BYTES
+from planwire.acp.words import OUTCOME_CANCELLED
 from planwire.cli.recording import RecordedLine
 from planwire.errors import InputError
 from planwire.model.plan import Fields
 
-__all__ = ["CAPABILITIES", "Drive", "Errand", "Trouble"]
+__all__ = ["AgentTrouble", "CheckClient", "CheckRun"]
 
-#: What the client says of itself in `initialize`, by the name of the choice.
-CAPABILITIES: Final[dict[str, Fields]] = {
-    "none": {"protocolVersion": 1, "clientCapabilities": {}},
-    "rfd": {"protocolVersion": 1, "clientCapabilities": {"planCapabilities": {}}},
-    "draft": {"protocolVersion": 1, "clientCapabilities": {"plan": {}}},
-    "v2": {"protocolVersion": 2, "capabilities": {}},
-}
-
-#: Seconds that the agent has to end after its input did, and again after it was asked to.
+#: Seconds for the agent to end after its input did, and again after SIGTERM.
 _GRACE: Final = 2.0
-#: A longer line is cut, and its rest left out: the reader does not look into it either.
+#: Cuts longer lines: the checker does not read on either.
 _LONGEST_LINE: Final = MAX_LINE_BYTES + 1
-#: Lines that may wait in each direction.
+#: Bounds the lines that wait in each direction.
 _WAITING: Final = 10_000
 _METHOD_NOT_FOUND: Final = -32601
 
 
-class Trouble(Exception):
-    """The conversation can't go on. `code` is one of the checker's rules about driving. It never leaves the command."""
+class AgentTrouble(Exception):
+    """The agent broke off the conversation. `code` is the checker's rule against that. It never leaves the command."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
         self.code = code
 
 
-class Errand(Struct, frozen=True):
-    """What the agent is asked. `seconds` is what it has for all of it; `allow`: it may do whatever it asks for."""
+class CheckRun(Struct, frozen=True):
+    """One prompt to one agent, with `seconds` for all of it. `allow` grants every permission it asks for."""
 
     command: Sequence[str]
     prompt: str
@@ -57,21 +52,21 @@ class Errand(Struct, frozen=True):
     allow: bool
 
 
-class Drive:
-    """One agent and the conversation with it: iterate over `talk()`, which hands on every line of both sides."""
+class CheckClient:
+    """One agent and the conversation with it: iterate over `talk()`."""
 
-    def __init__(self, errand: Errand) -> None:
-        self._errand = errand
-        self._until = monotonic() + errand.seconds
+    def __init__(self, run: CheckRun) -> None:
+        self._run = run
+        self._until = monotonic() + run.seconds
         self._heard: Queue[bytes | None] = Queue(_WAITING)
         self._to_say: Queue[bytes | None] = Queue(_WAITING)
         self._numbers = 0
         self._asked = 0
         self._result: Any = None
-        self._agent = _start(errand)
+        self._agent = _start(run)
 
     def talk(self) -> Generator[RecordedLine, None, None]:
-        """Every line, in the order of this side. Raises `Trouble` where the agent does not play along."""
+        """The lines of both sides, in the order in which this side saw them. Raises `AgentTrouble`."""
         for work in (self._listen, self._speak):
             Thread(target=work, name="planwire check", daemon=True).start()
         try:
@@ -80,26 +75,25 @@ class Drive:
             self._end()
 
     def _conversation(self) -> Iterator[RecordedLine]:
-        from planwire import __version__  # noqa: PLC0415
 
         about = {"name": "planwire-check", "title": "planwire check", "version": __version__}
-        hello = CAPABILITIES[self._errand.capability]
+        hello = dialect_of_option(self._run.capability).initialize()
         yield from self._ask("initialize", {**hello, "info" if "capabilities" in hello else "clientInfo": about})
         version = self._result.get("protocolVersion") if isinstance(self._result, dict) else None
         if not isinstance(version, int):
-            raise Trouble("refused", "`initialize` was answered without a `protocolVersion`")
-        yield from self._ask("session/new", {"cwd": self._errand.cwd, "mcpServers": []})
+            raise AgentTrouble("refused", "`initialize` was answered without a `protocolVersion`")
+        yield from self._ask("session/new", {"cwd": self._run.cwd, "mcpServers": []})
         session = self._result.get("sessionId") if isinstance(self._result, dict) else None
         if not isinstance(session, str):
-            raise Trouble("refused", "`session/new` was answered without a `sessionId`")
-        blocks = [{"type": "text", "text": self._errand.prompt}]
+            raise AgentTrouble("refused", "`session/new` was answered without a `sessionId`")
+        blocks = [{"type": "text", "text": self._run.prompt}]
         yield from self._ask("session/prompt", {"sessionId": session, "prompt": blocks})
         told = isinstance(self._result, dict) and "stopReason" in self._result
         if version == 2 and not told:  # the answer only confirms the message
             yield from self._until_idle(session)
 
     def _ask(self, method: str, params: Fields) -> Iterator[RecordedLine]:
-        """Send a request, and hand on what comes until it is answered."""
+        """Send a request, and hand on every line up to its answer."""
         self._asked += 1
         yield self._say({"jsonrpc": "2.0", "id": self._asked, "method": method, "params": params})
         for line, messages in self._lines(f"`{method}` was not answered"):
@@ -112,7 +106,7 @@ class Drive:
                 if "error" in answers[0]:
                     error = answers[0]["error"]
                     said = error.get("message") if isinstance(error, dict) else error
-                    raise Trouble("refused", f"`{method}` was refused: {said}")
+                    raise AgentTrouble("refused", f"`{method}` was refused: {said}")
                 return
 
     def _until_idle(self, session: str) -> Iterator[RecordedLine]:
@@ -124,12 +118,12 @@ class Drive:
                 return
 
     def _serve(self, message: Fields) -> Iterator[RecordedLine]:
-        """Answer the agent's own requests: permissions, and that nothing else is offered here."""
+        """Answer the agent's own requests: decide on permissions, decline everything else."""
         if "method" not in message or "id" not in message:
             return
         answer: Fields = {"jsonrpc": "2.0", "id": message["id"]}
         if message["method"] == "session/request_permission":
-            answer["result"] = {"outcome": _decide(message.get("params"), allow=self._errand.allow)}
+            answer["result"] = {"outcome": _decide(message.get("params"), allow=self._run.allow)}
         else:
             answer["error"] = {"code": _METHOD_NOT_FOUND, "message": "this client offers nothing of the kind"}
         yield self._say(answer)
@@ -139,21 +133,21 @@ class Drive:
         try:
             self._to_say.put_nowait(line + b"\n")
         except Full:
-            raise Trouble("no-answer", "the agent does not read its input") from None
+            raise AgentTrouble("no-answer", "the agent does not read its input") from None
         return self._numbered(line, CLIENT)
 
     def _lines(self, otherwise: str) -> Iterator[tuple[RecordedLine, list[Fields]]]:
-        """The agent's lines, each with the messages on it, until time is up."""
+        """The agent's lines, each with its messages. Raises `AgentTrouble` at the end of the time or of the agent."""
         while True:
             try:
                 line = self._heard.get(timeout=max(0.0, self._until - monotonic()))
             except Empty:
-                raise Trouble("no-answer", f"{otherwise} within {self._errand.seconds:g} seconds") from None
+                raise AgentTrouble("no-answer", f"{otherwise} within {self._run.seconds:g} seconds") from None
             if line is None:
-                raise Trouble("ended-early", f"{otherwise}: the agent ended {self._how_it_ended()}")
+                raise AgentTrouble("ended-early", f"{otherwise}: the agent ended {self._how_it_ended()}")
             yield self._numbered(line, AGENT), _messages(line)
             if monotonic() > self._until:  # an agent that never stops talking
-                raise Trouble("no-answer", f"{otherwise} within {self._errand.seconds:g} seconds")
+                raise AgentTrouble("no-answer", f"{otherwise} within {self._run.seconds:g} seconds")
 
     def _numbered(self, line: bytes, sender: str) -> RecordedLine:
         self._numbers += 1
@@ -208,14 +202,14 @@ class Drive:
 _KILL: Final = getattr(signal, "SIGKILL", signal.SIGTERM)
 
 
-def _start(errand: Errand) -> "subprocess.Popen[bytes]":
-    """The agent in a group of its own, so that nothing of it stays. Its standard error is ours."""
+def _start(run: CheckRun) -> "subprocess.Popen[bytes]":
+    """The agent in a process group of its own, so that no child of it stays. It shares our standard error."""
     pipe = subprocess.PIPE
     try:
-        return subprocess.Popen(list(errand.command), stdin=pipe, stdout=pipe, start_new_session=True)  # noqa: S603
+        return subprocess.Popen(list(run.command), stdin=pipe, stdout=pipe, start_new_session=True)  # noqa: S603
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        name = errand.command[0]
+        name = run.command[0]
         raise InputError(f"the agent {name!r} could not be started: {reason}. Check the command after --") from None
 
 
@@ -236,7 +230,7 @@ def _is_idle(message: Fields, session: str) -> bool:
 
 
 def _decide(params: Any, *, allow: bool) -> Fields:
-    """Plans are approved, and nothing else is done unless it was allowed: a check must not change things."""
+    """Approve plans, and reject everything else unless the user allowed it: a check must not change things."""
     call: Any = None
     match params:
         case {"toolCall": dict(call)} | {"subject": {"toolCall": dict(call)}}:
@@ -248,4 +242,4 @@ def _decide(params: Any, *, allow: bool) -> Fields:
         match option:
             case {"kind": str(kind), "optionId": str(option_id)} if kind == wanted:
                 return {"outcome": "selected", "optionId": option_id}
-    return {"outcome": "cancelled"}
+    return {"outcome": OUTCOME_CANCELLED}
