@@ -97,7 +97,7 @@ def test_an_agents_own_v1_lines_reach_a_v1_client_byte_for_byte(name: str) -> No
     """Unless a proposal has to stand in for an emptied list."""
     translator = Translator(V1)
     for each in recorded(name):
-        if each.sender == "agent" and all(update.sort == "plan" for update in read(each.line).updates):
+        if each.sender == "agent" and all(update.tag == "plan" for update in read(each.line).updates):
             out = translator.translate(each.line, each.sender)
             if out != (each.line,):
                 assert "mixed" in name

@@ -66,7 +66,7 @@ def test_what_the_sdk_understands_means_the_same_to_planwire(message: Fields) ->
         return
     (update,) = read(some.compact(message), V1).updates
     assert update.session == notification.session_id
-    assert object_or_none((update.around.params or {}).get("_meta")) == notification.field_meta
+    assert object_or_none((update.envelope.params or {}).get("_meta")) == notification.field_meta
     match notification.update:
         case AgentPlanUpdate() as by_sdk:
             assert isinstance(update.body, ItemsPlan)
@@ -75,10 +75,10 @@ def test_what_the_sdk_understands_means_the_same_to_planwire(message: Fields) ->
             assert_keeps_entries(update.body, by_sdk.entries)
         case AgentPlanContentUpdate() as by_sdk:
             assert_same_plan(update.body, by_sdk.plan)
-            assert object_or_none((update.around.update or {}).get("_meta")) == by_sdk.field_meta
+            assert object_or_none((update.envelope.update or {}).get("_meta")) == by_sdk.field_meta
         case AgentPlanRemovedUpdate() as by_sdk:
             assert update.body == Removal(by_sdk.plan_id)
-            assert object_or_none((update.around.update or {}).get("_meta")) == by_sdk.field_meta
+            assert object_or_none((update.envelope.update or {}).get("_meta")) == by_sdk.field_meta
 
 
 def object_or_none(meta: Any) -> Fields | None:

@@ -117,7 +117,7 @@ def test_a_missing_priority_is_filled_in_where_values_are_open_too() -> None:
     assert sent(update, V2)["plan"]["entries"] == [entry("a", "_x")]
 
 
-def test_known_fields_win_over_foreign_ones_of_the_same_name() -> None:
+def test_known_fields_win_over_unknown_ones_of_the_same_name() -> None:
     update = Update("s", "plan_update", OtherPlan("p", "_tree", {"type": "x", "planId": "q", "n": 1}))
     assert sent(update, V2)["plan"] == {"type": "_tree", "planId": "p", "n": 1}
 

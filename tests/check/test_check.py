@@ -395,10 +395,10 @@ def test_updates_of_a_cancelled_turn_come_before_its_answer() -> None:
     assert found(judged([*cancelled, *turn(plan(entry("a", "completed")), number=4)])) == []
 
 
-@pytest.mark.parametrize("sort", ["compaction_update", "compaction_summary_chunk"])
-def test_compactions_are_told_to_who_asked_for_them(sort: str) -> None:
+@pytest.mark.parametrize("tag", ["compaction_update", "compaction_summary_chunk"])
+def test_compactions_are_told_to_who_asked_for_them(tag: str) -> None:
     """R51."""
-    sent = line({"sessionUpdate": sort, "compactionId": "c"})
+    sent = line({"sessionUpdate": tag, "compactionId": "c"})
     asks = {"protocolVersion": 1, "clientCapabilities": {"session": {"compaction": {}}}}
     assert found(talk(sent)) == [("R51", "unasked-compaction")]
     assert found(talk(sent, hello=asks)) == []

@@ -85,7 +85,7 @@ class SessionBoard:
 
     def apply(self, update: Update, at: float | None) -> Change:
         self.updates += 1
-        heard = self._heard.hear(update.body, update.around.update)
+        heard = self._heard.hear(update.body, update.envelope.update)
         if heard is None:
             return Change(self.id)
         change = self._take([heard], at)

@@ -13,40 +13,40 @@ import msgspec
 from msgspec import Struct
 
 from planwire.acp.dialects import id_keys
-from planwire.acp.messages import Surroundings, Update
+from planwire.acp.messages import Envelope, Update
 from planwire.acp.salvage import MAX_ENTRIES, MAX_NESTING
 from planwire.model.plan import Entry, ItemsPlan
 
 __all__ = ["read_around_entries", "read_strictly"]
 
 
-class _Plan(Struct, tag_field="sessionUpdate", tag="plan", forbid_unknown_fields=True):
+class _StrictPlan(Struct, tag_field="sessionUpdate", tag="plan", forbid_unknown_fields=True):
     entries: tuple[Entry, ...]
 
 
-class _Items(Struct, forbid_unknown_fields=True, rename="camel"):
+class _StrictItems(Struct, forbid_unknown_fields=True, rename="camel"):
     type: Literal["items"]  # not a tag: a tag may be missing where there is no choice
     entries: tuple[Entry, ...]
     plan_id: str | None = None
     id: str | None = None
 
 
-class _PlanUpdate(Struct, tag_field="sessionUpdate", tag="plan_update", forbid_unknown_fields=True):
-    plan: _Items
+class _StrictPlanUpdate(Struct, tag_field="sessionUpdate", tag="plan_update", forbid_unknown_fields=True):
+    plan: _StrictItems
 
 
-class _Params(Struct, forbid_unknown_fields=True, rename="camel"):
+class _StrictParams(Struct, forbid_unknown_fields=True, rename="camel"):
     session_id: str
-    update: _Plan | _PlanUpdate
+    update: _StrictPlan | _StrictPlanUpdate
 
 
-class _Line(Struct, forbid_unknown_fields=True):
-    params: _Params
+class _StrictLine(Struct, forbid_unknown_fields=True):
+    params: _StrictParams
     method: Literal["session/update"]
     jsonrpc: Literal["2.0"]
 
 
-_decode_line = msgspec.json.Decoder(_Line).decode
+_decode_line = msgspec.json.Decoder(_StrictLine).decode
 _decode_entries = msgspec.json.Decoder(tuple[Entry, ...]).decode
 _decode_value = msgspec.json.Decoder().decode
 
@@ -55,7 +55,7 @@ def read_strictly(line: bytes) -> Update | None:
     """The update on a line that is as the schema says."""
     params = _decode_line(line).params
     update = params.update
-    if isinstance(update, _Plan):
+    if isinstance(update, _StrictPlan):
         if _are_safe(update.entries, line):
             return Update(params.session_id, "plan", ItemsPlan(None, update.entries))
         return None
@@ -88,14 +88,14 @@ def read_around_entries(line: bytes) -> Update | None:
         message = _decode_value(rest)
         params = message.pop("params")
         update = fields = params.pop("update")
-        session, sort = params.pop("sessionId"), update.pop("sessionUpdate")
+        session, tag = params.pop("sessionId"), update.pop("sessionUpdate")
         plan_id: str | None = None
         spelled: tuple[str, ...] = ()
-        if sort != "plan":
+        if tag != "plan":
             fields = update.pop("plan")
             spelled = tuple(key for key in id_keys() if key in fields)
             plan_id = fields.pop(spelled[0])
-            if sort != "plan_update" or fields.pop("type") != "items" or len(spelled) > 1:
+            if tag != "plan_update" or fields.pop("type") != "items" or len(spelled) > 1:
                 return None
             if not isinstance(plan_id, str):
                 return None
@@ -109,8 +109,8 @@ def read_around_entries(line: bytes) -> Update | None:
     if not _are_safe(entries, line):
         return None
     plan = ItemsPlan(plan_id, entries, meta, fields or None)
-    around = Surroundings(None if fields is update else update or None, params or None, message or None)
-    return Update(session, sort, plan, spelled, around)
+    envelope = Envelope(None if fields is update else update or None, params or None, message or None)
+    return Update(session, tag, plan, spelled, envelope)
 
 
 _DICT_OR_NONE = (dict, type(None))

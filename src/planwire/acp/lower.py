@@ -23,7 +23,7 @@ __all__ = ["OWN", "Fallback"]
 OWN: Final = "agent"
 
 
-class _Told(Struct, frozen=True):
+class _SaidText(Struct, frozen=True):
     """What a plan's text was when it was last said, and in which message: 1, 2, 3 …"""
 
     text: str = ""
@@ -35,7 +35,7 @@ class Fallback:
 
     def __init__(self) -> None:
         self._plans: dict[PlanId, Plan] = {}
-        self._told: dict[PlanId, _Told] = {}
+        self._told: dict[PlanId, _SaidText] = {}
         self._shown: list[Entry] = []
 
     def put(self, plan: Plan) -> list[Fields]:
@@ -48,8 +48,8 @@ class Fallback:
 
     def know(self, plan_id: PlanId, text: str) -> None:
         """The client was shown a plan's text elsewhere: nobody has to say it again."""
-        told = self._told.get(plan_id, _Told())
-        self._told[plan_id] = _Told(markdown.unmarked(text), told.message)
+        told = self._told.get(plan_id, _SaidText())
+        self._told[plan_id] = _SaidText(markdown.unmarked(text), told.message)
 
     def remove(self, plan_id: PlanId) -> list[Fields]:
         """A plan is gone: the list shows those that remain."""
@@ -58,7 +58,7 @@ class Fallback:
 
     def retell(self) -> None:
         """The client starts over with this session: texts have to be said again."""
-        self._told = {plan_id: _Told(message=told.message) for plan_id, told in self._told.items()}
+        self._told = {plan_id: _SaidText(message=told.message) for plan_id, told in self._told.items()}
         self._shown = []
 
     def entries(self) -> list[Entry]:
@@ -84,15 +84,15 @@ class Fallback:
         return update_fields(merged, V1)
 
     def _say_what_is_new(self, plan: Plan) -> list[Fields]:
-        told = self._told.get(plan.id, _Told())
+        told = self._told.get(plan.id, _SaidText())
         text = text_of(plan)
         if not text or not (told.text or is_prose(plan)):
             return []
         settled = text if prose_of(plan) is None else markdown.unmarked(text)
         if told.text and settled.startswith(told.text):
-            new, told = text[len(told.text) :], _Told(settled, told.message)
+            new, told = text[len(told.text) :], _SaidText(settled, told.message)
         else:
-            new, told = text, _Told(settled, told.message + 1)
+            new, told = text, _SaidText(settled, told.message + 1)
         self._told[plan.id] = told
         if not new:
             return []

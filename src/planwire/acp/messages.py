@@ -6,7 +6,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 
 from planwire.model.plan import Fields, Plan, PlanId
 
-__all__ = ["Body", "Extension", "Message", "Reading", "Removal", "Report", "Surroundings", "Update"]
+__all__ = ["Body", "Envelope", "Extension", "Message", "Reading", "Removal", "Report", "Update"]
 
 
 class Report(Struct, frozen=True):
@@ -35,7 +35,7 @@ class Removal(Struct, frozen=True):
     id: str
 
 
-class Surroundings(Struct, frozen=True):
+class Envelope(Struct, frozen=True):
     """What stood around a plan on its line, kept to be written back: fields of the update (unless they are the plan's
     own), of `params` and of the message. `bare` is an update on its own, without a message around it."""
 
@@ -50,13 +50,13 @@ Body: TypeAlias = Plan | Extension | Removal | None
 
 
 class Update(Struct, frozen=True):
-    """One `session/update` about plans. `sort` is its `sessionUpdate`; `id_keys` how the plan's id was spelled."""
+    """One `session/update` about plans. `tag` is its `sessionUpdate`; `id_keys` how the plan's id was spelled."""
 
     session: str | None
-    sort: str
+    tag: str
     body: Body
     id_keys: tuple[str, ...] = ()
-    around: Surroundings = Surroundings()
+    envelope: Envelope = Envelope()
 
 
 class Message(Struct, frozen=True):

@@ -12,7 +12,7 @@ from msgspec import UNSET, Raw
 from msgspec.structs import replace
 
 from planwire.acp.dialects import id_keys
-from planwire.acp.messages import Extension, Message, Removal, Report, Surroundings, Update
+from planwire.acp.messages import Envelope, Extension, Message, Removal, Report, Update
 from planwire.model.plan import Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan, PlanId
 
 __all__ = ["MAX_ENTRIES", "MAX_NESTING", "MAX_REPORTS", "Reports", "excerpt", "salvage"]
@@ -54,7 +54,7 @@ def salvage(value: Any, reports: Reports, path: str = "") -> Update | Message | 
         return None
     if "method" not in value and "sessionUpdate" in value:
         reader = _reader(value)
-        return reader(None, value, Surroundings(bare=True), path, reports) if reader else _message(value)
+        return reader(None, value, Envelope(bare=True), path, reports) if reader else _message(value)
     params: Any = value.get("params")
     update: Any = params.get("update") if isinstance(params, dict) else None
     reader = _reader(update) if value.get("method") == "session/update" else None
@@ -68,16 +68,16 @@ def salvage(value: Any, reports: Reports, path: str = "") -> Update | Message | 
         session = None if session is None else found
     if value.get("jsonrpc") == "2.0":
         del value["jsonrpc"]
-    around = Surroundings(None, _extra(params, f"{path}.params", reports), _extra(value, path, reports))
-    return reader(session, update, around, f"{path}.params.update", reports)
+    envelope = Envelope(None, _extra(params, f"{path}.params", reports), _extra(value, path, reports))
+    return reader(session, update, envelope, f"{path}.params.update", reports)
 
 
-_Reader: TypeAlias = Callable[[str | None, Fields, Surroundings, str, Reports], Update]
+_Reader: TypeAlias = Callable[[str | None, Fields, Envelope, str, Reports], Update]
 
 
 def _reader(update: Any) -> _Reader | None:
-    sort = update.get("sessionUpdate") if isinstance(update, dict) else None
-    return _READERS.get(sort) if isinstance(sort, str) else None
+    tag = update.get("sessionUpdate") if isinstance(update, dict) else None
+    return _READERS.get(tag) if isinstance(tag, str) else None
 
 
 def _message(value: Fields) -> Message:
@@ -99,12 +99,12 @@ def _encoded(value: Any) -> bytes:
         return b"null"
 
 
-def _plan(session: str | None, update: Fields, around: Surroundings, path: str, reports: Reports) -> Update:
+def _plan(session: str | None, update: Fields, envelope: Envelope, path: str, reports: Reports) -> Update:
     del update["sessionUpdate"]
-    return Update(session, "plan", _items(None, update, path, reports), (), around)
+    return Update(session, "plan", _items(None, update, path, reports), (), envelope)
 
 
-def _plan_update(session: str | None, update: Fields, around: Surroundings, path: str, reports: Reports) -> Update:
+def _plan_update(session: str | None, update: Fields, envelope: Envelope, path: str, reports: Reports) -> Update:
     del update["sessionUpdate"]
     plan = update.pop("plan", None)
     body: Plan | Extension | None = None
@@ -119,16 +119,16 @@ def _plan_update(session: str | None, update: Fields, around: Surroundings, path
             body, update = _with_streamed_text(body, update)
     else:
         reports.add("no-plan", f"{path}.plan", f"expected a plan, found {excerpt(plan)}; nothing changes", "R22")
-    return Update(session, "plan_update", body, id_keys, replace(around, update=_extra(update, path, reports)))
+    return Update(session, "plan_update", body, id_keys, replace(envelope, update=_extra(update, path, reports)))
 
 
-def _plan_removed(session: str | None, update: Fields, around: Surroundings, path: str, reports: Reports) -> Update:
+def _plan_removed(session: str | None, update: Fields, envelope: Envelope, path: str, reports: Reports) -> Update:
     del update["sessionUpdate"]
     plan_id, id_keys = _take_id(update, path, reports)
     if plan_id is None:
         reports.add("no-plan-id", f"{path}.planId", "a removal must name its plan; nothing changes", "R11")
     body = None if plan_id is None else Removal(plan_id)
-    return Update(session, "plan_removed", body, id_keys, replace(around, update=_extra(update, path, reports)))
+    return Update(session, "plan_removed", body, id_keys, replace(envelope, update=_extra(update, path, reports)))
 
 
 _READERS = {"plan": _plan, "plan_update": _plan_update, "plan_removed": _plan_removed}

@@ -10,7 +10,7 @@ from planwire.acp.conversation import AGENT, Conversation, Retelling
 from planwire.acp.dialects import MAIN, Dialect
 from planwire.acp.heard_plans import HeardPlans, TooMany
 from planwire.acp.lower import Fallback
-from planwire.acp.messages import Extension, Reading, Removal, Surroundings, Update
+from planwire.acp.messages import Envelope, Extension, Reading, Removal, Update
 from planwire.acp.read import read
 from planwire.acp.write import write, write_update
 from planwire.model.plan import ItemsPlan, Plan, PlanId
@@ -98,13 +98,13 @@ class Translator:
             case Removal(id=plan_id):
                 updates = fallback.remove(plan_id)
             case None | Extension():  # it can't be used: a v1 client may see what is v1, and nothing else
-                return (line,) if update.sort == "plan" else ()
+                return (line,) if update.tag == "plan" else ()
             case plan:
                 updates = fallback.put(plan)
-                if update.sort == "plan" and not mended and fallback.shows(plan):
+                if update.tag == "plan" and not mended and fallback.shows(plan):
                     return (line,)
-        around = update.around
-        return tuple(write_update(update.session, (around.update or {}) | fields, around) for fields in updates)
+        envelope = update.envelope
+        return tuple(write_update(update.session, (envelope.update or {}) | fields, envelope) for fields in updates)
 
     def _fallback(self, session: str | None) -> Fallback:
         return self._fallbacks.setdefault(session, Fallback())
@@ -154,12 +154,12 @@ class Translator:
         return update if name is None else replace(update, body=replace(body, id=name)), first
 
     def _written(self, body: Plan | Removal, beside: Update) -> bytes:
-        around = Surroundings(bare=beside.around.bare)
-        return write(Update(beside.session, "plan_update", body, around=around), self.dialect)
+        envelope = Envelope(bare=beside.envelope.bare)
+        return write(Update(beside.session, "plan_update", body, envelope=envelope), self.dialect)
 
     def _is_understood(self, update: Update) -> bool:
         """Whether a client of the dialect reads the line as it is."""
-        if update.sort == "plan":
+        if update.tag == "plan":
             spelled = self.dialect.baseline
         else:
             spelled = any(key in self.dialect.id_keys for key in update.id_keys)

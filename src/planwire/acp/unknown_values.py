@@ -11,14 +11,14 @@ __all__ = ["unknown_values"]
 
 def unknown_values(update: Update, dialect: Dialect) -> Iterator[Report]:
     """A report for each word in an update that readers of the dialect don't know."""
-    if update.sort == "plan" and not dialect.baseline:
+    if update.tag == "plan" and not dialect.baseline:
         yield Report("removed-update", "params.update", "version 2 has no 'plan' update any more; it is read", "R29")
     if not isinstance(update.body, ItemsPlan):
         return
-    row = V1 if update.sort == "plan" else dialect
+    row = V1 if update.tag == "plan" else dialect
     if all(entry.status in row.statuses and entry.priority in (None, *row.priorities) for entry in update.body.entries):
         return
-    where = "params.update.entries" if update.sort == "plan" else "params.update.plan.entries"
+    where = "params.update.entries" if update.tag == "plan" else "params.update.plan.entries"
     for index, entry in enumerate(update.body.entries):
         for name, word, known in (
             ("status", entry.status, row.statuses),

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from planwire.acp.dialects import MAIN, Dialect
-from planwire.acp.messages import Body, Extension, Removal, Surroundings, Update
+from planwire.acp.messages import Body, Envelope, Extension, Removal, Update
 from planwire.errors import CannotCarry
 from planwire.model.plan import MEDIUM, Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan
 from planwire.model.statuses import PENDING, status_of
@@ -24,30 +24,30 @@ _encode = msgspec.json.Encoder().encode
 def write(update: Update, dialect: Dialect) -> bytes:
     """The line that says the update in a dialect, without a line feed. What stood around the plan is there too."""
     fields = update_fields(update.body, dialect)
-    if update.around.update:
-        fields = fields | update.around.update | fields  # what planwire says counts, where both name a thing
-    return write_update(update.session, fields, update.around)
+    if update.envelope.update:
+        fields = fields | update.envelope.update | fields  # what planwire says counts, where both name a thing
+    return write_update(update.session, fields, update.envelope)
 
 
-def write_update(session: str | None, update: Fields, around: Surroundings = Surroundings()) -> bytes:
+def write_update(session: str | None, update: Fields, envelope: Envelope = Envelope()) -> bytes:
     """The line that carries an update given as its JSON fields."""
-    if around.bare:
+    if envelope.bare:
         return _encode(update)
-    if not (around.params or around.message):
-        return _encode(_Line("2.0", "session/update", _Params(session, update)))
-    params = {"sessionId": session, "update": update} | (around.params or {})
-    return _encode({"jsonrpc": "2.0", "method": "session/update", "params": params} | (around.message or {}))
+    if not (envelope.params or envelope.message):
+        return _encode(_WrittenLine("2.0", "session/update", _WrittenParams(session, update)))
+    params = {"sessionId": session, "update": update} | (envelope.params or {})
+    return _encode({"jsonrpc": "2.0", "method": "session/update", "params": params} | (envelope.message or {}))
 
 
-class _Params(Struct, rename="camel"):
+class _WrittenParams(Struct, rename="camel"):
     session_id: str | None
     update: Fields
 
 
-class _Line(Struct):
+class _WrittenLine(Struct):
     jsonrpc: str
     method: str
-    params: _Params
+    params: _WrittenParams
 
 
 def fitted(entry: Entry, dialect: Dialect) -> Entry:

@@ -12,7 +12,7 @@ from planwire.acp.read import MAX_LINE_BYTES, read
 from planwire.acp.requests import Requests
 from planwire.acp.salvage import excerpt
 from planwire.acp.words import COMPACTION_UPDATES, PLAN_UPDATES
-from planwire.check.facts import Facts, Replay, Session, Turn, TurnEnd
+from planwire.check.facts import CheckedSession, Facts, Replay, Turn, TurnEnd
 from planwire.check.findings import ERROR, WARNING, Breach, Finding, Findings
 from planwire.check.lines import envelope_breaches, reader_breaches
 from planwire.check.operations import OPERATION_RULES
@@ -129,7 +129,7 @@ class Checker:
         elif method == "session/update":
             self._hear_update(session, params.get("update"), line)
 
-    def _hear_client(self, session: Session, method: str, params: Any) -> None:
+    def _hear_client(self, session: CheckedSession, method: str, params: Any) -> None:
         match method:
             case "session/prompt":
                 session.end_replay()
@@ -150,25 +150,25 @@ class Checker:
                     session.begin_replay(method, expected=whole)
                 session.continued = True
 
-    def _hear_update(self, session: Session, update: Any, line: int) -> None:
-        sort = update.get("sessionUpdate") if isinstance(update, dict) else None
-        if not isinstance(sort, str):
+    def _hear_update(self, session: CheckedSession, update: Any, line: int) -> None:
+        tag = update.get("sessionUpdate") if isinstance(update, dict) else None
+        if not isinstance(tag, str):
             return
-        if sort in COMPACTION_UPDATES and self._facts.version == 1 and self._facts.greeted:
+        if tag in COMPACTION_UPDATES and self._facts.version == 1 and self._facts.greeted:
             if not self._facts.may_report_compaction:
-                found = f"`{sort}` was sent to a client that did not announce it"
+                found = f"`{tag}` was sent to a client that did not announce it"
                 breach = Breach("params.update.sessionUpdate", found)
                 self._add(CONVERSATION_RULES["unasked-compaction"], breach, line, session.id)
-        elif sort in ("tool_call", "tool_call_update") and session.turn is not None and session.replay is None:
-            session.turn.tool_calls += sort == "tool_call"
+        elif tag in ("tool_call", "tool_call_update") and session.turn is not None and session.replay is None:
+            session.turn.tool_calls += tag == "tool_call"
             if written_list(update):
                 session.turn.planned_at, session.turn.planned_how = line, "the model wrote a list with a tool"
-        elif sort == "state_update" and update.get("state") == "idle" and session.replay is None:
+        elif tag == "state_update" and update.get("state") == "idle" and session.replay is None:
             self._end_turn(session, update.get("stopReason"))
-        elif sort == "subagent_update" and isinstance(update.get("sessionId"), str):
+        elif tag == "subagent_update" and isinstance(update.get("sessionId"), str):
             self._facts.subagents.add(update["sessionId"])
-        elif sort.startswith("plan") and sort not in PLAN_UPDATES:
-            breach = Breach("params.update.sessionUpdate", f"there is no update `{excerpt(sort)}`", sort)
+        elif tag.startswith("plan") and tag not in PLAN_UPDATES:
+            breach = Breach("params.update.sessionUpdate", f"there is no update `{excerpt(tag)}`", tag)
             self._add(CONVERSATION_RULES["unknown-update"], breach, line, session.id)
 
     def _hear_answer(self, message: Message, sender: str, line: int) -> None:
@@ -215,7 +215,7 @@ class Checker:
         """Whether an answer without a reason only says that the turn has begun, as in version 2."""
         return self._facts.dialect is not None and self._facts.dialect.answers_prompts_at_once
 
-    def _hear_prompt_answer(self, session: Session, failed: bool, result: Any) -> None:
+    def _hear_prompt_answer(self, session: CheckedSession, failed: bool, result: Any) -> None:
         still_open = self._open_prompts[session.id] = max(0, self._open_prompts.get(session.id, 0) - 1)
         reason = result.get("stopReason") if isinstance(result, dict) else None
         if not still_open and failed:
@@ -223,7 +223,7 @@ class Checker:
         elif not still_open and (reason is not None or not self._begins_turns):
             self._end_turn(session, reason)
 
-    def _end_turn(self, session: Session, reason: Any) -> None:
+    def _end_turn(self, session: CheckedSession, reason: Any) -> None:
         turn, session.turn = session.turn, None
         if turn is None:
             return
@@ -233,7 +233,7 @@ class Checker:
             for plan_id, breach in find(ended):
                 self._add(rule, breach, None, session.id, plan_id)
 
-    def _end_replay(self, session: Session, replay: Replay, failed: bool, line: int) -> None:
+    def _end_replay(self, session: CheckedSession, replay: Replay, failed: bool, line: int) -> None:
         if not failed:
             for rule, find in REPLAY_RULES:
                 for plan_id, breach in find(session, replay, line):

@@ -8,7 +8,7 @@ from planwire.acp.messages import Body, Update
 from planwire.model.plan import ItemsPlan, PlanId
 from planwire.model.steps import PlanState, Step, track
 
-__all__ = ["Facts", "PlanHistory", "PlanUpdate", "Replay", "Session", "Turn", "TurnEnd", "as_list"]
+__all__ = ["CheckedSession", "Facts", "PlanHistory", "PlanUpdate", "Replay", "Turn", "TurnEnd", "as_list"]
 
 
 def as_list(body: Body) -> ItemsPlan | None:
@@ -47,7 +47,7 @@ class Replay(Struct):
     first_line: int = 0
 
 
-class Session(Struct):
+class CheckedSession(Struct):
     """One session. `known`: the client has its id. `continued`: it began before this connection."""
 
     id: str
@@ -77,7 +77,7 @@ class PlanUpdate(Struct, frozen=True):
 
     update: Update
     facts: "Facts"
-    session: Session
+    session: CheckedSession
     line: int
     live: bool
     before: PlanState | None = None
@@ -88,7 +88,7 @@ class PlanUpdate(Struct, frozen=True):
 class TurnEnd(Struct, frozen=True):
     """A turn is over."""
 
-    session: Session
+    session: CheckedSession
     turn: Turn
     stop_reason: str | None
 
@@ -103,14 +103,14 @@ class Facts:
         self.agent: str | None = None
         self.may_report_compaction = False
         self.may_stream_in_meta = False
-        self.sessions: dict[str, Session] = {}
+        self.sessions: dict[str, CheckedSession] = {}
         self.subagents: set[str] = set()
         self.updates = 0
 
-    def session(self, session_id: str) -> Session:
+    def session(self, session_id: str) -> CheckedSession:
         session = self.sessions.get(session_id)
         if session is None:
-            session = self.sessions[session_id] = Session(session_id)
+            session = self.sessions[session_id] = CheckedSession(session_id)
         return session
 
     def take(self, update: Update, line: int) -> PlanUpdate:
@@ -124,7 +124,7 @@ class Facts:
             session.turn.updates += 1
             session.turn.tool_calls = 0
         body = update.body
-        nameless = update.sort == "plan_update" and body is not None and body.id is None
+        nameless = update.tag == "plan_update" and body is not None and body.id is None
         if body is None or nameless or (body.id not in session.plans and len(session.plans) >= MAX_PLANS):
             return PlanUpdate(update, self, session, line, live=True)
         heard = session.heard.hear(body)
@@ -137,7 +137,7 @@ class Facts:
         return PlanUpdate(update, self, session, line, True, before, after, returned)
 
 
-def _retell(facts: Facts, update: Update, session: Session, replay: Replay, line: int) -> PlanUpdate:
+def _retell(facts: Facts, update: Update, session: CheckedSession, replay: Replay, line: int) -> PlanUpdate:
     if update.body is not None:
         session.heard.hear(update.body)
         replay.first_line = replay.first_line or line

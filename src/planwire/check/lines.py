@@ -158,7 +158,7 @@ def reader_breaches(reading: Reading, dialect: Dialect | None) -> Iterator[tuple
     """What the reader reported of a line, as breaches of rules."""
     reports = [*reading.reports]
     for update in reading.updates:  # while the dialect is not known, a word is wrong only if it is so in all of them
-        reports += unknown_values(update, dialect or (V1 if update.sort == "plan" else V2))
+        reports += unknown_values(update, dialect or (V1 if update.tag == "plan" else V2))
     for report in reports:
         rule = READER_RULES.get(report.code)
         if rule is None or (report.code == "uri-not-absolute" and not (dialect and dialect.absolute_uris)):

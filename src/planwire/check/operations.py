@@ -20,9 +20,9 @@ _UPDATE: Final = "params.update"
 
 def _unasked_operation(seen: PlanUpdate) -> Iterator[Breach]:
     dialect = seen.facts.dialect
-    if dialect is not None and not dialect.operations and seen.update.sort != "plan":
-        message = f"`{seen.update.sort}` was sent to a client that announced no plan capability"
-        yield Breach(f"{_UPDATE}.sessionUpdate", message, seen.update.sort)
+    if dialect is not None and not dialect.operations and seen.update.tag != "plan":
+        message = f"`{seen.update.tag}` was sent to a client that announced no plan capability"
+        yield Breach(f"{_UPDATE}.sessionUpdate", message, seen.update.tag)
 
 
 def _misspelled_id(seen: PlanUpdate) -> Iterator[Breach]:
@@ -31,7 +31,7 @@ def _misspelled_id(seen: PlanUpdate) -> Iterator[Breach]:
         return
     wanted = dialect.id_keys[0]
     if wanted not in keys:
-        where = f"{_UPDATE}.{keys[0]}" if seen.update.sort == "plan_removed" else f"{_UPDATE}.plan.{keys[0]}"
+        where = f"{_UPDATE}.{keys[0]}" if seen.update.tag == "plan_removed" else f"{_UPDATE}.plan.{keys[0]}"
         yield Breach(where, f"the id of the plan is in `{keys[0]}`, and this client looks for it in `{wanted}`")
 
 
@@ -56,14 +56,14 @@ def _unknown_removal(seen: PlanUpdate) -> Iterator[Breach]:
         yield Breach(f"{_UPDATE}.planId", f"there is no plan {excerpt(body.id)!r} to remove")
 
 
-def _foreign_field(seen: PlanUpdate) -> Iterator[Breach]:
+def _unknown_field(seen: PlanUpdate) -> Iterator[Breach]:
     update, body = seen.update, seen.update.body
-    around = update.around
-    at_plan = f"{_UPDATE}.plan" if update.sort == "plan_update" else _UPDATE
-    if update.sort != "plan" or body is None:
-        yield from _fields(around.update, _UPDATE)
-    yield from _fields(around.params, "params")
-    yield from _fields(around.message, "")
+    envelope = update.envelope
+    at_plan = f"{_UPDATE}.plan" if update.tag == "plan_update" else _UPDATE
+    if update.tag != "plan" or body is None:
+        yield from _fields(envelope.update, _UPDATE)
+    yield from _fields(envelope.params, "params")
+    yield from _fields(envelope.message, "")
     if isinstance(body, (Extension, Removal, OtherPlan)) or body is None:
         return
     yield from _fields(body.extra, at_plan)
@@ -144,7 +144,7 @@ OPERATION_RULES: Final[tuple[UpdateRule, ...]] = (
             "there are no fields of one's own beside those of the protocol",
             "move the field into `_meta`, under a name that is yours",
         ),
-        _foreign_field,
+        _unknown_field,
     ),
     (
         Rule(

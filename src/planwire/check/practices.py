@@ -5,7 +5,7 @@ from typing import Final, TypeAlias
 
 from planwire.acp.salvage import excerpt
 from planwire.acp.words import STOP_END_TURN
-from planwire.check.facts import PlanUpdate, Session, TurnEnd, as_list
+from planwire.check.facts import CheckedSession, PlanUpdate, TurnEnd, as_list
 from planwire.check.findings import ERROR, PRACTICE, WARNING, Breach, Rule
 from planwire.check.operations import UpdateRule
 from planwire.model.plan import PlanId
@@ -33,7 +33,7 @@ WORTH_RANKING: Final = 3
 
 
 def _entries_at(seen: PlanUpdate) -> str:
-    return "params.update.entries" if seen.update.sort == "plan" else "params.update.plan.entries"
+    return "params.update.entries" if seen.update.tag == "plan" else "params.update.plan.entries"
 
 
 def _left_out(seen: PlanUpdate) -> Iterator[Breach]:
@@ -199,7 +199,7 @@ TURN_RULES: Final[tuple[TurnRule, ...]] = (
 )
 
 
-def _unranked(session: Session) -> Iterator[tuple[PlanId, Breach]]:
+def _unranked(session: CheckedSession) -> Iterator[tuple[PlanId, Breach]]:
     for plan_id, history in session.plans.items():
         state = history.state
         if state is not None and as_list(state.plan) and len(history.priorities) == 1:
@@ -209,7 +209,7 @@ def _unranked(session: Session) -> Iterator[tuple[PlanId, Breach]]:
                 yield plan_id, Breach("", message, line=history.line)
 
 
-def _never_completed(session: Session) -> Iterator[tuple[PlanId, Breach]]:
+def _never_completed(session: CheckedSession) -> Iterator[tuple[PlanId, Breach]]:
     for plan_id, history in session.plans.items():
         if history.dropped_at_work >= 2 and not history.has_completed:
             message = f"{history.dropped_at_work} entries left the list while in progress, and none was ever completed"
@@ -217,7 +217,7 @@ def _never_completed(session: Session) -> Iterator[tuple[PlanId, Breach]]:
 
 
 #: A rule, and what finds its breaches in a session when the connection is over.
-EndRule: TypeAlias = tuple[Rule, Callable[[Session], Iterator[tuple[PlanId, Breach]]]]
+EndRule: TypeAlias = tuple[Rule, Callable[[CheckedSession], Iterator[tuple[PlanId, Breach]]]]
 
 END_RULES: Final[tuple[EndRule, ...]] = (
     (

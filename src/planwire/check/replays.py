@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias
 
-from planwire.check.facts import Replay, Session, as_list
+from planwire.check.facts import CheckedSession, Replay, as_list
 from planwire.check.findings import ERROR, WARNING, Breach, Rule
 from planwire.model.kinds import is_blank
 from planwire.model.plan import Plan, PlanId
@@ -11,10 +11,10 @@ from planwire.model.plan import Plan, PlanId
 __all__ = ["REPLAY_RULES"]
 
 #: A rule, and what finds its breaches when a history has been retold, each with the plan that it is about.
-ReplayRule: TypeAlias = tuple[Rule, Callable[[Session, Replay, int], Iterator[tuple[PlanId, Breach]]]]
+ReplayRule: TypeAlias = tuple[Rule, Callable[[CheckedSession, Replay, int], Iterator[tuple[PlanId, Breach]]]]
 
 
-def _not_retold(session: Session, replay: Replay, line: int) -> Iterator[tuple[PlanId, Breach]]:
+def _not_retold(session: CheckedSession, replay: Replay, line: int) -> Iterator[tuple[PlanId, Breach]]:
     for plan_id, history in session.plans.items():
         if replay.expected and history.state is not None and not is_blank(history.state.plan):
             if plan_id not in session.heard.retold:
@@ -24,7 +24,7 @@ def _not_retold(session: Session, replay: Replay, line: int) -> Iterator[tuple[P
                 )
 
 
-def _retold_otherwise(session: Session, replay: Replay, line: int) -> Iterator[tuple[PlanId, Breach]]:
+def _retold_otherwise(session: CheckedSession, replay: Replay, line: int) -> Iterator[tuple[PlanId, Breach]]:
     for plan_id, retold in session.heard.retold.items():
         history = session.plans.get(plan_id)
         if replay.expected and history is not None and history.state is not None and retold.plan is not None:
@@ -35,7 +35,7 @@ def _retold_otherwise(session: Session, replay: Replay, line: int) -> Iterator[t
                 )
 
 
-def _unasked_replay(session: Session, replay: Replay, line: int) -> Iterator[tuple[PlanId, Breach]]:
+def _unasked_replay(session: CheckedSession, replay: Replay, line: int) -> Iterator[tuple[PlanId, Breach]]:
     if not replay.expected:
         for plan_id, count in replay.updates.items():
             if count > 1:  # one update is the state of the plan, not its history
