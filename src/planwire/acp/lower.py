@@ -1,7 +1,16 @@
-"""Plans for a client that knows only the v1 `plan` update: one list, no ids, no texts, no removal (R8, R9).
+"""Lowering: plans for a client that knows only the v1 `plan` update, one list without ids, texts or removal (R8, R9).
 
-Nothing is lost on the way down. Entries and checkboxes become the entries of one list. A text that is more than a
-checklist is said as an agent's message; while nothing else gives entries, its title stands in the list.
+The protocol asks to fail rather than to lose something on the way down (R28). Lowering loses nothing instead, with
+what a v1 client does have: a list and a chat.
+
+- Entries and checkboxes of all plans become the entries of the one list. The list has no headings, so as soon as two
+  plans give entries each entry carries its plan's name; otherwise two plans that both say "Run the tests" would look
+  like one plan with a twin. A single plan needs no name and keeps its wording.
+- Prose never becomes an entry. Clients draw an entry as one line with a checkbox, and a page of text in such a line
+  hides the list below it. A chat message is where people read prose, so a plan's text goes out as message chunks. A
+  growing text sends only its new end, under the same message id, and clients append it; a rewritten text starts a new
+  message, because there is no way to take back a message.
+- While no plan gives entries, titles stand in the list: otherwise a client that shows plans would show none.
 """
 
 from typing import Final
@@ -14,17 +23,17 @@ from planwire.acp.write import fitted, update_fields
 from planwire.model import markdown
 from planwire.model.kinds import drafts_of, is_prose, prose_of, text_of, title_of
 from planwire.model.plan import MEDIUM, Entry, Fields, ItemsPlan, Plan, PlanId
-from planwire.model.statuses import PENDING
+from planwire.model.statuses import DEFAULT_STATUS
 
 __all__ = ["OWN", "Fallback"]
 
 
-#: What the plan without an id is called, which is the agent's own, beside one that is really called `main`.
+#: The name of the plan without an id while another plan has the id `main`. It is the agent's own list, hence "agent".
 OWN: Final = "agent"
 
 
 class _SaidText(Struct, frozen=True):
-    """What a plan's text was when it was last said, and in which message: 1, 2, 3 …"""
+    """The text of a plan that the client has, and the number of the message that holds it: 1, 2, 3 …"""
 
     text: str = ""
     message: int = 0
@@ -39,7 +48,7 @@ class Fallback:
         self._shown: list[Entry] = []
 
     def put(self, plan: Plan) -> list[Fields]:
-        """A plan is new, or replaces the one with its id."""
+        """Add a plan, or replace the one with its id."""
         self._plans[plan.id] = plan
         updates = self._say_what_is_new(plan)
         if _steps(plan) or self.entries() != self._shown:
@@ -47,25 +56,25 @@ class Fallback:
         return updates
 
     def know(self, plan_id: PlanId, text: str) -> None:
-        """The client was shown a plan's text elsewhere: nobody has to say it again."""
+        """Note that the client already shows a plan's text elsewhere, so that no message repeats it."""
         told = self._told.get(plan_id, _SaidText())
         self._told[plan_id] = _SaidText(markdown.unmarked(text), told.message)
 
     def remove(self, plan_id: PlanId) -> list[Fields]:
-        """A plan is gone: the list shows those that remain."""
+        """Remove a plan: the list shows the plans that remain."""
         self._plans.pop(plan_id, None)
         return [] if self.entries() == self._shown else [self._list()]
 
     def retell(self) -> None:
-        """The client starts over with this session: texts have to be said again."""
+        """Start over for a client that loads this session again: every text goes out once more."""
         self._told = {plan_id: _SaidText(message=told.message) for plan_id, told in self._told.items()}
         self._shown = []
 
     def entries(self) -> list[Entry]:
-        """The one list: steps of all plans, or else the titles of what has none."""
+        """The one list: the steps of all plans, or their titles if no plan has steps."""
         giving = {plan_id: steps for plan_id, plan in self._plans.items() if (steps := _steps(plan))}
         if not giving:
-            return [Entry(title, MEDIUM, PENDING) for plan in self._plans.values() if (title := title_of(plan))]
+            return [Entry(title, MEDIUM, DEFAULT_STATUS) for plan in self._plans.values() if (title := title_of(plan))]
         if len(giving) == 1:
             return [fitted(entry, V1) for steps in giving.values() for entry in steps]
         own = OWN if MAIN in giving else MAIN
@@ -73,7 +82,7 @@ class Fallback:
         return [_named(fitted(entry, V1), names[plan_id]) for plan_id, steps in giving.items() for entry in steps]
 
     def shows(self, plan: Plan) -> bool:
-        """Whether the list is exactly the entries of this plan."""
+        """Whether the client's list is exactly the entries of this plan."""
         return self._shown == [*_steps(plan)]
 
     def _list(self, plan: Plan | None = None) -> Fields:

@@ -1,4 +1,4 @@
-"""Words that readers of a dialect don't know, reported. Others drop the entry; planwire keeps it."""
+"""Reports of words that readers of a dialect don't know. Other readers drop such an entry; planwire keeps it."""
 
 from collections.abc import Iterator
 
