@@ -25,9 +25,7 @@ def write(update: Update, dialect: Dialect) -> bytes:
     """The line that says an update in a dialect, envelope included, without a line feed."""
     fields = update_fields(update.body, dialect)
     if update.envelope.update:
-        fields = (
-            fields | update.envelope.update | fields
-        )  # in this order, and planwire's own win
+        fields = fields | update.envelope.update | fields  # in this order, and planwire's own win
     return write_update(update.session, fields, update.envelope)
 
 

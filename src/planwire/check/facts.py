@@ -1,4 +1,4 @@
-"""What is known of a connection while it goes on: its sessions, their turns, and each plan over time."""
+"""The state of a checked connection: its sessions, their turns, and each plan over time."""
 
 from msgspec import Struct, field
 
@@ -8,16 +8,16 @@ from planwire.acp.messages import Body, Update
 from planwire.model.plan import ItemsPlan, PlanId
 from planwire.model.steps import PlanState, Step, track
 
-__all__ = ["CheckedSession", "Facts", "PlanHistory", "PlanUpdate", "Replay", "Turn", "TurnEnd", "as_list"]
+__all__ = ["CheckedSession", "Facts", "PlanHistory", "PlanUpdate", "Replay", "ReplayEnd", "Turn", "TurnEnd", "as_list"]
 
 
 def as_list(body: Body) -> ItemsPlan | None:
-    """The plan, if it is a list of entries: the only kind that rules about entries are about."""
+    """The plan if it is a list of entries, the only kind with rules about entries."""
     return body if isinstance(body, ItemsPlan) else None
 
 
 class Turn(Struct):
-    """One prompt and all that came of it. `planned_at` is a line on which the model was seen to make a plan."""
+    """One prompt and its consequences. `planned_at` is a line on which the model made a plan, reported or not."""
 
     number: int
     updates: int = 0
@@ -27,7 +27,7 @@ class Turn(Struct):
 
 
 class PlanHistory(Struct):
-    """One plan over time, as far as the rules ask for it. `left` are unfinished steps that were on the list before."""
+    """One plan over time, as far as the rules ask. `left` maps unfinished steps that left the list to the line."""
 
     state: PlanState | None = None
     line: int = 0
@@ -39,7 +39,7 @@ class PlanHistory(Struct):
 
 
 class Replay(Struct):
-    """A replay that is expected, or must not come: by which method, and how often each plan was retold."""
+    """A replay that a method asks for (`expected`) or must not cause, with the number of updates per plan."""
 
     method: str
     expected: bool
@@ -48,7 +48,7 @@ class Replay(Struct):
 
 
 class CheckedSession(Struct):
-    """One session. `known`: the client has its id. `continued`: it began before this connection."""
+    """One session. `known`: the client has its id. `continued`: the session began before this connection."""
 
     id: str
     known: bool = False
@@ -67,13 +67,13 @@ class CheckedSession(Struct):
         self.heard.begin_retelling()
 
     def end_replay(self) -> None:
-        """What was retold is judged and then forgotten: rules compare live updates with live ones."""
+        """Forget the replay, which the rules have judged by now: they compare live updates only with live ones."""
         self.replay = None
         self.heard.end_retelling(failed=True)
 
 
 class PlanUpdate(Struct, frozen=True):
-    """One update about plans, and what was known when it came. `live` is False for history that is retold."""
+    """One update about plans, with the state of things when it came. `live` is False during a replay."""
 
     update: Update
     facts: "Facts"
@@ -86,15 +86,23 @@ class PlanUpdate(Struct, frozen=True):
 
 
 class TurnEnd(Struct, frozen=True):
-    """A turn is over."""
+    """The end of a turn."""
 
     session: CheckedSession
     turn: Turn
     stop_reason: str | None
 
 
+class ReplayEnd(Struct, frozen=True):
+    """The end of a replay, at the line that answers the request for it."""
+
+    session: CheckedSession
+    replay: Replay
+    line: int
+
+
 class Facts:
-    """One connection. `dialect` is None until it is known what the client said of itself."""
+    """One connection. `dialect` is None until the agent answers `initialize`, unless the caller assumes one."""
 
     def __init__(self, dialect: Dialect | None) -> None:
         self.dialect = dialect
@@ -114,7 +122,7 @@ class Facts:
         return session
 
     def take(self, update: Update, line: int) -> PlanUpdate:
-        """Follow the plan that an update is about."""
+        """Take in an update and follow its plan."""
         self.updates += 1
         session = self.session(update.session or "")
         session.first_line = session.first_line or line
@@ -148,7 +156,10 @@ def _retell(facts: Facts, update: Update, session: CheckedSession, replay: Repla
 def _compare(
     history: PlanHistory, before: PlanState | None, after: PlanState | None, line: int, turn: int
 ) -> tuple[tuple[Step, int], ...]:
-    """Remember which steps left and which came back; these are returned, with the lines at which they had left."""
+    """Note which steps left the list. Returns those that came back, with the lines at which they had left.
+
+    Entries may come and go (R5), so only a list that loses at least half of its unfinished steps counts as incomplete.
+    """
     if turn != history.turn:
         history.turn, history.left = turn, {}
     plan = as_list(after.plan) if after is not None else None
