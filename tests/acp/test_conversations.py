@@ -1,4 +1,4 @@
-"""Traffic as real agents send it: what is made of each conversation."""
+"""Recorded conversations with real agents: the plans that planwire reads from each."""
 
 import json
 from collections.abc import Iterator
@@ -66,7 +66,7 @@ def test_the_board_makes_of_it_what_it_is(name: str, senders: str) -> None:
 @pytest.mark.parametrize("dialect", DIALECTS.values(), ids=DIALECTS)
 @pytest.mark.parametrize("name", NAMES)
 def test_translated_it_ends_in_the_same_steps(name: str, dialect: Dialect) -> None:
-    """What a client of any dialect is sent leads to the steps that the agent meant."""
+    """Lines for a client of any dialect lead to the steps that the agent meant."""
     translator = Translator(dialect)
     original, translated = Board(), Board()
     for each in recorded(name):

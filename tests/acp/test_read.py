@@ -179,7 +179,7 @@ def test_an_empty_text_without_streamed_text_is_an_empty_text() -> None:
     ],
 )
 def test_one_bad_entry_costs_neither_itself_nor_the_others(bad: Any, kept: Entry, code: str) -> None:
-    """R6: what is required and missing is reported."""
+    """R6: a report names each required field that is missing."""
     reading = read(plan(entry("a"), bad, entry("b")))
     first, mended, last = only_update(reading).body.entries  # type: ignore[union-attr]
     assert (first.content, last.content) == ("a", "b")
@@ -212,7 +212,7 @@ def test_entries_that_are_no_list_leave_the_plan_as_it_was(entries: Any) -> None
     ],
 )
 def test_a_known_update_with_nothing_usable_is_reported_and_changes_nothing(update: dict[str, Any], code: str) -> None:
-    """R22: it is not an unknown kind."""
+    """R22: a known type with bad content is not an unknown type."""
     reading = read(line(update))
     assert only_update(reading).body is None
     assert [report.code for report in reading.reports] == [code]

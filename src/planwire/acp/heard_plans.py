@@ -20,6 +20,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from planwire.acp.messages import Body, Extension, Removal
+from planwire.model.kinds import prose_of
 from planwire.model.plan import Fields, MarkdownPlan, Plan, PlanId
 
 __all__ = ["MAX_PLANS", "Heard", "HeardPlans", "TooMany"]
@@ -111,7 +112,8 @@ def _heard(body: Plan | Extension | Removal, before: Plan | None, beside: Fields
     return Heard(body.id, plan, before, beside)
 
 
-def _extended(extension: Extension, before: Plan | None) -> MarkdownPlan:
-    if isinstance(before, MarkdownPlan):
-        return replace(before, content=before.content + extension.text)
-    return MarkdownPlan(extension.id, extension.text)
+def _extended(extension: Extension, before: Plan | None) -> Plan:
+    text = prose_of(before)
+    if before is None or text is None:
+        return MarkdownPlan(extension.id, extension.text)
+    return replace(before, content=text + extension.text)

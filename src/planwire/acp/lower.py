@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from planwire.acp.dialects import MAIN, V1
 from planwire.acp.write import fitted, update_fields
 from planwire.model import markdown
-from planwire.model.kinds import drafts_of, is_prose, prose_of, text_of, title_of
+from planwire.model.kinds import drafts_of, entries_of, is_prose, prose_of, text_of, title_of
 from planwire.model.plan import MEDIUM, Entry, Fields, ItemsPlan, Plan, PlanId
 from planwire.model.statuses import DEFAULT_STATUS
 
@@ -87,10 +87,10 @@ class Fallback:
 
     def _list(self, plan: Plan | None = None) -> Fields:
         self._shown = self.entries()
-        merged = ItemsPlan(None, tuple(self._shown))
-        if isinstance(plan, ItemsPlan) and len(self._plans) == 1:
-            merged = replace(merged, meta=plan.meta, extra=plan.extra)
-        return update_fields(merged, V1)
+        entries = tuple(self._shown)
+        if plan is not None and entries_of(plan) is not None and len(self._plans) == 1:
+            return update_fields(replace(plan, id=None, entries=entries), V1)
+        return update_fields(ItemsPlan(None, entries), V1)
 
     def _say_what_is_new(self, plan: Plan) -> list[Fields]:
         told = self._told.get(plan.id, _SaidText())
@@ -119,8 +119,9 @@ def _message_id(plan_id: PlanId, number: int) -> str:
 
 
 def _steps(plan: Plan) -> tuple[Entry, ...]:
-    if isinstance(plan, ItemsPlan):
-        return plan.entries
+    entries = entries_of(plan)
+    if entries is not None:
+        return entries
     return tuple(Entry(draft.content, draft.priority, draft.status) for draft in drafts_of(plan))
 
 

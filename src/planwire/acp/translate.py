@@ -18,6 +18,7 @@ from planwire.acp.lower import Fallback
 from planwire.acp.messages import Envelope, Extension, Reading, Removal, Update
 from planwire.acp.read import read
 from planwire.acp.write import write, write_update
+from planwire.model.kinds import entries_of
 from planwire.model.plan import ItemsPlan, Plan, PlanId
 
 __all__ = ["Translator"]
@@ -154,7 +155,7 @@ class Translator:
             return update, (self._written(replace(unnamed, id=_SECOND_MAIN), update),) if unnamed else ()
         had_it, had = session in self._names, self._names.get(session)
         name: PlanId = None
-        if not (isinstance(body, ItemsPlan) and self.dialect.baseline):
+        if entries_of(body) is None or not self.dialect.baseline:
             name = had or (_SECOND_MAIN if MAIN in self._plans(session).plans else MAIN)
         self._names[session] = name
         first: tuple[bytes, ...] = ()
@@ -172,6 +173,4 @@ class Translator:
             spelled = self.dialect.baseline
         else:
             spelled = any(key in self.dialect.id_keys for key in update.id_keys)
-        if isinstance(update.body, ItemsPlan):
-            return spelled and all(map(self.dialect.keeps, update.body.entries))
-        return spelled
+        return spelled and all(map(self.dialect.keeps, entries_of(update.body) or ()))

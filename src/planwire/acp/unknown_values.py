@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from planwire.acp.dialects import V1, Dialect
 from planwire.acp.messages import Report, Update
-from planwire.model.plan import ItemsPlan
+from planwire.model.kinds import entries_of
 
 __all__ = ["unknown_values"]
 
@@ -13,13 +13,14 @@ def unknown_values(update: Update, dialect: Dialect) -> Iterator[Report]:
     """A report for each word in an update that readers of the dialect don't know."""
     if update.tag == "plan" and not dialect.baseline:
         yield Report("removed-update", "params.update", "version 2 has no 'plan' update any more; it is read", "R29")
-    if not isinstance(update.body, ItemsPlan):
+    entries = entries_of(update.body)
+    if entries is None:
         return
     row = V1 if update.tag == "plan" else dialect
-    if all(entry.status in row.statuses and entry.priority in (None, *row.priorities) for entry in update.body.entries):
+    if all(entry.status in row.statuses and entry.priority in (None, *row.priorities) for entry in entries):
         return
     where = "params.update.entries" if update.tag == "plan" else "params.update.plan.entries"
-    for index, entry in enumerate(update.body.entries):
+    for index, entry in enumerate(entries):
         for name, word, known in (
             ("status", entry.status, row.statuses),
             ("priority", entry.priority, row.priorities),

@@ -2,10 +2,10 @@
 
 It distrusts every line and gives up on none. Its subject is an agent that may be wrong in any way, so no line may make
 it raise or stop: it reads with the same lenient reader as the rest of planwire, decodes each part for itself, and asks
-`isinstance` before it looks into anything. And one defect must not hide the next. An author who mends the first finding
-only to meet a second one loses a day per finding in CI; so a list with a bad entry still counts as a list, an update to
-a client that never asked for it still changes the plan, and rules about time go on from the state that a reader would
-have. The price is that one mistake may show up under two rules, which costs a glance.
+`isinstance` before it looks into anything. And one defect must not hide the next. A checker that stopped
+at the first finding would cost an author one run in CI per finding; so a list with a bad entry still counts as a list,
+an update that this client never asked for still changes the plan, and rules about time go on from the state that a
+reader would have. The price is that one mistake may show up under two rules, which costs a glance.
 """
 
 from typing import Any

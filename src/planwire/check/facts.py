@@ -4,16 +4,12 @@ from msgspec import Struct, field
 
 from planwire.acp.dialects import Dialect
 from planwire.acp.heard_plans import MAX_PLANS, Heard, HeardPlans
-from planwire.acp.messages import Body, Update
-from planwire.model.plan import ItemsPlan, PlanId
+from planwire.acp.messages import Update
+from planwire.model.kinds import entries_of
+from planwire.model.plan import PlanId
 from planwire.model.steps import PlanState, Step, track
 
-__all__ = ["CheckedSession", "Facts", "PlanHistory", "PlanUpdate", "Replay", "ReplayEnd", "Turn", "TurnEnd", "as_list"]
-
-
-def as_list(body: Body) -> ItemsPlan | None:
-    """The plan if it is a list of entries, the only kind with rules about entries."""
-    return body if isinstance(body, ItemsPlan) else None
+__all__ = ["CheckedSession", "Facts", "PlanHistory", "PlanUpdate", "Replay", "ReplayEnd", "Turn", "TurnEnd"]
 
 
 class Turn(Struct):
@@ -162,10 +158,10 @@ def _compare(
     """
     if turn != history.turn:
         history.turn, history.left = turn, {}
-    plan = as_list(after.plan) if after is not None else None
-    if after is None or plan is None:
+    entries = entries_of(after.plan) if after is not None else None
+    if after is None or entries is None:
         return ()
-    history.priorities.update(entry.priority for entry in plan.entries if entry.priority is not None)
+    history.priorities.update(entry.priority for entry in entries if entry.priority is not None)
     history.has_completed |= any(step.is_done for step in after.steps)
     returned = tuple((step, history.left.pop(step.id)) for step in after.steps if step.id in history.left)
     if before is not None:

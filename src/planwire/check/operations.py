@@ -6,8 +6,9 @@ from typing import Final
 from planwire.acp.dialects import id_keys
 from planwire.acp.messages import Extension, Removal
 from planwire.acp.salvage import excerpt
-from planwire.check.facts import PlanUpdate, as_list
+from planwire.check.facts import PlanUpdate
 from planwire.check.findings import ERROR, WARNING, Breach, RuleFamily
+from planwire.model.kinds import entries_of
 from planwire.model.plan import Fields, OtherPlan
 
 __all__ = ["OPERATION_RULES"]
@@ -104,8 +105,7 @@ def _unknown_field(seen: PlanUpdate) -> Iterator[Breach]:
     if isinstance(body, (Extension, Removal, OtherPlan)) or body is None:
         return
     yield from _fields(body.extra, at_plan)
-    listed = as_list(body)
-    for index, entry in enumerate(listed.entries if listed else ()):
+    for index, entry in enumerate(entries_of(body) or ()):
         if entry.extra is not None:
             yield from _fields(entry.extra, f"{at_plan}.entries[{index}]")
 

@@ -5,8 +5,9 @@ from typing import Final
 
 from planwire.acp.salvage import excerpt
 from planwire.acp.words import STOP_END_TURN
-from planwire.check.facts import CheckedSession, PlanHistory, PlanUpdate, TurnEnd, as_list
+from planwire.check.facts import CheckedSession, PlanHistory, PlanUpdate, TurnEnd
 from planwire.check.findings import ERROR, PRACTICE, WARNING, Breach, RuleFamily
+from planwire.model.kinds import entries_of
 from planwire.model.plan import PlanId
 from planwire.model.steps import PlanState
 
@@ -66,7 +67,7 @@ def _left_out(seen: PlanUpdate) -> Iterator[Breach]:
     "send an update when an entry is begun and when it is finished, not several at the end",
 )
 def _told_late(seen: PlanUpdate) -> Iterator[Breach]:
-    if not seen.live or seen.after is None or as_list(seen.update.body) is None:
+    if not seen.live or seen.after is None or entries_of(seen.update.body) is None:
         return
     done = {step.id for step in seen.after.steps if step.is_done}
     if seen.before is None:
@@ -90,7 +91,7 @@ def _told_late(seen: PlanUpdate) -> Iterator[Breach]:
     "mark as `in_progress` only what is being worked on right now",
 )
 def _crowded(seen: PlanUpdate) -> Iterator[Breach]:
-    if seen.live and seen.after is not None and as_list(seen.update.body) is not None:
+    if seen.live and seen.after is not None and entries_of(seen.update.body) is not None:
         at_work = len(seen.after.progress.current)
         if at_work > MANY_IN_PROGRESS:
             yield Breach(_entries_at(seen), f"{at_work} entries are in progress at once")
@@ -104,10 +105,9 @@ def _crowded(seen: PlanUpdate) -> Iterator[Breach]:
     "say the task in one short line; split it, or tell the details in a message",
 )
 def _long_winded(seen: PlanUpdate) -> Iterator[Breach]:
-    plan = as_list(seen.update.body)
-    if plan is None or not seen.live:
+    if not seen.live:
         return
-    for index, entry in enumerate(plan.entries):
+    for index, entry in enumerate(entries_of(seen.update.body) or ()):
         where = f"{_entries_at(seen)}[{index}].content"
         text = entry.content.strip()
         if not text:
@@ -168,8 +168,9 @@ def _not_kept_up(ended: TurnEnd) -> Iterator[Breach]:
 def _lists_of(ended: TurnEnd) -> Iterator[tuple[PlanId, PlanHistory, PlanState]]:
     """The lists that the turn changed and did not remove."""
     for plan_id, history in ended.session.plans.items():
-        if history.turn == ended.turn.number and history.state is not None and as_list(history.state.plan):
-            yield plan_id, history, history.state
+        state = history.state
+        if history.turn == ended.turn.number and state is not None and entries_of(state.plan) is not None:
+            yield plan_id, history, state
 
 
 @END_RULES.rule(
@@ -182,7 +183,7 @@ def _lists_of(ended: TurnEnd) -> Iterator[tuple[PlanId, PlanHistory, PlanState]]
 def _unranked(session: CheckedSession) -> Iterator[Breach]:
     for plan_id, history in session.plans.items():
         state = history.state
-        if state is not None and as_list(state.plan) and len(history.priorities) == 1:
+        if state is not None and entries_of(state.plan) is not None and len(history.priorities) == 1:
             if state.memory.born >= WORTH_RANKING:
                 [priority] = history.priorities
                 message = f"all of the plan's {state.memory.born} entries had the priority {excerpt(priority)!r}"

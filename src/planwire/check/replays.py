@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Final
 
-from planwire.check.facts import ReplayEnd, as_list
+from planwire.check.facts import ReplayEnd
 from planwire.check.findings import ERROR, WARNING, Breach, RuleFamily
-from planwire.model.kinds import is_blank
+from planwire.model.kinds import entries_of, is_blank
 from planwire.model.plan import Plan
 
 __all__ = ["REPLAY_RULES"]
@@ -70,5 +70,5 @@ def _unasked_replay(ended: ReplayEnd) -> Iterator[Breach]:
 
 def _visible(plan: Plan) -> object:
     """The part of a plan that people see. Fields for programs may differ from one telling to the next."""
-    listed = as_list(plan)
-    return [(entry.content, entry.status, entry.priority) for entry in listed.entries] if listed else plan
+    entries = entries_of(plan)
+    return plan if entries is None else [(entry.content, entry.status, entry.priority) for entry in entries]

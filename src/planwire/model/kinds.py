@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from planwire.model import markdown
-from planwire.model.plan import MEDIUM, Fields, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan
+from planwire.model.plan import MEDIUM, Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan
 
 __all__ = [
     "KINDS",
@@ -19,6 +19,7 @@ __all__ = [
     "Kind",
     "content_of",
     "drafts_of",
+    "entries_of",
     "is_blank",
     "is_prose",
     "kind_of",
@@ -181,6 +182,11 @@ def content_of(plan: Plan) -> Fields:
 def text_of(plan: Plan) -> str:
     """A plan's text besides its entries: its content, its URI, or its fields as JSON."""
     return kind_of(plan).text(plan)
+
+
+def entries_of(plan: object) -> tuple[Entry, ...] | None:
+    """The entries of an items plan; None for everything else."""
+    return plan.entries if isinstance(plan, ItemsPlan) else None
 
 
 def prose_of(plan: object) -> str | None:
