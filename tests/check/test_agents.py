@@ -319,7 +319,7 @@ def test_claude_with_single_tasks_ends_its_turn_in_the_middle(tmp_path: Path) ->
 
 @pytest.mark.timeout(600)
 def test_deepagents_agrees_to_version_2_and_speaks_version_1(tmp_path: Path) -> None:
-    """R29, R30. The one warning: three entries complete at once, which is late (R2)."""
+    """R29, R30. Completing three entries in one update is late (R2)."""
     script = [write_todos(*statuses) for statuses in (ALL_STEPS[0], ALL_STEPS[1], ALL_STEPS[4])]
     with ScriptedModel([*script, say("Ok.")]) as model:
         code, found, _ = judged(deepagents(model.url, tmp_path), "--capability", "v2")
