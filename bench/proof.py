@@ -64,7 +64,7 @@ def _prove_read(name: str, reading: planwire.Reading, params: dict[str, Any], pl
     around = {key: value for key, value in params.items() if key not in ("sessionId", "update")}
     prove(update.session, params["sessionId"], f"planwire reading the session of {name}")
     prove((body.meta or {}, body.extra or {}), (plan.get("_meta", {}), siblings), f"planwire keeping fields of {name}")
-    prove(update.around.params or {}, around, f"planwire keeping fields around {name}")
+    prove(update.envelope.params or {}, around, f"planwire keeping fields around {name}")
 
 
 def prove_encoded(name: str, line: bytes) -> None:

@@ -23,7 +23,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from planwire.acp import Dialect, Removal, Surroundings, Update
+from planwire.acp import Dialect, Envelope, Removal, Update
 from planwire.model.plan import Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan
 
 settings.register_profile(
@@ -180,26 +180,26 @@ def updates_for(dialect: Dialect) -> SearchStrategy[Update]:
 
 
 def _updates(
-    sort: str,
+    tag: str,
     bodies: SearchStrategy[Any],
     id_keys: tuple[str, ...],
     beside: SearchStrategy[Fields | None],
 ) -> list[SearchStrategy[Update]]:
-    around = st.builds(
-        Surroundings,
+    envelope = st.builds(
+        Envelope,
         beside,
         fields_beside("sessionId", "update"),
         fields_beside("jsonrpc", "method", "params"),
     )
-    in_message = st.builds(Update, sessions | texts, st.just(sort), bodies, st.just(id_keys), around)
-    bare = st.builds(Surroundings, beside, bare=st.just(True))
-    on_its_own = st.builds(Update, st.none(), st.just(sort), bodies, st.just(id_keys), bare)
+    in_message = st.builds(Update, sessions | texts, st.just(tag), bodies, st.just(id_keys), envelope)
+    bare = st.builds(Envelope, beside, bare=st.just(True))
+    on_its_own = st.builds(Update, st.none(), st.just(tag), bodies, st.just(id_keys), bare)
     return [in_message, in_message, on_its_own.filter(_looks_like_no_message)]
 
 
 def _looks_like_no_message(update: Update) -> bool:
     extra = update.body.extra if isinstance(update.body, ItemsPlan) else None
-    return "method" not in {**(extra or {}), **(update.around.update or {})}
+    return "method" not in {**(extra or {}), **(update.envelope.update or {})}
 
 
 # Nearly plans: the right keys, the wrong things in them

@@ -196,7 +196,7 @@ def test_a_translator_survives_every_sequence_of_lines(dialect: Dialect, lines: 
         for sent in translator.translate(line, sender):
             assert isinstance(sent, bytes)
             if not dialect.operations:
-                assert all(update.sort == "plan" for update in read(sent).updates)
+                assert all(update.tag == "plan" for update in read(sent).updates)
 
 
 @every_dialect

@@ -1,4 +1,4 @@
-"""Traffic as real agents send it: what is made of each conversation."""
+"""Recorded conversations with real agents: the plans that planwire reads from each."""
 
 import json
 from collections.abc import Iterator
@@ -66,7 +66,7 @@ def test_the_board_makes_of_it_what_it_is(name: str, senders: str) -> None:
 @pytest.mark.parametrize("dialect", DIALECTS.values(), ids=DIALECTS)
 @pytest.mark.parametrize("name", NAMES)
 def test_translated_it_ends_in_the_same_steps(name: str, dialect: Dialect) -> None:
-    """What a client of any dialect is sent leads to the steps that the agent meant."""
+    """Lines for a client of any dialect lead to the steps that the agent meant."""
     translator = Translator(dialect)
     original, translated = Board(), Board()
     for each in recorded(name):
@@ -97,7 +97,7 @@ def test_an_agents_own_v1_lines_reach_a_v1_client_byte_for_byte(name: str) -> No
     """Unless a proposal has to stand in for an emptied list."""
     translator = Translator(V1)
     for each in recorded(name):
-        if each.sender == "agent" and all(update.sort == "plan" for update in read(each.line).updates):
+        if each.sender == "agent" and all(update.tag == "plan" for update in read(each.line).updates):
             out = translator.translate(each.line, each.sender)
             if out != (each.line,):
                 assert "mixed" in name

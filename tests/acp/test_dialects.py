@@ -1,4 +1,4 @@
-"""Which dialect a client is spoken to."""
+"""The dialect for each client, and what a new dialect takes."""
 
 from typing import Any
 
@@ -79,7 +79,7 @@ def test_an_unknown_dialect_is_refused_with_those_that_are_known() -> None:
 
 @pytest.fixture
 def v3(monkeypatch: pytest.MonkeyPatch) -> Dialect:
-    """A dialect that planwire has never heard of, added as anyone would add it: by a row."""
+    """A new dialect, added the way an author would: as a row."""
     row = replace(V2, name="v3", version=3, option="v3", id_keys=("plan_id",), statuses=V2.statuses | {"blocked"})
     monkeypatch.setitem(DIALECTS, row.name, row)
     return row

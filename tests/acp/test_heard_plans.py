@@ -1,4 +1,4 @@
-"""Plans as they are heard: whole, in pieces, retold, and never without bound."""
+"""Plans as the wire tells them: whole, in pieces, retold, and within a limit."""
 
 from collections.abc import Callable
 

@@ -126,9 +126,9 @@ def test_meta_and_siblings_are_kept_at_every_level() -> None:
     assert update.body == ItemsPlan(
         "p", (Entry("a", "medium", "pending", {"e": 1}, {"effort": 3}),), {"p": 1}, {"title": "T"}
     )
-    assert update.around.update == {"_meta": {"u": 1}, "when": "now"}
-    assert update.around.params == {"_meta": {"q": 1}, "more": []}
-    assert update.around.message == {"timestamp": 7}
+    assert update.envelope.update == {"_meta": {"u": 1}, "when": "now"}
+    assert update.envelope.params == {"_meta": {"q": 1}, "more": []}
+    assert update.envelope.message == {"timestamp": 7}
 
 
 def test_an_entry_may_have_a_field_called_extra() -> None:
@@ -140,14 +140,14 @@ def test_an_entry_may_have_a_field_called_extra() -> None:
 def test_a_bare_update_is_read_as_specifications_print_it() -> None:
     update = only_update(read({"sessionUpdate": "plan", "entries": [entry("a")]}))
     assert update.session is None
-    assert update.around.bare
+    assert update.envelope.bare
 
 
 def test_streamed_text_extends_a_plan() -> None:
     """JetBrains AIR: an empty content with the new text in `_meta`."""
     update = only_update(read(streamed("p", "more")))
     assert update.body == Extension("p", "more")
-    assert update.around.update == {"_meta": {"jetbrains": {"air": {"version": 1}}}}
+    assert update.envelope.update == {"_meta": {"jetbrains": {"air": {"version": 1}}}}
 
 
 def test_an_empty_text_without_streamed_text_is_an_empty_text() -> None:
@@ -179,7 +179,7 @@ def test_an_empty_text_without_streamed_text_is_an_empty_text() -> None:
     ],
 )
 def test_one_bad_entry_costs_neither_itself_nor_the_others(bad: Any, kept: Entry, code: str) -> None:
-    """R6: what is required and missing is reported."""
+    """R6: a report names each required field that is missing."""
     reading = read(plan(entry("a"), bad, entry("b")))
     first, mended, last = only_update(reading).body.entries  # type: ignore[union-attr]
     assert (first.content, last.content) == ("a", "b")
@@ -212,7 +212,7 @@ def test_entries_that_are_no_list_leave_the_plan_as_it_was(entries: Any) -> None
     ],
 )
 def test_a_known_update_with_nothing_usable_is_reported_and_changes_nothing(update: dict[str, Any], code: str) -> None:
-    """R22: it is not an unknown kind."""
+    """R22: a known type with bad content is not an unknown type."""
     reading = read(line(update))
     assert only_update(reading).body is None
     assert [report.code for report in reading.reports] == [code]
@@ -268,7 +268,7 @@ def test_a_line_in_a_batch_is_read_like_one_of_its_own() -> None:
     """R36."""
     batch = b"[" + b",".join([plan(entry("a")), b'{"id":1,"result":{}}', items("p", "b"), b"5"]) + b"]"
     reading = read(batch)
-    assert [update.sort for update in reading.updates] == ["plan", "plan_update"]
+    assert [update.tag for update in reading.updates] == ["plan", "plan_update"]
     assert [message.id for message in reading.messages] == [1]
     assert codes(reading) == [("entry-not-an-object", "[2].params.update.plan.entries[0]"), ("not-a-message", "[3]")]
 
@@ -339,7 +339,7 @@ def test_entries_over_the_limit_are_reported_and_the_others_kept() -> None:
 
 
 @pytest.mark.parametrize("levels", [MAX_NESTING + 1, 600])
-def test_foreign_fields_that_are_nested_too_deeply_are_left_out(levels: int) -> None:
+def test_unknown_fields_that_are_nested_too_deeply_are_left_out(levels: int) -> None:
     deep = nested(levels)
     sent = line(
         {"sessionUpdate": "plan", "entries": [entry("a", _meta={"d": deep}), entry("b", x=deep)], "y": deep}, _meta=deep
@@ -350,7 +350,7 @@ def test_foreign_fields_that_are_nested_too_deeply_are_left_out(levels: int) -> 
     assert [report.code for report in reading.reports] == ["too-deep"] * 4
 
 
-def test_foreign_fields_within_the_limit_are_kept() -> None:
+def test_unknown_fields_within_the_limit_are_kept() -> None:
     deep = nested(MAX_NESTING - 1)
     assert only_update(read(plan(entry("a", _meta={"d": deep})))).body == ItemsPlan(
         None, (Entry("a", "medium", "pending", {"d": deep}),)

@@ -1,8 +1,8 @@
 """planwire beside the official Python SDK (PyPI `agent-client-protocol` 0.12.1), line by line.
 
-Whatever the SDK understands of plans, planwire understands in the same way. Where the SDK drops an entry or rejects
-a notification, planwire keeps what there is and says what was wrong. The cases at the end hold what the SDK does
-today, so that a newer one that does better is noticed.
+planwire understands everything that the SDK understands of plans, in the same way. Where the SDK drops an entry or
+rejects a notification, planwire keeps the usable parts and reports the rest. The cases at the end pin down what the SDK
+does today, so that they fail when a newer one does better.
 """
 
 import json
@@ -30,7 +30,7 @@ from tests import strategies as some
 
 
 def by_the_sdk(message: Fields) -> SessionNotification | None:
-    """What the SDK makes of a notification; None if it rejects it."""
+    """The SDK's reading of a notification; None if the SDK rejects it."""
     try:
         return SessionNotification.model_validate(message.get("params"))
     except ValidationError:
@@ -66,7 +66,7 @@ def test_what_the_sdk_understands_means_the_same_to_planwire(message: Fields) ->
         return
     (update,) = read(some.compact(message), V1).updates
     assert update.session == notification.session_id
-    assert object_or_none((update.around.params or {}).get("_meta")) == notification.field_meta
+    assert object_or_none((update.envelope.params or {}).get("_meta")) == notification.field_meta
     match notification.update:
         case AgentPlanUpdate() as by_sdk:
             assert isinstance(update.body, ItemsPlan)
@@ -75,10 +75,10 @@ def test_what_the_sdk_understands_means_the_same_to_planwire(message: Fields) ->
             assert_keeps_entries(update.body, by_sdk.entries)
         case AgentPlanContentUpdate() as by_sdk:
             assert_same_plan(update.body, by_sdk.plan)
-            assert object_or_none((update.around.update or {}).get("_meta")) == by_sdk.field_meta
+            assert object_or_none((update.envelope.update or {}).get("_meta")) == by_sdk.field_meta
         case AgentPlanRemovedUpdate() as by_sdk:
             assert update.body == Removal(by_sdk.plan_id)
-            assert object_or_none((update.around.update or {}).get("_meta")) == by_sdk.field_meta
+            assert object_or_none((update.envelope.update or {}).get("_meta")) == by_sdk.field_meta
 
 
 def object_or_none(meta: Any) -> Fields | None:
@@ -193,7 +193,7 @@ def items_of(entries: Any) -> Fields:
     ids=str,
 )
 def test_an_entry_that_the_sdk_drops_in_silence(around: Any, bad: Any, kept: Entry | None, code: str) -> None:
-    """R6, R7. The entry after it shows that only the bad one is lost to the SDK, and none to planwire."""
+    """R6, R7. The good entry after it shows that the SDK drops only the bad one, and planwire none."""
     notification, reading = sdk_and_planwire(around([bad, GOOD]))
     assert notification is not None
     assert [each.content for each in entries_of(notification)] == ["good"]
@@ -264,7 +264,7 @@ def test_a_meta_that_is_no_object_is_lost_to_the_sdk_and_kept_by_planwire(meta: 
     ids=["items", "markdown", "file"],
 )
 def test_the_older_spelling_of_the_id_is_rejected_by_the_sdk_and_read_by_planwire(plan: Fields, body: Plan) -> None:
-    """R11: the key was renamed, the capability was not."""
+    """R11: the draft renamed the key but not the capability."""
     newer, reading = sdk_and_planwire({"sessionUpdate": "plan_update", "plan": {**plan, "planId": "p"}})
     assert newer is not None
     assert reading.updates[0].body == body

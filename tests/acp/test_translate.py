@@ -10,7 +10,7 @@ from tests.wire import answer, entry, items, line, plan, removed, request, strea
 
 
 def said(translator: Translator, *lines: bytes) -> list[dict[str, Any]]:
-    """The updates that a client is sent for the lines."""
+    """The updates that a client gets for the lines."""
     return [update_of(out) for each in lines for out in translator.translate(each)]
 
 

@@ -98,7 +98,7 @@ def test_the_plan_without_an_id_is_called_main_in_v2() -> None:
     ],
 )
 def test_values_are_made_to_fit_closed_sets(dialect: Dialect, given: Entry, written: tuple[Any, ...]) -> None:
-    """R7, R28: a reader drops an entry with a value that it does not know, so none is sent."""
+    """R7, R28: readers drop an entry with a word that they don't know, so the writer sends none."""
     [value] = sent(Update("s", "plan", ItemsPlan(None, (given,))), dialect)["entries"]
     content, priority, status, words = written
     expected = {"content": content, "priority": priority, "status": status}
@@ -117,7 +117,7 @@ def test_a_missing_priority_is_filled_in_where_values_are_open_too() -> None:
     assert sent(update, V2)["plan"]["entries"] == [entry("a", "_x")]
 
 
-def test_known_fields_win_over_foreign_ones_of_the_same_name() -> None:
+def test_known_fields_win_over_unknown_ones_of_the_same_name() -> None:
     update = Update("s", "plan_update", OtherPlan("p", "_tree", {"type": "x", "planId": "q", "n": 1}))
     assert sent(update, V2)["plan"] == {"type": "_tree", "planId": "p", "n": 1}
 
@@ -126,7 +126,7 @@ def test_known_fields_win_over_foreign_ones_of_the_same_name() -> None:
     "body", [ItemsPlan("p", ()), MarkdownPlan(None, "x"), FilePlan("p", "u"), OtherPlan("p", "_t", {}), Removal("p")]
 )
 def test_v1_refuses_what_it_has_no_form_for(body: Any) -> None:
-    """R8: the fallback is another matter."""
+    """R8: lowering is the job of `Fallback`."""
     with pytest.raises(CannotCarry, match="v1 has no"):
         write(Update("s", "plan_update", body), V1)
 

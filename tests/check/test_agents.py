@@ -56,7 +56,7 @@ END_OF_TURN = 'say({"jsonrpc": "2.0", "id": prompt, "result": {"stopReason": "en
 
 
 def toy(*sent: bytes, end: str = END_OF_TURN, version: int = 1) -> list[str]:
-    """An agent that sends this in its turn, and ends it when its own requests are answered."""
+    """An agent that sends this in its turn, and ends the turn once it has the answers to its own requests."""
     code = AGENT.replace("SENT", repr([each.decode() for each in sent])).replace("VERSION", str(version))
     return [sys.executable, "-c", code.replace("END", end)]
 
@@ -69,7 +69,7 @@ def check(
 
 
 def verdict(command: list[str], *options: str, **more: Any) -> tuple[int, list[tuple[str, str]], Any]:
-    """The exit code, the rules that were broken, and all that was printed."""
+    """The exit code, the broken rules, and all output."""
     result = check(command, "--json", *options, **more)
     value = json.loads(result.stdout)
     return result.returncode, [(each["rule"], each["code"]) for each in value["findings"]], value
@@ -292,7 +292,7 @@ UNRANKED = ("practice", "unranked")
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("capability", ["draft", "v2"])
 def test_claude_keeps_the_rules_in_every_dialect(capability: str, tmp_path: Path) -> None:
-    """R8, R14, R16: and its priorities say nothing."""
+    """R8, R14, R16. The one warning: all of its priorities are the same."""
     lists = [todo_write(*statuses) for statuses in ALL_STEPS]
     with ScriptedModel([enter_plan_mode(), exit_plan_mode(), *lists, say("Done.")]) as model:
         code, found, value = judged(claude(model.url, tmp_path), "--capability", capability)
@@ -319,7 +319,7 @@ def test_claude_with_single_tasks_ends_its_turn_in_the_middle(tmp_path: Path) ->
 
 @pytest.mark.timeout(600)
 def test_deepagents_agrees_to_version_2_and_speaks_version_1(tmp_path: Path) -> None:
-    """R29, R30; and three entries that are done at once were told late (R2)."""
+    """R29, R30. Completing three entries in one update is late (R2)."""
     script = [write_todos(*statuses) for statuses in (ALL_STEPS[0], ALL_STEPS[1], ALL_STEPS[4])]
     with ScriptedModel([*script, say("Ok.")]) as model:
         code, found, _ = judged(deepagents(model.url, tmp_path), "--capability", "v2")

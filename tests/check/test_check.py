@@ -1,4 +1,4 @@
-"""`planwire check`, its judgement: every rule with traffic that keeps it and traffic that breaks it."""
+"""The rules of `planwire check`: for each, traffic that keeps it and traffic that breaks it."""
 
 import json
 from pathlib import Path
@@ -322,7 +322,7 @@ def test_what_is_no_object_is_no_capability(word: Any) -> None:
 
 
 def test_the_answered_version_decides() -> None:
-    """R30: an agent of version 1 that is asked for 2 answers 1, and goes by what the client said, which is nothing."""
+    """R30: an agent of version 1 answers a client of version 2 with 1, and the client announced nothing for 1."""
     said = [client(request("initialize", 1, **V2)), *agent(answer(1, {"protocolVersion": 1}), items("p", *LIVELY))]
     assert ("R8", "unasked-operation") in found(judged(said))
 
@@ -369,7 +369,7 @@ def test_fields_of_ones_own_belong_into_meta() -> None:
 
 
 def test_only_a_plan_that_there_is_can_be_removed() -> None:
-    """R13. A plan may be older than the recording: then nobody can tell."""
+    """R13. The plan may be older than the recording, and then there is no telling."""
     verdict = talk(items("p", *LIVELY), removed("p"), removed("p"), hello=DRAFT)
     assert found(verdict) == [("R13", "unknown-removal")]
     assert verdict.findings[0].level == WARNING
@@ -379,7 +379,7 @@ def test_only_a_plan_that_there_is_can_be_removed() -> None:
 
 
 def test_text_comes_in_pieces_only_to_who_asked_for_it() -> None:
-    """R12: what is sent replaces the plan."""
+    """R12: each update replaces the plan."""
     assert found(talk(streamed("p", "more"), hello=V2)) == [("R12", "text-in-meta")]
     asks = {"protocolVersion": 2, "capabilities": {"_meta": {"jetbrains": {"air": {"planContentDelta": True}}}}}
     assert found(talk(streamed("p", "more"), hello=asks)) == []
@@ -395,10 +395,10 @@ def test_updates_of_a_cancelled_turn_come_before_its_answer() -> None:
     assert found(judged([*cancelled, *turn(plan(entry("a", "completed")), number=4)])) == []
 
 
-@pytest.mark.parametrize("sort", ["compaction_update", "compaction_summary_chunk"])
-def test_compactions_are_told_to_who_asked_for_them(sort: str) -> None:
+@pytest.mark.parametrize("tag", ["compaction_update", "compaction_summary_chunk"])
+def test_compactions_are_told_to_who_asked_for_them(tag: str) -> None:
     """R51."""
-    sent = line({"sessionUpdate": sort, "compactionId": "c"})
+    sent = line({"sessionUpdate": tag, "compactionId": "c"})
     asks = {"protocolVersion": 1, "clientCapabilities": {"session": {"compaction": {}}}}
     assert found(talk(sent)) == [("R51", "unasked-compaction")]
     assert found(talk(sent, hello=asks)) == []
@@ -412,7 +412,7 @@ def test_an_agent_speaks_the_version_that_it_answers() -> None:
 
 
 def test_plans_belong_to_a_session_that_the_client_knows() -> None:
-    """R53: a child session is told of first."""
+    """R53: the agent announces a child session first."""
     stray = plan(entry("a"), session="other")
     told = line({"sessionUpdate": "subagent_update", "sessionId": "other"})
     assert found(talk(stray)) == [("R53", "unknown-session")]
@@ -458,7 +458,7 @@ def test_several_entries_that_are_done_at_once_were_told_late() -> None:
 
 
 def test_a_history_that_is_retold_is_not_told_late() -> None:
-    """R37: it may say no more than how it ended."""
+    """R37: a replay may consist of the final state alone."""
     done = plan(*(entry(each["content"], "completed", each["priority"]) for each in LIVELY))
     loaded = [client(request("session/load", 5, sessionId="s1")), *agent(plan(*LIVELY), done, answer(5))]
     assert found(judged([*greeting(NONE), *loaded])) == []
@@ -497,7 +497,7 @@ def test_what_is_finished_is_said_before_the_turn_ends() -> None:
 
 
 def test_finished_entries_stay_on_the_list() -> None:
-    """R3: else nobody sees that they were done."""
+    """R3: otherwise people never see that the agent finished them."""
     a, b, c = ("a", "high"), ("b", "medium"), ("c", "low")
 
     def left(*rest: tuple[str, str]) -> bytes:

@@ -8,7 +8,7 @@ from msgspec import Raw
 __all__ = ["BYTE_ORDER_MARK", "UNREADABLE", "is_batch", "split_batch"]
 
 BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
-#: What a decoder raises for a line that is not JSON.
+#: Every error a decoder raises for a line that is not JSON.
 UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 _decode_batch = msgspec.json.Decoder(list[Raw]).decode
@@ -19,9 +19,9 @@ def is_batch(line: bytes) -> bool:
 
 
 def split_batch(line: bytes) -> list[bytes]:
-    """The messages of a batch as they stand on the line; none if the line is no batch.
+    """The messages of a batch, each with its own bytes; none if the line is no batch.
 
-    If one of them is not quite JSON, all are written anew, and the reader mends that one.
+    If one message is not quite JSON, all of them come re-encoded, and the reader mends the bad one.
     """
     if not is_batch(line):
         return []

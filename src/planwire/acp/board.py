@@ -1,10 +1,10 @@
-"""The client's side: lines in, plans and changes out.
+"""The client's side of a connection: lines in, plans and changes out.
 
     board = Board()
     change = board.apply(line)
 
-A board follows one connection. It keeps every session's plans by id, replaced whole by each update (R4, R12, R17),
-tells what changed, and remembers the states that each session went through. It never raises on wire input.
+A board keeps every session's plans by id and replaces a plan whole with each update (R4, R12, R17). It tells what
+changed and remembers the states each session went through. It never raises on wire input.
 """
 
 from collections import deque
@@ -29,7 +29,7 @@ __all__ = ["Board", "Change", "Moment", "PlanChange", "SessionBoard"]
 
 
 class PlanChange(Struct, frozen=True):
-    """What became of one plan: `before` is None if it is new, `after` is None if it is gone."""
+    """One plan before and after a line: `before` is None for a new plan, `after` is None for a removed one."""
 
     id: PlanId
     before: PlanState | None
@@ -38,7 +38,7 @@ class PlanChange(Struct, frozen=True):
 
 
 class Change(Struct, frozen=True):
-    """What a line did to the board. It is false if no plan changed; reports come either way."""
+    """The effect of one line on the board. False if no plan changed; reports come either way."""
 
     session: str | None = None
     plans: tuple[PlanChange, ...] = ()
@@ -49,7 +49,7 @@ class Change(Struct, frozen=True):
 
 
 class Moment(Struct, frozen=True):
-    """A session's plans after a change, the change itself, and when it was, if `apply` was told."""
+    """A session's plans after a change, the change itself, and its time if `apply` got one."""
 
     plans: Mapping[PlanId, PlanState]
     change: Change
@@ -59,8 +59,8 @@ class Moment(Struct, frozen=True):
 class SessionBoard:
     """One session on the board.
 
-    `updates` counts the lines about plans, `states` the distinct states that these led to; `history` holds the newest
-    of them. History that is retold counts as one state, and only if it is news.
+    `updates` counts the lines about plans, `states` the distinct states they led to; `history` holds the newest of
+    these. A replay adds one state, and only if it ends differently from what the board already shows.
     """
 
     def __init__(self, session_id: str, keep: int | None) -> None:
@@ -80,12 +80,12 @@ class SessionBoard:
         self._heard.begin_retelling()
 
     def end_retelling(self, *, failed: bool, at: float | None) -> Change:
-        """Set what the replay ended with, unless it failed. Plans that it did not mention stay."""
+        """Adopt the final state of a replay, or discard it on failure. Plans absent from the replay stay."""
         return self._take(self._heard.end_retelling(failed=failed), at)
 
     def apply(self, update: Update, at: float | None) -> Change:
         self.updates += 1
-        heard = self._heard.hear(update.body, update.around.update)
+        heard = self._heard.hear(update.body, update.envelope.update)
         if heard is None:
             return Change(self.id)
         change = self._take([heard], at)
@@ -131,7 +131,7 @@ class SessionBoard:
 
 
 class Board:
-    """Every session of one connection. `keep` bounds each session's history; None keeps all of it."""
+    """Every session of one connection. `keep` limits each session's history; None keeps all of it."""
 
     def __init__(self, keep: int | None = 1_000) -> None:
         self._keep = keep
@@ -140,32 +140,31 @@ class Board:
 
     @property
     def sessions(self) -> Mapping[str, SessionBoard]:
-        """The sessions by id, in the order in which they had their first plan. Updates without a session are in ""."""
+        """The sessions by id, in the order of their first plans. "" holds the updates that name no session."""
         return MappingProxyType(self._sessions)
 
     @property
     def dialect(self) -> Dialect | None:
-        """What the agent may send this client, once `initialize` was answered."""
+        """The dialect the agent may use for this client; None until it answers `initialize`."""
         return self._conversation.dialect
 
     def apply(self, line: Any, sender: str | None = None, at: float | None = None) -> Change:
         """Take in one line of the connection, from either side.
 
-        `line` is its text or its JSON value, `sender` is "client" or "agent" (told from the line if not given), `at` a
-        time to remember with the change. What a batch changes is one change only if it is all in one session.
+        `line` is its text or its JSON value. `sender` is "client" or "agent"; without it, the line itself decides.
+        `at` is a time to remember with the change. A batch yields one change, under the first session it changed.
         """
         reading = read(line, self._conversation.dialect or V1)
         if not reading.messages and len(reading.updates) == 1:  # the common case
             change = self._update(reading.updates[0], at)
-            reports = (*reading.reports, *change.reports) if reading.reports else change.reports
-            return replace(change, reports=reports) if reading.reports else change
+            return replace(change, reports=(*reading.reports, *change.reports)) if reading.reports else change
         changes = [self._update(update, at) for update in reading.updates]
         for message in reading.messages:
             changes += self._hear(self._conversation.hear(message, sender), at)
         return _together(changes, reading.reports)
 
     def close(self, at: float | None = None) -> Change:
-        """The input is at its end: a history that was being retold counts as told."""
+        """End of input: adopt every replay as far as it got."""
         return _together([session.end_retelling(failed=False, at=at) for session in self._sessions.values()])
 
     def _update(self, update: Update, at: float | None) -> Change:

@@ -1,6 +1,7 @@
-"""Who said what on one connection: senders, answers, the dialect in force, and when history is being retold.
+"""One connection's context: who sent a message, which dialect is in force, and when an agent retells history.
 
-The parts of ACP around the plan messages that decide what these mean. Sans-IO: messages in, what they mean out.
+Plan messages mean nothing without it: the same `plan` is news during a turn and history during `session/load`.
+Sans-IO: messages in, their meanings out.
 """
 
 from typing import Any, Final, TypeAlias
@@ -8,40 +9,54 @@ from typing import Any, Final, TypeAlias
 import msgspec
 from msgspec import UNSET, Raw, Struct
 
+from planwire.acp.batches import UNREADABLE
 from planwire.acp.dialects import Dialect, negotiate
 from planwire.acp.messages import Message
 from planwire.acp.requests import Requests
 
-__all__ = ["AGENT", "CLIENT", "Conversation", "Initialized", "Meaning", "Prompted", "Request", "Retelling", "Retold"]
+__all__ = [
+    "AGENT",
+    "CLIENT",
+    "Conversation",
+    "Initialized",
+    "Meaning",
+    "Prompted",
+    "Request",
+    "Retelling",
+    "Retold",
+    "value_of",
+]
 
 CLIENT: Final = "client"
 AGENT: Final = "agent"
 
+#: The side that hears what one side says.
 _OTHER_SIDE = {CLIENT: AGENT, AGENT: CLIENT}
+#: How the methods begin that only an agent calls. Clients call all others.
 _AGENT_METHODS = ("session/update", "session/request_permission", "fs/", "terminal/", "elicitation/")
 
 
 class Initialized(Struct, frozen=True):
-    """The versions and capabilities are settled."""
+    """The agent answered `initialize`: version and capabilities stand."""
 
     dialect: Dialect
 
 
 class Retelling(Struct, frozen=True):
-    """From here on the session's updates are history retold (R37, R39)."""
+    """The client asked for a replay: until its answer, the session's updates are history (R37, R39)."""
 
     session: str
 
 
 class Retold(Struct, frozen=True):
-    """The history is told; or it could not be told, and what was said of it does not count."""
+    """The replay is over. If it `failed`, nothing of it counts."""
 
     session: str
     failed: bool
 
 
 class Prompted(Struct, frozen=True):
-    """The client asked for something new."""
+    """The client sent a prompt: a new turn begins."""
 
     session: str
 
@@ -50,7 +65,7 @@ Meaning: TypeAlias = Initialized | Retelling | Retold | Prompted | None
 
 
 class Request(Struct, frozen=True):
-    """What is remembered of a request until its answer comes."""
+    """A request without an answer yet, as much of it as the answer will need."""
 
     method: str
     params: Any = None
@@ -59,7 +74,7 @@ class Request(Struct, frozen=True):
 class Conversation:
     """One connection between a client and an agent.
 
-    `dialect` is what the agent may send this client, and None until `initialize` is answered.
+    `dialect` is the one the agent may use for this client; None until it answers `initialize`.
     """
 
     def __init__(self) -> None:
@@ -67,12 +82,12 @@ class Conversation:
         self._unanswered = Requests[Request]()
 
     def hear(self, message: Message, sender: str | None = None) -> Meaning:
-        """What a message means. Without a sender it is told from the method, or from the request that it answers."""
+        """The meaning of a message. Without `sender`, its method or the request it answers tells who sent it."""
         if message.method is None:
             return self._hear_answer(message, sender)
         if sender is None:
-            sender = AGENT if message.method.startswith(_AGENT_METHODS) else CLIENT
-        params = _value(message.params) if message.method in _MEANINGS and sender == CLIENT else None
+            sender = _caller(message.method)
+        params = value_of(message.params) if message.method in _MEANINGS and sender == CLIENT else None
         if message.id is not UNSET:
             self._unanswered.ask(sender, message.id, Request(message.method, params))
         session = params.get("sessionId") if isinstance(params, dict) else None
@@ -88,12 +103,12 @@ class Conversation:
         return None
 
     def sender_of(self, message: Message) -> str | None:
-        """Who sent a message, as far as it can be told."""
+        """The side that sent a message; None if neither method nor id tells."""
         if message.method is not None:
-            return AGENT if message.method.startswith(_AGENT_METHODS) else CLIENT
+            return _caller(message.method)
         askers = [side for side in (CLIENT, AGENT) if self._unanswered.is_asked(side, message.id)]
         if len(askers) == 2:  # both sides count their requests from 0: the answer's shape decides
-            outcome = _value(message.result) if isinstance(message.result, Raw) else None
+            outcome = value_of(message.result)
             return CLIENT if isinstance(outcome, dict) and "outcome" in outcome else AGENT
         return _OTHER_SIDE[askers[0]] if askers else None
 
@@ -107,7 +122,7 @@ class Conversation:
         failed = message.error is not UNSET
         match asked.method:
             case "initialize" if not failed:
-                self.dialect = negotiate(asked.params, _value(message.result))
+                self.dialect = negotiate(asked.params, value_of(message.result))
                 return Initialized(self.dialect)
             case "session/load" | "session/resume":
                 session = asked.params.get("sessionId")
@@ -115,11 +130,17 @@ class Conversation:
         return None
 
 
+#: The client's methods with a meaning here; the `params` of all others stay undecoded.
 _MEANINGS = frozenset(("initialize", "session/load", "session/resume", "session/prompt"))
 
 
-def _value(raw: object) -> Any:
+def _caller(method: str) -> str:
+    return AGENT if method.startswith(_AGENT_METHODS) else CLIENT
+
+
+def value_of(raw: object) -> Any:
+    """The JSON value of a `Raw` part of a message; None if the part is missing or unreadable."""
     try:
         return msgspec.json.decode(raw) if isinstance(raw, Raw) else None
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except UNREADABLE:
         return None

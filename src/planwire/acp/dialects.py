@@ -1,8 +1,8 @@
-"""The dialects of ACP plan messages: one table, one row a dialect.
+"""The dialects of ACP plan messages: one table, one row per dialect.
 
-Reading accepts all of them at once, so the reader asks the table for every spelling of a plan's id. Writing uses the
-dialect that the peer speaks, which `negotiate` finds in the `initialize` request and its response. Whoever adds a
-dialect adds a row: readers, writers, the relay's offer and `planwire check` follow from it.
+The reader accepts all of them at once, so it asks the table for every spelling of a plan's id. The writer uses the
+dialect that the peer speaks, which `negotiate` finds in the `initialize` request and its response. A new dialect is a
+new row: readers, writers, the relay's offer and `planwire check` follow from it.
 """
 
 from typing import Any, Final
@@ -30,24 +30,25 @@ __all__ = [
     "negotiate",
 ]
 
-#: The id of a plan without identity where a dialect asks for one (R27).
+#: The id for the plan without one, in dialects that require an id (R27).
 MAIN: Final = "main"
 
 
 class Dialect(Struct, frozen=True, kw_only=True):
     """One way of putting plans on the wire.
 
-    `capability`: the key of `clientCapabilities` that must hold an object; None: the version alone decides.
-    `baseline`: knows the v1 `plan` update. `operations`: may be sent `plan_update` and `plan_removed`. `id_keys`: how
-    the id of a plan is spelled, in the order of preference. `statuses`, `priorities`: the words that the protocol
-    names; where they are `closed`, a reader drops an entry with another one (R7), elsewhere a word of one's own starts
-    with `_` (R19). `has_batches`: a line may hold several messages. `absolute_uris`: the URI of a file plan is
-    absolute (R25). `option` and `initialize` are how `planwire check` names such a client and has it introduce itself.
+    - `capability`: the key of `clientCapabilities` that must hold an object; None if the version alone decides.
+    - `baseline`: has the v1 `plan` update. `operations`: has `plan_update` and `plan_removed`.
+    - `id_keys`: spellings of a plan's id, the preferred one first.
+    - `statuses`, `priorities`: the words that the protocol names. Where these are `closed`, readers drop an entry with
+      any other word (R7); elsewhere a custom word starts with `_` (R19).
+    - `has_batches`: a line may hold several messages. `absolute_uris`: the URI of a file plan is absolute (R25).
+    - `option`: the name of such a client on the command line of `planwire check`.
 
-    The rest is what else the version settles: where each side's capabilities stand in `initialize` and its answer, and
-    which of the agent's says that it starts MCP servers (empty: every agent does); whether an entry of `mcpServers`
-    names its type; whether every client hears of compactions; whether the answer to a prompt only says that the turn
-    has begun.
+    The other fields differ by protocol version: where each side's capabilities stand in `initialize` and its answer,
+    and which of the agent's says that it starts MCP servers (empty: every agent does); whether an entry of
+    `mcpServers` names its type; whether every client hears of compactions; whether the answer to a prompt only says
+    that the turn has begun.
     """
 
     name: str
@@ -80,13 +81,15 @@ class Dialect(Struct, frozen=True, kw_only=True):
         return entry.priority is not None
 
     def initialize(self) -> Fields:
-        """The `params` by which a client of this dialect introduces itself, as far as plans go."""
+        """The `params` with which a client of this dialect introduces itself, as far as plans go."""
         announced: Fields = {} if self.capability is None else {self.capability: {}}
         return {"protocolVersion": self.version, self.client_capabilities: announced}
 
     def is_announced(self, request: Any) -> bool:
-        """Whether a client announces this dialect in the `params` of its `initialize`. Only an object does that: true,
-        null or absent does not (R10, R15)."""
+        """Whether the `params` of a client's `initialize` announce this dialect.
+
+        Only an object announces it: true, null or a missing key does not (R10, R15).
+        """
         if self.capability is None:
             return True
         announced = request.get(self.client_capabilities) if isinstance(request, dict) else None
@@ -137,12 +140,12 @@ V2: Final = Dialect(
     answers_prompts_at_once=True,
 )
 
-#: The rows by name; among those of one version a later one is preferred.
+#: The rows by name. Within one version `negotiate` prefers the later row.
 DIALECTS: Final = {row.name: row for row in (V1, V1_RFD, V1_DRAFT, V2)}
 
 
 def dialect(name: str) -> Dialect:
-    """The dialect with that name."""
+    """The dialect with that name, for people who type one."""
     try:
         return DIALECTS[name]
     except KeyError:
@@ -160,20 +163,20 @@ def dialect_of_option(option: str) -> Dialect:
 
 
 def id_keys() -> tuple[str, ...]:
-    """Every spelling of a plan's id. Where a line has several that differ, the first of these counts."""
+    """Every spelling of a plan's id, newest version first. Where a line has several that differ, the first counts."""
     newest_first = sorted(DIALECTS.values(), key=lambda row: -row.version)
     return tuple(dict.fromkeys(key for row in newest_first for key in row.id_keys))
 
 
 def capabilities_of(version: int) -> tuple[str, ...]:
-    """The keys by which clients of a version announce more than the baseline, the preferred one first."""
+    """The keys with which clients of a version announce more than the baseline, the preferred one first."""
     return tuple(row.capability for row in reversed(_rows_of(version)) if row.capability is not None)
 
 
 def negotiate(request: Any, response: Any) -> Dialect:
-    """The dialect in which to speak to a client, from the `params` of its `initialize` and the agent's `result`.
+    """The dialect for a client, from the `params` of its `initialize` and the agent's `result`.
 
-    The version in force is the answered one (R30).
+    The answered version is in force, not the one asked for (R30).
     """
     version = response.get("protocolVersion") if isinstance(response, dict) else None
     if not isinstance(version, int) or isinstance(version, bool):
@@ -182,7 +185,7 @@ def negotiate(request: Any, response: Any) -> Dialect:
 
 
 def _rows_of(version: int) -> list[Dialect]:
-    """The rows of the newest version that is not newer; of the oldest one, if all are."""
+    """The rows of the newest version up to `version`; of the oldest version if all are newer."""
     versions = {row.version for row in DIALECTS.values()}
     in_force = max((each for each in versions if each <= version), default=min(versions))
     return [row for row in DIALECTS.values() if row.version == in_force]

@@ -1,10 +1,17 @@
-"""The fast routes of the reader, for lines with a proper list.
+"""The fast routes of the reader, for lines with a proper list of entries.
 
-1. A line that is exactly what a schema says is decoded in one go.
-2. A line with fields of its own around the list: the list is cut out and decoded in one go, the rest is looked at.
+1. `read_strictly`: a line that is exactly what a schema says decodes in one go.
+2. `read_around_entries`: a line with fields of its own around the list. The list decodes in one go; the reader then
+   looks at the rest as plain values.
 
-A route that does not fit gives None, or the decoder's error, and the line goes on to the lenient reader; a route never
-guesses.
+The lenient reader gives the same answer for each of these lines, only more slowly, and agents resend the whole list
+with every change. Speed is all that the fast routes add; a wrong answer from one of them would put a wrong plan on
+screens and into journals without any report. So each route has to prove that it read what is there. The strict route
+refuses unknown fields, which makes the decoder the proof. The other route finds the list by searching text, and text
+misleads: `"entries":[` may stand inside a `_meta`, a `]` inside an entry. It therefore checks afterwards that the piece
+it cut out decodes as entries and that the hole is exactly where the plan's list belongs.
+
+A route that has no proof returns None or lets the decoder's error through, and the line goes on to the lenient reader.
 """
 
 from typing import Literal
@@ -13,49 +20,49 @@ import msgspec
 from msgspec import Struct
 
 from planwire.acp.dialects import id_keys
-from planwire.acp.messages import Surroundings, Update
+from planwire.acp.messages import Envelope, Update
 from planwire.acp.salvage import MAX_ENTRIES, MAX_NESTING
 from planwire.model.plan import Entry, ItemsPlan
 
 __all__ = ["read_around_entries", "read_strictly"]
 
 
-class _Plan(Struct, tag_field="sessionUpdate", tag="plan", forbid_unknown_fields=True):
+class _StrictPlan(Struct, tag_field="sessionUpdate", tag="plan", forbid_unknown_fields=True):
     entries: tuple[Entry, ...]
 
 
-class _Items(Struct, forbid_unknown_fields=True, rename="camel"):
+class _StrictItems(Struct, forbid_unknown_fields=True, rename="camel"):
     type: Literal["items"]  # not a tag: a tag may be missing where there is no choice
     entries: tuple[Entry, ...]
     plan_id: str | None = None
     id: str | None = None
 
 
-class _PlanUpdate(Struct, tag_field="sessionUpdate", tag="plan_update", forbid_unknown_fields=True):
-    plan: _Items
+class _StrictPlanUpdate(Struct, tag_field="sessionUpdate", tag="plan_update", forbid_unknown_fields=True):
+    plan: _StrictItems
 
 
-class _Params(Struct, forbid_unknown_fields=True, rename="camel"):
+class _StrictParams(Struct, forbid_unknown_fields=True, rename="camel"):
     session_id: str
-    update: _Plan | _PlanUpdate
+    update: _StrictPlan | _StrictPlanUpdate
 
 
-class _Line(Struct, forbid_unknown_fields=True):
-    params: _Params
+class _StrictLine(Struct, forbid_unknown_fields=True):
+    params: _StrictParams
     method: Literal["session/update"]
     jsonrpc: Literal["2.0"]
 
 
-_decode_line = msgspec.json.Decoder(_Line).decode
+_decode_line = msgspec.json.Decoder(_StrictLine).decode
 _decode_entries = msgspec.json.Decoder(tuple[Entry, ...]).decode
 _decode_value = msgspec.json.Decoder().decode
 
 
 def read_strictly(line: bytes) -> Update | None:
-    """The update on a line that is as the schema says."""
+    """The update on a line that is exactly as the schema says; None if the entries need a second look."""
     params = _decode_line(line).params
     update = params.update
-    if isinstance(update, _Plan):
+    if isinstance(update, _StrictPlan):
         if _are_safe(update.entries, line):
             return Update(params.session_id, "plan", ItemsPlan(None, update.entries))
         return None
@@ -67,6 +74,7 @@ def read_strictly(line: bytes) -> Update | None:
     return Update(params.session_id, "plan_update", ItemsPlan(plan.id, plan.entries), ("id",))
 
 
+#: The stand-in for a list that was cut out. It begins with a character that a line on this route must not contain.
 _STAND_IN = "\x7fentries"
 _QUOTED_STAND_IN = b'"\x7fentries"'
 
@@ -74,8 +82,8 @@ _QUOTED_STAND_IN = b'"\x7fentries"'
 def read_around_entries(line: bytes) -> Update | None:
     """The update on a line with a proper list and fields of its own around it.
 
-    The list is cut out, and a word that is not in the line stands in for it. That this was really the list shows
-    afterwards: the cut piece decodes as entries, and the word is found where the list belongs.
+    A stand-in that occurs nowhere in the line replaces the list. Finding it under the plan's `entries` in the decoded
+    rest proves that the piece cut out was the plan's list.
     """
     cut = _cut_entries(line)
     if cut is None:
@@ -88,14 +96,14 @@ def read_around_entries(line: bytes) -> Update | None:
         message = _decode_value(rest)
         params = message.pop("params")
         update = fields = params.pop("update")
-        session, sort = params.pop("sessionId"), update.pop("sessionUpdate")
+        session, tag = params.pop("sessionId"), update.pop("sessionUpdate")
         plan_id: str | None = None
         spelled: tuple[str, ...] = ()
-        if sort != "plan":
+        if tag != "plan":
             fields = update.pop("plan")
             spelled = tuple(key for key in id_keys() if key in fields)
             plan_id = fields.pop(spelled[0])
-            if sort != "plan_update" or fields.pop("type") != "items" or len(spelled) > 1:
+            if tag != "plan_update" or fields.pop("type") != "items" or len(spelled) > 1:
                 return None
             if not isinstance(plan_id, str):
                 return None
@@ -109,8 +117,8 @@ def read_around_entries(line: bytes) -> Update | None:
     if not _are_safe(entries, line):
         return None
     plan = ItemsPlan(plan_id, entries, meta, fields or None)
-    around = Surroundings(None if fields is update else update or None, params or None, message or None)
-    return Update(session, sort, plan, spelled, around)
+    envelope = Envelope(None if fields is update else update or None, params or None, message or None)
+    return Update(session, tag, plan, spelled, envelope)
 
 
 _DICT_OR_NONE = (dict, type(None))
@@ -118,9 +126,10 @@ _KEYS = (b'"entries":[', b'"entries": [')
 
 
 def _cut_entries(line: bytes) -> tuple[int, int, tuple[Entry, ...]] | None:
-    """Where the first list that looks like the plan's begins and ends, and its entries.
+    """Start, end and entries of the first list that looks like the plan's.
 
-    It ends at one of the last brackets of the line: behind it there may be lists in `_meta`, or brackets in a text.
+    The list ends at one of the last three brackets of the line: after it may come lists in `_meta`, or brackets in a
+    text. A line with more of these goes to the lenient reader.
     """
     start = line.find(_KEYS[0]) + len(_KEYS[0]) - 1
     if start < len(_KEYS[0]):
@@ -142,9 +151,10 @@ def _cut_entries(line: bytes) -> tuple[int, int, tuple[Entry, ...]] | None:
 
 
 def _are_safe(entries: tuple[Entry, ...], line: bytes) -> bool:
-    """Whether nothing in the entries needs a look: a list may be endless, `_meta` may be nested dangerously deep.
+    """Whether no entry needs the lenient reader.
 
-    A priority that is null is to be reported, and nobody but planwire sets `extra`.
+    It reports a null priority, cuts an endless list short and drops `_meta` that nests dangerously deep. An entry with
+    `extra` spelled planwire's internal key on the wire, which only planwire may set.
     """
     if len(entries) > MAX_ENTRIES:
         return False
@@ -155,7 +165,7 @@ def _are_safe(entries: tuple[Entry, ...], line: bytes) -> bool:
 
 
 def _is_shallow(text: bytes) -> bool:
-    """Whether a JSON text can't be nested too deeply, since it is too short or opens too few brackets."""
+    """Whether a JSON text is too short, or opens too few brackets, to nest deeper than `MAX_NESTING`."""
     if len(text) <= 2 * MAX_NESTING:
         return True
     lists = len(text.split(b"[", MAX_NESTING)) - 1  # rare in these texts, and split skips what it does not look for

@@ -1,15 +1,15 @@
-"""The plans of one session as they are heard on the wire: put, extended, removed, retold, and never without bound.
+"""The plans of one session as the wire tells them: put, extended, removed and retold, within a limit.
 
-Every reader of a connection needs the same four rules, so they stand here once:
+Board, translator, relay and checker all listen to connections and need the same four rules, so these stand here once:
 
-- A plan is replaced whole by each update with its id (R4, R12, R17).
-- A piece of text goes to the end of the plan that it names (JetBrains AIR streams plans so); one that names no plan of
-  prose begins it.
+- Each update replaces the plan with its id, whole (R4, R12, R17).
+- A piece of text goes to the end of the plan that it names, as JetBrains AIR streams plans. If there is no text under
+  that name yet, the piece begins one.
 - Between `session/load` (or a `session/resume` that asks for a replay) and its response an agent retells its history
-  (R37, R39). That is no news: only what the replay ends with counts, plans that it does not mention stay, and if the
+  (R37, R39). History is no news: only the end of the replay counts, plans that it does not mention stay, and if the
   request fails nothing of it counts.
-- A session has at most `MAX_PLANS` plans, on whichever of these routes they come. An agent that invents an id for each
-  update would otherwise fill the memory of everyone who listens.
+- A session has at most `MAX_PLANS` plans, live or retold. An agent that invents an id for each update would otherwise
+  fill the memory of every listener.
 """
 
 from collections.abc import Mapping
@@ -20,17 +20,20 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from planwire.acp.messages import Body, Extension, Removal
+from planwire.model.kinds import prose_of
 from planwire.model.plan import Fields, MarkdownPlan, Plan, PlanId
 
 __all__ = ["MAX_PLANS", "Heard", "HeardPlans", "TooMany"]
 
-#: Plans that one session can have at a time.
+#: Plans that one session can have at a time. Real sessions have a handful; the limit only stops runaway agents.
 MAX_PLANS: Final = 1_000
 
 
 class Heard(Struct, frozen=True):
-    """What an update makes of a plan: `plan` is None if it is gone, `before` is what it was. `beside` are fields that
-    stood beside it on the line."""
+    """One plan after an update, and `before` it; `plan` is None after a removal.
+
+    `beside` holds the fields next to the plan on its line.
+    """
 
     id: PlanId
     plan: Plan | None
@@ -43,7 +46,7 @@ class Heard(Struct, frozen=True):
 
 
 class TooMany(Struct, frozen=True):
-    """A plan that is not kept, since there are `MAX_PLANS` already."""
+    """A plan beyond `MAX_PLANS`, which goes unrecorded."""
 
     id: PlanId
 
@@ -57,21 +60,21 @@ class HeardPlans:
 
     @property
     def plans(self) -> Mapping[PlanId, Plan]:
-        """The plans that live now, in the order in which they came."""
+        """The live plans, in order of first appearance."""
         return MappingProxyType(self._plans)
 
     @property
     def retold(self) -> Mapping[PlanId, Heard]:
-        """What the replay that is going on has said so far."""
+        """The plans of the replay in progress, as far as it got."""
         return MappingProxyType(self._retold or {})
 
     @property
     def is_retold(self) -> bool:
-        """Whether what comes now is history."""
+        """Whether a replay is in progress, so that updates are history."""
         return self._retold is not None
 
     def hear(self, body: Body, beside: Fields | None = None) -> Heard | TooMany | None:
-        """Take in an update. None: it can't be used, or it is part of a replay, and nothing changes for now."""
+        """Take in an update. Returns None if nothing changes for now: the update is unusable, or part of a replay."""
         if body is None:
             return None
         if self._retold is None:
@@ -83,11 +86,11 @@ class HeardPlans:
         return None
 
     def begin_retelling(self) -> None:
-        """What comes from here on is history."""
+        """Treat updates as history from here on."""
         self._retold = {}
 
     def end_retelling(self, *, failed: bool = False) -> list[Heard | TooMany]:
-        """End a replay, if one is going on: its last word on each plan counts now, unless it failed."""
+        """End the replay, if there is one: adopt its last word on each plan, or nothing if it failed."""
         retold, self._retold = self._retold, None
         return [] if failed else [self._take(heard) for heard in (retold or {}).values()]
 
@@ -109,7 +112,8 @@ def _heard(body: Plan | Extension | Removal, before: Plan | None, beside: Fields
     return Heard(body.id, plan, before, beside)
 
 
-def _extended(extension: Extension, before: Plan | None) -> MarkdownPlan:
-    if isinstance(before, MarkdownPlan):
-        return replace(before, content=before.content + extension.text)
-    return MarkdownPlan(extension.id, extension.text)
+def _extended(extension: Extension, before: Plan | None) -> Plan:
+    text = prose_of(before)
+    if before is None or text is None:
+        return MarkdownPlan(extension.id, extension.text)
+    return replace(before, content=text + extension.text)

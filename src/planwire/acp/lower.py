@@ -1,7 +1,16 @@
-"""Plans for a client that knows only the v1 `plan` update: one list, no ids, no texts, no removal (R8, R9).
+"""Lowering: plans for a client that knows only the v1 `plan` update, one list without ids, texts or removal (R8, R9).
 
-Nothing is lost on the way down. Entries and checkboxes become the entries of one list. A text that is more than a
-checklist is said as an agent's message; while nothing else gives entries, its title stands in the list.
+The protocol asks to fail rather than to lose something on the way down (R28). Lowering loses nothing instead, with
+what a v1 client does have: a list and a chat.
+
+- Entries and checkboxes of all plans become the entries of the one list. The list has no headings, so as soon as two
+  plans give entries each entry carries its plan's name; otherwise two plans that both say "Run the tests" would look
+  like one plan with a twin. A single plan needs no name and keeps its wording.
+- Prose never becomes an entry. Clients draw an entry as one line with a checkbox, and a page of text in such a line
+  hides the list below it. A chat message is where people read prose, so a plan's text goes out as message chunks. A
+  growing text sends only its new end, under the same message id, and clients append it; a rewritten text starts a new
+  message, because there is no way to take back a message.
+- While no plan gives entries, titles stand in the list: otherwise a client that shows plans would show none.
 """
 
 from typing import Final
@@ -12,19 +21,19 @@ from msgspec.structs import replace
 from planwire.acp.dialects import MAIN, V1
 from planwire.acp.write import fitted, update_fields
 from planwire.model import markdown
-from planwire.model.kinds import drafts_of, is_prose, prose_of, text_of, title_of
+from planwire.model.kinds import drafts_of, entries_of, is_prose, prose_of, text_of, title_of
 from planwire.model.plan import MEDIUM, Entry, Fields, ItemsPlan, Plan, PlanId
-from planwire.model.statuses import PENDING
+from planwire.model.statuses import DEFAULT_STATUS
 
 __all__ = ["OWN", "Fallback"]
 
 
-#: What the plan without an id is called, which is the agent's own, beside one that is really called `main`.
+#: The name of the plan without an id while another plan has the id `main`. It is the agent's own list, hence "agent".
 OWN: Final = "agent"
 
 
-class _Told(Struct, frozen=True):
-    """What a plan's text was when it was last said, and in which message: 1, 2, 3 …"""
+class _SaidText(Struct, frozen=True):
+    """The text of a plan that the client has, and the number of the message that holds it: 1, 2, 3 …"""
 
     text: str = ""
     message: int = 0
@@ -35,11 +44,11 @@ class Fallback:
 
     def __init__(self) -> None:
         self._plans: dict[PlanId, Plan] = {}
-        self._told: dict[PlanId, _Told] = {}
+        self._told: dict[PlanId, _SaidText] = {}
         self._shown: list[Entry] = []
 
     def put(self, plan: Plan) -> list[Fields]:
-        """A plan is new, or replaces the one with its id."""
+        """Add a plan, or replace the one with its id."""
         self._plans[plan.id] = plan
         updates = self._say_what_is_new(plan)
         if _steps(plan) or self.entries() != self._shown:
@@ -47,25 +56,25 @@ class Fallback:
         return updates
 
     def know(self, plan_id: PlanId, text: str) -> None:
-        """The client was shown a plan's text elsewhere: nobody has to say it again."""
-        told = self._told.get(plan_id, _Told())
-        self._told[plan_id] = _Told(markdown.unmarked(text), told.message)
+        """Note that the client already shows a plan's text elsewhere, so that no message repeats it."""
+        told = self._told.get(plan_id, _SaidText())
+        self._told[plan_id] = _SaidText(markdown.unmarked(text), told.message)
 
     def remove(self, plan_id: PlanId) -> list[Fields]:
-        """A plan is gone: the list shows those that remain."""
+        """Remove a plan: the list shows the plans that remain."""
         self._plans.pop(plan_id, None)
         return [] if self.entries() == self._shown else [self._list()]
 
     def retell(self) -> None:
-        """The client starts over with this session: texts have to be said again."""
-        self._told = {plan_id: _Told(message=told.message) for plan_id, told in self._told.items()}
+        """Start over for a client that loads this session again: every text goes out once more."""
+        self._told = {plan_id: _SaidText(message=told.message) for plan_id, told in self._told.items()}
         self._shown = []
 
     def entries(self) -> list[Entry]:
-        """The one list: steps of all plans, or else the titles of what has none."""
+        """The one list: the steps of all plans, or their titles if no plan has steps."""
         giving = {plan_id: steps for plan_id, plan in self._plans.items() if (steps := _steps(plan))}
         if not giving:
-            return [Entry(title, MEDIUM, PENDING) for plan in self._plans.values() if (title := title_of(plan))]
+            return [Entry(title, MEDIUM, DEFAULT_STATUS) for plan in self._plans.values() if (title := title_of(plan))]
         if len(giving) == 1:
             return [fitted(entry, V1) for steps in giving.values() for entry in steps]
         own = OWN if MAIN in giving else MAIN
@@ -73,26 +82,26 @@ class Fallback:
         return [_named(fitted(entry, V1), names[plan_id]) for plan_id, steps in giving.items() for entry in steps]
 
     def shows(self, plan: Plan) -> bool:
-        """Whether the list is exactly the entries of this plan."""
+        """Whether the client's list is exactly the entries of this plan."""
         return self._shown == [*_steps(plan)]
 
     def _list(self, plan: Plan | None = None) -> Fields:
         self._shown = self.entries()
-        merged = ItemsPlan(None, tuple(self._shown))
-        if isinstance(plan, ItemsPlan) and len(self._plans) == 1:
-            merged = replace(merged, meta=plan.meta, extra=plan.extra)
-        return update_fields(merged, V1)
+        entries = tuple(self._shown)
+        if plan is not None and entries_of(plan) is not None and len(self._plans) == 1:
+            return update_fields(replace(plan, id=None, entries=entries), V1)
+        return update_fields(ItemsPlan(None, entries), V1)
 
     def _say_what_is_new(self, plan: Plan) -> list[Fields]:
-        told = self._told.get(plan.id, _Told())
+        told = self._told.get(plan.id, _SaidText())
         text = text_of(plan)
         if not text or not (told.text or is_prose(plan)):
             return []
         settled = text if prose_of(plan) is None else markdown.unmarked(text)
         if told.text and settled.startswith(told.text):
-            new, told = text[len(told.text) :], _Told(settled, told.message)
+            new, told = text[len(told.text) :], _SaidText(settled, told.message)
         else:
-            new, told = text, _Told(settled, told.message + 1)
+            new, told = text, _SaidText(settled, told.message + 1)
         self._told[plan.id] = told
         if not new:
             return []
@@ -110,8 +119,9 @@ def _message_id(plan_id: PlanId, number: int) -> str:
 
 
 def _steps(plan: Plan) -> tuple[Entry, ...]:
-    if isinstance(plan, ItemsPlan):
-        return plan.entries
+    entries = entries_of(plan)
+    if entries is not None:
+        return entries
     return tuple(Entry(draft.content, draft.priority, draft.status) for draft in drafts_of(plan))
 
 

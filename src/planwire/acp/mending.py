@@ -1,7 +1,7 @@
-"""Lines that are not quite JSON, read all the same.
+"""Mending of lines that are not quite JSON.
 
-Seen in the wild: half of an emoji (`\\ud83d`), NaN from Python, text in another encoding. The strict decoder refuses a
-whole line for it. Python's own decoder is forgiving, and slow to load: only what is broken comes here.
+Agents in the wild send half of an emoji (`\\ud83d`), NaN from Python, and text in other encodings. The strict decoder
+refuses the whole line. Python's own decoder forgives all three but is slow to load, so only broken lines come here.
 """
 
 import json
@@ -13,22 +13,22 @@ __all__ = ["escaped", "lenient_value", "mended_text"]
 
 
 def lenient_value(line: bytes) -> Any:
-    """The value of a line. Bytes that are no UTF-8 are replaced, numbers that JSON lacks become texts.
+    """Decode a line, replacing bytes that are not UTF-8 and turning numbers that JSON lacks into texts.
 
-    Raises `ValueError` or `RecursionError` if nothing can be had of it. Halves of an emoji are still in it.
+    Keeps halves of an emoji. Raises `ValueError` or `RecursionError` for a line beyond repair.
     """
     text = line.removeprefix(BYTE_ORDER_MARK).decode("utf-8", "replace")
     return json.loads(text, parse_constant=str, parse_float=_finite_or_text)
 
 
 def mended_text(line: bytes) -> bytes:
-    """The line as JSON that every decoder takes, with what could not be kept replaced."""
+    """The line as JSON that every decoder takes, with replacement characters where something broke."""
     text = json.dumps(lenient_value(line), ensure_ascii=False)
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
 
 
 def escaped(value: Any) -> bytes:
-    """A value as JSON in ASCII, halves of an emoji spelled out."""
+    """A value as JSON in ASCII, with halves of an emoji as escapes."""
     return json.dumps(value).encode()
 
 

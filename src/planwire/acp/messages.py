@@ -1,4 +1,4 @@
-"""What is on an ACP line, as values: updates of plans, other JSON-RPC messages, and reports of what was wrong."""
+"""The contents of an ACP line as values: updates of plans, other JSON-RPC messages, and reports of defects."""
 
 from typing import TypeAlias
 
@@ -6,14 +6,14 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 
 from planwire.model.plan import Fields, Plan, PlanId
 
-__all__ = ["Body", "Extension", "Message", "Reading", "Removal", "Report", "Surroundings", "Update"]
+__all__ = ["Body", "Envelope", "Extension", "Message", "Reading", "Removal", "Report", "Update"]
 
 
 class Report(Struct, frozen=True):
-    """Something that was wrong with a line, and what was made of it.
+    """One defect of a line, and how the reader dealt with it.
 
-    `where` is a path into the line's JSON; `rule` the number of the protocol rule it breaks, if one says so. A report
-    never costs the good parts of a line.
+    `where` is a path into the line's JSON, `rule` the number of the protocol rule that the line breaks, if there is
+    one. A report never costs the good parts of a line.
     """
 
     code: str
@@ -23,21 +23,21 @@ class Report(Struct, frozen=True):
 
 
 class Extension(Struct, frozen=True):
-    """Text that goes to the end of a markdown plan, as JetBrains AIR streams it."""
+    """Text to append to a markdown plan, as JetBrains AIR streams plans."""
 
     id: PlanId
     text: str
 
 
 class Removal(Struct, frozen=True):
-    """A plan is dismissed (R13)."""
+    """The dismissal of a plan (R13)."""
 
     id: str
 
 
-class Surroundings(Struct, frozen=True):
-    """What stood around a plan on its line, kept to be written back: fields of the update (unless they are the plan's
-    own), of `params` and of the message. `bare` is an update on its own, without a message around it."""
+class Envelope(Struct, frozen=True):
+    """The fields around a plan on its line, which the writer puts back: those of the update (unless they are the
+    plan's own), of `params` and of the message. `bare` marks an update on its own, without a message around it."""
 
     update: Fields | None = None
     params: Fields | None = None
@@ -45,22 +45,22 @@ class Surroundings(Struct, frozen=True):
     bare: bool = False
 
 
-#: What an update says. None is an update that can't be used: the plan stays as it was.
+#: The content of an update. None stands for an unusable update, which leaves the plan as it was.
 Body: TypeAlias = Plan | Extension | Removal | None
 
 
 class Update(Struct, frozen=True):
-    """One `session/update` about plans. `sort` is its `sessionUpdate`; `id_keys` how the plan's id was spelled."""
+    """One `session/update` about plans. `tag` is its `sessionUpdate`, `id_keys` the keys that held the plan's id."""
 
     session: str | None
-    sort: str
+    tag: str
     body: Body
     id_keys: tuple[str, ...] = ()
-    around: Surroundings = Surroundings()
+    envelope: Envelope = Envelope()
 
 
 class Message(Struct, frozen=True):
-    """A JSON-RPC message that is not about plans, looked at no further than to tell what it is."""
+    """A JSON-RPC message that is not about plans. Its parts stay undecoded: most listeners want only the method."""
 
     method: str | None = None
     id: int | float | str | UnsetType | None = UNSET
@@ -70,7 +70,7 @@ class Message(Struct, frozen=True):
 
 
 class Reading(Struct, frozen=True):
-    """All that one line says. A line that is not about plans has no updates; several come only in a batch (R36)."""
+    """Everything one line says. Only a batch has more than one update or message (R36)."""
 
     updates: tuple[Update, ...] = ()
     messages: tuple[Message, ...] = ()

@@ -1,7 +1,7 @@
-"""A line in, what it says about plans out. Nothing raises, nothing is lost in silence.
+"""The reader: a line in, its plan updates, messages and reports out. It raises nothing and drops nothing in silence.
 
-Lines with a proper list take one of the routes in `fast`. Everything else is looked at value by value (`salvage`), and
-what is wrong with it is reported.
+Lines with a proper list of entries take one of the routes in `fast_read`. `salvage` takes everything else apart value
+by value and reports each defect.
 """
 
 from typing import Any, Final
@@ -17,7 +17,8 @@ from planwire.acp.unknown_values import unknown_values
 
 __all__ = ["MAX_LINE_BYTES", "read"]
 
-#: A longer line is not looked into. It may still be passed on: that is not the reader's business.
+#: The reader does not look into longer lines: no plan needs 64 MiB, and decoding one would take many times that in
+#: memory. The relay still forwards them.
 MAX_LINE_BYTES: Final = 64 * 1024 * 1024
 
 
@@ -26,9 +27,9 @@ _decode_value = msgspec.json.Decoder().decode
 
 
 def read(line: Any, dialect: Dialect | None = None) -> Reading:
-    """What a line says: its text as bytes or str, or its JSON value already parsed.
+    """Read a line, given as bytes, as text, or as its parsed JSON value.
 
-    With a dialect, values that a reader of that dialect would not know are reported too.
+    With a dialect, reports also cover the words that other readers of that dialect would not know.
     """
     reading = _read_bytes(line if isinstance(line, bytes) else _as_bytes(line))
     if dialect is None or not reading.updates:
@@ -50,14 +51,14 @@ def _read_bytes(line: bytes) -> Reading:
             update = read_around_entries(line)
         else:
             if not line.isascii():
-                line.decode()  # what the decoder skips it does not check
+                line.decode()  # the decoder does not check text that it skips
             return Reading(messages=(_decode_message(line),))
     except UNREADABLE:
         return _read_loosely(line)
     return _read_loosely(line) if update is None else Reading((update,))
 
 
-#: How a line ends that is as the schema says. Others may be so too, but are likely to have more to look at.
+#: How most lines end that are exactly as the schema says. A line with another end likely has fields of its own.
 _LIST_AT_THE_END = (b"]}}}", b"]}}}}", b"]}}}\n", b"]}}}}\n")
 
 
@@ -73,13 +74,13 @@ def _as_bytes(line: Any) -> bytes:
 
 
 def _as_ascii(value: Any) -> bytes:
-    """A value that UTF-8 can't hold, such as half of an emoji, spelled out for the reader to mend and to report."""
+    """Escape a value that UTF-8 can't hold, such as half of an emoji, so that the reader mends and reports it."""
     from planwire.acp.mending import escaped  # noqa: PLC0415  (2 ms that only broken values cost)
 
     try:
         return escaped(value)
     except (TypeError, ValueError, RecursionError):
-        return repr(value).encode("utf-8", "replace")  # no JSON value: the reader will say so
+        return repr(value).encode("utf-8", "replace")  # not a JSON value: the reader will report that
 
 
 def _read_loosely(line: bytes) -> Reading:
@@ -105,7 +106,7 @@ def _read_loosely(line: bytes) -> Reading:
 
 
 def _decode_mended(line: bytes, problem: Exception, reports: Reports) -> Any:
-    """The value of a line that is not quite JSON, with what could not be kept replaced, if it can be had at all."""
+    """The value of a line that is not quite JSON, after mending; `_NOTHING` for a line beyond repair."""
     from planwire.acp.mending import mended_text  # noqa: PLC0415  (2 ms that only broken lines cost)
 
     try:

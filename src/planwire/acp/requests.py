@@ -1,4 +1,4 @@
-"""Requests that wait for their answers: who asked, under which id, and what the asker wants to remember of it.
+"""Requests that wait for their answers, by side and id.
 
 Both sides of a connection count their requests from 0, so an id alone names nothing.
 """
@@ -8,7 +8,7 @@ from typing import Final, Generic, TypeVar
 
 __all__ = ["MAX_UNANSWERED", "Requests"]
 
-#: Requests that may wait at a time. An older one beyond that is forgotten: its answer will not come.
+#: Requests that may wait at a time. Beyond that the oldest goes: after 10,000 newer ones its answer will not come.
 MAX_UNANSWERED: Final = 10_000
 
 _T = TypeVar("_T")
@@ -22,14 +22,14 @@ class Requests(Generic[_T]):
         self._waiting: dict[tuple[str, object], _T] = {}
 
     def ask(self, asker: str, request_id: object, remembered: _T) -> None:
-        """A request goes out."""
+        """Note a request, with the value to hand back when its answer comes."""
         self._waiting.pop((asker, request_id), None)
         while len(self._waiting) >= self._most:
             del self._waiting[next(iter(self._waiting))]
         self._waiting[asker, request_id] = remembered
 
     def answer(self, asker: str, request_id: object) -> _T | None:
-        """The answer to a request comes in: what was remembered of it, or None if nobody asked."""
+        """Take out the value noted with a request; None if there is no such request."""
         return self._waiting.pop((asker, request_id), None)
 
     def is_asked(self, asker: str, request_id: object) -> bool:

@@ -1,7 +1,7 @@
-"""The lenient reader: a JSON value in, whatever can be used of it out, and a report for each thing that was wrong.
+"""The lenient reader: a JSON value in, its usable parts out, and a report for each defect.
 
-A bad entry does not cost the others, a bad field does not cost its entry, and what planwire has no name for is kept
-to be written back (R21).
+A bad entry does not cost the others, a bad field does not cost its entry, and fields without a name in planwire stay
+so that the writer can put them back (R21).
 """
 
 from collections.abc import Callable
@@ -12,23 +12,26 @@ from msgspec import UNSET, Raw
 from msgspec.structs import replace
 
 from planwire.acp.dialects import id_keys
-from planwire.acp.messages import Extension, Message, Removal, Report, Surroundings, Update
-from planwire.model.plan import Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan, PlanId
+from planwire.acp.messages import Envelope, Extension, Message, Removal, Report, Update
+from planwire.model.kinds import KINDS
+from planwire.model.plan import MEDIUM, Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan, PlanId
+from planwire.model.statuses import DEFAULT_STATUS
 
 __all__ = ["MAX_ENTRIES", "MAX_NESTING", "MAX_REPORTS", "Reports", "excerpt", "salvage"]
 
-#: Entries of one plan that are kept; the rest is reported.
+#: Entries that one plan may have; a report tells of the rest. Real plans have dozens; 20,000 still take under a second.
 MAX_ENTRIES: Final = 20_000
-#: How deep `_meta` and other foreign fields may be nested to be kept: values are compared and encoded recursively.
+#: Depth to which `_meta` and unknown fields may nest. Comparing and encoding recurse, and Python stops at about 1,000.
 MAX_NESTING: Final = 200
-#: Reports that one line can give. A line with more wrong than this tells nothing new after it.
+#: Reports from one line. After a hundred defects one more says nothing new.
 MAX_REPORTS: Final = 100
 
+#: Characters of a value in a report: enough to recognise it, and a report stays one line.
 _EXCERPT_LENGTH: Final = 60
 
 
 class Reports:
-    """The reports of one line, up to a bound."""
+    """The reports of one line, up to `MAX_REPORTS`."""
 
     def __init__(self) -> None:
         self.made: list[Report] = []
@@ -39,22 +42,19 @@ class Reports:
 
 
 def excerpt(value: Any) -> str:
-    """The beginning of a value, to show what is meant."""
+    """The beginning of a value, for a report."""
     text = value if isinstance(value, str) else _encoded(value).decode()
     return text if len(text) <= _EXCERPT_LENGTH else f"{text[:_EXCERPT_LENGTH]}…"
 
 
 def salvage(value: Any, reports: Reports, path: str = "") -> Update | Message | None:
-    """What a message says. A bare update, as specifications print it, is read too.
-
-    The value is used up: its dicts are taken apart.
-    """
+    """Read a message, or a bare update as specifications print them. Takes the value's dicts apart."""
     if not isinstance(value, dict):
         reports.add("not-a-message", path, f"expected a JSON object, found {excerpt(value)}")
         return None
     if "method" not in value and "sessionUpdate" in value:
         reader = _reader(value)
-        return reader(None, value, Surroundings(bare=True), path, reports) if reader else _message(value)
+        return reader(None, value, Envelope(bare=True), path, reports) if reader else _message(value)
     params: Any = value.get("params")
     update: Any = params.get("update") if isinstance(params, dict) else None
     reader = _reader(update) if value.get("method") == "session/update" else None
@@ -68,20 +68,20 @@ def salvage(value: Any, reports: Reports, path: str = "") -> Update | Message | 
         session = None if session is None else found
     if value.get("jsonrpc") == "2.0":
         del value["jsonrpc"]
-    around = Surroundings(None, _extra(params, f"{path}.params", reports), _extra(value, path, reports))
-    return reader(session, update, around, f"{path}.params.update", reports)
+    envelope = Envelope(None, _extra(params, f"{path}.params", reports), _extra(value, path, reports))
+    return reader(session, update, envelope, f"{path}.params.update", reports)
 
 
-_Reader: TypeAlias = Callable[[str | None, Fields, Surroundings, str, Reports], Update]
+_Reader: TypeAlias = Callable[[str | None, Fields, Envelope, str, Reports], Update]
 
 
 def _reader(update: Any) -> _Reader | None:
-    sort = update.get("sessionUpdate") if isinstance(update, dict) else None
-    return _READERS.get(sort) if isinstance(sort, str) else None
+    tag = update.get("sessionUpdate") if isinstance(update, dict) else None
+    return _READERS.get(tag) if isinstance(tag, str) else None
 
 
 def _message(value: Fields) -> Message:
-    """A message that is not about plans, kept as JSON text: only its outer shape is of interest."""
+    """A message that is not about plans, with its parts as JSON text again."""
     method, message_id = value.get("method"), value.get("id", UNSET)
     return Message(
         method if isinstance(method, str) else None,
@@ -99,12 +99,12 @@ def _encoded(value: Any) -> bytes:
         return b"null"
 
 
-def _plan(session: str | None, update: Fields, around: Surroundings, path: str, reports: Reports) -> Update:
+def _plan(session: str | None, update: Fields, envelope: Envelope, path: str, reports: Reports) -> Update:
     del update["sessionUpdate"]
-    return Update(session, "plan", _items(None, update, path, reports), (), around)
+    return Update(session, "plan", _items(None, update, path, reports), (), envelope)
 
 
-def _plan_update(session: str | None, update: Fields, around: Surroundings, path: str, reports: Reports) -> Update:
+def _plan_update(session: str | None, update: Fields, envelope: Envelope, path: str, reports: Reports) -> Update:
     del update["sessionUpdate"]
     plan = update.pop("plan", None)
     body: Plan | Extension | None = None
@@ -119,23 +119,23 @@ def _plan_update(session: str | None, update: Fields, around: Surroundings, path
             body, update = _with_streamed_text(body, update)
     else:
         reports.add("no-plan", f"{path}.plan", f"expected a plan, found {excerpt(plan)}; nothing changes", "R22")
-    return Update(session, "plan_update", body, id_keys, replace(around, update=_extra(update, path, reports)))
+    return Update(session, "plan_update", body, id_keys, replace(envelope, update=_extra(update, path, reports)))
 
 
-def _plan_removed(session: str | None, update: Fields, around: Surroundings, path: str, reports: Reports) -> Update:
+def _plan_removed(session: str | None, update: Fields, envelope: Envelope, path: str, reports: Reports) -> Update:
     del update["sessionUpdate"]
     plan_id, id_keys = _take_id(update, path, reports)
     if plan_id is None:
         reports.add("no-plan-id", f"{path}.planId", "a removal must name its plan; nothing changes", "R11")
     body = None if plan_id is None else Removal(plan_id)
-    return Update(session, "plan_removed", body, id_keys, replace(around, update=_extra(update, path, reports)))
+    return Update(session, "plan_removed", body, id_keys, replace(envelope, update=_extra(update, path, reports)))
 
 
 _READERS = {"plan": _plan, "plan_update": _plan_update, "plan_removed": _plan_removed}
 
 
 def _take_id(fields: Fields, path: str, reports: Reports) -> tuple[PlanId, tuple[str, ...]]:
-    """Take the id out of the fields of a plan, under whichever key; a second one that differs stays among them."""
+    """Take the id out of a plan's fields, whichever key holds it. A second id that differs stays among the fields."""
     found: dict[str, str] = {}
     for key in id_keys():
         value = fields.get(key)
@@ -154,7 +154,7 @@ def _take_id(fields: Fields, path: str, reports: Reports) -> tuple[PlanId, tuple
 
 
 def _content(plan_id: PlanId, fields: Fields, path: str, reports: Reports) -> Plan | None:
-    """The plan itself, by its type. A known type with unusable content is none (R22), an unknown one is kept (R23)."""
+    """The plan itself, by its type: an unknown type whole (R23), None for a known one with unusable content (R22)."""
     plan_type = fields.pop("type", None)
     if not isinstance(plan_type, str):
         guess = next((name for key, name in _TYPE_OF_FIELD.items() if key in fields), None)
@@ -164,17 +164,14 @@ def _content(plan_id: PlanId, fields: Fields, path: str, reports: Reports) -> Pl
         if guess is None:
             return None
         plan_type = guess
-    match plan_type:
-        case "items":
-            return _items(plan_id, fields, path, reports)
-        case "markdown":
-            return _markdown(plan_id, fields, path, reports)
-        case "file":
-            return _file(plan_id, fields, path, reports)
-    return OtherPlan(plan_id, plan_type, _bounded(fields, path, reports))
+    reader = _CONTENT_READERS.get(plan_type)
+    if reader is None:
+        return OtherPlan(plan_id, plan_type, _bounded(fields, path, reports))
+    return reader(plan_id, fields, path, reports)
 
 
-_TYPE_OF_FIELD = {"entries": "items", "content": "markdown", "uri": "file"}
+#: The types by the field that gives each away where a sender forgot to name it.
+_TYPE_OF_FIELD = {row.field: row.name for row in KINDS.values() if row.field is not None}
 
 
 def _items(plan_id: PlanId, fields: Fields, path: str, reports: Reports) -> ItemsPlan | None:
@@ -211,8 +208,15 @@ def _file(plan_id: PlanId, fields: Fields, path: str, reports: Reports) -> FileP
     return FilePlan(plan_id, uri, _take_meta(fields, path, reports), _extra(fields, path, reports))
 
 
+_CONTENT_READERS: dict[str, Callable[[PlanId, Fields, str, Reports], Plan | None]] = {
+    ItemsPlan.kind: _items,
+    MarkdownPlan.kind: _markdown,
+    FilePlan.kind: _file,
+}
+
+
 def _with_streamed_text(plan: MarkdownPlan, update: Fields) -> tuple[MarkdownPlan | Extension, Fields]:
-    """JetBrains AIR sends an empty content and the new text in `_meta`: that extends the plan, it does not blank it."""
+    """JetBrains AIR sends empty content and the new text in `_meta`: an extension of the plan, not its end."""
     match update:
         case {"_meta": {"jetbrains": {"air": {"contentDelta": str(text)} as air} as jetbrains} as meta}:
             meta = {**meta, "jetbrains": {**jetbrains, "air": _without(air, "contentDelta")}}
@@ -224,21 +228,21 @@ def _entry(entry: Any, path: str, reports: Reports) -> Entry:
     if isinstance(entry, str):
         problem = f"expected an entry, found the text {excerpt(entry)!r}; it is kept"
         reports.add("entry-not-an-object", path, problem, "R6")
-        return Entry(entry, None, "pending")
+        return Entry(entry, None, DEFAULT_STATUS)
     if not isinstance(entry, dict):
         problem = f"expected an entry, found {excerpt(entry)}; it is kept as text"
         reports.add("entry-not-an-object", path, problem, "R6")
-        return Entry(_as_text(entry), None, "pending")
+        return Entry(_as_text(entry), None, DEFAULT_STATUS)
     content = entry.get("content")
     if not isinstance(content, str):
         problem = f"expected a text, found {excerpt(content)}; the entry is kept as its JSON"
         reports.add("no-content", f"{path}.content", problem, "R6")
         content = _as_text(entry)
     entry.pop("content", None)
-    priority = _word(entry, "priority", "it counts as medium", path, reports)
-    status = _word(entry, "status", "it counts as pending", path, reports)
+    priority = _word(entry, "priority", MEDIUM, path, reports)
+    status = _word(entry, "status", DEFAULT_STATUS, path, reports)
     if status is None:
-        status = "pending"
+        status = DEFAULT_STATUS
     if not entry:
         return Entry(content, priority, status)
     return Entry(content, priority, status, _take_meta(entry, path, reports), _extra(entry, path, reports))
@@ -249,7 +253,7 @@ def _word(fields: Fields, name: str, instead: str, path: str, reports: Reports) 
     if isinstance(value, str):
         return value
     found = "nothing" if value is UNSET else excerpt(value)
-    reports.add(f"no-{name}", f"{path}.{name}", f"expected a {name}, found {found}; {instead}", "R6")
+    reports.add(f"no-{name}", f"{path}.{name}", f"expected a {name}, found {found}; it counts as {instead}", "R6")
     return None
 
 
@@ -258,7 +262,7 @@ def _as_text(value: Any) -> str:
 
 
 def _take_meta(fields: Fields, path: str, reports: Reports) -> Fields | None:
-    """Take `_meta` out of the fields, unless it is no object: then it stays among them, to be written back."""
+    """Take `_meta` out of the fields. If it is not an object it stays among them, so that the writer puts it back."""
     meta = fields.pop("_meta", None)
     if meta is None or isinstance(meta, dict):
         return meta and _bounded(meta, f"{path}._meta", reports)
@@ -276,7 +280,7 @@ def _extra(fields: Fields, path: str, reports: Reports) -> Fields | None:
 
 
 def _bounded(fields: Fields, path: str, reports: Reports) -> Fields:
-    """The fields without what is nested too deeply to be handled safely, which is reported."""
+    """The fields, without those that nest too deeply to handle safely; a report tells of each."""
     for key in [key for key, value in fields.items() if not _nesting_is_safe(value)]:
         reports.add("too-deep", f"{path}.{key}", f"nested more than {MAX_NESTING} levels deep; it is left out")
         fields = _without(fields, key)

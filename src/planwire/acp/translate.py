@@ -1,6 +1,11 @@
-"""An agent's lines, as a client of another dialect would be sent them.
+"""Translation: an agent's lines for a client of another dialect.
 
-A line that needs no translation leaves as the very bytes that came, with the key that it came with.
+A line that needs no translation leaves byte for byte, with the spelling of the id that it came with. Rewriting it
+would say the same by our reading, and our reading is not the only one: JSON has several spellings of one number, one
+string and one object, an agent may sign what it sends, and a client may depend on a field that planwire would file
+elsewhere. Whatever planwire does not touch it cannot break, so a defect that turns up between an agent and a client is
+never the translator's unless a line had to change. That is why `_translate_update` asks twice before it writes: does
+the client's dialect read the line as it stands, and did the reader mend anything in it that other readers drop?
 """
 
 from msgspec.structs import replace
@@ -10,14 +15,15 @@ from planwire.acp.conversation import AGENT, Conversation, Retelling
 from planwire.acp.dialects import MAIN, Dialect
 from planwire.acp.heard_plans import HeardPlans, TooMany
 from planwire.acp.lower import Fallback
-from planwire.acp.messages import Extension, Reading, Removal, Surroundings, Update
+from planwire.acp.messages import Envelope, Extension, Reading, Removal, Update
 from planwire.acp.read import read
 from planwire.acp.write import write, write_update
+from planwire.model.kinds import entries_of
 from planwire.model.plan import ItemsPlan, Plan, PlanId
 
 __all__ = ["Translator"]
 
-#: What is wrong with a plan or an entry that planwire mends and other readers drop.
+#: Codes of the defects that planwire mends, while other readers drop the plan or the entry for them.
 _DROPPED_BY_OTHERS = frozenset(
     (
         "bad-plan-id",
@@ -29,12 +35,15 @@ _DROPPED_BY_OTHERS = frozenset(
         "not-quite-json",
     )
 )
-#: What the plan without an id is called beside a plan that is really called `main`.
+#: The id for the plan without one while another plan has the id `main`.
 _SECOND_MAIN = f"{MAIN} (no id)"
 
 
 class Translator:
-    """Turns the lines of one connection. Feed it both sides' lines: what the client asks for changes what is sent."""
+    """Translates the lines of one connection.
+
+    Feed it the lines of both sides: after the client's `session/load`, for example, texts must go out again.
+    """
 
     def __init__(self, dialect: Dialect) -> None:
         self.dialect = dialect
@@ -44,7 +53,7 @@ class Translator:
         self._fallbacks: dict[str | None, Fallback] = {}
 
     def translate(self, line: bytes, sender: str | None = None, reading: Reading | None = None) -> tuple[bytes, ...]:
-        """The lines to send for a line: most often just itself. A message that was read already is not read again."""
+        """The lines to send for a line, most often just itself. `reading` saves a second read of a single message."""
         if reading is not None:
             return self._translate_message(line, sender, reading)
         if is_batch(line):
@@ -62,15 +71,15 @@ class Translator:
         return self._translate_update(line, reading.updates[0], mended=mended)
 
     def tell(self, update: Update) -> tuple[bytes, ...]:
-        """The lines to send for an update that is on no line of the agent's: somebody else's plan, beside its own."""
+        """The lines to send for an update that the agent did not send, such as a person's plan next to the agent's."""
         return self._translate_update(b"", update, mended=True)
 
     def know(self, session: str | None, plan_id: PlanId, text: str) -> None:
-        """The client was shown a plan's text elsewhere: nobody has to say it again."""
+        """Note that the client already shows a plan's text elsewhere, so that no message repeats it."""
         self._fallback(session).know(plan_id, text)
 
     def sender_of(self, line: bytes) -> str | None:
-        """Who sent a line, as far as it can be told from the line and from what was translated before it."""
+        """The side that sent a line, judging by it and the lines before it; None if they don't tell."""
         reading = read(line)
         if reading.updates:
             return AGENT
@@ -97,26 +106,26 @@ class Translator:
         match whole.body:
             case Removal(id=plan_id):
                 updates = fallback.remove(plan_id)
-            case None | Extension():  # it can't be used: a v1 client may see what is v1, and nothing else
-                return (line,) if update.sort == "plan" else ()
+            case None | Extension():  # unusable: a v1 client gets it only if it is v1
+                return (line,) if update.tag == "plan" else ()
             case plan:
                 updates = fallback.put(plan)
-                if update.sort == "plan" and not mended and fallback.shows(plan):
+                if update.tag == "plan" and not mended and fallback.shows(plan):
                     return (line,)
-        around = update.around
-        return tuple(write_update(update.session, (around.update or {}) | fields, around) for fields in updates)
+        envelope = update.envelope
+        return tuple(write_update(update.session, (envelope.update or {}) | fields, envelope) for fields in updates)
 
     def _fallback(self, session: str | None) -> Fallback:
         return self._fallbacks.setdefault(session, Fallback())
 
     def _plans(self, session: str | None) -> HeardPlans:
-        """The plans of a session, retold ones too: whoever asks for history is to see it."""
+        """The plans of a session. Replays count like news here: a client that asks for history must get it."""
         return self._heard.setdefault(session, HeardPlans())
 
     def _with_whole_text(self, update: Update) -> Update:
-        """The update with a plan that is whole: a piece of text comes with what it extends.
+        """The update with its whole plan: a piece of text comes joined to the text that it extends.
 
-        A plan too many still goes to a client that keeps plans by id; nobody else can use it.
+        A plan beyond the limit still goes to a client that keeps plans by id, the only one that can use it.
         """
         heard = self._plans(update.session).hear(update.body)
         if isinstance(heard, TooMany):
@@ -127,10 +136,11 @@ class Translator:
         return update
 
     def _named(self, update: Update) -> tuple[Update | None, tuple[bytes, ...]]:
-        """The update with an id if its plan needs one, and the lines that have to be sent before it.
+        """The update, with an id if its plan needs one, and the lines that must go out before it.
 
-        The plan without an id is called `main` (R27) while no plan of that name lives beside it. None is a removal of
-        a `main` that the agent never sent: it must not cost the client the plan that only bears this name.
+        The plan without an id becomes `main` (R27), or `main (no id)` while the agent has another plan called `main`.
+        Returns None for the removal of a `main` that the agent never sent, because the client would remove the plan
+        that only borrows this name.
         """
         session, body = update.session, update.body
         if isinstance(body, Extension | None):
@@ -145,7 +155,7 @@ class Translator:
             return update, (self._written(replace(unnamed, id=_SECOND_MAIN), update),) if unnamed else ()
         had_it, had = session in self._names, self._names.get(session)
         name: PlanId = None
-        if not (isinstance(body, ItemsPlan) and self.dialect.baseline):
+        if entries_of(body) is None or not self.dialect.baseline:
             name = had or (_SECOND_MAIN if MAIN in self._plans(session).plans else MAIN)
         self._names[session] = name
         first: tuple[bytes, ...] = ()
@@ -154,15 +164,13 @@ class Translator:
         return update if name is None else replace(update, body=replace(body, id=name)), first
 
     def _written(self, body: Plan | Removal, beside: Update) -> bytes:
-        around = Surroundings(bare=beside.around.bare)
-        return write(Update(beside.session, "plan_update", body, around=around), self.dialect)
+        envelope = Envelope(bare=beside.envelope.bare)
+        return write(Update(beside.session, "plan_update", body, envelope=envelope), self.dialect)
 
     def _is_understood(self, update: Update) -> bool:
-        """Whether a client of the dialect reads the line as it is."""
-        if update.sort == "plan":
+        """Whether a client of the dialect reads the line as it stands."""
+        if update.tag == "plan":
             spelled = self.dialect.baseline
         else:
             spelled = any(key in self.dialect.id_keys for key in update.id_keys)
-        if isinstance(update.body, ItemsPlan):
-            return spelled and all(map(self.dialect.keeps, update.body.entries))
-        return spelled
+        return spelled and all(map(self.dialect.keeps, entries_of(update.body) or ()))

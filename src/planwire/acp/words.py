@@ -1,4 +1,4 @@
-"""Words of ACP messages that are not plans, under names of their own: some are spelled like statuses of steps."""
+"""Words of ACP messages other than plans. Some read like statuses of steps, so each has a name of its own."""
 
 from typing import Final
 

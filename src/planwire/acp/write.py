@@ -1,7 +1,7 @@
-"""A plan out, in the dialect that the peer speaks.
+"""The writer: an update in, the line that says it in the peer's dialect out.
 
-What a dialect has no form for is refused here (`CannotCarry`) and made presentable in `lower`. Values of entries are
-always made to fit: a line never holds an entry that its reader would drop.
+Raises `CannotCarry` for anything that the dialect has no form for; `lower` finds a form. Entries always fit: the writer
+replaces a word that would make the reader drop the entry.
 """
 
 from collections.abc import Sequence
@@ -11,10 +11,10 @@ import msgspec
 from msgspec import Struct
 
 from planwire.acp.dialects import MAIN, Dialect
-from planwire.acp.messages import Body, Extension, Removal, Surroundings, Update
+from planwire.acp.messages import Body, Envelope, Extension, Removal, Update
 from planwire.errors import CannotCarry
 from planwire.model.plan import MEDIUM, Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan
-from planwire.model.statuses import PENDING, status_of
+from planwire.model.statuses import DEFAULT_STATUS, status_of
 
 __all__ = ["fitted", "update_fields", "write", "write_update"]
 
@@ -22,36 +22,36 @@ _encode = msgspec.json.Encoder().encode
 
 
 def write(update: Update, dialect: Dialect) -> bytes:
-    """The line that says the update in a dialect, without a line feed. What stood around the plan is there too."""
+    """The line that says an update in a dialect, envelope included, without a line feed."""
     fields = update_fields(update.body, dialect)
-    if update.around.update:
-        fields = fields | update.around.update | fields  # what planwire says counts, where both name a thing
-    return write_update(update.session, fields, update.around)
+    if update.envelope.update:
+        fields = fields | update.envelope.update | fields  # in this order, and planwire's own win
+    return write_update(update.session, fields, update.envelope)
 
 
-def write_update(session: str | None, update: Fields, around: Surroundings = Surroundings()) -> bytes:
+def write_update(session: str | None, update: Fields, envelope: Envelope = Envelope()) -> bytes:
     """The line that carries an update given as its JSON fields."""
-    if around.bare:
+    if envelope.bare:
         return _encode(update)
-    if not (around.params or around.message):
-        return _encode(_Line("2.0", "session/update", _Params(session, update)))
-    params = {"sessionId": session, "update": update} | (around.params or {})
-    return _encode({"jsonrpc": "2.0", "method": "session/update", "params": params} | (around.message or {}))
+    if not (envelope.params or envelope.message):
+        return _encode(_WrittenLine("2.0", "session/update", _WrittenParams(session, update)))
+    params = {"sessionId": session, "update": update} | (envelope.params or {})
+    return _encode({"jsonrpc": "2.0", "method": "session/update", "params": params} | (envelope.message or {}))
 
 
-class _Params(Struct, rename="camel"):
+class _WrittenParams(Struct, rename="camel"):
     session_id: str | None
     update: Fields
 
 
-class _Line(Struct):
+class _WrittenLine(Struct):
     jsonrpc: str
     method: str
-    params: _Params
+    params: _WrittenParams
 
 
 def fitted(entry: Entry, dialect: Dialect) -> Entry:
-    """The entry as readers of the dialect keep it. A word that they don't know is kept in `_meta`."""
+    """The entry as readers of the dialect keep it. Words that they don't know move to `_meta`."""
     if dialect.keeps(entry):
         return entry
     content, priority, status = entry.content, entry.priority or MEDIUM, entry.status
@@ -59,7 +59,10 @@ def fitted(entry: Entry, dialect: Dialect) -> Entry:
     if dialect.closed and status not in dialect.statuses:
         words["status"] = status
         row = status_of(status)
-        content, status = f"{row.v1_prefix}{content}" if row else content, row.v1 if row else PENDING
+        if row is None:
+            status = DEFAULT_STATUS
+        else:
+            content, status = f"{row.v1_prefix}{content}", row.v1
     if dialect.closed and priority not in dialect.priorities:
         words["priority"] = priority
         priority = MEDIUM
@@ -68,7 +71,7 @@ def fitted(entry: Entry, dialect: Dialect) -> Entry:
 
 
 def update_fields(body: Body, dialect: Dialect) -> Fields:
-    """The fields of the update that says this in a dialect."""
+    """The JSON fields of an update in a dialect."""
     if isinstance(body, ItemsPlan) and body.id is None and dialect.baseline:
         return _put_content({"sessionUpdate": "plan"}, body, dialect)
     if body is None or isinstance(body, Extension):
@@ -90,7 +93,7 @@ def _ids(plan_id: str, dialect: Dialect) -> Fields:
 
 
 def _put_content(fields: Fields, plan: Plan, dialect: Dialect) -> Fields:
-    """Add what a plan says to the fields that say which plan it is."""
+    """Add a plan's content to the fields that identify it."""
     match plan:
         case ItemsPlan(entries=entries):
             fields["entries"] = _wire_entries(entries, dialect)
@@ -108,7 +111,7 @@ def _put_content(fields: Fields, plan: Plan, dialect: Dialect) -> Fields:
 
 
 def _wire_entries(entries: tuple[Entry, ...], dialect: Dialect) -> Sequence[Any]:
-    """The entries, ready to be encoded: as they are, if every one fits and none has fields outside the protocol."""
+    """The entries ready for the encoder: unchanged if each of them fits and has no fields outside the protocol."""
     priorities, statuses = dialect.priorities, dialect.statuses
     for entry in entries:
         if entry.status not in statuses or entry.priority not in priorities or entry.extra is not None:

@@ -1,4 +1,4 @@
-"""An agent's plan traffic, judged: the lines of a connection in, findings out. No I/O.
+"""A judge of an agent's plan traffic: the lines of a connection in, findings out. No I/O.
 
 checker = Checker()
 checker.hear(line, "agent")

@@ -1,31 +1,40 @@
-"""The checker: every line of a connection goes in, in order, and the rules look at what it says."""
+"""The checker: takes in every line of a connection, in order, and holds each against the rules.
+
+It distrusts every line and gives up on none. Its subject is an agent that may be wrong in any way, so no line may make
+it raise or stop: it reads with the same lenient reader as the rest of planwire, decodes each part for itself, and asks
+`isinstance` before it looks into anything. And one defect must not hide the next. A checker that stopped
+at the first finding would cost an author one run in CI per finding; so a list with a bad entry still counts as a list,
+an update that this client never asked for still changes the plan, and rules about time go on from the state that a
+reader would have. The price is that one mistake may show up under two rules, which costs a glance.
+"""
 
 from typing import Any
 
 import msgspec
 from msgspec import UNSET, Raw, Struct
 
-from planwire.acp.conversation import AGENT, CLIENT, Conversation, Request
+from planwire.acp.conversation import AGENT, CLIENT, Conversation, Request, value_of
 from planwire.acp.dialects import V1, Dialect, negotiate
 from planwire.acp.messages import Message, Update
 from planwire.acp.read import MAX_LINE_BYTES, read
 from planwire.acp.requests import Requests
 from planwire.acp.salvage import excerpt
 from planwire.acp.words import COMPACTION_UPDATES, PLAN_UPDATES
-from planwire.check.facts import Facts, Replay, Session, Turn, TurnEnd
-from planwire.check.findings import ERROR, WARNING, Breach, Finding, Findings
+from planwire.check.facts import CheckedSession, Facts, Replay, ReplayEnd, Turn, TurnEnd
+from planwire.check.findings import ERROR, WARNING, Breach, Finding, Findings, Rule
 from planwire.check.lines import envelope_breaches, reader_breaches
 from planwire.check.operations import OPERATION_RULES
 from planwire.check.practices import END_RULES, TURN_RULES, UPDATE_PRACTICES
 from planwire.check.replays import REPLAY_RULES
 from planwire.check.sightings import approved_plan, written_list
 from planwire.check.table import CONVERSATION_RULES, DRIVING_RULES
+from planwire.model.plan import PlanId
 
 __all__ = ["Checker", "Verdict"]
 
 
 class Verdict(Struct, frozen=True):
-    """What was found, and in what: how many updates about plans, in how many sessions, in which dialect."""
+    """The findings, and the extent of the traffic: updates about plans, sessions, the dialect, the agent's name."""
 
     findings: tuple[Finding, ...]
     updates: int
@@ -46,7 +55,7 @@ class Verdict(Struct, frozen=True):
 
 
 class Checker:
-    """Judges one connection. `assumed` is what the client said of itself, where the lines do not tell."""
+    """Judges one connection. `assumed` is the client's dialect until the lines tell another."""
 
     def __init__(self, assumed: Dialect | None = None) -> None:
         self._facts = Facts(assumed)
@@ -58,12 +67,15 @@ class Checker:
 
     @property
     def updates(self) -> int:
-        """The updates about plans so far."""
+        """The number of updates about plans so far."""
         return self._facts.updates
 
     def hear(self, line: bytes, sender: str | None = None, number: int | None = None) -> None:
-        """Take in one line of either side. Without a sender it is told from the line, and if it can't be, is the
-        agent's. `number` counts from 1; without it the lines that were heard are counted."""
+        """Take in one line of either side.
+
+        Without `sender` the line itself decides, and the agent is the suspect in doubt. `number` counts from 1; without
+        it the checker counts the lines it hears.
+        """
         self._lines = number = self._lines + 1 if number is None else number
         reading = read(line)
         if sender is None and reading.messages:
@@ -71,7 +83,7 @@ class Checker:
         sender = sender or AGENT
         if sender == AGENT:
             dialect = self._facts.dialect
-            value = _decoded(line) if len(line) <= MAX_LINE_BYTES else None
+            value = value_of(Raw(line)) if len(line) <= MAX_LINE_BYTES else None
             for rule, breach in (*reader_breaches(reading, dialect), *envelope_breaches(value, dialect)):
                 self._add(rule, breach, number)
             for update in reading.updates:
@@ -84,17 +96,16 @@ class Checker:
                 self._hear_call(message, message.method, sender, number)
 
     def accuse(self, code: str, message: str, line: int | None = None) -> None:
-        """What whoever drives the agent found: one of `DRIVING_RULES`."""
+        """Add a finding of the code that drives the agent: a breach of one of `DRIVING_RULES`."""
         self._findings.add(DRIVING_RULES[code], Breach("", message), line)
 
     def close(self) -> Verdict:
-        """The connection is over: all that was found."""
+        """End the connection and return the verdict."""
         sessions = [session for session in self._facts.sessions.values() if session.first_line]
         knows_sessions = any(session.known for session in self._facts.sessions.values())
         for session in sessions:
-            for rule, find in END_RULES:
-                for plan_id, breach in find(session):
-                    self._add(rule, breach, None, session.id, plan_id)
+            for rule, breach in END_RULES.breaches(session):
+                self._add(rule, breach, None, session.id)
             if knows_sessions and not session.known and session.id and session.id not in self._facts.subagents:
                 message = f"the plan is in session {excerpt(session.id)!r}, which the client never heard of"
                 rule = CONVERSATION_RULES["unknown-session"]
@@ -104,19 +115,18 @@ class Checker:
         return Verdict(self._findings.all(), self._facts.updates, len(sessions), name, self._facts.agent)
 
     def _add(
-        self, rule: Any, breach: Breach, line: int | None, session: str | None = None, plan: str | None = None
+        self, rule: Rule, breach: Breach, line: int | None, session: str | None = None, plan: PlanId = None
     ) -> None:
         self._findings.add(rule, breach, line, session=session, plan=plan, version=self._facts.version)
 
     def _judge(self, update: Update, line: int) -> None:
         seen = self._facts.take(update, line)
         plan = update.body.id if update.body is not None else None
-        for rule, find in (*OPERATION_RULES, *UPDATE_PRACTICES):
-            for breach in find(seen):
-                self._add(rule, breach, line, update.session, plan)
+        for rule, breach in (*OPERATION_RULES.breaches(seen), *UPDATE_PRACTICES.breaches(seen)):
+            self._add(rule, breach, line, update.session, plan)
 
     def _hear_call(self, message: Message, method: str, sender: str, line: int) -> None:
-        params = _value(message.params)
+        params = value_of(message.params)
         if message.id is not UNSET:
             self._unanswered.ask(sender, message.id, Request(method, params))
         session_id = params.get("sessionId") if isinstance(params, dict) else None
@@ -129,7 +139,7 @@ class Checker:
         elif method == "session/update":
             self._hear_update(session, params.get("update"), line)
 
-    def _hear_client(self, session: Session, method: str, params: Any) -> None:
+    def _hear_client(self, session: CheckedSession, method: str, params: Any) -> None:
         match method:
             case "session/prompt":
                 session.end_replay()
@@ -146,36 +156,36 @@ class Checker:
             case "session/resume":
                 asks = params.get("replayFrom")
                 whole = isinstance(asks, dict) and asks.get("type") == "start"
-                if whole or asks is None:  # from elsewhere on: nobody can tell here what belongs to it
+                if whole or asks is None:  # of a replay from elsewhere, the lines don't tell what belongs to it
                     session.begin_replay(method, expected=whole)
                 session.continued = True
 
-    def _hear_update(self, session: Session, update: Any, line: int) -> None:
-        sort = update.get("sessionUpdate") if isinstance(update, dict) else None
-        if not isinstance(sort, str):
+    def _hear_update(self, session: CheckedSession, update: Any, line: int) -> None:
+        tag = update.get("sessionUpdate") if isinstance(update, dict) else None
+        if not isinstance(tag, str):
             return
-        if sort in COMPACTION_UPDATES and self._facts.version == 1 and self._facts.greeted:
+        if tag in COMPACTION_UPDATES and self._facts.version == 1 and self._facts.greeted:
             if not self._facts.may_report_compaction:
-                found = f"`{sort}` was sent to a client that did not announce it"
+                found = f"`{tag}` was sent to a client that did not announce it"
                 breach = Breach("params.update.sessionUpdate", found)
                 self._add(CONVERSATION_RULES["unasked-compaction"], breach, line, session.id)
-        elif sort in ("tool_call", "tool_call_update") and session.turn is not None and session.replay is None:
-            session.turn.tool_calls += sort == "tool_call"
+        elif tag in ("tool_call", "tool_call_update") and session.turn is not None and session.replay is None:
+            session.turn.tool_calls += tag == "tool_call"
             if written_list(update):
                 session.turn.planned_at, session.turn.planned_how = line, "the model wrote a list with a tool"
-        elif sort == "state_update" and update.get("state") == "idle" and session.replay is None:
+        elif tag == "state_update" and update.get("state") == "idle" and session.replay is None:
             self._end_turn(session, update.get("stopReason"))
-        elif sort == "subagent_update" and isinstance(update.get("sessionId"), str):
+        elif tag == "subagent_update" and isinstance(update.get("sessionId"), str):
             self._facts.subagents.add(update["sessionId"])
-        elif sort.startswith("plan") and sort not in PLAN_UPDATES:
-            breach = Breach("params.update.sessionUpdate", f"there is no update `{excerpt(sort)}`", sort)
+        elif tag.startswith("plan") and tag not in PLAN_UPDATES:
+            breach = Breach("params.update.sessionUpdate", f"there is no update `{excerpt(tag)}`", tag)
             self._add(CONVERSATION_RULES["unknown-update"], breach, line, session.id)
 
     def _hear_answer(self, message: Message, sender: str, line: int) -> None:
         asked = self._unanswered.answer(CLIENT if sender == AGENT else AGENT, message.id)
         if asked is None or not isinstance(asked.params, dict):
             return
-        failed, result = message.error is not UNSET, _value(message.result)
+        failed, result = message.error is not UNSET, value_of(message.result)
         session_id = asked.params.get("sessionId")
         session = self._facts.session(session_id) if isinstance(session_id, str) else None
         match asked.method:
@@ -212,10 +222,10 @@ class Checker:
 
     @property
     def _begins_turns(self) -> bool:
-        """Whether an answer without a reason only says that the turn has begun, as in version 2."""
+        """Whether an answer without a stop reason only says that the turn has begun, as in version 2."""
         return self._facts.dialect is not None and self._facts.dialect.answers_prompts_at_once
 
-    def _hear_prompt_answer(self, session: Session, failed: bool, result: Any) -> None:
+    def _hear_prompt_answer(self, session: CheckedSession, failed: bool, result: Any) -> None:
         still_open = self._open_prompts[session.id] = max(0, self._open_prompts.get(session.id, 0) - 1)
         reason = result.get("stopReason") if isinstance(result, dict) else None
         if not still_open and failed:
@@ -223,30 +233,17 @@ class Checker:
         elif not still_open and (reason is not None or not self._begins_turns):
             self._end_turn(session, reason)
 
-    def _end_turn(self, session: Session, reason: Any) -> None:
+    def _end_turn(self, session: CheckedSession, reason: Any) -> None:
         turn, session.turn = session.turn, None
         if turn is None:
             return
         session.ended_by_cancel = session.cancelled
         ended = TurnEnd(session, turn, reason if isinstance(reason, str) else None)
-        for rule, find in TURN_RULES:
-            for plan_id, breach in find(ended):
-                self._add(rule, breach, None, session.id, plan_id)
+        for rule, breach in TURN_RULES.breaches(ended):
+            self._add(rule, breach, None, session.id)
 
-    def _end_replay(self, session: Session, replay: Replay, failed: bool, line: int) -> None:
+    def _end_replay(self, session: CheckedSession, replay: Replay, failed: bool, line: int) -> None:
         if not failed:
-            for rule, find in REPLAY_RULES:
-                for plan_id, breach in find(session, replay, line):
-                    self._add(rule, breach, None, session.id, plan_id)
+            for rule, breach in REPLAY_RULES.breaches(ReplayEnd(session, replay, line)):
+                self._add(rule, breach, None, session.id)
         session.end_replay()
-
-
-def _value(raw: object) -> Any:
-    return _decoded(bytes(raw)) if isinstance(raw, Raw) else None
-
-
-def _decoded(line: bytes) -> Any:
-    try:
-        return msgspec.json.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return None

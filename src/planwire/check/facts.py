@@ -1,23 +1,19 @@
-"""What is known of a connection while it goes on: its sessions, their turns, and each plan over time."""
+"""The state of a checked connection: its sessions, their turns, and each plan over time."""
 
 from msgspec import Struct, field
 
 from planwire.acp.dialects import Dialect
 from planwire.acp.heard_plans import MAX_PLANS, Heard, HeardPlans
-from planwire.acp.messages import Body, Update
-from planwire.model.plan import ItemsPlan, PlanId
+from planwire.acp.messages import Update
+from planwire.model.kinds import entries_of
+from planwire.model.plan import PlanId
 from planwire.model.steps import PlanState, Step, track
 
-__all__ = ["Facts", "PlanHistory", "PlanUpdate", "Replay", "Session", "Turn", "TurnEnd", "as_list"]
-
-
-def as_list(body: Body) -> ItemsPlan | None:
-    """The plan, if it is a list of entries: the only kind that rules about entries are about."""
-    return body if isinstance(body, ItemsPlan) else None
+__all__ = ["CheckedSession", "Facts", "PlanHistory", "PlanUpdate", "Replay", "ReplayEnd", "Turn", "TurnEnd"]
 
 
 class Turn(Struct):
-    """One prompt and all that came of it. `planned_at` is a line on which the model was seen to make a plan."""
+    """One prompt and its consequences. `planned_at` is a line on which the model made a plan, reported or not."""
 
     number: int
     updates: int = 0
@@ -27,7 +23,7 @@ class Turn(Struct):
 
 
 class PlanHistory(Struct):
-    """One plan over time, as far as the rules ask for it. `left` are unfinished steps that were on the list before."""
+    """One plan over time, as far as the rules ask. `left` maps unfinished steps that left the list to the line."""
 
     state: PlanState | None = None
     line: int = 0
@@ -39,7 +35,7 @@ class PlanHistory(Struct):
 
 
 class Replay(Struct):
-    """A replay that is expected, or must not come: by which method, and how often each plan was retold."""
+    """A replay that a method asks for (`expected`) or must not cause, with the number of updates per plan."""
 
     method: str
     expected: bool
@@ -47,8 +43,8 @@ class Replay(Struct):
     first_line: int = 0
 
 
-class Session(Struct):
-    """One session. `known`: the client has its id. `continued`: it began before this connection."""
+class CheckedSession(Struct):
+    """One session. `known`: the client has its id. `continued`: the session began before this connection."""
 
     id: str
     known: bool = False
@@ -67,17 +63,17 @@ class Session(Struct):
         self.heard.begin_retelling()
 
     def end_replay(self) -> None:
-        """What was retold is judged and then forgotten: rules compare live updates with live ones."""
+        """Forget the replay, which the rules have judged by now: they compare live updates only with live ones."""
         self.replay = None
         self.heard.end_retelling(failed=True)
 
 
 class PlanUpdate(Struct, frozen=True):
-    """One update about plans, and what was known when it came. `live` is False for history that is retold."""
+    """One update about plans, with the state of things when it came. `live` is False during a replay."""
 
     update: Update
     facts: "Facts"
-    session: Session
+    session: CheckedSession
     line: int
     live: bool
     before: PlanState | None = None
@@ -86,15 +82,23 @@ class PlanUpdate(Struct, frozen=True):
 
 
 class TurnEnd(Struct, frozen=True):
-    """A turn is over."""
+    """The end of a turn."""
 
-    session: Session
+    session: CheckedSession
     turn: Turn
     stop_reason: str | None
 
 
+class ReplayEnd(Struct, frozen=True):
+    """The end of a replay, at the line that answers the request for it."""
+
+    session: CheckedSession
+    replay: Replay
+    line: int
+
+
 class Facts:
-    """One connection. `dialect` is None until it is known what the client said of itself."""
+    """One connection. `dialect` is None until the agent answers `initialize`, unless the caller assumes one."""
 
     def __init__(self, dialect: Dialect | None) -> None:
         self.dialect = dialect
@@ -103,18 +107,18 @@ class Facts:
         self.agent: str | None = None
         self.may_report_compaction = False
         self.may_stream_in_meta = False
-        self.sessions: dict[str, Session] = {}
+        self.sessions: dict[str, CheckedSession] = {}
         self.subagents: set[str] = set()
         self.updates = 0
 
-    def session(self, session_id: str) -> Session:
+    def session(self, session_id: str) -> CheckedSession:
         session = self.sessions.get(session_id)
         if session is None:
-            session = self.sessions[session_id] = Session(session_id)
+            session = self.sessions[session_id] = CheckedSession(session_id)
         return session
 
     def take(self, update: Update, line: int) -> PlanUpdate:
-        """Follow the plan that an update is about."""
+        """Take in an update and follow its plan."""
         self.updates += 1
         session = self.session(update.session or "")
         session.first_line = session.first_line or line
@@ -124,7 +128,7 @@ class Facts:
             session.turn.updates += 1
             session.turn.tool_calls = 0
         body = update.body
-        nameless = update.sort == "plan_update" and body is not None and body.id is None
+        nameless = update.tag == "plan_update" and body is not None and body.id is None
         if body is None or nameless or (body.id not in session.plans and len(session.plans) >= MAX_PLANS):
             return PlanUpdate(update, self, session, line, live=True)
         heard = session.heard.hear(body)
@@ -137,7 +141,7 @@ class Facts:
         return PlanUpdate(update, self, session, line, True, before, after, returned)
 
 
-def _retell(facts: Facts, update: Update, session: Session, replay: Replay, line: int) -> PlanUpdate:
+def _retell(facts: Facts, update: Update, session: CheckedSession, replay: Replay, line: int) -> PlanUpdate:
     if update.body is not None:
         session.heard.hear(update.body)
         replay.first_line = replay.first_line or line
@@ -148,13 +152,16 @@ def _retell(facts: Facts, update: Update, session: Session, replay: Replay, line
 def _compare(
     history: PlanHistory, before: PlanState | None, after: PlanState | None, line: int, turn: int
 ) -> tuple[tuple[Step, int], ...]:
-    """Remember which steps left and which came back; these are returned, with the lines at which they had left."""
+    """Note which steps left the list. Returns those that came back, with the lines at which they had left.
+
+    Entries may come and go (R5), so only a list that loses at least half of its unfinished steps counts as incomplete.
+    """
     if turn != history.turn:
         history.turn, history.left = turn, {}
-    plan = as_list(after.plan) if after is not None else None
-    if after is None or plan is None:
+    entries = entries_of(after.plan) if after is not None else None
+    if after is None or entries is None:
         return ()
-    history.priorities.update(entry.priority for entry in plan.entries if entry.priority is not None)
+    history.priorities.update(entry.priority for entry in entries if entry.priority is not None)
     history.has_completed |= any(step.is_done for step in after.steps)
     returned = tuple((step, history.left.pop(step.id)) for step in after.steps if step.id in history.left)
     if before is not None:

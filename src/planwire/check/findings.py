@@ -1,26 +1,39 @@
-"""What a rule is, what breaks it, and what is told of it: one finding for each thing to mend, however often it came."""
+"""Rules, their breaches, and findings: one for each thing to mend, however often it came."""
 
-from typing import Final
+from collections.abc import Callable, Iterator
+from typing import Final, Generic, TypeAlias, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from planwire.acp.dialects import V2
+from planwire.model.plan import PlanId
 
-__all__ = ["ERROR", "PRACTICE", "SCHEMA", "WARNING", "Breach", "Finding", "Findings", "Rule"]
+__all__ = [
+    "ERROR",
+    "PRACTICE",
+    "SCHEMA",
+    "WARNING",
+    "Breach",
+    "Finding",
+    "Findings",
+    "Rule",
+    "RuleFamily",
+    "by_code",
+]
 
 #: The protocol says MUST, or a reader loses something.
 ERROR: Final = "error"
 #: The protocol says SHOULD, or its page on plans advises it.
 WARNING: Final = "warning"
 
-#: What is cited where no numbered rule says it: the best practices of the agent-plan page, and the schema.
+#: Citations where no numbered rule says it: the best practices of the agent-plan page, and the schema.
 PRACTICE: Final = "practice"
 SCHEMA: Final = "schema"
 
-#: Numbers of lines that a finding remembers; how often it came is counted beyond that.
+#: Line numbers in one finding. Twenty examples are enough to mend a defect; `times` counts on.
 MAX_LINES: Final = 20
-#: Findings that are kept. Who has more to mend than this learns nothing new after it.
+#: Findings of one connection. An author with more to mend than this learns nothing from another one.
 MAX_FINDINGS: Final = 1_000
 
 _SITE: Final = "https://agentclientprotocol.com"
@@ -29,7 +42,7 @@ _DRAFT_PLAN: Final = f"{_SITE}/protocol/v1/draft/agent-plan"
 _V2_PLAN: Final = f"{_SITE}/protocol/v2/agent-plan"
 _V2_DRAFT_PLAN: Final = f"{_SITE}/protocol/v2/draft/agent-plan"
 
-#: Where each rule is written down.
+#: The page that states each rule.
 _PAGES: Final = {
     PRACTICE: f"{_V1_PLAN}#best-practices",
     SCHEMA: f"{_SITE}/protocol/v1/schema",
@@ -63,7 +76,7 @@ _PAGES: Final = {
 
 
 class Rule(Struct, frozen=True):
-    """One thing that is asked of an agent. `number_v2` is its number where protocol version 2 says it elsewhere."""
+    """One demand on an agent, and how to `mend` a breach. `number_v2` is its number in version 2, if that differs."""
 
     code: str
     number: str
@@ -73,14 +86,15 @@ class Rule(Struct, frozen=True):
     number_v2: str | None = None
 
     def cited(self, version: int | None) -> str:
-        """The number of the rule in that version of the protocol."""
+        """The number of the rule in a version of the protocol."""
         return self.number_v2 if self.number_v2 and version is not None and version >= V2.version else self.number
 
 
 class Breach(Struct, frozen=True):
-    """A rule is broken: where in the line's JSON, and how. Breaches of one subject are one finding.
+    """One breach of a rule: where in the line's JSON, and how. Breaches with one `subject` make one finding.
 
-    `line` is where it happened, if that is not the line at which it showed.
+    `line` is the line that broke the rule, if a later one brought it to light. `number` overrides the rule's own.
+    `plan` names the plan, if no single update does.
     """
 
     where: str
@@ -88,11 +102,49 @@ class Breach(Struct, frozen=True):
     subject: str = ""
     line: int | None = None
     number: str | None = None
+    plan: PlanId = None
+
+
+_Subject = TypeVar("_Subject")
+_Finder: TypeAlias = Callable[[_Subject], Iterator[Breach]]
+
+
+class RuleFamily(Generic[_Subject]):
+    """Rules about one kind of subject, such as an update or a turn, each with the function that finds its breaches."""
+
+    def __init__(self) -> None:
+        self._finders: list[tuple[Rule, _Finder[_Subject]]] = []
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        return tuple(rule for rule, _ in self._finders)
+
+    def rule(
+        self, code: str, number: str, level: str, asks: str, mend: str, number_v2: str | None = None
+    ) -> Callable[[_Finder[_Subject]], _Finder[_Subject]]:
+        """Declare a rule above the function that finds its breaches."""
+
+        def add(find: _Finder[_Subject]) -> _Finder[_Subject]:
+            self._finders.append((Rule(code, number, level, asks, mend, number_v2), find))
+            return find
+
+        return add
+
+    def breaches(self, subject: _Subject) -> Iterator[tuple[Rule, Breach]]:
+        """Every breach of every rule of the family."""
+        for rule, find in self._finders:
+            for breach in find(subject):
+                yield rule, breach
+
+
+def by_code(*rules: Rule) -> dict[str, Rule]:
+    """Rules whose breaches other code finds, by their codes."""
+    return {rule.code: rule for rule in rules}
 
 
 class Finding(Struct, frozen=True):
-    """What an author reads: what is broken, where, and how to mend it. Where it is broken `times` times, `line`,
-    `session` and `plan` are those of the first."""
+    """One thing to mend, for an agent's author. If it came several `times`, `line`, `session` and `plan` are those of
+    the first."""
 
     level: str
     rule: str
@@ -115,7 +167,7 @@ class _Gathered(Struct):
 
 
 class Findings:
-    """All findings of a connection. What is broken again in the same way is counted, not repeated."""
+    """All findings of a connection. A breach that comes again only raises the count of its finding."""
 
     def __init__(self) -> None:
         self._gathered: dict[tuple[str, str, str], _Gathered] = {}
@@ -147,7 +199,7 @@ class Findings:
                 line,
                 breach.where,
                 session,
-                plan,
+                breach.plan if plan is None else plan,
             )
             gathered = self._gathered[key] = _Gathered(first, 0, [])
         gathered.times += 1
@@ -155,10 +207,6 @@ class Findings:
             gathered.lines.append(line)
 
     def all(self) -> tuple[Finding, ...]:
-        """The findings, errors first, each kind in the order of the lines."""
-        made = [_counted(each) for each in self._gathered.values()]
+        """The findings, errors first, then in the order of their lines."""
+        made = [replace(each.first, times=each.times, lines=tuple(each.lines)) for each in self._gathered.values()]
         return tuple(sorted(made, key=lambda finding: (finding.level != ERROR, finding.line or 0)))
-
-
-def _counted(gathered: _Gathered) -> Finding:
-    return replace(gathered.first, times=gathered.times, lines=tuple(gathered.lines))

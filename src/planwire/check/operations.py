@@ -1,40 +1,64 @@
-"""Rules about a single update in its connection: what may be sent to this client, and how a plan is named."""
+"""Rules about a single update: what the agent may send to this client, and how it names a plan."""
 
-from collections.abc import Callable, Iterator
-from typing import Final, TypeAlias
+from collections.abc import Iterator
+from typing import Final
 
 from planwire.acp.dialects import id_keys
 from planwire.acp.messages import Extension, Removal
 from planwire.acp.salvage import excerpt
-from planwire.check.facts import PlanUpdate, as_list
-from planwire.check.findings import ERROR, WARNING, Breach, Rule
+from planwire.check.facts import PlanUpdate
+from planwire.check.findings import ERROR, WARNING, Breach, RuleFamily
+from planwire.model.kinds import entries_of
 from planwire.model.plan import Fields, OtherPlan
 
-__all__ = ["OPERATION_RULES", "UpdateRule"]
+__all__ = ["OPERATION_RULES"]
 
-#: A rule, and what finds its breaches in an update.
-UpdateRule: TypeAlias = tuple[Rule, Callable[[PlanUpdate], Iterator[Breach]]]
+OPERATION_RULES: Final = RuleFamily[PlanUpdate]()
 
 _UPDATE: Final = "params.update"
 
 
+@OPERATION_RULES.rule(
+    "unasked-operation",
+    "R8",
+    ERROR,
+    "`plan_update` and `plan_removed` go only to a client that announced them (version 1)",
+    "look for `clientCapabilities.plan` in `initialize`; where it is not an object, send the complete list as "
+    "`plan` instead (R9)",
+)
 def _unasked_operation(seen: PlanUpdate) -> Iterator[Breach]:
     dialect = seen.facts.dialect
-    if dialect is not None and not dialect.operations and seen.update.sort != "plan":
-        message = f"`{seen.update.sort}` was sent to a client that announced no plan capability"
-        yield Breach(f"{_UPDATE}.sessionUpdate", message, seen.update.sort)
+    if dialect is not None and not dialect.operations and seen.update.tag != "plan":
+        message = f"`{seen.update.tag}` was sent to a client that announced no plan capability"
+        yield Breach(f"{_UPDATE}.sessionUpdate", message, seen.update.tag)
 
 
+@OPERATION_RULES.rule(
+    "misspelled-id",
+    "R11",
+    ERROR,
+    "the id of a plan is spelled as this client reads it",
+    "send `planId`; only a client that announces `planCapabilities` and not `plan` reads `id`. Readers lose "
+    "the whole update otherwise",
+    "R18",
+)
 def _misspelled_id(seen: PlanUpdate) -> Iterator[Breach]:
     keys, dialect = seen.update.id_keys, seen.facts.dialect
     if dialect is None or not dialect.operations or not keys:
         return
     wanted = dialect.id_keys[0]
     if wanted not in keys:
-        where = f"{_UPDATE}.{keys[0]}" if seen.update.sort == "plan_removed" else f"{_UPDATE}.plan.{keys[0]}"
+        where = f"{_UPDATE}.{keys[0]}" if seen.update.tag == "plan_removed" else f"{_UPDATE}.plan.{keys[0]}"
         yield Breach(where, f"the id of the plan is in `{keys[0]}`, and this client looks for it in `{wanted}`")
 
 
+@OPERATION_RULES.rule(
+    "unknown-kind",
+    "R19",
+    ERROR,
+    "a plan is of a type of the protocol; in version 2 a custom type starts with `_`",
+    "send `items`, `markdown` or `file`; put what does not fit into `_meta`",
+)
 def _unknown_kind(seen: PlanUpdate) -> Iterator[Breach]:
     body, dialect = seen.update.body, seen.facts.dialect
     if not isinstance(body, OtherPlan):
@@ -48,27 +72,40 @@ def _unknown_kind(seen: PlanUpdate) -> Iterator[Breach]:
         yield Breach(f"{_UPDATE}.plan.type", message, body.type)
 
 
+@OPERATION_RULES.rule(
+    "unknown-removal",
+    "R13",
+    WARNING,
+    "`plan_removed` names a plan that there is",
+    "remove a plan under the id under which it was sent, and only once",
+)
 def _unknown_removal(seen: PlanUpdate) -> Iterator[Breach]:
     body = seen.update.body
     if not isinstance(body, Removal) or not seen.live or seen.before is not None:
         return
-    if seen.facts.greeted and not seen.session.continued:  # else the plan may be older than what is seen here
+    if seen.facts.greeted and not seen.session.continued:  # else the plan may be older than this connection
         yield Breach(f"{_UPDATE}.planId", f"there is no plan {excerpt(body.id)!r} to remove")
 
 
-def _foreign_field(seen: PlanUpdate) -> Iterator[Breach]:
+@OPERATION_RULES.rule(
+    "foreign-field",
+    "R31",
+    ERROR,
+    "there are no fields of one's own beside those of the protocol",
+    "move the field into `_meta`, under a name that is yours",
+)
+def _unknown_field(seen: PlanUpdate) -> Iterator[Breach]:
     update, body = seen.update, seen.update.body
-    around = update.around
-    at_plan = f"{_UPDATE}.plan" if update.sort == "plan_update" else _UPDATE
-    if update.sort != "plan" or body is None:
-        yield from _fields(around.update, _UPDATE)
-    yield from _fields(around.params, "params")
-    yield from _fields(around.message, "")
+    envelope = update.envelope
+    at_plan = f"{_UPDATE}.plan" if update.tag == "plan_update" else _UPDATE
+    if update.tag != "plan" or body is None:
+        yield from _fields(envelope.update, _UPDATE)
+    yield from _fields(envelope.params, "params")
+    yield from _fields(envelope.message, "")
     if isinstance(body, (Extension, Removal, OtherPlan)) or body is None:
         return
     yield from _fields(body.extra, at_plan)
-    listed = as_list(body)
-    for index, entry in enumerate(listed.entries if listed else ()):
+    for index, entry in enumerate(entries_of(body) or ()):
         if entry.extra is not None:
             yield from _fields(entry.extra, f"{at_plan}.entries[{index}]")
 
@@ -81,89 +118,26 @@ def _fields(fields: Fields | None, path: str) -> Iterator[Breach]:
             yield Breach(where, f"the protocol has no field `{excerpt(name)}` here", f"{path.partition('[')[0]} {name}")
 
 
+@OPERATION_RULES.rule(
+    "text-in-meta",
+    "R12",
+    ERROR,
+    "an update carries the whole content of its plan",
+    "send the whole text in `content` unless the client announced that it puts pieces together",
+)
 def _text_in_meta(seen: PlanUpdate) -> Iterator[Breach]:
     if isinstance(seen.update.body, Extension) and seen.facts.greeted and not seen.facts.may_stream_in_meta:
         message = "`content` is empty and the new text is in `_meta`, for a client that did not ask for that"
         yield Breach(f"{_UPDATE}.plan.content", message)
 
 
+@OPERATION_RULES.rule(
+    "after-cancel",
+    "R42",
+    ERROR,
+    "updates of a cancelled turn come before the answer to its prompt",
+    "send the last updates first, then answer `session/prompt` with `cancelled`",
+)
 def _after_cancel(seen: PlanUpdate) -> Iterator[Breach]:
     if seen.live and seen.session.ended_by_cancel and seen.session.turn is None:
         yield Breach(_UPDATE, "the update came after the cancelled prompt was answered")
-
-
-OPERATION_RULES: Final[tuple[UpdateRule, ...]] = (
-    (
-        Rule(
-            "unasked-operation",
-            "R8",
-            ERROR,
-            "`plan_update` and `plan_removed` go only to a client that announced them (version 1)",
-            "look for `clientCapabilities.plan` in `initialize`; where it is not an object, send the complete list as "
-            "`plan` instead (R9)",
-        ),
-        _unasked_operation,
-    ),
-    (
-        Rule(
-            "misspelled-id",
-            "R11",
-            ERROR,
-            "the id of a plan is spelled as this client reads it",
-            "send `planId`; only a client that announces `planCapabilities` and not `plan` reads `id`. Readers lose "
-            "the whole update otherwise",
-            "R18",
-        ),
-        _misspelled_id,
-    ),
-    (
-        Rule(
-            "unknown-kind",
-            "R19",
-            ERROR,
-            "a plan is of a type of the protocol; in version 2 a custom type starts with `_`",
-            "send `items`, `markdown` or `file`; put what does not fit into `_meta`",
-        ),
-        _unknown_kind,
-    ),
-    (
-        Rule(
-            "unknown-removal",
-            "R13",
-            WARNING,
-            "`plan_removed` names a plan that there is",
-            "remove a plan under the id under which it was sent, and only once",
-        ),
-        _unknown_removal,
-    ),
-    (
-        Rule(
-            "foreign-field",
-            "R31",
-            ERROR,
-            "there are no fields of one's own beside those of the protocol",
-            "move the field into `_meta`, under a name that is yours",
-        ),
-        _foreign_field,
-    ),
-    (
-        Rule(
-            "text-in-meta",
-            "R12",
-            ERROR,
-            "an update carries the whole content of its plan",
-            "send the whole text in `content` unless the client announced that it puts pieces together",
-        ),
-        _text_in_meta,
-    ),
-    (
-        Rule(
-            "after-cancel",
-            "R42",
-            ERROR,
-            "updates of a cancelled turn come before the answer to its prompt",
-            "send the last updates first, then answer `session/prompt` with `cancelled`",
-        ),
-        _after_cancel,
-    ),
-)

@@ -1,14 +1,15 @@
-"""Rules about plans over time: complete lists, told as the work goes on, that people can read and rank."""
+"""Rules about plans over time: complete lists that keep up with the work, and that people can read and rank."""
 
-from collections.abc import Callable, Iterator
-from typing import Final, TypeAlias
+from collections.abc import Iterator
+from typing import Final
 
 from planwire.acp.salvage import excerpt
 from planwire.acp.words import STOP_END_TURN
-from planwire.check.facts import PlanUpdate, Session, TurnEnd, as_list
-from planwire.check.findings import ERROR, PRACTICE, WARNING, Breach, Rule
-from planwire.check.operations import UpdateRule
+from planwire.check.facts import CheckedSession, PlanHistory, PlanUpdate, TurnEnd
+from planwire.check.findings import ERROR, PRACTICE, WARNING, Breach, RuleFamily
+from planwire.model.kinds import entries_of
 from planwire.model.plan import PlanId
+from planwire.model.steps import PlanState
 
 __all__ = [
     "CONCISE_CHARACTERS",
@@ -20,22 +21,34 @@ __all__ = [
     "WORK_WITHOUT_UPDATE",
 ]
 
-#: A longer entry is no longer concise.
+#: Characters of a concise entry: about two lines of a terminal.
 CONCISE_CHARACTERS: Final = 200
-#: So many entries that become completed in one update were not told as they happened.
+#: Entries that become completed in one update: two may finish together, three come from an agent that reports late.
 MANY_AT_ONCE: Final = 3
-#: With more entries in progress nobody sees what the agent is at.
+#: Entries in progress at once. Agents with helpers do work on several; with more, people can't tell where the work is.
 MANY_IN_PROGRESS: Final = 3
-#: After so many tool calls a plan that did not move was not kept up to date.
+#: Tool calls after which a plan that has not moved is out of date: reading and editing one file takes two or three.
 WORK_WITHOUT_UPDATE: Final = 5
-#: A list of so many entries should have some that matter more than others.
+#: Entries from which a list should have some that matter more than others; of two, the order tells.
 WORTH_RANKING: Final = 3
+
+UPDATE_PRACTICES: Final = RuleFamily[PlanUpdate]()
+TURN_RULES: Final = RuleFamily[TurnEnd]()
+END_RULES: Final = RuleFamily[CheckedSession]()
 
 
 def _entries_at(seen: PlanUpdate) -> str:
-    return "params.update.entries" if seen.update.sort == "plan" else "params.update.plan.entries"
+    return "params.update.entries" if seen.update.tag == "plan" else "params.update.plan.entries"
 
 
+@UPDATE_PRACTICES.rule(
+    "left-out",
+    "R3",
+    ERROR,
+    "each update has the complete list, unfinished entries included",
+    "send all entries with their current status each time; an entry that is not on the list is gone",
+    "R17",
+)
 def _left_out(seen: PlanUpdate) -> Iterator[Breach]:
     if seen.returned:
         step, left_at = seen.returned[0]
@@ -46,8 +59,15 @@ def _left_out(seen: PlanUpdate) -> Iterator[Breach]:
         yield Breach(_entries_at(seen), message, line=left_at)
 
 
+@UPDATE_PRACTICES.rule(
+    "told-late",
+    "R2",
+    WARNING,
+    "status changes are told as they occur",
+    "send an update when an entry is begun and when it is finished, not several at the end",
+)
 def _told_late(seen: PlanUpdate) -> Iterator[Breach]:
-    if not seen.live or seen.after is None or as_list(seen.update.body) is None:
+    if not seen.live or seen.after is None or entries_of(seen.update.body) is None:
         return
     done = {step.id for step in seen.after.steps if step.is_done}
     if seen.before is None:
@@ -63,18 +83,31 @@ def _told_late(seen: PlanUpdate) -> Iterator[Breach]:
         yield Breach(_entries_at(seen), f"{len(finished)} entries became completed in one update")
 
 
+@UPDATE_PRACTICES.rule(
+    "crowded",
+    PRACTICE,
+    WARNING,
+    f"no more than {MANY_IN_PROGRESS} entries are in progress at once",
+    "mark as `in_progress` only what is being worked on right now",
+)
 def _crowded(seen: PlanUpdate) -> Iterator[Breach]:
-    if seen.live and seen.after is not None and as_list(seen.update.body) is not None:
+    if seen.live and seen.after is not None and entries_of(seen.update.body) is not None:
         at_work = len(seen.after.progress.current)
         if at_work > MANY_IN_PROGRESS:
             yield Breach(_entries_at(seen), f"{at_work} entries are in progress at once")
 
 
+@UPDATE_PRACTICES.rule(
+    "long-winded",
+    PRACTICE,
+    WARNING,
+    f"an entry is one clear task on one line, of up to {CONCISE_CHARACTERS} characters",
+    "say the task in one short line; split it, or tell the details in a message",
+)
 def _long_winded(seen: PlanUpdate) -> Iterator[Breach]:
-    plan = as_list(seen.update.body)
-    if plan is None or not seen.live:
+    if not seen.live:
         return
-    for index, entry in enumerate(plan.entries):
+    for index, entry in enumerate(entries_of(seen.update.body) or ()):
         where = f"{_entries_at(seen)}[{index}].content"
         text = entry.content.strip()
         if not text:
@@ -85,160 +118,88 @@ def _long_winded(seen: PlanUpdate) -> Iterator[Breach]:
             yield Breach(where, f"the entry has several lines: {excerpt(text)!r}", "lines")
 
 
-UPDATE_PRACTICES: Final[tuple[UpdateRule, ...]] = (
-    (
-        Rule(
-            "left-out",
-            "R3",
-            ERROR,
-            "each update has the complete list, unfinished entries included",
-            "send all entries with their current status each time; an entry that is not on the list is gone",
-            "R17",
-        ),
-        _left_out,
-    ),
-    (
-        Rule(
-            "told-late",
-            "R2",
-            WARNING,
-            "status changes are told as they occur",
-            "send an update when an entry is begun and when it is finished, not several at the end",
-        ),
-        _told_late,
-    ),
-    (
-        Rule(
-            "crowded",
-            PRACTICE,
-            WARNING,
-            f"no more than {MANY_IN_PROGRESS} entries are in progress at once",
-            "mark as `in_progress` only what is being worked on right now",
-        ),
-        _crowded,
-    ),
-    (
-        Rule(
-            "long-winded",
-            PRACTICE,
-            WARNING,
-            f"an entry is one clear task on one line, of up to {CONCISE_CHARACTERS} characters",
-            "say the task in one short line; split it, or tell the details in a message",
-        ),
-        _long_winded,
-    ),
+@TURN_RULES.rule(
+    "not-reported",
+    "R1",
+    WARNING,
+    "a plan that the model makes is reported",
+    "when the model calls its plan or to-do tool, or its plan is approved, send a plan update too: `plan` "
+    "needs no capability (R9, R14)",
 )
-
-
-def _unfinished_business(ended: TurnEnd) -> Iterator[tuple[PlanId, Breach]]:
-    if ended.stop_reason != STOP_END_TURN:
-        return
-    for plan_id, history in ended.session.plans.items():
-        if history.turn == ended.turn.number and history.state is not None:
-            current = history.state.progress.current
-            if current and as_list(history.state.plan):
-                count = "1 entry" if len(current) == 1 else f"{len(current)} entries"
-                message = f"the turn ended with {count} in progress: {excerpt(current[0].content)!r}"
-                yield plan_id, Breach("", message, line=history.line)
-
-
-def _not_kept_up(ended: TurnEnd) -> Iterator[tuple[PlanId, Breach]]:
-    if ended.stop_reason != STOP_END_TURN or ended.turn.tool_calls < WORK_WITHOUT_UPDATE:
-        return
-    for plan_id, history in ended.session.plans.items():
-        state = history.state
-        if history.turn == ended.turn.number and state is not None and as_list(state.plan):
-            if any(step.is_open for step in state.steps) and not state.progress.current:
-                message = (
-                    f"{ended.turn.tool_calls} tool calls came after this update, and the turn ended without another"
-                )
-                yield plan_id, Breach("", message, line=history.line)
-
-
-def _not_reported(ended: TurnEnd) -> Iterator[tuple[PlanId, Breach]]:
+def _not_reported(ended: TurnEnd) -> Iterator[Breach]:
     if ended.turn.planned_at is not None and not ended.turn.updates:
         message = f"{ended.turn.planned_how}, and the turn ended without a plan update"
-        yield None, Breach("", message, line=ended.turn.planned_at)
+        yield Breach("", message, line=ended.turn.planned_at)
 
 
-#: A rule, and what finds its breaches in a turn that is over, each with the plan that it is about.
-TurnRule: TypeAlias = tuple[Rule, Callable[[TurnEnd], Iterator[tuple[PlanId, Breach]]]]
-
-TURN_RULES: Final[tuple[TurnRule, ...]] = (
-    (
-        Rule(
-            "not-reported",
-            "R1",
-            WARNING,
-            "a plan that the model makes is reported",
-            "when the model calls its plan or to-do tool, or its plan is approved, send a plan update too: `plan` "
-            "needs no capability (R9, R14)",
-        ),
-        _not_reported,
-    ),
-    (
-        Rule(
-            "unfinished-business",
-            "R2",
-            WARNING,
-            "what is finished is reported as completed before the turn ends",
-            "before you answer the prompt, send a last update: `completed` if it is done, `pending` if it is not",
-        ),
-        _unfinished_business,
-    ),
-    (
-        Rule(
-            "not-kept-up",
-            "R2",
-            WARNING,
-            "progress is reported while the work goes on",
-            "send an update when an entry is begun and when it is finished",
-        ),
-        _not_kept_up,
-    ),
+@TURN_RULES.rule(
+    "unfinished-business",
+    "R2",
+    WARNING,
+    "what is finished is reported as completed before the turn ends",
+    "before you answer the prompt, send a last update: `completed` if it is done, `pending` if it is not",
 )
+def _unfinished_business(ended: TurnEnd) -> Iterator[Breach]:
+    if ended.stop_reason != STOP_END_TURN:
+        return
+    for plan_id, history, state in _lists_of(ended):
+        if current := state.progress.current:
+            count = "1 entry" if len(current) == 1 else f"{len(current)} entries"
+            message = f"the turn ended with {count} in progress: {excerpt(current[0].content)!r}"
+            yield Breach("", message, line=history.line, plan=plan_id)
 
 
-def _unranked(session: Session) -> Iterator[tuple[PlanId, Breach]]:
+@TURN_RULES.rule(
+    "not-kept-up",
+    "R2",
+    WARNING,
+    "progress is reported while the work goes on",
+    "send an update when an entry is begun and when it is finished",
+)
+def _not_kept_up(ended: TurnEnd) -> Iterator[Breach]:
+    if ended.stop_reason != STOP_END_TURN or ended.turn.tool_calls < WORK_WITHOUT_UPDATE:
+        return
+    for plan_id, history, state in _lists_of(ended):
+        if any(step.is_open for step in state.steps) and not state.progress.current:
+            message = f"{ended.turn.tool_calls} tool calls came after this update, and the turn ended without another"
+            yield Breach("", message, line=history.line, plan=plan_id)
+
+
+def _lists_of(ended: TurnEnd) -> Iterator[tuple[PlanId, PlanHistory, PlanState]]:
+    """The lists that the turn changed and did not remove."""
+    for plan_id, history in ended.session.plans.items():
+        state = history.state
+        if history.turn == ended.turn.number and state is not None and entries_of(state.plan) is not None:
+            yield plan_id, history, state
+
+
+@END_RULES.rule(
+    "unranked",
+    PRACTICE,
+    WARNING,
+    "priorities are used",
+    "mark what the rest depends on as `high`, and as `low` what could be left out; let the model say which",
+)
+def _unranked(session: CheckedSession) -> Iterator[Breach]:
     for plan_id, history in session.plans.items():
         state = history.state
-        if state is not None and as_list(state.plan) and len(history.priorities) == 1:
+        if state is not None and entries_of(state.plan) is not None and len(history.priorities) == 1:
             if state.memory.born >= WORTH_RANKING:
                 [priority] = history.priorities
                 message = f"all of the plan's {state.memory.born} entries had the priority {excerpt(priority)!r}"
-                yield plan_id, Breach("", message, line=history.line)
+                yield Breach("", message, line=history.line, plan=plan_id)
 
 
-def _never_completed(session: Session) -> Iterator[tuple[PlanId, Breach]]:
+@END_RULES.rule(
+    "never-completed",
+    "R3",
+    WARNING,
+    "finished entries stay on the list as completed",
+    "keep an entry that is done on the list, with the status `completed`",
+    "R17",
+)
+def _never_completed(session: CheckedSession) -> Iterator[Breach]:
     for plan_id, history in session.plans.items():
         if history.dropped_at_work >= 2 and not history.has_completed:
             message = f"{history.dropped_at_work} entries left the list while in progress, and none was ever completed"
-            yield plan_id, Breach("", message, line=history.line)
-
-
-#: A rule, and what finds its breaches in a session when the connection is over.
-EndRule: TypeAlias = tuple[Rule, Callable[[Session], Iterator[tuple[PlanId, Breach]]]]
-
-END_RULES: Final[tuple[EndRule, ...]] = (
-    (
-        Rule(
-            "unranked",
-            PRACTICE,
-            WARNING,
-            "priorities are used",
-            "mark what the rest depends on as `high`, and as `low` what could be left out; let the model say which",
-        ),
-        _unranked,
-    ),
-    (
-        Rule(
-            "never-completed",
-            "R3",
-            WARNING,
-            "finished entries stay on the list as completed",
-            "keep an entry that is done on the list, with the status `completed`",
-            "R17",
-        ),
-        _never_completed,
-    ),
-)
+            yield Breach("", message, line=history.line, plan=plan_id)

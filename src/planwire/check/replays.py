@@ -1,86 +1,74 @@
-"""Rules about history that is retold: after `session/load`, and after `session/resume`."""
+"""Rules about replays: the history that an agent tells again after `session/load` or `session/resume`."""
 
-from collections.abc import Callable, Iterator
-from typing import Final, TypeAlias
+from collections.abc import Iterator
+from typing import Final
 
-from planwire.check.facts import Replay, Session, as_list
-from planwire.check.findings import ERROR, WARNING, Breach, Rule
-from planwire.model.kinds import is_blank
-from planwire.model.plan import Plan, PlanId
+from planwire.check.facts import ReplayEnd
+from planwire.check.findings import ERROR, WARNING, Breach, RuleFamily
+from planwire.model.kinds import entries_of, is_blank
+from planwire.model.plan import Plan
 
 __all__ = ["REPLAY_RULES"]
 
-#: A rule, and what finds its breaches when a history has been retold, each with the plan that it is about.
-ReplayRule: TypeAlias = tuple[Rule, Callable[[Session, Replay, int], Iterator[tuple[PlanId, Breach]]]]
+REPLAY_RULES: Final = RuleFamily[ReplayEnd]()
 
 
-def _not_retold(session: Session, replay: Replay, line: int) -> Iterator[tuple[PlanId, Breach]]:
-    for plan_id, history in session.plans.items():
-        if replay.expected and history.state is not None and not is_blank(history.state.plan):
-            if plan_id not in session.heard.retold:
-                yield (
-                    plan_id,
-                    Breach("", f"`{replay.method}` was answered, and this plan was not told again", line=line),
-                )
+@REPLAY_RULES.rule(
+    "not-retold",
+    "R37",
+    ERROR,
+    "the plan is part of the history that is retold",
+    "send the session's plan updates again before you answer; at least the last state of every plan",
+    "R39",
+)
+def _not_retold(ended: ReplayEnd) -> Iterator[Breach]:
+    if not ended.replay.expected:
+        return
+    for plan_id, history in ended.session.plans.items():
+        if history.state is None or is_blank(history.state.plan) or plan_id in ended.session.heard.retold:
+            continue
+        message = f"`{ended.replay.method}` was answered, and this plan was not told again"
+        yield Breach("", message, line=ended.line, plan=plan_id)
 
 
-def _retold_otherwise(session: Session, replay: Replay, line: int) -> Iterator[tuple[PlanId, Breach]]:
-    for plan_id, retold in session.heard.retold.items():
-        history = session.plans.get(plan_id)
-        if replay.expected and history is not None and history.state is not None and retold.plan is not None:
-            if _visible(history.state.plan) != _visible(retold.plan):
-                yield (
-                    plan_id,
-                    Breach("", "the plan that was told again ends otherwise than it was told live", line=line),
-                )
+@REPLAY_RULES.rule(
+    "retold-otherwise",
+    "R37",
+    WARNING,
+    "a history that is retold ends as it ended",
+    "store the plan with the session, and end the replay with the plan as it is",
+    "R39",
+)
+def _retold_otherwise(ended: ReplayEnd) -> Iterator[Breach]:
+    if not ended.replay.expected:
+        return
+    for plan_id, retold in ended.session.heard.retold.items():
+        history = ended.session.plans.get(plan_id)
+        if history is None or history.state is None or retold.plan is None:
+            continue
+        if _visible(history.state.plan) != _visible(retold.plan):
+            message = "the plan that was told again ends otherwise than it was told live"
+            yield Breach("", message, line=ended.line, plan=plan_id)
 
 
-def _unasked_replay(session: Session, replay: Replay, line: int) -> Iterator[tuple[PlanId, Breach]]:
+@REPLAY_RULES.rule(
+    "unasked-replay",
+    "R38",
+    ERROR,
+    "`session/resume` does not retell the history, unless version 2's `replayFrom` asks for it",
+    "after `session/resume` send the plan as it is, once, or nothing",
+    "R39",
+)
+def _unasked_replay(ended: ReplayEnd) -> Iterator[Breach]:
+    replay = ended.replay
     if not replay.expected:
         for plan_id, count in replay.updates.items():
             if count > 1:  # one update is the state of the plan, not its history
                 message = f"`{replay.method}` told the history of a plan again, in {count} updates"
-                yield plan_id, Breach("", message, line=replay.first_line or line)
+                yield Breach("", message, line=replay.first_line or ended.line, plan=plan_id)
 
 
 def _visible(plan: Plan) -> object:
-    """What people see of a plan: fields that only programs read may differ from one telling to the next."""
-    listed = as_list(plan)
-    return [(entry.content, entry.status, entry.priority) for entry in listed.entries] if listed else plan
-
-
-REPLAY_RULES: Final[tuple[ReplayRule, ...]] = (
-    (
-        Rule(
-            "not-retold",
-            "R37",
-            ERROR,
-            "the plan is part of the history that is retold",
-            "send the session's plan updates again before you answer; at least the last state of every plan",
-            "R39",
-        ),
-        _not_retold,
-    ),
-    (
-        Rule(
-            "retold-otherwise",
-            "R37",
-            WARNING,
-            "a history that is retold ends as it ended",
-            "store the plan with the session, and end the replay with the plan as it is",
-            "R39",
-        ),
-        _retold_otherwise,
-    ),
-    (
-        Rule(
-            "unasked-replay",
-            "R38",
-            ERROR,
-            "`session/resume` does not retell the history, unless version 2's `replayFrom` asks for it",
-            "after `session/resume` send the plan as it is, once, or nothing",
-            "R39",
-        ),
-        _unasked_replay,
-    ),
-)
+    """The part of a plan that people see. Fields for programs may differ from one telling to the next."""
+    entries = entries_of(plan)
+    return plan if entries is None else [(entry.content, entry.status, entry.priority) for entry in entries]

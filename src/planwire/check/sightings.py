@@ -1,4 +1,4 @@
-"""Signs that the model made a plan, whether or not the agent reported it: its tool calls, and approvals of a plan."""
+"""Signs that the model made a plan, reported or not: tool calls that write a list, and approvals of a plan."""
 
 import re
 from typing import Any, Final

@@ -1,7 +1,7 @@
-"""The kinds of plan: one table, one row a kind.
+"""The kinds of plan: one table, one row per kind.
 
-Whoever adds a kind adds a class in `plan`, a row here, and what the type checker then asks for: each `match` on a plan
-ends in `assert_never`. What most modules want to know of a plan they ask the functions below, and match on nothing.
+A new kind is a new class in `plan`, a new row here, and whatever the type checker then asks for, since each `match` on
+a plan ends in `assert_never`. Most modules match on nothing: they ask the functions below.
 """
 
 from collections.abc import Callable
@@ -31,7 +31,7 @@ __all__ = [
 
 
 class Draft(Struct, frozen=True, gc=False):
-    """A step that has no id yet. `depth` is its nesting in a markdown list."""
+    """A step without an id yet. `depth` is its nesting in a markdown list."""
 
     content: str
     status: str
@@ -40,12 +40,13 @@ class Draft(Struct, frozen=True, gc=False):
 
 
 class Kind(Struct, frozen=True, kw_only=True):
-    """One row. `name` is its tag in journals and its `type` on the wire, `noun` what people call it.
+    """One row.
 
-    `field` is where the wire has its content; None: its content is whatever fields it has. `has_editable_steps`: its
-    steps can be changed one by one; `has_priorities`: they have priorities. `text` is what there is to read of it
-    besides steps, `title` what stands for all of it, `drafts` its steps, and `prose` whether there is more to read of
-    it than steps.
+    - `name`: its tag in journals and its `type` on the wire. `noun`: its name for people.
+    - `field`: the wire's field for its content; None if all of its fields are.
+    - `has_editable_steps`: people can change single steps. `has_priorities`: its steps have priorities.
+    - `text`: its text besides steps. `title`: one line that stands for all of it. `drafts`: its steps.
+    - `prose`: whether it has more to read than steps.
     """
 
     name: str
@@ -158,7 +159,7 @@ _TABLE: Final = (
     ),
 )
 
-#: The rows by the classes of their plans.
+#: The rows by class of plan.
 KINDS: Final = {row.plan: row for row in _TABLE}
 
 
@@ -168,38 +169,38 @@ def kind_of(plan: Plan) -> Kind:
 
 
 def noun_of(plan: Plan) -> str:
-    """What people call a plan like this. A kind that planwire does not know is called by its own name."""
+    """The name of a plan's kind for people. A kind that planwire does not know goes by the name its sender gave it."""
     return plan.type if isinstance(plan, OtherPlan) else kind_of(plan).noun
 
 
 def content_of(plan: Plan) -> Fields:
-    """The content of a plan under the names that it has on the wire; entries are values, ready to be encoded."""
+    """The content of a plan under its names on the wire; entries are values, ready for the encoder."""
     field = kind_of(plan).field
     return plan.fields if isinstance(plan, OtherPlan) else {str(field): getattr(plan, str(field))}
 
 
 def text_of(plan: Plan) -> str:
-    """What there is to read of a plan besides its entries: its text, its URI, or its fields as JSON."""
+    """A plan's text besides its entries: its content, its URI, or its fields as JSON."""
     return kind_of(plan).text(plan)
 
 
 def entries_of(plan: object) -> tuple[Entry, ...] | None:
-    """The entries of a plan that is a list of them; None for everything else."""
+    """The entries of an items plan; None for everything else."""
     return plan.entries if isinstance(plan, ItemsPlan) else None
 
 
 def prose_of(plan: object) -> str | None:
-    """The text of a plan that is a text of its own; None for everything else."""
+    """The text of a markdown plan; None for everything else."""
     return plan.content if isinstance(plan, MarkdownPlan) else None
 
 
 def title_of(plan: Plan) -> str:
-    """What stands for all of a plan in a line; "" for a list, which has no title."""
+    """One line that stands for all of a plan; "" for a list, which has no title."""
     return kind_of(plan).title(plan)
 
 
 def is_prose(plan: Plan) -> bool:
-    """Whether there is more to read of a plan than its steps."""
+    """Whether a plan has more to read than its steps."""
     return kind_of(plan).prose(plan)
 
 
@@ -209,5 +210,5 @@ def drafts_of(plan: Plan) -> list[Draft]:
 
 
 def is_blank(plan: Plan) -> bool:
-    """Whether a plan says nothing: no entries, or only blanks."""
+    """Whether a plan says nothing: it has no entries, or only blanks."""
     return not text_of(plan).strip() and not drafts_of(plan)

@@ -1,8 +1,8 @@
-"""What a plan is: entries, and the four kinds of plan.
+"""Plans as values: entries, and the four kinds of plan.
 
-These are values. They hold what a sender said and nothing derived from it: ids of steps, progress and differences are
-views, made in other modules. Priorities and statuses are open, as they are on the newest wire: any string is kept and
-shown as it is. `statuses` has a row for each status that means something here, `kinds` one for each kind of plan.
+These values hold a sender's own words and nothing derived from them: ids of steps, progress and differences are views,
+and other modules make them. Priorities and statuses are open, as on the newest wire: any string stays and shows as it
+came. `statuses` has a row for each status with a meaning in planwire, `kinds` one for each kind of plan.
 """
 
 from typing import Any, ClassVar, TypeAlias
@@ -22,27 +22,28 @@ __all__ = [
     "PlanId",
 ]
 
+#: The priorities of the protocol, the most important first.
 PRIORITIES = ("high", "medium", "low")
 #: The priority of an entry whose sender names none.
 MEDIUM = "medium"
 
-#: JSON object fields that planwire carries without giving them a meaning: `_meta`, and siblings of known fields.
+#: Fields of a JSON object that planwire carries without giving them a meaning: `_meta`, and siblings of known fields.
 Fields: TypeAlias = dict[str, Any]
 
 #: The identity of a plan within its session. None belongs to the v1 `plan` update, which has no identity.
 PlanId: TypeAlias = str | None
 
 
-#: What `Entry.extra` is called where entries are stored. It must never come from a wire or reach one.
+#: The key of `Entry.extra` in journals. It must never come from a wire or reach one.
 EXTRA = "\x7fextra"
 
 
 class Entry(Struct, frozen=True, gc=False, forbid_unknown_fields=True, omit_defaults=True):
     """One entry of an items plan.
 
-    `priority` is None when the sender left it out: such an entry is shown as `medium` and remembered as it came.
-    `extra` holds fields that the protocol does not define. Its name is one that nobody uses, so that a field which
-    happens to be called "extra" is kept like any other.
+    `priority` is None if the sender left it out: the entry shows as `medium` but remembers the gap.
+    `extra` holds fields that the protocol does not define. Its stored key starts with a control character, so that a
+    sender's own field "extra" stays a field like any other.
     """
 
     content: str
@@ -63,7 +64,7 @@ class ItemsPlan(Struct, frozen=True, tag_field="kind", tag="items", omit_default
 
 
 class MarkdownPlan(Struct, frozen=True, tag_field="kind", tag="markdown", omit_defaults=True):
-    """A text. Its task-list checkboxes, if it has any, are its steps; without them it is a proposal."""
+    """A text. Its checkboxes are its steps; a text without any is a proposal."""
 
     kind: ClassVar[str] = "markdown"
     id: PlanId
@@ -73,7 +74,7 @@ class MarkdownPlan(Struct, frozen=True, tag_field="kind", tag="markdown", omit_d
 
 
 class FilePlan(Struct, frozen=True, tag_field="kind", tag="file", omit_defaults=True):
-    """A plan that lives in a file. The URI is kept as it came and never opened here."""
+    """A plan that lives in a file. The URI stays as it came; nothing in `model` opens it."""
 
     kind: ClassVar[str] = "file"
     id: PlanId
@@ -83,7 +84,7 @@ class FilePlan(Struct, frozen=True, tag_field="kind", tag="file", omit_defaults=
 
 
 class OtherPlan(Struct, frozen=True, tag_field="kind", tag="other", omit_defaults=True):
-    """A custom or future kind, kept whole: `fields` is everything but its type and its id."""
+    """A custom or future kind, whole: `fields` is everything but its type and its id."""
 
     kind: ClassVar[str] = "other"
     id: PlanId

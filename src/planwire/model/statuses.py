@@ -1,8 +1,8 @@
-"""The statuses of a step: one table, one row a status.
+"""The statuses of a step: one table, one row per status.
 
-Whoever adds a status adds a row: how it is stored, which spellings mean it, its checkbox, its sign, its spoken word,
-how far it is, and what a client of version 1 is sent for it. Statuses are open on the wire: any other word is kept and
-shown as it is, and has no row.
+A new status is a new row: its word, the spellings that mean it, its checkbox, sign and spoken name, how far along it
+is, and its substitute for clients of version 1. Statuses are open on the wire: a word without a row stays and shows as
+it came.
 """
 
 from typing import Final
@@ -12,6 +12,7 @@ from msgspec import Struct
 __all__ = [
     "CANCELLED",
     "COMPLETED",
+    "DEFAULT_STATUS",
     "IN_PROGRESS",
     "PENDING",
     "STATUSES",
@@ -26,12 +27,14 @@ __all__ = [
 
 
 class Status(Struct, frozen=True, kw_only=True):
-    """One row. `word` is stored and sent; `aliases` are spellings that agents use, which are kept as they came.
+    """One row.
 
-    `box` is the character in a markdown checkbox, `sign` stands before a step in a terminal, `spoken` is what people
-    read, `look` names it in style sheets and themes, `key` chooses it in menus, and `became` tells of a step that just
-    got it. `rank` grows as work goes on. `is_open`: there is still something to do. `counts`: it is part of the total.
-    Version 1 knows only some of the words: `v1` is what it is sent, with `v1_prefix` before the text.
+    - `word`: the protocol's word. `aliases`: spellings that agents use, which stay as they came.
+    - `box`: the character in a markdown checkbox. `sign`: the character before a step in a terminal.
+    - `spoken`: the name people read. `became`: the word for a step that just got this status.
+    - `look`: its name in style sheets and themes. `key`: its key in menus.
+    - `rank`: grows as work goes on. `is_open`: there is still something to do. `counts`: it is part of the total.
+    - `v1`: the word that a client of version 1 gets, with `v1_prefix` before the text.
     """
 
     word: str
@@ -53,6 +56,9 @@ PENDING: Final = "pending"
 IN_PROGRESS: Final = "in_progress"
 COMPLETED: Final = "completed"
 CANCELLED: Final = "cancelled"
+
+#: The status of an entry whose sender names none, and the substitute for a word that a reader would not know.
+DEFAULT_STATUS: Final = PENDING
 
 _TABLE: Final = (
     Status(
@@ -111,7 +117,7 @@ _TABLE: Final = (
     ),
 )
 
-#: The rows by their words, in the order in which work moves through them.
+#: The rows by word, in the order in which work moves through them.
 STATUSES: Final = {row.word: row for row in _TABLE}
 #: The words that version 1 knows.
 V1_STATUSES: Final = frozenset(row.v1 for row in _TABLE)
@@ -121,17 +127,17 @@ _BOXES: Final = {row.box: row for row in _TABLE} | {"X": STATUSES[COMPLETED]}
 
 
 def status_of(word: str) -> Status | None:
-    """The row that a status word stands for; None for words such as `blocked`, which stand for none."""
+    """The row of a status word or one of its aliases; None for other words, such as `blocked`."""
     return _MEANINGS.get(word)
 
 
 def status_of_box(character: str) -> Status | None:
-    """The row that a character in a checkbox stands for."""
+    """The row of a checkbox's character; None for characters that no checkbox has."""
     return _BOXES.get(character)
 
 
 def canonical(word: str) -> str:
-    """The word of the table that a status word stands for, or the word itself if it stands for none."""
+    """The table's word for a status word or alias; other words stay as they are."""
     row = _MEANINGS.get(word)
     return row.word if row else word
 
@@ -142,5 +148,5 @@ def meaning(word: str) -> str | None:  # TEMPORARY: use canonical, status_of or 
 
 
 def after_tick(word: str) -> str:
-    """What a tick makes of a status: `completed`, and of that `pending` again."""
+    """The status after a tick: `completed`, or `pending` again if it was completed."""
     return PENDING if canonical(word) == COMPLETED else COMPLETED

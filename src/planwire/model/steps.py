@@ -1,16 +1,26 @@
-"""A plan's steps: stable ids for entries and checkboxes that have none, and progress.
+"""A plan's steps: stable ids for entries and checkboxes, which have none on the wire, and progress.
 
 No dialect gives an entry an identity, and agents reword entries while they work on them, send an empty list between
-two full ones, drop entries and bring them back. So a plan remembers every step that it ever had, under every text that
-the step ever had, and a new list is matched against that memory:
+two full ones, drop entries and bring them back. So a plan remembers every step it ever had, under every text the step
+ever had, and matches a new list against that memory:
 
-1. by text: first the steps of the last list, then former texts of these, then steps that had left the list;
-2. what is left between the same two matched neighbours, if it is equally many: in order, where the texts are similar
-   or the status moved forward (an agent that renames a step as it starts it); if it is not equally many, only where
-   both hold, or the texts are nearly the same;
-3. else it is a new step.
+1. By text: first the steps of the last list, then former texts of these, then steps that had left the list.
+2. By neighbours: the unmatched steps between the same two matched ones. Equally many on both sides pair up in order,
+   where the texts are similar or the status moved forward. Otherwise a pair needs both, or nearly the same text.
+3. The rest is new.
 
-An id is never used again within its plan. An empty list forgets nothing.
+Ids never come back within a plan. An empty list forgets nothing.
+
+Why neighbours? Text alone loses the most common rewording: agents rename a step as they start it ("Ship it" becomes
+"Uploading wheels", which have next to nothing in common), and comments and suggestions hang on that step's id. Position
+alone does worse: one step inserted at the top would shift every id below it. A step that changed while both of its
+neighbours stayed is a different matter: it is the same step under another name, or its replacement, and then the status
+decides. A step that moves from pending to in progress under a new name was renamed. One whose status stays has to read
+alike too, or "Buy milk" would inherit the comments on "Read the config".
+
+Why 0.4? In the recorded conversations of the tests, rewordings measure 0.61 ("Write the parser — with ünïcode" to
+"Writing the parser") to 0.93, and unrelated steps in one place 0.36 at most. Where the counts differ, any pair in the
+gap could be the right one, and "Run the tests" and "Run the linter" already measure 0.74. Hence 0.75 there.
 """
 
 from collections import deque
@@ -25,19 +35,20 @@ from planwire.model.statuses import CANCELLED, COMPLETED, IN_PROGRESS, PENDING, 
 
 __all__ = ["PlanState", "Progress", "Step", "restate", "track"]
 
-#: In an equal gap, texts at least this alike are one step reworded (1.0 = the same text).
+#: Similarity (1.0 = the same text) from which texts in equal gaps are one step reworded.
 SIMILAR: Final = 0.4
-#: In an unequal gap there is less to go by, so the texts must be nearly the same.
+#: The same in unequal gaps, where the position says less.
 NEARLY_SAME: Final = 0.75
-#: How much of a text is compared, and how many pairs of texts in one list: similarity costs the product of lengths.
+#: Characters compared per text, and pairs compared per list. Similarity costs the product of both lengths, so without
+#: these limits one long list could hold up every line after it.
 COMPARED_CHARACTERS: Final = 240
 COMPARED_PAIRS: Final = 400
-#: A plan that has had more texts than this forgets those of steps that left it.
+#: Texts that a plan remembers; beyond that it forgets those of steps that left it. As many as a list may have entries.
 REMEMBERED_TEXTS: Final = 20_000
 
 
 class Step(Struct, frozen=True, gc=False):
-    """One step as people see it. `depth` is its nesting in a markdown list."""
+    """One step of a plan. `depth` is its nesting in a markdown list."""
 
     id: str
     content: str
@@ -47,12 +58,12 @@ class Step(Struct, frozen=True, gc=False):
 
     @property
     def known(self) -> Status | None:
-        """The row of its status; None if the word stands for none."""
+        """The row of its status; None for a word without one."""
         return status_of(self.status)
 
     @property
     def is_open(self) -> bool:
-        """Whether there is still something to do. Of a word that nobody knows, that is assumed."""
+        """Whether there is still something to do. An unknown status counts as open."""
         row = status_of(self.status)
         return row is None or row.is_open
 
@@ -74,7 +85,7 @@ class Step(Struct, frozen=True, gc=False):
 
 
 class Progress(Struct, frozen=True):
-    """How far a plan is: `done` of `total`, the steps being worked on; cancelled ones are counted apart."""
+    """How far along a plan is: `done` of `total`, and the steps in progress. Cancelled steps count apart."""
 
     done: int
     total: int
@@ -101,7 +112,11 @@ class Progress(Struct, frozen=True):
 
 
 class _Memory(Struct, frozen=True):
-    """What a plan remembers of its steps: the last list that was not empty, and who ever had which text."""
+    """A plan's memory of its steps.
+
+    `steps` is the last list that was not empty, `texts` its wording, `owners` the ids of the steps that ever had a
+    text, `born` the number of ids so far.
+    """
 
     steps: tuple[Step, ...] = ()
     texts: list[str] = []
@@ -110,7 +125,7 @@ class _Memory(Struct, frozen=True):
 
 
 class PlanState(Struct, frozen=True):
-    """A plan together with its steps. Made by `track`, which carries the ids over from the state before."""
+    """A plan together with its steps. `track` makes it, carrying over the ids of the state before."""
 
     plan: Plan
     steps: tuple[Step, ...]
@@ -122,7 +137,7 @@ class PlanState(Struct, frozen=True):
 
 
 def track(plan: Plan, before: PlanState | None = None) -> PlanState:
-    """The state of a plan that replaces `before`: every step keeps its id."""
+    """The state of a plan that replaces `before`: a step that stays, reworded or not, keeps its id."""
     memory = before.memory if before else _Memory()
     if isinstance(plan, ItemsPlan) and [entry.content for entry in plan.entries] == memory.texts:
         steps = tuple(
@@ -142,7 +157,7 @@ def track(plan: Plan, before: PlanState | None = None) -> PlanState:
 
 
 def restate(plan: Plan, ids: Sequence[str | None], before: PlanState) -> PlanState:
-    """The state of a plan of which it is known which step is which; None is a step that is new."""
+    """The state of a plan whose steps' ids the caller knows; None stands for a new step."""
     drafts = drafts_of(plan)
     if not drafts:
         return PlanState(plan, (), before.memory)
@@ -151,7 +166,7 @@ def restate(plan: Plan, ids: Sequence[str | None], before: PlanState) -> PlanSta
 
 
 def _settle(drafts: list[Draft], ids: Sequence[str | None], memory: _Memory) -> tuple[tuple[Step, ...], _Memory]:
-    """Give every draft its id, new ones a new id; remember texts that were not known."""
+    """Turn drafts into steps, giving new ones new ids, and remember texts that are new."""
     born = memory.born
     known = {step.id: step for step in memory.steps}
     learned: dict[str, list[str]] = {}
@@ -177,7 +192,7 @@ def _settle(drafts: list[Draft], ids: Sequence[str | None], memory: _Memory) -> 
 
 
 class _Matching:
-    """One new list against the memory of a plan; `ids` is the outcome, None for a new step."""
+    """The match of a new list against the memory of a plan. `ids` is the outcome, with None for a new step."""
 
     def __init__(self, drafts: list[Draft], memory: _Memory) -> None:
         self.drafts = drafts
@@ -202,7 +217,7 @@ class _Matching:
                 self._take(new, self.last[old].id)
 
     def _twins(self, news: list[int], olds: list[int]) -> Iterable[tuple[int, int]]:
-        """Of several steps with one text some came or went: those that kept status and place stayed, then status."""
+        """Pair steps that share a text after some came or went: by status and place, then by status, then in order."""
         stayed = {place for place in set(news) & set(olds) if self.last[place].status == self.drafts[place].status}
         yield from ((place, place) for place in sorted(stayed))
         by_status: dict[str, deque[int]] = {}
@@ -268,7 +283,7 @@ class _Matching:
 
 
 def _places(steps: Sequence[Step | Draft]) -> dict[str, list[int]]:
-    """Where each text stands in a list."""
+    """The positions of each text in a list."""
     places: dict[str, list[int]] = {}
     for place, step in enumerate(steps):
         places.setdefault(step.content, []).append(place)

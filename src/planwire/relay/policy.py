@@ -231,7 +231,7 @@ class Policy:
         if len(reading.updates) != 1:
             return [ToClient(line)]
         [update] = reading.updates
-        if update.around.bare or update.session is None:
+        if update.envelope.bare or update.session is None:
             return [ToClient(line)]
         actions = [*self._met(update.session)]
         session = self._sessions[update.session]
