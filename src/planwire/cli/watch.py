@@ -16,7 +16,7 @@ from planwire.errors import MissingExtra
 if TYPE_CHECKING:
     from planwire.journal import Journal
     from planwire.model.fold import SessionState
-    from planwire.readmodel.watching import Watcher
+    from planwire.readmodel.watching import SessionWatch as Watcher
 
 __all__ = ["add_parser", "run"]
 
@@ -94,7 +94,7 @@ def _watch_live(journal: "Journal", arguments: argparse.Namespace) -> None:
 
 
 def _watcher(journal: "Journal", arguments: argparse.Namespace) -> "Watcher":
-    from planwire.readmodel.watching import Watcher  # noqa: PLC0415
+    from planwire.readmodel.watching import SessionWatch as Watcher  # noqa: PLC0415
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that a terminal is left as it was
     if arguments.session is not None:
