@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, get_args
 
@@ -39,7 +40,8 @@ def test_a_name_where_a_journal_belongs_is_an_error_that_says_how_to_open_it(nam
         BlockingPlanSession(name, "s")
     with pytest.raises(TypeError, match=r"use PlanSession\.open\(.*plans\.db'"):
         on_a_loop(name, "s", format="anthropic")
-    for ask in (lambda: load_state(name, "s"), lambda: state_at(name, "s", 1)):
+    asked: list[Callable[[], object]] = [lambda: load_state(name, "s"), lambda: state_at(name, "s", 1)]
+    for ask in asked:
         with pytest.raises(TypeError, match=r"use open_journal\(.*plans\.db'"):
             ask()
 

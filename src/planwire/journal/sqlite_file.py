@@ -52,9 +52,9 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
 
 PRIVATE_FILE: Final = 0o600
 PRIVATE_FOLDER: Final = 0o700
-#: The write-ahead log is cut back to this size after something large went through it.
+#: The size to which SQLite cuts the log back after something large went through it.
 LOG_BYTES: Final = 16 * 1024 * 1024
-#: Pages that a connection keeps in memory. A journal is written at its end, and read once from wherever a reader is.
+#: Pages that a connection keeps in memory: few. Writers work at the end of a journal, and readers read once.
 CACHE_KIB: Final = 128
 NAP: Final = 0.01
 _SETTINGS: Final = (
@@ -67,7 +67,7 @@ _SETTINGS: Final = (
 
 
 def open_file(path: Path, patience: float) -> sqlite3.Connection:
-    """The connection that writes to a journal, which is created if there is no file."""
+    """The connection that writes to a journal. Creates the journal if there is no file."""
     if not os.path.lexists(path):
         _create(path)
     found = path.stat()
@@ -93,12 +93,12 @@ def open_file(path: Path, patience: float) -> sqlite3.Connection:
 
 
 def be_patient(connection: sqlite3.Connection, seconds: float = NAP) -> None:
-    """How long a statement waits for others, before it fails because of them."""
+    """Set how long a statement waits for others before it fails because of them."""
     connection.execute(f"PRAGMA busy_timeout = {round(seconds * 1_000)}")
 
 
 def connect(path: Path, patience: float, mode: Literal["rw", "ro"] = "rw") -> sqlite3.Connection:
-    """A connection to a file that is there, on which a commit is on disk when it returns."""
+    """A connection to an existing file. Its commits are on disk when they return."""
     connection = sqlite3.connect(
         f"{path.as_uri()}?mode={mode}", uri=True, timeout=patience, isolation_level=None, check_same_thread=False
     )
@@ -154,7 +154,7 @@ class transaction:  # noqa: N801  (it reads like a function)
 
 
 def refuse_newer(connection: sqlite3.Connection, path: Path) -> None:
-    """A newer planwire may have changed the format, also while this one had the file open."""
+    """Raise `NewerJournal` if a newer planwire changed the format, which it may do while this one has the file open."""
     version = _version(connection)
     if version > len(MIGRATIONS):
         raise NewerJournal(
@@ -164,9 +164,11 @@ def refuse_newer(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _check(path: Path) -> None:
-    """What the first page says. SQLite reads it, because closing any other handle would drop the locks that this
-    process has on the file. `writable_schema` lets it read a file that grew on its first page only, in the middle of a
-    checkpoint."""
+    """Refuse a file whose first page is not that of a journal which this planwire knows.
+
+    SQLite reads the page, because closing any other handle would drop the locks that this process has on the file.
+    `writable_schema` lets it read a file that grew on its first page only, in the middle of a checkpoint.
+    """
     with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
         connection.execute("PRAGMA writable_schema = ON")
         (application_id,) = connection.execute("PRAGMA application_id").fetchone()
@@ -197,7 +199,7 @@ def _create(path: Path) -> None:
 
 
 def _give_name(draft: Path, path: Path) -> None:
-    """Without ever replacing a file, where the file system can: a second name, and then not the first one."""
+    """Rename without ever replacing a file, where the file system can: add the second name, then drop the first."""
     try:
         path.hardlink_to(draft)
     except FileExistsError:
@@ -208,7 +210,7 @@ def _give_name(draft: Path, path: Path) -> None:
 
 
 def _sync(folder: Path) -> None:
-    """A new name in a folder is on disk, on systems where a folder can be opened for that."""
+    """Bring a new name in a folder to the disk, on systems where a program can open a folder for that."""
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
