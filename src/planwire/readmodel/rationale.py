@@ -30,8 +30,6 @@ class Reasons:
 
     def of(self, session: SessionState) -> dict[PlanId, str]:
         """What the agent said with each plan of a session, as far as the journal has its chat."""
-        if session.opened is None or session.opened.format is None:
-            return {}
         found = {plan_id: self._said(session.id, record.base) for plan_id, record in session.live().items()}
         return {plan_id: said for plan_id, said in found.items() if said}
 
