@@ -7,7 +7,7 @@ processor: a machine with other things to do interrupts a long run sooner than a
 
 from collections.abc import Callable, Iterable, Iterator
 from time import process_time
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import msgspec
 
@@ -16,6 +16,7 @@ from bench.progress import say
 from planwire.chat import CHAT_FORMATS, ChatStream, Format, Stored, chat_format, compact, read_message, read_stream
 from planwire.model.plan import Fields
 from planwire.session.blocking import BlockingPlanSession
+from planwire.session.options import ProviderFormat
 
 __all__ = ["measure"]
 
@@ -173,8 +174,8 @@ def _asking_again() -> Iterator[Figure]:
 
 
 def _session_of(form: str) -> Iterator[list[Any]]:
-    """The requests of a session in which the agent works, people interfere, and now and then interrupt a turn."""
-    with BlockingPlanSession.open("memory:", "bench", format=form) as session:
+    """The requests of a session in which the agent works, people interfere, and now and then a turn is interrupted."""
+    with BlockingPlanSession.open("memory:", "bench", format=cast(ProviderFormat, form)) as session:
         session.call("set_plan", {"entries": [f"Step {number}" for number in range(1, 19)]})
         for turn in range(TURNS):
             session.add(_says(form, f"Turn {turn}"))

@@ -17,12 +17,13 @@ from pathlib import Path
 from typing import Any
 
 from anthropic import AnthropicError, AsyncAnthropic
+from anthropic.types import ToolParam
 
 from planwire import PlanSession, PlanwireError
 
 MODEL = os.environ.get("ANTHROPIC_MODEL", "claude-sonnet-5-5")
 SYSTEM = "You work in a folder of files. Make a plan if there are several steps, and keep it up to date."
-READ_FILE = {
+READ_FILE: ToolParam = {
     "name": "read_file",
     "description": "Read a text file of the folder, or the names in it with the path `.`.",
     "input_schema": {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]},
@@ -33,9 +34,14 @@ async def work(client: AsyncAnthropic, plans: PlanSession, task: str, window: in
     """Ask, do what the model calls for, and ask again until it has an answer."""
     await plans.add({"role": "user", "content": task})
     while True:
-        request: dict[str, Any] = {"tools": [READ_FILE, *plans.tools()], "messages": await plans.context()}
-        request["cache_control"] = {"type": "ephemeral"}  # what was sent before is sent again as it was
-        reply = await client.messages.create(model=MODEL, max_tokens=8192, system=SYSTEM, **request)
+        reply = await client.messages.create(
+            model=MODEL,
+            max_tokens=8192,
+            system=SYSTEM,
+            messages=await plans.context(),
+            tools=[READ_FILE, *plans.tools()],
+            cache_control={"type": "ephemeral"},  # what was sent before is sent again as it was
+        )
         await plans.add({"role": "assistant", "content": reply.content})
         calls = [block for block in reply.content if block.type == "tool_use"]
         if not calls:

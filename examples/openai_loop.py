@@ -17,13 +17,14 @@ from pathlib import Path
 from typing import Any
 
 from openai import AsyncOpenAI, OpenAIError
+from openai.types.chat import ChatCompletionToolParam
 
 from planwire import PlanSession, PlanwireError
 
 MODEL = os.environ.get("OPENAI_MODEL", "gpt-5.5")
 SYSTEM = "You work in a folder of files. Make a plan if there are several steps, and keep it up to date."
-PATH = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
-READ_FILE = {
+PATH: dict[str, object] = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
+READ_FILE: ChatCompletionToolParam = {
     "type": "function",
     "function": {
         "name": "read_file",
@@ -38,13 +39,14 @@ async def work(client: AsyncOpenAI, plans: PlanSession, task: str, window: int) 
     system = {"role": "system", "content": SYSTEM}
     messages: list[Any] = [system, *await plans.pending(), {"role": "user", "content": task}]
     while True:
-        request: dict[str, Any] = {"tools": [READ_FILE, *plans.tools()], "messages": messages}
-        reply = await client.chat.completions.create(model=MODEL, **request)
+        tools = [READ_FILE, *plans.tools()]
+        reply = await client.chat.completions.create(model=MODEL, messages=messages, tools=tools)
         message = reply.choices[0].message
         messages.append(message.model_dump(exclude_none=True))
         if not message.tool_calls:
             return message.content or ""
         for call in message.tool_calls:
+            assert call.type == "function", "no other kind was offered"
             content = await answer(plans, call.function.name, call.function.arguments)
             messages.append({"role": "tool", "tool_call_id": call.id, "content": content})
         messages += await plans.pending()  # no call is open here

@@ -44,6 +44,7 @@ EFFECTFUL: Final = {
         "sqlite",
         "sqlite_errors",
         "sqlite_file",
+        "sqlite_log",
         "sqlite_rows",
     },
     "readmodel": {"baseline", "followed_files", "rationale", "sessions", "timeline", "watching"},

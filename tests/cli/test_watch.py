@@ -19,7 +19,7 @@ from planwire.journal.memory import MemoryJournal
 from planwire.model.events import ACP, PlanSet, SessionOpened, TurnEnded
 from planwire.model.fold import fold_all
 from planwire.readmodel.history import Moment
-from planwire.readmodel.watching import Watcher
+from planwire.readmodel.watching import SessionWatch as Watcher
 from tests.journals import FIRST, HOSTILE, SECOND, THIRD, add, filled_journal, items
 from tests.terminal.test_views import running
 from tests.waiting import until

@@ -27,6 +27,7 @@ from planwire.model.events import (
     SetStatus,
 )
 from planwire.model.plan import Fields
+from planwire.session.options import ProviderFormat
 from planwire.tools.schemas import BODY_CAP
 from tests.waiting import eventually
 
@@ -52,7 +53,7 @@ def texts(messages: list[Fields]) -> str:
     return json.dumps(messages)
 
 
-def a_call(form: str, *ids: str) -> Fields:
+def a_call(form: ProviderFormat, *ids: str) -> Fields:
     """An answer of a model that calls tools, in a format. One item each where the format has items."""
     match form:
         case "anthropic":
@@ -69,7 +70,7 @@ def _tool_use(call: str) -> Fields:
     return {"type": "tool_use", "id": call, "name": "x", "input": {}}
 
 
-def a_result(form: str, call: str) -> Fields:
+def a_result(form: ProviderFormat, call: str) -> Fields:
     match form:
         case "anthropic":
             return {"role": "user", "content": [{"type": "tool_result", "tool_use_id": call, "content": "ok"}]}
@@ -80,7 +81,7 @@ def a_result(form: str, call: str) -> Fields:
     return {"role": "user", "parts": [{"functionResponse": {"id": call, "name": "x", "response": {"output": "ok"}}}]}
 
 
-def a_text(form: str, text: str) -> Fields:
+def a_text(form: ProviderFormat, text: str) -> Fields:
     return {"role": "user", "parts": [{"text": text}]} if form == "gemini" else {"role": "user", "content": text}
 
 
@@ -202,7 +203,7 @@ def test_a_file_that_is_too_large_is_cut_if_that_is_what_was_asked_for(journal: 
 
 def test_an_unknown_way_to_deal_with_what_is_too_large_is_refused(journal: Journal) -> None:
     with pytest.raises(ToolError, match="'cut': use one of error, truncate"):
-        BlockingPlanSession(journal, "s", oversize="cut")
+        BlockingPlanSession(journal, "s", oversize="cut")  # type: ignore[arg-type]
 
 
 def test_no_update_is_lost_when_two_agents_and_a_person_write_at_once(tmp_path: Path) -> None:
@@ -245,7 +246,7 @@ def test_two_tools_called_in_parallel_both_count(tmp_path: Path) -> None:
 
 
 @every_format
-def test_pending_tells_each_thing_once(journal: Journal, form: str) -> None:
+def test_pending_tells_each_thing_once(journal: Journal, form: ProviderFormat) -> None:
     plans = BlockingPlanSession(journal, "s", format=form)
     assert plans.pending() == []
     plans.call("set_plan", {"entries": ["read"]})
@@ -289,7 +290,7 @@ def test_a_removed_plan_is_told_as_such_and_left_out_of_the_recap(journal: Journ
 
 
 @every_format
-def test_the_chat_comes_back_as_it_was(journal: Journal, form: str) -> None:
+def test_the_chat_comes_back_as_it_was(journal: Journal, form: ProviderFormat) -> None:
     plans = BlockingPlanSession(journal, "s", format=form)
     plans.add(a_text(form, "fix it"), a_call(form, "c1"))
     plans.call("set_plan", {"entries": ["read"]})
@@ -303,7 +304,7 @@ def test_the_chat_comes_back_as_it_was(journal: Journal, form: str) -> None:
 
 
 @every_format
-def test_a_call_that_nobody_answered_is_cancelled_in_the_journal(journal: Journal, form: str) -> None:
+def test_a_call_that_nobody_answered_is_cancelled_in_the_journal(journal: Journal, form: ProviderFormat) -> None:
     plans = BlockingPlanSession(journal, "s", format=form)
     plans.add(a_text(form, "fix it"), a_call(form, "c1"), a_text(form, "stop"))
     plans.add(a_call(form, "c2"))
@@ -326,7 +327,7 @@ def test_messages_of_another_format_are_not_mixed(journal: Journal) -> None:
     other.call("set_plan", {"entries": ["read"]})
     assert len(other.pending()) == 1
     with pytest.raises(FormatError, match="openai-chat"):
-        BlockingPlanSession(journal, "s", format="mcp")
+        BlockingPlanSession(journal, "s", format="mcp")  # type: ignore[arg-type]
 
 
 def test_an_id_is_given_once(plans: BlockingPlanSession) -> None:
@@ -671,7 +672,7 @@ actions = st.lists(
 
 @every_format
 @given(actions=actions)
-def test_a_session_opened_again_shows_the_same_and_requests_only_grow(form: str, actions: list[str]) -> None:
+def test_a_session_opened_again_shows_the_same_and_requests_only_grow(form: ProviderFormat, actions: list[str]) -> None:
     with open_journal("memory:") as journal:
         plans = BlockingPlanSession(journal, "s", format=form)
         asked: list[str] = []

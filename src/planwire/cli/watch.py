@@ -15,7 +15,7 @@ from planwire.cli.session_argument import choose_session, is_of_folder, newest_f
 from planwire.errors import MissingExtra
 from planwire.journal import Journal
 from planwire.model.fold import SessionState
-from planwire.readmodel.watching import Watcher
+from planwire.readmodel.watching import SessionWatch as Watcher
 
 __all__ = ["add_arguments", "run"]
 

@@ -22,8 +22,7 @@ from typing import Final
 from weakref import WeakKeyDictionary, ref
 
 from planwire.errors import JournalError, JournalUnavailable
-from planwire.journal.protocol import Journal
-from planwire.model.events import Recorded
+from planwire.journal.protocol import Followed, Journal
 
 __all__ = ["Follower", "Unsubscribe", "follower_of"]
 
@@ -40,7 +39,7 @@ class _Subscriber:
 
     def __init__(
         self,
-        hear: Callable[[Recorded], None],
+        hear: Callable[[Followed], None],
         session: str | None,
         trouble: Callable[[JournalError | None], None] | None,
     ) -> None:
@@ -60,7 +59,7 @@ class Follower:
 
     def subscribe(
         self,
-        hear: Callable[[Recorded], None],
+        hear: Callable[[Followed], None],
         session: str | None = None,
         trouble: Callable[[JournalError | None], None] | None = None,
     ) -> Unsubscribe:
@@ -94,7 +93,7 @@ class Follower:
                     self._tell(None)
                     is_troubled = False
                 for followed in journal.follow(position, stop=stop):
-                    self._hand_out(followed.recorded)
+                    self._hand_out(followed)
                     position = followed.position
                 if not stop.is_set():
                     self._end(stop)
@@ -108,11 +107,11 @@ class Follower:
                 with suppress(JournalUnavailable):  # then the next round meets it
                     position = journal.last_position()
 
-    def _hand_out(self, recorded: Recorded) -> None:
+    def _hand_out(self, followed: Followed) -> None:
         for subscriber in self._subscribers:
-            if subscriber.session in (None, recorded.session):
+            if subscriber.session in (None, followed.recorded.session):
                 try:
-                    subscriber.hear(recorded)
+                    subscriber.hear(followed)
                 except JournalUnavailable:
                     raise
                 except JournalError as error:

@@ -1,8 +1,8 @@
 """A journal in a SQLite file, which many processes may write and follow at once.
 
-The write-ahead log with `synchronous=FULL` makes every commit durable while readers go on reading. Writes of this
-process go through one connection and are grouped (see `group`); reads have another one that can do nothing else, and
-take a page at a time: no reader keeps the log from being cut back, or a forgotten session from leaving the file.
+The write-ahead log with `synchronous=FULL` makes every commit durable while readers go on reading. All writes of this
+process share one connection and its commits (see `group_commit`); reads have another one that can do nothing else, and
+take a page at a time: no reader keeps SQLite from cutting the log back, or a forgotten session from leaving the file.
 
 A connection must not cross a fork. A journal that did says so instead of working: open another one in the child.
 """
@@ -31,12 +31,12 @@ __all__ = ["SqliteJournal"]
 
 #: Seconds that a writer waits for those of other processes before it gives up.
 PATIENCE: Final = 30.0
-#: Seconds until it is noticed that the file was taken away. To look after every append would cost a fifth of its time.
+#: Seconds until a journal notices that its file is gone. To look after every append would cost a fifth of its time.
 NOTICE: Final = 0.05
 
 
 class SqliteJournal:
-    """A `Journal` in a file. `patience` is how many seconds to wait for the writers of other processes."""
+    """A `Journal` in a file. It waits `patience` seconds for the writers of other processes."""
 
     def __init__(self, path: str | os.PathLike[str], patience: float = PATIENCE) -> None:
         self.path = Path(os.path.realpath(path))
@@ -54,7 +54,7 @@ class SqliteJournal:
                 raise
         self._transaction = transaction(self._writer, patience)
         self._patience = patience
-        self._known: dict[str, rows.SessionEnd] = {}  # where sessions end, for as long as nobody else has written
+        self._known: dict[str, rows.SessionEnd] = {}  # valid as long as no one else has written
         self._others: int | None = None
 
     def append(self, session: str, events: Sequence[Stamped], expected_seq: int | None = None) -> tuple[Recorded, ...]:
@@ -118,8 +118,8 @@ class SqliteJournal:
             with self._transaction as writer:
                 refuse_newer(writer, self.path)
                 rows.delete_sessions(writer, sessions)
-            # What was deleted is overwritten, but not the copies of it that were left behind wherever SQLite had moved
-            # a row from page to page: only a file that is written anew has none of those.
+            # `secure_delete` overwrites what goes, but not the copies that SQLite left behind wherever it had moved a
+            # row from page to page: only a file that is written anew has none of those.
             be_patient(writer, self._patience)
             try:
                 writer.execute("VACUUM")
@@ -155,7 +155,7 @@ class SqliteJournal:
         self.close()
 
     def _commit(self, batch: list[Append]) -> list[Outcome]:
-        """One transaction for all of them. `group` calls this, and holds the turn."""
+        """One transaction for all of them. `GroupCommit` calls this, and holds the turn."""
         with self._guard, self._transaction as writer:
             (others,) = writer.execute("PRAGMA data_version").fetchone()
             if others != self._others:  # somebody else has written, or the last transaction came to nothing
@@ -201,7 +201,7 @@ class SqliteJournal:
 
 
 class _FileGuard(translate_errors):
-    """Around everything that is done with the file: it is open, it is still the same, and its errors are explained."""
+    """Around every use of the file: it is open, it is still the same file, and its errors say what to do."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
@@ -227,7 +227,7 @@ class _FileGuard(translate_errors):
             self._seen = monotonic()
 
     def glance(self) -> object:
-        """Something that changes when anybody writes: the log is written first, at every commit."""
+        """A value that changes when anyone writes: every commit writes to the log first."""
         try:
             found = os.stat(self._log)  # noqa: PTH116  (it is done fifty times a second)
         except OSError:
@@ -241,6 +241,6 @@ class _FileGuard(translate_errors):
             return False
 
     def _identify(self) -> list[tuple[int, int]]:
-        """Which files these are, by whatever name. The log stays the same for as long as anybody is connected."""
+        """The files themselves, under whatever name. The log stays the same file as long as anyone has a connection."""
         found = [Path(name).stat() for name in (self._path, self._log)]
         return [(each.st_dev, each.st_ino) for each in found]

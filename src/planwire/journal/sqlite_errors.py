@@ -1,4 +1,4 @@
-"""What SQLite's errors mean for a journal, and what to do about each."""
+"""SQLite's errors as a journal's: what each means there, and what to do about it."""
 
 import sqlite3
 from pathlib import Path
@@ -30,7 +30,7 @@ _TROUBLE: Final = {
 _PRIMARY: Final = 0xFF
 
 
-class translate_errors:  # noqa: N801  (it is used like a function)
+class translate_errors:  # noqa: N801  (it reads like a function)
     """A context that turns errors of SQLite and of the system into `JournalError`s that say what to do."""
 
     def __init__(self, path: Path) -> None:

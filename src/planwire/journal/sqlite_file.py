@@ -1,9 +1,9 @@
-"""The file of a SQLite journal: created whole, checked before it is touched, migrated to today's format.
+"""The file of a SQLite journal: born whole, checked before anything touches it, migrated to today's format.
 
 `PRAGMA application_id` says that a file is a journal, `PRAGMA user_version` counts the migrations that it went through.
-A file that is not a journal of a known format must come out as it went in. So its first page is read by a connection
-that takes no locks and writes nothing, not even what was left in its write-ahead log; only then is it opened in
-earnest. A new journal is made under another name and then given its own: nobody ever meets half of one.
+A file that is not a journal of a known format must come out as it went in. So a connection that takes no locks and
+writes nothing, not even what a crash left in the write-ahead log, reads its first page; only then does planwire open it
+in earnest. A new journal grows up under another name and then takes its own: nobody ever meets half of one.
 """
 
 import os
@@ -17,6 +17,7 @@ from typing import Final, Literal
 
 from planwire.errors import JournalUnavailable, NewerJournal
 from planwire.journal.sqlite_errors import damaged, not_a_journal
+from planwire.journal.sqlite_log import add_link, refuse_foreign_log
 
 __all__ = ["APPLICATION_ID", "MIGRATIONS", "be_patient", "connect", "open_file", "refuse_newer", "transaction"]
 
@@ -51,9 +52,9 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
 
 PRIVATE_FILE: Final = 0o600
 PRIVATE_FOLDER: Final = 0o700
-#: The write-ahead log is cut back to this size after something large went through it.
+#: The size to which SQLite cuts the log back after something large went through it.
 LOG_BYTES: Final = 16 * 1024 * 1024
-#: Pages that a connection keeps in memory. A journal is written at its end, and read once from wherever a reader is.
+#: Pages that a connection keeps in memory: few. Writers work at the end of a journal, and readers read once.
 CACHE_KIB: Final = 128
 NAP: Final = 0.01
 _SETTINGS: Final = (
@@ -66,7 +67,7 @@ _SETTINGS: Final = (
 
 
 def open_file(path: Path, patience: float) -> sqlite3.Connection:
-    """The connection that writes to a journal, which is created if there is no file."""
+    """The connection that writes to a journal. Creates the journal if there is no file."""
     if not os.path.lexists(path):
         _create(path)
     found = path.stat()
@@ -75,6 +76,7 @@ def open_file(path: Path, patience: float) -> sqlite3.Connection:
     if not found.st_size:
         raise damaged(path, "it is empty, which no journal ever is; if it never held anything, delete it")
     _check(path)
+    refuse_foreign_log(path)
     connection = connect(path, patience)
     try:
         _migrate(connection, path, patience)
@@ -91,12 +93,12 @@ def open_file(path: Path, patience: float) -> sqlite3.Connection:
 
 
 def be_patient(connection: sqlite3.Connection, seconds: float = NAP) -> None:
-    """How long a statement waits for others, before it fails because of them."""
+    """Set how long a statement waits for others before it fails because of them."""
     connection.execute(f"PRAGMA busy_timeout = {round(seconds * 1_000)}")
 
 
 def connect(path: Path, patience: float, mode: Literal["rw", "ro"] = "rw") -> sqlite3.Connection:
-    """A connection to a file that is there, on which a commit is on disk when it returns."""
+    """A connection to an existing file. Its commits are on disk when they return."""
     connection = sqlite3.connect(
         f"{path.as_uri()}?mode={mode}", uri=True, timeout=patience, isolation_level=None, check_same_thread=False
     )
@@ -109,35 +111,42 @@ def connect(path: Path, patience: float, mode: Literal["rw", "ro"] = "rw") -> sq
     return connection
 
 
-class transaction:  # noqa: N801  (it is used like a function)
-    """All of it or nothing, with the right to write from the beginning.
+class transaction:  # noqa: N801  (it reads like a function)
+    """All of it or nothing, with the right to write from the beginning, linked to the transaction before it.
 
-    SQLite waits for that right in ever longer naps, and latecomers overtake it. So it is asked for short naps only,
-    again and again.
+    SQLite waits for that right in ever longer naps, and latecomers overtake it. So this asks for short naps only, again
+    and again. `links=False` is for a migration, which begins before there is a table for links.
     """
 
-    def __init__(self, connection: sqlite3.Connection, patience: float) -> None:
+    def __init__(self, connection: sqlite3.Connection, patience: float, *, links: bool = True) -> None:
         self._connection = connection
         self._patience = patience
+        self._links = links
+        self._changes = -1
 
     def __enter__(self) -> sqlite3.Connection:
-        if self._connection.in_transaction:  # an interrupt came where nobody can catch it
-            self._connection.execute("ROLLBACK")
+        connection = self._connection
+        if connection.in_transaction:  # an interrupt came where nobody can catch it
+            connection.execute("ROLLBACK")
         give_up = monotonic() + self._patience
         while True:
             try:
-                self._connection.execute("BEGIN IMMEDIATE")
+                connection.execute("BEGIN IMMEDIATE")
             except sqlite3.OperationalError as error:
                 if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or monotonic() > give_up:
                     raise
             else:
-                return self._connection
+                break
+        if self._links:
+            add_link(connection)
+            self._changes = connection.total_changes
+        return connection
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
-            if kind is None:
+            if kind is None and self._connection.total_changes != self._changes:
                 self._connection.execute("COMMIT")
         finally:
             if self._connection.in_transaction:
@@ -145,7 +154,7 @@ class transaction:  # noqa: N801  (it is used like a function)
 
 
 def refuse_newer(connection: sqlite3.Connection, path: Path) -> None:
-    """A newer planwire may have changed the format, also while this one had the file open."""
+    """Raise `NewerJournal` if a newer planwire changed the format, which it may do while this one has the file open."""
     version = _version(connection)
     if version > len(MIGRATIONS):
         raise NewerJournal(
@@ -155,9 +164,11 @@ def refuse_newer(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _check(path: Path) -> None:
-    """What the first page says. SQLite reads it, because closing any other handle would drop the locks that this
-    process has on the file. `writable_schema` lets it read a file that grew on its first page only, in the middle of a
-    checkpoint."""
+    """Refuse a file whose first page is not that of a journal which this planwire knows.
+
+    SQLite reads the page, because closing any other handle would drop the locks that this process has on the file.
+    `writable_schema` lets it read a file that grew on its first page only, in the middle of a checkpoint.
+    """
     with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
         connection.execute("PRAGMA writable_schema = ON")
         (application_id,) = connection.execute("PRAGMA application_id").fetchone()
@@ -188,7 +199,7 @@ def _create(path: Path) -> None:
 
 
 def _give_name(draft: Path, path: Path) -> None:
-    """Without ever replacing a file, where the file system can: a second name, and then not the first one."""
+    """Rename without ever replacing a file, where the file system can: add the second name, then drop the first."""
     try:
         path.hardlink_to(draft)
     except FileExistsError:
@@ -199,7 +210,7 @@ def _give_name(draft: Path, path: Path) -> None:
 
 
 def _sync(folder: Path) -> None:
-    """A new name in a folder is on disk, on systems where a folder can be opened for that."""
+    """Bring a new name in a folder to the disk, on systems where a program can open a folder for that."""
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -212,14 +223,18 @@ def _migrate(connection: sqlite3.Connection, path: Path, patience: float) -> Non
     """Bring the file to today's format, in one transaction, whoever else opens it at the same time."""
     if _version(connection) == len(MIGRATIONS):
         return
-    with transaction(connection, patience):
+    with transaction(connection, patience, links=False):
         refuse_newer(connection, path)
         version = _version(connection)
+        if version:
+            add_link(connection)
         for statements in MIGRATIONS[version:]:
             for statement in statements:
                 connection.execute(statement)
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+        if not version:
+            add_link(connection)
     # Those who only peek at the file must see its format, and not wait for a checkpoint.
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 

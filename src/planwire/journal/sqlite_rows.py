@@ -1,7 +1,7 @@
-"""The rows of a SQLite journal: every statement that reads or writes them, and what is checked about them.
+"""The rows of a SQLite journal: every statement that reads or writes them, and every check on them.
 
-SQLite does not notice when the content of a row changes on the disk, or when a row goes missing. Each event has a
-checksum, and the numbers of a session have no gaps.
+SQLite does not notice when the content of a row changes on the disk, or when a row goes missing. So each event has a
+checksum, and the numbers of a session must have no gaps.
 """
 
 import sqlite3
@@ -45,8 +45,8 @@ _SESSIONS = """SELECT id, last.seq, first.at, last.at FROM sessions
     JOIN events first ON first.session = number AND first.seq = 1
     JOIN events last ON last.session = number AND last.seq = (SELECT max(seq) FROM events WHERE session = number)
     ORDER BY number"""
-#: SQLite gives the position behind the last one. That must not be the position of an event that was forgotten, for a
-#: follower would miss what is there: so an empty event of no session is put at the end.
+#: SQLite gives a new event the position behind the last one. That must not be the position of a forgotten event, or a
+#: follower would miss what comes to stand there: so an empty event of no session takes the end.
 _TOMBSTONE = """INSERT OR REPLACE INTO events (position, session, seq, at, by, event, checksum)
     VALUES (?, 0, 0, 0, '', '', 0)"""
 _KEEP = """INSERT INTO snapshots (session, name, seq, data) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE
@@ -54,7 +54,7 @@ _KEEP = """INSERT INTO snapshots (session, name, seq, data) VALUES (?, ?, ?, ?) 
 
 
 class SessionEnd(NamedTuple):
-    """A session as this file knows it: the number that stands for it, and that of its last event."""
+    """Where a session ends in this file: the number that stands for the session, and that of its last event."""
 
     number: int | None
     last: int
@@ -94,7 +94,7 @@ def insert(
 
 
 def page_of_session(connection: sqlite3.Connection, number: int | None, after: int, last: int) -> list[Any]:
-    """Some events of a session, raw: to be made sense of by `recorded_in_order` once nothing is locked any more."""
+    """Some events of a session, raw: `recorded_in_order` decodes them once the lock is gone."""
     return _page(connection.execute(_READ, (number, after, last)))
 
 
@@ -140,7 +140,7 @@ def delete_sessions(connection: sqlite3.Connection, sessions: Iterable[str]) -> 
 
 
 def _bindable(session: str) -> str | bytes:
-    """A name that can't be stored is no session's name, and bytes are equal to no name."""
+    """The name as SQLite takes it. No session has a name that is no text; bytes are equal to none."""
     try:
         session.encode()
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""What a plan that a person is asked about was like before: their question is what has changed."""
+"""The plan before the one that a person has to judge: their question is what has changed."""
 
 from collections import OrderedDict
 from typing import Final
@@ -10,19 +10,19 @@ from planwire.model.plan import PlanId
 
 __all__ = ["Earlier", "seen_last"]
 
-#: How many plans are remembered as they were.
+#: Earlier plans to remember.
 REMEMBERED: Final = 200
 
 
 class Earlier:
-    """The plans as they were before, of those that were asked about last. It reads the journal, which may take long."""
+    """The plans before those that wait for a verdict, the latest of them. Reading the journal for one may take long."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self._known: OrderedDict[tuple[str, PlanId, int, int], PlanRecord | None] = OrderedDict()
 
     def of(self, session: SessionState) -> dict[PlanId, PlanRecord]:
-        """The plans of a session that somebody is asked about, each as it was before. One that is new is not there."""
+        """For each plan of a session that waits for a verdict, the plan before it. A new plan has none."""
         found = {
             plan_id: self._before(session.id, plan_id, record)
             for plan_id, record in session.live().items()
@@ -41,8 +41,8 @@ class Earlier:
 
 
 def seen_last(record: PlanRecord) -> int:
-    """The event up to which a person knows a plan: the last one that was about the version before this one, or the
-    revision of this one that got the last verdict; 0 if it is the first."""
+    """The event up to which a person knows a plan: the revision of this version that got the last verdict, or else the
+    last event of the version before; 0 if there is neither."""
     judged = [review.revision for review in record.reviews if review.verdict != COMMENTED]
     of_this = [revision for revision in judged if record.base <= revision < record.revision]
     if of_this:

@@ -1,7 +1,7 @@
 """File plans, followed on disk: which file a URI means, and what is in it now.
 
-An agent names the file, so it is read only if it is a markdown file inside the folders of its session, as
-`planfile.read_plan_file` says. What can't be read is a problem to be shown, never an error.
+An agent names the file, so planwire reads only a markdown file inside the folders of the session, as
+`plan_files.read_plan_file` says. A file that it can't read is a problem to show, never an error.
 """
 
 from collections import OrderedDict
@@ -21,12 +21,12 @@ from planwire.tools.plan_files import read_plan_file
 
 __all__ = ["FilePlans", "FileText", "path_of", "with_files"]
 
-#: How many files are remembered, so that their steps keep their ids.
+#: Files to remember, so that their steps keep their ids.
 REMEMBERED: Final = 2_000
 
 
 class FileText(Struct, frozen=True):
-    """A plan file as it was last seen: its text as a plan with steps, or why it can't be shown."""
+    """A plan file as of the last look: its text as a plan with steps, or why there is none to show."""
 
     uri: str
     path: str | None
@@ -55,14 +55,14 @@ def path_of(uri: str) -> str:
 
 
 class FilePlans:
-    """The files of all sessions. `folders` may be read from by every session, beside its own folder."""
+    """The files of all sessions. Every session may read from `folders`, beside its own folder."""
 
     def __init__(self, folders: Iterable[str | Path] = ()) -> None:
         self._folders = tuple(str(folder) for folder in folders)
         self._seen: OrderedDict[tuple[str, PlanId], _Seen] = OrderedDict()
 
     def of(self, session: SessionState) -> dict[PlanId, FileText]:
-        """What is in the files of a session now. A file that is as it was is the same value as before."""
+        """The files of a session now. One that has not changed is the same value as before."""
         cwd = session.opened.cwd if session.opened else None
         return {
             plan_id: self._look(session.id, record.state.plan, cwd)
@@ -111,7 +111,7 @@ def with_files(session: SessionState, files: dict[PlanId, FileText]) -> SessionS
 
 
 def _signature(path: str) -> tuple[object, ...]:
-    """What differs once a file has changed."""
+    """A value that differs once a file has changed."""
     try:
         found = Path(path).stat()
     except (OSError, ValueError):

@@ -1,6 +1,7 @@
-"""What an agent was thinking when it set a plan: the words of the message that came with it.
+"""An agent's reasons for a plan: the words of the message that came with it.
 
-Sessions that keep their chat have it in the journal, right before the plan. Providers say it in different places.
+Sessions that keep their chat have that message in the journal, right before the plan. Each provider has another place
+for the words.
 """
 
 from collections import OrderedDict
@@ -14,21 +15,21 @@ from planwire.model.plan import PlanId
 
 __all__ = ["Reasons", "words_of"]
 
-#: How far before a plan its message may be, how much of it is shown, and how many are remembered.
+#: Events that may lie between a message and its plan, characters of it to show, and reasons to remember.
 REACH: Final = 6
 LONGEST: Final = 1_500
 REMEMBERED: Final = 1_000
 
 
 class Reasons:
-    """The reasons of the plans that were shown last."""
+    """The reasons of the plans that people saw last."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self._known: OrderedDict[tuple[str, int], str] = OrderedDict()
 
     def of(self, session: SessionState) -> dict[PlanId, str]:
-        """What was said with every plan of a session, as far as it is known."""
+        """What the agent said with each plan of a session, as far as the journal has its chat."""
         found = {plan_id: self._said(session.id, record.base) for plan_id, record in session.live().items()}
         return {plan_id: said for plan_id, said in found.items() if said}
 
@@ -48,13 +49,13 @@ class Reasons:
                     said = words_of(message)
                 case MessageAdded(message=message) if message.get("role") != "user":
                     pass
-                case MessageAdded() | PlanSet():  # that was for something else
+                case MessageAdded() | PlanSet():  # those words were about something else
                     said = ""
         return said
 
 
 def words_of(message: dict[str, Any]) -> str:
-    """What a message of a model says, its thinking first. Calls of tools say nothing here."""
+    """The words of a model's message, its thinking first. Calls of tools have none here."""
     words = [message.get("reasoning_content"), message.get("reasoning")]
     for name in ("content", "parts", "summary"):
         words += _texts(message.get(name))

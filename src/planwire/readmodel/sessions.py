@@ -1,7 +1,8 @@
-"""Every session of a journal as it is now: read once, then followed.
+"""Every session of a journal as it is now: read once, then kept up with.
 
-A thread follows the journal and folds what comes. A glance at each session is kept, and the whole state of those that
-were in use last; any other state is loaded again when it is asked for.
+The journal's follower hands over what comes, and each event is folded into its session. A glance at each session stays
+in memory, and the whole state of those in use last; any other state is loaded again on demand. A thread of its own
+loads the sessions that there are, and then calls the roll now and then.
 """
 
 import threading
@@ -14,28 +15,28 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from planwire.errors import JournalError, JournalUnavailable
-from planwire.journal import Journal, KnownSession, catch_up, load_state
-from planwire.model.events import Recorded
+from planwire.errors import JournalError
+from planwire.journal import Followed, Journal, KnownSession, catch_up, follower_of, load_state
 from planwire.model.fold import SessionState, fold
-from planwire.model.plan import FilePlan, PlanId
+from planwire.model.plan import PlanId
 from planwire.readmodel.followed_files import FilePlans, FileText, with_files
 from planwire.readmodel.overview import RUNNING, Overview, overview
 
-__all__ = ["Session", "Sessions"]
+__all__ = ["Sessions", "ShownSession"]
 
-#: How many states are kept in memory.
+#: States that stay in memory.
 KEPT_STATES: Final = 512
 #: Seconds between two looks for sessions that were forgotten.
 ROLL_CALL: Final = 3.0
 
-#: An agent that said nothing for so many milliseconds works no more: it was ended without a word.
+#: Milliseconds of silence after which an agent works no more: it ended without a word.
 SILENCE: Final = 24 * 3_600_000
 _SILENT: Final = "silent for a day"
 
 
-class Session(Struct, frozen=True):
-    """A session as it is shown. `state` has the texts of plan files in place, which `files` tell apart."""
+class ShownSession(Struct, frozen=True):
+    """A session for people to see. `state` has the texts of plan files in place, `files` tell which these are, and
+    `journalled` is the session without them."""
 
     state: SessionState
     files: dict[PlanId, FileText]
@@ -48,43 +49,50 @@ class Session(Struct, frozen=True):
 
     @property
     def has_files(self) -> bool:
-        return any(isinstance(record.state.plan, FilePlan) for record in self.journalled.live().values())
+        return bool(self.files)
 
 
 class Sessions:
-    """The sessions of a journal. Every method may be called from any thread; `changed` is told of every change."""
+    """The sessions of a journal. Any thread may call any method; every change calls `changed` with the session's id."""
 
     def __init__(self, journal: Journal, files: FilePlans, changed: Callable[[str], None]) -> None:
         self.journal = journal
         self.loading = True
-        self.problem: str | None = None
         self.position = journal.last_position()
         self._files = files
         self._changed = changed
         self._lock = threading.RLock()
         self._glances: dict[str, Overview] = {}
-        self._kept: OrderedDict[str, Session] = OrderedDict()
+        self._kept: OrderedDict[str, ShownSession] = OrderedDict()
+        self._unheard: JournalError | None = None
+        self._uncalled: JournalError | None = None
         self._stop = threading.Event()
-        self._threads = [
-            threading.Thread(target=work, name=f"planwire-board-{work.__name__}", daemon=True)
-            for work in (self._follow, self._load_all)
-        ]
+        self._unsubscribe: Callable[[], None] | None = None
+        self._thread = threading.Thread(target=self._work, name="planwire-sessions", daemon=True)
+
+    @property
+    def problem(self) -> str | None:
+        """Why the sessions may not be as they are in the journal; None as long as all is well."""
+        problem = self._unheard or self._uncalled
+        return None if problem is None else str(problem)
 
     def start(self) -> None:
-        for thread in self._threads:
-            thread.start()
+        """Begin to keep up, and to load what there is."""
+        self._unsubscribe = follower_of(self.journal).subscribe(self._hear, trouble=self._has_trouble)
+        self._thread.start()
 
     def close(self) -> None:
         self._stop.set()
-        for thread in self._threads:
-            if thread.is_alive():
-                thread.join(5)
+        if self._unsubscribe is not None:
+            self._unsubscribe()
+        if self._thread.is_alive():
+            self._thread.join(5)
 
     def glances(self) -> list[Overview]:
         """All sessions at a glance, in no order."""
         return list(self._glances.values())
 
-    def get(self, session: str) -> Session | None:
+    def get(self, session: str) -> ShownSession | None:
         """A session as it is now; None if there is none."""
         with self._lock:
             kept = self._kept.get(session)
@@ -105,35 +113,31 @@ class Sessions:
         with self._lock:
             return [session for session, kept in self._kept.items() if kept.has_files]
 
-    def _follow(self) -> None:
-        while not self._stop.is_set():
-            try:
-                called = time.monotonic()
-                for followed in self.journal.follow(self.position, stop=self._stop, timeout=ROLL_CALL):
-                    self._take(followed.recorded)
-                    self.position = followed.position
-                    if time.monotonic() - called > ROLL_CALL:
-                        break
-                self._call_the_roll()
-                self.problem = None
-            except JournalUnavailable as error:
-                self.problem = str(error)
-                self._stop.wait(1)
-            except JournalError as error:  # it will not get better by itself
-                self.problem = str(error)
-                return
-
-    def _take(self, recorded: Recorded) -> None:
+    def _hear(self, followed: Followed) -> None:
+        recorded = followed.recorded
         with self._lock:
-            if recorded.seq == 1:  # it may have been forgotten, and begun anew
+            if recorded.seq == 1:  # the session may have been forgotten, and begun anew
                 self._kept.pop(recorded.session, None)
             kept = self._kept.get(recorded.session)
             if kept is None or recorded.seq > kept.journalled.seq + 1:
                 self._load(recorded.session)
             elif recorded.seq == kept.journalled.seq + 1:
                 self._keep(fold(kept.journalled, recorded), kept.glance.first_at, recorded.at)
+        self.position = followed.position
 
-    def _load(self, session: str, known: KnownSession | None = None) -> Session | None:
+    def _has_trouble(self, trouble: JournalError | None) -> None:
+        self._unheard = trouble
+
+    def _work(self) -> None:
+        self._load_all()
+        while not self._stop.wait(ROLL_CALL):
+            try:
+                self._call_the_roll()
+                self._uncalled = None
+            except JournalError as error:
+                self._uncalled = error
+
+    def _load(self, session: str, known: KnownSession | None = None) -> ShownSession | None:
         kept = self._kept.get(session)
         state = catch_up(self.journal, kept.journalled) if kept else load_state(self.journal, session)
         if not state.seq:
@@ -145,13 +149,13 @@ class Sessions:
         [last] = [each.at for each in self.journal.read(session, state.seq - 1, state.seq)] or [0]
         return self._keep(state, first, last)
 
-    def _keep(self, state: SessionState, first_at: int, last_at: int) -> Session:
+    def _keep(self, state: SessionState, first_at: int, last_at: int) -> ShownSession:
         files = self._files.of(state)
         shown = with_files(state, files)
         if state.stopped is None and time.time() * 1_000 - last_at > SILENCE:
             shown = replace(shown, stopped=_SILENT)
         glance = overview(shown, first_at, last_at)
-        session = Session(shown, files, glance, state)
+        session = ShownSession(shown, files, glance, state)
         self._glances[state.id] = glance
         self._kept[state.id] = session
         self._kept.move_to_end(state.id)
@@ -167,7 +171,7 @@ class Sessions:
 
     def _load_all(self) -> None:
         """The newest first: these are what people look for."""
-        with suppress(JournalError):  # the follower meets it too, and says so
+        with suppress(JournalError):  # the roll call meets it too, and says so
             known = sorted(self.journal.sessions(), key=lambda each: each.last_at, reverse=True)
             for each in known:
                 if self._stop.is_set():
@@ -181,7 +185,7 @@ class Sessions:
         self._changed("")
 
     def _call_the_roll(self) -> None:
-        """Drop the sessions that were forgotten, which followers of a journal are not told, and notice silence."""
+        """Drop the sessions that were forgotten, of which no event tells, and notice silence."""
         there = {each.id for each in self.journal.sessions()}
         silent = time.time() * 1_000 - SILENCE
         with self._lock:

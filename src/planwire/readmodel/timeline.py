@@ -1,24 +1,26 @@
-"""The past of a session: every change in words, how far it was, and any state that it ever had.
+"""The past of a session: every change in words, how far the session was, and any state that it ever had.
 
-It is folded once and then goes on from where it ended. States on the way are kept now and then: what lies between two
-of them is folded again, so that any moment costs the same.
+A timeline folds the past once and then goes on from where it ended. It keeps a state now and then on the way and folds
+what lies between two of them again, so that any moment costs the same.
 """
 
 from bisect import bisect_right
 from collections import OrderedDict
+from collections.abc import Iterable
 from threading import Lock
 from typing import Final, NamedTuple
 
-from planwire.journal import Journal
+from planwire.journal import Journal, read_on
+from planwire.model.events import Recorded
 from planwire.model.fold import SessionState, fold_all
 from planwire.readmodel.history import Moment, history
 from planwire.readmodel.overview import total_progress
 
 __all__ = ["Point", "Timeline", "Timelines"]
 
-#: A state is kept whenever so many events have gone by.
+#: Events between two states that a timeline keeps.
 EVENTS_PER_STATE: Final = 64
-#: Of a very long past, the words of so many moments are kept, and the newest always.
+#: Moments of a very long past whose words a timeline keeps: the newest.
 MOST_MOMENTS: Final = 20_000
 KEPT_TIMELINES: Final = 16
 
@@ -35,12 +37,17 @@ class Timeline:
     """The past of one session up to its event `seq`."""
 
     def __init__(self, session: str) -> None:
+        self.id = session
+        self._lock = Lock()
+        self._begin()
+
+    def _begin(self) -> "Timeline":
         self.moments: list[Moment] = []
         self.points: list[Point] = []
         self.left_out = 0
-        self._state = SessionState(session)
+        self._state = SessionState(self.id)
         self._states = [self._state]
-        self._lock = Lock()
+        return self
 
     @property
     def seq(self) -> int:
@@ -49,14 +56,16 @@ class Timeline:
     def catch_up(self, journal: Journal) -> None:
         """Go on to the newest event."""
         with self._lock:
-            for moment, _, after in history(
-                (each for each in journal.read(self._state.id, self._state.seq)), self._state
-            ):
-                self._state = after
-                if after.seq % EVENTS_PER_STATE == 0:
-                    self._states.append(after)
-                if not moment.is_message:
-                    self._add(moment, after)
+            read_on(journal, self, self._begin, Timeline._take)
+
+    def _take(self, events: Iterable[Recorded]) -> "Timeline":
+        for moment, _, after in history(events, self._state):
+            self._state = after
+            if after.seq % EVENTS_PER_STATE == 0:
+                self._states.append(after)
+            if not moment.is_message:
+                self._add(moment, after)
+        return self
 
     def _add(self, moment: Moment, after: SessionState) -> None:
         self.moments.append(moment)
@@ -80,7 +89,7 @@ class Timeline:
 
 
 class Timelines:
-    """The timelines of the sessions that were looked at last."""
+    """The timelines of the sessions that someone looked at last."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
@@ -90,9 +99,7 @@ class Timelines:
     def get(self, session: str) -> Timeline:
         """The past of a session, up to now."""
         with self._lock:
-            timeline = self._kept.get(session)
-            if timeline is None or self._journal.last_seq(session) < timeline.seq:  # it was forgotten, and began anew
-                timeline = self._kept[session] = Timeline(session)
+            timeline = self._kept.setdefault(session, Timeline(session))
             self._kept.move_to_end(session)
             if len(self._kept) > KEPT_TIMELINES:
                 self._kept.popitem(last=False)

@@ -1,4 +1,7 @@
-"""What changes in a journal while one looks: moments as they happen, and the sessions as they are by then."""
+"""The changes in a journal while a command looks on: moments as they happen, and the sessions as they are by then.
+
+A command that does nothing but look needs no thread for it: `news` follows the journal in the thread that asks.
+"""
 
 from collections.abc import Callable, Iterator
 
@@ -10,11 +13,11 @@ from planwire.model.fold import SessionState, fold
 from planwire.readmodel.history import Moment, tell
 from planwire.readmodel.overview import Overview, overview
 
-__all__ = ["Watched", "Watcher"]
+__all__ = ["SessionWatch", "Watched"]
 
 
 class Watched(Struct, frozen=True):
-    """A session that is being watched: as it is, and when its first and its last event happened."""
+    """A session on watch: its state, and when its first and its last event happened."""
 
     state: SessionState
     first_at: int
@@ -25,10 +28,10 @@ class Watched(Struct, frozen=True):
         return overview(self.state, self.first_at, self.last_at)
 
 
-class Watcher:
-    """Follows the sessions that are `wanted`, from now on. `sessions` has them, the one that changed last at the end.
+class SessionWatch:
+    """Follows the sessions that satisfy `wanted`, from now on. `sessions` has them, the last one to change at the end.
 
-    `known` are those to begin with. Any other one is taken in when it changes and turns out to be wanted.
+    `known` are those to begin with. Any other one joins when it changes and satisfies `wanted`.
     """
 
     def __init__(self, journal: Journal, wanted: Callable[[SessionState], bool], known: tuple[str, ...] = ()) -> None:
@@ -47,17 +50,15 @@ class Watcher:
         return [each for each in self._all.values() if self._wanted(each.state)]
 
     def news(self, timeout: float | None = None) -> Iterator[Moment]:
-        """What happens, until nothing has happened for `timeout` seconds. Call it again to go on."""
-        for position, recorded in (
-            (each.position, each.recorded) for each in self._journal.follow(self._position, timeout=timeout)
-        ):
-            self._position = position
+        """The moments as they happen, until none has come for `timeout` seconds. Call it again to go on."""
+        for followed in self._journal.follow(self._position, timeout=timeout):
+            self._position, recorded = followed.position, followed.recorded
             known = self._all.pop(recorded.session, None)
             if known is not None and recorded.seq <= known.state.seq:
-                if self._journal.last_seq(recorded.session) >= known.state.seq:  # it was in what we began with
+                if self._journal.last_seq(recorded.session) >= known.state.seq:  # part of what the watch began with
                     self._all[recorded.session] = known
                     continue
-                known = None  # it was forgotten, and began anew
+                known = None  # the session was forgotten, and began anew
             before = known.state if known else state_at(self._journal, recorded.session, recorded.seq - 1)
             after = fold(before, recorded)
             self._all[recorded.session] = Watched(after, known.first_at if known else recorded.at, recorded.at)

@@ -1,7 +1,7 @@
 """How an MCP server that an agent started learns its session: a file that the relay writes and the server reads.
 
-The server gets the file's name on its command line. What the file holds is for the user alone and stands nowhere else:
-everybody can read a command line, and agents log the servers of their sessions.
+The server gets the file's name on its command line. The content is for the user alone and stands nowhere else: anyone
+can read a command line, and agents log the servers of their sessions.
 """
 
 from contextlib import suppress
@@ -14,8 +14,8 @@ __all__ = ["Handoff", "read_handoff", "write_handoff"]
 
 
 class Handoff(Struct, frozen=True, omit_defaults=True):
-    """The session and its journal, or what is wrong. `told` is the revision up to which the client was told of the
-    tools' plans."""
+    """The session and its journal, or what is wrong. `told` is the revision of the tools' plans that the client has
+    heard of."""
 
     journal: str
     session: str | None = None

@@ -21,8 +21,8 @@ from typing import Any, Final, Generic, Never, Self, TypeVar, Unpack
 from planwire.chat import Compaction, about_tokens
 from planwire.chat.compact import TAIL, Counter
 from planwire.errors import JournalError
-from planwire.journal import follower_of
-from planwire.model.events import Recorded, SessionOpened
+from planwire.journal import Followed, follower_of
+from planwire.model.events import SessionOpened
 from planwire.model.fold import SessionState
 from planwire.model.plan import Fields
 from planwire.session.blocking import Answer, BlockingPlanSession
@@ -227,9 +227,10 @@ class PlanSession:
         self._refresh()  # what came before
         return unsubscribe
 
-    def _hear(self, recorded: Recorded) -> None:
+    def _hear(self, followed: Followed) -> None:
         """In the follower's thread, which others wait for: the pool does the reading, once for many events."""
-        is_news = recorded.seq > self.state.seq or recorded.seq == 1  # 1: it may have been forgotten, and begun anew
+        seq = followed.recorded.seq
+        is_news = seq > self.state.seq or seq == 1  # 1: the session may have been forgotten, and begun anew
         if is_news and not self._is_due:
             self._is_due = True
             start_in_pool(self._refresh)

@@ -9,7 +9,8 @@ from rich.live import Live
 from rich.text import Text
 
 from planwire.readmodel.history import Moment
-from planwire.readmodel.watching import Watched, Watcher
+from planwire.readmodel.watching import SessionWatch as Watcher
+from planwire.readmodel.watching import Watched
 from planwire.terminal.console import new_console
 from planwire.terminal.history_lines import moment_line
 from planwire.terminal.records import session_record_view

@@ -14,7 +14,7 @@ from planwire.errors import JournalError, PlanError
 from planwire.model.plan import PlanId
 from planwire.readmodel.as_markdown import plan_markdown
 from planwire.readmodel.overview import Overview
-from planwire.readmodel.sessions import Session
+from planwire.readmodel.sessions import ShownSession as Session
 from planwire.terminal.footer import KeysFooter
 from planwire.terminal.lines import Line
 from planwire.terminal.lines_view import LinesView

@@ -10,7 +10,7 @@ from planwire.model.plan import FilePlan, ItemsPlan, MarkdownPlan, PlanId
 from planwire.readmodel.followed_files import FileText
 from planwire.readmodel.history import Moment
 from planwire.readmodel.overview import Overview
-from planwire.readmodel.sessions import Session
+from planwire.readmodel.sessions import ShownSession as Session
 from planwire.web.addresses import plan_address, session_address
 
 __all__ = ["difference_json", "glance_json", "moment_json", "plan_json", "session_json", "state_json"]

@@ -10,7 +10,8 @@ from starlette.responses import HTMLResponse, Response
 
 from planwire.errors import JournalError
 from planwire.model.plan import PlanId
-from planwire.readmodel.sessions import Session, Sessions
+from planwire.readmodel.sessions import Sessions
+from planwire.readmodel.sessions import ShownSession as Session
 from planwire.web.addresses import decode_id
 from planwire.web.content_negotiation import wants_json
 from planwire.web.frame import words_page

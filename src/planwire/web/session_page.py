@@ -8,7 +8,7 @@ from planwire.model.plan import PlanId
 from planwire.model.steps import Progress
 from planwire.readmodel.history import plan_name
 from planwire.readmodel.overview import total_progress
-from planwire.readmodel.sessions import Session
+from planwire.readmodel.sessions import ShownSession as Session
 from planwire.web.addresses import plan_address, session_address
 from planwire.web.html import EMPTY, Html, el, escaped, joined
 from planwire.web.page_tree import Part, leaf

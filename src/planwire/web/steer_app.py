@@ -21,7 +21,7 @@ from planwire.errors import PlanError, UnstorableEvent
 from planwire.model.events import Event, PlanChanged
 from planwire.model.fold import AGENT, PlanRecord, SessionState
 from planwire.model.plan import PlanId
-from planwire.readmodel.sessions import Session
+from planwire.readmodel.sessions import ShownSession as Session
 from planwire.session.moved_on import MovedOn
 from planwire.session.writer import steer
 from planwire.web.conflict_view import TOLD, WORDS, moved_view

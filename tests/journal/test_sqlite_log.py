@@ -1,0 +1,310 @@
+"""The write-ahead log beside a journal: its own one is applied, whatever happened; another one's is refused."""
+
+import random
+import shutil
+import signal
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from time import perf_counter
+
+import pytest
+
+from planwire.errors import DamagedJournal, JournalUnavailable
+from planwire.journal import open_journal
+from planwire.journal.sqlite import SqliteJournal
+from tests.journal.test_contract import said, words
+from tests.journal.test_damage import PAGE, change, contents
+from tests.journal.test_released import RELEASED
+from tests.journal.test_sqlite import is_sound, program
+
+Backup = Callable[[Path, Path], None]
+
+
+def by_copying(path: Path, to: Path) -> None:
+    shutil.copy(path, to)
+
+
+def by_sqlite(path: Path, to: Path) -> None:
+    with closing(sqlite3.connect(path)) as one, closing(sqlite3.connect(to)) as other:
+        one.backup(other)
+
+
+def by_vacuum(path: Path, to: Path) -> None:
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("VACUUM INTO ?", (str(to),))
+
+
+every_backup = pytest.mark.parametrize("back_up", [by_copying, by_sqlite, by_vacuum])
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    (tmp_path / "live").mkdir()
+    return tmp_path / "live" / "journal.db"
+
+
+@pytest.fixture
+def backup(tmp_path: Path) -> Path:
+    return tmp_path / "backup.db"
+
+
+def write(path: Path, *texts: str) -> None:
+    """A process that ends in peace: nothing is left in the log."""
+    with open_journal(path) as journal:
+        journal.append("s", said(*texts))
+    assert not Path(f"{path}-wal").exists()
+
+
+def crash(path: Path, *texts: str) -> None:
+    """A process that appends, one commit a text, and dies: what it wrote is in the log only."""
+    journal = open_journal(path)
+    for text in texts:
+        journal.append("s", said(text))
+    left = {name: Path(name).read_bytes() for name in (str(path), f"{path}-wal", f"{path}-shm")}
+    journal.close()
+    for name, data in left.items():
+        Path(name).write_bytes(data)
+
+
+def many(word: str, number: int = 30) -> list[str]:
+    return [f"{word} {each} {'x' * 500}" for each in range(number)]
+
+
+def is_refused(path: Path) -> None:
+    before = contents(path.parent)
+    for _ in range(2):
+        with pytest.raises(DamagedJournal, match=r"journal\.db-wal don't belong together: .*Nothing was touched"):
+            open_journal(path)
+    assert contents(path.parent) == before
+
+
+def opens_once_the_log_is_moved_away(path: Path, expected: list[str]) -> None:
+    for ending in ("-wal", "-shm"):
+        Path(f"{path}{ending}").unlink()
+    with open_journal(path) as journal:
+        assert words(journal.read("s")) == expected
+    assert is_sound(path)
+
+
+# Not its own
+
+
+@every_backup
+def test_an_older_backup_beside_the_log_of_its_successor_is_refused_and_stays_whole(
+    path: Path, backup: Path, back_up: Backup
+) -> None:
+    write(path, *many("kept"))
+    back_up(path, backup)
+    write(path, *many("later"))
+    crash(path, *many("lost"))
+    shutil.copy(backup, path)
+    is_refused(path)
+    opens_once_the_log_is_moved_away(path, many("kept"))
+
+
+def test_a_backup_that_lacks_only_the_last_event_before_the_log_is_refused(path: Path, backup: Path) -> None:
+    write(path, *many("kept"))
+    shutil.copy(path, backup)
+    write(path, "one more")
+    crash(path, "lost")
+    shutil.copy(backup, path)
+    is_refused(path)
+
+
+def test_a_backup_in_another_order_of_pages_is_refused_even_if_its_events_are_those_that_the_log_begins_with(
+    path: Path, backup: Path
+) -> None:
+    with open_journal(path) as journal:
+        for text in many("kept"):
+            journal.append("s", said(text))
+            journal.keep_snapshot("s", 1, text.encode() * 20)
+    by_vacuum(path, backup)
+    crash(path, *many("lost"))
+    shutil.copy(backup, path)
+    is_refused(path)
+    opens_once_the_log_is_moved_away(path, many("kept"))
+
+
+def test_a_vacuumed_backup_from_the_time_of_the_log_is_refused(path: Path, backup: Path) -> None:
+    write(path, *many("kept"))
+    journal = open_journal(path)
+    journal.append("s", said(*many("early")))
+    by_vacuum(path, backup)
+    journal.append("s", said(*many("late")))
+    left = contents(path.parent)
+    journal.close()
+    for name, data in left.items():
+        (path.parent / name).write_bytes(data)
+    shutil.copy(backup, path)
+    is_refused(path)
+
+
+@every_backup
+def test_a_newer_backup_beside_an_older_log_is_refused(path: Path, backup: Path, back_up: Backup) -> None:
+    write(path, *many("kept"))
+    crash(path, *many("more"))
+    log = Path(f"{path}-wal").read_bytes()
+    write(path, *many("later"))
+    back_up(path, backup)
+    shutil.copy(backup, path)
+    Path(f"{path}-wal").write_bytes(log)
+    Path(f"{path}-shm").write_bytes(b"")
+    is_refused(path)
+    opens_once_the_log_is_moved_away(path, [*many("kept"), *many("more"), *many("later")])
+
+
+@every_backup
+def test_the_backup_of_another_journal_is_refused(path: Path, backup: Path, tmp_path: Path, back_up: Backup) -> None:
+    write(tmp_path / "other.db", *many("theirs"))
+    back_up(tmp_path / "other.db", backup)
+    write(path, *many("ours"))
+    crash(path, *many("lost"))
+    shutil.copy(backup, path)
+    is_refused(path)
+    opens_once_the_log_is_moved_away(path, many("theirs"))
+
+
+def test_a_log_that_a_kill_left_behind_is_refused_beside_a_backup(path: Path, backup: Path) -> None:
+    write(path, *many("kept"))
+    shutil.copy(path, backup)
+    write(path, *many("later"))
+    code = "journal.append('s', said('lost'))\nprint('ready', flush=True)\nsys.stdin.read()"
+    with program(code, path) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(signal.SIGKILL)
+    shutil.copy(backup, path)
+    is_refused(path)
+
+
+def test_a_journal_from_before_there_were_links_is_protected_from_its_first_crash_on(path: Path) -> None:
+    def unlinked(*texts: str) -> None:
+        with SqliteJournal(path) as journal:
+            journal.append("s", said(*texts))
+        change(path, "DELETE FROM sqlite_sequence WHERE name LIKE 'planwire-log %'")
+        change(path, "PRAGMA wal_checkpoint(TRUNCATE)")
+
+    unlinked(*many("old"))
+    older = path.read_bytes()
+    unlinked(*many("newer"))
+    crash(path, *many("lost"))
+    newer = path.read_bytes()
+    path.write_bytes(older)
+    is_refused(path)
+    path.write_bytes(newer)
+    with open_journal(path) as journal:
+        assert words(journal.read("s")) == [*many("old"), *many("newer"), *many("lost")]
+
+
+# Its own
+
+
+def test_what_twenty_processes_acknowledged_before_they_were_killed_is_there(path: Path) -> None:
+    """Large events: the log is copied to the file, and begins anew, again and again."""
+    code = """
+import os
+for number in range(10**9):
+    word = f"{sys.argv[2]} {number} " + "x" * 12_000
+    journal.append("s", said(word))
+    os.write(1, f"{word[:20]}\\n".encode())
+"""
+    draw = random.Random(7)
+    acknowledged: set[str] = set()
+    for life in range(20):
+        with program(code, path, life) as process:
+            assert process.stdout is not None
+            acknowledged |= {process.stdout.readline().strip() for _ in range(draw.randrange(5, 120))}
+            process.send_signal(signal.SIGKILL)
+            acknowledged |= {line.strip() for line in process.stdout if line.endswith("\n")}
+        with open_journal(path) as journal:
+            assert acknowledged <= {word[:20].strip() for word in words(journal.read("s"))}
+    assert is_sound(path)
+
+
+@pytest.mark.parametrize("forgets", [False, True], ids=["appends", "a session is forgotten"])
+def test_a_file_into_which_half_of_the_log_was_copied_is_opened_and_whole(
+    tmp_path: Path, forgets: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A checkpoint copies the pages in their order. Wherever it stopped, nothing is lost."""
+    path = tmp_path / "journal.db"
+    with open_journal(path) as journal:
+        journal.append("gone", said(*many("gone")))
+        journal.append("s", said(*many("kept")))
+    journal = SqliteJournal(path)
+    journal._writer.execute("PRAGMA wal_autocheckpoint = 0")
+    journal.append("s", said(*many("more")))
+    if forgets:
+        monkeypatch.setattr(journal, "_patience", 0.01)
+        with closing(sqlite3.connect(path)) as reader:
+            reader.execute("BEGIN")
+            reader.execute("SELECT count(*) FROM events").fetchone()  # so that all of it stays in the log
+            with pytest.raises(JournalUnavailable, match="traces may be left"):
+                journal.forget("gone")
+    journal.append("s", said("last"))
+    base, log = path.read_bytes(), Path(f"{path}-wal").read_bytes()
+    journal.close()
+    final = path.read_bytes()
+    for copied in range(len(final) // PAGE + 1):
+        half = tmp_path / f"half {copied}"
+        half.mkdir()
+        end = copied * PAGE
+        (half / "journal.db").write_bytes(final[:end] + base[end:])
+        (half / "journal.db-wal").write_bytes(log)
+        with open_journal(half / "journal.db") as again:
+            assert words(again.read("s")) == [*many("kept"), *many("more"), "last"]
+            assert again.last_seq("gone") == (0 if forgets else 30)
+
+
+@pytest.mark.parametrize("left", [b"", b"x" * 31, b"no log at all " * 500])
+def test_a_log_that_holds_nothing_is_no_reason_to_refuse(path: Path, left: bytes) -> None:
+    write(path, *many("kept"))
+    Path(f"{path}-wal").write_bytes(left)
+    with open_journal(path) as journal:
+        assert words(journal.read("s")) == many("kept")
+
+
+def test_a_log_without_links_is_believed(path: Path) -> None:
+    """That of a program, or a planwire, that makes none."""
+    shutil.copy(RELEASED / "0.1" / "journal.db", path)
+    with closing(sqlite3.connect(path, isolation_level=None)) as theirs:
+        theirs.execute("INSERT INTO sessions (id) VALUES ('theirs')")
+        left = contents(path.parent)
+    assert left["journal.db-wal"]
+    for name, data in left.items():
+        (path.parent / name).write_bytes(data)
+    with open_journal(path):
+        pass
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("SELECT count(*) FROM sessions WHERE id = 'theirs'").fetchone() == (1,)
+
+
+def test_a_journal_in_which_others_write_is_opened_whenever_one_looks(path: Path) -> None:
+    code = """
+print("ready", flush=True)
+for number in range(10**9):
+    journal.append(f"s{number % 7}", said("x" * 6_000))
+"""
+    with program(code, path) as one, program(code, path) as other:
+        for process in (one, other):
+            assert process.stdout is not None
+            assert process.stdout.readline() == "ready\n"
+        for _ in range(60):
+            with open_journal(path) as journal:
+                journal.append("mine", said("here"))
+    with open_journal(path) as journal:
+        assert journal.last_seq("mine") == 60
+
+
+def test_a_long_log_costs_no_noticeable_time(path: Path) -> None:
+    write(path, *many("kept"))
+    with SqliteJournal(path) as journal:
+        journal._writer.execute("PRAGMA wal_autocheckpoint = 0")
+        for _ in range(16):
+            journal.append("s", said("x" * 1_000_000))
+        assert Path(f"{path}-wal").stat().st_size > 16_000_000
+        start = perf_counter()
+        with open_journal(path):
+            pass
+        assert perf_counter() - start < 1

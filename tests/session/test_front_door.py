@@ -1,0 +1,148 @@
+"""How a session is opened and closed, and what it costs to have many."""
+
+import asyncio
+import gc
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+
+from planwire import BlockingPlanSession, PlanSession, open_journal
+from planwire.chat import CHAT_FORMATS
+from planwire.errors import FormatError, JournalUnavailable
+from planwire.journal import Stamped, load_state, state_at
+from planwire.model.events import TurnEnded
+from planwire.session import pool
+from planwire.session.options import Oversize, ProviderFormat
+from planwire.tools.call import OVERSIZE
+
+
+def test_the_formats_that_the_type_checker_knows_are_those_that_there_are() -> None:
+    assert set(get_args(ProviderFormat)) == set(CHAT_FORMATS)
+    assert set(get_args(Oversize)) == set(OVERSIZE)
+
+
+@pytest.mark.parametrize("kind", [PlanSession, BlockingPlanSession])
+def test_an_option_that_there_is_none_of_is_refused_before_anything_is_opened(kind: Any, tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="no option 'fromat': did you mean format"):
+        kind.open(tmp_path / "plans.db", "s", fromat="anthropic")
+    with pytest.raises(TypeError, match="no option 'x': there are format, by, folders"):
+        kind.open(tmp_path / "plans.db", "s", x=1)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["plans.db", Path("plans.db")])
+def test_a_name_where_a_journal_belongs_is_an_error_that_says_how_to_open_it(name: Any) -> None:
+    on_a_loop: Any = PlanSession
+    with pytest.raises(TypeError, match=r"only names one: use BlockingPlanSession\.open\(.*plans\.db'"):
+        BlockingPlanSession(name, "s")
+    with pytest.raises(TypeError, match=r"use PlanSession\.open\(.*plans\.db'"):
+        on_a_loop(name, "s", format="anthropic")
+    asked: list[Callable[[], object]] = [lambda: load_state(name, "s"), lambda: state_at(name, "s", 1)]
+    for ask in asked:
+        with pytest.raises(TypeError, match=r"use open_journal\(.*plans\.db'"):
+            ask()
+
+
+def test_a_blocking_session_is_closed_by_with_by_hand_or_when_it_is_forgotten(tmp_path: Path) -> None:
+    with BlockingPlanSession.open(tmp_path / "plans.db", "s") as plans:
+        plans.call("set_plan", {"entries": ["read"]})
+    by_hand = BlockingPlanSession.open(tmp_path / "plans.db", "s")
+    assert by_hand.call("get_plan")["plan"]["revision"] == 1
+    by_hand.close()
+    by_hand.close()
+    for each in (plans, by_hand):
+        with pytest.raises(JournalUnavailable, match="closed"):
+            each.refresh()
+    forgotten = BlockingPlanSession.open(tmp_path / "plans.db", "s")
+    journal = forgotten.journal
+    del forgotten
+    gc.collect()
+    with pytest.raises(JournalUnavailable, match="closed"):
+        journal.last_seq("s")
+
+
+def test_a_session_on_an_event_loop_is_closed_by_async_with_or_by_hand(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with PlanSession.open(tmp_path / "plans.db", "s") as plans:
+            await plans.call("set_plan", {"entries": ["read"]})
+        by_hand = await PlanSession.open(tmp_path / "plans.db", "s")
+        assert by_hand.state.plans["main"].revision == 1
+        await by_hand.close()
+        await by_hand.close()
+        async with await PlanSession.open(tmp_path / "plans.db", "s") as again:
+            assert again.state.seq == 1
+        for each in (plans, by_hand, again):
+            with pytest.raises(JournalUnavailable, match="closed"):
+                await each.refresh()
+
+    asyncio.run(main())
+
+
+def test_a_journal_of_the_callers_stays_open() -> None:
+    async def main() -> None:
+        with open_journal("memory:") as journal:
+            with BlockingPlanSession.open(journal, "s") as blocking:
+                blocking.call("set_plan", {"entries": ["read"]})
+            async with PlanSession.open(journal, "s") as plans:
+                await plans.changed(0)
+            assert journal.last_seq("s") == 1
+
+    asyncio.run(main())
+
+
+def test_a_session_that_can_not_be_opened_leaves_no_journal_open(tmp_path: Path) -> None:
+    with pytest.raises(FormatError):
+        BlockingPlanSession.open(tmp_path / "plans.db", "s", format="mcp")  # type: ignore[arg-type]
+    assert [each.name for each in tmp_path.iterdir()] == ["plans.db"]
+
+
+@pytest.mark.parametrize("url", ["memory:", "plans.db"])
+def test_fifty_sessions_that_wait_for_changes_share_one_follower_and_one_pool(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names = [f"session {number}" for number in range(50)]
+
+    async def main(before: set[threading.Thread]) -> None:
+        with open_journal(url) as journal:
+            sessions = [await PlanSession.open(journal, name) for name in names]
+            waiting = [asyncio.create_task(each.changed(0)) for each in sessions]
+            while not all(each._subscription and each._subscription.done() for each in sessions):
+                await asyncio.sleep(0)
+            new = [thread.name for thread in set(threading.enumerate()) - before]
+            assert new.count("planwire-follower") == 1
+            assert len(new) <= 1 + pool.WORKERS
+            for name in names:
+                await asyncio.to_thread(journal.append, name, [Stamped(1, "agent", TurnEnded("end_turn"))])
+            assert [state.id for state in await asyncio.gather(*waiting)] == names
+            for each in sessions:
+                await each.close()
+
+    asyncio.run(main(set(threading.enumerate())))
+
+
+def test_more_compactions_at_once_than_the_pool_has_threads_do_not_wait_for_each_other() -> None:
+    async def main() -> None:
+        with open_journal("memory:") as journal:
+            number = pool.WORKERS + 2
+            sessions = [await PlanSession.open(journal, f"s{each}") for each in range(number)]
+            together = asyncio.Barrier(number)
+
+            async def compact(plans: PlanSession) -> None:
+                async def summarise(_messages: Any) -> str:
+                    await together.wait()
+                    await plans.add({"role": "user", "content": "meanwhile"})
+                    return "a summary"
+
+                await plans.add(*({"role": "user", "content": "x" * 400} for _ in range(9)))
+                await plans.compact(100, tail=1, summarise=summarise)
+
+            await asyncio.wait_for(asyncio.gather(*map(compact, sessions)), 60)
+            for each in sessions:
+                assert "meanwhile" in str(await each.context())
+                await each.close()
+
+    asyncio.run(main())
