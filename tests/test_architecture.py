@@ -42,7 +42,7 @@ EFFECTFUL: Final = {
         "sqlite_file",
         "sqlite_rows",
     },
-    "readmodel": {"baseline", "followed_files", "rationale", "sessions", "timeline", "watching"},
+    "readmodel": {"baseline", "followed_files", "rationale", "sessions", "timeline"},
     "relay": {"backlog", "handoffs", "injector", "pipe", "process", "recorder", "run"},
     "session": {"blocking", "handoff", "live_history", "plan_session", "steering"},
     "tools": {"plan_files"},

@@ -24,6 +24,7 @@ from planwire.terminal.overview_screen import OverviewScreen, SessionList, State
 from planwire.terminal.panel import PlanPanel
 from planwire.terminal.session_screen import SessionHead, SessionScreen
 from planwire.terminal.slider import Slider
+from planwire.terminal.steps_panel import StepsPanel
 from planwire.terminal.themes import DARK, LIGHT, terminal_is_light
 from planwire.terminal.watch_app import WatchApp
 from tests.journals import FIRST, HOSTILE, SECOND, THIRD, add, filled_journal, items
@@ -80,7 +81,7 @@ async def test_the_overview_has_every_session_at_a_glance(journal: Path) -> None
         await shows(app, "tools", "my agent", "stopped", "Build anew", "2 / 2", "done", "/elsewhere", "3 d")
         await shows(app, "All 3   Running 1   Waiting 0   Stopped 1   Done 1", kind=StateBar)
         rows = app.screen.query_one(SessionList)
-        assert list(rows.keys) == [FIRST, THIRD, SECOND]
+        assert [each.id for each in rows.glances] == [FIRST, THIRD, SECOND]
 
 
 @on_a_loop
@@ -88,18 +89,18 @@ async def test_sessions_are_searched_and_filtered(journal: Path) -> None:
     async with watching(journal) as (app, pilot):
         rows = app.screen.query_one(SessionList)
         await pilot.press("slash", *"my AGENT")
-        await eventually(lambda: list(rows.keys) == [THIRD])
+        await eventually(lambda: [each.id for each in rows.glances] == [THIRD])
         await pilot.press(*" nothing")
         await shows(app, "nothing like this", "All 0")
         await pilot.press("escape")
-        await eventually(lambda: len(rows.keys) == 3)
+        await eventually(lambda: len(rows.glances) == 3)
         assert app.screen.query_one(Input).value == ""
         await pilot.press("s")
-        assert list(rows.keys) == [FIRST]
+        assert [each.id for each in rows.glances] == [FIRST]
         await pilot.press("s", "s", "s")
-        assert list(rows.keys) == [SECOND]
+        assert [each.id for each in rows.glances] == [SECOND]
         await pilot.click(StateBar, offset=(2, 0))
-        assert len(rows.keys) == 3
+        assert len(rows.glances) == 3
 
 
 @on_a_loop
@@ -133,11 +134,11 @@ async def test_the_cursor_stays_on_its_session_when_others_change(journal: Path)
     async with watching(journal) as (app, pilot):
         rows = app.screen.query_one(SessionList)
         await pilot.press("end")
-        assert rows.cursor == SECOND
+        assert rows.session == SECOND
         add(journal, THIRD, "agent", PlanSet(items("main", "pending")))
         add(journal, "new", "agent", SessionOpened("x", None, None, "A new one"), PlanSet(items("main", "pending")))
         await shows(app, "A new one")
-        assert rows.cursor == SECOND
+        assert rows.session == SECOND
 
 
 @on_a_loop
@@ -148,7 +149,7 @@ async def test_five_hundred_sessions_are_a_list_like_any_other(tmp_path: Path) -
             journal.append(f"s{number:03}", [Stamped(500_000 - number, "agent", PlanSet(items("main", "pending")))])
     async with watching(path) as (app, pilot):
         rows = app.screen.query_one(SessionList)
-        await eventually(lambda: len(rows.keys) == 500)
+        await eventually(lambda: len(rows.glances) == 500)
         before = rows.drawn
         await pilot.press("end")
         await shows(app, "s499")
@@ -200,7 +201,7 @@ async def test_a_session_is_live_and_draws_only_what_changed(journal: Path) -> N
         await shows(app, "design  proposal", "The first word.")
         update(journal, "completed", "pending", "pending")
         await shows(app, "1 / 3", "○ Write a test  ▸ to run", "the plan has changed")
-        panel = app.screen.query_one(PlanPanel)
+        panel = app.screen.query_one(StepsPanel)
         await pilot.pause()
         drawn = panel.drawn
         update(journal, "completed", "completed", "in_progress")
@@ -374,9 +375,9 @@ def test_a_background_is_known_from_the_terminal_or_from_the_environment(monkeyp
         (b"\x1b]11;rgb:ffff/ffff/f0f0\x1b\\\x1b[?62;c", True),
         (b"\x1b]11;rgb:1e/1e/2e\x07\x1b[?62;c", False),
     ):
-        monkeypatch.setattr("planwire.terminal.themes._asked", lambda answer=answer: answer)
+        monkeypatch.setattr("planwire.terminal.themes._terminal_answer", lambda answer=answer: answer)
         assert terminal_is_light() is light
-    monkeypatch.setattr("planwire.terminal.themes._asked", lambda: b"\x1b[?62;c")
+    monkeypatch.setattr("planwire.terminal.themes._terminal_answer", lambda: b"\x1b[?62;c")
     assert terminal_is_light() is False
     monkeypatch.setenv("COLORFGBG", "0;15")
     assert terminal_is_light() is True
@@ -444,15 +445,22 @@ def test_it_works_in_a_real_terminal(journal: Path, tmp_path: Path) -> None:
         terminal.shows("it ended with 0", "2/3", "▶ Mend it")
 
 
-def test_without_textual_the_plain_view_is_shown_with_a_hint(
+def test_without_textual_it_says_what_to_install(
     journal: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "without" / "textual").mkdir(parents=True)
     (tmp_path / "without" / "textual" / "__init__.py").write_text("raise ImportError('not here')\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path / "without"))
     with running("watch", FIRST, "--journal", str(journal)) as terminal:
-        terminal.wait_for(b"1/3")
-        add(journal, FIRST, "agent", PlanSet(items(None, "completed", "completed", "pending"), via=ACP))
-        terminal.wait_for(b"2/3")
-        terminal.type(b"\x03")
-        terminal.wait_for(b"pip install 'planwire[terminal]'")
+        terminal.wait_for(b"watching on a terminal needs Textual: pip install 'planwire[terminal]'")
+
+
+def test_a_system_that_can_not_ask_its_terminal_for_colours_imports_all_of_it() -> None:
+    code = """
+import sys, textual.app
+sys.platform = "win32"
+sys.modules["termios"] = sys.modules["tty"] = None
+import planwire.terminal.watch_app, planwire.terminal.themes
+assert not planwire.terminal.themes.terminal_is_light()
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, "COLORFGBG": ""})

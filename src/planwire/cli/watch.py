@@ -6,17 +6,18 @@ import signal
 import sys
 from contextlib import suppress
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from planwire.cli.command import new_command
 from planwire.cli.journals import add_journal_option, journal_to_read
-from planwire.cli.session_argument import choose_session, is_of_folder, newest_first, this_folder
-from planwire.errors import MissingExtra
+from planwire.cli.session_argument import choose_session, is_of_folder, this_folder
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from planwire.journal import Journal
     from planwire.model.fold import SessionState
-    from planwire.readmodel.watching import Watcher
+    from planwire.readmodel.history import Moment
 
 __all__ = ["add_parser", "run"]
 
@@ -31,10 +32,6 @@ examples:
 On a terminal: x ticks the step under the cursor, e rewords it, a adds one, c comments on it, v reviews the plan, m is
 the rest. Esc lists the sessions, h is the history, ? shows all keys, q or Ctrl-C ends it.
 """
-
-
-#: Of all the sessions in a journal so many are shown at once.
-AT_ONCE: Final = 3
 
 
 def add_parser(commands: Any) -> None:
@@ -56,13 +53,11 @@ def add_parser(commands: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     with journal_to_read(arguments) as journal:
         if arguments.json:
-            _print_json(_watcher(journal, arguments))
+            _print_json(_moments(journal, arguments))
         elif _on_a_terminal():
             _watch_live(journal, arguments)
         else:
-            from planwire.terminal.live import follow_in_lines  # noqa: PLC0415
-
-            follow_in_lines(_watcher(journal, arguments), several=arguments.session is None)
+            _print_lines(_moments(journal, arguments), several=arguments.session is None)
     return 0
 
 
@@ -72,17 +67,8 @@ def _on_a_terminal() -> bool:
 
 
 def _watch_live(journal: "Journal", arguments: argparse.Namespace) -> None:
-    """The app, or plain views if Textual is not installed."""
-    import planwire.terminal  # noqa: F401, PLC0415  (without Rich there is nothing to show)
+    from planwire.terminal.watch_app import watch  # noqa: PLC0415
 
-    try:
-        from planwire.terminal.watch_app import watch  # noqa: PLC0415
-    except MissingExtra as missing:
-        from planwire.terminal.live import watch_live  # noqa: PLC0415
-
-        watch_live(_watcher(journal, arguments), AT_ONCE if arguments.all else 1)
-        print(f"planwire: {missing}", file=sys.stderr)
-        return
     if arguments.session is not None:
         watch(journal, choose_session(journal, arguments.session).id, None)
     elif arguments.all:
@@ -93,27 +79,35 @@ def _watch_live(journal: "Journal", arguments: argparse.Namespace) -> None:
         watch(journal, None, lambda glance: here(glance.cwd))
 
 
-def _watcher(journal: "Journal", arguments: argparse.Namespace) -> "Watcher":
-    from planwire.readmodel.watching import Watcher  # noqa: PLC0415
+def _moments(journal: "Journal", arguments: argparse.Namespace) -> "Iterator[Moment]":
+    from planwire.readmodel.timeline import news  # noqa: PLC0415
 
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that a terminal is left as it was
-    if arguments.session is not None:
-        chosen = choose_session(journal, arguments.session).id
-        return Watcher(journal, lambda state: state.id == chosen, (chosen,))
-    latest = tuple(session.id for session in reversed(newest_first(journal)))
-    if arguments.all:
-        return Watcher(journal, lambda state: True, latest[-AT_ONCE:])
-    folder = this_folder()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    chosen = choose_session(journal, arguments.session).id if arguments.session is not None else None
+    folder = this_folder() if chosen is None and not arguments.all else None
 
-    def is_here(state: "SessionState") -> bool:
+    def is_wanted(state: "SessionState") -> bool:
+        if folder is None:
+            return chosen in (None, state.id)
         return state.opened is not None and is_of_folder(state.opened.cwd, folder)
 
-    return Watcher(journal, is_here, latest)
+    return news(journal, is_wanted)
 
 
-def _print_json(watcher: "Watcher") -> None:
+def _print_json(moments: "Iterator[Moment]") -> None:
     from planwire.cli.json_output import json_line, write_text  # noqa: PLC0415
 
     with suppress(KeyboardInterrupt):
-        for moment in watcher.news():
+        for moment in moments:
             write_text(json_line(moment), now=True)
+
+
+def _print_lines(moments: "Iterator[Moment]", *, several: bool) -> None:
+    from planwire.terminal.console import new_console  # noqa: PLC0415
+    from planwire.terminal.history_lines import moment_line  # noqa: PLC0415
+
+    console = new_console()
+    with suppress(KeyboardInterrupt):
+        for moment in moments:
+            console.print(moment_line(moment, session=moment.session if several else None))
+            console.file.flush()

@@ -6,15 +6,16 @@ of them is folded again, so that any moment costs the same.
 
 from bisect import bisect_right
 from collections import OrderedDict
+from collections.abc import Callable, Iterator
 from threading import Lock
 from typing import Final, NamedTuple
 
-from planwire.journal import Journal
-from planwire.model.fold import SessionState, fold_all
-from planwire.readmodel.history import Moment, history
+from planwire.journal import Journal, state_at
+from planwire.model.fold import SessionState, fold, fold_all
+from planwire.readmodel.history import Moment, history, tell
 from planwire.readmodel.overview import total_progress
 
-__all__ = ["Point", "Timeline", "Timelines"]
+__all__ = ["Point", "Timeline", "Timelines", "news"]
 
 #: A state is kept whenever so many events have gone by.
 EVENTS_PER_STATE: Final = 64
@@ -98,3 +99,21 @@ class Timelines:
                 self._kept.popitem(last=False)
         timeline.catch_up(self._journal)
         return timeline
+
+
+def news(journal: Journal, is_wanted: Callable[[SessionState], bool], timeout: float | None = None) -> Iterator[Moment]:
+    """Every moment from now on, of the sessions that are wanted; until nothing happened for `timeout` seconds."""
+    return _news(journal, is_wanted, journal.last_position(), timeout)
+
+
+def _news(
+    journal: Journal, is_wanted: Callable[[SessionState], bool], position: int, timeout: float | None
+) -> Iterator[Moment]:
+    states: dict[str, SessionState] = {}
+    for recorded in (each.recorded for each in journal.follow(position, timeout=timeout)):
+        before = states.get(recorded.session)
+        if before is None or before.seq != recorded.seq - 1:  # not seen yet, or forgotten and begun anew
+            before = state_at(journal, recorded.session, recorded.seq - 1)
+        after = states[recorded.session] = fold(before, recorded)
+        if is_wanted(after):
+            yield tell(recorded, before, after)

@@ -1,14 +1,14 @@
 """The history of a session: every change with who and when, the plans as they were, and what changed between."""
 
 import asyncio
-from collections.abc import Collection, Hashable, Sequence
-from time import time_ns
-from typing import TYPE_CHECKING, ClassVar, Final
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.events import Click
 from textual.screen import Screen
 from textual.widgets import ContentSwitcher, Footer
 
@@ -18,12 +18,13 @@ from planwire.readmodel.compare import compare_states
 from planwire.readmodel.history import Moment
 from planwire.readmodel.plain_text import one_line
 from planwire.readmodel.timeline import Timeline
-from planwire.terminal.differences import difference_lines
-from planwire.terminal.history_lines import clock, word_text
-from planwire.terminal.lines import Line, Part, between, fitted, parts_of
+from planwire.terminal.change_lines import difference_lines
+from planwire.terminal.cursor import CURSOR_KEYS, Cursor, CursorMoved
+from planwire.terminal.history_lines import clock, moment_rows
+from planwire.terminal.lines import Line, cut, fitted
 from planwire.terminal.lines_view import LinesView
-from planwire.terminal.panel import PlanPanel, cards_of
-from planwire.terminal.row_list import RowList
+from planwire.terminal.panel import PlanPanel
+from planwire.terminal.plan_card import cards_of
 from planwire.terminal.slider import Slider
 
 if TYPE_CHECKING:
@@ -31,68 +32,44 @@ if TYPE_CHECKING:
 
 __all__ = ["DifferenceView", "HistoryScreen", "MomentList"]
 
-#: Words of a moment that are told in the list.
-NAMED: Final = 6
 
-
-class MomentList(RowList):
+class MomentList(LinesView, can_focus=True):
     """Every moment, the newest on top."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*CURSOR_KEYS]
+    cursor: Cursor
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
+        self.cursor = Cursor(self)
         self.moments: Sequence[Moment] = ()
         self.marked: int | None = None
-        self._made: dict[tuple[int, int, bool], tuple[Line, ...]] = {}
+        self._drawn: dict[tuple[int, int, bool], tuple[Line, ...]] = {}
 
-    def rows_for(self, width: int) -> tuple[Sequence[Hashable], Sequence[Line]]:
+    @property
+    def seq(self) -> int | None:
+        """The event under the cursor."""
+        seq = self.cursor.row[1] if self.cursor.row else None
+        return seq if isinstance(seq, int) else None
+
+    def go(self, seq: int) -> None:
+        """Put the cursor on an event."""
+        self.cursor.go(("moment", seq))
+
+    def lines_for(self, width: int) -> Sequence[Line]:
         lines: list[Line] = []
-        made = {}
+        drawn = {}
         for moment in reversed(self.moments):
             key = (moment.seq, width, moment.seq == self.marked)
-            made[key] = self._made.get(key) or _moment_lines(moment, width, marked=moment.seq == self.marked)
-            lines += made[key]
-        self._made = made
-        return [moment.seq for moment in reversed(self.moments)], lines or [
-            Line((("  nothing happened yet", "muted"),))
-        ]
+            drawn[key] = self._drawn.get(key) or moment_rows(moment, width, marked=moment.seq == self.marked)
+            lines += drawn[key]
+        self._drawn = drawn
+        return lines or [Line((("  nothing happened yet", "muted"),))]
 
-
-def _moment_lines(moment: Moment, width: int, *, marked: bool) -> tuple[Line, ...]:
-    row = ("moment", moment.seq)
-    far = f"{moment.done:,} / {moment.total:,}" if moment.total else ""
-    about = "  ".join(one_line(word) for word in (moment.by, moment.plan) if word)
-    when = f" {'◆' if marked else ' '} {_when(moment.at)}  "
-    left: tuple[Part, ...] = (
-        (when, "wish" if marked else "muted"),
-        (fitted(about, max(width - len(when) - 14, 8)), ""),
-    )
-    words: list[Part] = []
-    for word in moment.words[:NAMED]:
-        words += [("  ·  ", "rest")] if words else []
-        words += parts_of(word_text(word))
-    if len(moment.words) > NAMED:
-        words.append((f"  and {len(moment.words) - NAMED:,} more", "muted"))
-    return Line(between(left, ((far, "strong"),), width - 1), "", row), Line(
-        (("   ", ""), *_cut(words, width - 4)), "", row
-    )
-
-
-def _when(at: int) -> str:
-    """The time of the day if it was today, and else the day too."""
-    day, _, time = clock(at).partition(" ")
-    return time if day == clock(time_ns() // 1_000_000).partition(" ")[0] else f"{day[5:]} {time[:5]}"
-
-
-def _cut(parts: list[Part], room: int) -> list[Part]:
-    """As many of the words as there is room for."""
-    kept: list[Part] = []
-    for text, look in parts:
-        short = fitted(text, room)
-        kept.append((short, look))
-        room -= len(short)
-        if short != text or room <= 1:
-            break
-    return kept
+    def on_click(self, event: Click) -> None:
+        row = self.line_at(event.y).row
+        if row is not None:
+            self.cursor.go(row)
 
 
 class DifferenceView(LinesView, can_focus=True):
@@ -100,20 +77,19 @@ class DifferenceView(LinesView, can_focus=True):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._texts: list[tuple[Part, ...]] = []
+        self._lines: list[Line] = []
 
     def compare(self, before: SessionState, after: SessionState) -> None:
-        texts = difference_lines(before, after, compare_states(before, after))
-        self._texts = [((" ", ""), *parts_of(text)) for text in list(texts)[1:]]
+        _, *self._lines = difference_lines(before, after, compare_states(before, after))
         self.scroll_to(y=0, animate=False, immediate=True)
         self.update_lines()
 
     def lines_for(self, width: int) -> Sequence[Line]:
-        return [Line(tuple(_cut(list(parts), width - 1))) for parts in self._texts]
+        return [Line(cut(((" ", ""), *line.parts), width - 1)) for line in self._lines]
 
 
 class Headline(LinesView):
-    """A title on one line, and some words behind it."""
+    """A title on one line, and some details behind it."""
 
     DEFAULT_CSS = """
     Headline { height: 1; overflow: hidden; }
@@ -193,7 +169,7 @@ class HistoryScreen(Screen[None]):
             self.call_later(self.update)
 
     async def update(self) -> None:
-        """Go on to the newest event, and show it, if the newest was shown before."""
+        """Read on to the newest event, and go there if the cursor was on the newest."""
         listed = self.query_one(MomentList)
         newest = self._moments[-1].seq if self._moments else None
         try:
@@ -209,7 +185,7 @@ class HistoryScreen(Screen[None]):
         listed.moments = self._moments
         listed.marked = self._marked
         listed.update_lines()
-        if self._moments and listed.cursor in (None, newest):
+        if self._moments and listed.seq in (None, newest):
             listed.go(self._moments[-1].seq)
         self._show()
 
@@ -219,31 +195,31 @@ class HistoryScreen(Screen[None]):
 
     @property
     def place(self) -> int:
-        """Which moment is shown, counted from the first."""
-        cursor = self.query_one(MomentList).cursor
-        return self._timeline.index(cursor) if isinstance(cursor, int) else 0
+        """The number of the moment under the cursor, counted from the first."""
+        seq = self.query_one(MomentList).seq
+        return self._timeline.index(seq) if seq is not None else 0
 
-    # -- what people do
+    # -- people
 
     def action_step(self, by: int) -> None:
         self._go(self.place + by)
 
     def action_difference(self) -> None:
-        """The plans as they were, or what changed since the mark, or since the moment before."""
+        """Turn from the plans as they were to what changed since the mark or the moment before, and back."""
         switcher = self.query_one(ContentSwitcher)
         switcher.current = "then-plans" if switcher.current == "then-difference" else "then-difference"
         self._show()
 
     def action_mark(self) -> None:
-        """From here on differences are told. The same again takes the mark away."""
-        cursor = self.query_one(MomentList).cursor
-        self._marked = cursor if isinstance(cursor, int) and cursor != self._marked else None
+        """Mark a moment, from which differences are told, or take the mark away."""
+        seq = self.query_one(MomentList).seq
+        self._marked = seq if seq != self._marked else None
         self.query_one(MomentList).marked = self._marked
         self.query_one(MomentList).update_lines()
         self._show()
 
     def action_past(self) -> None:
-        """Whoever wants to steer is told where."""
+        """Say where plans can be steered."""
         words = "This is the past: Esc leads back to the plan as it is, and there you can change it"
         self.notify(words, severity="warning", markup=False)
 
@@ -251,8 +227,8 @@ class HistoryScreen(Screen[None]):
     def _slid(self, event: Slider.Slid) -> None:
         self._go(event.place)
 
-    @on(RowList.Moved)
-    def _moved(self, _event: RowList.Moved) -> None:
+    @on(CursorMoved)
+    def _moved(self) -> None:
         self._show()
 
     def _go(self, place: int) -> None:
@@ -287,7 +263,7 @@ class HistoryScreen(Screen[None]):
 
 
 def _shares(timeline: Timeline) -> list[float]:
-    """How far the session was at each moment."""
+    """How far the session was at each moment, from 0 to 1."""
     shares = []
     points = iter(timeline.points)
     point = next(points, None)

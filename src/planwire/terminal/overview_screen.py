@@ -1,55 +1,79 @@
-"""The overview: every session with its progress, current step, age and state; to be searched and filtered."""
+"""The overview: every session with its progress, current step, age and state, to search and to filter."""
 
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Sequence
 from time import time_ns
-from typing import TYPE_CHECKING, ClassVar, Final, cast
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.events import Click
+from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Footer, Input
 
 from planwire.errors import JournalError
 from planwire.readmodel.overview import RUNNING, Overview
 from planwire.readmodel.plain_text import one_line
+from planwire.terminal.cursor import CURSOR_KEYS, Cursor, CursorMoved, RowChosen
 from planwire.terminal.lines import Line, Part
 from planwire.terminal.lines_view import LinesView
 from planwire.terminal.panel import PlanPanel
-from planwire.terminal.plan_card import MINUTE
-from planwire.terminal.row_list import RowList
+from planwire.terminal.plan_card import MINUTE, session_cards
+from planwire.terminal.plan_sheet import AGES
 from planwire.terminal.session_lines import STATES, is_found, session_rows
-from planwire.terminal.session_screen import SessionScreen, session_cards
+from planwire.terminal.session_screen import SessionScreen
 
 if TYPE_CHECKING:
     from planwire.terminal.watch_app import WatchApp
 
 __all__ = ["OverviewScreen", "SessionList", "StateBar"]
 
-#: Seconds after which ages are looked at again.
-AGES: Final = 15.0
 
+class SessionList(LinesView, can_focus=True):
+    """The sessions that somebody looked for, the one that changed last on top."""
 
-class SessionList(RowList):
-    """The sessions that were looked for, the one that changed last on top."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "choose", "Open")]
+    BINDINGS: ClassVar[list[BindingType]] = [*CURSOR_KEYS, Binding("enter", "choose", "Open")]
+    cursor: Cursor
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
+        self.cursor = Cursor(self)
         self.glances: Sequence[Overview] = ()
         self.nothing = ""
 
-    def rows_for(self, width: int) -> tuple[Sequence[Hashable], Sequence[Line]]:
+    @property
+    def session(self) -> str | None:
+        """The session under the cursor."""
+        return str(self.cursor.row[1]) if self.cursor.row else None
+
+    def lines_for(self, width: int) -> Sequence[Line]:
         minute = time_ns() // 1_000_000 // MINUTE + 1
         lines = [line for glance in self.glances for line in session_rows(glance, width, minute)]
-        return [glance.id for glance in self.glances], lines or [Line(((f"  {self.nothing}", "muted"),))]
+        return lines or [Line(((f"  {self.nothing}", "muted"),))]
+
+    def action_choose(self) -> None:
+        if self.cursor.row is not None:
+            self.post_message(RowChosen(self))
+
+    def on_click(self, event: Click) -> None:
+        row = self.line_at(event.y).row
+        if row is not None and row == self.cursor.row:
+            self.action_choose()
+        elif row is not None:
+            self.cursor.go(row)
 
 
 class StateBar(LinesView):
-    """How many sessions are in which state. A click on one filters by it."""
+    """How many sessions are in which state. A click on a state asks for those in it."""
+
+    class Clicked(Message):
+        """A person wants the sessions in a state."""
+
+        def __init__(self, state: str) -> None:
+            super().__init__()
+            self.state = state
 
     DEFAULT_CSS = """
     StateBar { height: 1; width: 1fr; overflow: hidden; }
@@ -73,7 +97,7 @@ class StateBar(LinesView):
         for state, count in self.counts.items():
             end = place + len(f"{_name(state)} {count:,}")
             if place <= event.x < end:
-                cast("OverviewScreen", self.screen).filter_by(state)
+                self.post_message(self.Clicked(state))
             place = end + 3
 
 
@@ -82,7 +106,7 @@ def _name(state: str) -> str:
 
 
 class OverviewScreen(Screen[None]):
-    """All sessions, or those of this folder. On a wide terminal the one under the cursor is shown beside them."""
+    """All sessions, or those of this folder. A wide terminal has room for the plans of the one under the cursor."""
 
     app: "WatchApp"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (120, "-wide")]  # noqa: RUF012
@@ -125,7 +149,7 @@ class OverviewScreen(Screen[None]):
         self.update()
 
     def on_resize(self) -> None:
-        self.call_after_refresh(self._preview)  # there may be room for it now
+        self.call_after_refresh(self._preview)  # where there is room for it now
 
     def on_screen_resume(self) -> None:
         if self.is_mounted:
@@ -135,7 +159,7 @@ class OverviewScreen(Screen[None]):
         if not self.is_mounted:
             return
         self.update()
-        if self.query_one(SessionList).cursor in changed:
+        if self.query_one(SessionList).session in changed:
             self._preview()
 
     def update(self) -> None:
@@ -161,11 +185,15 @@ class OverviewScreen(Screen[None]):
             return "nothing like this: Esc shows all again"
         return "no session in this folder yet; a shows those of all folders" if self.here else "no session yet"
 
+    # -- people
+
     def filter_by(self, state: str) -> None:
         self._state = state
         self.update()
 
-    # -- what people do
+    @on(StateBar.Clicked)
+    def _state_clicked(self, event: StateBar.Clicked) -> None:
+        self.filter_by(event.state)
 
     def action_search(self) -> None:
         self.query_one("#find", Input).focus()
@@ -184,9 +212,9 @@ class OverviewScreen(Screen[None]):
         self.query_one(SessionList).focus()
 
     def action_history(self) -> None:
-        session = self.query_one(SessionList).cursor
+        session = self.query_one(SessionList).session
         if session is not None:
-            self.app.open_history(str(session))
+            self.app.open_history(session)
 
     @on(Input.Changed, "#find")
     def _look_for(self, event: Input.Changed) -> None:
@@ -197,25 +225,26 @@ class OverviewScreen(Screen[None]):
     def _found(self) -> None:
         self.query_one(SessionList).focus()
 
-    @on(RowList.Chosen)
-    def _open(self, event: RowList.Chosen) -> None:
-        self.app.push_screen(SessionScreen(str(event.key)))
+    @on(RowChosen)
+    def _open(self) -> None:
+        session = self.query_one(SessionList).session
+        if session is not None:
+            self.app.push_screen(SessionScreen(session))
 
-    @on(RowList.Moved)
-    def _moved(self, _event: RowList.Moved) -> None:
+    @on(CursorMoved)
+    def _moved(self) -> None:
         self._preview()
 
     def _preview(self) -> None:
         panel = self.query_one("#preview", PlanPanel)
         if not self.has_class("-wide"):
             return
-        key = self.query_one(SessionList).cursor
+        name = self.query_one(SessionList).session
         try:
-            session = self.app.sessions.get(str(key)) if key is not None else None
+            session = self.app.sessions.get(name) if name is not None else None
         except JournalError as error:
             self.app.complain(error)
             return
-        if panel.session != key:
-            panel.clear()
-            panel.session = str(key)
+        if panel.session != name:
+            panel.clear(name)
         panel.show_cards(session_cards(session) if session else ())

@@ -1,4 +1,4 @@
-"""A slider over the moments of a session, on a small chart of how far it was at each of them."""
+"""A slider over the moments of a session, below a small chart of how far it was at each of them."""
 
 from collections.abc import Sequence
 from typing import ClassVar, Final
@@ -16,10 +16,10 @@ _BLOCKS: Final = " ▁▂▃▄▅▆▇█"
 
 
 class Slider(Widget):
-    """`shares` says how far it was (0.0 to 1.0) at every place; `place` is where the knob is."""
+    """A knob at `place`, a mark at `marked`, and a chart of how far the session was, from 0.0 to 1.0, at each place."""
 
     class Slid(Message):
-        """The knob was put on another place."""
+        """A person put the knob on another place."""
 
         def __init__(self, place: int) -> None:
             super().__init__()
@@ -48,7 +48,7 @@ class Slider(Widget):
         self._held = False
 
     def put(self, shares: Sequence[float], place: int, marked: int | None) -> None:
-        """Show these, without telling anybody."""
+        """Show these, without a message."""
         if shares != self._shares:
             self._shares = tuple(shares)
             self.refresh()
