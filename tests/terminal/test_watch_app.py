@@ -108,7 +108,7 @@ async def test_a_session_is_opened_with_keys_and_with_the_mouse(journal: Path) -
     async with watching(journal) as (app, pilot):
         await pilot.press("down", "enter")
         await shows(app, "tools", "stopped (cancelled)", kind=SessionHead)
-        await shows(app, "Why       People notice it.", "■ Write a test  stopped", kind=PlanPanel)
+        await shows(app, "Why       People notice it.", "■ Write a test  stopped", kind=StepsPanel)
         await pilot.press("escape")
         assert isinstance(app.screen, OverviewScreen)
         await pilot.click(SessionList, offset=(5, 0))

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from textual.widgets import OptionList
 
 from planwire.errors import PlanError
+from planwire.journal import open_journal
 from planwire.model.changes import apply_changes
 from planwire.model.events import (
     APPROVED,
@@ -181,6 +182,52 @@ async def test_steps_are_ticked_with_keys_and_with_the_mouse(journal: Path) -> N
         await asked(app, ChoiceDialog)
         await pilot.click(OptionList, offset=(3, 1))
         await eventually(lambda: statuses(ours(app))[2] == "in_progress")
+
+
+@on_a_loop
+async def test_a_tick_makes_a_cancelled_step_done_and_a_done_one_pending(journal: Path) -> None:
+    add(journal, OURS, "agent", PlanChanged("main", None, (SetStatus("s2", "cancelled"),)))
+    async with watching(journal, OURS) as (app, pilot):
+        await shows(app, "✗ Write a test")
+        await click_row(app, pilot, "Write a test", 8)
+        for status in ("completed", "pending", "completed"):
+            await pilot.press("x")
+            await eventually(partial(lambda status: statuses(ours(app))[1] == status, status))
+
+
+@on_a_loop
+async def test_what_changes_nothing_is_not_written_and_that_is_said(journal: Path) -> None:
+    async with watching(journal, OURS) as (app, pilot):
+        await ready(app)
+        before = ours(app).revision
+        await pilot.press("o", "i")
+        await told(app, "This step is in progress already")
+        await pilot.press("e", "enter")
+        await told(app, "Nothing was changed: the text is as it was")
+        await closed(app)
+        await pilot.press("home", "down", "K")
+        await told(app, "This step is the first of its list already")
+        app.clear_notifications()
+        await write(app, pilot, "e", " Read the code ")
+        await pilot.press("enter")
+        await told(app, "Nothing changes: the plan says so already")
+        await pilot.press("escape")
+        await closed(app)
+        with open_journal(journal) as opened:
+            assert opened.last_seq(OURS) == ours(app).revision == before
+
+
+@on_a_loop
+async def test_a_wish_that_is_open_already_is_not_written_again(journal: Path) -> None:
+    async with watching(journal, THEIRS) as (app, pilot):
+        await ready(app)
+        await pilot.press("o", "c")
+        await eventually(lambda: wishes(theirs(app)) == [SetStatus("s2", "cancelled")])
+        seq = theirs(app).wishes[0].seq
+        await shows(app, "☆ → cancelled")
+        await pilot.press("o", "c")
+        await told(app, "Nothing changes: that is wished already, and u takes it back")
+        assert [wish.seq for wish in theirs(app).wishes] == [seq]
 
 
 @on_a_loop
