@@ -16,7 +16,7 @@ from planwire.terminal.lines import Line, Row
 if TYPE_CHECKING:
     from planwire.terminal.lines_view import LinesView
 
-__all__ = ["CURSOR_KEYS", "Cursor", "CursorMoved", "RowChosen"]
+__all__ = ["CURSOR_KEYS", "Cursor", "CursorMoved"]
 
 #: Lines beyond the edge from which the cursor comes at once. A text between two rows that are farther apart scrolls by
 #: line by line, so that it can be read.
@@ -36,26 +36,9 @@ CURSOR_KEYS: Final = (
 class CursorMoved(Message):
     """The cursor of a view is on another row. `by_hand`: a person moved it, or looked around with it."""
 
-    def __init__(self, view: "LinesView", *, by_hand: bool) -> None:
+    def __init__(self, *, by_hand: bool) -> None:
         super().__init__()
-        self.view = view
         self.by_hand = by_hand
-
-    @property
-    def control(self) -> "LinesView":
-        return self.view
-
-
-class RowChosen(Message):
-    """A person chose the row under the cursor: with Enter, or with a click on it."""
-
-    def __init__(self, view: "LinesView") -> None:
-        super().__init__()
-        self.view = view
-
-    @property
-    def control(self) -> "LinesView":
-        return self.view
 
 
 class Cursor:
@@ -85,7 +68,7 @@ class Cursor:
             near = self.rows[min(place, len(self.rows) - 1)] if self.rows else None
             self.row = first if first in self._index else near
         if self.row != before and self._view.is_attached:
-            self._view.post_message(CursorMoved(self._view, by_hand=False))
+            self._view.post_message(CursorMoved(by_hand=False))
         return self.row != before
 
     @property
@@ -138,7 +121,7 @@ class Cursor:
         self._tell()
 
     def _tell(self) -> None:
-        self._view.post_message(CursorMoved(self._view, by_hand=True))
+        self._view.post_message(CursorMoved(by_hand=True))
 
     def show(self) -> None:
         """Scroll as little as it takes to have the row under the cursor in sight."""

@@ -67,7 +67,7 @@ class MomentList(LinesView, can_focus=True):
         return lines or [Line((("  nothing happened yet", "muted"),))]
 
     def on_click(self, event: Click) -> None:
-        row = self.line_at(event.y).row
+        row = self.row_at(event)
         if row is not None:
             self.cursor.go(row)
 

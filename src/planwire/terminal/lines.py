@@ -25,6 +25,7 @@ __all__ = [
     "fitted",
     "folded",
     "framed",
+    "hanging",
     "progress_bar",
     "text_look",
     "wrapped",
@@ -148,6 +149,22 @@ def folded(line: Line, width: int) -> list[Line]:
         margin = " " * (indent if number else before)
         lines.append(Line(((margin, ""), *_slice(line.parts, begin, end)), line.fill, line.row))
     return lines
+
+
+def hanging(start: Part, text: str, look: str, end: str, width: int) -> Iterator[tuple[Part, ...]]:
+    """Wrap a text behind a sign or a label, with a few muted words at its end, or below it if there is no room."""
+    margin = cell_len(start[0])
+    room = max(width - margin - 1, 8)
+    *lines, last = [line for each in text.split("\n") for line in wrapped(each, room)]
+    for line in lines:
+        yield start, (line, look)
+        start = (" " * margin, "")
+    if end and cell_len(last) + cell_len(end) + 3 <= room:
+        yield start, (last, look), (f"   {end}", "muted")
+        return
+    yield start, (last, look)
+    if end:
+        yield (" " * margin, ""), (fitted(end, room), "muted")
 
 
 def _slice(parts: tuple[Part, ...], begin: int, end: int) -> Iterator[Part]:

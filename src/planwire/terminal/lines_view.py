@@ -6,14 +6,14 @@ from typing import Any, ClassVar
 from rich.segment import Segment
 from rich.style import Style
 from textual import on
-from textual.events import MouseScrollDown, MouseScrollUp, Resize
+from textual.events import MouseEvent, MouseScrollDown, MouseScrollUp, Resize
 from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
 from textual.scrollbar import ScrollTo
 from textual.strip import Strip
 
 from planwire.terminal.cursor import Cursor
-from planwire.terminal.lines import BLANK, LOOKS, Line
+from planwire.terminal.lines import BLANK, LOOKS, Line, Row
 
 __all__ = ["LinesView"]
 
@@ -93,6 +93,11 @@ class LinesView(ScrollView):
         number = self.scroll_offset.y + y
         pinned = self.pinned(number) if y == 0 else None
         return pinned or (self.lines[number] if number < len(self.lines) else BLANK)
+
+    def row_at(self, event: MouseEvent) -> Row | None:
+        """The row under the mouse."""
+        y = event.get_content_offset_capture(self).y
+        return self.line_at(y).row if 0 <= y < self.size.height else None
 
     def in_sight(self) -> list[Line]:
         """The lines that are on the screen now."""

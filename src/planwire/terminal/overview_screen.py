@@ -16,7 +16,7 @@ from textual.widgets import Footer, Input
 from planwire.errors import JournalError
 from planwire.readmodel.overview import RUNNING, Overview
 from planwire.readmodel.plain_text import one_line
-from planwire.terminal.cursor import CURSOR_KEYS, Cursor, CursorMoved, RowChosen
+from planwire.terminal.cursor import CURSOR_KEYS, Cursor, CursorMoved
 from planwire.terminal.lines import Line, Part
 from planwire.terminal.lines_view import LinesView
 from planwire.terminal.panel import PlanPanel
@@ -34,7 +34,10 @@ __all__ = ["OverviewScreen", "SessionList", "StateBar"]
 class SessionList(LinesView, can_focus=True):
     """The sessions that somebody looked for, the one that changed last on top."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*CURSOR_KEYS, Binding("enter", "choose", "Open")]
+    class Opened(Message):
+        """A person opens the session under the cursor: with Enter, or with a click on it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*CURSOR_KEYS, Binding("enter", "open", "Open")]
     cursor: Cursor
 
     def __init__(self, *, id: str | None = None) -> None:
@@ -53,14 +56,14 @@ class SessionList(LinesView, can_focus=True):
         lines = [line for glance in self.glances for line in session_rows(glance, width, minute)]
         return lines or [Line(((f"  {self.nothing}", "muted"),))]
 
-    def action_choose(self) -> None:
+    def action_open(self) -> None:
         if self.cursor.row is not None:
-            self.post_message(RowChosen(self))
+            self.post_message(self.Opened())
 
     def on_click(self, event: Click) -> None:
-        row = self.line_at(event.y).row
+        row = self.row_at(event)
         if row is not None and row == self.cursor.row:
-            self.action_choose()
+            self.action_open()
         elif row is not None:
             self.cursor.go(row)
 
@@ -225,7 +228,7 @@ class OverviewScreen(Screen[None]):
     def _found(self) -> None:
         self.query_one(SessionList).focus()
 
-    @on(RowChosen)
+    @on(SessionList.Opened)
     def _open(self) -> None:
         session = self.query_one(SessionList).session
         if session is not None:

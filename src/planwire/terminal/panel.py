@@ -162,6 +162,6 @@ class PlanPanel(LinesView, can_focus=True):
         getattr(self, way)(animate=False)
 
     def on_click(self, event: Click) -> None:
-        row = self.line_at(event.get_content_offset_capture(self).y).row
+        row = self.row_at(event)
         if row is not None and row[0] == STEP:
             self.post_message(self.StepClicked(self, *row[1:]))  # type: ignore[arg-type]

@@ -158,7 +158,7 @@ def _window(card: Card, width: int, steps: StepLines, height: int) -> Iterator[L
     every = card.state.steps
     if not every:
         lines = list(_body(card, width, steps, LONGEST))
-        yield from lines if len(lines) <= height else (*lines[:height], BLANK, Line((("  …", "muted"),)))
+        yield from lines if len(lines) <= height else (*lines[: height - 1], Line((("  …", "muted"),)))
         return
     current = next((at for at, step in enumerate(every) if step.is_current), None)
     middle = current if current is not None else next((at for at, step in enumerate(every) if step.is_open), len(every))

@@ -3,14 +3,12 @@
 from collections.abc import Iterator
 from typing import Final
 
-from rich.cells import cell_len
-
 from planwire.model.events import APPROVED, COMMENTED, DISMISSED, AddStep
 from planwire.model.fold import Delta, PlanRecord, Review
 from planwire.readmodel.annotations import wish_sentence
 from planwire.readmodel.history import verdict_words
 from planwire.readmodel.plain_text import one_line, printable
-from planwire.terminal.lines import Line, Part, Row, fitted, folded, wrapped
+from planwire.terminal.lines import Line, Row, fitted, folded, hanging
 from planwire.terminal.plan_card import Card, ago, origin, plan_row, wish_row
 from planwire.tools.delivered_reviews import unanswered
 
@@ -21,7 +19,7 @@ NOTES: Final = 3
 REVIEWS: Final = 4
 PRINTED: Final = 5
 LABEL: Final = 10
-#: Lines for the answers that an agent offers.
+#: Lines for the answers that an agent offers, about.
 MOST_ASKED: Final = 4
 #: Characters up to which steps to run are named. Longer lists are counted: these steps have a sign of their own.
 NAMED: Final = 60
@@ -39,14 +37,9 @@ def question_lines(card: Card, width: int, now: int) -> Iterator[Line]:
         return
     where = f" in {one_line(card.client)}" if card.client else " in its client"
     words = f"your answer{where}: {one_line(' / '.join(asked.options))}" if asked.options else "your review"
-    lines = wrapped(f"The agent waits for {words}", max(width - 5, 10))
-    if len(lines) > MOST_ASKED:
-        lines = [*lines[: MOST_ASKED - 1], fitted(f"{lines[MOST_ASKED - 1]} …", max(width - 5, 10))]
-    for number, line in enumerate(lines):
-        parts: tuple[Part, ...] = (("  ◆ " if not number else "    ", "waiting"), (line, "waiting"))
-        when = f"   {ago(asked.at, now)}"
-        fits = number == len(lines) - 1 and cell_len(line) + 4 + cell_len(when) < width
-        yield Line((*parts, (when, "muted")) if fits else parts, "", plan_row(card.id))
+    text = fitted(f"The agent waits for {words}", MOST_ASKED * max(width - 5, 10))
+    for parts in hanging(("  ◆ ", "waiting"), text, "waiting", ago(asked.at, now), width):
+        yield Line(parts, "", plan_row(card.id))
 
 
 def remark_lines(card: Card, width: int, now: int) -> Iterator[Line]:
@@ -105,17 +98,8 @@ def _review(record: PlanRecord, review: Review) -> tuple[str, str, str]:
 
 
 def _labelled(label: str, look: str, text: str, whose: str, width: int, row: Row | None = None) -> Iterator[Line]:
-    name = f"  {label:<{LABEL}}"
-    room = max(min(width, WIDEST) - cell_len(name) - 1, 10)
-    lines = [line for each in printable(text).split("\n") if each.strip() for line in wrapped(one_line(each), room)]
-    for number, line in enumerate(lines or [""]):
-        parts: tuple[Part, ...] = ((name if not number else " " * cell_len(name), look), (line, ""))
-        if whose and number == len(lines) - 1:
-            if cell_len(line) + cell_len(whose) + 3 > room:
-                yield Line(parts, "", row)
-                parts = ((" " * cell_len(name), ""), (fitted(whose, room), "muted"))
-            else:
-                parts += ((f"   {whose}", "muted"),)
+    text = "\n".join(one_line(each) for each in printable(text).split("\n") if each.strip())
+    for parts in hanging((f"  {label:<{LABEL}}", look), text, "", whose, min(width, WIDEST)):
         yield Line(parts, "", row)
 
 

@@ -15,7 +15,7 @@ from planwire.model.plan import MEDIUM, PlanId
 from planwire.model.steps import Step
 from planwire.readmodel.annotations import Overlay, WishedChange, overlay
 from planwire.readmodel.plain_text import one_line
-from planwire.terminal.lines import Line, Part, Row, fitted, text_look, wrapped
+from planwire.terminal.lines import Line, Part, fitted, hanging, text_look, wrapped
 from planwire.terminal.plan_card import Card, origin, step_row, wish_row
 from planwire.terminal.prose import INDENT
 
@@ -48,14 +48,17 @@ def step_parts(step: Step, *, stopped: bool = False) -> tuple[Part, Part, list[P
     return (f"{sign} ", look), (one_line(step.content), text_look(look)), tags
 
 
-class _Under(NamedTuple):
-    """Words below a step."""
+class _Said(NamedTuple):
+    """A wish for a step or a remark on it: its sign, its text, the look of both, and whose it is."""
 
     sign: str
-    sign_look: str
-    text: str
     look: str
+    text: str
+    text_look: str
     origin: str
+
+    def lines(self, indent: int, width: int) -> Iterator[tuple[Part, ...]]:
+        return hanging((f"{' ' * indent}{self.sign} ", self.look), self.text, self.text_look, self.origin, width)
 
 
 class StepLines:
@@ -95,12 +98,12 @@ class StepLines:
         """The wished steps of a plan that has none."""
         return tuple(line for lines in self._ghosts.values() for line in lines)
 
-    def _under(self, step: str) -> Iterator[_Under]:
+    def _under(self, step: str) -> Iterator[_Said]:
         for wished in self._over.steps.get(step, ()):
             text = f"{_WISHED.get(wished.kind, '')}{one_line(wished.text)}"
-            yield _Under(WISH, "wish", text, "wish", self._whose(wished))
+            yield _Said(WISH, "wish", text, "wish", self._whose(wished))
         for remark in self._over.remarks.get(step, ()):
-            yield _Under("›", "odd", one_line(remark.text), "", origin(remark.by, remark.at, self._now))
+            yield _Said("›", "odd", one_line(remark.text), "", origin(remark.by, remark.at, self._now))
 
     def _whose(self, wished: WishedChange) -> str:
         note, at = self._notes[wished.wish]
@@ -118,7 +121,8 @@ class StepLines:
             while after and at + 1 < len(steps) and steps[at + 1].depth > depth:  # behind all that is nested in it
                 at += 1
             row = wish_row(self._card.id, wished.wish, number)
-            lines = _ghost_lines(row, depth, wished, self._whose(wished), self._width)
+            words = _Said(WISH, "wish", one_line(wished.text), "ghost", f"new step, {self._whose(wished)}")
+            lines = (Line(parts, "", row) for parts in words.lines(_column(depth), self._width))
             key = steps[at].id if at >= 0 else ""
             ghosts[key] = (*ghosts.get(key, ()), *lines)
         return ghosts
@@ -126,7 +130,11 @@ class StepLines:
 
 def sign_column(step: Step) -> int:
     """The column of a step's sign."""
-    return INDENT + min(step.depth, DEEPEST) * INDENT
+    return _column(step.depth)
+
+
+def _column(depth: int) -> int:
+    return INDENT + min(depth, DEEPEST) * INDENT
 
 
 def _to_run(record: PlanRecord | None) -> tuple[str, ...]:
@@ -144,7 +152,7 @@ def _step_lines(
     fresh: bool,
     marked: bool,
     run: bool,
-    under: tuple[_Under, ...],
+    under: tuple[_Said, ...],
 ) -> tuple[Line, ...]:
     sign, words, tags = step_parts(step, stopped=stopped)
     if run:
@@ -163,27 +171,6 @@ def _step_lines(
         else:
             lines[-1] += (("  ", ""), (text, tag))
     for remark in under:
-        lines += _said_lines(remark, indent + INDENT, width)
+        lines += remark.lines(indent + INDENT, width)
     row = step_row(plan_id, step.id)
     return tuple(Line(parts, "", row) for parts in lines)
-
-
-def _ghost_lines(row: Row, depth: int, wished: WishedChange, whose: str, width: int) -> list[Line]:
-    indent = INDENT + min(depth, DEEPEST) * INDENT
-    words = _Under(WISH, "wish", one_line(wished.text), "ghost", f"new step, {whose}")
-    return [Line(parts, "", row) for parts in _said_lines(words, indent, width)]
-
-
-def _said_lines(words: _Under, indent: int, width: int) -> Iterator[tuple[Part, ...]]:
-    room = max(width - indent - 3, 8)
-    lines = wrapped(words.text, room)
-    for number, text in enumerate(lines):
-        start: Part = (f"{words.sign} " if not number else "  ", words.sign_look)
-        parts: tuple[Part, ...] = ((" " * indent, ""), start, (text, words.look))
-        if number < len(lines) - 1:
-            yield parts
-        elif cell_len(text) + cell_len(words.origin) + 3 <= room:
-            yield (*parts, (f"   {words.origin}", "muted"))
-        else:
-            yield parts
-            yield (" " * (indent + 2), ""), (fitted(words.origin, room), "muted")

@@ -5,7 +5,7 @@ from typing import ClassVar, Final
 
 from rich.style import Style
 from textual.binding import Binding, BindingType
-from textual.events import Click, MouseDown, MouseEvent, MouseMove, MouseUp
+from textual.events import Click, MouseDown, MouseMove, MouseUp
 from textual.message import Message
 from textual.strip import Strip
 
@@ -135,7 +135,7 @@ class StepsPanel(LinesView, can_focus=True):
     # -- the mouse
 
     def on_click(self, event: Click) -> None:
-        row = self._row_at(event)
+        row = self.row_at(event)
         if self._dragged or row is None:
             self._dragged = False
             return
@@ -154,14 +154,14 @@ class StepsPanel(LinesView, can_focus=True):
                 self.post_message(self.Wanted("reword"))
 
     def on_mouse_down(self, event: MouseDown) -> None:
-        row = self._row_at(event)
+        row = self.row_at(event)
         self._dragged = False
         self._held = row if event.button == _LEFT_BUTTON and row and row[0] == STEP else None
 
     def on_mouse_move(self, event: MouseMove) -> None:
         if self._held is None:
             return
-        row = self._row_at(event)
+        row = self.row_at(event)
         if row != self._held and not self._dragged:
             self._dragged = True
             self.capture_mouse()
@@ -185,10 +185,6 @@ class StepsPanel(LinesView, can_focus=True):
         line = self.line_at(y)
         last = self._over is not None and line.row == self._over and self.line_at(y + 1).row != self._over
         return strip.apply_style(Style(underline=True)) if last else strip
-
-    def _row_at(self, event: MouseEvent) -> Row | None:
-        place = event.get_content_offset_capture(self)
-        return self.line_at(place.y).row if 0 <= place.y < self.size.height else None
 
     def _step(self, row: Row) -> Step | None:
         card = self.chosen
