@@ -18,11 +18,11 @@ from planwire.journal import Stamped, open_journal
 from planwire.model.events import ACP, PlanSet, SessionOpened, TurnEnded
 from planwire.model.plan import Entry, FilePlan, ItemsPlan
 from planwire.readmodel.overview import Overview
-from planwire.terminal.history_screen import DifferenceView, HistoryScreen, MomentList
+from planwire.terminal.history_screen import HistoryScreen, MomentList
 from planwire.terminal.lines_view import LinesView
 from planwire.terminal.overview_screen import OverviewScreen, SessionList, StateBar
 from planwire.terminal.panel import PlanPanel
-from planwire.terminal.session_screen import SessionHead, SessionScreen
+from planwire.terminal.session_screen import SessionScreen
 from planwire.terminal.slider import Slider
 from planwire.terminal.steps_panel import StepsPanel
 from planwire.terminal.themes import DARK, LIGHT, terminal_is_light
@@ -31,6 +31,10 @@ from tests.journals import FIRST, HOSTILE, SECOND, THIRD, add, filled_journal, i
 from tests.terminal.test_panel import on_a_loop
 from tests.terminal.test_views import running
 from tests.waiting import eventually, until
+
+#: The head of a session on its screen, and the difference of two moments.
+HEAD = "#head"
+DIFFERENCE = "#then-difference"
 
 
 @pytest.fixture
@@ -53,13 +57,13 @@ async def watching(
             yield app, pilot
 
 
-def seen(app: WatchApp, kind: type[LinesView] = LinesView) -> str:
+def seen(app: WatchApp, kind: type[LinesView] | str = LinesView) -> str:
     """What is on the screen, as text."""
-    views = [each for each in app.screen.query(kind) if each.is_mounted and each.region.height]
+    views = [each for each in app.screen.query(kind).results(LinesView) if each.is_mounted and each.region.height]
     return "\n".join(line.text for view in views for line in view.in_sight())
 
 
-async def shows(app: WatchApp, *words: str, kind: type[LinesView] = LinesView) -> None:
+async def shows(app: WatchApp, *words: str, kind: type[LinesView] | str = LinesView) -> None:
     await eventually(lambda: app.screen.is_mounted)
     try:
         await eventually(lambda: all(word in seen(app, kind) for word in words), 10)
@@ -107,13 +111,13 @@ async def test_sessions_are_searched_and_filtered(journal: Path) -> None:
 async def test_a_session_is_opened_with_keys_and_with_the_mouse(journal: Path) -> None:
     async with watching(journal) as (app, pilot):
         await pilot.press("down", "enter")
-        await shows(app, "tools", "stopped (cancelled)", kind=SessionHead)
+        await shows(app, "tools", "stopped (cancelled)", kind=HEAD)
         await shows(app, "Why       People notice it.", "■ Write a test  stopped", kind=StepsPanel)
         await pilot.press("escape")
         assert isinstance(app.screen, OverviewScreen)
         await pilot.click(SessionList, offset=(5, 0))
         await pilot.click(SessionList, offset=(5, 1))
-        await shows(app, "Mend the redirect", kind=SessionHead)
+        await shows(app, "Mend the redirect", kind=HEAD)
 
 
 @on_a_loop
@@ -165,15 +169,15 @@ async def test_it_begins_with_the_latest_session_of_the_folder_and_takes_up_one_
 ) -> None:
     folder = tmp_path / "project"
     async with watching(journal, here=folder) as (app, pilot):
-        await shows(app, "Mend the redirect", kind=SessionHead)
+        await shows(app, "Mend the redirect", kind=HEAD)
         add(journal, "far", "agent", SessionOpened("x", None, "/far", "Far away"), PlanSet(items("main", "pending")))
         opened = SessionOpened("new agent", None, str(folder), "A new one")
         add(journal, "fresh", "agent", opened, PlanSet(items("main", "pending")))
-        await shows(app, "A new one", kind=SessionHead)
+        await shows(app, "A new one", kind=HEAD)
         update(journal, "completed", "completed", "in_progress")
         await eventually(lambda: any(each.id == FIRST and each.done == 2 for each in app.sessions.glances()))
         await eventually(lambda: app._due is None and not app._news)
-        assert "A new one" in seen(app, SessionHead), "two that work at the same time don't take turns"
+        assert "A new one" in seen(app, HEAD), "two that work at the same time don't take turns"
         await pilot.press("escape")
         await shows(app, "this folder", "A new one", "Mend the redirect")
         assert "Far away" not in seen(app)
@@ -211,7 +215,7 @@ async def test_a_session_is_live_and_draws_only_what_changed(journal: Path) -> N
         drawn = panel.drawn
         update(journal, "completed", "completed", "in_progress")
         add(journal, FIRST, "relay", SessionOpened(None, None, None, "Renamed"))
-        await shows(app, "Renamed", kind=SessionHead)
+        await shows(app, "Renamed", kind=HEAD)
         await pilot.pause()
         assert panel.drawn - drawn <= 2, "what was sent again is not drawn again, but for when it was"
 
@@ -306,13 +310,13 @@ async def test_any_two_moments_are_compared(journal: Path) -> None:
         await shows(app, "As it was at event 6")
         await pilot.press("left", "left", "d")
         await shows(app, "What changed from event 3 to 4")
-        await shows(app, "▶ Write a test  pending → in_progress", kind=DifferenceView)
+        await shows(app, "▶ Write a test  pending → in_progress", kind=DIFFERENCE)
         await pilot.press("m", "end")
         await shows(app, "What changed from event 1 to 4")
-        await shows(app, "plan new", "+ ✔ Read the code", kind=DifferenceView)
+        await shows(app, "plan new", "+ ✔ Read the code", kind=DIFFERENCE)
         await pilot.press("home")
         await shows(app, "What changed from event 4 to 6")
-        await shows(app, "design new", kind=DifferenceView)
+        await shows(app, "design new", kind=DIFFERENCE)
         await pilot.press("d")
         await shows(app, "The first word.", kind=PlanPanel)
 

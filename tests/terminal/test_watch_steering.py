@@ -33,12 +33,12 @@ from planwire.model.steps import PlanState, track
 from planwire.terminal import deeds
 from planwire.terminal.dialogs import ChoiceDialog, DecisionDialog, DialogText, TextDialog
 from planwire.terminal.plan_card import Card
-from planwire.terminal.session_screen import SessionHead, SessionScreen
+from planwire.terminal.session_screen import SessionScreen
 from planwire.terminal.steps_panel import StepsPanel
 from planwire.terminal.text_field import TextField
 from tests.journals import add, items
 from tests.terminal.test_panel import on_a_loop
-from tests.terminal.test_watch_app import seen, shows, watching
+from tests.terminal.test_watch_app import HEAD, seen, shows, watching
 from tests.waiting import eventually
 from tests.watched import (
     NESTED,
@@ -143,13 +143,13 @@ async def test_the_cursor_stays_on_its_step_and_in_its_place(journal: Path) -> N
 @on_a_loop
 async def test_somebody_who_moves_the_cursor_is_not_pulled_away(journal: Path, tmp_path: Path) -> None:
     async with watching(journal, here=tmp_path) as (app, pilot):
-        await shows(app, "Theirs", kind=SessionHead)
+        await shows(app, "Theirs", kind=HEAD)
         await pilot.press("down")
         opened = SessionOpened("new agent", None, str(tmp_path), "A new one")
         add(journal, "fresh", "agent", opened, PlanSet(items("main", "pending")))
         await eventually(lambda: any(each.id == "fresh" for each in app.sessions.glances()))
         await eventually(lambda: app._due is None and not app._news)
-        assert "Theirs" in seen(app, SessionHead)
+        assert "Theirs" in seen(app, HEAD)
 
 
 # -- a plan of planwire's

@@ -13,7 +13,6 @@ from textual.screen import Screen
 from textual.widgets import ContentSwitcher, Footer
 
 from planwire.errors import JournalError
-from planwire.model.fold import SessionState
 from planwire.readmodel.compare import compare_states
 from planwire.readmodel.history import Moment
 from planwire.readmodel.plain_text import one_line
@@ -30,7 +29,7 @@ from planwire.terminal.slider import Slider
 if TYPE_CHECKING:
     from planwire.terminal.watch_app import WatchApp
 
-__all__ = ["DifferenceView", "HistoryScreen", "MomentList"]
+__all__ = ["HistoryScreen", "MomentList"]
 
 
 class MomentList(LinesView, can_focus=True):
@@ -72,41 +71,11 @@ class MomentList(LinesView, can_focus=True):
             self.cursor.go(row)
 
 
-class DifferenceView(LinesView, can_focus=True):
-    """What changed between two moments."""
-
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._lines: list[Line] = []
-
-    def compare(self, before: SessionState, after: SessionState) -> None:
-        _, *self._lines = difference_lines(before, after, compare_states(before, after))
-        self.scroll_to(y=0, animate=False, immediate=True)
-        self.update_lines()
-
-    def lines_for(self, width: int) -> Sequence[Line]:
-        return [Line(cut(((" ", ""), *line.parts), width - 1)) for line in self._lines]
-
-
-class Headline(LinesView):
-    """A title on one line, and some details behind it."""
-
-    DEFAULT_CSS = """
-    Headline { height: 1; overflow: hidden; }
-    """
-
-    def __init__(self, *, id: str) -> None:
-        super().__init__(id=id)
-        self._words: tuple[str, str] = ("", "")
-
-    def say(self, title: str, details: str) -> None:
-        self._words = (title, details)
-        self.update_lines()
-
-    def lines_for(self, width: int) -> Sequence[Line]:
-        title, details = fitted(self._words[0], width - 2), self._words[1]
-        room = width - cell_len(title) - 2
-        return [Line(((f" {title}", "heading"), (fitted(f"   {details}", room) if room > 12 else "", "muted")))]
+def _headline(title: str, details: str, width: int) -> list[Line]:
+    """A title, and some details behind it where there is room."""
+    title = fitted(title, width - 2)
+    room = width - cell_len(title) - 2
+    return [Line(((f" {title}", "heading"), (fitted(f"   {details}", room) if room > 12 else "", "muted")))]
 
 
 class HistoryScreen(Screen[None]):
@@ -128,6 +97,7 @@ class HistoryScreen(Screen[None]):
         grid-size: 1 5;
         grid-rows: 2 3 2fr 1 3fr;
         background: $background;
+        & > #whose, & > #when { height: 1; overflow: hidden; }
         & > #whose { margin-top: 1; }
         & > #slider { height: 3; padding: 0 1 1 1; }
         & > #then { height: 100%; }
@@ -144,16 +114,15 @@ class HistoryScreen(Screen[None]):
         self._timeline = Timeline(session)
         self._shares: list[float] = []
         self._marked: int | None = None
-        self._state: SessionState | None = None
 
     def compose(self) -> ComposeResult:
-        yield Headline(id="whose")
+        yield LinesView(id="whose")
         yield Slider(id="slider")
         yield MomentList(id="moments")
-        yield Headline(id="when")
+        yield LinesView(id="when")
         with ContentSwitcher(initial="then-plans", id="then"):
             yield PlanPanel(self.session, id="then-plans", empty="there was no plan")
-            yield DifferenceView(id="then-difference")
+            yield LinesView(id="then-difference")
         yield Footer(show_command_palette=False, compact=True)
 
     async def on_mount(self) -> None:
@@ -181,7 +150,8 @@ class HistoryScreen(Screen[None]):
         glance = next((each for each in self.app.sessions.glances() if each.id == self.session), None)
         name = (glance.title if glance else None) or self.session
         events = f"{len(self._moments):,} change{'' if len(self._moments) == 1 else 's'}"
-        self.query_one("#whose", Headline).say(f"History of {one_line(name)}", events)
+        title = f"History of {one_line(name)}"
+        self.query_one("#whose", LinesView).show_lines(lambda width: _headline(title, events, width))
         listed.moments = self._moments
         listed.marked = self._marked
         listed.update_lines()
@@ -248,18 +218,24 @@ class HistoryScreen(Screen[None]):
         moment = self._moments[place]
         marked = self._timeline.index(self._marked) if self._marked is not None else None
         self.query_one(Slider).put(self._shares, place, marked)
-        head = self.query_one("#when", Headline)
         details = f"{place + 1:,} of {len(self._moments):,} · {clock(moment.at)} · {one_line(moment.by)}"
         if self.query_one(ContentSwitcher).current == "then-difference":
             since = self._marked if self._marked is not None else self._moments[place - 1].seq if place else 0
             first, last = sorted((since, moment.seq))
-            journal = self.app.journal
-            self.query_one(DifferenceView).compare(self._timeline.at(journal, first), self._timeline.at(journal, last))
-            head.say(f"What changed from event {first} to {last}", details)
+            self._show_difference(first, last)
+            title = f"What changed from event {first} to {last}"
         else:
             panel = self.query_one("#then-plans", PlanPanel)
             panel.show_cards(cards_of(self._timeline.at(self.app.journal, moment.seq)), fresh=False)
-            head.say(f"As it was at event {moment.seq}", details)
+            title = f"As it was at event {moment.seq}"
+        self.query_one("#when", LinesView).show_lines(lambda width: _headline(title, details, width))
+
+    def _show_difference(self, first: int, last: int) -> None:
+        before, after = (self._timeline.at(self.app.journal, seq) for seq in (first, last))
+        _, *lines = difference_lines(before, after, compare_states(before, after))
+        view = self.query_one("#then-difference", LinesView)
+        view.jump(0)
+        view.show_lines(lambda width: [Line(cut(((" ", ""), *line.parts), width - 1)) for line in lines])
 
 
 def _shares(timeline: Timeline) -> list[float]:

@@ -1,6 +1,6 @@
 """A view of lines that scrolls: it draws only those in sight, and of these only the ones that changed."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from rich.segment import Segment
@@ -21,7 +21,8 @@ __all__ = ["LinesView"]
 class LinesView(ScrollView):
     """Lines in the looks of the theme, with or without a cursor on one of their rows.
 
-    A subclass draws them in `lines_for`, and may pin a line to the top of the view in `pinned`.
+    Give it a function that makes them for a width, or draw them in the `lines_for` of a subclass, which may also pin a
+    line to the top of the view.
     """
 
     ALLOW_SELECT = False
@@ -38,12 +39,18 @@ class LinesView(ScrollView):
         self.drawn = 0  # lines drawn so far
         self.cursor: Cursor | None = None
         self._looks: dict[str, Style] = {}
+        self._make: Callable[[int], Sequence[Line]] = lambda _width: ()
+
+    def show_lines(self, make: Callable[[int], Sequence[Line]]) -> None:
+        """Show the lines that `make` gives for a width, now and whenever the width changes."""
+        self._make = make
+        self.update_lines()
 
     # -- for subclasses
 
-    def lines_for(self, _width: int) -> Sequence[Line]:
+    def lines_for(self, width: int) -> Sequence[Line]:
         """All the lines, for a width."""
-        return ()
+        return self._make(width)
 
     def pinned(self, _first: int) -> Line | None:
         """A line to show in place of the first one in sight, whose number is `first`."""

@@ -1,7 +1,6 @@
 """The overview: every session with its progress, current step, age and state, to search and to filter."""
 
 from collections.abc import Collection, Sequence
-from time import time_ns
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
@@ -20,9 +19,9 @@ from planwire.terminal.cursor import CURSOR_KEYS, Cursor, CursorMoved
 from planwire.terminal.lines import Line, Part
 from planwire.terminal.lines_view import LinesView
 from planwire.terminal.panel import PlanPanel
-from planwire.terminal.plan_card import MINUTE, session_cards
+from planwire.terminal.plan_card import session_cards
 from planwire.terminal.plan_sheet import AGES
-from planwire.terminal.session_lines import STATES, is_found, session_rows
+from planwire.terminal.session_lines import STATES, is_found, session_rows, this_minute
 from planwire.terminal.session_screen import SessionScreen
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ class SessionList(LinesView, can_focus=True):
         return str(self.cursor.row[1]) if self.cursor.row else None
 
     def lines_for(self, width: int) -> Sequence[Line]:
-        minute = time_ns() // 1_000_000 // MINUTE + 1
+        minute = this_minute()
         lines = [line for glance in self.glances for line in session_rows(glance, width, minute)]
         return lines or [Line(((f"  {self.nothing}", "muted"),))]
 

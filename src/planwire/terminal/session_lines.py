@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
+from time import time_ns
 from typing import Final
 
 from rich.cells import cell_len, set_cell_size
@@ -13,7 +14,16 @@ from planwire.readmodel.plain_text import one_line
 from planwire.terminal.lines import Drawing, Line, Part, between, fitted, progress_bar
 from planwire.terminal.plan_card import MINUTE, ago
 
-__all__ = ["STATES", "head_lines", "heading_lines", "is_found", "session_rows", "sessions_lines", "sessions_list"]
+__all__ = [
+    "STATES",
+    "head_lines",
+    "heading_lines",
+    "is_found",
+    "session_rows",
+    "sessions_lines",
+    "sessions_list",
+    "this_minute",
+]
 
 #: The states that a session can be in, with the sign and the look of each.
 STATES: Final = {RUNNING: ("▶", "current"), WAITING: ("◆", "waiting"), STOPPED: ("■", "stopped"), DONE: ("✔", "done")}
@@ -56,14 +66,14 @@ def session_rows(glance: Overview, width: int, minute: int, name: str | None = N
     return Line(first, "", row), Line(second, "", row)
 
 
-def head_lines(glance: Overview, width: int, minute: int) -> tuple[Line, ...]:
+def head_lines(glance: Overview, width: int) -> tuple[Line, ...]:
     """Three lines that stay on top of a session's screen."""
     sign, look = STATES[glance.state]
     why = f" ({one_line(glance.stop_reason)})" if glance.state == STOPPED and glance.stop_reason else ""
     right: tuple[Part, ...] = (
         (f"{sign} ", look),
         (fitted(glance.state + why, 30), look),
-        (f" · {_age(glance, minute)}", "muted"),
+        (f" · {_age(glance, this_minute())}", "muted"),
     )
     room = width - 3 - sum(cell_len(text) for text, _ in right)
     first = between(((f" {fitted(_title(glance), max(room, 12))}", "strong"),), right, width - 1)
@@ -94,6 +104,11 @@ def _progress(glance: Overview, bar: int) -> tuple[Part, ...]:
 
 def _title(glance: Overview) -> str:
     return one_line(glance.title or "") or one_line(glance.id) or "(no name)"
+
+
+def this_minute() -> int:
+    """The minute that ages are counted to: within it, no age and so no line changes."""
+    return time_ns() // 1_000_000 // MINUTE + 1
 
 
 def _age(glance: Overview, minute: int) -> str:

@@ -3,8 +3,7 @@
 import os
 import shlex
 import subprocess
-from collections.abc import Collection, Sequence
-from time import time_ns
+from collections.abc import Collection
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import on
@@ -15,13 +14,11 @@ from textual.screen import Screen
 from planwire.errors import JournalError, PlanError
 from planwire.model.plan import PlanId
 from planwire.readmodel.as_markdown import plan_markdown
-from planwire.readmodel.overview import Overview
 from planwire.terminal.cursor import CursorMoved
 from planwire.terminal.footer import KeysFooter
 from planwire.terminal.key_bindings import act_bindings
-from planwire.terminal.lines import Line
 from planwire.terminal.lines_view import LinesView
-from planwire.terminal.plan_card import MINUTE, session_cards
+from planwire.terminal.plan_card import session_cards
 from planwire.terminal.plan_sheet import AGES
 from planwire.terminal.session_lines import head_lines
 from planwire.terminal.steering import Steering
@@ -30,32 +27,12 @@ from planwire.terminal.steps_panel import StepsPanel
 if TYPE_CHECKING:
     from planwire.terminal.watch_app import WatchApp
 
-__all__ = ["SessionHead", "SessionScreen"]
+__all__ = ["SessionScreen"]
 
 #: Seconds between two looks at plan files.
 FILES: Final = 1.0
 #: What the footer leaves out where it has no room, the first of these first.
 SPARE: Final = ("Run", "Select", "History", "Add", "Comment", "Edit", "Review", "Sessions")
-
-
-class SessionHead(LinesView):
-    """Three lines: what a session is about, who works where, how far it is."""
-
-    DEFAULT_CSS = """
-    SessionHead { height: 3; overflow: hidden; margin: 1 0; }
-    """
-
-    def __init__(self) -> None:
-        super().__init__(id="head")
-        self._glance: Overview | None = None
-
-    def show(self, glance: Overview | None) -> None:
-        self._glance = glance
-        self.update_lines()
-
-    def lines_for(self, width: int) -> Sequence[Line]:
-        minute = time_ns() // 1_000_000 // MINUTE + 1
-        return head_lines(self._glance, width, minute) if self._glance else ()
 
 
 class SessionScreen(Screen[None]):
@@ -69,13 +46,17 @@ class SessionScreen(Screen[None]):
         Binding("y", "copy", "Copy", show=False, tooltip="all plans, as markdown"),
     ]
 
+    DEFAULT_CSS = """
+    SessionScreen > #head { height: 3; overflow: hidden; margin: 1 0; }
+    """
+
     def __init__(self, session: str) -> None:
         super().__init__()
         self.session = session
         self.steering = Steering(self)
 
     def compose(self) -> ComposeResult:
-        yield SessionHead()
+        yield LinesView(id="head")
         yield StepsPanel(self.session)
         yield KeysFooter(SPARE)
 
@@ -83,7 +64,7 @@ class SessionScreen(Screen[None]):
         self.app.last_shown = self.session
         self.panel.focus()
         self.set_interval(FILES, lambda: self.app.sessions.look_at_files(self.session))
-        self.set_interval(AGES, self.query_one(SessionHead).update_lines)
+        self.set_interval(AGES, self.query_one("#head", LinesView).update_lines)
         self.update()
 
     @property
@@ -114,7 +95,8 @@ class SessionScreen(Screen[None]):
             self.app.complain(error)
             return
         sheet = self.panel.sheet
-        self.query_one(SessionHead).show(session.glance if session else None)
+        glance = session.glance if session else None
+        self.query_one("#head", LinesView).show_lines(lambda width: head_lines(glance, width) if glance else ())
         if session is None:
             sheet.empty = "this session is not in the journal any more"
         else:
