@@ -18,10 +18,11 @@ from planwire.journal import Stamped, open_journal
 from planwire.model.events import ACP, PlanSet, SessionOpened, TurnEnded
 from planwire.model.plan import Entry, FilePlan, ItemsPlan
 from planwire.readmodel.overview import Overview
-from planwire.terminal.history_screen import HistoryScreen, MomentList
+from planwire.terminal.history_screen import HistoryScreen
 from planwire.terminal.lines_view import LinesView
-from planwire.terminal.overview_screen import OverviewScreen, SessionList, StateBar
+from planwire.terminal.overview_screen import OverviewScreen, StateBar
 from planwire.terminal.panel import PlanPanel
+from planwire.terminal.row_list import RowList
 from planwire.terminal.session_screen import SessionScreen
 from planwire.terminal.slider import Slider
 from planwire.terminal.steps_panel import StepsPanel
@@ -84,27 +85,27 @@ async def test_the_overview_has_every_session_at_a_glance(journal: Path) -> None
         await shows(app, "Mend the redirect", "1 / 3", "Write a test", "claude-agent-acp 0.99.0", "running")
         await shows(app, "tools", "my agent", "stopped", "Build anew", "2 / 2", "done", "/elsewhere", "3 d")
         await shows(app, "All 3   Running 1   Waiting 0   Stopped 1   Done 1", kind=StateBar)
-        rows = app.screen.query_one(SessionList)
-        assert [each.id for each in rows.glances] == [FIRST, THIRD, SECOND]
+        rows = app.screen.query_one(RowList)
+        assert [row[1] for row in rows.cursor.rows] == [FIRST, THIRD, SECOND]
 
 
 @on_a_loop
 async def test_sessions_are_searched_and_filtered(journal: Path) -> None:
     async with watching(journal) as (app, pilot):
-        rows = app.screen.query_one(SessionList)
+        rows = app.screen.query_one(RowList)
         await pilot.press("slash", *"my AGENT")
-        await eventually(lambda: [each.id for each in rows.glances] == [THIRD])
+        await eventually(lambda: [row[1] for row in rows.cursor.rows] == [THIRD])
         await pilot.press(*" nothing")
         await shows(app, "nothing like this", "All 0")
         await pilot.press("escape")
-        await eventually(lambda: len(rows.glances) == 3)
+        await eventually(lambda: len(rows.cursor.rows) == 3)
         assert app.screen.query_one(Input).value == ""
         await pilot.press("s")
-        assert [each.id for each in rows.glances] == [FIRST]
+        assert [row[1] for row in rows.cursor.rows] == [FIRST]
         await pilot.press("s", "s", "s")
-        assert [each.id for each in rows.glances] == [SECOND]
+        assert [row[1] for row in rows.cursor.rows] == [SECOND]
         await pilot.click(StateBar, offset=(2, 0))
-        assert len(rows.glances) == 3
+        assert len(rows.cursor.rows) == 3
 
 
 @on_a_loop
@@ -115,8 +116,8 @@ async def test_a_session_is_opened_with_keys_and_with_the_mouse(journal: Path) -
         await shows(app, "Why       People notice it.", "■ Write a test  stopped", kind=StepsPanel)
         await pilot.press("escape")
         assert isinstance(app.screen, OverviewScreen)
-        await pilot.click(SessionList, offset=(5, 0))
-        await pilot.click(SessionList, offset=(5, 1))
+        await pilot.click(RowList, offset=(5, 0))
+        await pilot.click(RowList, offset=(5, 1))
         await shows(app, "Mend the redirect", kind=HEAD)
 
 
@@ -136,13 +137,13 @@ async def test_a_wide_terminal_shows_the_session_beside_the_list(journal: Path) 
 @on_a_loop
 async def test_the_cursor_stays_on_its_session_when_others_change(journal: Path) -> None:
     async with watching(journal) as (app, pilot):
-        rows = app.screen.query_one(SessionList)
+        rows = app.screen.query_one(RowList)
         await pilot.press("end")
-        assert rows.session == SECOND
+        assert rows.key == SECOND
         add(journal, THIRD, "agent", PlanSet(items("main", "pending")))
         add(journal, "new", "agent", SessionOpened("x", None, None, "A new one"), PlanSet(items("main", "pending")))
         await shows(app, "A new one")
-        assert rows.session == SECOND
+        assert rows.key == SECOND
 
 
 @on_a_loop
@@ -152,8 +153,8 @@ async def test_five_hundred_sessions_are_a_list_like_any_other(tmp_path: Path) -
         for number in range(500):
             journal.append(f"s{number:03}", [Stamped(500_000 - number, "agent", PlanSet(items("main", "pending")))])
     async with watching(path) as (app, pilot):
-        rows = app.screen.query_one(SessionList)
-        await eventually(lambda: len(rows.glances) == 500)
+        rows = app.screen.query_one(RowList)
+        await eventually(lambda: len(rows.cursor.rows) == 500)
         before = rows.drawn
         await pilot.press("end")
         await shows(app, "s499")
@@ -273,7 +274,7 @@ async def test_the_plan_is_shown_as_it_was(journal: Path) -> None:
         await shows(app, "1 / 3")
         await pilot.press("h")
         await shows(app, "History of Mend the redirect", "6 changes", "As it was at event 6", "6 of 6", "user  plan")
-        await shows(app, "✔ Read the code  ·  ▶ Write a test", "☆ add Check the logout", kind=MomentList)
+        await shows(app, "✔ Read the code  ·  ▶ Write a test", "☆ add Check the logout", kind=RowList)
         await pilot.press("left", "left", "left", "left")
         await shows(app, "As it was at event 2")
         await shows(app, "▶ Read the code", "0 / 3", kind=PlanPanel)

@@ -1,15 +1,16 @@
 """The history of a session as lines: one an event in print, two in the list on the screen."""
 
 from datetime import datetime
+from functools import lru_cache
 from time import time_ns
 from typing import Final
 
 from planwire.model.statuses import status_of
 from planwire.readmodel.history import Moment, Word
 from planwire.readmodel.plain_text import one_line
-from planwire.terminal.lines import Line, Part, between, cut, fitted, text_look
+from planwire.terminal.lines import Line, Part, Row, between, cut, fitted, text_look
 
-__all__ = ["clock", "moment_line", "moment_rows", "word_parts"]
+__all__ = ["clock", "moment_line", "moment_row", "moment_rows", "word_parts"]
 
 #: The sign and the look of whatever happens to a plan, but for the statuses that steps get.
 _LOOK: Final = {
@@ -65,9 +66,15 @@ def moment_line(moment: Moment, numbers: int = 4, session: str | None = None, *,
     return Line(tuple(parts))
 
 
+def moment_row(moment: Moment) -> Row:
+    """The row of a moment."""
+    return "moment", moment.seq
+
+
+@lru_cache(maxsize=4_096)
 def moment_rows(moment: Moment, width: int, *, marked: bool) -> tuple[Line, ...]:
     """Two lines on the screen: when, who, which plan and how far; then what happened."""
-    row = ("moment", moment.seq)
+    row = moment_row(moment)
     far = f"{moment.done:,} / {moment.total:,}" if moment.total else ""
     about = "  ".join(one_line(word) for word in (moment.by, moment.plan) if word)
     when = f" {'◆' if marked else ' '} {_time_here(moment.at)}  "

@@ -8,7 +8,6 @@ from rich.cells import cell_len
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.events import Click
 from textual.screen import Screen
 from textual.widgets import ContentSwitcher, Footer
 
@@ -18,57 +17,19 @@ from planwire.readmodel.history import Moment
 from planwire.readmodel.plain_text import one_line
 from planwire.readmodel.timeline import Timeline
 from planwire.terminal.change_lines import difference_lines
-from planwire.terminal.cursor import CURSOR_KEYS, Cursor, CursorMoved
-from planwire.terminal.history_lines import clock, moment_rows
+from planwire.terminal.cursor import CursorMoved
+from planwire.terminal.history_lines import clock, moment_row, moment_rows
 from planwire.terminal.lines import Line, cut, fitted
 from planwire.terminal.lines_view import LinesView
 from planwire.terminal.panel import PlanPanel
 from planwire.terminal.plan_card import cards_of
+from planwire.terminal.row_list import RowList
 from planwire.terminal.slider import Slider
 
 if TYPE_CHECKING:
     from planwire.terminal.watch_app import WatchApp
 
-__all__ = ["HistoryScreen", "MomentList"]
-
-
-class MomentList(LinesView, can_focus=True):
-    """Every moment, the newest on top."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [*CURSOR_KEYS]
-    cursor: Cursor
-
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self.cursor = Cursor(self)
-        self.moments: Sequence[Moment] = ()
-        self.marked: int | None = None
-        self._drawn: dict[tuple[int, int, bool], tuple[Line, ...]] = {}
-
-    @property
-    def seq(self) -> int | None:
-        """The event under the cursor."""
-        seq = self.cursor.row[1] if self.cursor.row else None
-        return seq if isinstance(seq, int) else None
-
-    def go(self, seq: int) -> None:
-        """Put the cursor on an event."""
-        self.cursor.go(("moment", seq))
-
-    def lines_for(self, width: int) -> Sequence[Line]:
-        lines: list[Line] = []
-        drawn = {}
-        for moment in reversed(self.moments):
-            key = (moment.seq, width, moment.seq == self.marked)
-            drawn[key] = self._drawn.get(key) or moment_rows(moment, width, marked=moment.seq == self.marked)
-            lines += drawn[key]
-        self._drawn = drawn
-        return lines or [Line((("  nothing happened yet", "muted"),))]
-
-    def on_click(self, event: Click) -> None:
-        row = self.row_at(event)
-        if row is not None:
-            self.cursor.go(row)
+__all__ = ["HistoryScreen"]
 
 
 def _headline(title: str, details: str, width: int) -> list[Line]:
@@ -118,7 +79,7 @@ class HistoryScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         yield LinesView(id="whose")
         yield Slider(id="slider")
-        yield MomentList(id="moments")
+        yield RowList(id="moments")
         yield LinesView(id="when")
         with ContentSwitcher(initial="then-plans", id="then"):
             yield PlanPanel(self.session, id="then-plans", empty="there was no plan")
@@ -126,7 +87,7 @@ class HistoryScreen(Screen[None]):
         yield Footer(show_command_palette=False, compact=True)
 
     async def on_mount(self) -> None:
-        self.query_one(MomentList).focus()
+        self.query_one(RowList).focus()
         await self.update()
 
     async def on_screen_resume(self) -> None:
@@ -139,7 +100,7 @@ class HistoryScreen(Screen[None]):
 
     async def update(self) -> None:
         """Read on to the newest event, and go there if the cursor was on the newest."""
-        listed = self.query_one(MomentList)
+        listed = self.query_one(RowList)
         newest = self._moments[-1].seq if self._moments else None
         try:
             self._timeline = await asyncio.to_thread(self.app.timelines.get, self.session)
@@ -152,12 +113,19 @@ class HistoryScreen(Screen[None]):
         events = f"{len(self._moments):,} change{'' if len(self._moments) == 1 else 's'}"
         title = f"History of {one_line(name)}"
         self.query_one("#whose", LinesView).show_lines(lambda width: _headline(title, events, width))
-        listed.moments = self._moments
-        listed.marked = self._marked
-        listed.update_lines()
-        if self._moments and listed.seq in (None, newest):
-            listed.go(self._moments[-1].seq)
+        listed.show_lines(self._moment_lines)
+        if self._moments and listed.key in (None, newest):
+            self._go(len(self._moments) - 1)
         self._show()
+
+    def _moment_lines(self, width: int) -> Sequence[Line]:
+        """Every moment, the newest on top."""
+        lines = [
+            line
+            for moment in reversed(self._moments)
+            for line in moment_rows(moment, width, marked=moment.seq == self._marked)
+        ]
+        return lines or [Line((("  nothing happened yet", "muted"),))]
 
     @property
     def _moments(self) -> list[Moment]:
@@ -166,8 +134,8 @@ class HistoryScreen(Screen[None]):
     @property
     def place(self) -> int:
         """The number of the moment under the cursor, counted from the first."""
-        seq = self.query_one(MomentList).seq
-        return self._timeline.index(seq) if seq is not None else 0
+        seq = self.query_one(RowList).key
+        return self._timeline.index(seq) if isinstance(seq, int) else 0
 
     # -- people
 
@@ -182,10 +150,9 @@ class HistoryScreen(Screen[None]):
 
     def action_mark(self) -> None:
         """Mark a moment, from which differences are told, or take the mark away."""
-        seq = self.query_one(MomentList).seq
-        self._marked = seq if seq != self._marked else None
-        self.query_one(MomentList).marked = self._marked
-        self.query_one(MomentList).update_lines()
+        seq = self.query_one(RowList).key
+        self._marked = seq if isinstance(seq, int) and seq != self._marked else None
+        self.query_one(RowList).update_lines()
         self._show()
 
     def action_past(self) -> None:
@@ -203,7 +170,8 @@ class HistoryScreen(Screen[None]):
 
     def _go(self, place: int) -> None:
         if self._moments:
-            self.query_one(MomentList).go(self._moments[min(max(place, 0), len(self._moments) - 1)].seq)
+            moment = self._moments[min(max(place, 0), len(self._moments) - 1)]
+            self.query_one(RowList).cursor.go(moment_row(moment))
 
     def _show(self) -> None:
         try:

@@ -13,58 +13,22 @@ from textual.screen import Screen
 from textual.widgets import Footer, Input
 
 from planwire.errors import JournalError
-from planwire.readmodel.overview import RUNNING, Overview
+from planwire.readmodel.overview import RUNNING
 from planwire.readmodel.plain_text import one_line
-from planwire.terminal.cursor import CURSOR_KEYS, Cursor, CursorMoved
+from planwire.terminal.cursor import CursorMoved
 from planwire.terminal.lines import Line, Part
 from planwire.terminal.lines_view import LinesView
 from planwire.terminal.panel import PlanPanel
 from planwire.terminal.plan_card import session_cards
 from planwire.terminal.plan_sheet import AGES
+from planwire.terminal.row_list import RowList
 from planwire.terminal.session_lines import STATES, is_found, session_rows, this_minute
 from planwire.terminal.session_screen import SessionScreen
 
 if TYPE_CHECKING:
     from planwire.terminal.watch_app import WatchApp
 
-__all__ = ["OverviewScreen", "SessionList", "StateBar"]
-
-
-class SessionList(LinesView, can_focus=True):
-    """The sessions that somebody looked for, the one that changed last on top."""
-
-    class Opened(Message):
-        """A person opens the session under the cursor: with Enter, or with a click on it."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [*CURSOR_KEYS, Binding("enter", "open", "Open")]
-    cursor: Cursor
-
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self.cursor = Cursor(self)
-        self.glances: Sequence[Overview] = ()
-        self.nothing = ""
-
-    @property
-    def session(self) -> str | None:
-        """The session under the cursor."""
-        return str(self.cursor.row[1]) if self.cursor.row else None
-
-    def lines_for(self, width: int) -> Sequence[Line]:
-        minute = this_minute()
-        lines = [line for glance in self.glances for line in session_rows(glance, width, minute)]
-        return lines or [Line(((f"  {self.nothing}", "muted"),))]
-
-    def action_open(self) -> None:
-        if self.cursor.row is not None:
-            self.post_message(self.Opened())
-
-    def on_click(self, event: Click) -> None:
-        row = self.row_at(event)
-        if row is not None and row == self.cursor.row:
-            self.action_open()
-        elif row is not None:
-            self.cursor.go(row)
+__all__ = ["OverviewScreen", "StateBar"]
 
 
 class StateBar(LinesView):
@@ -113,6 +77,7 @@ class OverviewScreen(Screen[None]):
     app: "WatchApp"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (120, "-wide")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "open", "Open"),
         Binding("slash", "search", "Search", key_display="/"),
         Binding("s", "state", "State"),
         Binding("a", "scope", "All / here"),
@@ -125,7 +90,7 @@ class OverviewScreen(Screen[None]):
         & > #find { height: 1; margin: 1 1 0 1; border: none; background: $surface; padding: 0 1; }
         & > #states { margin: 0 0 1 0; }
         & > #beside { height: 1fr; }
-        SessionList { width: 1fr; }
+        #sessions { width: 1fr; }
         #preview { display: none; width: 1fr; margin-left: 1; }
         &.-wide #preview { display: block; }
     }
@@ -141,13 +106,13 @@ class OverviewScreen(Screen[None]):
         yield Input(placeholder="/ to search: agent, folder, title, step", id="find", compact=True)
         yield StateBar()
         with Horizontal(id="beside"):
-            yield SessionList(id="sessions")
+            yield RowList(id="sessions")
             yield PlanPanel(id="preview", empty="")
         yield Footer(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
-        self.query_one(SessionList).focus()
-        self.set_interval(AGES, self.query_one(SessionList).update_lines)
+        self.query_one(RowList).focus()
+        self.set_interval(AGES, self.query_one(RowList).update_lines)
         self.update()
 
     def on_resize(self) -> None:
@@ -161,12 +126,11 @@ class OverviewScreen(Screen[None]):
         if not self.is_mounted:
             return
         self.update()
-        if self.query_one(SessionList).session in changed:
+        if self.query_one(RowList).key in changed:
             self._preview()
 
     def update(self) -> None:
         """Show what is there now."""
-        listed = self.query_one(SessionList)
         glances = [each for each in self.app.sessions.glances() if not self.here or self.app.is_here(each)]
         found = [each for each in glances if is_found(each, self._words)]
         bar = self.query_one(StateBar)
@@ -176,11 +140,13 @@ class OverviewScreen(Screen[None]):
         bar.update_lines()
         shown = [each for each in found if self._state in ("", each.state)]
         shown.sort(key=lambda each: (each.state == RUNNING, each.last_at), reverse=True)
-        listed.glances = shown
-        listed.nothing = self._nothing(bool(glances))
-        listed.update_lines()
+        nothing = Line(((f"  {self._nothing(bool(glances))}", "muted"),))
+        self.query_one(RowList).show_lines(
+            lambda width: [line for each in shown for line in session_rows(each, width, this_minute())] or [nothing]
+        )
 
     def _nothing(self, some: bool) -> str:
+        """Why the list is empty; `some` sessions there are."""
         if self.app.sessions.loading:
             return "reading the journal …"
         if some:
@@ -211,12 +177,12 @@ class OverviewScreen(Screen[None]):
     def action_leave_search(self) -> None:
         self.query_one("#find", Input).value = ""
         self.filter_by("")
-        self.query_one(SessionList).focus()
+        self.query_one(RowList).focus()
 
     def action_history(self) -> None:
-        session = self.query_one(SessionList).session
+        session = self.query_one(RowList).key
         if session is not None:
-            self.app.open_history(session)
+            self.app.open_history(str(session))
 
     @on(Input.Changed, "#find")
     def _look_for(self, event: Input.Changed) -> None:
@@ -225,13 +191,13 @@ class OverviewScreen(Screen[None]):
 
     @on(Input.Submitted, "#find")
     def _found(self) -> None:
-        self.query_one(SessionList).focus()
+        self.query_one(RowList).focus()
 
-    @on(SessionList.Opened)
-    def _open(self) -> None:
-        session = self.query_one(SessionList).session
+    @on(RowList.Opened)
+    def action_open(self) -> None:
+        session = self.query_one(RowList).key
         if session is not None:
-            self.app.push_screen(SessionScreen(session))
+            self.app.push_screen(SessionScreen(str(session)))
 
     @on(CursorMoved)
     def _moved(self) -> None:
@@ -241,7 +207,8 @@ class OverviewScreen(Screen[None]):
         panel = self.query_one("#preview", PlanPanel)
         if not self.has_class("-wide"):
             return
-        name = self.query_one(SessionList).session
+        key = self.query_one(RowList).key
+        name = str(key) if key is not None else None
         try:
             session = self.app.sessions.get(name) if name is not None else None
         except JournalError as error:

@@ -49,7 +49,7 @@ def session_rows(glance: Overview, width: int, minute: int, name: str | None = N
         *_progress(glance, 14 if width >= 90 else 8 if width >= 50 else 0),
         (f"{_age(glance, minute):>8}", "muted"),
     )
-    named: tuple[Part, ...] = ((f"{fitted(one_line(name), ID)}  ", "muted"),) if name is not None else ()
+    named: tuple[Part, ...] = ((f"{name}  ", "muted"),) if name is not None else ()
     indent = 3 + sum(cell_len(text) for text, _ in named)
     room = width - 2 - indent - sum(cell_len(text) for text, _ in right)
     title = (fitted(_title(glance), room), "strong" if glance.title else "")
@@ -136,9 +136,10 @@ def sessions_list(overviews: Iterable[Overview], short: Mapping[str, str], now: 
     listed = tuple(overviews)
 
     def lines(width: int) -> Iterator[Line]:
-        wide = min(max((cell_len(one_line(short[each.id])) for each in listed), default=0), ID)
+        names = {each.id: fitted(one_line(short[each.id]), ID) for each in listed}
+        wide = max(map(cell_len, names.values()), default=0)
         for each in listed:
-            yield from session_rows(each, width, now // MINUTE + 1, f"{one_line(short[each.id]):<{wide}}")
+            yield from session_rows(each, width, now // MINUTE + 1, set_cell_size(names[each.id], wide))
 
     return Drawing(lines)
 
