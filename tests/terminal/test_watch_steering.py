@@ -238,7 +238,7 @@ async def test_who_is_faster_than_the_screen_is_not_told_that_the_plan_moved_on(
         assert isinstance(screen, SessionScreen)
         card = panel(app).sheet.cards[0]
         for step in card.state.steps[1:]:  # all of them for the revision that is shown
-            screen.steering.commander.do(deeds.tick(card, step))
+            screen.acts.commander.do(deeds.tick(card, step))
         await eventually(lambda: statuses(ours(app)) == ["completed"] * 4)
         assert app.screen is screen
         await pilot.press("x")

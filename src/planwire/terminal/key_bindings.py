@@ -10,8 +10,8 @@ __all__ = ["ACTS", "Act", "act_bindings"]
 
 
 class Act(NamedTuple):
-    """One row. `keys` as Textual names them: the footer and menus show the first one as `display`. `name` and `by`
-    are those of `Steering.act`; `shown` says whether the footer has it."""
+    """One row. `keys` are as Textual names them, and `display` is the one that people read. `name` and `by` are for
+    `PlanActs.do`; `shown` says whether the footer has it."""
 
     keys: str
     name: str

@@ -20,7 +20,7 @@ __all__ = ["play", "show", "walk"]
 LONGEST_PAUSE: Final = 3.0
 
 
-class _Message(Protocol):
+class _RecordedMessage(Protocol):
     """A recorded line of a connection: its number, who sent it, and when."""
 
     @property
@@ -33,7 +33,7 @@ class _Message(Protocol):
     def at(self) -> float | None: ...
 
 
-def show(lines: Iterable[_Message]) -> None:
+def show(lines: Iterable[_RecordedMessage]) -> None:
     """Print the plans as they ended up, and what was wrong on the way."""
     console = Console(highlight=False)
     board = Board(keep=0)
@@ -47,7 +47,7 @@ def show(lines: Iterable[_Message]) -> None:
         console.print(report)
 
 
-def walk(lines: Iterable[_Message], *, interactive: bool, captions: bool = False) -> None:
+def walk(lines: Iterable[_RecordedMessage], *, interactive: bool, captions: bool = False) -> None:
     """Print every change, in order. On a terminal, wait for Enter between two. `captions` are the agent's words."""
     console = Console(highlight=False)
     board = Board(keep=0)
@@ -69,7 +69,7 @@ def walk(lines: Iterable[_Message], *, interactive: bool, captions: bool = False
     console.print(_board_view(board))
 
 
-def play(lines: Iterable[_Message], speed: float = 1.0, *, captions: bool = False) -> None:
+def play(lines: Iterable[_RecordedMessage], speed: float = 1.0, *, captions: bool = False) -> None:
     """Show the plans as they change, at the speed of the recording. Without a terminal there is nobody to wait for."""
     console = Console(highlight=False)
     if not console.is_terminal:

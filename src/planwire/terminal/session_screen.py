@@ -21,7 +21,7 @@ from planwire.terminal.lines_view import LinesView
 from planwire.terminal.plan_card import session_cards
 from planwire.terminal.plan_sheet import AGES
 from planwire.terminal.session_lines import head_lines
-from planwire.terminal.steering import Steering
+from planwire.terminal.steering import PlanActs
 from planwire.terminal.steps_panel import StepsPanel
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ SPARE: Final = ("Run", "Select", "History", "Add", "Comment", "Edit", "Review", 
 
 
 class SessionScreen(Screen[None]):
-    """One session, live. `steering` does what people want with its plans."""
+    """One session, live. `acts` does what a person wants with its plans."""
 
     app: "WatchApp"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -53,7 +53,7 @@ class SessionScreen(Screen[None]):
     def __init__(self, session: str) -> None:
         super().__init__()
         self.session = session
-        self.steering = Steering(self)
+        self.acts = PlanActs(self)
 
     def compose(self) -> ComposeResult:
         yield LinesView(id="head")
@@ -106,15 +106,15 @@ class SessionScreen(Screen[None]):
     # -- people
 
     def action_act(self, name: str, by: int) -> None:
-        self.steering.act(name, by)
+        self.acts.do(name, by)
 
     @on(StepsPanel.Wanted)
     def _wanted(self, event: StepsPanel.Wanted) -> None:
-        self.steering.act(event.act)
+        self.acts.do(event.act)
 
     @on(StepsPanel.Dropped)
     def _dropped(self, event: StepsPanel.Dropped) -> None:
-        self.steering.drop(event.after)
+        self.acts.drop(event.after)
 
     @on(CursorMoved)
     def _moved(self, event: CursorMoved) -> None:

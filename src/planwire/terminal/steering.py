@@ -26,7 +26,7 @@ from planwire.terminal.plan_card import STEP, WISH, Card
 if TYPE_CHECKING:
     from planwire.terminal.session_screen import SessionScreen
 
-__all__ = ["Steering"]
+__all__ = ["PlanActs"]
 
 #: Characters of a step's text that a question about it repeats.
 QUOTED: Final = 300
@@ -62,7 +62,7 @@ class _UnderCursor(NamedTuple):
         return self.step
 
 
-class Steering:
+class PlanActs:
     """The acts of a person on the screen of a session."""
 
     def __init__(self, screen: "SessionScreen") -> None:
@@ -84,7 +84,7 @@ class Steering:
             "menu": lambda on, _: self._show_menu(on),
         }
 
-    def act(self, name: str, by: int = 0) -> None:
+    def do(self, name: str, by: int = 0) -> None:
         """Do an act of `key_bindings.ACTS` with the row under the cursor, or say why not."""
         self._screen.app.stay()
         self._attempt(lambda: self._acts[name](self._under_cursor(), by))
