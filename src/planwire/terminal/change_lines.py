@@ -140,7 +140,7 @@ def _text_lines(change: PlanChange) -> Iterator[Line]:
         yield Line(((f"    … {len(told) - MOST_LINES} more lines", "muted"),))
 
 
-# -- a plan that moved on while somebody decided
+# -- a plan that moved on while a person decided
 
 
 def conflict_lines(moved: MovedOn, wanted: str) -> list[Line]:

@@ -1,7 +1,7 @@
-"""The commander of a session's screen: it asks for text, has deeds written, and lets a person decide again.
+"""The commander of a session's screen: it asks for text, writes deeds, and lets a person decide again.
 
-Nothing that somebody typed gets lost: a dialog stays open until its deed is written, and a text that was not sent is
-there again when they come back.
+No typed text gets lost: a dialog stays open until the journal has its deed, and an unsent text is there again when the
+person comes back.
 """
 
 from collections.abc import Callable, Sequence
@@ -43,7 +43,7 @@ class Commander:
         self._screen.app.notify(words, timeout=seconds, markup=False)
 
     def refuse(self, why: Exception) -> None:
-        """Say why something can't be done, and only that: a key that is held down would fill the screen."""
+        """Say why something is impossible, and clear what was said before: a key held down would fill the screen."""
         words = str(why)
         self._screen.app.clear_notifications()
         self._screen.app.notify(f"{words[:1].upper()}{words[1:]}", severity="warning", markup=False)
@@ -58,8 +58,8 @@ class Commander:
         make: Callable[[str, str], Deed],
         placeholder: str = "",
     ) -> None:
-        """Ask for a text, or for another one than `text`, and do the deed that it makes. A text that was not sent comes
-        back under the key `draft`."""
+        """Ask for a text, or for another one than `text`, and do the deed that it makes. An unsent text comes back
+        under the key `draft`."""
         app = self._screen.app
         key = (self._screen.session, *draft)
         text = harmless(text)
@@ -88,11 +88,11 @@ class Commander:
         app.push_screen(TextDialog(title, about, shown, answers, send, placeholder), left)
 
     def do(self, deed: Deed) -> None:
-        """Do a deed, also if the person leaves the screen meanwhile."""
+        """Do a deed in the background, even if the person leaves the screen meanwhile."""
         self._screen.app.run_worker(self.perform(deed))
 
     async def perform(self, deed: Deed) -> bool:
-        """Do a deed, or say why not. Returns whether it was done."""
+        """Do a deed, or say why not. Returns whether that worked."""
         app, screen = self._screen.app, self._screen
         waiting = app.set_timer(PATIENCE, lambda: app.notify(_BUSY, markup=False))
         try:
@@ -128,7 +128,7 @@ class Commander:
         return bool(anyway)
 
     def _show(self, deed: Deed, after: SessionState) -> None:
-        """Show the session after a deed, and move the cursor to a step that was just added."""
+        """Show the session after a deed, and move the cursor to a new step."""
         self._screen.update()
         panel = self._screen.panel
         record = after.plans.get(deed.plan_id)

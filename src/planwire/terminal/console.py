@@ -17,6 +17,6 @@ class _Console(Console):
 
 
 def new_console(*, wide: bool = True) -> Console:
-    """Standard output. Where nobody looks there is no colour, and `wide` lines have no end."""
+    """Standard output. Without a terminal it has no colour, and `wide` lines have no end."""
     console = _Console(highlight=False)
     return console if console.is_terminal or not wide else _Console(highlight=False, width=UNBOUNDED)

@@ -1,7 +1,7 @@
-"""A cursor that a view of lines holds: it is on a row, which is one line or several that are about the same thing.
+"""The cursor of a view of lines, on a row: one line, or several that are about the same thing.
 
-The cursor never moves by itself. Somebody is about to press a key for the row under it, so the row stays under it, and
-in its place on the screen, whatever an update puts above. Only a row that is gone leaves the cursor to its neighbour.
+The cursor never moves by itself. A person is about to press a key for the row under it, so an update leaves the row
+under it, and in its place on the screen. Only a row that is gone leaves the cursor to its neighbour.
 """
 
 from bisect import bisect_left

@@ -94,7 +94,7 @@ def check_steerable(card: Card) -> PlanRecord:
 
 
 def check_changeable(card: Card) -> PlanRecord:
-    """Raise `PlanError` unless the steps of the plan can be changed here."""
+    """Raise `PlanError` unless planwire can change the steps of the plan."""
     record = check_steerable(card)
     if card.is_file:
         raise PlanError("this plan is a file: e opens it in your editor, c says something about it")
@@ -134,7 +134,7 @@ def reword(card: Card, step: Step, text: str) -> Deed:
 
 
 def wished_words(card: Card, step: Step) -> str:
-    """The text that somebody wishes for a step, or else the one that it has."""
+    """The text that a wish gives a step, or else its own."""
     wish = _wish_of(card.record, step.id, RewordStep) if card.record else None
     found = wish.changes[0] if wish else None
     return found.content if isinstance(found, RewordStep) else step.content
@@ -149,7 +149,7 @@ def add(card: Card, after: str | None, text: str) -> Deed:
 
 
 def add_instead(card: Card, wish: Delta, text: str) -> Deed:
-    """Another text for a step that somebody wishes."""
+    """Another text for a wished step."""
     match wish.changes:
         case (AddStep() as added,):
             if not text.strip():
@@ -165,7 +165,7 @@ def remove(card: Card, step: Step) -> Deed:
 
 
 def nested_in(card: Card, step: Step) -> int:
-    """How many steps are nested in a step, and go where it goes."""
+    """How many nested steps go where a step goes."""
     steps = card.state.steps
     first = steps.index(step) + 1
     end = next((at for at in range(first, len(steps)) if steps[at].depth <= step.depth), len(steps))
@@ -173,7 +173,7 @@ def nested_in(card: Card, step: Step) -> int:
 
 
 def move(card: Card, step: Step, by: int) -> Deed:
-    """One place up or down among the steps that are nested as deep as it is."""
+    """One place up or down among the steps of its depth."""
     record = check_changeable(card)
     steps = _wished_order(record)
     place = next(at for at, each in enumerate(steps) if each.id == step.id)
@@ -197,7 +197,7 @@ def moved_behind(card: Card, step: Step, after: str) -> Deed:
 
 
 def _siblings(steps: list[Step], place: int, by: int) -> list[str]:
-    """The steps before or behind one, nearest first, that are as deep as it is and have the same parent."""
+    """The steps before or behind one, nearest first, of the same depth and parent."""
     found = []
     for each in reversed(steps[:place]) if by < 0 else steps[place + 1 :]:
         if each.depth < steps[place].depth:
@@ -208,7 +208,7 @@ def _siblings(steps: list[Step], place: int, by: int) -> list[str]:
 
 
 def _wished_order(record: PlanRecord) -> list[Step]:
-    """The steps in the order that people wish, from which the next place is counted."""
+    """The steps in the order that people wish: the next move counts from there."""
     state = record.state
     for wish in record.wishes:
         moves = [change for change in wish.changes if isinstance(change, MoveStep)]

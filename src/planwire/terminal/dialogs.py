@@ -126,7 +126,7 @@ def _buttons(answers: Sequence[DialogAnswer]) -> ComposeResult:
 
 class TextDialog(Dialog[str | None]):
     """A text, and answers that say what to do with it. The dialog stays open until `send` has done that; its result is
-    a text that was not sent."""
+    an unsent text."""
 
     def __init__(
         self,

@@ -1,5 +1,6 @@
 """The history of a session as lines: one an event in print, two in the list on the screen."""
 
+from collections.abc import Iterator
 from datetime import datetime
 from functools import lru_cache
 from time import time_ns
@@ -12,7 +13,7 @@ from planwire.terminal.lines import Line, Part, Row, between, cut, fitted, text_
 
 __all__ = ["clock", "moment_line", "moment_row", "moment_rows", "word_parts"]
 
-#: The sign and the look of whatever happens to a plan, but for the statuses that steps get.
+#: The sign and the look of each kind of event. The statuses that steps get have theirs in the table of statuses.
 _LOOK: Final = {
     "other": ("?", "odd"),
     "opened": ("●", "muted"),
@@ -58,12 +59,7 @@ def moment_line(moment: Moment, numbers: int = 4, session: str | None = None, *,
         parts.append((f"{one_line(moment.plan)}  ", "strong"))
     if moment.total:
         parts.append((f"{moment.done}/{moment.total}  ", "strong"))
-    for number, word in enumerate(moment.words[:NAMED]):
-        parts += [(" · ", "muted")] if number else []
-        parts += word_parts(word)
-    if len(moment.words) > NAMED:
-        parts.append((f" · and {len(moment.words) - NAMED} more", "muted"))
-    return Line(tuple(parts))
+    return Line((*parts, *_words(moment, NAMED, " · ")))
 
 
 def moment_row(moment: Moment) -> Row:
@@ -82,14 +78,16 @@ def moment_rows(moment: Moment, width: int, *, marked: bool) -> tuple[Line, ...]
         (when, "wish" if marked else "muted"),
         (fitted(about, max(width - len(when) - 14, 8)), ""),
     )
-    words: list[Part] = [("   ", "")]
-    for number, word in enumerate(moment.words[:NAMED_ON_SCREEN]):
-        words += [("  ·  ", "rest")] if number else []
-        words += word_parts(word)
-    if len(moment.words) > NAMED_ON_SCREEN:
-        words.append((f"  and {len(moment.words) - NAMED_ON_SCREEN:,} more", "muted"))
     first = between(left, ((far, "strong"),), width - 1)
-    return Line(first, "", row), Line(cut(words, width - 1), "", row)
+    second = cut((("   ", ""), *_words(moment, NAMED_ON_SCREEN, "  ·  ")), width - 1)
+    return Line(first, "", row), Line(second, "", row)
+
+
+def _words(moment: Moment, most: int, gap: str) -> Iterator[Part]:
+    for number, word in enumerate(moment.words[:most]):
+        yield from ((gap if number else "", "rest"), *word_parts(word))
+    if len(moment.words) > most:
+        yield f"{gap}and {len(moment.words) - most:,} more", "muted"
 
 
 def clock(at: int, *, short: bool = False) -> str:

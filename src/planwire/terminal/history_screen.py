@@ -149,14 +149,14 @@ class HistoryScreen(Screen[None]):
         self._show()
 
     def action_mark(self) -> None:
-        """Mark a moment, from which differences are told, or take the mark away."""
+        """Mark a moment to see differences from there, or take the mark away."""
         seq = self.query_one(RowList).key
         self._marked = seq if isinstance(seq, int) and seq != self._marked else None
         self.query_one(RowList).update_lines()
         self._show()
 
     def action_past(self) -> None:
-        """Say where plans can be steered."""
+        """Say where a person can steer plans."""
         words = "This is the past: Esc leads back to the plan as it is, and there you can change it"
         self.notify(words, severity="warning", markup=False)
 

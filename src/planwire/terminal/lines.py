@@ -1,6 +1,6 @@
 """Lines of text as values: what planwire draws in a terminal, on a screen of its own or below a command.
 
-A line is made of parts, each a text with the name of a look. `LOOKS` says what a look is: a style for a command that
+A line has parts, each a text with the name of a look. `LOOKS` says what a look is: a style for a command that
 prints with Rich, and a rule of CSS for the app, where a theme has the colours. Since lines are values, a view compares
 new lines with those that it has, and draws only what differs.
 """
@@ -179,7 +179,7 @@ def _slice(parts: tuple[Part, ...], begin: int, end: int) -> Iterator[Part]:
 
 
 def fitted(text: str, width: int) -> str:
-    """Cut text to `width` cells, with an ellipsis where it was cut."""
+    """Cut text to `width` cells, with an ellipsis at the cut."""
     if cell_len(text) <= width:
         return text
     return set_cell_size(text, max(width - 1, 0)).rstrip() + "…" if width > 0 else ""

@@ -38,6 +38,7 @@ class LinesView(ScrollView):
         self.lines: Sequence[Line] = ()
         self.drawn = 0  # lines drawn so far
         self.cursor: Cursor | None = None
+        self.follows = False  # the view scrolls by itself, until a person does
         self._looks: dict[str, Style] = {}
         self._make: Callable[[int], Sequence[Line]] = lambda _width: ()
 
@@ -55,14 +56,6 @@ class LinesView(ScrollView):
     def pinned(self, _first: int) -> Line | None:
         """A line to show in place of the first one in sight, whose number is `first`."""
         return None
-
-    @property
-    def follows(self) -> bool:
-        """Whether the view scrolls by itself, so that the cursor need not keep its place on the screen."""
-        return False
-
-    def looked_around(self) -> None:
-        """A person scrolls, or moves the cursor."""
 
     def resized(self) -> None:
         """The view has a new size, and lines for it."""
@@ -111,12 +104,16 @@ class LinesView(ScrollView):
         return [self.line_at(y) for y in range(self.size.height)]
 
     def scroll_to_line(self, line: int, *, margin: int = 2) -> None:
-        """Bring a line into sight, if it is not: a third down, so that the next ones are in sight, too."""
+        """Bring a line into sight, a third down, so that the next ones are in sight, too."""
         height = self.container_size.height
         first = round(self.scroll_target_y)
         edge = min(margin, max(height - 1, 0) // 2)
         if not first + edge <= line < first + height - edge:
             self.jump(line - height // 3)
+
+    def looked_around(self) -> None:
+        """Stay where a person scrolled or moved the cursor to."""
+        self.follows = False
 
     def jump(self, top: int) -> None:
         """Scroll at once."""

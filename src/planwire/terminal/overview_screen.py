@@ -130,7 +130,7 @@ class OverviewScreen(Screen[None]):
             self._preview()
 
     def update(self) -> None:
-        """Show what is there now."""
+        """Show the sessions as they are now."""
         glances = [each for each in self.app.sessions.glances() if not self.here or self.app.is_here(each)]
         found = [each for each in glances if is_found(each, self._words)]
         bar = self.query_one(StateBar)

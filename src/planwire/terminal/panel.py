@@ -2,7 +2,7 @@
 
 panel = PlanPanel()
 panel.apply(board.apply(line))       # a client: what a line of the connection changed
-panel.show(board.sessions["s1"])     # all the plans of a session, however it is known
+panel.show(board.sessions["s1"])     # all the plans of a session, from a board or a journal
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -103,7 +103,7 @@ class PlanPanel(LinesView, can_focus=True):
         self.sheet.put(cards_of(plans))
 
     def show_cards(self, cards: Iterable[Card], *, fresh: bool = True) -> None:
-        """Show these plans, with all that is known about each. `fresh` points at what changed."""
+        """Show these plans, with everything about each. `fresh` points at what changed."""
         self.sheet.put(cards, fresh=fresh)
 
     def clear(self, session: str | None = None) -> None:
@@ -120,13 +120,8 @@ class PlanPanel(LinesView, can_focus=True):
 
     @property
     def current(self) -> tuple[PlanId, str] | None:
-        """The step that is worked on, or else the first that is still open: its plan and its id."""
+        """The step in progress, or else the first open one: its plan and its id."""
         return self.sheet.current
-
-    @property
-    def follows(self) -> bool:
-        """Whether the current step stays in sight, as it does until somebody scrolls."""
-        return self.sheet.follows
 
     # -- lines
 
@@ -135,9 +130,6 @@ class PlanPanel(LinesView, can_focus=True):
 
     def pinned(self, first: int) -> Line | None:
         return self.sheet.pinned(first)
-
-    def looked_around(self) -> None:
-        self.sheet.follows = False
 
     def resized(self) -> None:
         self.sheet.show_current()
@@ -153,8 +145,7 @@ class PlanPanel(LinesView, can_focus=True):
 
     def action_current(self) -> None:
         """Go to the current step, and along with it from now on."""
-        self.sheet.follows = True
-        self.sheet.show_current()
+        self.sheet.follow()
 
     def action_look(self, way: str) -> None:
         """Scroll, and stay there."""

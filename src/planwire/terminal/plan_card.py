@@ -40,7 +40,7 @@ WISH: Final = "wish"
 class Card(Struct, frozen=True):
     """A plan to show.
 
-    `record` is what a journal knows of the plan, and `said` what its author was thinking. `stopped`: nobody works on
+    `record` is what a journal knows of the plan, and `said` what its author was thinking. `stopped`: no agent works on
     it. `uri` is the file that it comes from, `problem` why that can't be read, `client` where people talk to the agent.
     """
 
@@ -63,7 +63,7 @@ class Card(Struct, frozen=True):
 
 
 def cards_of(plans: SessionState | SessionBoard | Mapping[PlanId, PlanState] | PlanState) -> list[Card]:
-    """The live plans of a session, whichever way it is known."""
+    """The live plans of a session, from a journal, a board or single states."""
     match plans:
         case SessionState():
             stopped = plans.stopped is not None

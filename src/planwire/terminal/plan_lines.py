@@ -22,7 +22,7 @@ __all__ = ["boxed_lines", "card_lines", "progress_parts"]
 
 #: A text with tasks that is longer than this appears as its steps alone.
 LONG_TEXT: Final = 20_000
-#: Lines for the fields of a plan whose kind nobody knows.
+#: Lines for the fields of a plan of an unknown kind.
 MOST_FIELDS: Final = 200
 #: Remarks on a plan where room is short, and the lines of its box.
 BRIEF: Final = 2
@@ -32,7 +32,7 @@ FRAME: Final = 3
 def card_lines(
     card: Card, width: int, now: int, fresh: frozenset[str] = frozenset(), marked: frozenset[str] = frozenset()
 ) -> Iterator[Line]:
-    """All the lines of a plan on a screen. `fresh` are steps to point at, `marked` those that somebody chose."""
+    """All the lines of a plan on a screen. `fresh` are steps to point at, `marked` the chosen ones."""
     yield _head_line(card, width, now)
     words = [*question_lines(card, width, now), *remark_lines(card, width, now)]
     if words:
@@ -102,7 +102,7 @@ def _body(card: Card, width: int, steps: StepLines, longest: int | None) -> Iter
 
 
 def _fields(plan: Plan, width: int, longest: int | None) -> Iterator[Line]:
-    """The address of a file, or the fields of a plan whose kind nobody knows, as JSON."""
+    """The address of a file, or the fields of a plan of an unknown kind, as JSON."""
     if kind_of(plan).field is not None:
         lines, look = [one_line(text_of(plan))], "note"
     else:

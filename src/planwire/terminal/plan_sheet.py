@@ -15,13 +15,13 @@ from planwire.terminal.plan_lines import card_lines
 
 __all__ = ["AGES", "PlanSheet"]
 
-#: Seconds for which a change is pointed at, and between two looks at ages.
+#: Seconds for which the sheet points at a change, and between two looks at ages.
 FRESH: Final = 3.0
 AGES: Final = 15.0
 
 
 class _Drawn(NamedTuple):
-    """The lines of a plan, and what they were drawn from."""
+    """The lines of a plan, and their sources."""
 
     card: Card
     facts: tuple[object, ...]
@@ -32,14 +32,15 @@ class _Drawn(NamedTuple):
 
 
 class PlanSheet:
-    """The plans that a view shows. While it `follows`, the current step stays in sight."""
+    """The plans of a session on a view; `empty` are the words without any. While the view `follows`, the current step
+    stays in sight."""
 
     def __init__(self, view: LinesView, session: str | None, empty: str) -> None:
         self.session = session
         self.cards: tuple[Card, ...] = ()
-        self.follows = True
+        self.empty = empty
         self._view = view
-        self._empty = empty
+        view.follows = True
         self._fresh: dict[tuple[PlanId, str], int] = {}
         self._known: dict[PlanId, tuple[Step, ...]] = {}
         self._drawn: dict[PlanId, _Drawn] = {}
@@ -52,24 +53,13 @@ class PlanSheet:
         self.session = session
         self.cards = ()
         self._known, self._fresh, self._drawn = {}, {}, {}
-        self.follows = True
+        self._view.follows = True
 
-    @property
-    def empty(self) -> str:
-        """The words to show without any plan."""
-        return self._empty
-
-    @empty.setter
-    def empty(self, words: str) -> None:
-        if words != self._empty:
-            self._empty = words
-            if not self.cards:
-                self._view.update_lines()
-
-    def put(self, cards: Iterable[Card], *, fresh: bool = True) -> None:
-        """Show these plans and no others. `fresh` points at what changed."""
-        before, self.cards = self.cards, tuple(cards)
-        if before == self.cards:
+    def put(self, cards: Iterable[Card], *, fresh: bool = True, empty: str | None = None) -> None:
+        """Show these plans and no others. `fresh` points at what changed; `empty` are other words without any plan."""
+        before = self.cards, self.empty
+        self.cards, self.empty = tuple(cards), self.empty if empty is None else empty
+        if before == (self.cards, self.empty):
             return
         self._notice(fresh)
         self._view.update_lines()
@@ -77,16 +67,21 @@ class PlanSheet:
 
     @property
     def current(self) -> tuple[PlanId, str] | None:
-        """The step that is worked on, or else the first that is still open: its plan and its id."""
+        """The step in progress, or else the first open one: its plan and its id."""
         steps = [(card.id, step) for card in self.cards for step in card.state.steps]
         found = next((each for each in steps if each[1].is_current), None)
         found = found or next((each for each in steps if each[1].is_open), None)
         return (found[0], found[1].id) if found else None
 
+    def follow(self) -> None:
+        """Go along with the current step from now on."""
+        self._view.follows = True
+        self.show_current()
+
     def show_current(self) -> None:
-        """Bring the current step into sight, while the sheet follows it."""
+        """Bring the current step into sight, while the view follows it."""
         current = self.current
-        if not self.follows or current is None or not self._view.size.height:
+        if not self._view.follows or current is None or not self._view.size.height:
             return
         row = step_row(*current)
         line = next((number for number, line in enumerate(self._view.lines) if line.row == row), None)
@@ -96,7 +91,7 @@ class PlanSheet:
     # -- lines
 
     def lines(self, width: int, marked: tuple[PlanId, frozenset[str]] = (None, frozenset())) -> list[Line]:
-        """Draw the plans. `marked` are the steps of a plan that somebody chose."""
+        """Draw the plans. `marked` are the chosen steps of one of them."""
         now = time_ns() // 1_000_000
         self._minute = now // MINUTE
         lines: list[Line] = [Line(((f"  {self.empty}", "muted"),))] if not self.cards else []
@@ -128,7 +123,7 @@ class PlanSheet:
         if time_ns() // 1_000_000 // MINUTE != self._minute:
             self._view.update_lines()
 
-    # -- what is new
+    # -- news
 
     def _notice(self, point: bool) -> None:
         now = time_ns()

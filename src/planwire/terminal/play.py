@@ -16,7 +16,7 @@ from planwire.terminal.records import plans_view
 
 __all__ = ["play", "show", "walk"]
 
-#: Seconds that a pause in a recording takes at most: nobody wants to wait for an agent that thinks.
+#: Seconds that a pause in a recording takes at most: agents think longer than people like to wait.
 LONGEST_PAUSE: Final = 3.0
 
 
@@ -70,7 +70,7 @@ def walk(lines: Iterable[_RecordedMessage], *, interactive: bool, captions: bool
 
 
 def play(lines: Iterable[_RecordedMessage], speed: float = 1.0, *, captions: bool = False) -> None:
-    """Show the plans as they change, at the speed of the recording. Without a terminal there is nobody to wait for."""
+    """Show the plans as they change, at the speed of the recording. Without a terminal, print every change at once."""
     console = Console(highlight=False)
     if not console.is_terminal:
         walk(lines, interactive=False, captions=captions)

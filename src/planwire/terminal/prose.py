@@ -24,7 +24,7 @@ __all__ = ["prose_lines", "woven_lines"]
 
 #: Cells in a line of prose: people don't like to read longer ones, however wide the terminal is.
 WIDEST: Final = 100
-#: Characters of a text on a screen: nobody reads more of it there, and rendering more takes seconds.
+#: Characters of a text on a screen: rendering more takes seconds, and reading it there hours.
 LONGEST: Final = 60_000
 #: Characters in a piece of text that renders by itself, about. A paragraph above the second bound stays as it is.
 PIECE: Final = 800

@@ -1,9 +1,8 @@
 """A session in print, as its journal has it: what it is about, then each plan in a box."""
 
-from collections.abc import Collection, Iterator, Mapping
-from typing import Final
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from planwire.model.fold import PlanRecord, SessionState
+from planwire.model.fold import SessionState
 from planwire.model.kinds import text_of
 from planwire.model.plan import PlanId
 from planwire.model.steps import PlanState
@@ -17,9 +16,6 @@ from planwire.terminal.session_lines import heading_lines
 
 __all__ = ["plans_view", "session_record_view"]
 
-#: Lines of a session's heading.
-HEADING: Final = 2
-
 
 def session_record_view(
     state: SessionState,
@@ -32,51 +28,51 @@ def session_record_view(
     only: bool = False,
 ) -> Drawing:
     """The heading and every live plan, or `only` the chosen one. `height` bounds the lines of all of it."""
-    records = {chosen: state.plans[chosen]} if only else state.live()
-
-    def lines(width: int) -> Iterator[Line]:
-        for line in heading_lines(glance, now):
-            yield from folded(line, width) if height is None else [Line(cut(line.parts, width))]
-        if not records:
-            yield Line((("no plans yet" if not state.plans else "no plans any more", "muted"),))
-        share = _share(records, height)
-        for record in records.values():
-            card = Card(record.state, record, glance.state != RUNNING)
-            yield from boxed_lines(card, width, now, fresh, share)
-        gone = [plan_name(plan_id) for plan_id, record in state.plans.items() if record.removed and not only]
-        if gone and height is None:
-            names = ", ".join(one_line(name) for name in gone)
-            yield from folded(Line(((f"removed: {names}  (see them with --plan)", "muted"),)), width)
-
-    return Drawing(lines)
-
-
-def _share(records: Mapping[PlanId, PlanRecord], height: int | None) -> int | None:
-    """The lines that each plan may take, of `height` for all."""
-    if height is None:
-        return None
-    room = height - HEADING
-    needed = sum(map(_needed, records.values()))
-    return room if needed <= room else room // max(len(records), 1)
-
-
-def _needed(record: PlanRecord) -> int:
-    """About how many lines a plan takes in full."""
-    text = 1 if record.state.steps else text_of(record.state.plan).count("\n") + 1
-    return FRAME + BRIEF + max(len(record.state.steps), text) + (2 if record.summary else 0)
+    records = [state.plans[chosen]] if only else list(state.live().values())
+    cards = [Card(record.state, record, glance.state != RUNNING) for record in records]
+    gone = [plan_name(plan_id) for plan_id, record in state.plans.items() if record.removed and not only]
+    words = f"removed: {', '.join(map(one_line, gone))}  (see them with --plan)" if gone and height is None else ""
+    below = "no plans yet" if not state.plans else "no plans any more" if not cards else ""
+    ends = [Line(((each, "muted"),)) for each in (below, words) if each]
+    return _view(heading_lines(glance, now), cards, ends, now, fresh, height)
 
 
 def plans_view(
     session: str, plans: Mapping[PlanId, PlanState], fresh: Collection[str] = (), height: int | None = None
 ) -> Drawing:
     """The plans of a session that no journal knows. `height` bounds the lines of all of it."""
+    heading = Line((("session ", "muted"), (one_line(session) or "(none)", "strong")))
+    ends = [] if plans else [Line((("  no plans any more", "muted"),))]
+    return _view([heading], [Card(state) for state in plans.values()], ends, 0, fresh, height)
+
+
+def _view(
+    heading: Sequence[Line],
+    cards: Sequence[Card],
+    ends: Sequence[Line],
+    now: int,
+    fresh: Collection[str],
+    height: int | None,
+) -> Drawing:
+    share = height
+    if height is not None:
+        room = height - len(heading)
+        share = room if sum(map(_needed, cards)) <= room else room // max(len(cards), 1)
 
     def lines(width: int) -> Iterator[Line]:
-        yield Line((("session ", "muted"), (one_line(session) or "(none)", "strong")))
-        if not plans:
-            yield Line((("  no plans any more", "muted"),))
-        share = None if height is None else (height - 1) // max(len(plans), 1)
-        for state in plans.values():
-            yield from boxed_lines(Card(state), width, 0, fresh, share)
+        for line in heading:
+            yield from folded(line, width) if height is None else [Line(cut(line.parts, width))]
+        for card in cards:
+            yield from boxed_lines(card, width, now, fresh, share)
+        for line in ends:
+            yield from folded(line, width)
 
     return Drawing(lines)
+
+
+def _needed(card: Card) -> int:
+    """About how many lines a plan takes in full."""
+    steps = card.state.steps
+    text = 1 if steps else text_of(card.state.plan).count("\n") + 1
+    why = 2 if card.record and card.record.summary else 0
+    return FRAME + (BRIEF if card.record else 0) + max(len(steps), text) + why

@@ -34,7 +34,7 @@ ID: Final = 20
 
 
 def is_found(glance: Overview, words: str) -> bool:
-    """Whether what is known of a session contains every one of the words."""
+    """Whether the facts about a session contain every one of the words."""
     facts = (glance.title, glance.agent, glance.client, glance.cwd, glance.id, glance.state, *glance.current)
     text = " ".join(each for each in facts if each).casefold()
     return all(word in text for word in words.casefold().split())

@@ -87,21 +87,19 @@ class SessionScreen(Screen[None]):
             self.update()
 
     def update(self) -> None:
-        """Show what is there now."""
+        """Show the session as it is now."""
         try:
             session = self.app.sessions.get(self.session)
             said = self.app.reasons.of(session.journalled) if session else {}
         except JournalError as error:
             self.app.complain(error)
             return
-        sheet = self.panel.sheet
         glance = session.glance if session else None
         self.query_one("#head", LinesView).show_lines(lambda width: head_lines(glance, width) if glance else ())
-        if session is None:
-            sheet.empty = "this session is not in the journal any more"
-        else:
-            sheet.empty = "no plans any more" if session.state.plans else "no plan yet"
-        sheet.put(session_cards(session, said) if session else ())
+        empty = "this session is not in the journal any more"
+        if session is not None:
+            empty = "no plans any more" if session.state.plans else "no plan yet"
+        self.panel.sheet.put(session_cards(session, said) if session else (), empty=empty)
 
     # -- people
 

@@ -1,4 +1,4 @@
-"""Steps as lines: sign and words, then wishes for the step and remarks on it; new steps that somebody wishes.
+"""Steps as lines: sign and words, then wishes for the step and remarks on it; and new steps that people wish.
 
 A wish never looks as if the agent had said it: it has a sign of its own, and says whose it is.
 """
@@ -21,20 +21,20 @@ from planwire.terminal.prose import INDENT
 
 __all__ = ["StepLines", "sign_column", "step_parts"]
 
-#: The sign before a step that is chosen to run, and the one of a wish.
+#: The sign before a step chosen to run, and the one of a wish.
 MARK: Final = "▸"
 WISH: Final = "☆"
 #: Nesting beyond this depth has no deeper indent.
 DEEPEST: Final = 8
 
-#: Sign and look of a step in progress whose agent stopped, and of a step whose status nobody knows.
+#: Sign and look of a step in progress whose agent stopped, and of a step with an unknown status.
 _STOPPED: Final = ("■", "stopped")
 _UNKNOWN: Final = ("?", "odd")
 _WISHED: Final = {"reword": "→ ", "status": "→ ", "move": "↕ ", "remove": "✗ "}
 
 
 def step_parts(step: Step, *, stopped: bool = False) -> tuple[Part, Part, list[Part]]:
-    """A step's sign, its words, and tags for whatever is out of the ordinary."""
+    """A step's sign, its words, and tags for everything out of the ordinary."""
     known = step.known
     sign, look = (known.sign, known.look) if known else _UNKNOWN
     tags: list[Part] = []
@@ -62,7 +62,7 @@ class _Said(NamedTuple):
 
 
 class StepLines:
-    """The lines of every step of a plan, each with the new steps that somebody wishes behind it."""
+    """The lines of every step of a plan, each with the wished steps behind it."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Plans that a person steers: a cursor on their rows, steps to choose, and whatever the mouse asks for."""
+"""Plans that a person steers: a cursor on their rows, steps to choose, and the mouse."""
 
 from collections.abc import Sequence
 from typing import ClassVar, Final
@@ -27,7 +27,7 @@ _TWICE: Final = 2
 
 class StepsPanel(LinesView, can_focus=True):
     """A click puts the cursor on a row. On the sign of a step it ticks the step, left of that it chooses it; a double
-    click rewords it, and a step can be dragged behind another one. The screen decides what becomes of all that."""
+    click rewords it, and dragging moves it behind another one. The panel only asks for all that: the screen acts."""
 
     class Wanted(Message):
         """A person wants an act, by its name, for the row under the cursor."""
@@ -78,13 +78,6 @@ class StepsPanel(LinesView, can_focus=True):
     def pinned(self, first: int) -> Line | None:
         return self.sheet.pinned(first)
 
-    @property
-    def follows(self) -> bool:
-        return self.sheet.follows
-
-    def looked_around(self) -> None:
-        self.sheet.follows = False
-
     def resized(self) -> None:
         self.sheet.show_current()
 
@@ -109,8 +102,7 @@ class StepsPanel(LinesView, can_focus=True):
         row = self._current_row()
         if row is not None:
             self.cursor.go(row)
-        self.sheet.follows = True
-        self.sheet.show_current()
+        self.sheet.follow()
 
     def go_to_wish(self, plan_id: PlanId, wish: int) -> None:
         """Put the cursor on a wish that stands alone."""
@@ -124,7 +116,7 @@ class StepsPanel(LinesView, can_focus=True):
         return self._marked[1] if self._marked[0] == plan_id else frozenset()
 
     def toggle_mark(self, plan_id: PlanId, step: str) -> None:
-        """Choose a step to run, or no more. Only the steps of one plan can be chosen at a time."""
+        """Choose a step to run, or no more. The chosen steps are all of one plan."""
         self._marked = (plan_id, self.marks_of(plan_id) ^ {step})
         self.update_lines()
 
@@ -180,7 +172,7 @@ class StepsPanel(LinesView, can_focus=True):
             self.post_message(self.Dropped(str(over[2]) if over[0] == STEP else ""))
 
     def render_line(self, y: int) -> Strip:
-        """Underline the step that another one is dragged behind."""
+        """Underline the step under a dragged one."""
         strip = super().render_line(y)
         line = self.line_at(y)
         last = self._over is not None and line.row == self._over and self.line_at(y + 1).row != self._over

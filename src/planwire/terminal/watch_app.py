@@ -50,7 +50,7 @@ BUSY: Final = 0.05
 
 
 def watch(journal: Journal, session: str | None, is_here: Callable[[Overview], bool] | None) -> None:
-    """Run the app until somebody quits it. Leaves the last session on the terminal as it ended up."""
+    """Run the app until the person quits it. Leaves the last session on the terminal as it ended up."""
     app = WatchApp(journal, session, is_here, theme_for_terminal())
     app.run()
     if app.writes.is_writing:
@@ -70,7 +70,7 @@ def watch(journal: Journal, session: str | None, is_here: Callable[[Overview], b
 class WatchApp(App[None]):
     """Begins with a `session`, or with the latest that `is_here` accepts, or else with the overview.
 
-    Until somebody chooses a session, one that begins here takes the place of the one before.
+    Until the person chooses a session, one that begins here takes the place of the one before.
     """
 
     class News(Message):
@@ -157,7 +157,7 @@ class WatchApp(App[None]):
                 break
 
     def _follow(self) -> None:
-        """Show the session that changed last here, and later the one that began last, until somebody chooses one."""
+        """Show the session that changed last here, and later the one that began last."""
         here = [each for each in self.sessions.glances() if self.is_here(each)]
         if self.sessions.loading or not here:
             return
@@ -182,7 +182,7 @@ class WatchApp(App[None]):
     # -- people
 
     def stay(self) -> None:
-        """Follow new sessions no longer: somebody has chosen what they look at."""
+        """Follow new sessions no longer: the person has chosen what to look at."""
         self._following = False
 
     def to_overview(self) -> None:
@@ -203,7 +203,7 @@ class WatchApp(App[None]):
                 yield SystemCommand(act.label, act.meaning, partial(screen.run_action, act.action))
 
     async def action_quit(self) -> None:
-        """Leave an open dialog, or else the app: nobody should lose a text that they write."""
+        """Leave an open dialog, or else the app: a half-written text must not get lost."""
         if isinstance(self.screen, Dialog):
             self.screen.action_leave()
         else:

@@ -34,7 +34,7 @@ class WriteQueue:
         self._next: dict[tuple[str, PlanId, int], int] = {}
 
     async def write(self, session: SessionState, deed: Deed) -> SessionState:
-        """Write a deed, and return the session after it. The write goes on if nobody waits for it any more."""
+        """Write a deed, and return the session after it. The write goes on even if the caller gets cancelled."""
         self._latest = self._thread.submit(self._write, session, deed)
         return await asyncio.shield(asyncio.wrap_future(self._latest))
 
