@@ -14,8 +14,6 @@ from msgspec.structs import replace
 from planwire.errors import PlanError
 from planwire.model.changes import apply_changes
 from planwire.model.events import (
-    APPROVED,
-    CHANGES_REQUESTED,
     COMMENTED,
     AddStep,
     Comment,
@@ -40,7 +38,6 @@ __all__ = [
     "BACK",
     "CHANGE",
     "RUN",
-    "VERDICTS",
     "WORD",
     "Deed",
     "add",
@@ -60,9 +57,6 @@ __all__ = [
     "tick",
     "wished_words",
 ]
-
-#: The verdicts, in the words of the buttons.
-VERDICTS: Final = {APPROVED: "Approve", CHANGES_REQUESTED: "Ask for changes", COMMENTED: "Only comment"}
 
 #: The kinds of deed: a change of steps (or a wish for one), a wish taken back, a word on the plan, steps to run.
 CHANGE: Final = "change"

@@ -7,8 +7,6 @@ dialog.
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from textual.widgets.button import ButtonVariant
-
 from planwire.errors import PlanError
 from planwire.model.events import APPROVED, CHANGES_REQUESTED, COMMENTED, AddStep
 from planwire.model.fold import AGENT, Delta
@@ -30,7 +28,12 @@ __all__ = ["PlanActs"]
 
 #: Characters of a step's text that a question about it repeats.
 QUOTED: Final = 300
-_VARIANTS: Final[dict[str, ButtonVariant]] = {APPROVED: "success", CHANGES_REQUESTED: "warning", COMMENTED: "default"}
+#: The verdicts, as buttons.
+_VERDICTS: Final = (
+    DialogAnswer(APPROVED, "Approve", "success"),
+    DialogAnswer(CHANGES_REQUESTED, "Ask for changes", "warning"),
+    DialogAnswer(COMMENTED, "Only comment"),
+)
 
 
 class _UnderCursor(NamedTuple):
@@ -212,7 +215,7 @@ class PlanActs:
             f"Your word on {on.name}, revision {record.revision}",
             about,
             "",
-            [DialogAnswer(verdict, label, _VARIANTS[verdict]) for verdict, label in deeds.VERDICTS.items()],
+            _VERDICTS,
             lambda text, verdict: deeds.review(card, verdict, text),
             "comments, if you like",
         )
