@@ -47,7 +47,7 @@ EFFECTFUL: Final = {
         "sqlite_log",
         "sqlite_rows",
     },
-    "readmodel": {"baseline", "followed_files", "rationale", "sessions", "timeline", "watching"},
+    "readmodel": {"baseline", "followed_files", "rationale", "sessions", "timeline"},
     "relay": {"backlog", "handoffs", "injector", "pipe", "process", "journalled", "recorder", "run", "traffic"},
     "session": {
         "blocking",

@@ -13,10 +13,10 @@ from planwire.model.events import (
 )
 from planwire.model.fold import PlanRecord
 from planwire.model.plan import ItemsPlan, PlanId
-from planwire.terminal.dialogs import Dialog, WordsDialog
+from planwire.terminal.dialogs import Dialog, TextDialog
 from planwire.terminal.session_screen import SessionScreen
 from planwire.terminal.steps_panel import StepsPanel
-from planwire.terminal.text_field import WordsInput
+from planwire.terminal.text_field import TextField
 from planwire.terminal.watch_app import WatchApp
 from tests.journals import add, items
 from tests.terminal.test_watch_app import shows
@@ -97,10 +97,10 @@ def wishes(of: PlanRecord) -> list[object]:
 
 async def ready(app: WatchApp) -> None:
     await shows(app, "Write a test")
-    await eventually(lambda: app.screen.is_mounted and panel(app).cursor is not None)
+    await eventually(lambda: app.screen.is_mounted and panel(app).cursor.row is not None)
 
 
-async def asked(app: WatchApp, kind: type[Dialog[Any]] = WordsDialog) -> Dialog[Any]:
+async def asked(app: WatchApp, kind: type[Dialog[Any]] = TextDialog) -> Dialog[Any]:
     await eventually(lambda: isinstance(app.screen, kind) and app.screen.is_mounted and app.screen.focused)
     assert isinstance(app.screen, Dialog)
     return app.screen
@@ -114,7 +114,7 @@ async def write(app: WatchApp, pilot: "Pilot[None]", key: str, words: str) -> No
     """Press a key, and write something instead of what is in the field."""
     await pilot.press(key)
     await asked(app)
-    app.screen.query_one(WordsInput).text = words
+    app.screen.query_one(TextField).text = words
     await pilot.pause()
 
 

@@ -1,4 +1,4 @@
-"""Plans while they change: in a real terminal, in a pipe, and what a watcher sees."""
+"""Plans while they change: in a real terminal, in a pipe, and the moments that they are told in."""
 
 import json
 import os
@@ -17,9 +17,7 @@ from hypothesis import strategies as st
 from planwire.journal import Stamped, open_journal
 from planwire.journal.memory import MemoryJournal
 from planwire.model.events import ACP, PlanSet, SessionOpened, TurnEnded
-from planwire.model.fold import fold_all
-from planwire.readmodel.history import Moment
-from planwire.readmodel.watching import SessionWatch as Watcher
+from planwire.readmodel.timeline import news
 from tests.journals import FIRST, HOSTILE, SECOND, THIRD, add, filled_journal, items
 from tests.terminal.test_views import running
 from tests.waiting import until
@@ -128,9 +126,9 @@ def test_hostile_plans_do_no_harm_to_a_terminal(journal: Path) -> None:
 def test_a_terminal_lists_sessions_in_two_lines_each() -> None:
     with running("sessions") as terminal:
         terminal.wait_for(b"Mend the redirect")
-        terminal.wait_for("▶ Write a test".encode())
+        terminal.wait_for(b"Write a test")
         terminal.wait_for(b"stopped")
-        terminal.wait_for(b"2/2")
+        terminal.wait_for(b"2 / 2")
 
 
 def test_forgetting_asks_on_a_terminal(journal: Path) -> None:
@@ -170,31 +168,29 @@ def test_a_program_gets_an_object_a_change(journal: Path) -> None:
         assert process.wait() == 0
 
 
-# -- what a watcher sees
+# -- moments
 
 
-def drained(watcher: Watcher) -> list[Moment]:
-    return list(watcher.news(timeout=0))
-
-
-def test_a_watcher_begins_with_what_there_is_and_tells_what_comes(journal: Path) -> None:
+def test_news_are_of_the_sessions_that_are_wanted_and_from_now_on(journal: Path) -> None:
     with open_journal(journal) as opened:
-        watcher = Watcher(opened, lambda state: True, (FIRST, "never heard of"))
-        assert [each.state.id for each in watcher.sessions] == [FIRST]
-        assert drained(watcher) == []
+        moments = news(opened, lambda state: state.id != SECOND, timeout=0)
         opened.append(THIRD, [Stamped(1, "agent", TurnEnded("end_turn"))])
-        opened.append(FIRST, [Stamped(2, "agent", TurnEnded("refusal"))])
-        assert [(moment.session, moment.seq) for moment in drained(watcher)] == [(THIRD, 7), (FIRST, 7)]
-        assert [each.overview.stop_reason for each in watcher.sessions] == ["end_turn", "refusal"]
+        opened.append(SECOND, [Stamped(2, "agent", TurnEnded("end_turn"))])
+        opened.append(FIRST, [Stamped(3, "agent", TurnEnded("refusal"))])
+        assert [(moment.session, moment.seq, moment.words[0].text) for moment in moments] == [
+            (THIRD, 7, "turn ended: end_turn"),
+            (FIRST, 7, "turn ended: refusal"),
+        ]
 
 
 def test_a_session_that_is_forgotten_and_begins_anew_is_followed(journal: Path) -> None:
     with open_journal(journal) as opened:
-        watcher = Watcher(opened, lambda state: True, (FIRST,))
+        moments = news(opened, lambda state: True, timeout=0)
+        opened.append(FIRST, [Stamped(1, "agent", TurnEnded("end_turn"))])
+        assert next(moments).seq == 7
         opened.forget(FIRST)
-        opened.append(FIRST, [Stamped(1, "agent", PlanSet(items("new", "pending")))])
-        assert [moment.seq for moment in drained(watcher)] == [1]
-        assert list(watcher.sessions[0].state.plans) == ["new"]
+        opened.append(FIRST, [Stamped(2, "agent", PlanSet(items("new", "pending")))])
+        assert [(moment.seq, moment.words[0].text) for moment in moments] == [(1, "new: 1 step")]
 
 
 @settings(max_examples=40, deadline=None)
@@ -202,7 +198,7 @@ def test_a_session_that_is_forgotten_and_begins_anew_is_followed(journal: Path) 
     before=st.lists(st.sampled_from("ab"), max_size=4),
     after=st.lists(st.tuples(st.sampled_from("abc"), st.booleans()), max_size=12),
 )
-def test_a_watcher_misses_nothing_and_sees_nothing_twice(before: list[str], after: list[tuple[str, bool]]) -> None:
+def test_news_leave_nothing_out_and_tell_nothing_twice(before: list[str], after: list[tuple[str, bool]]) -> None:
     journal = MemoryJournal()
 
     def write(session: str, number: int) -> None:
@@ -211,18 +207,16 @@ def test_a_watcher_misses_nothing_and_sees_nothing_twice(before: list[str], afte
 
     for number, session in enumerate(before):
         write(session, number)
-    watcher = Watcher(journal, lambda state: True, tuple(dict.fromkeys(before)))
+    moments = news(journal, lambda state: True, timeout=0)
     seen = []
     for number, (session, look) in enumerate(after):
         write(session, number)
         if look:
-            seen += drained(watcher)
-    seen += drained(watcher)
+            seen.append(next(moments))
+    seen += moments
     expected = []
     counts = {session: before.count(session) for session in "abc"}
     for session, _ in after:
         counts[session] += 1
         expected.append((session, counts[session]))
     assert [(moment.session, moment.seq) for moment in seen] == expected
-    for each in watcher.sessions:
-        assert each.state == fold_all(each.state.id, journal.read(each.state.id))

@@ -44,7 +44,7 @@ from planwire.readmodel.history import Moment, Word, history
 from planwire.readmodel.overview import overview
 from planwire.relay.reminder import STEERED, block, mark_message
 from planwire.relay.reminder import tell as tell_again
-from planwire.terminal.differences import difference_lines
+from planwire.terminal.change_lines import difference_lines
 from planwire.terminal.history_lines import moment_line
 from planwire.terminal.records import session_record_view
 from tests.strategies import open_priorities, open_statuses, plan_ids, plans, texts
@@ -83,7 +83,7 @@ def test_whatever_happens_can_be_told_and_shown(told: list[tuple[str, Event]], w
         assert moment.seq == before.seq + 1 == state.seq
         assert (moment.total is None) or 0 <= (moment.done or 0) <= moment.total
         assert moment.event
-        line = moment_line(moment).plain
+        line = moment_line(moment).text
         assert "\n" not in line
         for text in difference_lines(before, state, compare_states(before, state)):
             console.print(text)

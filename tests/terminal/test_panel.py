@@ -38,8 +38,8 @@ from planwire.model.events import (
 from planwire.model.fold import fold_all
 from planwire.model.steps import PlanState
 from planwire.readmodel.plain_text import printable
-from planwire.terminal.panel import PlanPanel, cards_of
-from planwire.terminal.plan_card import Card
+from planwire.terminal.panel import PlanPanel
+from planwire.terminal.plan_card import Card, cards_of
 from planwire.terminal.plan_lines import card_lines
 from tests.journals import HOSTILE, items
 from tests.waiting import eventually

@@ -14,7 +14,9 @@ from rich.console import Console
 
 from planwire import Entry, ItemsPlan, MarkdownPlan, track
 from planwire.readmodel.plain_text import one_line, printable
-from planwire.terminal.views import plan_view
+from planwire.terminal.lines import Drawing
+from planwire.terminal.plan_card import Card
+from planwire.terminal.plan_lines import boxed_lines
 
 CONVERSATIONS = Path(__file__).parents[1] / "conversations"
 PATIENCE = 20.0
@@ -59,7 +61,7 @@ def running(*arguments: str) -> Iterator[Terminal]:
 
 def rendered(plan: ItemsPlan | MarkdownPlan, height: int | None = None) -> str:
     console = Console(width=80, file=io.StringIO(), highlight=False)
-    console.print(plan_view(track(plan), height=height))
+    console.print(Drawing(lambda width: boxed_lines(Card(track(plan)), width, 0, height=height)))
     return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]
 
 
@@ -91,7 +93,7 @@ def test_the_demo_plays_live() -> None:
 def test_a_long_plan_is_shown_around_its_current_step() -> None:
     entries = [Entry(f"step {number}", "medium", "completed" if number < 50 else "pending") for number in range(100)]
     entries[50] = Entry("here", "medium", "in_progress")
-    shown = rendered(ItemsPlan("long", tuple(entries)), height=9)
+    shown = rendered(ItemsPlan("long", tuple(entries)), height=12)
     assert "▶ here" in shown
     assert "⋮ 47 more, 47 done" in shown
     assert "⋮ 44 more, 0 done" in shown

@@ -18,18 +18,24 @@ from planwire.journal import Stamped, open_journal
 from planwire.model.events import ACP, PlanSet, SessionOpened, TurnEnded
 from planwire.model.plan import Entry, FilePlan, ItemsPlan
 from planwire.readmodel.overview import Overview
-from planwire.terminal.history_screen import DifferenceView, HistoryScreen, MomentList
+from planwire.terminal.history_screen import HistoryScreen
 from planwire.terminal.lines_view import LinesView
-from planwire.terminal.overview_screen import OverviewScreen, SessionList, StateBar
+from planwire.terminal.overview_screen import OverviewScreen, StateBar
 from planwire.terminal.panel import PlanPanel
-from planwire.terminal.session_screen import SessionHead, SessionScreen
+from planwire.terminal.row_list import RowList
+from planwire.terminal.session_screen import SessionScreen
 from planwire.terminal.slider import Slider
+from planwire.terminal.steps_panel import StepsPanel
 from planwire.terminal.themes import DARK, LIGHT, terminal_is_light
 from planwire.terminal.watch_app import WatchApp
 from tests.journals import FIRST, HOSTILE, SECOND, THIRD, add, filled_journal, items
 from tests.terminal.test_panel import on_a_loop
 from tests.terminal.test_views import running
 from tests.waiting import eventually, until
+
+#: The head of a session on its screen, and the difference of two moments.
+HEAD = "#head"
+DIFFERENCE = "#then-difference"
 
 
 @pytest.fixture
@@ -52,13 +58,13 @@ async def watching(
             yield app, pilot
 
 
-def seen(app: WatchApp, kind: type[LinesView] = LinesView) -> str:
+def seen(app: WatchApp, kind: type[LinesView] | str = LinesView) -> str:
     """What is on the screen, as text."""
-    views = [each for each in app.screen.query(kind) if each.is_mounted and each.region.height]
+    views = [each for each in app.screen.query(kind).results(LinesView) if each.is_mounted and each.region.height]
     return "\n".join(line.text for view in views for line in view.in_sight())
 
 
-async def shows(app: WatchApp, *words: str, kind: type[LinesView] = LinesView) -> None:
+async def shows(app: WatchApp, *words: str, kind: type[LinesView] | str = LinesView) -> None:
     await eventually(lambda: app.screen.is_mounted)
     try:
         await eventually(lambda: all(word in seen(app, kind) for word in words), 10)
@@ -79,40 +85,40 @@ async def test_the_overview_has_every_session_at_a_glance(journal: Path) -> None
         await shows(app, "Mend the redirect", "1 / 3", "Write a test", "claude-agent-acp 0.99.0", "running")
         await shows(app, "tools", "my agent", "stopped", "Build anew", "2 / 2", "done", "/elsewhere", "3 d")
         await shows(app, "All 3   Running 1   Waiting 0   Stopped 1   Done 1", kind=StateBar)
-        rows = app.screen.query_one(SessionList)
-        assert list(rows.keys) == [FIRST, THIRD, SECOND]
+        rows = app.screen.query_one(RowList)
+        assert [row[1] for row in rows.cursor.rows] == [FIRST, THIRD, SECOND]
 
 
 @on_a_loop
 async def test_sessions_are_searched_and_filtered(journal: Path) -> None:
     async with watching(journal) as (app, pilot):
-        rows = app.screen.query_one(SessionList)
+        rows = app.screen.query_one(RowList)
         await pilot.press("slash", *"my AGENT")
-        await eventually(lambda: list(rows.keys) == [THIRD])
+        await eventually(lambda: [row[1] for row in rows.cursor.rows] == [THIRD])
         await pilot.press(*" nothing")
         await shows(app, "nothing like this", "All 0")
         await pilot.press("escape")
-        await eventually(lambda: len(rows.keys) == 3)
+        await eventually(lambda: len(rows.cursor.rows) == 3)
         assert app.screen.query_one(Input).value == ""
         await pilot.press("s")
-        assert list(rows.keys) == [FIRST]
+        assert [row[1] for row in rows.cursor.rows] == [FIRST]
         await pilot.press("s", "s", "s")
-        assert list(rows.keys) == [SECOND]
+        assert [row[1] for row in rows.cursor.rows] == [SECOND]
         await pilot.click(StateBar, offset=(2, 0))
-        assert len(rows.keys) == 3
+        assert len(rows.cursor.rows) == 3
 
 
 @on_a_loop
 async def test_a_session_is_opened_with_keys_and_with_the_mouse(journal: Path) -> None:
     async with watching(journal) as (app, pilot):
         await pilot.press("down", "enter")
-        await shows(app, "tools", "stopped (cancelled)", kind=SessionHead)
-        await shows(app, "Why       People notice it.", "■ Write a test  stopped", kind=PlanPanel)
+        await shows(app, "tools", "stopped (cancelled)", kind=HEAD)
+        await shows(app, "Why       People notice it.", "■ Write a test  stopped", kind=StepsPanel)
         await pilot.press("escape")
         assert isinstance(app.screen, OverviewScreen)
-        await pilot.click(SessionList, offset=(5, 0))
-        await pilot.click(SessionList, offset=(5, 1))
-        await shows(app, "Mend the redirect", kind=SessionHead)
+        await pilot.click(RowList, offset=(5, 0))
+        await pilot.click(RowList, offset=(5, 1))
+        await shows(app, "Mend the redirect", kind=HEAD)
 
 
 @on_a_loop
@@ -131,13 +137,13 @@ async def test_a_wide_terminal_shows_the_session_beside_the_list(journal: Path) 
 @on_a_loop
 async def test_the_cursor_stays_on_its_session_when_others_change(journal: Path) -> None:
     async with watching(journal) as (app, pilot):
-        rows = app.screen.query_one(SessionList)
+        rows = app.screen.query_one(RowList)
         await pilot.press("end")
-        assert rows.cursor == SECOND
+        assert rows.key == SECOND
         add(journal, THIRD, "agent", PlanSet(items("main", "pending")))
         add(journal, "new", "agent", SessionOpened("x", None, None, "A new one"), PlanSet(items("main", "pending")))
         await shows(app, "A new one")
-        assert rows.cursor == SECOND
+        assert rows.key == SECOND
 
 
 @on_a_loop
@@ -147,8 +153,8 @@ async def test_five_hundred_sessions_are_a_list_like_any_other(tmp_path: Path) -
         for number in range(500):
             journal.append(f"s{number:03}", [Stamped(500_000 - number, "agent", PlanSet(items("main", "pending")))])
     async with watching(path) as (app, pilot):
-        rows = app.screen.query_one(SessionList)
-        await eventually(lambda: len(rows.keys) == 500)
+        rows = app.screen.query_one(RowList)
+        await eventually(lambda: len(rows.cursor.rows) == 500)
         before = rows.drawn
         await pilot.press("end")
         await shows(app, "s499")
@@ -164,15 +170,15 @@ async def test_it_begins_with_the_latest_session_of_the_folder_and_takes_up_one_
 ) -> None:
     folder = tmp_path / "project"
     async with watching(journal, here=folder) as (app, pilot):
-        await shows(app, "Mend the redirect", kind=SessionHead)
+        await shows(app, "Mend the redirect", kind=HEAD)
         add(journal, "far", "agent", SessionOpened("x", None, "/far", "Far away"), PlanSet(items("main", "pending")))
         opened = SessionOpened("new agent", None, str(folder), "A new one")
         add(journal, "fresh", "agent", opened, PlanSet(items("main", "pending")))
-        await shows(app, "A new one", kind=SessionHead)
+        await shows(app, "A new one", kind=HEAD)
         update(journal, "completed", "completed", "in_progress")
         await eventually(lambda: any(each.id == FIRST and each.done == 2 for each in app.sessions.glances()))
         await eventually(lambda: app._due is None and not app._news)
-        assert "A new one" in seen(app, SessionHead), "two that work at the same time don't take turns"
+        assert "A new one" in seen(app, HEAD), "two that work at the same time don't take turns"
         await pilot.press("escape")
         await shows(app, "this folder", "A new one", "Mend the redirect")
         assert "Far away" not in seen(app)
@@ -200,7 +206,7 @@ async def test_a_session_is_live_and_draws_only_what_changed(journal: Path) -> N
         await shows(app, "design  proposal", "The first word.")
         update(journal, "completed", "pending", "pending")
         await shows(app, "1 / 3", "○ Write a test  ▸ to run", "the plan has changed")
-        panel = app.screen.query_one(PlanPanel)
+        panel = app.screen.query_one(StepsPanel)
         await pilot.pause()
         drawn = panel.drawn
         update(journal, "completed", "completed", "in_progress")
@@ -210,7 +216,7 @@ async def test_a_session_is_live_and_draws_only_what_changed(journal: Path) -> N
         drawn = panel.drawn
         update(journal, "completed", "completed", "in_progress")
         add(journal, FIRST, "relay", SessionOpened(None, None, None, "Renamed"))
-        await shows(app, "Renamed", kind=SessionHead)
+        await shows(app, "Renamed", kind=HEAD)
         await pilot.pause()
         assert panel.drawn - drawn <= 2, "what was sent again is not drawn again, but for when it was"
 
@@ -268,7 +274,7 @@ async def test_the_plan_is_shown_as_it_was(journal: Path) -> None:
         await shows(app, "1 / 3")
         await pilot.press("h")
         await shows(app, "History of Mend the redirect", "6 changes", "As it was at event 6", "6 of 6", "user  plan")
-        await shows(app, "✔ Read the code  ·  ▶ Write a test", "☆ add Check the logout", kind=MomentList)
+        await shows(app, "✔ Read the code  ·  ▶ Write a test", "☆ add Check the logout", kind=RowList)
         await pilot.press("left", "left", "left", "left")
         await shows(app, "As it was at event 2")
         await shows(app, "▶ Read the code", "0 / 3", kind=PlanPanel)
@@ -305,13 +311,13 @@ async def test_any_two_moments_are_compared(journal: Path) -> None:
         await shows(app, "As it was at event 6")
         await pilot.press("left", "left", "d")
         await shows(app, "What changed from event 3 to 4")
-        await shows(app, "▶ Write a test  pending → in_progress", kind=DifferenceView)
+        await shows(app, "▶ Write a test  pending → in_progress", kind=DIFFERENCE)
         await pilot.press("m", "end")
         await shows(app, "What changed from event 1 to 4")
-        await shows(app, "plan new", "+ ✔ Read the code", kind=DifferenceView)
+        await shows(app, "plan new", "+ ✔ Read the code", kind=DIFFERENCE)
         await pilot.press("home")
         await shows(app, "What changed from event 4 to 6")
-        await shows(app, "design new", kind=DifferenceView)
+        await shows(app, "design new", kind=DIFFERENCE)
         await pilot.press("d")
         await shows(app, "The first word.", kind=PlanPanel)
 
@@ -374,9 +380,9 @@ def test_a_background_is_known_from_the_terminal_or_from_the_environment(monkeyp
         (b"\x1b]11;rgb:ffff/ffff/f0f0\x1b\\\x1b[?62;c", True),
         (b"\x1b]11;rgb:1e/1e/2e\x07\x1b[?62;c", False),
     ):
-        monkeypatch.setattr("planwire.terminal.themes._asked", lambda answer=answer: answer)
+        monkeypatch.setattr("planwire.terminal.themes._terminal_answer", lambda answer=answer: answer)
         assert terminal_is_light() is light
-    monkeypatch.setattr("planwire.terminal.themes._asked", lambda: b"\x1b[?62;c")
+    monkeypatch.setattr("planwire.terminal.themes._terminal_answer", lambda: b"\x1b[?62;c")
     assert terminal_is_light() is False
     monkeypatch.setenv("COLORFGBG", "0;15")
     assert terminal_is_light() is True
@@ -444,15 +450,22 @@ def test_it_works_in_a_real_terminal(journal: Path, tmp_path: Path) -> None:
         terminal.shows("it ended with 0", "2/3", "▶ Mend it")
 
 
-def test_without_textual_the_plain_view_is_shown_with_a_hint(
+def test_without_textual_it_says_what_to_install(
     journal: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "without" / "textual").mkdir(parents=True)
     (tmp_path / "without" / "textual" / "__init__.py").write_text("raise ImportError('not here')\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path / "without"))
     with running("watch", FIRST, "--journal", str(journal)) as terminal:
-        terminal.wait_for(b"1/3")
-        add(journal, FIRST, "agent", PlanSet(items(None, "completed", "completed", "pending"), via=ACP))
-        terminal.wait_for(b"2/3")
-        terminal.type(b"\x03")
-        terminal.wait_for(b"pip install 'planwire[terminal]'")
+        terminal.wait_for(b"watching on a terminal needs Textual: pip install 'planwire[terminal]'")
+
+
+def test_a_system_that_can_not_ask_its_terminal_for_colours_imports_all_of_it() -> None:
+    code = """
+import sys, textual.app
+sys.platform = "win32"
+sys.modules["termios"] = sys.modules["tty"] = None
+import planwire.terminal.watch_app, planwire.terminal.themes
+assert not planwire.terminal.themes.terminal_is_light()
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, "COLORFGBG": ""})

@@ -25,12 +25,12 @@ from planwire.model.events import (
     SetStatus,
 )
 from planwire.model.plan import Entry, FilePlan, ItemsPlan, OtherPlan
-from planwire.terminal import doing, step_deeds
-from planwire.terminal.dialogs import ChoiceDialog, DecisionDialog, Dialog, Told
+from planwire.terminal import commander, deeds
+from planwire.terminal.dialogs import ChoiceDialog, DecisionDialog, Dialog, DialogText
 from planwire.terminal.footer import KeysFooter
 from planwire.terminal.history_screen import HistoryScreen
 from planwire.terminal.session_screen import SessionScreen
-from planwire.terminal.text_field import WordsInput
+from planwire.terminal.text_field import TextField
 from tests.journals import HOSTILE, add, items
 from tests.terminal.test_panel import on_a_loop
 from tests.terminal.test_watch_app import shows, watching
@@ -77,19 +77,19 @@ async def test_who_decides_on_a_plan_that_moved_on_decides_again(journal: Path) 
         await pilot.press("enter")
         await asked(app, DecisionDialog)
         await shows(
-            app, "You want  Write a test → Write two tests", "You saw revision 2.", "up to revision 3", kind=Told
+            app, "You want  Write a test → Write two tests", "You saw revision 2.", "up to revision 3", kind=DialogText
         )
-        await shows(app, "✔ Write a test  in_progress → completed", "▶ Mend it  pending → in_progress", kind=Told)
+        await shows(app, "✔ Write a test  in_progress → completed", "▶ Mend it  pending → in_progress", kind=DialogText)
         assert not theirs(app).wishes, "nothing was written yet"
         await pilot.press("enter")
         await asked(app)
-        assert app.screen.query_one(WordsInput).text == "Write two tests", "what was typed is still there"
+        assert app.screen.query_one(TextField).text == "Write two tests", "what was typed is still there"
         assert not theirs(app).wishes
         report(journal, "completed", "completed", "completed", "pending")
         await eventually(lambda: theirs(app).revision == 4)
         await pilot.press("enter")
         await asked(app, DecisionDialog)
-        await shows(app, "You saw revision 3.", "✔ Mend it  in_progress → completed", kind=Told)
+        await shows(app, "You saw revision 3.", "✔ Mend it  in_progress → completed", kind=DialogText)
         await press_button(app, pilot, "Do it anyway")
         await closed(app)
         assert wishes(theirs(app)) == [RewordStep("s2", "Write two tests")]
@@ -103,7 +103,7 @@ async def test_a_difference_that_was_looked_at_needs_no_second_look(journal: Pat
         add(journal, OURS, "agent", PlanChanged("main", "found it", (SetStatus("s2", "completed"),)))
         await pilot.press("enter", "enter")
         await asked(app, DecisionDialog)
-        await shows(app, "✎ found it   agent", "You want  approved · go ahead", kind=Told)
+        await shows(app, "✎ found it   agent", "You want  approved · go ahead", kind=DialogText)
         await pilot.press("n")
         await asked(app)
         await pilot.press("enter", "enter")
@@ -115,12 +115,12 @@ async def test_a_difference_that_was_looked_at_needs_no_second_look(journal: Pat
 async def test_a_tick_that_came_too_late_is_not_made_without_a_word(journal: Path) -> None:
     async with watching(journal, OURS) as (app, pilot):
         await ready(app)
-        card, screen = panel(app).cards[0], app.screen
+        card, screen = panel(app).sheet.cards[0], app.screen
         assert isinstance(screen, SessionScreen)
         for key, expected in (("n", "pending"), ("y", "completed")):
             add(journal, OURS, "agent", PlanChanged("main", None, (SetStatus("s3", "in_progress"),)))
             add(journal, OURS, "agent", PlanChanged("main", None, (SetStatus("s3", "pending"),)))
-            screen.do(step_deeds.tick(card, card.state.steps[2]))  # of the plan as it was shown
+            screen.acts.commander.do(deeds.tick(card, card.state.steps[2]))  # of the plan as it was shown
             await asked(app, DecisionDialog)
             await pilot.press(key)
             await eventually(partial(lambda status: statuses(ours(app))[2] == status, expected))
@@ -139,7 +139,7 @@ async def test_what_can_not_be_done_any_more_is_said_and_the_words_stay(journal:
         await pilot.press("y")
         await told(app, "The plan has no step 's2'; its steps are: s1")
         await asked(app)
-        assert app.screen.query_one(WordsInput).text == "Other words"
+        assert app.screen.query_one(TextField).text == "Other words"
         add(journal, OURS, "agent", PlanRemoved("main"))
         await pilot.press("enter")
         await told(app, "There is no plan 'main' any more: nothing was changed")
@@ -167,7 +167,7 @@ async def test_two_people_steer_one_plan(journal: Path) -> None:
         await eventually(lambda: "☆ → completed" in "".join(line.text for line in panel(other).in_sight()))
         await second.press("enter", "enter")
         await asked(other, DecisionDialog)
-        await shows(other, "☆ Write a test: completed   user", kind=Told)
+        await shows(other, "☆ Write a test: completed   user", kind=DialogText)
         await second.press("y")
         await closed(other)
         await shows(one, "approved (revision 3) · looks good")
@@ -178,7 +178,7 @@ async def test_two_people_steer_one_plan(journal: Path) -> None:
 
 @on_a_loop
 async def test_a_locked_journal_does_not_freeze_the_screen(journal: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doing, "PATIENCE", 0.05)
+    monkeypatch.setattr(commander, "PATIENCE", 0.05)
     async with watching(journal, OURS) as (app, pilot):
         await ready(app)
         locker = sqlite3.connect(journal, isolation_level=None)
@@ -190,9 +190,9 @@ async def test_a_locked_journal_does_not_freeze_the_screen(journal: Path, monkey
             await pilot.press(*"!", "escape")
             await closed(app)
             await pilot.press("up", "t")
-            assert panel(app).cursor == ("step", "main", "s1")
+            assert panel(app).cursor.row == ("step", "main", "s1")
             assert not ours(app).reviews
-            assert app.pen.is_writing
+            assert app.writes.is_writing
         finally:
             locker.execute("ROLLBACK")
             locker.close()
@@ -211,7 +211,7 @@ async def test_a_journal_that_can_not_be_written_says_so_and_the_words_stay(jour
         await pilot.press("enter")
         await told(app, "it can't be written: check who owns the file and its folder")
         await asked(app)
-        assert app.screen.query_one(WordsInput).text == "hello"
+        assert app.screen.query_one(TextField).text == "hello"
         await pilot.press("escape")
         app.clear_notifications()
         await pilot.press("x")
@@ -309,10 +309,10 @@ async def test_words_that_were_not_sent_come_back(journal: Path) -> None:
         await pilot.press("down")
         await pilot.press("c")
         await asked(app)
-        assert app.screen.query_one(WordsInput).text == "", "that was about another step"
+        assert app.screen.query_one(TextField).text == "", "that was about another step"
         await pilot.press("escape", "up", "c")
         await asked(app)
-        assert app.screen.query_one(WordsInput).text == "half a thou"
+        assert app.screen.query_one(TextField).text == "half a thou"
         await pilot.press(*"ght", "enter")
         await closed(app)
         assert ours(app).reviews[-1].comments == (Comment("half a thought", "s2"),)
@@ -346,7 +346,7 @@ async def test_every_dialog_fits_any_size(journal: Path, size: tuple[int, int]) 
             await pilot.pause()
             box = dialog.query_one("#box").region
             assert box.right <= size[0]
-            for widget in dialog.query("#box, Button, WordsInput, OptionList"):
+            for widget in dialog.query("#box, Button, TextField, OptionList"):
                 assert widget.region.height, f"{widget} is not there after {key}"
                 assert widget.region.bottom <= size[1], f"{widget} is out of sight after {key}"
             await pilot.press("escape")
@@ -381,8 +381,8 @@ async def test_hostile_words_stay_words(journal: Path) -> None:
         assert not app.drafts, "a text that was only made safe to show is not somebody's words"
         await pilot.press("c")
         await asked(app)
-        app.screen.query_one(WordsInput).post_message(Paste(f"one\r{HOSTILE}"))
-        await eventually(lambda: app.screen.query_one(WordsInput).text.startswith("one\nx�]0;pwned"))
+        app.screen.query_one(TextField).post_message(Paste(f"one\r{HOSTILE}"))
+        await eventually(lambda: app.screen.query_one(TextField).text.startswith("one\nx�]0;pwned"))
         assert harmless()
         add(journal, "z", "agent", PlanSet(items(HOSTILE, HOSTILE), via=ACP))
         await pilot.press("enter")

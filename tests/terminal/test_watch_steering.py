@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from textual.widgets import OptionList
 
 from planwire.errors import PlanError
+from planwire.journal import open_journal
 from planwire.model.changes import apply_changes
 from planwire.model.events import (
     APPROVED,
@@ -29,15 +30,15 @@ from planwire.model.events import (
 from planwire.model.fold import PLANWIRE, PlanRecord, fold_all
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan, PlanId
 from planwire.model.steps import PlanState, track
-from planwire.terminal import step_deeds
-from planwire.terminal.dialogs import ChoiceDialog, DecisionDialog, Told, WordsDialog
+from planwire.terminal import deeds
+from planwire.terminal.dialogs import ChoiceDialog, DecisionDialog, DialogText, TextDialog
 from planwire.terminal.plan_card import Card
-from planwire.terminal.session_screen import SessionHead, SessionScreen
+from planwire.terminal.session_screen import SessionScreen
 from planwire.terminal.steps_panel import StepsPanel
-from planwire.terminal.text_field import WordsInput
+from planwire.terminal.text_field import TextField
 from tests.journals import add, items
 from tests.terminal.test_panel import on_a_loop
-from tests.terminal.test_watch_app import seen, shows, watching
+from tests.terminal.test_watch_app import HEAD, seen, shows, watching
 from tests.waiting import eventually
 from tests.watched import (
     NESTED,
@@ -77,7 +78,7 @@ async def test_the_cursor_walks_over_plans_and_steps(journal: Path) -> None:
     add(journal, OURS, "agent", PlanSet(MarkdownPlan("todo", NESTED)))
     async with watching(journal, OURS) as (app, pilot):
         await ready(app)
-        assert panel(app).cursor == ("step", "main", "s2"), "it begins with the current step"
+        assert panel(app).cursor.row == ("step", "main", "s2"), "it begins with the current step"
         for keys, row in (
             (["down"], ("step", "main", "s3")),
             (["j", "j"], ("plan", "todo")),
@@ -90,11 +91,11 @@ async def test_the_cursor_walks_over_plans_and_steps(journal: Path) -> None:
             (["full_stop"], ("step", "main", "s2")),
         ):
             await pilot.press(*keys)
-            assert panel(app).cursor == row
+            assert panel(app).cursor.row == row
         await click_row(app, pilot, "grammar", 8)
-        assert panel(app).cursor == ("step", "todo", "s4")
+        assert panel(app).cursor.row == ("step", "todo", "s4")
         await click_row(app, pilot, " todo ", 8)
-        assert panel(app).cursor == ("plan", "todo")
+        assert panel(app).cursor.row == ("plan", "todo")
 
 
 @on_a_loop
@@ -104,18 +105,18 @@ async def test_a_text_between_two_rows_can_be_read_with_the_arrows(journal: Path
     async with watching(journal, OURS, size=(80, 20)) as (app, pilot):
         await ready(app)
         await pilot.press("down", "down", "down")
-        assert panel(app).cursor == ("plan", "text")
+        assert panel(app).cursor.row == ("plan", "text")
         for _ in range(20):
             await pilot.press("down")
         assert "Paragraph 10." in seen(app)
-        assert panel(app).cursor == ("plan", "text"), "there is nothing else in sight"
+        assert panel(app).cursor.row == ("plan", "text"), "there is nothing else in sight"
         await pilot.press("end")
         await shows(app, "Paragraph 39.", "○ Read the code")
-        assert panel(app).cursor == ("step", "last", "s1")
+        assert panel(app).cursor.row == ("step", "last", "s1")
         panel(app).scroll_home(animate=False)
         await pilot.press("x")
         await told(app, "The cursor was out of sight: here it is, press the key again")
-        assert panel(app).cursor_is_in_sight
+        assert panel(app).cursor.is_in_sight
         assert statuses(record(app, OURS, "last")) == ["pending"]
 
 
@@ -126,29 +127,29 @@ async def test_the_cursor_stays_on_its_step_and_in_its_place(journal: Path) -> N
     async with watching(journal, OURS, size=(80, 24)) as (app, pilot):
         await shows(app, "step 0")
         await pilot.press("pagedown", "pagedown", "down")
-        cursor = panel(app).cursor
+        cursor = panel(app).cursor.row
         y = next(y for y, line in enumerate(panel(app).in_sight()) if line.row == cursor)
         new = tuple(Entry(f"new {number}", "medium", "pending") for number in range(7))
         add(journal, OURS, "agent", PlanSet(ItemsPlan("long", (*new, *entries))))
-        await eventually(lambda: panel(app).cards[0].state.steps[0].content == "new 0")
-        assert panel(app).cursor == cursor
+        await eventually(lambda: panel(app).sheet.cards[0].state.steps[0].content == "new 0")
+        assert panel(app).cursor.row == cursor
         assert panel(app).in_sight()[y].row == cursor
         changed = [entry for entry in entries if entry.content != panel(app).in_sight()[y].text.strip("○ ")]
         add(journal, OURS, "agent", PlanSet(ItemsPlan("long", tuple(changed))))
-        await eventually(lambda: panel(app).cursor != cursor)
-        assert panel(app).cursor_is_in_sight, "its step is gone: it is on a neighbour"
+        await eventually(lambda: panel(app).cursor.row != cursor)
+        assert panel(app).cursor.is_in_sight, "its step is gone: it is on a neighbour"
 
 
 @on_a_loop
 async def test_somebody_who_moves_the_cursor_is_not_pulled_away(journal: Path, tmp_path: Path) -> None:
     async with watching(journal, here=tmp_path) as (app, pilot):
-        await shows(app, "Theirs", kind=SessionHead)
+        await shows(app, "Theirs", kind=HEAD)
         await pilot.press("down")
         opened = SessionOpened("new agent", None, str(tmp_path), "A new one")
         add(journal, "fresh", "agent", opened, PlanSet(items("main", "pending")))
         await eventually(lambda: any(each.id == "fresh" for each in app.sessions.glances()))
         await eventually(lambda: app._due is None and not app._news)
-        assert "Theirs" in seen(app, SessionHead)
+        assert "Theirs" in seen(app, HEAD)
 
 
 # -- a plan of planwire's
@@ -184,14 +185,60 @@ async def test_steps_are_ticked_with_keys_and_with_the_mouse(journal: Path) -> N
 
 
 @on_a_loop
+async def test_a_tick_makes_a_cancelled_step_done_and_a_done_one_pending(journal: Path) -> None:
+    add(journal, OURS, "agent", PlanChanged("main", None, (SetStatus("s2", "cancelled"),)))
+    async with watching(journal, OURS) as (app, pilot):
+        await shows(app, "✗ Write a test")
+        await click_row(app, pilot, "Write a test", 8)
+        for status in ("completed", "pending", "completed"):
+            await pilot.press("x")
+            await eventually(partial(lambda status: statuses(ours(app))[1] == status, status))
+
+
+@on_a_loop
+async def test_what_changes_nothing_is_not_written_and_that_is_said(journal: Path) -> None:
+    async with watching(journal, OURS) as (app, pilot):
+        await ready(app)
+        before = ours(app).revision
+        await pilot.press("o", "i")
+        await told(app, "This step is in progress already")
+        await pilot.press("e", "enter")
+        await told(app, "Nothing was changed: the text is as it was")
+        await closed(app)
+        await pilot.press("home", "down", "K")
+        await told(app, "This step is the first of its list already")
+        app.clear_notifications()
+        await write(app, pilot, "e", " Read the code ")
+        await pilot.press("enter")
+        await told(app, "Nothing changes: the plan says so already")
+        await pilot.press("escape")
+        await closed(app)
+        with open_journal(journal) as opened:
+            assert opened.last_seq(OURS) == ours(app).revision == before
+
+
+@on_a_loop
+async def test_a_wish_that_is_open_already_is_not_written_again(journal: Path) -> None:
+    async with watching(journal, THEIRS) as (app, pilot):
+        await ready(app)
+        await pilot.press("o", "c")
+        await eventually(lambda: wishes(theirs(app)) == [SetStatus("s2", "cancelled")])
+        seq = theirs(app).wishes[0].seq
+        await shows(app, "☆ → cancelled")
+        await pilot.press("o", "c")
+        await told(app, "Nothing changes: that is wished already, and u takes it back")
+        assert [wish.seq for wish in theirs(app).wishes] == [seq]
+
+
+@on_a_loop
 async def test_who_is_faster_than_the_screen_is_not_told_that_the_plan_moved_on(journal: Path) -> None:
     async with watching(journal, OURS) as (app, pilot):
         await ready(app)
         screen = app.screen
         assert isinstance(screen, SessionScreen)
-        card = panel(app).cards[0]
+        card = panel(app).sheet.cards[0]
         for step in card.state.steps[1:]:  # all of them for the revision that is shown
-            screen.do(step_deeds.tick(card, step))
+            screen.acts.commander.do(deeds.tick(card, step))
         await eventually(lambda: statuses(ours(app)) == ["completed"] * 4)
         assert app.screen is screen
         await pilot.press("x")
@@ -204,7 +251,7 @@ async def test_a_step_is_reworded(journal: Path) -> None:
         await ready(app)
         await pilot.press("e")
         await asked(app)
-        assert app.screen.query_one(WordsInput).text == "Write a test"
+        assert app.screen.query_one(TextField).text == "Write a test"
         await pilot.press(*" first", "ctrl+j", *"then run it", "enter")
         await closed(app)
         assert texts(ours(app))[1] == "Write a test first\nthen run it"
@@ -215,7 +262,7 @@ async def test_a_step_is_reworded(journal: Path) -> None:
         assert ours(app).revision == before, "nothing was changed"
         await click_row(app, pilot, "Mend it", 8, times=2)
         await asked(app)
-        app.screen.query_one(WordsInput).text = "Mend all of it"
+        app.screen.query_one(TextField).text = "Mend all of it"
         await press_button(app, pilot, "Change it")
         await closed(app)
         assert texts(ours(app))[2] == "Mend all of it"
@@ -230,7 +277,7 @@ async def test_steps_are_added_one_below_the_other(journal: Path) -> None:
             await pilot.press("enter")
             await closed(app)
         assert texts(ours(app)) == ["Read the code", "Write a test", "one", "two", "Mend it", "Tell people"]
-        assert panel(app).cursor == ("step", "main", "s6")
+        assert panel(app).cursor.row == ("step", "main", "s6")
         await pilot.press("home")
         await write(app, pilot, "a", "first of all")
         await press_button(app, pilot, "Add it")
@@ -286,11 +333,11 @@ async def test_a_step_is_removed_after_a_question(journal: Path) -> None:
         await asked(app, DecisionDialog)
         await pilot.press("y")
         await eventually(lambda: texts(ours(app)) == ["Read the code", "Mend it", "Tell people"])
-        await eventually(lambda: panel(app).cursor == ("step", "main", "s3"))
+        await eventually(lambda: panel(app).cursor.row == ("step", "main", "s3"))
         await click_row(app, pilot, "lexer", 8)
         await pilot.press("d")
         await asked(app, DecisionDialog)
-        assert "and 2 more that are nested in it" in seen(app, Told)
+        assert "and 2 more that are nested in it" in seen(app, DialogText)
         await press_button(app, pilot, "Remove it")
         await eventually(lambda: texts(record(app, OURS, "todo")) == ["grammar", "macros"])
 
@@ -345,7 +392,7 @@ async def test_plans_are_approved_with_and_without_comments_and_changes_asked_fo
         await asked(app)
         await press_button(app, pilot, "Only comment")
         await told(app, "A comment says something: write it, or leave with Esc")
-        assert isinstance(app.screen, WordsDialog)
+        assert isinstance(app.screen, TextDialog)
         await pilot.press("escape", "x")
         await shows(app, "smaller steps · the plan has changed since")
 
@@ -359,7 +406,7 @@ async def test_some_steps_are_selected_and_run(journal: Path) -> None:
         await shows(app, "▸ ○ Mend it", "▸ ○ Tell people")
         await pilot.press("enter")
         await asked(app)
-        await shows(app, "▸ Mend it", "▸ Tell people", kind=Told)
+        await shows(app, "▸ Mend it", "▸ Tell people", kind=DialogText)
         await pilot.press("enter")
         await closed(app)
         review = ours(app).reviews[-1]
@@ -383,7 +430,7 @@ async def test_an_agent_that_waits_is_at_the_head_of_its_plan(journal: Path) -> 
         await shows(app, "◆ The agent waits for your answer in zed: Yes / No, go on planning")
         await pilot.press("v")
         await asked(app)
-        await shows(app, "The agent waits for an answer in zed", kind=Told)
+        await shows(app, "The agent waits for an answer in zed", kind=DialogText)
         await pilot.press("enter", "enter")
         await closed(app)
         await eventually(lambda: "The agent waits" not in seen(app))
@@ -424,7 +471,7 @@ async def test_wished_words_and_places_replace_those_wished_before(journal: Path
         await shows(app, "▶ Write a test", "    ☆ → Write two tests   user, just now")
         await pilot.press("e")
         await asked(app)
-        assert app.screen.query_one(WordsInput).text == "Write two tests"
+        assert app.screen.query_one(TextField).text == "Write two tests"
         await pilot.press(*" now")
         await press_button(app, pilot, "Wish it")
         await eventually(lambda: wishes(theirs(app)) == [RewordStep("s2", "Write two tests now")])
@@ -455,7 +502,7 @@ async def test_new_steps_are_ghosts_at_their_place_until_they_are_taken_back(jou
         place = next(y for y, text in enumerate(lines) if text.startswith("☆"))
         assert (lines[place - 1], lines[place + 1]) == ("▶ Write a test", "○ Mend it")
         assert texts(theirs(app)) == ["Read the code", "Write a test", "Mend it", "Tell people"]
-        cursor = panel(app).cursor
+        cursor = panel(app).cursor.row
         assert cursor is not None
         assert cursor[0] == "wish"
         await pilot.press("x")
@@ -521,7 +568,7 @@ def moved(card: Card, step: str, by: int) -> Card:
     found = next(each for each in card.state.steps if each.id == step)
     session = fold_all("s", [])
     plans: dict[PlanId, PlanRecord] = {"p": card.record} if card.record else {}
-    event = step_deeds.move(card, found, by).make(type(session)("s", 1, plans=plans), 1)
+    event = deeds.move(card, found, by).make(type(session)("s", 1, plans=plans), 1)
     assert isinstance(event, PlanChanged)
     return carded(apply_changes(card.state, event.changes))
 

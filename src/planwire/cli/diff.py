@@ -59,8 +59,8 @@ def run(arguments: argparse.Namespace) -> int:
         sides = [{"session": state.id, "seq": state.seq} for state in (before, after)]
         print_json({"from": sides[0], "to": sides[1], "plans": [_value(change) for change in changes]})
         return 0
+    from planwire.terminal.change_lines import difference_lines
     from planwire.terminal.console import new_console
-    from planwire.terminal.differences import difference_lines
 
     console = new_console()
     for line in difference_lines(before, after, changes):

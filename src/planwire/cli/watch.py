@@ -4,18 +4,18 @@ import argparse
 import os
 import signal
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
-from typing import Final
 
 from planwire.cli.command import describe
 from planwire.cli.journals import add_journal_option, journal_to_read
 from planwire.cli.json_output import json_line, write_text
-from planwire.cli.session_argument import choose_session, is_of_folder, newest_first, this_folder
-from planwire.errors import MissingExtra
+from planwire.cli.session_argument import choose_session, is_of_folder, this_folder
 from planwire.journal import Journal
 from planwire.model.fold import SessionState
-from planwire.readmodel.watching import SessionWatch as Watcher
+from planwire.readmodel.history import Moment
+from planwire.readmodel.timeline import news
 
 __all__ = ["add_arguments", "run"]
 
@@ -30,10 +30,6 @@ examples:
 On a terminal: x ticks the step under the cursor, e rewords it, a adds one, c comments on it, v reviews the plan, m is
 the rest. Esc lists the sessions, h is the history, ? shows all keys, q or Ctrl-C ends it.
 """
-
-
-#: Limits the sessions on the screen at once, with --all.
-AT_ONCE: Final = 3
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -53,13 +49,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     with journal_to_read(arguments) as journal:
         if arguments.json:
-            _print_json(_watcher(journal, arguments))
+            _print_json(_moments(journal, arguments))
         elif _on_a_terminal():
             _watch_live(journal, arguments)
         else:
-            from planwire.terminal.live import follow_in_lines
-
-            follow_in_lines(_watcher(journal, arguments), several=arguments.session is None)
+            _print_lines(_moments(journal, arguments), several=arguments.session is None)
     return 0
 
 
@@ -69,17 +63,8 @@ def _on_a_terminal() -> bool:
 
 
 def _watch_live(journal: Journal, arguments: argparse.Namespace) -> None:
-    """The app, or plain views without Textual."""
-    import planwire.terminal  # noqa: F401  (without Rich there is nothing to show)
+    from planwire.terminal.watch_app import watch
 
-    try:
-        from planwire.terminal.watch_app import watch
-    except MissingExtra as missing:
-        from planwire.terminal.live import watch_live
-
-        watch_live(_watcher(journal, arguments), AT_ONCE if arguments.all else 1)
-        print(f"planwire: {missing}", file=sys.stderr)
-        return
     if arguments.session is not None:
         watch(journal, choose_session(journal, arguments.session).id, None)
     elif arguments.all:
@@ -90,24 +75,31 @@ def _watch_live(journal: Journal, arguments: argparse.Namespace) -> None:
         watch(journal, None, lambda glance: here(glance.cwd))
 
 
-def _watcher(journal: Journal, arguments: argparse.Namespace) -> Watcher:
+def _moments(journal: Journal, arguments: argparse.Namespace) -> Iterator[Moment]:
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    chosen = choose_session(journal, arguments.session).id if arguments.session is not None else None
+    folder = this_folder() if chosen is None and not arguments.all else None
 
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # SIGTERM restores the terminal too
-    if arguments.session is not None:
-        chosen = choose_session(journal, arguments.session).id
-        return Watcher(journal, lambda state: state.id == chosen, (chosen,))
-    latest = tuple(session.id for session in reversed(newest_first(journal)))
-    if arguments.all:
-        return Watcher(journal, lambda state: True, latest[-AT_ONCE:])
-    folder = this_folder()
-
-    def is_here(state: SessionState) -> bool:
+    def is_wanted(state: SessionState) -> bool:
+        if folder is None:
+            return chosen in (None, state.id)
         return state.opened is not None and is_of_folder(state.opened.cwd, folder)
 
-    return Watcher(journal, is_here, latest)
+    return news(journal, is_wanted)
 
 
-def _print_json(watcher: Watcher) -> None:
+def _print_json(moments: Iterator[Moment]) -> None:
     with suppress(KeyboardInterrupt):
-        for moment in watcher.news():
+        for moment in moments:
             write_text(json_line(moment), now=True)
+
+
+def _print_lines(moments: Iterator[Moment], *, several: bool) -> None:
+    from planwire.terminal.console import new_console
+    from planwire.terminal.history_lines import moment_line
+
+    console = new_console()
+    with suppress(KeyboardInterrupt):
+        for moment in moments:
+            console.print(moment_line(moment, session=moment.session if several else None))
+            console.file.flush()

@@ -6,17 +6,17 @@ what lies between two of them again, so that any moment costs the same.
 
 from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from threading import Lock
 from typing import Final, NamedTuple
 
-from planwire.journal import Journal, read_on
+from planwire.journal import Journal, read_on, state_at
 from planwire.model.events import Recorded
-from planwire.model.fold import SessionState, fold_all
-from planwire.readmodel.history import Moment, history
+from planwire.model.fold import SessionState, fold, fold_all
+from planwire.readmodel.history import Moment, history, tell
 from planwire.readmodel.overview import total_progress
 
-__all__ = ["Point", "Timeline", "Timelines"]
+__all__ = ["Point", "Timeline", "Timelines", "news"]
 
 #: Events between two states that a timeline keeps.
 EVENTS_PER_STATE: Final = 64
@@ -105,3 +105,21 @@ class Timelines:
                 self._kept.popitem(last=False)
         timeline.catch_up(self._journal)
         return timeline
+
+
+def news(journal: Journal, is_wanted: Callable[[SessionState], bool], timeout: float | None = None) -> Iterator[Moment]:
+    """Every moment from now on, of the sessions that are wanted; until nothing happened for `timeout` seconds."""
+    return _news(journal, is_wanted, journal.last_position(), timeout)
+
+
+def _news(
+    journal: Journal, is_wanted: Callable[[SessionState], bool], position: int, timeout: float | None
+) -> Iterator[Moment]:
+    states: dict[str, SessionState] = {}
+    for recorded in (each.recorded for each in journal.follow(position, timeout=timeout)):
+        before = states.get(recorded.session)
+        if before is None or before.seq != recorded.seq - 1:  # not seen yet, or forgotten and begun anew
+            before = state_at(journal, recorded.session, recorded.seq - 1)
+        after = states[recorded.session] = fold(before, recorded)
+        if is_wanted(after):
+            yield tell(recorded, before, after)

@@ -1,4 +1,4 @@
-"""Plans in the terminal, with Rich."""
+"""Plans in the terminal: printed by commands with Rich, live in an app with Textual."""
 
 from planwire.errors import MissingExtra
 

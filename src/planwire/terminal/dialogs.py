@@ -1,6 +1,6 @@
-"""What people are asked while they steer: for words, for one of several things, or for a decision.
+"""Questions to a person who steers: for a text, for one of several things, or for a decision.
 
-A dialog lies over the lower part of the screen; the plan behind it goes on being live.
+A dialog lies over the lower part of the screen; the plan behind it stays live.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -18,19 +18,19 @@ from textual.widgets import Button, OptionList
 from textual.widgets.button import ButtonVariant
 from textual.widgets.option_list import Option
 
-from planwire.terminal.lines import Line, lines_of
+from planwire.terminal.lines import Line, folded
 from planwire.terminal.lines_view import LinesView
-from planwire.terminal.text_field import WordsInput
+from planwire.terminal.text_field import TextField
 
-__all__ = ["Answer", "Choice", "ChoiceDialog", "DecisionDialog", "Dialog", "WordsDialog"]
+__all__ = ["Choice", "ChoiceDialog", "DecisionDialog", "Dialog", "DialogAnswer", "DialogText", "TextDialog"]
 
 _R = TypeVar("_R")
 #: Below this width buttons stand one below the other.
 NARROW: Final = 64
 
 
-class Answer(NamedTuple):
-    """A button: what it means, what it says, and how much it stands out."""
+class DialogAnswer(NamedTuple):
+    """A button: its value, its label, and how much it stands out."""
 
     value: str
     label: str
@@ -38,26 +38,27 @@ class Answer(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """One of several things: what it means, what it says, and the key that chooses it at once."""
+    """One of several things: its value, its label with some details, and the key that chooses it at once."""
 
     value: str
-    text: Text
+    label: str
     key: str = ""
+    details: str = ""
 
 
-class Told(LinesView, can_focus=False):
-    """What there is to know before one answers."""
+class DialogText(LinesView, can_focus=False):
+    """What a person should know before they answer."""
 
     DEFAULT_CSS = """
-    Told { height: auto; max-height: 50vh; background: $surface; padding: 0; }
+    DialogText { height: auto; max-height: 50vh; background: $surface; padding: 0; }
     """
 
-    def __init__(self, texts: Sequence[Text]) -> None:
-        super().__init__(id="told")
-        self._texts = texts
+    def __init__(self, about: Sequence[Line]) -> None:
+        super().__init__(id="about")
+        self._about = about
 
     def lines_for(self, width: int) -> Sequence[Line]:
-        return [line for text in self._texts for line in lines_of(text, width)]
+        return [line for each in self._about for line in folded(each, width)]
 
     def get_content_height(self, _container: Size, _viewport: Size, width: int) -> int:
         return len(self.lines_for(max(width - 1, 1)))
@@ -94,65 +95,67 @@ class Dialog(ModalScreen[_R], Generic[_R]):
     }
     """
 
-    def __init__(self, title: str, texts: Sequence[Text] = (), hint: str = "") -> None:
+    def __init__(self, title: str, about: Sequence[Line] = (), hint: str = "") -> None:
         super().__init__()
         self._title = title
-        self._texts = texts
+        self._about = about
         self._hint = hint
 
     def compose(self) -> ComposeResult:
         with Vertical(id="box") as box:
             box.border_title = Text(self._title)
             box.border_subtitle = Text(self._hint)
-            if self._texts:
-                yield Told(self._texts)
+            if self._about:
+                yield DialogText(self._about)
             yield from self.compose_answers()
 
     def compose_answers(self) -> ComposeResult:
-        raise NotImplementedError
+        """The widgets below what there is to know."""
+        yield from ()
 
     def action_leave(self) -> None:
-        raise NotImplementedError
+        """Close the dialog without an answer."""
+        self.dismiss()
 
 
-def _buttons(answers: Sequence[Answer]) -> ComposeResult:
+def _buttons(answers: Sequence[DialogAnswer]) -> ComposeResult:
     with Horizontal(id="buttons"):
         for answer in answers:
             yield Button(answer.label, answer.variant, name=answer.value, compact=True)
 
 
-class WordsDialog(Dialog[str | None]):
-    """Words, and what is to be done with them. It stays open until `send` says that it is done; what was written and
-    not sent is the result."""
+class TextDialog(Dialog[str | None]):
+    """A text, and answers that say what to do with it. The dialog stays open until `send` has done that; its result is
+    an unsent text."""
 
     def __init__(
         self,
         title: str,
-        texts: Sequence[Text],
-        words: str,
-        answers: Sequence[Answer],
+        about: Sequence[Line],
+        text: str,
+        answers: Sequence[DialogAnswer],
         send: Callable[[str, str], Awaitable[bool]],
         placeholder: str = "",
     ) -> None:
         hint = "Enter: send · Ctrl+J: new line" if len(answers) == 1 else "Enter: go on · Ctrl+J: new line"
-        super().__init__(title, texts, hint)
-        self._words = words
+        super().__init__(title, about, hint)
+        self._text = text
         self._answers = answers
         self._send = send
         self._placeholder = placeholder
         self._sending = False
 
     def compose_answers(self) -> ComposeResult:
-        yield WordsInput(self._words, self._placeholder)
-        yield from _buttons([*self._answers, Answer("", "Leave it")])
+        yield TextField(self._text, self._placeholder)
+        yield from _buttons([*self._answers, DialogAnswer("", "Leave it")])
 
     def on_mount(self) -> None:
-        self.query_one(WordsInput).focus()
+        self.query_one(TextField).focus()
 
     def action_leave(self) -> None:
-        self.dismiss(self.query_one(WordsInput).text)
+        self.dismiss(self.query_one(TextField).text)
 
-    @on(WordsInput.Submitted)
+    @on(TextField.Submitted)
     def _entered(self) -> None:
         if len(self._answers) == 1:
             self._answer(self._answers[0].value)
@@ -169,21 +172,21 @@ class WordsDialog(Dialog[str | None]):
     def _answer(self, value: str) -> None:
         if not self._sending:
             self._sending = True
-            self.app.run_worker(self._try(value))  # it goes on if somebody leaves the dialog meanwhile
+            self.app.run_worker(self._try(value))  # on the app, which outlives the dialog
 
     async def _try(self, value: str) -> None:
-        words = self.query_one(WordsInput)
-        words.read_only = True  # what is written now would not be sent
-        done = await self._send(words.text, value)
-        self._sending = words.read_only = False
+        field = self.query_one(TextField)
+        field.read_only = True  # more text would not get sent
+        done = await self._send(field.text, value)
+        self._sending = field.read_only = False
         if done and self.is_current:
             self.dismiss(None)
         elif self.is_current:
-            words.focus()
+            field.focus()
 
 
 class DecisionDialog(Dialog[bool]):
-    """Yes or no. No is what comes of a key that was pressed too fast."""
+    """Yes or no. A key pressed too fast means no."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "decide(True)", "Yes", show=False),
@@ -194,9 +197,9 @@ class DecisionDialog(Dialog[bool]):
         Binding("pagedown,space", "look('scroll_page_down')", "Page down", show=False),
     ]
 
-    def __init__(self, title: str, texts: Sequence[Text], yes: Answer, no: str) -> None:
-        super().__init__(title, texts, f"y: {yes.label[0].lower()}{yes.label[1:]} · n: {no[0].lower()}{no[1:]}")
-        self._answers = [yes, Answer("", no)]
+    def __init__(self, title: str, about: Sequence[Line], yes: DialogAnswer, no: str) -> None:
+        super().__init__(title, about, f"y: {yes.label[0].lower()}{yes.label[1:]} · n: {no[0].lower()}{no[1:]}")
+        self._answers = [yes, DialogAnswer("", no)]
 
     def compose_answers(self) -> ComposeResult:
         yield from _buttons(self._answers)
@@ -205,15 +208,12 @@ class DecisionDialog(Dialog[bool]):
         self.query(Button).last().focus()
 
     def action_look(self, way: str) -> None:
-        """There may be more to know than there is room for."""
-        for told in self.query(Told):
-            getattr(told, way)(animate=False)
+        """Scroll, where there is more to know than room for it."""
+        for about in self.query(DialogText):
+            getattr(about, way)(animate=False)
 
     def action_decide(self, decision: bool) -> None:
         self.dismiss(decision)
-
-    def action_leave(self) -> None:
-        self.dismiss(False)
 
     @on(Button.Pressed)
     def _pressed(self, event: Button.Pressed) -> None:
@@ -236,11 +236,11 @@ class ChoiceDialog(Dialog[str | None]):
         background: $surface;
         scrollbar-size-vertical: 1;
     }
-    ChoiceDialog Told { max-height: 25vh; }
+    ChoiceDialog DialogText { max-height: 25vh; }
     """
 
-    def __init__(self, title: str, choices: Sequence[Choice], texts: Sequence[Text] = ()) -> None:
-        super().__init__(title, texts, "Enter: choose · Esc: leave it")
+    def __init__(self, title: str, choices: Sequence[Choice], about: Sequence[Line] = ()) -> None:
+        super().__init__(title, about, "Enter: choose · Esc: leave it")
         self._choices = choices
 
     def compose_answers(self) -> ComposeResult:
@@ -248,7 +248,8 @@ class ChoiceDialog(Dialog[str | None]):
 
     def _line(self, choice: Choice) -> Text:
         wide = max(len(each.key) for each in self._choices)
-        return Text.assemble((f"{choice.key:<{wide}}  ", "bold"), choice.text) if wide else choice.text
+        text = Text.assemble((f"{choice.key:<{wide}}  ", "bold"), choice.label) if wide else Text(choice.label)
+        return text.append(choice.details, "dim")
 
     def on_mount(self) -> None:
         self.query_one(OptionList).highlighted = 0
@@ -263,9 +264,6 @@ class ChoiceDialog(Dialog[str | None]):
     def action_cursor(self, by: int) -> None:
         listed = self.query_one(OptionList)
         listed.action_cursor_down() if by > 0 else listed.action_cursor_up()
-
-    def action_leave(self) -> None:
-        self.dismiss(None)
 
     @on(OptionList.OptionSelected)
     def _selected(self, event: OptionList.OptionSelected) -> None:

@@ -1,4 +1,4 @@
-"""A footer that never cuts a key off: where there is no room, those that matter least are left out."""
+"""A footer that never cuts a key off: without room for all, it leaves out those that matter least."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -14,7 +14,7 @@ _GAP: Final = " "
 
 
 class KeysFooter(Footer):
-    """`spare` are actions whose keys may be left out, the most dispensable first. All keys are behind `?`."""
+    """`spare` names what it may leave out, the most dispensable first. All keys are behind `?`."""
 
     def __init__(self, spare: Sequence[str] = ()) -> None:
         super().__init__(show_command_palette=False, compact=True)
@@ -26,7 +26,7 @@ class KeysFooter(Footer):
         yield from (key for key in super().compose() if getattr(key, "action", None) in self._shown)
 
     async def recompose(self) -> None:
-        """It is asked for whenever a dialog comes or goes: most often it is all as it was."""
+        """Do nothing if nothing differs: Textual calls this whenever a dialog comes or goes."""
         if not self.children or self._fitting() != self._shown:
             await super().recompose()
 
@@ -34,13 +34,15 @@ class KeysFooter(Footer):
         self.call_after_refresh(self.recompose)
 
     def _fitting(self) -> dict[str, str]:
-        """The actions whose keys are shown, and what is shown of each."""
+        """The words and keys that fit, by their actions."""
         shown: dict[str, str] = {}
+        names: dict[str, str] = {}
         for _, binding, enabled, _ in self.screen.active_bindings.values():
             if binding.show and enabled:
                 shown.setdefault(binding.action, f"{self.app.get_key_display(binding)} {binding.description}")
-        for action in self._spare:
+                names[binding.description] = binding.action
+        for name in self._spare:
             if cell_len(_GAP.join(shown.values())) <= (self.size.width or self.app.size.width):
                 break
-            shown.pop(action, None)
+            shown.pop(names.get(name, ""), None)
         return shown

@@ -1,64 +1,93 @@
-"""The history of a session, a line a moment: its number, when, who, which plan, what."""
+"""The history of a session as lines: one an event in print, two in the list on the screen."""
 
+from collections.abc import Iterator
 from datetime import datetime
+from functools import lru_cache
+from time import time_ns
 from typing import Final
 
-from rich.text import Text
-
+from planwire.model.statuses import status_of
 from planwire.readmodel.history import Moment, Word
 from planwire.readmodel.plain_text import one_line
-from planwire.terminal.views import STATUS_LOOK
+from planwire.terminal.lines import Line, Part, Row, between, cut, fitted, text_look
 
-__all__ = ["clock", "moment_line", "word_text"]
+__all__ = ["clock", "moment_line", "moment_row", "moment_rows", "word_parts"]
 
+#: The sign and the look of each kind of event. The statuses that steps get have theirs in the table of statuses.
 _LOOK: Final = {
-    **STATUS_LOOK,
-    "other": ("?", "yellow"),
-    "opened": ("●", "dim"),
-    "new": ("+", "bold green"),
-    "added": ("+", "green"),
-    "removed": ("-", "red"),
-    "plan_removed": ("-", "bold red"),
-    "reworded": ("~", "yellow"),
-    "moved": ("↕", "magenta"),
-    "priority": ("!", "yellow"),
-    "text": ("~", "dim"),
-    "why": ("✎", "italic"),
-    "note": ("✎", "blue"),
-    "wish": ("☆", "magenta"),
-    "settled": ("★", "magenta"),
-    "withdrawn": ("☆", "dim"),
-    "asked": ("◆", "magenta"),
-    "approved": ("✔", "bold green"),
-    "dismissed": ("○", "dim"),
-    "changes_requested": ("✎", "bold yellow"),
-    "comment": ("›", "yellow"),
-    "selected": ("▸", "yellow"),
-    "stopped": ("■", "yellow"),
-    "compacted": ("⇣", "dim"),
-    "told": ("↻", "dim"),
-    "message": ("…", "dim"),
+    "other": ("?", "odd"),
+    "opened": ("●", "muted"),
+    "new": ("+", "added strong"),
+    "added": ("+", "added"),
+    "removed": ("-", "removed"),
+    "plan_removed": ("-", "removed strong"),
+    "reworded": ("~", "odd"),
+    "moved": ("↕", "wish"),
+    "priority": ("!", "odd"),
+    "text": ("~", "muted"),
+    "why": ("✎", "emphasis"),
+    "note": ("✎", "note"),
+    "wish": ("☆", "wish"),
+    "settled": ("★", "wish"),
+    "withdrawn": ("☆", "muted"),
+    "asked": ("◆", "waiting"),
+    "approved": ("✔", "done strong"),
+    "dismissed": ("○", "muted"),
+    "changes_requested": ("✎", "odd strong"),
+    "comment": ("›", "odd"),
+    "selected": ("▸", "odd"),
+    "stopped": ("■", "stopped"),
+    "compacted": ("⇣", "muted"),
+    "told": ("↻", "muted"),
+    "message": ("…", "muted"),
 }
-#: A line names this many changes; the rest are counted.
+_UNKNOWN: Final = ("·", "muted")
+#: Changes that a line names, in print and on the screen; it counts the rest.
 NAMED: Final = 4
+NAMED_ON_SCREEN: Final = 6
 _WHO: Final = 8
 
 
-def moment_line(moment: Moment, numbers: int = 4, session: str | None = None, *, short: bool = False) -> Text:
-    """One line. `numbers` is the width of the event's number; `session` is named where there are several; `short` is
-    for a person, who knows which year it is."""
-    line = Text(f"{moment.seq:>{numbers}}  {clock(moment.at, short=short)}  ", "dim")
+def moment_line(moment: Moment, numbers: int = 4, session: str | None = None, *, short: bool = False) -> Line:
+    """One line in print. `numbers` is the width of the event's number, `session` a name where there are several;
+    `short` leaves out the year and the seconds."""
+    parts: list[Part] = [(f"{moment.seq:>{numbers}}  {clock(moment.at, short=short)}  ", "muted")]
     if session is not None:
-        line.append(f"{one_line(session)}  ", "dim")
-    line.append(f"{one_line(moment.by):<{_WHO}}  ")
+        parts.append((f"{one_line(session)}  ", "muted"))
+    parts.append((f"{one_line(moment.by):<{_WHO}}  ", ""))
     if moment.plan is not None:
-        line.append(f"{one_line(moment.plan)}  ", "bold")
+        parts.append((f"{one_line(moment.plan)}  ", "strong"))
     if moment.total:
-        line.append(f"{moment.done}/{moment.total}  ", "bold")
-    named = [word_text(word) for word in moment.words[:NAMED]]
-    if len(moment.words) > NAMED:
-        named.append(Text(f"and {len(moment.words) - NAMED} more", "dim"))
-    return line.append_text(Text(" · ", "dim").join(named))
+        parts.append((f"{moment.done}/{moment.total}  ", "strong"))
+    return Line((*parts, *_words(moment, NAMED, " · ")))
+
+
+def moment_row(moment: Moment) -> Row:
+    """The row of a moment."""
+    return "moment", moment.seq
+
+
+@lru_cache(maxsize=4_096)
+def moment_rows(moment: Moment, width: int, *, marked: bool) -> tuple[Line, ...]:
+    """Two lines on the screen: when, who, which plan and how far; then what happened."""
+    row = moment_row(moment)
+    far = f"{moment.done:,} / {moment.total:,}" if moment.total else ""
+    about = "  ".join(one_line(word) for word in (moment.by, moment.plan) if word)
+    when = f" {'◆' if marked else ' '} {_time_here(moment.at)}  "
+    left: tuple[Part, ...] = (
+        (when, "wish" if marked else "muted"),
+        (fitted(about, max(width - len(when) - 14, 8)), ""),
+    )
+    first = between(left, ((far, "strong"),), width - 1)
+    second = cut((("   ", ""), *_words(moment, NAMED_ON_SCREEN, "  ·  ")), width - 1)
+    return Line(first, "", row), Line(second, "", row)
+
+
+def _words(moment: Moment, most: int, gap: str) -> Iterator[Part]:
+    for number, word in enumerate(moment.words[:most]):
+        yield from ((gap if number else "", "rest"), *word_parts(word))
+    if len(moment.words) > most:
+        yield f"{gap}and {len(moment.words) - most:,} more", "muted"
 
 
 def clock(at: int, *, short: bool = False) -> str:
@@ -69,7 +98,14 @@ def clock(at: int, *, short: bool = False) -> str:
         return "unknown time"
 
 
-def word_text(word: Word) -> Text:
-    """One thing that happened: its sign and its words."""
-    sign, style = _LOOK.get(word.kind, ("·", "dim"))
-    return Text(f"{sign} ", style.replace("strike ", "")).append(one_line(word.text), style)
+def _time_here(at: int) -> str:
+    """The time of the day, with the date unless that is today's."""
+    day, _, time = clock(at).partition(" ")
+    return time if day == clock(time_ns() // 1_000_000).partition(" ")[0] else f"{day[5:]} {time[:5]}"
+
+
+def word_parts(word: Word) -> tuple[Part, Part]:
+    """The sign and the words of one thing that happened."""
+    status = status_of(word.kind)
+    sign, look = (status.sign, status.look) if status else _LOOK.get(word.kind, _UNKNOWN)
+    return (f"{sign} ", look), (one_line(word.text), text_look(look))

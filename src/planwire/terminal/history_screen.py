@@ -1,9 +1,8 @@
 """The history of a session: every change with who and when, the plans as they were, and what changed between."""
 
 import asyncio
-from collections.abc import Collection, Hashable, Sequence
-from time import time_ns
-from typing import TYPE_CHECKING, ClassVar, Final
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len
 from textual import on
@@ -13,124 +12,31 @@ from textual.screen import Screen
 from textual.widgets import ContentSwitcher, Footer
 
 from planwire.errors import JournalError
-from planwire.model.fold import SessionState
 from planwire.readmodel.compare import compare_states
 from planwire.readmodel.history import Moment
 from planwire.readmodel.plain_text import one_line
 from planwire.readmodel.timeline import Timeline
-from planwire.terminal.differences import difference_lines
-from planwire.terminal.history_lines import clock, word_text
-from planwire.terminal.lines import Line, Part, between, fitted, parts_of
+from planwire.terminal.change_lines import difference_lines
+from planwire.terminal.cursor import CursorMoved
+from planwire.terminal.history_lines import clock, moment_row, moment_rows
+from planwire.terminal.lines import Line, cut, fitted
 from planwire.terminal.lines_view import LinesView
-from planwire.terminal.panel import PlanPanel, cards_of
+from planwire.terminal.panel import PlanPanel
+from planwire.terminal.plan_card import cards_of
 from planwire.terminal.row_list import RowList
 from planwire.terminal.slider import Slider
 
 if TYPE_CHECKING:
     from planwire.terminal.watch_app import WatchApp
 
-__all__ = ["DifferenceView", "HistoryScreen", "MomentList"]
-
-#: Words of a moment that are told in the list.
-NAMED: Final = 6
+__all__ = ["HistoryScreen"]
 
 
-class MomentList(RowList):
-    """Every moment, the newest on top."""
-
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self.moments: Sequence[Moment] = ()
-        self.marked: int | None = None
-        self._made: dict[tuple[int, int, bool], tuple[Line, ...]] = {}
-
-    def rows_for(self, width: int) -> tuple[Sequence[Hashable], Sequence[Line]]:
-        lines: list[Line] = []
-        made = {}
-        for moment in reversed(self.moments):
-            key = (moment.seq, width, moment.seq == self.marked)
-            made[key] = self._made.get(key) or _moment_lines(moment, width, marked=moment.seq == self.marked)
-            lines += made[key]
-        self._made = made
-        return [moment.seq for moment in reversed(self.moments)], lines or [
-            Line((("  nothing happened yet", "muted"),))
-        ]
-
-
-def _moment_lines(moment: Moment, width: int, *, marked: bool) -> tuple[Line, ...]:
-    row = ("moment", moment.seq)
-    far = f"{moment.done:,} / {moment.total:,}" if moment.total else ""
-    about = "  ".join(one_line(word) for word in (moment.by, moment.plan) if word)
-    when = f" {'◆' if marked else ' '} {_when(moment.at)}  "
-    left: tuple[Part, ...] = (
-        (when, "wish" if marked else "muted"),
-        (fitted(about, max(width - len(when) - 14, 8)), ""),
-    )
-    words: list[Part] = []
-    for word in moment.words[:NAMED]:
-        words += [("  ·  ", "rest")] if words else []
-        words += parts_of(word_text(word))
-    if len(moment.words) > NAMED:
-        words.append((f"  and {len(moment.words) - NAMED:,} more", "muted"))
-    return Line(between(left, ((far, "strong"),), width - 1), "", row), Line(
-        (("   ", ""), *_cut(words, width - 4)), "", row
-    )
-
-
-def _when(at: int) -> str:
-    """The time of the day if it was today, and else the day too."""
-    day, _, time = clock(at).partition(" ")
-    return time if day == clock(time_ns() // 1_000_000).partition(" ")[0] else f"{day[5:]} {time[:5]}"
-
-
-def _cut(parts: list[Part], room: int) -> list[Part]:
-    """As many of the words as there is room for."""
-    kept: list[Part] = []
-    for text, look in parts:
-        short = fitted(text, room)
-        kept.append((short, look))
-        room -= len(short)
-        if short != text or room <= 1:
-            break
-    return kept
-
-
-class DifferenceView(LinesView, can_focus=True):
-    """What changed between two moments."""
-
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._texts: list[tuple[Part, ...]] = []
-
-    def compare(self, before: SessionState, after: SessionState) -> None:
-        texts = difference_lines(before, after, compare_states(before, after))
-        self._texts = [((" ", ""), *parts_of(text)) for text in list(texts)[1:]]
-        self.scroll_to(y=0, animate=False, immediate=True)
-        self.update_lines()
-
-    def lines_for(self, width: int) -> Sequence[Line]:
-        return [Line(tuple(_cut(list(parts), width - 1))) for parts in self._texts]
-
-
-class Headline(LinesView):
-    """A title on one line, and some words behind it."""
-
-    DEFAULT_CSS = """
-    Headline { height: 1; overflow: hidden; }
-    """
-
-    def __init__(self, *, id: str) -> None:
-        super().__init__(id=id)
-        self._words: tuple[str, str] = ("", "")
-
-    def say(self, title: str, details: str) -> None:
-        self._words = (title, details)
-        self.update_lines()
-
-    def lines_for(self, width: int) -> Sequence[Line]:
-        title, details = fitted(self._words[0], width - 2), self._words[1]
-        room = width - cell_len(title) - 2
-        return [Line(((f" {title}", "heading"), (fitted(f"   {details}", room) if room > 12 else "", "muted")))]
+def _headline(title: str, details: str, width: int) -> list[Line]:
+    """A title, and some details behind it where there is room."""
+    title = fitted(title, width - 2)
+    room = width - cell_len(title) - 2
+    return [Line(((f" {title}", "heading"), (fitted(f"   {details}", room) if room > 12 else "", "muted")))]
 
 
 class HistoryScreen(Screen[None]):
@@ -152,6 +58,7 @@ class HistoryScreen(Screen[None]):
         grid-size: 1 5;
         grid-rows: 2 3 2fr 1 3fr;
         background: $background;
+        & > #whose, & > #when { height: 1; overflow: hidden; }
         & > #whose { margin-top: 1; }
         & > #slider { height: 3; padding: 0 1 1 1; }
         & > #then { height: 100%; }
@@ -168,20 +75,19 @@ class HistoryScreen(Screen[None]):
         self._timeline = Timeline(session)
         self._shares: list[float] = []
         self._marked: int | None = None
-        self._state: SessionState | None = None
 
     def compose(self) -> ComposeResult:
-        yield Headline(id="whose")
+        yield LinesView(id="whose")
         yield Slider(id="slider")
-        yield MomentList(id="moments")
-        yield Headline(id="when")
+        yield RowList(id="moments")
+        yield LinesView(id="when")
         with ContentSwitcher(initial="then-plans", id="then"):
             yield PlanPanel(self.session, id="then-plans", empty="there was no plan")
-            yield DifferenceView(id="then-difference")
+            yield LinesView(id="then-difference")
         yield Footer(show_command_palette=False, compact=True)
 
     async def on_mount(self) -> None:
-        self.query_one(MomentList).focus()
+        self.query_one(RowList).focus()
         await self.update()
 
     async def on_screen_resume(self) -> None:
@@ -193,8 +99,8 @@ class HistoryScreen(Screen[None]):
             self.call_later(self.update)
 
     async def update(self) -> None:
-        """Go on to the newest event, and show it, if the newest was shown before."""
-        listed = self.query_one(MomentList)
+        """Read on to the newest event, and go there if the cursor was on the newest."""
+        listed = self.query_one(RowList)
         newest = self._moments[-1].seq if self._moments else None
         try:
             self._timeline = await asyncio.to_thread(self.app.timelines.get, self.session)
@@ -205,13 +111,21 @@ class HistoryScreen(Screen[None]):
         glance = next((each for each in self.app.sessions.glances() if each.id == self.session), None)
         name = (glance.title if glance else None) or self.session
         events = f"{len(self._moments):,} change{'' if len(self._moments) == 1 else 's'}"
-        self.query_one("#whose", Headline).say(f"History of {one_line(name)}", events)
-        listed.moments = self._moments
-        listed.marked = self._marked
-        listed.update_lines()
-        if self._moments and listed.cursor in (None, newest):
-            listed.go(self._moments[-1].seq)
+        title = f"History of {one_line(name)}"
+        self.query_one("#whose", LinesView).show_lines(lambda width: _headline(title, events, width))
+        listed.show_lines(self._moment_lines)
+        if self._moments and listed.key in (None, newest):
+            self._go(len(self._moments) - 1)
         self._show()
+
+    def _moment_lines(self, width: int) -> Sequence[Line]:
+        """Every moment, the newest on top."""
+        lines = [
+            line
+            for moment in reversed(self._moments)
+            for line in moment_rows(moment, width, marked=moment.seq == self._marked)
+        ]
+        return lines or [Line((("  nothing happened yet", "muted"),))]
 
     @property
     def _moments(self) -> list[Moment]:
@@ -219,31 +133,30 @@ class HistoryScreen(Screen[None]):
 
     @property
     def place(self) -> int:
-        """Which moment is shown, counted from the first."""
-        cursor = self.query_one(MomentList).cursor
-        return self._timeline.index(cursor) if isinstance(cursor, int) else 0
+        """The number of the moment under the cursor, counted from the first."""
+        seq = self.query_one(RowList).key
+        return self._timeline.index(seq) if isinstance(seq, int) else 0
 
-    # -- what people do
+    # -- people
 
     def action_step(self, by: int) -> None:
         self._go(self.place + by)
 
     def action_difference(self) -> None:
-        """The plans as they were, or what changed since the mark, or since the moment before."""
+        """Turn from the plans as they were to what changed since the mark or the moment before, and back."""
         switcher = self.query_one(ContentSwitcher)
         switcher.current = "then-plans" if switcher.current == "then-difference" else "then-difference"
         self._show()
 
     def action_mark(self) -> None:
-        """From here on differences are told. The same again takes the mark away."""
-        cursor = self.query_one(MomentList).cursor
-        self._marked = cursor if isinstance(cursor, int) and cursor != self._marked else None
-        self.query_one(MomentList).marked = self._marked
-        self.query_one(MomentList).update_lines()
+        """Mark a moment to see differences from there, or take the mark away."""
+        seq = self.query_one(RowList).key
+        self._marked = seq if isinstance(seq, int) and seq != self._marked else None
+        self.query_one(RowList).update_lines()
         self._show()
 
     def action_past(self) -> None:
-        """Whoever wants to steer is told where."""
+        """Say where a person can steer plans."""
         words = "This is the past: Esc leads back to the plan as it is, and there you can change it"
         self.notify(words, severity="warning", markup=False)
 
@@ -251,13 +164,14 @@ class HistoryScreen(Screen[None]):
     def _slid(self, event: Slider.Slid) -> None:
         self._go(event.place)
 
-    @on(RowList.Moved)
-    def _moved(self, _event: RowList.Moved) -> None:
+    @on(CursorMoved)
+    def _moved(self) -> None:
         self._show()
 
     def _go(self, place: int) -> None:
         if self._moments:
-            self.query_one(MomentList).go(self._moments[min(max(place, 0), len(self._moments) - 1)].seq)
+            moment = self._moments[min(max(place, 0), len(self._moments) - 1)]
+            self.query_one(RowList).cursor.go(moment_row(moment))
 
     def _show(self) -> None:
         try:
@@ -272,22 +186,28 @@ class HistoryScreen(Screen[None]):
         moment = self._moments[place]
         marked = self._timeline.index(self._marked) if self._marked is not None else None
         self.query_one(Slider).put(self._shares, place, marked)
-        head = self.query_one("#when", Headline)
         details = f"{place + 1:,} of {len(self._moments):,} · {clock(moment.at)} · {one_line(moment.by)}"
         if self.query_one(ContentSwitcher).current == "then-difference":
             since = self._marked if self._marked is not None else self._moments[place - 1].seq if place else 0
             first, last = sorted((since, moment.seq))
-            journal = self.app.journal
-            self.query_one(DifferenceView).compare(self._timeline.at(journal, first), self._timeline.at(journal, last))
-            head.say(f"What changed from event {first} to {last}", details)
+            self._show_difference(first, last)
+            title = f"What changed from event {first} to {last}"
         else:
             panel = self.query_one("#then-plans", PlanPanel)
             panel.show_cards(cards_of(self._timeline.at(self.app.journal, moment.seq)), fresh=False)
-            head.say(f"As it was at event {moment.seq}", details)
+            title = f"As it was at event {moment.seq}"
+        self.query_one("#when", LinesView).show_lines(lambda width: _headline(title, details, width))
+
+    def _show_difference(self, first: int, last: int) -> None:
+        before, after = (self._timeline.at(self.app.journal, seq) for seq in (first, last))
+        _, *lines = difference_lines(before, after, compare_states(before, after))
+        view = self.query_one("#then-difference", LinesView)
+        view.jump(0)
+        view.show_lines(lambda width: [Line(cut(((" ", ""), *line.parts), width - 1)) for line in lines])
 
 
 def _shares(timeline: Timeline) -> list[float]:
-    """How far the session was at each moment."""
+    """How far the session was at each moment, from 0 to 1."""
     shares = []
     points = iter(timeline.points)
     point = next(points, None)

@@ -1,68 +1,119 @@
-"""Lines of text for Textual: words, each with the name of a look, so that a theme decides on the colours.
+"""Lines of text as values: what planwire draws in a terminal, on a screen of its own or below a command.
 
-Lines are values. A view that is given other lines compares them with those that it has, and draws only what differs.
+A line has parts, each a text with the name of a look. `LOOKS` says what a look is: a style for a command that
+prints with Rich, and a rule of CSS for the app, where a theme has the colours. Since lines are values, a view compares
+new lines with those that it has, and draws only what differs.
 """
 
-from collections.abc import Iterator
-from io import StringIO
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final, TypeAlias
 
 from msgspec import Struct
 from rich.cells import cell_len, chop_cells, set_cell_size
-from rich.console import Console
-from rich.style import Style
+from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
-__all__ = ["BLANK", "LOOKS", "Line", "Part", "between", "fitted", "lines_of", "parts_of", "progress_bar", "wrapped"]
+__all__ = [
+    "BLANK",
+    "LOOKS",
+    "Drawing",
+    "Line",
+    "Part",
+    "Row",
+    "between",
+    "cut",
+    "fitted",
+    "folded",
+    "framed",
+    "hanging",
+    "progress_bar",
+    "text_look",
+    "wrapped",
+]
 
-#: A text, and how it looks: by name, or as Rich says it.
-Part: TypeAlias = tuple[str, str | Style]
+#: A text, and the name of its look, or the names of several.
+Part: TypeAlias = tuple[str, str]
+#: What a line is about: first what sort of thing that is, then which one.
+Row: TypeAlias = tuple[object, ...]
 
-#: Every look that a line may ask for. Each is a component class of the views: `look--done`, `look--current`, …
-LOOKS: Final = (
-    "added",
-    "bar",
-    "code",
-    "cancelled",
-    "current",
-    "done",
-    "fresh",
-    "ghost",
-    "head",
-    "heading",
-    "high",
-    "low",
-    "mark",
-    "muted",
-    "note",
-    "odd",
-    "open",
-    "removed",
-    "rest",
-    "stopped",
-    "strong",
-    "waiting",
-    "wish",
-)
+#: Every look by name: its style in print, and its rule in the app. A status looks as the table of statuses names it,
+#: and `NAME-text` is the look of a step's words where they differ from its sign.
+LOOKS: Final = {
+    "added": ("green", "color: $text-success"),
+    "bar": ("green", "color: $success"),
+    "cancelled": ("dim", "color: $foreground 45%"),
+    "cancelled-text": ("strike dim", "color: $foreground 45%; text-style: strike"),
+    "code": ("cyan", "color: $text-accent"),
+    "current": ("bold cyan", "color: $text-primary; text-style: bold"),
+    "cursor": ("", "background: $primary 22%"),
+    "done": ("green", "color: $text-success"),
+    "done-text": ("green", "color: $foreground 55%"),
+    "emphasis": ("italic", "text-style: italic"),
+    "fresh": ("bold yellow", "color: $accent; text-style: bold"),
+    "ghost": ("italic magenta", "color: $text-accent; text-style: italic"),
+    "future": ("dim", "color: $foreground 25%"),
+    "head": ("", "background: $surface"),
+    "heading": ("bold", "color: $text-primary; text-style: bold"),
+    "high": ("bold red", "color: $text-error; text-style: bold"),
+    "low": ("dim", "color: $foreground 45%"),
+    "mark": ("bold yellow", "color: $accent; text-style: bold"),
+    "muted": ("dim", "color: $foreground 55%"),
+    "note": ("blue", "color: $text-secondary"),
+    "odd": ("yellow", "color: $text-warning"),
+    "odd-text": ("", "color: $foreground"),
+    "past": ("", "color: $primary 70%"),
+    "pending": ("", "color: $foreground 55%"),
+    "pending-text": ("", "color: $foreground"),
+    "removed": ("red", "color: $text-error"),
+    "rest": ("dim", "color: $foreground 18%"),
+    "stopped": ("yellow", "color: $text-warning"),
+    "strong": ("bold", "text-style: bold"),
+    "struck": ("strike", "text-style: strike"),
+    "waiting": ("magenta", "color: $text-accent"),
+    "wish": ("magenta", "color: $text-accent"),
+}
+
+
+def text_look(look: str) -> str:
+    """The look of a step's words, given that of its sign."""
+    return f"{look}-text" if f"{look}-text" in LOOKS else look
 
 
 class Line(Struct, frozen=True):
-    """One line: `fill` is the look of all of it, `row` what it is about: a step of a plan, a session, a moment."""
+    """One line. `fill` is the look of its whole width, `row` what it is about: a step, a session, a moment."""
 
     parts: tuple[Part, ...] = ()
     fill: str = ""
-    row: tuple[object, ...] | None = None
+    row: Row | None = None
 
     @property
     def text(self) -> str:
         return "".join(text for text, _ in self.parts)
 
+    def __rich__(self) -> Text:
+        line = Text()
+        for text, looks in self.parts:
+            # A bar is one colour beside another. Print may have no colours: there the rest of a bar is thinner.
+            shown = text.replace("━", "─") if looks == "rest" else text
+            line.append(shown, " ".join(LOOKS[look][0] for look in looks.split() if look in LOOKS))
+        return line
+
 
 BLANK: Final = Line()
 
 
+class Drawing:
+    """Lines for Rich to print, made for the width that it has."""
+
+    def __init__(self, make: Callable[[int], Iterable[Line]]) -> None:
+        self._make = make
+
+    def __rich_console__(self, _console: Console, options: ConsoleOptions) -> RenderResult:
+        yield from self._make(options.max_width)
+
+
 def wrapped(text: str, width: int) -> list[str]:
-    """The text in lines that are not wider than `width` cells. A word that is wider is cut."""
+    """Wrap text to `width` cells, splitting words that don't fit."""
     if cell_len(text) <= width:
         return [text]
     lines: list[str] = []
@@ -86,60 +137,89 @@ def _pieces(text: str, width: int) -> Iterator[str]:
             yield from chop_cells(word, width)
 
 
+def folded(line: Line, width: int) -> list[Line]:
+    """Wrap a line to `width` cells. An indented line goes on with a deeper indent."""
+    text = line.text
+    before = len(text) - len(text.lstrip(" "))
+    if cell_len(text) <= width or not text.strip():
+        return [line]
+    indent = before + 2 if before and width > 2 * before else 0
+    lines, end = [], 0
+    for number, piece in enumerate(wrapped(text[before:], max(width - (indent or before), 1))):
+        begin = text.find(piece, max(end, before))
+        end = begin + len(piece)
+        margin = " " * (indent if number else before)
+        lines.append(Line(((margin, ""), *_slice(line.parts, begin, end)), line.fill, line.row))
+    return lines
+
+
+def hanging(start: Part, text: str, look: str, end: str, width: int) -> Iterator[tuple[Part, ...]]:
+    """Wrap a text behind a sign or a label, with a few muted words at its end, or below it if there is no room."""
+    margin = cell_len(start[0])
+    room = max(width - margin - 1, 8)
+    *lines, last = [line for each in text.split("\n") for line in wrapped(each, room)]
+    for line in lines:
+        yield start, (line, look)
+        start = (" " * margin, "")
+    if end and cell_len(last) + cell_len(end) + 3 <= room:
+        yield start, (last, look), (f"   {end}", "muted")
+        return
+    yield start, (last, look)
+    if end:
+        yield (" " * margin, ""), (fitted(end, room), "muted")
+
+
+def _slice(parts: tuple[Part, ...], begin: int, end: int) -> Iterator[Part]:
+    at = 0
+    for text, look in parts:
+        piece = text[max(begin - at, 0) : max(end - at, 0)]
+        at += len(text)
+        if piece:
+            yield piece, look
+
+
 def fitted(text: str, width: int) -> str:
-    """The text on one line of at most `width` cells, with a sign where something was left out."""
+    """Cut text to `width` cells, with an ellipsis at the cut."""
     if cell_len(text) <= width:
         return text
     return set_cell_size(text, max(width - 1, 0)).rstrip() + "…" if width > 0 else ""
 
 
+def cut(parts: Iterable[Part], width: int) -> tuple[Part, ...]:
+    """Cut parts to `width` cells together."""
+    kept: list[Part] = []
+    for text, look in parts:
+        short = fitted(text, width)
+        kept.append((short, look))
+        width -= cell_len(short)
+        if short != text or width <= 1:
+            break
+    return tuple(kept)
+
+
 def between(left: tuple[Part, ...], right: tuple[Part, ...], width: int) -> tuple[Part, ...]:
-    """Words at both ends of a line. Where there is no room for both, what is on the right is left out."""
+    """Put parts at both ends of a line. Without room for both, leave out the right ones."""
     gap = width - sum(cell_len(text) for text, _ in (*left, *right))
     return (*left, (" " * gap, ""), *right) if gap > 0 and right else left
 
 
+def framed(title: tuple[Part, ...], lines: Iterable[Line], footer: str, width: int) -> Iterator[Line]:
+    """Draw a box of `width` cells around lines, with a title on its upper edge and a footer on its lower one."""
+    inner = width - 2
+    title = cut(title, max(inner - 3, 0))
+    foot = f" {fitted(footer, max(inner - 4, 0))} ─" if footer else ""
+    above = max(inner - 3 - sum(cell_len(text) for text, _ in title), 0)
+    yield Line((("╭─ ", "muted"), *title, (f" {'─' * above}╮", "muted")))
+    for line in lines:
+        parts = cut(line.parts, inner)
+        gap = max(inner - sum(cell_len(text) for text, _ in parts), 0)
+        yield Line((("│", "muted"), *parts, (" " * gap, ""), ("│", "muted")), line.fill, line.row)
+    yield Line(((f"╰{'─' * max(inner - cell_len(foot), 0)}{foot}╯", "muted"),))
+
+
 def progress_bar(done: int, total: int, width: int) -> tuple[Part, ...]:
-    """A bar of that many cells. It is full only once everything is done, and not empty once something is."""
+    """A progress bar `width` cells wide. Rounds so that only 100 % looks full and only 0 % looks empty."""
     filled = round(width * done / total) if total else 0
     if 0 < done < total and width > 1:
         filled = min(max(filled, 1), width - 1)
     return ("━" * filled, "bar"), ("━" * (width - filled), "rest")
-
-
-#: The looks that stand for the colours of Rich views.
-_LOOK_OF: Final = {
-    "green": "added",
-    "red": "removed",
-    "yellow": "odd",
-    "magenta": "wish",
-    "cyan": "current",
-    "blue": "note",
-}
-_CONSOLE: Final = Console(file=StringIO(), highlight=False, legacy_windows=False)
-
-
-def parts_of(text: Text) -> tuple[Part, ...]:
-    """The words of a Rich view, in looks that go with the theme."""
-    if not text.spans:  # then Rich leaves the style of the whole to others
-        style = Style.parse(text.style) if isinstance(text.style, str) else text.style
-        return ((text.plain, _look_of(style)),) if text.plain else ()
-    return tuple(
-        (segment.text, _look_of(segment.style)) for segment in text.render(_CONSOLE) if segment.text.strip("\n")
-    )
-
-
-def lines_of(text: Text, width: int) -> list[Line]:
-    """The same in lines that are not wider than `width` cells. What goes on in the next line is set in."""
-    before = len(text.plain) - len(text.plain.lstrip(" "))
-    indent = before + 2 if before and width > 2 * before else 0
-    first, *rest = text.wrap(_CONSOLE, max(width - indent, 1)) or [Text()]
-    return [Line(parts_of(first)), *(Line(((" " * indent, ""), *parts_of(each))) for each in rest)]
-
-
-def _look_of(style: Style | None) -> str:
-    if style is None:
-        return ""
-    if style.color is not None:
-        return _LOOK_OF.get(style.color.name, "")
-    return "cancelled" if style.strike else "muted" if style.dim else "strong" if style.bold else ""

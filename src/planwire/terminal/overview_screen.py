@@ -1,55 +1,45 @@
-"""The overview: every session with its progress, current step, age and state; to be searched and filtered."""
+"""The overview: every session with its progress, current step, age and state, to search and to filter."""
 
-from collections.abc import Collection, Hashable, Sequence
-from time import time_ns
-from typing import TYPE_CHECKING, ClassVar, Final, cast
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.events import Click
+from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Footer, Input
 
 from planwire.errors import JournalError
-from planwire.readmodel.overview import RUNNING, Overview
+from planwire.readmodel.overview import RUNNING
 from planwire.readmodel.plain_text import one_line
+from planwire.terminal.cursor import CursorMoved
 from planwire.terminal.lines import Line, Part
 from planwire.terminal.lines_view import LinesView
 from planwire.terminal.panel import PlanPanel
-from planwire.terminal.plan_card import MINUTE
+from planwire.terminal.plan_card import session_cards
+from planwire.terminal.plan_sheet import AGES
 from planwire.terminal.row_list import RowList
-from planwire.terminal.session_lines import STATES, is_found, session_rows
-from planwire.terminal.session_screen import SessionScreen, session_cards
+from planwire.terminal.session_lines import STATES, is_found, session_rows, this_minute
+from planwire.terminal.session_screen import SessionScreen
 
 if TYPE_CHECKING:
     from planwire.terminal.watch_app import WatchApp
 
-__all__ = ["OverviewScreen", "SessionList", "StateBar"]
-
-#: Seconds after which ages are looked at again.
-AGES: Final = 15.0
-
-
-class SessionList(RowList):
-    """The sessions that were looked for, the one that changed last on top."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "choose", "Open")]
-
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self.glances: Sequence[Overview] = ()
-        self.nothing = ""
-
-    def rows_for(self, width: int) -> tuple[Sequence[Hashable], Sequence[Line]]:
-        minute = time_ns() // 1_000_000 // MINUTE + 1
-        lines = [line for glance in self.glances for line in session_rows(glance, width, minute)]
-        return [glance.id for glance in self.glances], lines or [Line(((f"  {self.nothing}", "muted"),))]
+__all__ = ["OverviewScreen", "StateBar"]
 
 
 class StateBar(LinesView):
-    """How many sessions are in which state. A click on one filters by it."""
+    """How many sessions are in which state. A click on a state asks for those in it."""
+
+    class Clicked(Message):
+        """A person wants the sessions in a state."""
+
+        def __init__(self, state: str) -> None:
+            super().__init__()
+            self.state = state
 
     DEFAULT_CSS = """
     StateBar { height: 1; width: 1fr; overflow: hidden; }
@@ -73,7 +63,7 @@ class StateBar(LinesView):
         for state, count in self.counts.items():
             end = place + len(f"{_name(state)} {count:,}")
             if place <= event.x < end:
-                cast("OverviewScreen", self.screen).filter_by(state)
+                self.post_message(self.Clicked(state))
             place = end + 3
 
 
@@ -82,11 +72,12 @@ def _name(state: str) -> str:
 
 
 class OverviewScreen(Screen[None]):
-    """All sessions, or those of this folder. On a wide terminal the one under the cursor is shown beside them."""
+    """All sessions, or those of this folder. A wide terminal has room for the plans of the one under the cursor."""
 
     app: "WatchApp"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (120, "-wide")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "open", "Open"),
         Binding("slash", "search", "Search", key_display="/"),
         Binding("s", "state", "State"),
         Binding("a", "scope", "All / here"),
@@ -99,7 +90,7 @@ class OverviewScreen(Screen[None]):
         & > #find { height: 1; margin: 1 1 0 1; border: none; background: $surface; padding: 0 1; }
         & > #states { margin: 0 0 1 0; }
         & > #beside { height: 1fr; }
-        SessionList { width: 1fr; }
+        #sessions { width: 1fr; }
         #preview { display: none; width: 1fr; margin-left: 1; }
         &.-wide #preview { display: block; }
     }
@@ -115,17 +106,17 @@ class OverviewScreen(Screen[None]):
         yield Input(placeholder="/ to search: agent, folder, title, step", id="find", compact=True)
         yield StateBar()
         with Horizontal(id="beside"):
-            yield SessionList(id="sessions")
+            yield RowList(id="sessions")
             yield PlanPanel(id="preview", empty="")
         yield Footer(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
-        self.query_one(SessionList).focus()
-        self.set_interval(AGES, self.query_one(SessionList).update_lines)
+        self.query_one(RowList).focus()
+        self.set_interval(AGES, self.query_one(RowList).update_lines)
         self.update()
 
     def on_resize(self) -> None:
-        self.call_after_refresh(self._preview)  # there may be room for it now
+        self.call_after_refresh(self._preview)  # where there is room for it now
 
     def on_screen_resume(self) -> None:
         if self.is_mounted:
@@ -135,12 +126,11 @@ class OverviewScreen(Screen[None]):
         if not self.is_mounted:
             return
         self.update()
-        if self.query_one(SessionList).cursor in changed:
+        if self.query_one(RowList).key in changed:
             self._preview()
 
     def update(self) -> None:
-        """Show what is there now."""
-        listed = self.query_one(SessionList)
+        """Show the sessions as they are now."""
         glances = [each for each in self.app.sessions.glances() if not self.here or self.app.is_here(each)]
         found = [each for each in glances if is_found(each, self._words)]
         bar = self.query_one(StateBar)
@@ -150,22 +140,28 @@ class OverviewScreen(Screen[None]):
         bar.update_lines()
         shown = [each for each in found if self._state in ("", each.state)]
         shown.sort(key=lambda each: (each.state == RUNNING, each.last_at), reverse=True)
-        listed.glances = shown
-        listed.nothing = self._nothing(bool(glances))
-        listed.update_lines()
+        nothing = Line(((f"  {self._nothing(bool(glances))}", "muted"),))
+        self.query_one(RowList).show_lines(
+            lambda width: [line for each in shown for line in session_rows(each, width, this_minute())] or [nothing]
+        )
 
     def _nothing(self, some: bool) -> str:
+        """Why the list is empty; `some` sessions there are."""
         if self.app.sessions.loading:
             return "reading the journal …"
         if some:
             return "nothing like this: Esc shows all again"
         return "no session in this folder yet; a shows those of all folders" if self.here else "no session yet"
 
+    # -- people
+
     def filter_by(self, state: str) -> None:
         self._state = state
         self.update()
 
-    # -- what people do
+    @on(StateBar.Clicked)
+    def _state_clicked(self, event: StateBar.Clicked) -> None:
+        self.filter_by(event.state)
 
     def action_search(self) -> None:
         self.query_one("#find", Input).focus()
@@ -181,10 +177,10 @@ class OverviewScreen(Screen[None]):
     def action_leave_search(self) -> None:
         self.query_one("#find", Input).value = ""
         self.filter_by("")
-        self.query_one(SessionList).focus()
+        self.query_one(RowList).focus()
 
     def action_history(self) -> None:
-        session = self.query_one(SessionList).cursor
+        session = self.query_one(RowList).key
         if session is not None:
             self.app.open_history(str(session))
 
@@ -195,27 +191,29 @@ class OverviewScreen(Screen[None]):
 
     @on(Input.Submitted, "#find")
     def _found(self) -> None:
-        self.query_one(SessionList).focus()
+        self.query_one(RowList).focus()
 
-    @on(RowList.Chosen)
-    def _open(self, event: RowList.Chosen) -> None:
-        self.app.push_screen(SessionScreen(str(event.key)))
+    @on(RowList.Opened)
+    def action_open(self) -> None:
+        session = self.query_one(RowList).key
+        if session is not None:
+            self.app.push_screen(SessionScreen(str(session)))
 
-    @on(RowList.Moved)
-    def _moved(self, _event: RowList.Moved) -> None:
+    @on(CursorMoved)
+    def _moved(self) -> None:
         self._preview()
 
     def _preview(self) -> None:
         panel = self.query_one("#preview", PlanPanel)
         if not self.has_class("-wide"):
             return
-        key = self.query_one(SessionList).cursor
+        key = self.query_one(RowList).key
+        name = str(key) if key is not None else None
         try:
-            session = self.app.sessions.get(str(key)) if key is not None else None
+            session = self.app.sessions.get(name) if name is not None else None
         except JournalError as error:
             self.app.complain(error)
             return
-        if panel.session != key:
-            panel.clear()
-            panel.session = str(key)
+        if panel.session != name:
+            panel.clear(name)
         panel.show_cards(session_cards(session) if session else ())

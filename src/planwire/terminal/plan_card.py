@@ -1,29 +1,48 @@
-"""What is shown of a plan, as a value, and what its lines are about."""
+"""Cards: everything there is to show of a plan, as a value, and the rows that its lines are about."""
 
-from typing import Final, TypeAlias
+from collections.abc import Mapping
+from typing import Final
 
 from msgspec import Struct
 
-from planwire.model.fold import PlanRecord
-from planwire.model.plan import PlanId
+from planwire.acp.board import SessionBoard
+from planwire.model.fold import PlanRecord, SessionState
+from planwire.model.plan import FilePlan, PlanId
 from planwire.model.steps import PlanState
 from planwire.readmodel.ages import age
 from planwire.readmodel.plain_text import one_line
+from planwire.readmodel.sessions import ShownSession
+from planwire.terminal.lines import Row
 
-__all__ = ["MINUTE", "PLAN", "STEP", "WISH", "Card", "Row", "ago", "origin", "plan_row", "step_row", "wish_row"]
+__all__ = [
+    "MINUTE",
+    "PLAN",
+    "STEP",
+    "WISH",
+    "Card",
+    "ago",
+    "cards_of",
+    "origin",
+    "plan_row",
+    "session_cards",
+    "step_row",
+    "wish_row",
+]
 
 MINUTE: Final = 60_000
 
-#: What a line is about: a plan, one of its steps, or a wish for a new one. Its plan's id comes second.
-Row: TypeAlias = tuple[object, ...]
+#: The rows of a plan: its head, a step, or a wish for a new one. The plan's id comes second.
 PLAN: Final = "plan"
 STEP: Final = "step"
 WISH: Final = "wish"
 
 
 class Card(Struct, frozen=True):
-    """A plan that is to be shown. `record` is what a journal knows of it, `said` what its author was thinking then,
-    `problem` why its file can't be read; `stopped` says that nobody works on it, `client` where people talk to it."""
+    """A plan to show.
+
+    `record` is what a journal knows of the plan, and `said` what its author was thinking. `stopped`: no agent works on
+    it. `uri` is the file that it comes from, `problem` why that can't be read, `client` where people talk to the agent.
+    """
 
     state: PlanState
     record: PlanRecord | None = None
@@ -37,24 +56,55 @@ class Card(Struct, frozen=True):
     def id(self) -> PlanId:
         return self.state.plan.id
 
+    @property
+    def is_file(self) -> bool:
+        """Whether its text is in a file, which only an editor changes."""
+        return self.uri is not None or isinstance(self.state.plan, FilePlan)
+
+
+def cards_of(plans: SessionState | SessionBoard | Mapping[PlanId, PlanState] | PlanState) -> list[Card]:
+    """The live plans of a session, from a journal, a board or single states."""
+    match plans:
+        case SessionState():
+            stopped = plans.stopped is not None
+            client = plans.opened.client if plans.opened else None
+            return [Card(record.state, record, stopped, client=client) for record in plans.live().values()]
+        case PlanState():
+            return [Card(plans)]
+        case SessionBoard():
+            return [Card(state) for state in plans.plans.values()]
+    return [Card(state) for state in plans.values()]
+
+
+def session_cards(session: ShownSession, said: Mapping[PlanId, str] | None = None) -> list[Card]:
+    """The live plans of a followed session, with the texts of plan files, and what their authors `said`."""
+    stopped = session.state.stopped is not None
+    cards = []
+    for plan_id, record in session.state.live().items():
+        file = session.files.get(plan_id)
+        words = (said or {}).get(plan_id)
+        problem, uri = (file.problem, file.uri) if file is not None else (None, None)
+        cards.append(Card(record.state, record, stopped, words, problem, uri, session.glance.client))
+    return cards
+
 
 def plan_row(plan_id: PlanId) -> Row:
-    """What the head of a plan is about."""
+    """The row of a plan's head."""
     return PLAN, plan_id
 
 
 def step_row(plan_id: PlanId, step: str) -> Row:
-    """What the lines of a step are about."""
+    """The row of a step."""
     return STEP, plan_id, step
 
 
 def wish_row(plan_id: PlanId, wish: int, number: int) -> Row:
-    """What the lines of a wish are about that stands alone. `number` tells several of one wish apart."""
+    """The row of a wish that stands alone. `number` tells several of one wish apart."""
     return WISH, plan_id, wish, number
 
 
 def ago(then: int, now: int) -> str:
-    """When it was, without seconds: they would only fidget."""
+    """How long ago it was, without seconds, which would only fidget."""
     return "just now" if now - then < MINUTE else f"{age(then, now)} ago"
 
 

@@ -1,81 +1,78 @@
-"""What was said of a plan, as lines: whom the agent waits for, the why, notes, wishes and reviews."""
+"""What people and the agent said of a plan, as lines: on the screen around its head, in print below its steps."""
 
 from collections.abc import Iterator
 from typing import Final
-
-from rich.cells import cell_len
 
 from planwire.model.events import APPROVED, COMMENTED, DISMISSED, AddStep
 from planwire.model.fold import Delta, PlanRecord, Review
 from planwire.readmodel.annotations import wish_sentence
 from planwire.readmodel.history import verdict_words
 from planwire.readmodel.plain_text import one_line, printable
-from planwire.terminal.lines import Line, Part, fitted, wrapped
+from planwire.terminal.lines import Line, Row, fitted, folded, hanging
 from planwire.terminal.plan_card import Card, ago, origin, plan_row, wish_row
 from planwire.tools.delivered_reviews import unanswered
 
-__all__ = ["asked_lines", "word_lines"]
+__all__ = ["printed_remarks", "question_lines", "remark_lines"]
 
-#: How many notes of a plan are shown, and reviews: the newest; the history has them all.
+#: The newest notes and reviews of a plan on the screen, and in print; the history has them all.
 NOTES: Final = 3
 REVIEWS: Final = 4
+PRINTED: Final = 5
 LABEL: Final = 10
-#: Lines for the answers that an agent offers.
+#: Lines for the answers that an agent offers, about.
 MOST_ASKED: Final = 4
-#: Steps to run are named where that is so short, and else counted: they have a sign of their own.
+#: Characters up to which steps to run are named. Longer lists are counted: these steps have a sign of their own.
 NAMED: Final = 60
-#: Lines are not longer than people like to read, however wide the terminal is.
+#: Cells in a line: people don't like to read longer ones, however wide the terminal is.
 WIDEST: Final = 110
 
 
-def asked_lines(card: Card, width: int, now: int) -> Iterator[Line]:
-    """That the agent waits for a person, and where it is to be answered."""
+# -- on the screen
+
+
+def question_lines(card: Card, width: int, now: int) -> Iterator[Line]:
+    """Say that the agent waits for a person, and where to answer it."""
     asked = card.record.asked if card.record else None
     if asked is None:
         return
     where = f" in {one_line(card.client)}" if card.client else " in its client"
     words = f"your answer{where}: {one_line(' / '.join(asked.options))}" if asked.options else "your review"
-    lines = wrapped(f"The agent waits for {words}", max(width - 5, 10))
-    if len(lines) > MOST_ASKED:
-        lines = [*lines[: MOST_ASKED - 1], fitted(f"{lines[MOST_ASKED - 1]} …", max(width - 5, 10))]
-    for number, line in enumerate(lines):
-        parts: tuple[Part, ...] = (("  ◆ " if not number else "    ", "waiting"), (line, "waiting"))
-        when = f"   {ago(asked.at, now)}"
-        fits = number == len(lines) - 1 and cell_len(line) + 4 + cell_len(when) < width
-        yield Line((*parts, (when, "muted")) if fits else parts, "", plan_row(card.id))
+    text = fitted(f"The agent waits for {words}", MOST_ASKED * max(width - 5, 10))
+    for parts in hanging(("  ◆ ", "waiting"), text, "waiting", ago(asked.at, now), width):
+        yield Line(parts, "", plan_row(card.id))
 
 
-def word_lines(card: Card, width: int, now: int) -> Iterator[Line]:
-    """What its author said of it, notes since, wishes that have no place among the steps, and the reviews."""
+def remark_lines(card: Card, width: int, now: int) -> Iterator[Line]:
+    """Why the plan exists, the newest notes, wishes without a place among the steps, and reviews that matter."""
     record = card.record
     if card.uri is not None:
-        yield from _said("File", "muted", one_line(card.uri), "", width)
+        yield from _labelled("File", "muted", one_line(card.uri), "", width)
     if record is None:
         return
     if record.summary:
-        yield from _said("Why", "note", record.summary, "", width)
+        yield from _labelled("Why", "note", record.summary, "", width)
     if card.said:
-        yield from _said("Thinking", "muted", card.said, "", width)
+        yield from _labelled("Thinking", "muted", card.said, "", width)
     for delta in [each for each in record.deltas if each.note][-NOTES:]:
-        yield from _said("Note", "note", delta.note or "", origin(delta.by, delta.at, now), width)
+        yield from _labelled("Note", "note", delta.note or "", origin(delta.by, delta.at, now), width)
     for wish in record.wishes:
         if not _has_a_place(record, wish):
             whose = origin(wish.by, wish.at, now)
             row = wish_row(card.id, wish.seq, -1)
-            yield from _said("Wished", "wish", wish_sentence(record, wish), whose, width, row)
+            yield from _labelled("Wished", "wish", wish_sentence(record, wish), whose, width, row)
     for review in _that_matter(record):
         label, look, text = _review(record, review)
-        yield from _said(label, look, text, origin(review.by, review.at, now), width)
+        yield from _labelled(label, look, text, origin(review.by, review.at, now), width)
 
 
 def _has_a_place(record: PlanRecord, wish: Delta) -> bool:
-    """Whether all of a wish is shown among the steps."""
+    """Whether the steps show all of a wish."""
     steps = {step.id for step in record.state.steps}
     return bool(wish.changes) and all(isinstance(each, AddStep) or each.step in steps for each in wish.changes)
 
 
 def _that_matter(record: PlanRecord) -> list[Review]:
-    """The last review, and those before it that the agent has not answered. What was said of steps is shown there."""
+    """The last review, and earlier ones that the agent has not answered. Steps show the remarks on themselves."""
     known = [each for each in record.reviews if each is record.review or each in unanswered(record)]
     return [each for each in known if each.verdict != COMMENTED or any(said.step is None for said in each.comments)][
         -REVIEWS:
@@ -83,7 +80,7 @@ def _that_matter(record: PlanRecord) -> list[Review]:
 
 
 def _review(record: PlanRecord, review: Review) -> tuple[str, str, str]:
-    """A label, its look, and what was said of the plan as a whole."""
+    """A review's label, the look of it, and what it says of the plan as a whole."""
     said = [comment.text for comment in review.comments if comment.step is None]
     if review.verdict == COMMENTED:
         return "Comment", "odd", " · ".join(said)
@@ -100,18 +97,49 @@ def _review(record: PlanRecord, review: Review) -> tuple[str, str, str]:
     return "Review", looks.get(review.verdict, "odd"), " · ".join(words)
 
 
-def _said(
-    label: str, look: str, text: str, whose: str, width: int, row: tuple[object, ...] | None = None
-) -> Iterator[Line]:
-    name = f"  {label:<{LABEL}}"
-    room = max(min(width, WIDEST) - cell_len(name) - 1, 10)
-    lines = [line for each in printable(text).split("\n") if each.strip() for line in wrapped(one_line(each), room)]
-    for number, line in enumerate(lines or [""]):
-        parts: tuple[Part, ...] = ((name if not number else " " * cell_len(name), look), (line, ""))
-        if whose and number == len(lines) - 1:
-            if cell_len(line) + cell_len(whose) + 3 > room:
-                yield Line(parts, "", row)
-                parts = ((" " * cell_len(name), ""), (fitted(whose, room), "muted"))
-            else:
-                parts += ((f"   {whose}", "muted"),)
+def _labelled(label: str, look: str, text: str, whose: str, width: int, row: Row | None = None) -> Iterator[Line]:
+    text = "\n".join(one_line(each) for each in printable(text).split("\n") if each.strip())
+    for parts in hanging((f"  {label:<{LABEL}}", look), text, "", whose, min(width, WIDEST)):
         yield Line(parts, "", row)
+
+
+# -- in print
+
+
+def printed_remarks(record: PlanRecord, width: int, now: int, most: int | None = None) -> list[Line]:
+    """Notes, wishes, reviews and the agent's question, with the numbers that commands ask for; or the last `most`."""
+    said = list(_printed(record, now, PRINTED if most is None else 1, brief=most is not None))
+    return [line for each in (said if most is None else said[-most:]) for line in folded(each, width)]
+
+
+def _printed(record: PlanRecord, now: int, most: int, *, brief: bool) -> Iterator[Line]:
+    notes = [delta for delta in record.deltas if delta.note]
+    if len(notes) > most and not brief:
+        yield Line((("  ✎ ", "muted"), (f"{len(notes) - most} earlier notes", "muted")))
+    for delta in notes[-most:]:
+        yield _signed("✎", "note", origin(delta.by, delta.at, now), delta.note or "")
+    for wish in record.wishes:
+        words = f"wish {wish.seq}: {wish_sentence(record, wish)}"
+        yield _signed("☆", "wish", origin(wish.by, wish.at, now), words)
+    for review in record.reviews[-most:]:
+        yield from _printed_review(record, review, now, brief=brief)
+    if record.asked:
+        offered = f": {' / '.join(record.asked.options)}" if record.asked.options else ""
+        yield _signed("◆", "waiting", origin("agent", record.asked.at, now), f"waits for a review{offered}")
+
+
+def _printed_review(record: PlanRecord, review: Review, now: int, *, brief: bool) -> Iterator[Line]:
+    sign, look = ("✔", "done") if review.verdict == APPROVED else ("✎", "odd")
+    since = "; the plan has changed since" if record.is_stale(review) else ""
+    yield _signed(sign, look, origin(review.by, review.at, now), verdict_words(review) + since)
+    if brief:
+        return
+    if review.selected is not None:
+        yield Line(((f"    steps to run: {one_line(', '.join(review.selected)) or 'none'}", ""),))
+    for comment in review.comments:
+        place = f"{one_line(comment.step)}: " if comment.step else ""
+        yield Line(((f"    “{place}{one_line(comment.text)}”", ""),))
+
+
+def _signed(sign: str, look: str, whose: str, words: str) -> Line:
+    return Line(((f"  {sign} ", look), (f"{whose}: ", "muted"), (one_line(words), "")))

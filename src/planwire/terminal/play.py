@@ -2,25 +2,27 @@
 
 import time
 from collections.abc import Iterable
-from typing import Protocol
+from typing import Final, Protocol
 
 import msgspec
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
-from rich.text import Text
 
 from planwire.acp.board import Board, Change
 from planwire.readmodel.plain_text import one_line
-from planwire.terminal.changes import change_lines, fresh_steps, report_line
-from planwire.terminal.views import session_view
+from planwire.terminal.change_lines import change_lines, fresh_steps, report_line
+from planwire.terminal.lines import Line
+from planwire.terminal.records import plans_view
 
 __all__ = ["play", "show", "walk"]
 
-#: Nobody wants to wait for an agent that thinks: a longer pause in a recording is played as this many seconds.
-LONGEST_PAUSE = 3.0
+#: Seconds that a pause in a recording takes at most: agents think longer than people like to wait.
+LONGEST_PAUSE: Final = 3.0
 
 
-class _Line(Protocol):
+class _RecordedMessage(Protocol):
+    """A recorded line of a connection: its number, who sent it, and when."""
+
     @property
     def number(self) -> int: ...
     @property
@@ -31,11 +33,11 @@ class _Line(Protocol):
     def at(self) -> float | None: ...
 
 
-def show(lines: Iterable[_Line]) -> None:
-    """The plans as they ended up, and what was wrong on the way."""
+def show(lines: Iterable[_RecordedMessage]) -> None:
+    """Print the plans as they ended up, and what was wrong on the way."""
     console = Console(highlight=False)
     board = Board(keep=0)
-    reports: list[Text] = []
+    reports: list[Line] = []
     for line in lines:
         change = board.apply(line.line, line.sender, line.at)
         reports += [report_line(report, line.number) for report in change.reports]
@@ -45,8 +47,8 @@ def show(lines: Iterable[_Line]) -> None:
         console.print(report)
 
 
-def walk(lines: Iterable[_Line], *, interactive: bool, captions: bool = False) -> None:
-    """Every change, in order. On a terminal it waits for Enter between two. `captions` are the agent's words."""
+def walk(lines: Iterable[_RecordedMessage], *, interactive: bool, captions: bool = False) -> None:
+    """Print every change, in order. On a terminal, wait for Enter between two. `captions` are the agent's words."""
     console = Console(highlight=False)
     board = Board(keep=0)
     count = 0
@@ -67,15 +69,15 @@ def walk(lines: Iterable[_Line], *, interactive: bool, captions: bool = False) -
     console.print(_board_view(board))
 
 
-def play(lines: Iterable[_Line], speed: float = 1.0, *, captions: bool = False) -> None:
-    """The plans as they change, at the speed of the recording. Without a terminal there is nobody to wait for."""
+def play(lines: Iterable[_RecordedMessage], speed: float = 1.0, *, captions: bool = False) -> None:
+    """Show the plans as they change, at the speed of the recording. Without a terminal, print every change at once."""
     console = Console(highlight=False)
     if not console.is_terminal:
         walk(lines, interactive=False, captions=captions)
         return
     board = Board(keep=0)
     clock: float | None = None
-    caption = Text()
+    caption: Line | None = None
     with Live(console=console, auto_refresh=False, vertical_overflow="crop") as live:
         for line in lines:
             if line.at is not None:
@@ -93,7 +95,7 @@ def play(lines: Iterable[_Line], speed: float = 1.0, *, captions: bool = False) 
 
 
 def _words(line: bytes) -> str | None:
-    """What the agent says to the person, if that is what the line is."""
+    """What the agent says to the person, if the line is about that."""
     if b'"agent_message_chunk"' not in line:
         return None
     try:
@@ -103,21 +105,21 @@ def _words(line: bytes) -> str | None:
     return one_line(text) if isinstance(text, str) else None
 
 
-def _caption(words: str) -> Text:
-    return Text.assemble(("agent: ", "dim"), (words, "italic"))
+def _caption(words: str) -> Line:
+    return Line((("agent: ", "muted"), (words, "emphasis")))
 
 
 def _board_view(board: Board, change: Change | None = None, height: int | None = None) -> RenderableType:
     sessions = [session for session in board.sessions.values() if session.updates]
     if not sessions:
-        return Text("no plans in this recording", style="dim")
+        return Line((("no plans in this recording", "muted"),))
     fresh = fresh_steps(change) if change else ()
-    share = None if height is None else height // len(sessions) - 2
-    return Group(*(session_view(session, fresh, share) for session in sessions))
+    share = None if height is None else height // len(sessions)
+    return Group(*(plans_view(session.id, session.plans, fresh, share) for session in sessions))
 
 
 def _print_change(console: Console, change: Change, count: int, at: float | None) -> None:
     when = "" if at is None else f"  {at:.1f} s"
-    console.print(Text.assemble((f"#{count}", "bold"), (when, "dim")))
+    console.print(Line(((f"#{count}", "strong"), (when, "muted"))))
     for line in change_lines(change):
         console.print(line)

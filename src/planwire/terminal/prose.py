@@ -1,4 +1,4 @@
-"""Markdown as lines: rendered by Rich, in the looks of the theme, with the steps where the text has them."""
+"""Markdown as lines: Rich renders the text, the looks give it its style, and steps stand where the text has them."""
 
 from collections.abc import Callable, Iterator
 from functools import lru_cache
@@ -10,6 +10,7 @@ from typing import ClassVar, Final
 from markdown_it import MarkdownIt
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.markdown import CodeBlock, Heading, Markdown, MarkdownElement
+from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
 from rich.theme import Theme
@@ -17,29 +18,30 @@ from rich.theme import Theme
 from planwire.model.markdown import Checkbox, parse
 from planwire.model.steps import Step
 from planwire.readmodel.plain_text import printable
-from planwire.terminal.lines import BLANK, Line
-from planwire.terminal.lines_view import LOOK
+from planwire.terminal.lines import BLANK, Line, Part
 
 __all__ = ["prose_lines", "woven_lines"]
 
-#: Lines of prose are not longer than people like to read, however wide the terminal is.
+#: Cells in a line of prose: people don't like to read longer ones, however wide the terminal is.
 WIDEST: Final = 100
-#: Longer texts are cut: what is behind it nobody reads in a terminal, and to render it takes seconds.
+#: Characters of a text on a screen: rendering more takes seconds, and reading it there hours.
 LONGEST: Final = 60_000
-#: A text is rendered in pieces of about this many characters, and a single one that is longer is shown as it is.
+#: Characters in a piece of text that renders by itself, about. A paragraph above the second bound stays as it is.
 PIECE: Final = 800
 LONGEST_PIECE: Final = 8_000
 #: Cells by which the text of a list item is set in.
 INDENT: Final = 2
+#: The key under which the meta of a Rich style names a look.
+_LOOK: Final = "look"
 
 
-def _look(name: str, style: str = "") -> Style:
-    return Style.parse(style) + Style(meta={LOOK: name})
+def _look(name: str) -> Style:
+    return Style(meta={_LOOK: name})
 
 
 _THEME: Final = Theme(
     {
-        **{f"markdown.h{level}": _look("heading", "bold") for level in range(1, 7)},
+        **{f"markdown.h{level}": _look("heading") for level in range(1, 7)},
         "markdown.code": _look("code"),
         "markdown.code_block": _look("code"),
         "markdown.block_quote": _look("muted"),
@@ -63,7 +65,7 @@ class _Heading(Heading):
 
 
 class _Code(CodeBlock):
-    """Code as it is, set in: colours of a highlighter would fight with those of the theme."""
+    """Indented code without highlighting, whose colours would fight with those of the theme."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         for line in str(self.text).rstrip().split("\n"):
@@ -79,19 +81,19 @@ class _Markdown(Markdown):
     }
 
 
-def prose_lines(text: str, width: int, indent: int = 0) -> list[Line]:
-    """A markdown text without steps. While it grows, only its end is rendered anew."""
+def prose_lines(text: str, width: int, indent: int = 0, longest: int | None = LONGEST) -> list[Line]:
+    """Render a markdown text, or its `longest` first characters. While a text grows, only its end renders anew."""
     lines: list[Line] = []
-    for piece in _blocks(text[:LONGEST]):
+    for piece in _blocks(text[:longest]):
         rendered = _rendered(piece, max(min(width, WIDEST) - indent, 8), indent)
         lines += [BLANK, *rendered] if lines and rendered else rendered
-    if len(text) > LONGEST:
-        lines += [BLANK, Line(((" " * indent + f"… {len(text) - LONGEST:,} characters more", "muted"),))]
+    if longest is not None and len(text) > longest:
+        lines += [BLANK, Line(((" " * indent + f"… {len(text) - longest:,} characters more", "muted"),))]
     return lines
 
 
 def _blocks(text: str) -> Iterator[str]:
-    """The text in pieces that mean the same alone: paragraphs, lists, tables, … some of them together."""
+    """Split a text into pieces that mean the same alone: some paragraphs, lists or tables each."""
     rows = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     begins = [0, *accumulate(len(row) + 1 for row in rows)]
     begin = 0
@@ -112,11 +114,11 @@ def _parser() -> MarkdownIt:
 @lru_cache(maxsize=1_024)
 def _rendered(text: str, width: int, indent: int) -> tuple[Line, ...]:
     content: RenderableType = Text(printable(text))
-    if len(text) <= LONGEST_PIECE:  # brackets and emphasis cost the square of their length
+    if len(text) <= LONGEST_PIECE:  # parsing brackets and emphasis costs the square of their length
         content = _Markdown(printable(text), hyperlinks=False)
     lines = []
     for segments in _CONSOLE.render_lines(content, _CONSOLE.options.update(width=width), pad=False):
-        parts = tuple((segment.text, segment.style or "") for segment in segments if segment.text)
+        parts = tuple(_part(segment) for segment in segments if segment.text)
         lines.append(Line(((" " * indent, ""), *parts)) if "".join(each for each, _ in parts).strip() else BLANK)
     while lines and lines[0] is BLANK:
         lines.pop(0)
@@ -125,11 +127,18 @@ def _rendered(text: str, width: int, indent: int) -> tuple[Line, ...]:
     return tuple(lines)
 
 
+def _part(segment: Segment) -> Part:
+    style = segment.style or Style.null()
+    flags = {"strong": style.bold, "emphasis": style.italic, "struck": style.strike}
+    looks = [str(style.meta[_LOOK])] if _LOOK in style.meta else []
+    return segment.text, " ".join([*looks, *(look for look, has in flags.items() if has)])
+
+
 def woven_lines(
     text: str, steps: tuple[Step, ...], width: int, step_lines: Callable[[Step], tuple[Line, ...]]
 ) -> Iterator[Line]:
-    """A markdown text, in which `step_lines` stand where its tasks are."""
-    ended = True  # whether what comes may follow at once
+    """Render a markdown text with the lines of its steps in place of its tasks."""
+    ended = True  # no blank line is needed before the next piece
     for piece in _pieces(text, steps):
         if isinstance(piece, Step):
             yield from step_lines(piece)

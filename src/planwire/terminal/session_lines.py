@@ -1,61 +1,79 @@
-"""Sessions as lines: a row of the overview, and the head of a session."""
+"""Sessions as lines: a row of the overview, the head of a session on its screen, and the same in print."""
 
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
+from pathlib import Path
+from time import time_ns
 from typing import Final
 
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
 
 from planwire.readmodel.ages import age
 from planwire.readmodel.overview import DONE, RUNNING, STOPPED, WAITING, Overview
 from planwire.readmodel.plain_text import one_line
-from planwire.terminal.lines import Line, Part, between, fitted, progress_bar
-from planwire.terminal.plan_card import MINUTE
-from planwire.terminal.sessions import folder_name
+from planwire.terminal.lines import Drawing, Line, Part, between, fitted, progress_bar
+from planwire.terminal.plan_card import MINUTE, ago
 
-__all__ = ["STATES", "head_lines", "is_found", "session_rows"]
+__all__ = [
+    "STATES",
+    "head_lines",
+    "heading_lines",
+    "is_found",
+    "session_rows",
+    "sessions_lines",
+    "sessions_list",
+    "this_minute",
+]
 
 #: The states that a session can be in, with the sign and the look of each.
 STATES: Final = {RUNNING: ("▶", "current"), WAITING: ("◆", "waiting"), STOPPED: ("■", "stopped"), DONE: ("✔", "done")}
+#: Characters of a title in columns: the whole of it is in `show`, and in JSON.
+TITLE: Final = 60
+#: Cells of a session's id in print.
+ID: Final = 20
 
 
 def is_found(glance: Overview, words: str) -> bool:
-    """Whether every word that was looked for is somewhere in what is known of a session."""
+    """Whether the facts about a session contain every one of the words."""
     facts = (glance.title, glance.agent, glance.client, glance.cwd, glance.id, glance.state, *glance.current)
     text = " ".join(each for each in facts if each).casefold()
     return all(word in text for word in words.casefold().split())
 
 
 @lru_cache(maxsize=2_048)
-def session_rows(glance: Overview, width: int, minute: int) -> tuple[Line, ...]:
-    """Two lines: what it is about and how far it is; then the current step, and who works where."""
+def session_rows(glance: Overview, width: int, minute: int, name: str | None = None) -> tuple[Line, ...]:
+    """Two lines: what it is about and how far it is; then the current step, and who works where. In print its `name`,
+    by which commands know it, comes first."""
     sign, look = STATES[glance.state]
     right = (
         *_progress(glance, 14 if width >= 90 else 8 if width >= 50 else 0),
         (f"{_age(glance, minute):>8}", "muted"),
     )
-    room = width - 5 - sum(cell_len(text) for text, _ in right)
-    title = _title(glance)
-    first = between(((f" {sign} ", look), (fitted(title, room), "strong" if glance.title else "")), right, width - 1)
+    named: tuple[Part, ...] = ((f"{name}  ", "muted"),) if name is not None else ()
+    indent = 3 + sum(cell_len(text) for text, _ in named)
+    room = width - 2 - indent - sum(cell_len(text) for text, _ in right)
+    title = (fitted(_title(glance), room), "strong" if glance.title else "")
+    first = between(((f" {sign} ", look), *named, title), right, width - 1)
     place: Part = (f"{glance.state:>8}", look)
     facts = [one_line(word) for word in (glance.agent, folder_name(glance.cwd) if glance.cwd else None) if word]
     current = one_line(glance.current[0]) if glance.current else ""
-    room = width - 14
+    room = width - 11 - indent
     step: tuple[Part, ...] = ((fitted(current, room), "current" if glance.state == RUNNING else ""),) if current else ()
     left = room - cell_len(current)
     about = fitted(("  ·  " if current else "") + "  ·  ".join(facts), left) if left > 12 else ""
-    second = between((("   ", ""), *step, (about, "muted")), (place,), width - 1)
+    second = between(((" " * indent, ""), *step, (about, "muted")), (place,), width - 1)
     row = ("session", glance.id)
     return Line(first, "", row), Line(second, "", row)
 
 
-def head_lines(glance: Overview, width: int, minute: int) -> tuple[Line, ...]:
-    """Three lines that stay on top of a session."""
+def head_lines(glance: Overview, width: int) -> tuple[Line, ...]:
+    """Three lines that stay on top of a session's screen."""
     sign, look = STATES[glance.state]
     why = f" ({one_line(glance.stop_reason)})" if glance.state == STOPPED and glance.stop_reason else ""
     right: tuple[Part, ...] = (
         (f"{sign} ", look),
         (fitted(glance.state + why, 30), look),
-        (f" · {_age(glance, minute)}", "muted"),
+        (f" · {_age(glance, this_minute())}", "muted"),
     )
     room = width - 3 - sum(cell_len(text) for text, _ in right)
     first = between(((f" {fitted(_title(glance), max(room, 12))}", "strong"),), right, width - 1)
@@ -88,6 +106,58 @@ def _title(glance: Overview) -> str:
     return one_line(glance.title or "") or one_line(glance.id) or "(no name)"
 
 
+def this_minute() -> int:
+    """The minute that ages are counted to: within it, no age and so no line changes."""
+    return time_ns() // 1_000_000 // MINUTE + 1
+
+
 def _age(glance: Overview, minute: int) -> str:
     now = minute * MINUTE
     return "now" if now - glance.last_at < MINUTE else age(glance.last_at, now)
+
+
+# -- in print
+
+
+def heading_lines(glance: Overview, now: int) -> tuple[Line, Line]:
+    """What a session is about, and who works where."""
+    sign, look = STATES[glance.state]
+    title = one_line(glance.title or "") or "no title"
+    words = [one_line(word) for word in (glance.agent, glance.client) if word]
+    words += [folder_name(glance.cwd)] if glance.cwd else []
+    words.append(glance.state if glance.stop_reason is None else f"{glance.state} ({one_line(glance.stop_reason)})")
+    words.append(ago(glance.last_at, now))
+    first = Line(((f"{sign} ", look), (title, "strong"), (f"  {one_line(glance.id)}", "muted")))
+    return first, Line(((f"  {' · '.join(words)}", "muted"),))
+
+
+def sessions_list(overviews: Iterable[Overview], short: Mapping[str, str], now: int) -> Drawing:
+    """For a person: two lines a session, with its id as commands take it."""
+    listed = tuple(overviews)
+
+    def lines(width: int) -> Iterator[Line]:
+        names = {each.id: fitted(one_line(short[each.id]), ID) for each in listed}
+        wide = max(map(cell_len, names.values()), default=0)
+        for each in listed:
+            yield from session_rows(each, width, now // MINUTE + 1, set_cell_size(names[each.id], wide))
+
+    return Drawing(lines)
+
+
+def sessions_lines(overviews: Iterable[Overview], short: Mapping[str, str], now: int) -> Iterator[str]:
+    """For a pipe: one line of columns a session, with a heading."""
+    rows: list[tuple[str, ...]] = [("ID", "STATE", "DONE", "AGE", "AGENT", "FOLDER", "TITLE", "CURRENT STEP")]
+    for each in overviews:
+        words = (each.agent, each.cwd, (each.title or "")[:TITLE], "; ".join(each.current))
+        facts = (short[each.id], each.state, f"{each.done}/{each.total}", age(each.last_at, now), *words)
+        rows.append(tuple(one_line(word or "") or "-" for word in facts))
+    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  ".join(set_cell_size(word, width) for word, width in zip(row, widths, strict=True)).rstrip()
+
+
+def folder_name(cwd: str) -> str:
+    """A folder as its owner would write it."""
+    home = str(Path.home())
+    inside = cwd == home or cwd.startswith(home.rstrip("/\\") + "/")
+    return one_line(f"~{cwd[len(home) :]}" if inside and home != "/" else cwd)

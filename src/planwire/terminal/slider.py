@@ -1,79 +1,56 @@
-"""A slider over the moments of a session, on a small chart of how far it was at each of them."""
+"""A slider over the moments of a session, below a small chart of how far it was at each of them."""
 
 from collections.abc import Sequence
-from typing import ClassVar, Final
+from typing import Final
 
-from rich.segment import Segment
 from textual.events import MouseDown, MouseMove, MouseUp
 from textual.message import Message
-from textual.reactive import reactive
-from textual.strip import Strip
-from textual.widget import Widget
+
+from planwire.terminal.lines import Line
+from planwire.terminal.lines_view import LinesView
 
 __all__ = ["Slider"]
 
 _BLOCKS: Final = " ▁▂▃▄▅▆▇█"
 
 
-class Slider(Widget):
-    """`shares` says how far it was (0.0 to 1.0) at every place; `place` is where the knob is."""
+class Slider(LinesView, can_focus=False):
+    """A knob at `place`, a mark at `marked`, and a chart of how far the session was, from 0.0 to 1.0, at each place."""
 
     class Slid(Message):
-        """The knob was put on another place."""
+        """A person put the knob on another place."""
 
         def __init__(self, place: int) -> None:
             super().__init__()
             self.place = place
 
-    ALLOW_SELECT = False
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"slider--past", "slider--future", "slider--knob", "slider--mark"}
     DEFAULT_CSS = """
-    Slider {
-        height: 2;
-        padding: 0 1;
-        background: $background;
-        & > .slider--past { color: $primary 70%; }
-        & > .slider--future { color: $foreground 25%; }
-        & > .slider--knob { color: $accent; text-style: bold; }
-        & > .slider--mark { color: $text-warning; text-style: bold; }
-    }
+    Slider { height: 2; padding: 0 1; overflow: hidden; }
     """
-
-    place: reactive[int] = reactive(0)
-    marked: reactive[int | None] = reactive(None)
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
+        self.place = 0
+        self.marked: int | None = None
         self._shares: Sequence[float] = ()
         self._held = False
 
     def put(self, shares: Sequence[float], place: int, marked: int | None) -> None:
-        """Show these, without telling anybody."""
-        if shares != self._shares:
-            self._shares = tuple(shares)
-            self.refresh()
-        self.place = place
-        self.marked = marked
+        """Show these, without a message."""
+        self._shares, self.place, self.marked = tuple(shares), place, marked
+        self.update_lines()
 
-    def render_line(self, y: int) -> Strip:
+    def lines_for(self, _width: int) -> Sequence[Line]:
         width = self.size.width
         knob = self._column(self.place, width)
         mark = self._column(self.marked, width) if self.marked is not None else None
-        base = self.rich_style
-        looks = {name: base + self.get_component_rich_style(f"slider--{name}", partial=True) for name in _NAMES}
-        segments = []
+        chart, track = [], []
         for column in range(width):
             look = "past" if column <= knob else "future"
-            if y == 0:
-                sign = _BLOCKS[round(self._share(column, width) * (len(_BLOCKS) - 1))]
-            elif column == knob:
-                sign, look = "●", "knob"
-            elif column == mark:
-                sign, look = "◆", "mark"
-            else:
-                sign = "─"
-            segments.append(Segment(sign, looks[look]))
-        return Strip(segments, width)
+            chart.append((_BLOCKS[round(self._share(column, width) * (len(_BLOCKS) - 1))], look))
+            sign = ("◆", "odd strong") if column == mark else ("─", look)
+            track.append(("●", "fresh") if column == knob else sign)
+        return Line(tuple(chart)), Line(tuple(track))
 
     def _column(self, place: int, width: int) -> int:
         last = len(self._shares) - 1
@@ -104,8 +81,5 @@ class Slider(Widget):
     def _slide(self, event: MouseDown | MouseMove) -> None:
         place = self._place(event.get_content_offset_capture(self).x, self.size.width)
         if place != self.place and self._shares:
-            self.place = place
+            self.put(self._shares, place, self.marked)
             self.post_message(self.Slid(place))
-
-
-_NAMES: Final = ("past", "future", "knob", "mark")

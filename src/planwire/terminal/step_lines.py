@@ -1,6 +1,6 @@
-"""Steps as lines: a sign and words, then what is wished for the step and was said of it; new steps that are wished.
+"""Steps as lines: sign and words, then wishes for the step and remarks on it; and new steps that people wish.
 
-A wish is never shown as if the agent had said it: it has a sign of its own, and says whose it is.
+A wish never looks as if the agent had said it: it has a sign of its own, and says whose it is.
 """
 
 from collections.abc import Iterator
@@ -11,46 +11,58 @@ from rich.cells import cell_len
 
 from planwire.model.events import COMMENTED
 from planwire.model.fold import PlanRecord
-from planwire.model.plan import PlanId
-from planwire.model.statuses import CANCELLED, COMPLETED, IN_PROGRESS, PENDING, meaning
+from planwire.model.plan import MEDIUM, PlanId
 from planwire.model.steps import Step
-from planwire.readmodel.annotations import Overlay, Remark, WishedChange, overlay
+from planwire.readmodel.annotations import Overlay, WishedChange, overlay
 from planwire.readmodel.plain_text import one_line
-from planwire.terminal.lines import Line, Part, fitted, wrapped
-from planwire.terminal.plan_card import Card, Row, origin, step_row, wish_row
+from planwire.terminal.lines import Line, Part, fitted, hanging, text_look, wrapped
+from planwire.terminal.plan_card import Card, origin, step_row, wish_row
 from planwire.terminal.prose import INDENT
 
-__all__ = ["MARK", "StepLines", "sign_column"]
+__all__ = ["StepLines", "sign_column", "step_parts"]
 
-#: The sign before a step that was chosen to be run, and the one of a wish.
+#: The sign before a step chosen to run, and the one of a wish.
 MARK: Final = "▸"
 WISH: Final = "☆"
+#: Nesting beyond this depth has no deeper indent.
 DEEPEST: Final = 8
 
-_SIGNS: Final = {
-    PENDING: ("○", "muted", "open"),
-    IN_PROGRESS: ("▶", "current", "current"),
-    COMPLETED: ("✔", "done", "muted"),
-    CANCELLED: ("✗", "low", "cancelled"),
-}
-_STOPPED: Final = ("■", "stopped", "stopped")
-_ODD: Final = ("?", "odd", "open")
-_OVER: Final = (COMPLETED, CANCELLED)
+#: Sign and look of a step in progress whose agent stopped, and of a step with an unknown status.
+_STOPPED: Final = ("■", "stopped")
+_UNKNOWN: Final = ("?", "odd")
 _WISHED: Final = {"reword": "→ ", "status": "→ ", "move": "↕ ", "remove": "✗ "}
 
 
-class _Under(NamedTuple):
-    """Words below a step."""
+def step_parts(step: Step, *, stopped: bool = False) -> tuple[Part, Part, list[Part]]:
+    """A step's sign, its words, and tags for everything out of the ordinary."""
+    known = step.known
+    sign, look = (known.sign, known.look) if known else _UNKNOWN
+    tags: list[Part] = []
+    if step.priority != MEDIUM:
+        tags.append((one_line(step.priority), step.priority if step.priority in ("high", "low") else "odd"))
+    if known is None:
+        tags.append((one_line(step.status), "odd"))
+    if stopped and step.is_current:
+        sign, look = _STOPPED
+        tags.append(("stopped", "stopped"))
+    return (f"{sign} ", look), (one_line(step.content), text_look(look)), tags
+
+
+class _Said(NamedTuple):
+    """A wish for a step or a remark on it: its sign, its text, the look of both, and whose it is."""
 
     sign: str
-    sign_look: str
-    text: str
     look: str
+    text: str
+    text_look: str
     origin: str
+
+    def lines(self, indent: int, width: int) -> Iterator[tuple[Part, ...]]:
+        return hanging((f"{' ' * indent}{self.sign} ", self.look), self.text, self.text_look, self.origin, width)
 
 
 class StepLines:
-    """The lines of every step of a plan, each with the new steps that are wished behind it."""
+    """The lines of every step of a plan, each with the wished steps behind it."""
 
     def __init__(
         self,
@@ -72,9 +84,9 @@ class StepLines:
         self._ghosts = self._places()
 
     def of(self, step: Step) -> tuple[Line, ...]:
-        """The lines of a step, and of all that is wished to stand before or behind it."""
+        """The lines of a step, and of the wished steps before and behind it."""
         fresh, marked = step.id in self._fresh, step.id in self._marked
-        run = step.id in self._to_run and meaning(step.status) not in _OVER
+        run = step.id in self._to_run and step.is_open
         under = tuple(self._under(step.id))
         lines = _step_lines(self._card.id, step, self._width, self._card.stopped, fresh, marked, run, under)
         if not self._ghosts:
@@ -83,15 +95,15 @@ class StepLines:
         return (*first, *lines, *self._ghosts.get(step.id, ()))
 
     def of_none(self) -> tuple[Line, ...]:
-        """New steps that are wished for a plan without any."""
+        """The wished steps of a plan that has none."""
         return tuple(line for lines in self._ghosts.values() for line in lines)
 
-    def _under(self, step: str) -> Iterator[_Under]:
+    def _under(self, step: str) -> Iterator[_Said]:
         for wished in self._over.steps.get(step, ()):
             text = f"{_WISHED.get(wished.kind, '')}{one_line(wished.text)}"
-            yield _Under(WISH, "wish", text, "wish", self._whose(wished))
+            yield _Said(WISH, "wish", text, "wish", self._whose(wished))
         for remark in self._over.remarks.get(step, ()):
-            yield _Under("›", "odd", one_line(remark.text), "", _said_by(remark, self._now))
+            yield _Said("›", "odd", one_line(remark.text), "", origin(remark.by, remark.at, self._now))
 
     def _whose(self, wished: WishedChange) -> str:
         note, at = self._notes[wished.wish]
@@ -99,7 +111,7 @@ class StepLines:
         return f"“{one_line(note)}” {whose}" if note else whose
 
     def _places(self) -> dict[str, tuple[Line, ...]]:
-        """The lines of new steps, by the step that they follow; "" is the beginning."""
+        """The lines of wished steps, by the step that they follow; "" is the beginning."""
         steps = self._card.state.steps
         places = {step.id: place for place, step in enumerate(steps)} if self._over.added else {}
         ghosts: dict[str, tuple[Line, ...]] = {}
@@ -109,25 +121,26 @@ class StepLines:
             while after and at + 1 < len(steps) and steps[at + 1].depth > depth:  # behind all that is nested in it
                 at += 1
             row = wish_row(self._card.id, wished.wish, number)
-            lines = _ghost_lines(row, depth, wished, self._whose(wished), self._width)
+            words = _Said(WISH, "wish", one_line(wished.text), "ghost", f"new step, {self._whose(wished)}")
+            lines = (Line(parts, "", row) for parts in words.lines(_column(depth), self._width))
             key = steps[at].id if at >= 0 else ""
             ghosts[key] = (*ghosts.get(key, ()), *lines)
         return ghosts
 
 
 def sign_column(step: Step) -> int:
-    """Where the sign of a step stands."""
-    return INDENT + min(step.depth, DEEPEST) * INDENT
+    """The column of a step's sign."""
+    return _column(step.depth)
+
+
+def _column(depth: int) -> int:
+    return INDENT + min(depth, DEEPEST) * INDENT
 
 
 def _to_run(record: PlanRecord | None) -> tuple[str, ...]:
-    """The steps that were chosen last."""
+    """The steps that the last verdict chose."""
     verdicts = [each for each in record.reviews if each.verdict != COMMENTED] if record else []
     return (verdicts[-1].selected or ()) if verdicts else ()
-
-
-def _said_by(remark: Remark, now: int) -> str:
-    return origin(remark.by, remark.at, now)
 
 
 @lru_cache(maxsize=16_384)
@@ -139,16 +152,9 @@ def _step_lines(
     fresh: bool,
     marked: bool,
     run: bool,
-    under: tuple[_Under, ...],
+    under: tuple[_Said, ...],
 ) -> tuple[Line, ...]:
-    known = meaning(step.status)
-    sign, sign_look, look = _SIGNS.get(known or "", _ODD)
-    tags: list[Part] = [(one_line(step.priority), _priority_look(step.priority))] if step.priority != "medium" else []
-    if known is None:
-        tags.append((one_line(step.status), "odd"))
-    if stopped and known == IN_PROGRESS:
-        (sign, sign_look, look) = _STOPPED
-        tags.append(("stopped", "stopped"))
+    sign, words, tags = step_parts(step, stopped=stopped)
     if run:
         tags.append((f"{MARK} to run", "waiting"))
     if fresh:
@@ -156,41 +162,15 @@ def _step_lines(
     indent = sign_column(step)
     room = max(width - indent - 3, 8)
     lines: list[tuple[Part, ...]] = []
-    for number, text in enumerate(wrapped(one_line(step.content), room)):
-        start: Part = (f"{sign} " if not number else "  ", sign_look)
+    for number, text in enumerate(wrapped(words[0], room)):
         before: Part = (f"{MARK:<{indent}}", "mark") if marked and not number else (" " * indent, "")
-        lines.append((before, start, (text, look)))
+        lines.append((before, sign if not number else ("  ", ""), (text, words[1])))
     for text, tag in tags:
         if sum(cell_len(each) for each, _ in lines[-1]) + cell_len(text) + 2 >= width:
             lines.append(((" " * (indent + 2), ""), (fitted(text, room), tag)))
         else:
             lines[-1] += (("  ", ""), (text, tag))
-    for words in under:
-        lines += _said_lines(words, indent + INDENT, width)
+    for remark in under:
+        lines += remark.lines(indent + INDENT, width)
     row = step_row(plan_id, step.id)
     return tuple(Line(parts, "", row) for parts in lines)
-
-
-def _ghost_lines(row: Row, depth: int, wished: WishedChange, whose: str, width: int) -> list[Line]:
-    indent = INDENT + min(depth, DEEPEST) * INDENT
-    words = _Under(WISH, "wish", one_line(wished.text), "ghost", f"new step, {whose}")
-    return [Line(parts, "", row) for parts in _said_lines(words, indent, width)]
-
-
-def _said_lines(words: _Under, indent: int, width: int) -> Iterator[tuple[Part, ...]]:
-    room = max(width - indent - 3, 8)
-    lines = wrapped(words.text, room)
-    for number, text in enumerate(lines):
-        start: Part = (f"{words.sign} " if not number else "  ", words.sign_look)
-        parts: tuple[Part, ...] = ((" " * indent, ""), start, (text, words.look))
-        if number < len(lines) - 1:
-            yield parts
-        elif cell_len(text) + cell_len(words.origin) + 3 <= room:
-            yield (*parts, (f"   {words.origin}", "muted"))
-        else:
-            yield parts
-            yield (" " * (indent + 2), ""), (fitted(words.origin, room), "muted")
-
-
-def _priority_look(priority: str) -> str:
-    return {"high": "high", "low": "low"}.get(priority, "odd")

@@ -1,18 +1,21 @@
-"""Plans whose steps people do something with: steps are chosen, and what the mouse does is told."""
+"""Plans that a person steers: a cursor on their rows, steps to choose, and the mouse."""
 
 from collections.abc import Sequence
-from typing import Final
+from typing import ClassVar, Final
 
 from rich.style import Style
-from textual.events import Click, MouseDown, MouseEvent, MouseMove, MouseUp
+from textual.binding import Binding, BindingType
+from textual.events import Click, MouseDown, MouseMove, MouseUp
 from textual.message import Message
 from textual.strip import Strip
 
 from planwire.model.plan import PlanId
 from planwire.model.steps import Step
-from planwire.terminal.cursor_panel import CursorPanel
-from planwire.terminal.lines import Line
-from planwire.terminal.plan_card import PLAN, STEP, Row
+from planwire.terminal.cursor import CURSOR_KEYS, Cursor
+from planwire.terminal.lines import Line, Row
+from planwire.terminal.lines_view import LinesView
+from planwire.terminal.plan_card import PLAN, STEP, WISH, Card, step_row
+from planwire.terminal.plan_sheet import AGES, PlanSheet
 from planwire.terminal.step_lines import sign_column
 
 __all__ = ["StepsPanel"]
@@ -22,97 +25,139 @@ _RIGHT_BUTTON: Final = 3
 _TWICE: Final = 2
 
 
-class StepsPanel(CursorPanel):
-    """A click puts the cursor on a row. On the sign of a step it ticks it, left of that it chooses it; two of them
-    reword it, and a step can be dragged behind another one. What becomes of that, others decide."""
+class StepsPanel(LinesView, can_focus=True):
+    """A click puts the cursor on a row. On the sign of a step it ticks the step, left of that it chooses it; a double
+    click rewords it, and dragging moves it behind another one. The panel only asks for all that: the screen acts."""
 
     class Wanted(Message):
-        """Something is to be done with what is under the cursor: an action, by its name."""
+        """A person wants an act, by its name, for the row under the cursor."""
 
-        def __init__(self, panel: "StepsPanel", action: str) -> None:
+        def __init__(self, act: str) -> None:
             super().__init__()
-            self.panel = panel
-            self.action = action
-
-        @property
-        def control(self) -> "StepsPanel":
-            return self.panel
+            self.act = act
 
     class Dropped(Message):
-        """The step under the cursor was dragged behind another one; "" is the beginning."""
+        """A person dragged the step under the cursor behind another one; "" is the beginning."""
 
-        def __init__(self, panel: "StepsPanel", after: str) -> None:
+        def __init__(self, after: str) -> None:
             super().__init__()
-            self.panel = panel
             self.after = after
 
-        @property
-        def control(self) -> "StepsPanel":
-            return self.panel
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *CURSOR_KEYS,
+        Binding("full_stop", "current", "Current step", show=False, key_display="."),
+    ]
+    DEFAULT_CSS = """
+    StepsPanel { height: 1fr; }
+    """
+    cursor: Cursor
 
-    def __init__(self, session: str | None = None, *, empty: str = "no plan yet", id: str | None = None) -> None:
-        super().__init__(session, empty=empty, id=id)
-        self.marked: dict[PlanId, frozenset[str]] = {}
+    def __init__(self, session: str, *, empty: str = "no plan yet") -> None:
+        super().__init__()
+        self.sheet = PlanSheet(self, session, empty)
+        self.cursor = Cursor(self, self._current_row)
+        self._marked: tuple[PlanId, frozenset[str]] = (None, frozenset())
         self._held: Row | None = None
         self._over: Row | None = None
         self._dragged = False
 
-    # -- choosing steps
+    def turn_to(self, session: str) -> None:
+        """Show another session from now on."""
+        self.sheet.clear(session)
+        self.cursor.row = None
+        self._marked = (None, frozenset())
+
+    # -- lines
+
+    def lines_for(self, width: int) -> Sequence[Line]:
+        plan_id, steps = self._marked
+        there = {step.id for card in self.sheet.cards if card.id == plan_id for step in card.state.steps}
+        self._marked = (plan_id, steps & there)
+        return self.sheet.lines(width, self._marked)
+
+    def pinned(self, first: int) -> Line | None:
+        return self.sheet.pinned(first)
+
+    def resized(self) -> None:
+        self.sheet.show_current()
+
+    def on_mount(self) -> None:
+        self.set_interval(AGES, self.sheet.grow_older)
+        self.update_lines()
+
+    # -- the cursor
+
+    @property
+    def chosen(self) -> Card | None:
+        """The plan under the cursor."""
+        row = self.cursor.row
+        return next((card for card in self.sheet.cards if row and card.id == row[1]), None)
+
+    def _current_row(self) -> Row | None:
+        current = self.sheet.current
+        return step_row(*current) if current else None
+
+    def action_current(self) -> None:
+        """Go to the current step, and along with it from now on."""
+        row = self._current_row()
+        if row is not None:
+            self.cursor.go(row)
+        self.sheet.follow()
+
+    def go_to_wish(self, plan_id: PlanId, wish: int) -> None:
+        """Put the cursor on a wish that stands alone."""
+        row = next((row for row in self.cursor.rows if row[:3] == (WISH, plan_id, wish)), None)
+        if row is not None:
+            self.cursor.go(row)
+
+    # -- steps to run
 
     def marks_of(self, plan_id: PlanId) -> frozenset[str]:
-        return self.marked.get(plan_id, frozenset())
+        return self._marked[1] if self._marked[0] == plan_id else frozenset()
 
     def toggle_mark(self, plan_id: PlanId, step: str) -> None:
-        """Choose a step to be run, or no more. Only steps of one plan are chosen at a time."""
-        self.marked = {plan_id: self.marks_of(plan_id) ^ {step}}
+        """Choose a step to run, or no more. The chosen steps are all of one plan."""
+        self._marked = (plan_id, self.marks_of(plan_id) ^ {step})
         self.update_lines()
 
     def forget_marks(self) -> None:
-        self.marked = {}
+        self._marked = (None, frozenset())
         self.update_lines()
-
-    def clear(self) -> None:
-        super().clear()
-        self.marked = {}
-
-    def lines_for(self, width: int) -> Sequence[Line]:
-        there = {card.id: {step.id for step in card.state.steps} for card in self.cards}
-        self.marked = {plan: steps & there[plan] for plan, steps in self.marked.items() if plan in there}
-        return super().lines_for(width)
 
     # -- the mouse
 
     def on_click(self, event: Click) -> None:
-        row = self._row_at(event)
+        row = self.row_at(event)
         if self._dragged or row is None:
             self._dragged = False
             return
-        self.go(row)
+        self.cursor.go(row)
         step = self._step(row)
+        place = event.get_content_offset_capture(self)
         if event.button == _RIGHT_BUTTON:
-            self.post_message(self.Wanted(self, "menu"))
-        elif step is not None and self.is_first_line(self.scroll_offset.y + event.get_content_offset_capture(self).y):
-            place = event.get_content_offset_capture(self).x - sign_column(step)
-            if -1 <= place <= 1:
-                self.post_message(self.Wanted(self, "tick"))
-            elif place < -1:
-                self.post_message(self.Wanted(self, "mark"))
+            self.post_message(self.Wanted("menu"))
+        elif step is not None and self.scroll_offset.y + place.y == self.cursor.line:
+            column = place.x - sign_column(step)
+            if -1 <= column <= 1:
+                self.post_message(self.Wanted("tick"))
+            elif column < -1:
+                self.post_message(self.Wanted("mark"))
             elif event.chain == _TWICE:
-                self.post_message(self.Wanted(self, "reword"))
+                self.post_message(self.Wanted("reword"))
 
     def on_mouse_down(self, event: MouseDown) -> None:
-        row = self._row_at(event)
+        row = self.row_at(event)
         self._dragged = False
         self._held = row if event.button == _LEFT_BUTTON and row and row[0] == STEP else None
 
     def on_mouse_move(self, event: MouseMove) -> None:
         if self._held is None:
             return
-        row = self._row_at(event)
+        row = self.row_at(event)
         if row != self._held and not self._dragged:
             self._dragged = True
             self.capture_mouse()
-            self.go(self._held)
+            self.cursor.go(self._held)
         fits = row is not None and row[0] in (PLAN, STEP) and row[1] == self._held[1] and row != self._held
         if self._over != (row if fits else None):
             self._over = row if fits else None
@@ -124,18 +169,14 @@ class StepsPanel(CursorPanel):
             self.release_mouse()
             self.refresh()
         if over is not None:
-            self.post_message(self.Dropped(self, str(over[2]) if over[0] == STEP else ""))
+            self.post_message(self.Dropped(str(over[2]) if over[0] == STEP else ""))
 
     def render_line(self, y: int) -> Strip:
-        """What a step is dragged behind is underlined."""
+        """Underline the step under a dragged one."""
         strip = super().render_line(y)
-        line = self._line_at(y)
-        last = self._over is not None and line.row == self._over and self._line_at(y + 1).row != self._over
+        line = self.line_at(y)
+        last = self._over is not None and line.row == self._over and self.line_at(y + 1).row != self._over
         return strip.apply_style(Style(underline=True)) if last else strip
-
-    def _row_at(self, event: MouseEvent) -> Row | None:
-        place = event.get_content_offset_capture(self)
-        return self._line_at(place.y).row if 0 <= place.y < self.size.height else None
 
     def _step(self, row: Row) -> Step | None:
         card = self.chosen

@@ -1,4 +1,4 @@
-"""A field for words that people say: as many lines as they need, sent with Enter."""
+"""A field for what people write: as many lines as they need, sent with Enter."""
 
 from textual.events import Key, Paste
 from textual.message import Message
@@ -6,20 +6,20 @@ from textual.widgets import TextArea
 
 from planwire.readmodel.plain_text import printable
 
-__all__ = ["WordsInput", "harmless"]
+__all__ = ["TextField", "harmless"]
 
 
-class WordsInput(TextArea):
-    """Enter sends, Ctrl+J makes a new line, and so do Shift+Enter and Alt+Enter on terminals that tell them apart.
+class TextField(TextArea):
+    """Enter sends; Ctrl+J makes a new line, and so do Shift+Enter and Alt+Enter on terminals that tell them apart.
 
-    What a terminal would obey does not get in: a step's text comes from an agent, and nobody knows what is pasted.
+    Nothing gets in that a terminal would obey: an agent wrote the text of a step, and a paste may hold anything.
     """
 
     class Submitted(Message):
-        """The words are to be sent."""
+        """A person wants to send the text."""
 
     DEFAULT_CSS = """
-    WordsInput {
+    TextField {
         height: auto;
         min-height: 1;
         max-height: 8;
@@ -36,7 +36,7 @@ class WordsInput(TextArea):
         self.move_cursor(self.document.end)
 
     async def _on_key(self, event: Key) -> None:
-        """Textual calls this first, and then the same of `TextArea` for what is not prevented."""
+        """Textual calls this first, and then `TextArea`'s for events that it did not prevent."""
         if event.key == "enter":
             event.stop()
             event.prevent_default()

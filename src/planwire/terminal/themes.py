@@ -4,12 +4,14 @@ import os
 import re
 import select
 import sys
-import termios
 import time
-import tty
 from typing import Final
 
 from textual.theme import Theme
+
+if sys.platform != "win32":
+    import termios
+    import tty
 
 __all__ = ["DARK", "LIGHT", "terminal_is_light", "theme_for_terminal"]
 
@@ -70,18 +72,18 @@ PATIENCE: Final = 0.2
 _QUESTION: Final = b"\x1b]11;?\x1b\\\x1b[c"
 _ANSWER: Final = re.compile(rb"\x1b\]11;rgb:([0-9a-fA-F]{2,4})/([0-9a-fA-F]{2,4})/([0-9a-fA-F]{2,4})")
 _END: Final = re.compile(rb"\x1b\[\?[0-9;]*c")
-#: Backgrounds that COLORFGBG names by number, of the sixteen colours of a terminal, which are light.
+#: The light ones of the sixteen colours of a terminal, by the numbers that COLORFGBG has for them.
 _LIGHT_NUMBERS: Final = {"7", "15"}
 
 
 def theme_for_terminal() -> str:
-    """The theme that was asked for with TEXTUAL_THEME, or the one that goes with the terminal's background."""
+    """The theme that TEXTUAL_THEME names, or the one that goes with the terminal's background."""
     return os.environ.get("TEXTUAL_THEME") or (LIGHT if terminal_is_light() else DARK).name
 
 
 def terminal_is_light() -> bool:
-    """Whether the terminal has a light background: as it says itself, or as COLORFGBG does, or else not."""
-    color = _background(_asked())
+    """Whether the terminal has a light background: it says so itself, or COLORFGBG does."""
+    color = _background(_terminal_answer())
     if color is not None:
         red, green, blue = color
         return 0.299 * red + 0.587 * green + 0.114 * blue > 0.5
@@ -93,8 +95,10 @@ def _background(answer: bytes) -> tuple[float, ...] | None:
     return tuple(int(part, 16) / (16 ** len(part) - 1) for part in found.groups()) if found else None
 
 
-def _asked() -> bytes:
-    """What the terminal answers, as far as it does so in time."""
+def _terminal_answer() -> bytes:
+    """Ask the terminal for its background, and wait a moment for the answer. Windows has no way to ask."""
+    if sys.platform == "win32":
+        return b""
     try:
         descriptor = sys.stdin.fileno()
         if not (os.isatty(descriptor) and os.isatty(sys.stdout.fileno())):

@@ -15,7 +15,9 @@ from planwire.errors import JournalError, MissingExtra
 try:
     import textual  # noqa: F401
 except ImportError:
-    raise MissingExtra("watching on a whole screen needs Textual: pip install 'planwire[terminal]'") from None
+    raise MissingExtra(
+        "watching on a terminal needs Textual: pip install 'planwire[terminal]', or ask for --json"
+    ) from None
 
 from rich.console import Console
 from textual import on
@@ -39,7 +41,7 @@ from planwire.terminal.overview_screen import OverviewScreen
 from planwire.terminal.records import session_record_view
 from planwire.terminal.session_screen import SessionScreen
 from planwire.terminal.themes import DARK, LIGHT, theme_for_terminal
-from planwire.terminal.write_queue import Pen
+from planwire.terminal.write_queue import WriteQueue
 
 __all__ = ["WatchApp", "watch"]
 
@@ -48,12 +50,12 @@ BUSY: Final = 0.05
 
 
 def watch(journal: Journal, session: str | None, is_here: Callable[[Overview], bool] | None) -> None:
-    """Run the app until it is quit. The session that was shown last is left on the terminal as it ended up."""
+    """Run the app until the person quits it. Leaves the last session on the terminal as it ended up."""
     app = WatchApp(journal, session, is_here, theme_for_terminal())
     app.run()
-    if app.pen.is_writing:
+    if app.writes.is_writing:
         print("planwire: the journal is busy; it ends as soon as what you did is written", file=sys.stderr)
-    app.pen.close()
+    app.writes.close()
     for words in app.drafts.values():
         print(f"planwire: you wrote this and did not send it: {printable(words)}", file=sys.stderr)
     state = load_state(journal, app.last_shown) if app.last_shown is not None else None
@@ -66,9 +68,9 @@ def watch(journal: Journal, session: str | None, is_here: Callable[[Overview], b
 
 
 class WatchApp(App[None]):
-    """Begins with a `session`, or with the latest that `is_here` is true of, or else with the overview.
+    """Begins with a `session`, or with the latest that `is_here` accepts, or else with the overview.
 
-    As long as nobody has chosen a session, one that begins here takes the place of the one before.
+    Until the person chooses a session, one that begins here takes the place of the one before.
     """
 
     class News(Message):
@@ -109,7 +111,7 @@ class WatchApp(App[None]):
         self._lock = Lock()
         self._news: set[str] = set()
         self._due: Timer | None = None
-        self.pen = Pen(journal)
+        self.writes = WriteQueue(journal)
         self.drafts: dict[tuple[object, ...], str] = {}
         self.knows_wishes = False
 
@@ -117,7 +119,7 @@ class WatchApp(App[None]):
         self.register_theme(DARK)
         self.register_theme(LIGHT)
         self.theme = self._first_theme if self._first_theme in self.available_themes else DARK.name
-        with suppress(NotImplementedError, RuntimeError, ValueError):  # it runs outside the main thread
+        with suppress(NotImplementedError, RuntimeError, ValueError):  # Windows, or another thread than the main one
             asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, self.exit)
         self.push_screen(OverviewScreen(here=not self._everywhere))
         self.sessions.start()
@@ -130,7 +132,7 @@ class WatchApp(App[None]):
     # -- news
 
     def _heard(self, session: str) -> None:
-        """Somebody wrote to the journal; we are on the thread that follows it."""
+        """Note a change. Runs on the thread that follows the journal."""
         with self._lock:
             self._news.add(session)
             first = len(self._news) == 1
@@ -155,7 +157,7 @@ class WatchApp(App[None]):
                 break
 
     def _follow(self) -> None:
-        """Show the session that changed last here, and later the one that began last, until somebody chooses one."""
+        """Show the session that changed last here, and later the one that began last."""
         here = [each for each in self.sessions.glances() if self.is_here(each)]
         if self.sessions.loading or not here:
             return
@@ -174,13 +176,13 @@ class WatchApp(App[None]):
             self.push_screen(SessionScreen(session))
 
     def complain(self, error: JournalError) -> None:
-        """Say what is wrong with the journal; what is shown stays as it is."""
+        """Say what is wrong with the journal, and leave the screen as it is."""
         self.notify(str(error), severity="error", markup=False)
 
-    # -- what people do
+    # -- people
 
     def stay(self) -> None:
-        """Somebody has chosen what they look at."""
+        """Follow new sessions no longer: the person has chosen what to look at."""
         self._following = False
 
     def to_overview(self) -> None:
@@ -194,14 +196,14 @@ class WatchApp(App[None]):
         self.push_screen(HistoryScreen(session))
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        """What can be done with the plan under the cursor is in the command palette, too."""
+        """Offer the acts on the plan under the cursor in the command palette, too."""
         yield from super().get_system_commands(screen)
         if isinstance(screen, SessionScreen):
             for act in ACTS:
-                yield SystemCommand(act.name, act.meaning, partial(screen.run_action, act.action))
+                yield SystemCommand(act.label, act.meaning, partial(screen.run_action, act.action))
 
     async def action_quit(self) -> None:
-        """Leave the dialog that is open, or else the app: nobody is to lose what they write."""
+        """Leave an open dialog, or else the app: a half-written text must not get lost."""
         if isinstance(self.screen, Dialog):
             self.screen.action_leave()
         else:
@@ -214,5 +216,5 @@ class WatchApp(App[None]):
             self.action_show_help_panel()
 
     def action_theme(self) -> None:
-        """Light if it is dark, and the other way around."""
+        """Turn dark into light, and light into dark."""
         self.theme = LIGHT.name if self.current_theme.dark else DARK.name

@@ -1,7 +1,8 @@
-"""The pen of the person at this terminal: what they do is written in order, and away from the event loop.
+"""The writes of the person at this terminal: in order, and away from the event loop.
 
-A journal may be locked for seconds by somebody else; the screen goes on meanwhile. And who ticks three steps in a row
-is faster than the screen: what they did themselves since the revision that was shown does not count as moved on.
+Another writer may lock a journal for seconds; the screen goes on meanwhile. And a person who ticks three steps in a row
+is faster than the screen: each tick is for the revision on it, which their own tick before has replaced. So the queue
+remembers its own writes as a chain of revisions, and follows it: a plan that no one else touched has not moved on.
 """
 
 import asyncio
@@ -18,23 +19,23 @@ from planwire.session.writer import steer
 from planwire.steering.commands import withdraw
 from planwire.terminal.deeds import BACK, Deed
 
-__all__ = ["Pen"]
+__all__ = ["WriteQueue"]
 
-#: How many revisions are remembered that somebody knows the next one of.
+#: Length limit of the chain of our own writes.
 REMEMBERED: Final = 1_000
 
 
-class Pen:
-    """Writes to a journal. `MovedOn`, `PlanError` and `JournalError` are raised as they come."""
+class WriteQueue:
+    """Writes to a journal. Raises `MovedOn`, `PlanError` and `JournalError` as they come."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
-        self._thread = ThreadPoolExecutor(1, "planwire-pen")
+        self._thread = ThreadPoolExecutor(1, "planwire-writes")
         self._latest: Future[SessionState] | None = None
-        self._known: dict[tuple[str, PlanId, int], int] = {}
+        self._next: dict[tuple[str, PlanId, int], int] = {}
 
     async def write(self, session: SessionState, deed: Deed) -> SessionState:
-        """Do it, and return the session as it is then. It is done also if nobody waits for it any more."""
+        """Write a deed, and return the session after it. The write goes on even if the caller gets cancelled."""
         self._latest = self._thread.submit(self._write, session, deed)
         return await asyncio.shield(asyncio.wrap_future(self._latest))
 
@@ -43,20 +44,20 @@ class Pen:
         return self._latest is not None and not self._latest.done()
 
     def close(self) -> None:
-        """Wait until all of it is written."""
+        """Wait for all writes."""
         self._thread.shutdown()
 
     def _write(self, session: SessionState, deed: Deed) -> SessionState:
         revision = deed.revision
-        while revision is not None and (session.id, deed.plan_id, revision) in self._known:
-            revision = self._known[session.id, deed.plan_id, revision]
+        while revision is not None and (session.id, deed.plan_id, revision) in self._next:
+            revision = self._next[session.id, deed.plan_id, revision]
         state = self._steer(session, deed, revision)
         if deed.instead_of is not None:
             wish = deed.instead_of
             instead = Deed(BACK, deed.plan_id, "", None, lambda state, _revision: withdraw(state, deed.plan_id, wish))
             try:
                 state = self._steer(state, instead, None)
-            except PlanError:  # it has come true, or somebody else took it back
+            except PlanError:  # it has come true, or another person took it back
                 return state
         return state
 
@@ -71,15 +72,15 @@ class Pen:
 
         after = steer(self._journal, session, deed.plan_id, prepare)
         for before, now in made:
-            self._follow_on(session.id, deed.plan_id, before, now)
+            self._link(session.id, deed.plan_id, before, now)
         return after
 
     def has_seen(self, session: str, moved: MovedOn) -> None:
-        """Somebody was shown how a plan moved on: what they decide after that is about the plan as it is now."""
-        self._follow_on(session, moved.plan_id, moved.seen, moved.revision)
+        """A person saw how a plan moved on: what they decide next is about the plan as it is now."""
+        self._link(session, moved.plan_id, moved.seen, moved.revision)
 
-    def _follow_on(self, session: str, plan_id: PlanId, before: int, now: int) -> None:
+    def _link(self, session: str, plan_id: PlanId, before: int, now: int) -> None:
         if before < now:
-            self._known[session, plan_id, before] = now
-        if len(self._known) > REMEMBERED:
-            del self._known[next(iter(self._known))]
+            self._next[session, plan_id, before] = now
+        if len(self._next) > REMEMBERED:
+            del self._next[next(iter(self._next))]

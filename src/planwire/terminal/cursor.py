@@ -1,0 +1,180 @@
+"""The cursor of a view of lines, on a row: one line, or several that are about the same thing.
+
+The cursor never moves by itself. A person is about to press a key for the row under it, so an update leaves the row
+under it, and in its place on the screen. Only a row that is gone leaves the cursor to its neighbour.
+"""
+
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final
+
+from textual.binding import Binding
+from textual.message import Message
+
+from planwire.terminal.lines import Line, Row
+
+if TYPE_CHECKING:
+    from planwire.terminal.lines_view import LinesView
+
+__all__ = ["CURSOR_KEYS", "Cursor", "CursorMoved"]
+
+#: Lines beyond the edge from which the cursor comes at once. A text between two rows that are farther apart scrolls by
+#: line by line, so that it can be read.
+NEAR: Final = 3
+
+#: The keys of a view with a cursor.
+CURSOR_KEYS: Final = (
+    Binding("up,k", "move(-1)", "Up", show=False),
+    Binding("down,j", "move(1)", "Down", show=False),
+    Binding("home,g", "edge(0)", "Top", show=False),
+    Binding("end,G", "edge(-1)", "End", show=False),
+    Binding("pageup,b", "page(-1)", "Page up", show=False),
+    Binding("pagedown,f", "page(1)", "Page down", show=False),
+)
+
+
+class CursorMoved(Message):
+    """The cursor of a view is on another row. `by_hand`: a person moved it, or looked around with it."""
+
+    def __init__(self, *, by_hand: bool) -> None:
+        super().__init__()
+        self.by_hand = by_hand
+
+
+class Cursor:
+    """The cursor of a view. `first` names the row that it begins with, if not the first one."""
+
+    def __init__(self, view: "LinesView", first: Callable[[], Row | None] = lambda: None) -> None:
+        self.row: Row | None = None
+        self.rows: list[Row] = []
+        self._view = view
+        self._first = first
+        self._starts: list[int] = []
+        self._index: dict[Row, int] = {}
+
+    # -- lines
+
+    def take(self, lines: Sequence[Line]) -> bool:
+        """Find the rows of new lines. Returns whether the cursor had to leave its row."""
+        before, place = self.row, self.index
+        self.rows, self._starts = [], []
+        for number, line in enumerate(lines):
+            if line.row is not None and (not self.rows or line.row != self.rows[-1]):
+                self.rows.append(line.row)
+                self._starts.append(number)
+        self._index = {row: place for place, row in enumerate(self.rows)}
+        if before not in self._index:
+            first = self._first() if before is None else None
+            near = self.rows[min(place, len(self.rows) - 1)] if self.rows else None
+            self.row = first if first in self._index else near
+        if self.row != before and self._view.is_attached:
+            self._view.post_message(CursorMoved(by_hand=False))
+        return self.row != before
+
+    @property
+    def index(self) -> int:
+        """The number of its row; 0 without one."""
+        return self._index.get(self.row, 0) if self.row else 0
+
+    @property
+    def line(self) -> int | None:
+        """The number of the first line under it."""
+        return self._starts[self._index[self.row]] if self.row in self._index else None
+
+    @property
+    def is_in_sight(self) -> bool:
+        """Whether any of the lines under it is on the screen."""
+        return self.row is not None and any(line.row == self.row for line in self._view.in_sight())
+
+    def height_on_screen(self) -> int | None:
+        """Lines between the upper edge of the view and the cursor; None if it is out of sight."""
+        line = self.line
+        return line - self._view.scroll_offset.y if line is not None and self.is_in_sight else None
+
+    def stay_at(self, height: int) -> None:
+        """Scroll so that the cursor is as high on the screen as it was before an update."""
+        line, top = self.line, self._view.scroll_offset.y
+        if line is not None and (top or not self._in_sight(line)) and line - height != top:
+            self._view.jump(line - height)
+
+    def _in_sight(self, line: int) -> bool:
+        top = self._view.scroll_offset.y
+        return top + self._covered(top) <= line < top + self._view.size.height
+
+    def _covered(self, top: int) -> int:
+        """Lines that a pinned one would cover if `top` were the first in sight."""
+        return 1 if self._view.pinned(top) is not None else 0
+
+    # -- moving it
+
+    def go(self, row: Row) -> None:
+        """Put the cursor on a row, and bring that into sight."""
+        if row not in self._index:
+            return
+        self._view.looked_around()
+        if row != self.row:
+            before, self.row = self.row, row
+            for y, line in enumerate(self._view.in_sight()):
+                if line.row in (before, row):
+                    self._view.refresh_lines(self._view.scroll_offset.y + y)
+        self.show()
+        self._tell()
+
+    def _tell(self) -> None:
+        self._view.post_message(CursorMoved(by_hand=True))
+
+    def show(self) -> None:
+        """Scroll as little as it takes to have the row under the cursor in sight."""
+        first, height, lines = self.line, self._view.size.height, self._view.lines
+        if first is None or not height:
+            return
+        last = first
+        while last + 1 < len(lines) and lines[last + 1].row == self.row:
+            last += 1
+        last = min(last, first + height - 2)
+        top = round(self._view.scroll_target_y)
+        if first < top + self._covered(top):
+            self._view.jump(first - self._covered(first))
+        elif last >= top + height:
+            self._view.jump(last - height + 1)
+
+    def move(self, by: int) -> None:
+        """Go to the next row. A text between two rows goes by first."""
+        self._view.looked_around()
+        target = self._next(by)
+        if target is None:
+            self._view.jump(self._view.scroll_offset.y + by)
+            self._tell()
+        else:
+            self.go(target)
+
+    def _next(self, by: int) -> Row | None:
+        top, bottom = self._view.scroll_offset.y, self._view.scroll_offset.y + self._view.size.height
+        if self.is_in_sight:
+            index = self.index + by
+            near = 0 <= index < len(self.rows) and top - NEAR <= self._starts[index] < bottom + NEAR
+            return self.rows[index] if near else None
+        inside = [place for place, start in enumerate(self._starts) if self._in_sight(start)]
+        return self.rows[inside[0 if by > 0 else -1]] if inside else None
+
+    def page(self, way: int) -> None:
+        """Scroll by a page. The cursor keeps its height on the screen, as far as there is a row."""
+        self._view.looked_around()
+        before, size = self._view.scroll_offset.y, self._view.size.height
+        height = self.height_on_screen()
+        self._view.jump(min(before + way * max(size - 2, 1), self._view.max_scroll_y))
+        if self._view.scroll_offset.y == before:
+            self.to_edge(0 if way < 0 else -1)
+            return
+        wanted = self._view.scroll_offset.y + (size // 2 if height is None else height)
+        index = min(bisect_left(self._starts, wanted), len(self._starts) - 1)
+        near = [at for at in (index, index - 1) if at >= 0 and self._in_sight(self._starts[at])]
+        if near:
+            self.go(self.rows[near[0]])
+
+    def to_edge(self, index: int) -> None:
+        """Go to the first row (0) or the last one (-1)."""
+        self._view.looked_around()
+        if self.rows:
+            self.go(self.rows[index])
+        self._view.jump(0 if index == 0 else self._view.max_scroll_y)

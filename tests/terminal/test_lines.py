@@ -1,0 +1,99 @@
+"""Lines of text: whatever is in them, they keep to their width, and wrapping and cutting them loses no look."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from rich.console import Console
+
+from planwire import Entry, ItemsPlan, MarkdownPlan, OtherPlan, track
+from planwire.model.events import ACP, Comment, Event, PlanChanged, PlanReviewed, PlanSet, Recorded, RewordStep
+from planwire.model.fold import fold_all
+from planwire.model.statuses import STATUSES
+from planwire.readmodel.plain_text import printable
+from planwire.terminal.lines import LOOKS, Line, Part, folded, framed, hanging, progress_bar, text_look
+from planwire.terminal.plan_card import Card, cards_of
+from planwire.terminal.plan_lines import boxed_lines
+from tests.journals import HOSTILE
+
+WORDS = st.text(st.characters(exclude_categories=["Cc", "Cs", "Mn", "Zl", "Zp"]), max_size=40)
+PARTS: st.SearchStrategy[list[Part]] = st.lists(st.tuples(WORDS, st.sampled_from(["", *LOOKS])), max_size=5)
+WILD = st.text(max_size=60) | st.sampled_from([HOSTILE, "日本語" * 30, "a" * 300, "- [ ] x\n" * 4])
+
+
+@settings(deadline=None)
+@given(PARTS, st.integers(8, 60), st.integers(0, 6))
+def test_folding_keeps_every_word_and_its_look(parts: list[Part], width: int, indent: int) -> None:
+    line = Line(((" " * indent, ""), *parts), "head", ("step", "p", "s1"))
+    lines = folded(line, width)
+
+    def looks(of: Line) -> list[Part]:
+        return [(sign, look) for text, look in of.parts for sign in text if not sign.isspace()]
+
+    assert [each for folded_line in lines for each in looks(folded_line)] == looks(line)
+    assert all(cell_len(each.text) <= width for each in lines)
+    assert {(each.fill, each.row) for each in lines} == {(line.fill, line.row)}
+
+
+def test_a_line_that_goes_on_is_set_in() -> None:
+    line = Line((("  ☆ ", "wish"), ("one two three", "")))
+    assert [each.text for each in folded(line, 13)] == ["  ☆ one two", "    three"]
+    assert [each.text for each in folded(Line((("one two three", ""),)), 8)] == ["one two", "three"]
+
+
+@settings(deadline=None)
+@given(WORDS, WORDS, st.integers(16, 60))
+def test_a_text_hangs_behind_its_sign_and_ends_with_whose_it_is(text: str, whose: str, width: int) -> None:
+    lines = list(hanging(("  › ", "odd"), text, "", whose, width))
+    assert lines[0][0] == ("  › ", "odd")
+    assert all(cell_len("".join(part for part, _ in parts)) <= width for parts in lines)
+    if whose:
+        assert lines[-1][-1][1] == "muted"
+
+
+@settings(deadline=None)
+@given(PARTS, st.lists(PARTS, max_size=3), WORDS, st.integers(8, 60))
+def test_a_frame_is_as_wide_as_it_should_be(title: list[Part], rows: list[list[Part]], foot: str, width: int) -> None:
+    lines = framed(tuple(title), [Line(tuple(row)) for row in rows], foot, width)
+    assert {cell_len(line.text) for line in lines} == {width}
+
+
+def test_a_bar_can_be_read_without_colours() -> None:
+    console = Console(color_system=None, width=40)
+    with console.capture() as captured:
+        console.print(Line(progress_bar(1, 4, 8)))
+    assert captured.get() == "━━──────\n"
+    assert [text for text, _ in progress_bar(999, 1_000, 10)] == ["━" * 9, "━"], "only all of it looks full"
+    assert [text for text, _ in progress_bar(1, 1_000, 10)] == ["━", "━" * 9], "only none of it looks empty"
+
+
+def test_every_status_has_a_look() -> None:
+    for row in STATUSES.values():
+        assert row.look in LOOKS
+        assert text_look(row.look) in LOOKS
+
+
+# -- plans in print
+
+PLANS = (
+    st.builds(ItemsPlan, WILD, st.lists(st.builds(Entry, WILD, WILD, WILD), max_size=4).map(tuple))
+    | st.builds(MarkdownPlan, WILD, WILD | st.just("# a\n- [x] b"))
+    | st.builds(OtherPlan, WILD, WILD, st.dictionaries(WILD, WILD, max_size=2))
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(PLANS, WILD, st.integers(30, 120), st.none() | st.integers(3, 30))
+def test_no_printed_line_is_too_wide_or_holds_what_a_terminal_obeys(
+    plan: ItemsPlan | MarkdownPlan | OtherPlan, words: str, width: int, height: int | None
+) -> None:
+    events: list[Event] = [
+        PlanSet(plan, words, via=ACP),
+        PlanChanged(plan.id, words, (RewordStep("s1", words),)),
+        PlanReviewed(plan.id, 1, words, (Comment(words, "s1"), Comment(words)), ("s1",), words),
+    ]
+    state = fold_all("s", [Recorded("s", n, 0, words, event) for n, event in enumerate(events, 1)])
+    for card in (*cards_of(state), Card(track(plan))):
+        for line in boxed_lines(card, width, 0, ("s1",), height):
+            assert cell_len(line.text) == width
+            assert printable(line.text) == line.text
+            assert "\n" not in line.text
