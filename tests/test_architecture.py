@@ -250,7 +250,7 @@ def test_statuses_are_named_in_few_files_outside_the_model() -> None:
     assert len(naming) <= 10, naming
 
 
-def tests_a_kind(tree: ast.Module) -> bool:
+def tells_kinds_apart(tree: ast.Module) -> bool:
     kinds = {kind.__name__ for kind in KINDS}
     for node in ast.walk(tree):
         match node:
@@ -266,7 +266,7 @@ def tests_a_kind(tree: ast.Module) -> bool:
 
 
 def test_kinds_of_plans_are_told_apart_in_few_files_outside_the_model() -> None:
-    testing = [path for path, tree in trees(outside_model=True) if tests_a_kind(tree)]
+    testing = [path for path, tree in trees(outside_model=True) if tells_kinds_apart(tree)]
     assert len(testing) <= 12, testing
 
 
