@@ -3,6 +3,7 @@
     PlanwireError
     ├── PlanError              a plan can't do what was asked of it
     │   ├── StaleRevision      the plan moved on: the write was meant for another revision
+    │   ├── NothingChanges     everything asked for is already so: nothing was written
     │   ├── UnknownStep        no step has that id
     │   ├── UneditableText     a markdown text can't be edited that way
     │   └── UnmarkableStatus   a markdown checkbox can't show that status
@@ -46,6 +47,7 @@ __all__ = [
     "NewerJournal",
     "NoJournal",
     "NotAJournal",
+    "NothingChanges",
     "PlanError",
     "PlanwireError",
     "StaleRevision",
@@ -74,6 +76,10 @@ class StaleRevision(PlanError):
         super().__init__(message)
         self.current = current
         self.expected = expected
+
+
+class NothingChanges(PlanError):
+    """Everything asked for is already so, or said already. Nothing was written, and no revision was made."""
 
 
 class UnknownStep(PlanError):

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from planwire.sight import earlier
 
 from planwire.journal import Journal, load_state, state_at
 from planwire.model.events import (
@@ -25,7 +26,6 @@ from planwire.model.events import (
 from planwire.model.fold import SessionState
 from planwire.model.plan import FilePlan, MarkdownPlan
 from planwire.readmodel.baseline import Earlier
-from planwire.sight import earlier
 from planwire.web.difference import difference_view
 from tests.web.board import Running, items, markdown, running_board
 

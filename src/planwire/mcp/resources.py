@@ -19,7 +19,7 @@ from planwire.model.plan import FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Pl
 from planwire.model.statuses import CANCELLED, COMPLETED, IN_PROGRESS, meaning
 from planwire.model.steps import Step
 from planwire.readmodel.history import verdict_words
-from planwire.tools.call import plan_value
+from planwire.tools.plan_value import plan_value
 
 __all__ = ["JSON", "MARKDOWN", "TEMPLATE", "PlanUri", "plan_text", "plan_title", "plan_uris", "read_uri"]
 

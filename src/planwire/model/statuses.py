@@ -12,6 +12,7 @@ from msgspec import Struct
 __all__ = [
     "CANCELLED",
     "COMPLETED",
+    "DEFAULT_STATUS",
     "IN_PROGRESS",
     "PENDING",
     "STATUSES",
@@ -53,6 +54,8 @@ PENDING: Final = "pending"
 IN_PROGRESS: Final = "in_progress"
 COMPLETED: Final = "completed"
 CANCELLED: Final = "cancelled"
+#: The status of a step whose sender names none.
+DEFAULT_STATUS: Final = PENDING
 
 _TABLE: Final = (
     Status(

@@ -35,19 +35,11 @@ from planwire.model.events import ContextCompacted, Event, MessageAdded, Session
 from planwire.model.fold import SessionState
 from planwire.model.plan import Fields
 from planwire.session.live_history import AttachedHistory, JournalLike, opened
-from planwire.tools.call import (
-    OVERSIZE,
-    TRUNCATE,
-    Answer,
-    answer_call,
-    decoded,
-    failure,
-    prepare_call,
-    waiting_answer,
-)
-from planwire.tools.delivered_reviews import Told, asking
+from planwire.tools.call import Answer, answer_call, decoded, failure, prepare_call, waiting_answer
+from planwire.tools.delivered_reviews import DeliveredReviews, asking
 from planwire.tools.plan_files import read_plan_file
 from planwire.tools.schemas import BODY_CAP, GET_PLAN, SET_PLAN, tool_schemas
+from planwire.tools.size_limits import OVERSIZE, TRUNCATE
 
 __all__ = ["Answer", "BlockingPlanSession"]
 
@@ -93,7 +85,7 @@ class BlockingPlanSession:
         self._mode = mode
         self._view = AttachedHistory(journal, session_id, self._format, by)
         self._is_new_here = bool(self.state.live())
-        self._told = Told(self.state)
+        self._told = DeliveredReviews(self.state)
         if about is not None:
             self.describe(about)
 

@@ -6,7 +6,6 @@ is needed to decide again: the plan as it was seen, the plan as it is, and what 
 
 from collections.abc import Callable
 from time import time_ns
-from typing import Final
 
 from planwire.errors import Conflict, PlanError, StaleRevision
 from planwire.journal import Journal, Stamped, catch_up, load_state, state_at
@@ -14,11 +13,9 @@ from planwire.model.events import Event
 from planwire.model.fold import PlanRecord, SessionState
 from planwire.model.plan import PlanId
 from planwire.readmodel.history import Moment, history, plan_name
+from planwire.steering.commands import USER
 
 __all__ = ["USER", "MovedOn", "steer"]
-
-#: Who a person is in the journal.
-USER: Final = "user"
 
 
 class MovedOn(PlanError):

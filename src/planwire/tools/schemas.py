@@ -1,13 +1,14 @@
-"""The three plan tools as a model is shown them: names, descriptions, and schemas in every provider's form.
+"""The three plan tools as a model sees them: names, descriptions, and schemas in every provider's form.
 
-The descriptions are read with every request, so they are short. They say when a plan is worth making, since a list that
-is kept for its own sake costs more than it brings, and that a change is told as a change, not as the list again.
+Every request carries the descriptions, so they are short. They say when a plan is worth making, since a list for its
+own sake costs more than it brings, and they ask for a change instead of the whole list again.
 """
 
 from typing import Any, Final
 
 from planwire.errors import ToolError
-from planwire.model.plan import Fields
+from planwire.model.plan import PRIORITIES, Fields
+from planwire.model.statuses import STATUSES
 
 __all__ = [
     "BODY_CAP",
@@ -26,17 +27,17 @@ UPDATE_PLAN: Final = "update_plan"
 GET_PLAN: Final = "get_plan"
 TOOL_NAMES: Final = (SET_PLAN, UPDATE_PLAN, GET_PLAN)
 
-#: What a call of get_plan may wait for.
+#: The event that a call of get_plan may wait for.
 REVIEW: Final = "review"
 
 #: How large a plan, and a change to one, may be: UTF-8 bytes.
 BODY_CAP: Final = 96 * 1024
 DELTA_CAP: Final = 16 * 1024
 
-_STATUS: Final[Fields] = {"type": "string", "enum": ["pending", "in_progress", "completed", "cancelled"]}
+_STATUS: Final[Fields] = {"type": "string", "enum": list(STATUSES)}
 _PRIORITY: Final[Fields] = {
     "type": "string",
-    "enum": ["high", "medium", "low"],
+    "enum": list(PRIORITIES),
     "description": "high: the goal fails without it. low: nice to have.",
 }
 _PLAN_ID: Final[Fields] = {"type": "string", "description": "Which plan, if there are several. Default: main."}
@@ -47,7 +48,7 @@ _REVISION: Final[Fields] = {
 
 
 def _text_or(**properties: Fields) -> Fields:
-    """A text for the usual case, an object for the others: what a model need not write, it need not pay for."""
+    """A text for the usual case, an object for the others: a model pays for every word that it has to write."""
     whole = {"type": "object", "properties": properties, "required": ["content"], "additionalProperties": False}
     return {"anyOf": [{"type": "string"}, whole]}
 

@@ -15,7 +15,7 @@ export async function perform(act) {
     const came = await send(act);
     act.row?.removeAttribute("data-my-sending");
     if (came.done) {
-      say(`${came.done.wished ? "Wished" : "Done"}: ${act.words}`);
+      say(`${came.done.unchanged ? "Already so" : came.done.wished ? "Wished" : "Done"}: ${act.words}`);
       return { done: came.done };
     }
     if (came.moved) {
