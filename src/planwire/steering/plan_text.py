@@ -122,8 +122,8 @@ def _edited(text: str, state: PlanState) -> Iterator[_Edited]:
             raise UneditableText(f"line {number}: the step {match['id']} is there twice")
         seen |= {match["id"]} if match["id"] else set()
         box = match["box"].strip() or " "
-        known = status_of_box(box)
-        status = known.word if known else canonical(box)
+        row = status_of_box(box)
+        status = row.word if row else canonical(box)
         yield _Edited(number, match["id"], match["text"], status, match["priority"] or MEDIUM)
 
 
