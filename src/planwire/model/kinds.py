@@ -13,7 +13,19 @@ from msgspec import Struct
 from planwire.model import markdown
 from planwire.model.plan import MEDIUM, Fields, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan
 
-__all__ = ["KINDS", "Draft", "Kind", "content_of", "drafts_of", "is_blank", "kind_of", "noun_of", "text_of", "title_of"]
+__all__ = [
+    "KINDS",
+    "Draft",
+    "Kind",
+    "content_of",
+    "drafts_of",
+    "is_blank",
+    "kind_named",
+    "kind_of",
+    "noun_of",
+    "text_of",
+    "title_of",
+]
 
 
 class Draft(Struct, frozen=True, gc=False):
@@ -29,8 +41,8 @@ class Kind(Struct, frozen=True, kw_only=True):
     """One row. `name` is its tag in journals and its `type` on the wire, `noun` what people call it.
 
     `field` is where the wire has its content; None: its content is whatever fields it has. `has_editable_steps`: its
-    steps can be changed one by one; `has_priorities`: they have priorities. `text` is what there is to read of it
-    besides steps, `title` what stands for all of it, `drafts` its steps.
+    steps can be changed one by one; `has_priorities`: they have priorities. `is_text`: its content is a markdown text.
+    `text` is what there is to read of it besides steps, `title` what stands for all of it, `drafts` its steps.
     """
 
     name: str
@@ -39,6 +51,7 @@ class Kind(Struct, frozen=True, kw_only=True):
     noun: str
     has_editable_steps: bool
     has_priorities: bool = False
+    is_text: bool = False
     text: Callable[[Any], str]
     title: Callable[[Any], str]
     drafts: Callable[[Any], list[Draft]]
@@ -99,6 +112,7 @@ _TABLE: Final = (
         field="content",
         noun="proposal",
         has_editable_steps=True,
+        is_text=True,
         text=_content,
         title=_heading,
         drafts=_tasks,
@@ -127,11 +141,17 @@ _TABLE: Final = (
 
 #: The rows by the classes of their plans.
 KINDS: Final = {row.plan: row for row in _TABLE}
+_NAMED: Final = {row.name: row for row in _TABLE}
 
 
 def kind_of(plan: Plan) -> Kind:
     """The row of a plan."""
     return KINDS[type(plan)]
+
+
+def kind_named(name: object) -> Kind | None:
+    """The row with this tag; None if there is no such kind."""
+    return _NAMED.get(name) if isinstance(name, str) else None
 
 
 def noun_of(plan: Plan) -> str:

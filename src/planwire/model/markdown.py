@@ -18,13 +18,24 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-__all__ = ["MAX_PARSED_CHARACTERS", "Checkbox", "Document", "OutlineItem", "box_of", "mark", "parse", "unmarked"]
+__all__ = [
+    "MAX_PARSED_CHARACTERS",
+    "TASK",
+    "Checkbox",
+    "Document",
+    "OutlineItem",
+    "box_of",
+    "mark",
+    "parse",
+    "unmarked",
+]
 
 #: A longer text is kept and shown, but not searched for steps: a hostile sender must not buy minutes of parsing.
 MAX_PARSED_CHARACTERS = 262_144
 
 _BOXES = "".join(row.box + row.box.upper() for row in STATUSES.values())
-_TASK = re.compile(rf"\[([{re.escape(_BOXES)}])\]\s+(?=\S)")
+#: The beginning of a task: its box, and the space before its words.
+TASK = re.compile(rf"\[([{re.escape(_BOXES)}])\]\s+(?=\S)")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")  # a line ends where the parser says that it ends
 
 
@@ -80,7 +91,7 @@ def parse(text: str) -> Document:
             case "inline" if tokens[index - 1].type == "heading_open":
                 outline.append(OutlineItem("heading", int(tokens[index - 1].tag[1]), unwrapped(token.content)))
             case "inline" if tokens[index - 2].type == "list_item_open":
-                box = _TASK.match(token.content)
+                box = TASK.match(token.content)
                 words = token.content[box.end() :] if box else token.content
                 outline.append(OutlineItem("item", depth, unwrapped(words)))
                 status = status_of_box(box[1]) if box else None

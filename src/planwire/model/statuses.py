@@ -49,6 +49,11 @@ class Status(Struct, frozen=True, kw_only=True):
     v1: str
     v1_prefix: str = ""
 
+    @property
+    def is_current(self) -> bool:
+        """Whether work on the step goes on: it has begun and is not over."""
+        return self.is_open and self.rank > 0
+
 
 PENDING: Final = "pending"
 IN_PROGRESS: Final = "in_progress"

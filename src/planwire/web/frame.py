@@ -3,6 +3,7 @@
 from planwire.web.addresses import OVERVIEW
 from planwire.web.assets import asset_address
 from planwire.web.html import Html, el, joined, void
+from planwire.web.status_look import STATUS_MENUS
 
 __all__ = ["document", "words_page"]
 
@@ -27,7 +28,8 @@ def document(title: str, *body: Html, live: str | None = None, version: str | No
         class_="bar",
     )
     announcer = el("p", id="announcer", class_="unseen", aria_live="polite") if live else None
-    page = el("body", bar, *body, announcer, data_live=live, data_version=version)
+    statuses = STATUS_MENUS if live else None
+    page = el("body", bar, *body, announcer, data_live=live, data_version=version, data_statuses=statuses)
     return f"<!doctype html>{el('html', el('head', head), page, lang='en')}"
 
 

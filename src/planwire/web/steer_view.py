@@ -6,7 +6,7 @@ Rows say no more than which step they are: a page with thousands of them, sent t
 from typing import Final
 
 from planwire.model.fold import AGENT, PlanRecord
-from planwire.model.plan import ItemsPlan, MarkdownPlan
+from planwire.model.kinds import kind_of
 from planwire.readmodel.history import plan_name
 from planwire.web.addresses import plan_address
 from planwire.web.html import Attribute, Html, el
@@ -25,14 +25,18 @@ _EDIT: Final = (("add", "Add a step", "quiet"), ("choose", "Choose steps to run"
 
 def edited_as(record: PlanRecord, *, in_file: bool) -> str | None:
     """How the steps of a plan are changed; None if they can't be: a file is its editor's, other kinds have none."""
-    return record.state.plan.kind if isinstance(record.state.plan, ItemsPlan | MarkdownPlan) and not in_file else None
+    kind = kind_of(record.state.plan)
+    return kind.name if kind.has_editable_steps and not in_file else None
 
 
 def steer_values(session: str, record: PlanRecord, *, in_file: bool) -> dict[str, Attribute]:
     """The attributes of a plan that can be steered."""
+    kind = kind_of(record.state.plan)
     return {
         "data-steer": plan_address(session, record.state.plan.id),
         "data-edit": edited_as(record, in_file=in_file),
+        "data-priorities": kind.has_priorities,
+        "data-multiline": not kind.is_text,
         "data-wish": record.owner == AGENT,
     }
 

@@ -28,7 +28,7 @@ export function compose({ plan, row, kind, title, label, text = "", placeholder,
   const trouble = el("p", { class: "composer-trouble", role: "alert" });
   const button = el("button", { class: "primary" }, label);
   const leave = el("button", { type: "button", click: () => close({ back: true }) }, "Cancel");
-  const lines = kind === "comment" || plan.dataset.edit === "items";
+  const lines = kind === "comment" || plan.dataset.multiline !== undefined;
   const hint = el("span", { class: "hint" }, lines ? "Enter saves, Shift+Enter is a new line" : "Enter saves");
   const form = el(
     "form", { class: "composer", "aria-label": title },

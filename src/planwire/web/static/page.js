@@ -1,4 +1,4 @@
-// The page and what changes it. The server sends differences between two pages (see parts.py): ["set", id, html] and
+// The page and what changes it. The server sends differences between two pages (see page_tree.py): ["set", id, html] and
 // ["list", id, ids, new]. They are applied to the elements that are there, so that what did not change is not touched.
 
 const calm = matchMedia("(prefers-reduced-motion: reduce)");

@@ -6,9 +6,11 @@ import { isWriting } from "./composer.js";
 import { showKeys } from "./dialogs.js";
 import { moveBy } from "./moves.js";
 import { onChanged } from "./page.js";
-import { focusOn, planOf, rowOf, rowsOf } from "./plans.js";
+import { focusOn, planOf, rowOf, rowsOf, statusKeys } from "./plans.js";
 import { approve, isReviewing, reviewWith } from "./reviews.js";
-import { add, comment, remove, reword, setPriority, setStatus, takeBack, tick, withdraw } from "./steps.js";
+import {
+  PRIORITIES, add, comment, remove, reword, setPriority, setStatus, takeBack, tick, withdraw,
+} from "./steps.js";
 import { openMenu, startToolbar } from "./toolbar.js";
 
 // ---------------------------------------------------------------- buttons
@@ -39,7 +41,6 @@ async function clicked(event) {
 const stepKeys = {
   x: tick,
   " ": tick,
-  i: (row) => setStatus(row, "in_progress"),
   o: openMenu,
   e: reword,
   a: (row) => add(planOf(row), row),
@@ -55,10 +56,9 @@ const stepKeys = {
   m: openMenu,
   Enter: openMenu,
   ContextMenu: openMenu,
-  1: (row) => setPriority(row, "high"),
-  2: (row) => setPriority(row, "medium"),
-  3: (row) => setPriority(row, "low"),
 };
+for (const [key, offer] of Object.entries(statusKeys)) stepKeys[key] = (row) => setStatus(row, offer);
+PRIORITIES.forEach((each, at) => { stepKeys[at + 1] = (row) => setPriority(row, each); });
 const planKeys = {
   v: (plan) => reviewWith(plan, "review"),
   c: (plan) => reviewWith(plan, "comment"),

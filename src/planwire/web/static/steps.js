@@ -2,7 +2,7 @@
 
 import { confirm, perform } from "./acts.js";
 import { compose } from "./composer.js";
-import { nameOf, planName, planOf, revisionOf, short, textOf, writtenIn } from "./plans.js";
+import { nameOf, offersOf, planName, planOf, revisionOf, short, textOf, writtenIn } from "./plans.js";
 
 /** Changes of a plan as it is shown now. */
 export function change(plan, changes, words, more = {}) {
@@ -59,13 +59,14 @@ async function set(row, kind, value, words) {
   if (came.done) takeBackWish?.();
 }
 
-const WORDS = { completed: "done", pending: "not done", in_progress: "in progress", cancelled: "cancelled" };
+export const setStatus = (row, [label, , status]) => set(row, "status", status, label.toLowerCase());
+export const tick = (row) => setStatus(row, offersOf(row)[0]);
 
-export const setStatus = (row, status) => set(row, "status", status, WORDS[status]);
-export const tick = (row) => setStatus(row, row.dataset.status === "done" ? "pending" : "completed");
+export const PRIORITIES = ["high", "medium", "low"];
+export const hasPriorities = (plan) => plan.dataset.priorities !== undefined;
 
 export function setPriority(row, priority) {
-  if (planOf(row).dataset.edit === "items") set(row, "priority", priority, `${priority} priority`);
+  if (hasPriorities(planOf(row))) set(row, "priority", priority, `${priority} priority`);
 }
 
 export async function remove(row) {
