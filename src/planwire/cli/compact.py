@@ -78,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _left_out(messages: Sequence["Stored"], compaction: "Compaction") -> dict[str, int]:
     """How many messages of each class went, without plans of the past: they are still there."""
-    from planwire.chat.retire import retired_ids  # noqa: PLC0415
+    from planwire.chat.markers import retired_ids  # noqa: PLC0415
     from planwire.chat.roles import CLASSES, class_of  # noqa: PLC0415
 
     gone = {*compaction.left_out} - {message.id for message in compaction.retired}

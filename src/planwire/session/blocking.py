@@ -25,10 +25,10 @@ from planwire.chat import (
     write_message,
     write_stream,
 )
-from planwire.chat.compact import TAIL, Counter, Summarise
+from planwire.chat.compaction import TAIL, Counter, Summarise
 from planwire.chat.history import COMPACT, REBASE
 from planwire.chat.import_message import adopted
-from planwire.chat.retire import plan_messages
+from planwire.chat.markers import plan_messages
 from planwire.errors import BadMessage, FormatError, PlanwireError, ToolError
 from planwire.journal import Journal
 from planwire.model.events import ContextCompacted, Event, MessageAdded, SessionOpened, TurnEnded

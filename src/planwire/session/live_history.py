@@ -12,7 +12,7 @@ from typing import Final
 
 from planwire.chat import ChatStream, Hidden, Ordinary
 from planwire.chat.formats import Format
-from planwire.chat.history import History
+from planwire.chat.history import ChatHistory
 from planwire.errors import Conflict, JournalError
 from planwire.journal import Journal, Stamped, open_journal
 from planwire.model.events import Event, Recorded
@@ -89,7 +89,7 @@ class AttachedHistory:
         """Take in what others wrote. A session that was forgotten begins anew."""
         with self.lock:
             if self._journal.last_seq(self._session) < self.state.seq:
-                self._history = History(self._session, self._format)
+                self._history = ChatHistory(self._session, self._format)
                 self._kept_at = 0
             self._take(self._journal.read(self._session, self.state.seq))
             return self.state
@@ -112,11 +112,11 @@ class AttachedHistory:
         for listener in tuple(self._listeners):
             listener()
 
-    def _restored(self) -> History:
+    def _restored(self) -> ChatHistory:
         kept = self._journal.snapshot(self._session, _SNAPSHOT)
-        history = History.restore(kept.data, self._session, self._format) if kept else None
+        history = ChatHistory.restore(kept.data, self._session, self._format) if kept else None
         if history is None:
-            return History(self._session, self._format)
+            return ChatHistory(self._session, self._format)
         self._kept_at = history.state.seq
         return history
 

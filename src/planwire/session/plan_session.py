@@ -17,7 +17,7 @@ from threading import Thread
 from typing import Any, Final, Self
 
 from planwire.chat import Compaction, about_tokens
-from planwire.chat.compact import TAIL, Counter
+from planwire.chat.compaction import TAIL, Counter
 from planwire.errors import JournalError
 from planwire.model.events import SessionOpened
 from planwire.model.fold import SessionState

@@ -6,6 +6,7 @@ own sake costs more than it brings, and they ask for a change instead of the who
 
 from typing import Any, Final
 
+from planwire.chat.formats import CHAT_FORMATS
 from planwire.errors import ToolError
 from planwire.model.plan import PRIORITIES, Fields
 from planwire.model.statuses import STATUSES
@@ -133,7 +134,7 @@ _PARAMETERS: Final[dict[str, dict[str, Any]]] = {
 
 
 def tool_schemas(form: str = "openai-chat") -> list[Fields]:
-    """The tools, as a provider's API takes them."""
+    """The tools in the form of a provider's API."""
     try:
         shape = FORMATS[form]
     except KeyError:
@@ -146,31 +147,10 @@ def _schema(name: str) -> Fields:
     return {"type": "object", "properties": _PARAMETERS[name], "additionalProperties": False}
 
 
-def _openai_chat(name: str, description: str, schema: Fields) -> Fields:
-    return {"type": "function", "function": {"name": name, "description": description, "parameters": schema}}
-
-
-def _openai_responses(name: str, description: str, schema: Fields) -> Fields:
-    return {"type": "function", "name": name, "description": description, "parameters": schema, "strict": False}
-
-
-def _anthropic(name: str, description: str, schema: Fields) -> Fields:
-    return {"name": name, "description": description, "input_schema": schema}
-
-
-def _gemini(name: str, description: str, schema: Fields) -> Fields:
-    return {"name": name, "description": description, "parametersJsonSchema": schema}
-
-
 def _mcp(name: str, _description: str, schema: Fields) -> Fields:
     hints = {"readOnlyHint": name == GET_PLAN, "destructiveHint": False, "openWorldHint": False}
     return {"name": name, "description": _MCP_DESCRIPTIONS[name], "inputSchema": schema, "annotations": hints}
 
 
-FORMATS: Final = {
-    "openai-chat": _openai_chat,
-    "openai-responses": _openai_responses,
-    "anthropic": _anthropic,
-    "gemini": _gemini,
-    "mcp": _mcp,
-}
+#: Every form by its name: those of the chat formats, and MCP's.
+FORMATS: Final = {**{name: form.tool for name, form in CHAT_FORMATS.items()}, "mcp": _mcp}
