@@ -18,7 +18,7 @@ from planwire.journal import Stamped, open_journal
 from planwire.journal.memory import MemoryJournal
 from planwire.model.events import ACP, PlanSet, SessionOpened, TurnEnded
 from planwire.model.fold import fold_all
-from planwire.readmodel.history import Moment
+from planwire.readmodel.history import HistoryEntry
 from planwire.readmodel.watching import Watcher
 from tests.journals import FIRST, HOSTILE, SECOND, THIRD, add, filled_journal, items
 from tests.terminal.test_views import running
@@ -173,7 +173,7 @@ def test_a_program_gets_an_object_a_change(journal: Path) -> None:
 # -- what a watcher sees
 
 
-def drained(watcher: Watcher) -> list[Moment]:
+def drained(watcher: Watcher) -> list[HistoryEntry]:
     return list(watcher.news(timeout=0))
 
 

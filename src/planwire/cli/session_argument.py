@@ -132,8 +132,7 @@ def _beginning_with(journal: "Journal", known: list["KnownSession"], name: str) 
 def short_list(journal: "Journal", known: list["KnownSession"]) -> str:
     """Sessions in a message: a line each, and the rest counted."""
     from planwire.journal import load_state  # noqa: PLC0415
-    from planwire.readmodel.ages import age  # noqa: PLC0415
-    from planwire.readmodel.plain_text import one_line  # noqa: PLC0415
+    from planwire.readmodel.plain_text import age, one_line  # noqa: PLC0415
 
     short = short_ids(session.id for session in journal.sessions())
     now = time_ns() // 1_000_000

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from planwire.journal import Journal
 from planwire.model.fold import SessionState, fold_all
-from planwire.readmodel.history import Moment, history
+from planwire.readmodel.history import HistoryEntry, history
 from planwire.readmodel.overview import total_progress
 
 __all__ = ["Point", "Timeline", "Timelines"]
@@ -35,7 +35,7 @@ class Timeline:
     """The past of one session up to its event `seq`."""
 
     def __init__(self, session: str) -> None:
-        self.moments: list[Moment] = []
+        self.moments: list[HistoryEntry] = []
         self.points: list[Point] = []
         self.left_out = 0
         self._state = SessionState(session)
@@ -58,7 +58,7 @@ class Timeline:
                 if not moment.is_message:
                     self._add(moment, after)
 
-    def _add(self, moment: Moment, after: SessionState) -> None:
+    def _add(self, moment: HistoryEntry, after: SessionState) -> None:
         self.moments.append(moment)
         if len(self.moments) > MOST_MOMENTS:
             del self.moments[: MOST_MOMENTS // 10]

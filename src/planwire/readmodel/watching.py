@@ -7,7 +7,7 @@ from msgspec import Struct
 from planwire.journal.protocol import Journal
 from planwire.journal.view import load_state, state_at
 from planwire.model.fold import SessionState, fold
-from planwire.readmodel.history import Moment, tell
+from planwire.readmodel.history import HistoryEntry, describe
 from planwire.readmodel.overview import Overview, overview
 
 __all__ = ["Watched", "Watcher"]
@@ -46,7 +46,7 @@ class Watcher:
     def sessions(self) -> list[Watched]:
         return [each for each in self._all.values() if self._wanted(each.state)]
 
-    def news(self, timeout: float | None = None) -> Iterator[Moment]:
+    def news(self, timeout: float | None = None) -> Iterator[HistoryEntry]:
         """What happens, until nothing has happened for `timeout` seconds. Call it again to go on."""
         for position, recorded in (
             (each.position, each.recorded) for each in self._journal.follow(self._position, timeout=timeout)
@@ -62,4 +62,4 @@ class Watcher:
             after = fold(before, recorded)
             self._all[recorded.session] = Watched(after, known.first_at if known else recorded.at, recorded.at)
             if self._wanted(after):
-                yield tell(recorded, before, after)
+                yield describe(recorded, before, after)

@@ -12,7 +12,7 @@ from planwire.journal import Journal, Stamped, catch_up, load_state, state_at
 from planwire.model.events import Event
 from planwire.model.fold import PlanRecord, SessionState
 from planwire.model.plan import PlanId
-from planwire.readmodel.history import Moment, history, plan_name
+from planwire.readmodel.history import HistoryEntry, history, plan_name
 from planwire.steering.commands import USER
 
 __all__ = ["USER", "MovedOn", "steer"]
@@ -25,7 +25,12 @@ class MovedOn(PlanError):
     """
 
     def __init__(
-        self, plan_id: PlanId, seen: int, before: PlanRecord | None, now: PlanRecord | None, moments: tuple[Moment, ...]
+        self,
+        plan_id: PlanId,
+        seen: int,
+        before: PlanRecord | None,
+        now: PlanRecord | None,
+        moments: tuple[HistoryEntry, ...],
     ) -> None:
         self.plan_id = plan_id
         self.seen = seen

@@ -5,7 +5,7 @@ from typing import Final
 
 from rich.text import Text
 
-from planwire.readmodel.history import Moment, Word
+from planwire.readmodel.history import HistoryEntry, Phrase
 from planwire.readmodel.plain_text import one_line
 from planwire.terminal.views import STATUS_LOOK
 
@@ -44,7 +44,7 @@ NAMED: Final = 4
 _WHO: Final = 8
 
 
-def moment_line(moment: Moment, numbers: int = 4, session: str | None = None, *, short: bool = False) -> Text:
+def moment_line(moment: HistoryEntry, numbers: int = 4, session: str | None = None, *, short: bool = False) -> Text:
     """One line. `numbers` is the width of the event's number; `session` is named where there are several; `short` is
     for a person, who knows which year it is."""
     line = Text(f"{moment.seq:>{numbers}}  {clock(moment.at, short=short)}  ", "dim")
@@ -69,7 +69,7 @@ def clock(at: int, *, short: bool = False) -> str:
         return "unknown time"
 
 
-def word_text(word: Word) -> Text:
+def word_text(word: Phrase) -> Text:
     """One thing that happened: its sign and its words."""
     sign, style = _LOOK.get(word.kind, ("·", "dim"))
     return Text(f"{sign} ", style.replace("strike ", "")).append(one_line(word.text), style)

@@ -15,7 +15,7 @@ from textual.widgets import ContentSwitcher, Footer
 from planwire.errors import JournalError
 from planwire.model.fold import SessionState
 from planwire.readmodel.compare import compare_states
-from planwire.readmodel.history import Moment
+from planwire.readmodel.history import HistoryEntry
 from planwire.readmodel.plain_text import one_line
 from planwire.readmodel.timeline import Timeline
 from planwire.terminal.differences import difference_lines
@@ -40,7 +40,7 @@ class MomentList(RowList):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.moments: Sequence[Moment] = ()
+        self.moments: Sequence[HistoryEntry] = ()
         self.marked: int | None = None
         self._made: dict[tuple[int, int, bool], tuple[Line, ...]] = {}
 
@@ -57,7 +57,7 @@ class MomentList(RowList):
         ]
 
 
-def _moment_lines(moment: Moment, width: int, *, marked: bool) -> tuple[Line, ...]:
+def _moment_lines(moment: HistoryEntry, width: int, *, marked: bool) -> tuple[Line, ...]:
     row = ("moment", moment.seq)
     far = f"{moment.done:,} / {moment.total:,}" if moment.total else ""
     about = "  ".join(one_line(word) for word in (moment.by, moment.plan) if word)
@@ -214,7 +214,7 @@ class HistoryScreen(Screen[None]):
         self._show()
 
     @property
-    def _moments(self) -> list[Moment]:
+    def _moments(self) -> list[HistoryEntry]:
         return self._timeline.moments
 
     @property

@@ -8,7 +8,7 @@ from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
-from planwire.readmodel.history import Moment
+from planwire.readmodel.history import HistoryEntry
 from planwire.readmodel.watching import Watched, Watcher
 from planwire.terminal.console import new_console
 from planwire.terminal.history_lines import moment_line
@@ -74,6 +74,6 @@ def _session(each: Watched, fresh: frozenset[str], now: int, height: int | None)
     return session_record_view(each.state, each.overview, now, steps, height)
 
 
-def _steps(moment: Moment) -> list[str]:
+def _steps(moment: HistoryEntry) -> list[str]:
     """The steps that a moment is about. Steps of two sessions may have the same id."""
     return [f"{moment.session}\n{word.step}" for word in moment.words if word.step]

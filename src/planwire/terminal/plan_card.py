@@ -7,8 +7,7 @@ from msgspec import Struct
 from planwire.model.fold import PlanRecord
 from planwire.model.plan import PlanId
 from planwire.model.steps import PlanState
-from planwire.readmodel.ages import age
-from planwire.readmodel.plain_text import one_line
+from planwire.readmodel.plain_text import age, one_line
 
 __all__ = ["MINUTE", "PLAN", "STEP", "WISH", "Card", "Row", "ago", "origin", "plan_row", "step_row", "wish_row"]
 

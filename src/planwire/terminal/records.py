@@ -10,11 +10,10 @@ from rich.text import Text
 from planwire.model.events import APPROVED
 from planwire.model.fold import PlanRecord, Review, SessionState
 from planwire.model.plan import MarkdownPlan, PlanId
-from planwire.readmodel.ages import age
 from planwire.readmodel.annotations import wish_sentence
 from planwire.readmodel.history import plan_name, verdict_words
 from planwire.readmodel.overview import RUNNING, Overview
-from planwire.readmodel.plain_text import one_line, printable
+from planwire.readmodel.plain_text import age, one_line, printable
 from planwire.terminal.sessions import STATE_LOOK, folder_name
 from planwire.terminal.views import plan_view
 

@@ -5,9 +5,8 @@ from typing import Final
 
 from rich.cells import cell_len
 
-from planwire.readmodel.ages import age
 from planwire.readmodel.overview import DONE, RUNNING, STOPPED, WAITING, Overview
-from planwire.readmodel.plain_text import one_line
+from planwire.readmodel.plain_text import age, one_line
 from planwire.terminal.lines import Line, Part, between, fitted, progress_bar
 from planwire.terminal.plan_card import MINUTE
 from planwire.terminal.sessions import folder_name

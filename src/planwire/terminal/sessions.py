@@ -10,9 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from planwire.model.steps import Progress
-from planwire.readmodel.ages import age
 from planwire.readmodel.overview import DONE, RUNNING, STOPPED, WAITING, Overview
-from planwire.readmodel.plain_text import one_line
+from planwire.readmodel.plain_text import age, one_line
 from planwire.terminal.views import bar
 
 __all__ = ["STATE_LOOK", "folder_name", "sessions_lines", "sessions_list"]

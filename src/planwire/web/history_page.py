@@ -1,10 +1,11 @@
-"""The history of a session: how far it was when, the plans as they were, and every change with who and when."""
+"""The history of a session: progress over time, the plans as they were, and every change with author and time."""
 
 from collections.abc import Sequence
 from typing import Final
 
 from planwire.model.fold import SessionState
-from planwire.readmodel.history import Moment, Word
+from planwire.model.statuses import STATUSES
+from planwire.readmodel.history import HistoryEntry, Phrase
 from planwire.readmodel.timeline import Timeline
 from planwire.web.addresses import compare_address, session_address, then_address
 from planwire.web.chart import progress_chart
@@ -13,21 +14,19 @@ from planwire.web.page_tree import part_html
 from planwire.web.plan_view import Shown, plan_part
 from planwire.web.times import moment as moment_html
 
-__all__ = ["MOMENTS_PER_PAGE", "history_page", "moment_words", "then_part"]
+__all__ = ["MOMENTS_PER_PAGE", "entry_phrases", "history_page", "then_part"]
 
 MOMENTS_PER_PAGE: Final = 200
-#: How many things that one event did are said; the rest are counted.
-MOST_WORDS: Final = 12
+#: Phrases of one event on the page; a number stands for the rest.
+MOST_PHRASES: Final = 12
 
-#: The words for what happened, where they are not the kind itself.
+#: The word before a phrase, where it is not the kind itself.
 _SAID: Final = {
+    **{row.word: row.became for row in STATUSES.values()},
     "asked": "",
     "approved": "",
     "dismissed": "",
     "changes_requested": "",
-    "completed": "done",
-    "in_progress": "started",
-    "pending": "open again",
     "other": "now",
     "none": "",
     "new": "",
@@ -42,7 +41,7 @@ _SAID: Final = {
 
 
 def history_page(name: str, session: str, timeline: Timeline, index: int, state: SessionState, before: int) -> Html:
-    """The page. `index` is the moment that is shown as it was, `before` where the list of moments begins."""
+    """The page. `index` is the moment to show as it was, `before` the beginning of the list of moments."""
     end = min(max(before, 0), len(timeline.moments))
     begin = max(0, end - MOMENTS_PER_PAGE)
     title = el("h1", "History of ", el("bdi", name))
@@ -106,7 +105,7 @@ def then_part(session: str, timeline: Timeline, index: int, state: SessionState)
             el("bdi", moment.by),
             class_="then-when",
         ),
-        el("ul", *moment_words(moment), class_="words-list"),
+        el("ul", *entry_phrases(moment), class_="words-list"),
         *(plans or [el("p", "There was no plan.", class_="nothing")]),
         id="then",
         class_="then",
@@ -115,7 +114,7 @@ def then_part(session: str, timeline: Timeline, index: int, state: SessionState)
     )
 
 
-def _row(session: str, moments: Sequence[Moment], at: int) -> Html:
+def _row(session: str, moments: Sequence[HistoryEntry], at: int) -> Html:
     moment = moments[at]
     links = [el("a", "as it was", href=then_address(session, moment.seq))]
     if at:
@@ -125,25 +124,26 @@ def _row(session: str, moments: Sequence[Moment], at: int) -> Html:
     return el(
         "li",
         el("div", moment_html(moment.at), el("span", about, class_="by"), far, class_="moment-head"),
-        el("ul", *moment_words(moment), class_="words-list"),
+        el("ul", *entry_phrases(moment), class_="words-list"),
         el("p", *links, class_="moment-links"),
         class_=f"moment event-{moment.event}",
         id=f"e{moment.seq}",
     )
 
 
-def moment_words(moment: Moment) -> list[Html]:
-    words = [_word(word) for word in moment.words[:MOST_WORDS]]
-    if len(moment.words) > MOST_WORDS:
-        words.append(el("li", f"and {len(moment.words) - MOST_WORDS:,} more"))
-    return words
+def entry_phrases(entry: HistoryEntry) -> list[Html]:
+    """The phrases of an entry, as items of a list."""
+    phrases = [_phrase(each) for each in entry.words[:MOST_PHRASES]]
+    if len(entry.words) > MOST_PHRASES:
+        phrases.append(el("li", f"and {len(entry.words) - MOST_PHRASES:,} more"))
+    return phrases
 
 
-def _word(word: Word) -> Html:
-    kind = "".join(sign for sign in word.kind if sign.isalnum() or sign == "_")
-    said = _SAID.get(word.kind, word.kind.replace("_", " "))
+def _phrase(phrase: Phrase) -> Html:
+    kind = "".join(sign for sign in phrase.kind if sign.isalnum() or sign == "_")
+    said = _SAID.get(phrase.kind, phrase.kind.replace("_", " "))
     label = el("span", said, class_="did") if said else None
-    return el("li", label, el("span", word.text, dir="auto"), class_=f"did-{kind}")
+    return el("li", label, el("span", phrase.text, dir="auto"), class_=f"did-{kind}")
 
 
 def _older(session: str, begin: int, left_out: int) -> Html:

@@ -25,7 +25,7 @@ from planwire.readmodel.sessions import Session
 from planwire.session.steering import MovedOn, steer
 from planwire.web.conflict_view import TOLD, WORDS, moved_view
 from planwire.web.hub import Hub
-from planwire.web.json_views import moment_json
+from planwire.web.json_views import entry_json
 from planwire.web.responses import find_session, named_plan
 from planwire.web.steer_requests import (
     ChangesWanted,
@@ -140,7 +140,7 @@ def _moved_on(moved: MovedOn, wanted: Wanted) -> Response:
         "seen": moved.seen,
         "revision": moved.revision,
         "missing": [step for step in dict.fromkeys(wanted.steps()) if step not in known],
-        "moments": [moment_json(moment) for moment in moved.moments[-TOLD:]],
+        "moments": [entry_json(moment) for moment in moved.moments[-TOLD:]],
         "html": str(moved_view(moved)),
     }
     return _said(value, 409)

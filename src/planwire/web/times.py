@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Final
 
-from planwire.readmodel.ages import age
+from planwire.readmodel.plain_text import age
 from planwire.web.html import Html, el
 
 __all__ = ["ago", "iso", "moment", "with_ages"]
