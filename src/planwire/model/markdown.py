@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 __all__ = [
+    "BOX",
     "MAX_PARSED_CHARACTERS",
     "TASK",
     "Checkbox",
@@ -34,8 +35,9 @@ __all__ = [
 MAX_PARSED_CHARACTERS = 262_144
 
 _BOXES = "".join(row.box + row.box.upper() for row in STATUSES.values())
-#: The beginning of a task: its box, and the space before its words.
-TASK = re.compile(rf"\[([{re.escape(_BOXES)}])\]\s+(?=\S)")
+#: The box of a task, and the beginning of a task up to its words.
+BOX = rf"\[([{re.escape(_BOXES)}])\]"
+TASK = re.compile(rf"{BOX}\s+(?=\S)")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")  # a line ends where the parser says that it ends
 
 

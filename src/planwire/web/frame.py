@@ -1,4 +1,4 @@
-"""The frame around every page: the head of the document, the bar at the top, and the pages that are only words."""
+"""The frame around every page: the head of the document, the bar at the top, and pages of words alone."""
 
 from planwire.web.addresses import OVERVIEW
 from planwire.web.assets import asset_address
@@ -9,7 +9,7 @@ __all__ = ["document", "words_page"]
 
 
 def document(title: str, *body: Html, live: str | None = None, version: str | None = None, script: bool = True) -> str:
-    """A whole page. `live` is the address of its stream, `version` what of it is on the page already."""
+    """A whole page. `live` is the address of its stream, `version` the id of the page that it begins with."""
     head = joined(
         void("meta", charset="utf-8"),
         void("meta", name="viewport", content="width=device-width, initial-scale=1"),
@@ -34,6 +34,6 @@ def document(title: str, *body: Html, live: str | None = None, version: str | No
 
 
 def words_page(title: str, *paragraphs: str) -> str:
-    """A page that only says something: what was not found, what is not allowed, and what to do."""
+    """A page of words: what is missing or forbidden, and what to do."""
     inside = (el("h1", title), *(el("p", paragraph) for paragraph in paragraphs))
     return document(title, el("main", *inside, id="content", class_="words-page"), script=False)

@@ -1,4 +1,4 @@
-"""The pages of the past: what they are asked for, and where they look."""
+"""The pages of the past: their parameters, and the states that they show."""
 
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException

@@ -1,4 +1,4 @@
-"""The overview: every session on one page, those that run first, found by words and by state."""
+"""The overview: every session on one page, running ones first, with a search by words and by state."""
 
 from collections.abc import Iterable
 from functools import lru_cache
@@ -21,13 +21,13 @@ __all__ = ["LONGEST_QUERY", "PAGE", "STATES", "Query", "found", "overview_page"]
 
 STATES: Final = (RUNNING, WAITING, STOPPED, DONE)
 _RANK: Final = {state: rank for rank, state in enumerate(STATES)}
-#: How many sessions a page has.
+#: Sessions on one page.
 PAGE: Final = 500
 LONGEST_QUERY: Final = 200
 
 
 class Query(Struct, frozen=True):
-    """What is looked for: words that all have to be there, a state (or any), and which page of what was found."""
+    """A search: words that all must match, a state (or any), and the number of the page."""
 
     words: str = ""
     state: str = ""
@@ -35,9 +35,9 @@ class Query(Struct, frozen=True):
 
 
 def found(glances: Iterable[Overview], query: Query) -> list[Overview]:
-    """The sessions that were looked for, in the order in which they are shown.
+    """The sessions that match, in the order on the page.
 
-    A session keeps its place while it runs: rows that jump at every step can't be read.
+    A session keeps its place while it runs: nobody can read rows that jump at every step.
     """
     words = query.words.casefold().split()
     matching = [
@@ -49,20 +49,20 @@ def found(glances: Iterable[Overview], query: Query) -> list[Overview]:
 
 
 def _place(glance: Overview) -> tuple[bool, int, int, str]:
-    """Those that wait for a review come first."""
+    """The order: sessions that wait for a review come first."""
     since = glance.first_at if glance.state == RUNNING else glance.last_at
     return not glance.asked, _RANK[glance.state], -since, glance.id
 
 
 @lru_cache(maxsize=4_096)
 def searched(glance: Overview) -> str:
-    """All that can be found of a session."""
+    """The text that a search looks at."""
     words = (glance.title, glance.agent, glance.client, glance.cwd, glance.id, glance.state, *glance.current)
     return " ".join(word for word in words if word).casefold()
 
 
 def overview_page(glances: list[Overview], query: Query, loading: bool, problem: str | None) -> Part:
-    """The sessions that were looked for, and how to look for others."""
+    """The sessions that match, and the form to search for others."""
     matching = found(glances, query)
     shown = matching[(query.page - 1) * PAGE : query.page * PAGE]
     rows = tuple(_row(glance) for glance in shown)

@@ -1,4 +1,4 @@
-"""A plan as people see it: its name, how far it is, why it is as it is, and its steps or its text."""
+"""A plan on a page: its name, its progress, the reasons for it, and its steps or its text."""
 
 from functools import lru_cache
 from typing import Final
@@ -6,8 +6,8 @@ from typing import Final
 import msgspec
 
 from planwire.model.fold import AGENT, PlanRecord
-from planwire.model.markdown import parse
-from planwire.model.plan import FilePlan, ItemsPlan, MarkdownPlan, OtherPlan
+from planwire.model.kinds import content_of, kind_of, noun_of, text_of, title_of
+from planwire.model.plan import FilePlan
 from planwire.model.steps import PlanState
 from planwire.readmodel.followed_files import FileText
 from planwire.readmodel.history import plan_name
@@ -24,13 +24,14 @@ from planwire.web.why_view import why_part
 
 __all__ = ["Shown", "plan_part"]
 
-#: A text with tasks that is longer than this is shown as its steps.
+#: Length from which on a page shows the steps of a text instead of the text.
 LONG_TEXT: Final = 20_000
+LONGEST_TITLE: Final = 200
 
 
 class Shown(msgspec.Struct, frozen=True):
-    """How a plan is to be shown: where, as a window or `whole`, of an agent that stopped, with what opens files, and
-    with what the agent said when it set the plan. `client` is what the agent is used with."""
+    """The way to show a plan: where, `whole` or as a window, of an agent that stopped, with an editor for files, and
+    with the agent's words when it set the plan. `client` is the program in front of the agent."""
 
     session: str
     part_id: str
@@ -43,8 +44,8 @@ class Shown(msgspec.Struct, frozen=True):
 
 
 class _Box:
-    """A record, its file, and the record as it was before, compared by identity: they hold dicts, and every change
-    makes a new one."""
+    """A key for the cache: a record, its file, and the record before, compared by identity. They hold dicts, and every
+    change makes a new one."""
 
     __slots__ = ("before", "file", "record")
 
@@ -63,15 +64,15 @@ class _Box:
 
 
 def plan_part(shown: Shown, record: PlanRecord, file: FileText | None = None, before: PlanRecord | None = None) -> Part:
-    """A plan as a part of a page. The same plan, shown the same way, is the same part. `before` is what it was like, if
-    a person is asked about it."""
+    """A plan as a part of a page. The same plan, shown the same way, is the same part. `before` is the plan that the
+    agent's question compares with, if it asks."""
     return _plan_part(shown, _Box(record, file, before))
 
 
 @lru_cache(maxsize=1_024)
 def _plan_part(shown: Shown, box: _Box) -> Part:
     record, file = box.record, box.file
-    kind = record.state.plan.kind if file is None else "file"
+    kind = record.state.plan.kind if file is None else FilePlan.kind
     part_id = shown.part_id
     in_file = file is not None
     steerable = shown.live and not record.removed
@@ -114,21 +115,16 @@ def _progress(shown: Shown, record: PlanRecord) -> Part | None:
 
 
 def names(state: PlanState, file: FileText | None) -> tuple[str, str]:
-    """What a plan is called, and what is said beside it."""
-    plan = state.plan
+    """The name of a plan, and the words beside it."""
+    plan, kind = state.plan, kind_of(state.plan)
     own = "Plan" if plan.id is None else plan.id
-    match plan:
-        case MarkdownPlan(content=content):
-            title = parse(content).title[:200]
-            if file is not None:
-                return title or own, "file"
-            kind = "text" if state.steps else "proposal"
-            return (title, own if plan.id and own.casefold() != title.casefold() else kind) if title else (own, kind)
-        case OtherPlan(type=kind):
-            return own, kind
-        case FilePlan():
-            return own, "file"
-    return own, ""
+    if not kind.is_text:
+        return own, "" if kind.has_editable_steps else noun_of(plan)
+    title = title_of(plan)[:LONGEST_TITLE]
+    if file is not None:
+        return title or own, "file"
+    noun = "text" if state.steps else kind.noun
+    return (title, own if plan.id and own.casefold() != title.casefold() else noun) if title else (own, noun)
 
 
 def _actions(shown: Shown, record: PlanRecord, file: FileText | None) -> Html:
@@ -158,19 +154,17 @@ def _body(shown: Shown, record: PlanRecord, file: FileText | None) -> Part:
     whole = shown.whole or (shown.live and record.asked is not None)
     if file is not None and (file.problem or file.state is None):
         return leaf(part_id, el("div", el("p", file.problem or ""), el("code", file.uri), id=part_id, class_="problem"))
-    match state.plan:
-        case OtherPlan(fields=fields):
-            text = msgspec.json.format(msgspec.json.encode(fields), indent=2).decode()
-            return leaf(
-                part_id, el("pre", text, id=part_id, class_="raw", tabindex=0, role="region", aria_label="fields")
-            )
-        case FilePlan(uri=uri):
-            return leaf(part_id, el("p", el("code", uri), id=part_id, class_="problem"))
-        case MarkdownPlan(content=content) if whole or not _is_long(state, content):
-            text = prose(content, state.steps, f"{shown.part_id}-", shown.stopped, shown_over)
-            return leaf(part_id, el("div", text, id=part_id, class_="text"))
-        case ItemsPlan() if not state.steps and not shown_over.added:
-            return leaf(part_id, el("p", "Nothing on the list.", id=part_id, class_="nothing"))
+    kind, text = kind_of(state.plan), text_of(state.plan)
+    if kind.field is None:
+        text = msgspec.json.format(msgspec.json.encode(content_of(state.plan)), indent=2).decode()
+        return leaf(part_id, el("pre", text, id=part_id, class_="raw", tabindex=0, role="region", aria_label="fields"))
+    if not kind.has_editable_steps:
+        return leaf(part_id, el("p", el("code", text), id=part_id, class_="problem"))
+    if kind.is_text and (whole or not _is_long(state, text)):
+        html = prose(text, state.steps, f"{shown.part_id}-", shown.stopped, shown_over)
+        return leaf(part_id, el("div", html, id=part_id, class_="text"))
+    if not state.steps and not shown_over.added:
+        return leaf(part_id, el("p", "Nothing on the list.", id=part_id, class_="nothing"))
     more = None if whole else plan_address(shown.session, state.plan.id)
     return steps_part(shown.part_id, state.steps, shown.stopped, more, shown_over)
 

@@ -1,7 +1,6 @@
-"""A plan that a person is asked about: who asks, which answers there are, and what is new in it.
+"""An agent's question about its plan: who asks, the answers to choose from, and what is new in the plan.
 
-The answer to an agent that asks through its client is given there, and nowhere else. One that waits for a review gets
-it here.
+An agent that asks through its client gets the answer there, and nowhere else. One that waits for a review gets it here.
 """
 
 from typing import Final
@@ -14,14 +13,14 @@ from planwire.web.times import moment
 
 __all__ = ["asked_part", "waiting_words"]
 
-#: Rows that are the same, shown before and behind each that is not.
+#: Equal rows around each change.
 AROUND: Final = 2
 
 
 def asked_part(
     part_id: str, record: PlanRecord, before: PlanRecord | None, client: str | None, *, in_file: bool
 ) -> Part | None:
-    """The question, as a part of its plan; None if nobody is asked. `before` is the plan as it was known before."""
+    """The question, as a part of its plan; None if there is none. `before` is the plan that people knew."""
     asked = record.asked
     if asked is None:
         return None
@@ -39,7 +38,7 @@ def asked_part(
 
 
 def waiting_words(state: str, asked: bool) -> str:
-    """What a session is doing, in a word, or in three if it waits for a review."""
+    """The state of a session in a word, or in three if it waits for a review."""
     return "waiting for review" if asked else state
 
 

@@ -1,4 +1,4 @@
-"""The page of a session: who works where, how far it is, what is being done now, and all of its plans."""
+"""The page of a session: agent and folder, progress, the current steps, and all of its plans."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -20,7 +20,7 @@ from planwire.web.times import moment
 
 __all__ = ["gone_page", "plan_page", "session_name", "session_page", "state_badge"]
 
-#: How many current steps are named.
+#: Current steps with their names.
 NAMED: Final = 3
 NO_REASONS: Final[Mapping[PlanId, str]] = {}
 NONE_BEFORE: Final[Mapping[PlanId, PlanRecord]] = {}
@@ -32,8 +32,8 @@ def session_page(
     said: Mapping[PlanId, str] = NO_REASONS,
     before: Mapping[PlanId, PlanRecord] = NONE_BEFORE,
 ) -> Part:
-    """All plans of a session, in the order in which they first came: those that a person is asked about, those with
-    steps, those to read. `before` has what those that are asked about were like."""
+    """All plans of a session in the order of their arrival: first those that ask a person, then those with steps, then
+    those to read. `before` has the plans that the questions compare with."""
     numbered = [
         (number, plan_id, record)
         for number, (plan_id, record) in enumerate(session.state.plans.items())
@@ -58,7 +58,7 @@ def plan_page(
     said: Mapping[PlanId, str] = NO_REASONS,
     before: Mapping[PlanId, PlanRecord] = NONE_BEFORE,
 ) -> Part | None:
-    """One plan with all its steps, or its whole text; None if there never was such a plan."""
+    """One plan with all its steps, or its whole text; None if the session never had it."""
     if plan_id not in session.state.plans:
         return None
     number = list(session.state.plans).index(plan_id)
@@ -69,7 +69,7 @@ def plan_page(
 
 
 def gone_page() -> Part:
-    """What the watchers of a session that was forgotten see."""
+    """The page for watchers of a session that is no longer in the journal."""
     words = el("p", "This session is no longer in the journal.", class_="nothing")
     return Part("content", Html('<main id="content">'), (leaf("gone", el("div", words, id="gone")),), Html("</main>"))
 
@@ -84,12 +84,12 @@ def _shown(session: Session, number: int, editor: str | None, said: str | None, 
 
 
 def session_name(session: Session) -> str:
-    """What a session is called: its title, or else its id."""
+    """The name of a session: its title, or else its id."""
     return session.glance.title or session.id
 
 
 def _head(session: Session) -> Part:
-    """What changes seldom, and what changes with every step, apart."""
+    """The head in parts: one that seldom changes, and two that change with every step."""
     progress = total_progress(session.state)
     bar = progress_view(progress, "the session", "session-progress") if progress.total else None
     children = [
@@ -120,7 +120,7 @@ def _top(session: Session) -> Html:
 
 
 def state_badge(state: str, reason: str | None, asked: bool) -> Html:
-    """What a session is doing, in a word, and why it stopped."""
+    """The state of a session in a word, and why it stopped."""
     why = f": {reason}" if reason and state == "stopped" else ""
     return el("span", waiting_words(state, asked), why, class_=f"state state-{state}")
 
@@ -136,7 +136,7 @@ def _facts(session: Session) -> list[Html]:
 
 
 def _now(progress: Progress, stopped: bool, asked: bool) -> Html:
-    """The current steps, where they are always in sight, and what is read out when they change."""
+    """The current steps, always in sight, and the words for a screen reader when they change."""
     current = progress.current
     label = "Stopped at" if stopped else "Now"
     words = [f"{progress.done} of {progress.total} steps done"] if progress.total else []

@@ -1,6 +1,6 @@
-"""What a plan on a page says to the script that lets people steer it: where to, of which revision, and how far.
+"""Attributes and buttons of a plan for the script that lets people steer it: address, revision, and what is possible.
 
-Rows say no more than which step they are: a page with thousands of them, sent to a thousand watchers, stays small.
+Rows hold little more than the id of their step: a page with thousands of them, for a thousand watchers, stays small.
 """
 
 from typing import Final
@@ -24,13 +24,13 @@ _EDIT: Final = (("add", "Add a step", "quiet"), ("choose", "Choose steps to run"
 
 
 def edited_as(record: PlanRecord, *, in_file: bool) -> str | None:
-    """How the steps of a plan are changed; None if they can't be: a file is its editor's, other kinds have none."""
+    """The kind of a plan whose steps people can change; None for a file, which is its editor's, and for other kinds."""
     kind = kind_of(record.state.plan)
     return kind.name if kind.has_editable_steps and not in_file else None
 
 
 def steer_values(session: str, record: PlanRecord, *, in_file: bool) -> dict[str, Attribute]:
-    """The attributes of a plan that can be steered."""
+    """The attributes of a plan that people can steer."""
     kind = kind_of(record.state.plan)
     return {
         "data-steer": plan_address(session, record.state.plan.id),
@@ -42,12 +42,12 @@ def steer_values(session: str, record: PlanRecord, *, in_file: bool) -> dict[str
 
 
 def revision_part(part_id: str, revision: int) -> Part:
-    """Which revision the page shows. It is a part of its own, since it changes with every change."""
+    """The revision on the page. It is a part of its own, since every change changes it."""
     return leaf(f"{part_id}-at", el("span", id=f"{part_id}-at", data_revision=revision, hidden=True))
 
 
 def actions_part(part_id: str, record: PlanRecord, *, in_file: bool) -> Part:
-    """What can be done to the plan as a whole. The style sheet shows it once the script is there."""
+    """The buttons for the plan as a whole. The style sheet shows them once the script is there."""
     name = plan_name(record.state.plan.id)
     edits = edited_as(record, in_file=in_file)
     groups = [
