@@ -1,4 +1,4 @@
-"""The difference of two plans: what to animate, and enough to make the one from the other.
+"""The difference of two plans: enough to animate it, and to make the one from the other.
 
 `compare` takes states, whose steps have ids; `between` takes bare plans and finds the ids itself. `apply` makes the
 later plan from the earlier one.
@@ -26,7 +26,7 @@ class Added(Struct, frozen=True):
 
 
 class Removed(Struct, frozen=True):
-    """A step that is gone, at its place in the earlier plan."""
+    """A step that left, at its place in the earlier plan."""
 
     step: Step
     at: int
@@ -50,14 +50,14 @@ class Changed(Struct, frozen=True):
 
 
 class Rewritten(Struct, frozen=True):
-    """An entry whose fields changed in a way that people don't see (`_meta`, fields outside the protocol)."""
+    """An entry whose invisible fields changed (`_meta`, fields outside the protocol)."""
 
     at: int
     entry: Entry
 
 
 class Diff(Struct, frozen=True):
-    """What changed, by kind of change. `frame` is the later plan without its entries, if more changed than these."""
+    """All changes by kind. `frame` is the later plan without its entries, if more changed than these."""
 
     added: tuple[Added, ...] = ()
     removed: tuple[Removed, ...] = ()
@@ -76,7 +76,7 @@ _NOTHING = Diff()
 
 
 def between(before: Plan, after: Plan) -> Diff:
-    """The difference of two plans that are all one knows."""
+    """The difference of two plans without a history."""
     earlier = track(before)
     return compare(earlier, track(after, earlier))
 
@@ -138,7 +138,7 @@ def apply(diff: Diff, plan: Plan) -> Plan:
 
 
 def _changed_frame(before: Plan, after: Plan) -> Plan | None:
-    """The later plan, without the entries that the other changes give, unless only these differ."""
+    """The later plan without its entries; None if nothing but entries differs."""
     if not (isinstance(before, ItemsPlan) and isinstance(after, ItemsPlan)):
         return None if before == after else after
     if (before.id, before.meta, before.extra) == (after.id, after.meta, after.extra):
@@ -161,7 +161,7 @@ def _visibly_changed(entry: Entry | None, old: Step, new: Step) -> Entry | None:
 def _align(
     before: PlanState, after: PlanState
 ) -> tuple[Sequence[tuple[int, int]], tuple[Added, ...], tuple[Removed, ...], tuple[Moved, ...]]:
-    """Which steps stayed but are not the same (as places before and after), came, went, and overtook others."""
+    """The steps that stayed but changed (as places before and after), came, went, and overtook others."""
     olds, news = before.steps, after.steps
     if [step.id for step in olds] == [step.id for step in news]:
         rows = enumerate(zip(_rows(before), _rows(after), strict=True))
