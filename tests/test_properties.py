@@ -46,6 +46,7 @@ from planwire.model.plan import Entry, Fields, ItemsPlan, MarkdownPlan, Plan
 from planwire.model.statuses import PENDING, STATUSES
 from planwire.model.steps import SIMILAR, PlanState, Step, track
 from tests import strategies as some
+from tests.differences import applied, between
 
 every_dialect = pytest.mark.parametrize("dialect", DIALECTS.values(), ids=list(DIALECTS))
 dialects_with_ids = pytest.mark.parametrize("dialect", [V1_RFD, V1_DRAFT, V2], ids=["v1-rfd", "v1-draft", "v2"])
@@ -182,7 +183,7 @@ def assert_change_is_right(board: Board, session: str | None, changes: tuple[Any
     assert not changes or session is not None
     for change in changes:
         if change.before and change.after:
-            assert diff.apply(change.diff, change.before.plan) == change.after.plan
+            assert applied(change.diff, change.before.plan) == change.after.plan
 
 
 @every_dialect
@@ -508,8 +509,8 @@ related_plans = st.lists(
 @given(related_plans, st.data())
 def test_a_difference_makes_the_one_plan_from_the_other(plans: list[Plan], data: st.DataObject) -> None:
     before, after = data.draw(st.sampled_from(plans)), data.draw(st.sampled_from(plans))
-    difference = diff.between(before, after)
-    assert diff.apply(difference, before) == after
+    difference = between(before, after)
+    assert applied(difference, before) == after
     assert bool(difference) == (before != after)
 
 
@@ -520,7 +521,7 @@ def test_any_two_states_of_a_plan_differ_by_what_leads_from_one_to_the_other(
     states = history(plans)
     before, after = data.draw(st.sampled_from(states)), data.draw(st.sampled_from(states))
     difference = diff.compare(before, after)
-    assert diff.apply(difference, before.plan) == after.plan
+    assert applied(difference, before.plan) == after.plan
     assert len(before.steps) + len(difference.added) - len(difference.removed) == len(after.steps)
     assert {added.step for added in difference.added} <= set(after.steps)
     assert {removed.step for removed in difference.removed} <= set(before.steps)

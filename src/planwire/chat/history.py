@@ -26,7 +26,7 @@ REBASE: Final = "rebase"
 RULES = 3
 
 
-class _Snapshot(Struct):
+class _KeptHistory(Struct):
     rules: int
     format: str
     state: SessionState
@@ -61,17 +61,17 @@ class ChatHistory:
     def keep(self) -> bytes:
         """A snapshot of the history, for `restore`."""
         messages = [write_message(message) for message in self.stream.messages]
-        return msgspec.msgpack.encode(_Snapshot(RULES, self.stream.format.name, self.state, messages))
+        return msgspec.msgpack.encode(_KeptHistory(RULES, self.stream.format.name, self.state, messages))
 
     @classmethod
     def restore(cls, data: bytes, session: str, form: Format) -> "ChatHistory | None":
         """The history in a snapshot; None if the snapshot follows other rules."""
         with suppress(msgspec.MsgspecError, ValueError, ChatError, RecursionError):
-            snapshot = msgspec.msgpack.decode(data, type=_Snapshot)
-            if (snapshot.rules, snapshot.format, snapshot.state.id) == (RULES, form.name, session):
+            kept = msgspec.msgpack.decode(data, type=_KeptHistory)
+            if (kept.rules, kept.format, kept.state.id) == (RULES, form.name, session):
                 history = cls(session, form)
-                history.state = snapshot.state
-                history.stream = ChatStream(form, map(read_message, snapshot.messages))
+                history.state = kept.state
+                history.stream = ChatStream(form, map(read_message, kept.messages))
                 return history
         return None
 

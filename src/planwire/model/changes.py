@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from planwire.errors import PlanError, UnknownStep
 from planwire.model import markdown, task_edits
 from planwire.model.events import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
-from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan, Plan
+from planwire.model.plan import Entry, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan
 from planwire.model.statuses import canonical
 from planwire.model.steps import PlanState, restate
 
@@ -28,8 +28,10 @@ def apply_changes(state: PlanState, changes: Iterable[StepChange]) -> PlanState:
                 state = _change_list(state, state.plan, change)
             case MarkdownPlan():
                 state = _change_text(state, state.plan, change)
-            case _:
+            case FilePlan() | OtherPlan():
                 raise PlanError(f"a plan of kind {state.plan.kind!r} has no steps that can be changed here")
+            case _ as never:
+                assert_never(never)
     return state
 
 

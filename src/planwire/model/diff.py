@@ -1,8 +1,4 @@
-"""The difference of two plans: enough to animate it, and to make the one from the other.
-
-`compare` takes states, whose steps have ids; `between` takes bare plans and finds the ids itself. `apply` makes the
-later plan from the earlier one.
-"""
+"""The difference of two states of a plan: enough to animate it, and to make the later plan from the earlier one."""
 
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -10,11 +6,10 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from planwire.errors import PlanError
 from planwire.model.plan import Entry, ItemsPlan, Plan
-from planwire.model.steps import PlanState, Step, track
+from planwire.model.steps import PlanState, Step
 
-__all__ = ["Added", "Changed", "Diff", "Moved", "Removed", "Rewritten", "apply", "between", "compare"]
+__all__ = ["Added", "Changed", "Diff", "Moved", "Removed", "Rewritten", "compare"]
 
 
 class Added(Struct, frozen=True):
@@ -75,12 +70,6 @@ class Diff(Struct, frozen=True):
 _NOTHING = Diff()
 
 
-def between(before: Plan, after: Plan) -> Diff:
-    """The difference of two plans without a history."""
-    earlier = track(before)
-    return compare(earlier, track(after, earlier))
-
-
 def compare(before: PlanState | None, after: PlanState) -> Diff:
     """The difference of two states of one plan; from None, a plan that is new."""
     if before is None:
@@ -112,29 +101,6 @@ def compare(before: PlanState | None, after: PlanState) -> Diff:
         tuple(rewritten),
         _changed_frame(before.plan, after.plan),
     )
-
-
-def apply(diff: Diff, plan: Plan) -> Plan:
-    """The later plan, made from the earlier one and the difference."""
-    result = plan if diff.frame is None else diff.frame
-    if not (isinstance(plan, ItemsPlan) and isinstance(result, ItemsPlan)):
-        return result
-    entries = list(plan.entries)
-    try:
-        arriving = {added.at: added.entry for added in diff.added if added.entry is not None}
-        arriving |= {moved.at: entries[moved.before] for moved in diff.moved}
-        leaving = {removed.at for removed in diff.removed} | {moved.before for moved in diff.moved}
-        entries = [entry for at, entry in enumerate(entries) if at not in leaving]
-        for at in sorted(arriving):
-            entries.insert(at, arriving[at])
-        for name, changes in (("content", diff.reworded), ("status", diff.status), ("priority", diff.priority)):
-            for change in changes:
-                entries[change.at] = replace(entries[change.at], **{name: change.after})
-        for rewritten in diff.rewritten:
-            entries[rewritten.at] = rewritten.entry
-    except IndexError:
-        raise PlanError(f"this difference was not made from this plan of {len(plan.entries)} entries") from None
-    return replace(result, entries=tuple(entries))
 
 
 def _changed_frame(before: Plan, after: Plan) -> Plan | None:

@@ -130,11 +130,6 @@ class PlanRecord(Struct, frozen=True):
         """The last word on the plan."""
         return self.reviews[-1] if self.reviews else None
 
-    @property
-    def review_is_stale(self) -> bool:
-        """Whether the plan moved on after its last review."""
-        return self.review is not None and self.is_stale(self.review)
-
     def is_stale(self, review: Review) -> bool:
         """Whether the plan moved on after the revision of a review."""
         return review.revision != self.revision

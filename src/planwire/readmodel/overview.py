@@ -4,6 +4,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from planwire.acp.words import STOP_COMPLETED, STOP_END_TURN, STOP_IDLE
 from planwire.model.fold import SessionState
 from planwire.model.steps import Progress
 
@@ -15,7 +16,7 @@ RUNNING: Final = "running"
 WAITING: Final = "waiting"
 STOPPED: Final = "stopped"
 DONE: Final = "done"
-_OWN_ACCORD: Final = ("end_turn", "completed", "idle")
+_OWN_ACCORD: Final = (STOP_END_TURN, STOP_COMPLETED, STOP_IDLE)
 
 
 class Overview(Struct, frozen=True):

@@ -9,7 +9,7 @@ from typing import Any, Final
 from planwire.chat.formats import CHAT_FORMATS
 from planwire.errors import ToolError
 from planwire.model.plan import PRIORITIES, Fields
-from planwire.model.statuses import STATUSES
+from planwire.model.statuses import DEFAULT_STATUS, STATUSES, after_tick
 
 __all__ = [
     "BODY_CAP",
@@ -35,6 +35,8 @@ REVIEW: Final = "review"
 BODY_CAP: Final = 96 * 1024
 DELTA_CAP: Final = 16 * 1024
 
+_FINISHED: Final = after_tick(DEFAULT_STATUS)
+_STARTED: Final = next(row.word for row in STATUSES.values() if row.is_current)
 _STATUS: Final[Fields] = {"type": "string", "enum": list(STATUSES)}
 _PRIORITY: Final[Fields] = {
     "type": "string",
@@ -63,7 +65,7 @@ _DESCRIPTIONS: Final = {
     ),
     UPDATE_PLAN: (
         "Tell a change of the plan as it happens: steps started or done by their id, steps you discovered, what you "
-        'learned. Example: {"steps": {"s3": "completed", "s4": "in_progress"}}. Never send the whole list again.'
+        f'learned. Example: {{"steps": {{"s3": "{_FINISHED}", "s4": "{_STARTED}"}}}}. Never send the whole list again.'
     ),
     GET_PLAN: (
         "Read the plan as it is now, with what people changed, wished or said in a review. You have it in your "

@@ -8,6 +8,7 @@ from planwire.readmodel.history import HistoryEntry
 from planwire.readmodel.timeline import Timeline
 from planwire.web.addresses import session_address
 from planwire.web.difference import difference_view
+from planwire.web.frame import action, top_line
 from planwire.web.html import Html, el
 from planwire.web.plan_view import names
 from planwire.web.times import iso
@@ -26,25 +27,11 @@ def compare_page(name: str, session: str, timeline: Timeline, before: Side, afte
     """The page: which two moments, and every plan of either."""
     plan_ids = list(dict.fromkeys((*before[1].live(), *after[1].live())))
     plans = [_plan(plan_id, before[1], after[1]) for plan_id in plan_ids]
+    links = action("Session", session_address(session)), action("History", session_address(session, "history"))
+    top = top_line(el("h1", "Two moments of ", el("bdi", name)), *links)
     return el(
         "main",
-        el(
-            "header",
-            el(
-                "div",
-                el("h1", "Two moments of ", el("bdi", name)),
-                el(
-                    "nav",
-                    el("a", "Session", href=session_address(session), class_="action"),
-                    el("a", "History", href=session_address(session, "history"), class_="action"),
-                    class_="actions",
-                    aria_label="session",
-                ),
-                class_="top-line",
-            ),
-            _form(session, timeline, before[0], after[0]),
-            class_="page-head",
-        ),
+        el("header", top, _form(session, timeline, before[0], after[0]), class_="page-head"),
         *(plans or [el("p", "There was no plan at either moment.", class_="nothing")]),
         id="content",
         class_="compare",

@@ -2,10 +2,10 @@
 
 from planwire.web.addresses import OVERVIEW
 from planwire.web.assets import asset_address
-from planwire.web.html import Html, el, joined, void
+from planwire.web.html import Attribute, Html, el, joined, void
 from planwire.web.status_look import STATUS_MENUS
 
-__all__ = ["document", "words_page"]
+__all__ = ["action", "document", "top_line", "words_page"]
 
 
 def document(title: str, *body: Html, live: str | None = None, version: str | None = None, script: bool = True) -> str:
@@ -31,6 +31,16 @@ def document(title: str, *body: Html, live: str | None = None, version: str | No
     statuses = STATUS_MENUS if live else None
     page = el("body", bar, *body, announcer, data_live=live, data_version=version, data_statuses=statuses)
     return f"<!doctype html>{el('html', el('head', head), page, lang='en')}"
+
+
+def action(label: str, address: str, **values: Attribute) -> Html:
+    """A link that looks like a button."""
+    return el("a", label, href=address, class_="action", **values)
+
+
+def top_line(title: Html, *actions: Html) -> Html:
+    """The title of a page about a session, with links to its other pages."""
+    return el("div", title, el("nav", *actions, class_="actions", aria_label="session"), class_="top-line")
 
 
 def words_page(title: str, *paragraphs: str) -> str:

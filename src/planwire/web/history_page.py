@@ -9,6 +9,7 @@ from planwire.readmodel.history import HistoryEntry, Phrase
 from planwire.readmodel.timeline import Timeline
 from planwire.web.addresses import compare_address, session_address, then_address
 from planwire.web.chart import progress_chart
+from planwire.web.frame import action, top_line
 from planwire.web.html import EMPTY, Html, el, joined, void
 from planwire.web.page_tree import part_html
 from planwire.web.plan_view import Shown, plan_part
@@ -23,20 +24,9 @@ MOST_PHRASES: Final = 12
 #: The word before a phrase, where it is not the kind itself.
 _SAID: Final = {
     **{row.word: row.became for row in STATUSES.values()},
-    "asked": "",
-    "approved": "",
-    "dismissed": "",
-    "changes_requested": "",
     "other": "now",
-    "none": "",
-    "new": "",
-    "why": "why",
-    "plan_removed": "",
-    "opened": "",
-    "stopped": "",
-    "compacted": "",
-    "told": "",
-    "text": "text",
+    **dict.fromkeys(("asked", "approved", "dismissed", "changes_requested", "none", "new"), ""),
+    **dict.fromkeys(("plan_removed", "opened", "stopped", "compacted", "told"), ""),
 }
 
 
@@ -44,16 +34,9 @@ def history_page(name: str, session: str, timeline: Timeline, index: int, state:
     """The page. `index` is the moment to show as it was, `before` the beginning of the list of moments."""
     end = min(max(before, 0), len(timeline.moments))
     begin = max(0, end - MOMENTS_PER_PAGE)
-    title = el("h1", "History of ", el("bdi", name))
-    links = el(
-        "nav",
-        el("a", "Session", href=session_address(session), class_="action"),
-        el("a", "Compare", href=session_address(session, "compare"), class_="action"),
-        el("a", "JSON", href=session_address(session, "history") + ".json", class_="action"),
-        class_="actions",
-        aria_label="session",
-    )
-    top = el("div", title, links, class_="top-line")
+    own = session_address(session)
+    links = action("Session", own), action("Compare", f"{own}/compare"), action("JSON", f"{own}/history.json")
+    top = top_line(el("h1", "History of ", el("bdi", name)), *links)
     rows = [_row(session, timeline.moments, at) for at in range(begin, end)]
     return el(
         "main",
@@ -96,15 +79,7 @@ def then_part(session: str, timeline: Timeline, index: int, state: SessionState)
     place = f"{index + 1:,} of {len(timeline.moments):,}"
     return el(
         "section",
-        el(
-            "p",
-            el("b", place),
-            " · ",
-            moment_html(moment.at),
-            " · ",
-            el("bdi", moment.by),
-            class_="then-when",
-        ),
+        el("p", el("b", place), " · ", moment_html(moment.at), " · ", el("bdi", moment.by), class_="then-when"),
         el("ul", *entry_phrases(moment), class_="words-list"),
         *(plans or [el("p", "There was no plan.", class_="nothing")]),
         id="then",
@@ -149,5 +124,5 @@ def _phrase(phrase: Phrase) -> Html:
 def _older(session: str, begin: int, left_out: int) -> Html:
     if begin:
         address = f"{session_address(session, 'history')}?before={begin}"
-        return el("nav", el("a", f"{begin:,} earlier changes", href=address, class_="action"), class_="pages")
+        return el("nav", action(f"{begin:,} earlier changes", address), class_="pages")
     return el("p", f"{left_out:,} still earlier changes are in the journal.", class_="nothing") if left_out else EMPTY

@@ -9,7 +9,7 @@ from typing import Final
 
 from planwire.readmodel.plain_text import printable
 
-__all__ = ["EMPTY", "Html", "attributes", "el", "escaped", "joined", "void"]
+__all__ = ["EMPTY", "Attribute", "Html", "attributes", "el", "escaped", "joined", "void"]
 
 _TABLE: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"})
 

@@ -53,7 +53,7 @@ def plan_json(session: str, record: PlanRecord, file: FileText | None) -> dict[s
         "changed_at": record.changed_at,
         "mode": record.mode or None,
         "summary": record.summary,
-        "progress": {"done": progress.done, "total": progress.total, "cancelled": progress.cancelled},
+        "progress": {name: count for name, count in asdict(progress).items() if name != "current"},
         "current": [step.id for step in progress.current],
         "steps": [asdict(step) for step in record.state.steps],
         "changes": record.deltas,

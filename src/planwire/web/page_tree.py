@@ -10,11 +10,12 @@ A difference is a list of steps for the script in the browser:
     ["list", id, [ids], {id: html}]    its children are these now, in this order; here are those that are new
 """
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple, TypeAlias
 
-from planwire.web.html import Html
+from planwire.web.html import Attribute, Html, attributes, el
 
-__all__ = ["Change", "Part", "difference", "leaf", "part_html", "whole"]
+__all__ = ["Change", "Part", "branch", "difference", "leaf", "part_html", "whole"]
 
 Change: TypeAlias = list[Any]
 
@@ -28,9 +29,14 @@ class Part(NamedTuple):
     end: Html = Html("")
 
 
-def leaf(part_id: str, html: Html) -> Part:
-    """A part without children, which always goes out whole."""
-    return Part(part_id, html)
+def leaf(part_id: str, tag: str, *children: str | None, **values: Attribute) -> Part:
+    """An element without parts in it, which always goes out whole."""
+    return Part(part_id, el(tag, *children, id=part_id, **values))
+
+
+def branch(part_id: str, tag: str, children: Iterable[Part], **values: Attribute) -> Part:
+    """An element with parts in it, which can change one by one."""
+    return Part(part_id, Html(f"<{tag}{attributes({'id': part_id, **values})}>"), tuple(children), Html(f"</{tag}>"))
 
 
 def part_html(part: Part) -> Html:

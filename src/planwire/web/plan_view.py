@@ -14,8 +14,9 @@ from planwire.readmodel.history import plan_name
 from planwire.web.addresses import plan_address, session_address
 from planwire.web.annotations_view import over
 from planwire.web.editors import editor_link
-from planwire.web.html import Html, attributes, el
-from planwire.web.page_tree import Part, leaf
+from planwire.web.frame import action
+from planwire.web.html import Html, el
+from planwire.web.page_tree import Part, branch, leaf
 from planwire.web.prose import prose
 from planwire.web.question_view import asked_part
 from planwire.web.steer_view import actions_part, revision_part, steer_values
@@ -77,7 +78,6 @@ def _plan_part(shown: Shown, box: _Box) -> Part:
     in_file = file is not None
     steerable = shown.live and not record.removed
     values = steer_values(shown.session, record, in_file=in_file) if steerable else {}
-    own = attributes({"id": part_id, "class": f"plan kind-{kind}", "aria-labelledby": f"{part_id}-name", **values})
     children = (
         _head(shown, record, file),
         asked_part(part_id, record, box.before, shown.client, in_file=in_file) if steerable else None,
@@ -87,8 +87,8 @@ def _plan_part(shown: Shown, box: _Box) -> Part:
         actions_part(part_id, record, in_file=in_file) if steerable else None,
         revision_part(part_id, record.revision) if steerable else None,
     )
-    inside = tuple(child for child in children if child is not None)
-    return Part(part_id, Html(f"<article{own}>"), inside, Html("</article>"))
+    inside = [child for child in children if child is not None]
+    return branch(part_id, "article", inside, class_=f"plan kind-{kind}", aria_labelledby=f"{part_id}-name", **values)
 
 
 def _head(shown: Shown, record: PlanRecord, file: FileText | None) -> Part:
@@ -104,14 +104,14 @@ def _head(shown: Shown, record: PlanRecord, file: FileText | None) -> Part:
     if record.mode:
         tags.append(el("span", record.mode, class_="tag"))
     inside = el("div", title, *tags, class_="plan-title"), _actions(shown, record, file)
-    return leaf(f"{part_id}-head", el("header", *inside, id=f"{part_id}-head", class_="plan-head"))
+    return leaf(f"{part_id}-head", "header", *inside, class_="plan-head")
 
 
 def _progress(shown: Shown, record: PlanRecord) -> Part | None:
     if not record.state.steps:
         return None
     part_id = f"{shown.part_id}-progress"
-    return leaf(part_id, progress_view(record.state.progress, plan_name(record.state.plan.id), part_id))
+    return Part(part_id, progress_view(record.state.progress, plan_name(record.state.plan.id), part_id))
 
 
 def names(state: PlanState, file: FileText | None) -> tuple[str, str]:
@@ -133,12 +133,12 @@ def _actions(shown: Shown, record: PlanRecord, file: FileText | None) -> Html:
     links = []
     link = editor_link(shown.editor, file.path) if file is not None and file.path and not file.problem else None
     if link:
-        links.append(el("a", "Open in editor", href=link, class_="action"))
+        links.append(action("Open in editor", link))
     if shown.live:
-        links.append(el("a", "Copy", href=markdown, class_="action", data_copy=markdown))
-        links.append(el("a", "Export", href=markdown, download=f"{_file_name(plan_id)}.md", class_="action"))
+        links.append(action("Copy", markdown, data_copy=markdown))
+        links.append(action("Export", markdown, download=f"{_file_name(plan_id)}.md"))
     if shown.whole:
-        links.append(el("a", "Back to the session", href=session_address(shown.session), class_="action"))
+        links.append(action("Back to the session", session_address(shown.session)))
     return el("nav", *links, class_="actions", aria_label=f"actions for {plan_name(plan_id)}")
 
 
@@ -153,18 +153,18 @@ def _body(shown: Shown, record: PlanRecord, file: FileText | None) -> Part:
     shown_over = over(record, steerable=shown.live and not record.removed)
     whole = shown.whole or (shown.live and record.asked is not None)
     if file is not None and (file.problem or file.state is None):
-        return leaf(part_id, el("div", el("p", file.problem or ""), el("code", file.uri), id=part_id, class_="problem"))
+        return leaf(part_id, "div", el("p", file.problem or ""), el("code", file.uri), class_="problem")
     kind, text = kind_of(state.plan), text_of(state.plan)
     if kind.field is None:
         text = msgspec.json.format(msgspec.json.encode(content_of(state.plan)), indent=2).decode()
-        return leaf(part_id, el("pre", text, id=part_id, class_="raw", tabindex=0, role="region", aria_label="fields"))
+        return leaf(part_id, "pre", text, class_="raw", tabindex=0, role="region", aria_label="fields")
     if not kind.has_editable_steps:
-        return leaf(part_id, el("p", el("code", text), id=part_id, class_="problem"))
+        return leaf(part_id, "p", el("code", text), class_="problem")
     if kind.is_text and (whole or not _is_long(state, text)):
         html = prose(text, state.steps, f"{shown.part_id}-", shown.stopped, shown_over)
-        return leaf(part_id, el("div", html, id=part_id, class_="text"))
+        return leaf(part_id, "div", html, class_="text")
     if not state.steps and not shown_over.added:
-        return leaf(part_id, el("p", "Nothing on the list.", id=part_id, class_="nothing"))
+        return leaf(part_id, "p", "Nothing on the list.", class_="nothing")
     more = None if whole else plan_address(shown.session, state.plan.id)
     return steps_part(shown.part_id, state.steps, shown.stopped, more, shown_over)
 

@@ -25,16 +25,15 @@ def asked_part(
     if asked is None:
         return None
     own = f"{part_id}-asked"
-    section = el(
+    return leaf(
+        own,
         "section",
         el("h3", _who_asks(asked, client), id=f"{own}-name"),
         _how_to_answer(part_id, asked),
         None if in_file else _what_is_new(record, before),
-        id=own,
         class_="question",
         aria_labelledby=f"{own}-name",
     )
-    return leaf(own, section)
 
 
 def waiting_words(state: str, asked: bool) -> str:

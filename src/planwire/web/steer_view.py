@@ -43,7 +43,7 @@ def steer_values(session: str, record: PlanRecord, *, in_file: bool) -> dict[str
 
 def revision_part(part_id: str, revision: int) -> Part:
     """The revision on the page. It is a part of its own, since every change changes it."""
-    return leaf(f"{part_id}-at", el("span", id=f"{part_id}-at", data_revision=revision, hidden=True))
+    return leaf(f"{part_id}-at", "span", data_revision=revision, hidden=True)
 
 
 def actions_part(part_id: str, record: PlanRecord, *, in_file: bool) -> Part:
@@ -54,7 +54,7 @@ def actions_part(part_id: str, record: PlanRecord, *, in_file: bool) -> Part:
         el("div", *(_button(*each) for each in _REVIEW), role="group", aria_label=f"review of {name}"),
         el("div", *(_button(*each) for each in _EDIT), role="group", aria_label=f"steps of {name}") if edits else None,
     ]
-    return leaf(f"{part_id}-steer", el("div", *groups, id=f"{part_id}-steer", class_="steer"))
+    return leaf(f"{part_id}-steer", "div", *groups, class_="steer")
 
 
 def _button(do: str, name: str, kind: str | None) -> Html:

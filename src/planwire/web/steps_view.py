@@ -8,7 +8,7 @@ from planwire.model.plan import MEDIUM, PRIORITIES
 from planwire.model.steps import Progress, Step
 from planwire.web.annotations_view import NOTHING_OVER, Extra, Over, ghost_row
 from planwire.web.html import Html, attributes, el
-from planwire.web.page_tree import Part, leaf
+from planwire.web.page_tree import Part, branch, leaf
 from planwire.web.status_look import look, mark, wording
 
 __all__ = ["Window", "progress_view", "steps_part", "window"]
@@ -50,8 +50,7 @@ def steps_part(part_id: str, steps: Sequence[Step], stopped: bool, more: str | N
     if more and shown.end < len(steps):
         nearest = f"{more}#{part_id}-{steps[shown.end].id}"
         rows.append(_gap(f"{part_id}-below", steps[shown.end :], nearest, "below"))
-    start = Html(f'<ol id="{part_id}-steps" class="steps">')
-    return Part(f"{part_id}-steps", start, tuple(rows), Html("</ol>"))
+    return branch(f"{part_id}-steps", "ol", rows, class_="steps")
 
 
 def _with_ghosts(part_id: str, rows: list[Part], over: Over, *, begins: bool, ends: bool) -> list[Part]:
@@ -60,7 +59,7 @@ def _with_ghosts(part_id: str, rows: list[Part], over: Over, *, begins: bool, en
     for after, ghost in over.added:
         row_id = f"{part_id}-{ghost.key}"
         anchor = after if not after else f"{part_id}-{after}"
-        behind.setdefault(anchor, []).append(leaf(row_id, ghost_row(part_id, ghost, "step")))
+        behind.setdefault(anchor, []).append(Part(row_id, ghost_row(part_id, ghost, "step")))
     first = behind.get("", []) if begins else []
     last = behind.get(None, []) if ends else []
     return [*first, *(each for row in rows for each in (row, *behind.get(row.id, ()))), *last]
@@ -87,7 +86,7 @@ def _row(part_id: str, step: Step, stopped: bool, extra: Extra | None) -> Part:
         "aria-current": "step" if shown.kind == "current" else None,
     }
     body = Html("".join((mark(step.status, stopped), *details)))
-    return leaf(row_id, Html(f"<li{attributes(values)}>{body}</li>"))
+    return Part(row_id, Html(f"<li{attributes(values)}>{body}</li>"))
 
 
 def _gap(row_id: str, steps: Sequence[Step], address: str, where: str) -> Part:
@@ -96,7 +95,7 @@ def _gap(row_id: str, steps: Sequence[Step], address: str, where: str) -> Part:
     done = "all done" if progress.done == count else f"{progress.done:,} done" if progress.done else ""
     cancelled = f"{progress.cancelled:,} cancelled" if progress.cancelled else ""
     words = ", ".join(filter(None, (f"{count:,} more {where}", done, cancelled)))
-    return leaf(row_id, el("li", el("a", words, href=address), id=row_id, class_="gap"))
+    return leaf(row_id, "li", el("a", words, href=address), class_="gap")
 
 
 def progress_view(progress: Progress, name: str, part_id: str | None = None, *, brief: bool = False) -> Html:

@@ -37,7 +37,7 @@ def why_part(part_id: str, record: PlanRecord, thinking: str | None, *, steerabl
     if record.wishes:
         rows.append(_wishes(record, steerable))
     rows += [_review(record, review) for review in _shown_reviews(record)]
-    return leaf(f"{part_id}-why", el("dl", *rows, id=f"{part_id}-why", class_="why")) if rows else None
+    return leaf(f"{part_id}-why", "dl", *rows, class_="why") if rows else None
 
 
 def _reason(name: str, text: Html, by: str | None, at: int | None, kind: str = "") -> Html:
