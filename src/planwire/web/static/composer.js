@@ -1,5 +1,5 @@
-// Where people write: a form over the page, beside the step that it is about. It is no part of the plan, so whatever
-// happens to the plan meanwhile, what they write stays. The revision that was shown when they began is kept and sent.
+// The composer: a form over the page, beside its step. It is no part of the plan, so the words stay whatever happens to
+// the plan. It sends the revision that was on the page when the person began to write.
 
 import { onChanged } from "./page.js";
 import { el, focusStep, isWhole, revisionOf, rowBy, rowsOf } from "./plans.js";

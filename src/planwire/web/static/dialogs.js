@@ -1,4 +1,4 @@
-// Dialogs. Each is made when it is needed and goes when it is closed; the focus returns to where it was.
+// Dialogs. Each lives while it is open; then the focus returns to where it was.
 
 import { element } from "./page.js";
 import { el, statusKeys } from "./plans.js";

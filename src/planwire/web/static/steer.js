@@ -1,4 +1,4 @@
-// Steering: with the mouse, by touch, and with keys. Whatever is done is tied to the revision that the page shows.
+// Steering with the mouse, by touch, and with keys. Every act names the revision on the page.
 
 import { isTroubled } from "./acts.js";
 import { askToRun, choose, isPicking, pick } from "./choose.js";
@@ -37,7 +37,7 @@ async function clicked(event) {
 
 // ---------------------------------------------------------------- keys
 
-// They are those of `planwire watch`, as far as both have them.
+// The same keys as in `planwire watch`, as far as both have them.
 const stepKeys = {
   x: tick,
   " ": tick,

@@ -1,4 +1,4 @@
-// One toolbar for all steps: it goes to the row under the mouse, or to the one with the focus. And a menu with all.
+// One toolbar for all steps, on the row under the mouse or with the focus, and a menu with all acts.
 
 import { choose } from "./choose.js";
 import { icon } from "./icons.js";
