@@ -56,8 +56,8 @@ from planwire.model.steps import PlanState, track
 __all__ = [
     "AGENT",
     "PLANWIRE",
-    "Asked",
     "Delta",
+    "OpenQuestion",
     "PlanRecord",
     "Review",
     "SessionState",
@@ -97,7 +97,7 @@ class Review(Struct, frozen=True):
     answer: str | None = None
 
 
-class Asked(Struct, frozen=True):
+class OpenQuestion(Struct, frozen=True):
     """The agent waits for a word on a plan. With `options`, the client asks its user for one of them."""
 
     seq: int
@@ -122,7 +122,7 @@ class PlanRecord(Struct, frozen=True):
     numbered: int = 0
     wishes: tuple[Delta, ...] = ()
     reviews: tuple[Review, ...] = ()
-    asked: Asked | None = None
+    asked: OpenQuestion | None = None
     removed: bool = False
 
     @property
@@ -235,7 +235,7 @@ def _asked(state: SessionState, recorded: Recorded, event: ReviewAsked) -> _Chan
     record = state.live().get(event.plan_id)
     if record is None:
         return {}
-    return _put(state, replace(record, asked=Asked(recorded.seq, recorded.at, event.options)))
+    return _put(state, replace(record, asked=OpenQuestion(recorded.seq, recorded.at, event.options)))
 
 
 def _reviewed(state: SessionState, recorded: Recorded, event: PlanReviewed) -> _Changes:

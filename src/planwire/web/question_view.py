@@ -5,7 +5,7 @@ An agent that asks through its client gets the answer there, and nowhere else. O
 
 from typing import Final
 
-from planwire.model.fold import Asked, PlanRecord
+from planwire.model.fold import OpenQuestion, PlanRecord
 from planwire.web.difference import difference_view
 from planwire.web.html import Html, el
 from planwire.web.page_tree import Part, leaf
@@ -41,7 +41,7 @@ def waiting_words(state: str, asked: bool) -> str:
     return "waiting for review" if asked else state
 
 
-def _who_asks(asked: Asked, client: str | None) -> str:
+def _who_asks(asked: OpenQuestion, client: str | None) -> str:
     if not asked.options:
         return "The agent waits for your review"
     return f"{_without_version(client) if client else 'The editor'} asks for your approval"
@@ -52,7 +52,7 @@ def _without_version(client: str) -> str:
     return name if name and version[:1].isdigit() else client
 
 
-def _how_to_answer(part_id: str, asked: Asked) -> Html:
+def _how_to_answer(part_id: str, asked: OpenQuestion) -> Html:
     since = el("span", " Since ", moment(asked.at), ".", class_="origin")
     if not asked.options:
         here = el("a", "Approve it or ask for changes", href=f"#{part_id}-steer")
