@@ -29,6 +29,7 @@ EFFECTFUL: Final = {
     "__init__": "all",
     "__main__": "all",
     "adapters": "all",
+    "chat": {"__init__"},
     "cli": "all",
     "demo": "all",
     "mcp": "all",

@@ -3,6 +3,7 @@
     PlanwireError
     ├── PlanError              a plan can't do that
     │   ├── StaleRevision      the plan moved on from the writer's revision
+    │   ├── NothingChanges     everything is as asked already: nothing to write
     │   ├── UnknownStep        no step has that id
     │   ├── UneditableText     a markdown text has no place for that edit
     │   └── UnmarkableStatus   a markdown checkbox can't show that status
@@ -46,6 +47,7 @@ __all__ = [
     "NewerJournal",
     "NoJournal",
     "NotAJournal",
+    "NothingChanges",
     "PlanError",
     "PlanwireError",
     "StaleRevision",
@@ -74,6 +76,10 @@ class StaleRevision(PlanError):
         super().__init__(message)
         self.current = current
         self.expected = expected
+
+
+class NothingChanges(PlanError):
+    """Everything asked for is already so, or said already. Nothing was written, and no revision was made."""
 
 
 class UnknownStep(PlanError):

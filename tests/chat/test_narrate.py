@@ -1,7 +1,7 @@
 """What the model is told of events, and a plan with all that happened to it as one message."""
 
 from planwire import Entry, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan
-from planwire.chat import EventMessage, Ordinary, PlanMessage, Stored, block, merged_plan, read_message, told
+from planwire.chat import EventMessage, Ordinary, PlanMessage, Stored, block, merged_plan, message_for, read_message
 from planwire.chat.messages import write_message
 from planwire.model.events import (
     ACP,
@@ -39,7 +39,7 @@ class Story:
         before = self.state
         recorded = Recorded("s", before.seq + 1, 1_000 + before.seq, by, event)
         self.state = fold(before, recorded)
-        return told(recorded, before, self.state)
+        return message_for(recorded, before, self.state)
 
     def shown(self, event: Event, by: str = "agent") -> str:
         message = self.tell(event, by)

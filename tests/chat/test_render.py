@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from planwire.chat import ChatStream, EventMessage, PlanMessage, block, chat_format
-from planwire.chat.escape import attribute, inside
+from planwire.chat.render import attribute, inside
 from planwire.model.plan import Fields
 from tests.chats import FORMATS, chats, delta, event, plan
 from tests.strategies import a_third_each, json_values, markdown_texts, objects, texts

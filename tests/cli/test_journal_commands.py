@@ -27,8 +27,7 @@ from planwire.model.events import (
     TurnEnded,
 )
 from planwire.model.plan import Entry, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan
-from planwire.readmodel.ages import age
-from planwire.readmodel.plain_text import escaped_json
+from planwire.readmodel.plain_text import age, escaped_json
 from tests.journals import DAY, FIRST, HOSTILE, SECOND, THIRD, add, filled_journal, items
 
 

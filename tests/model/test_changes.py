@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from planwire import Entry, FilePlan, ItemsPlan, MarkdownPlan, Plan, PlanState, track
 from planwire.errors import PlanError, UneditableText, UnknownStep, UnmarkableStatus
-from planwire.model.changes import apply_changes
+from planwire.model.changes import apply_changes, effective_changes
 from planwire.model.events import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
+from planwire.model.statuses import STATUSES
 
 LIST = ItemsPlan(
     "p", (Entry("a", "high", "pending", {"m": 1}), Entry("b", "low", "pending"), Entry("c", None, "pending"))
@@ -55,6 +56,38 @@ def shown(state: PlanState) -> list[tuple[str, str, str]]:
 )
 def test_a_change_changes_its_step_and_no_other(plan: Plan, change: StepChange, expected: list[Any]) -> None:
     assert shown(after(plan, change)) == expected
+
+
+@BOTH
+@pytest.mark.parametrize("word", [word for row in STATUSES.values() for word in (row.word, *row.aliases)])
+def test_every_spelling_of_a_status_is_understood_in_every_change(plan: Plan, word: str) -> None:
+    state = after(plan, SetStatus("s1", word), AddStep("n", "s1", status=word))
+    rows = [step.known for step in state.steps[:2]]
+    assert rows == [STATUSES[row.word] for row in rows if row and word in (row.word, *row.aliases)]
+
+
+CHANGES: tuple[StepChange, ...] = (
+    *(SetStatus("s1", word) for word in ("pending", "todo", "done", "completed", "cancelled")),
+    RewordStep("s1", "a"),
+    RewordStep("s1", "b"),
+    MoveStep("s2", "s1"),
+    MoveStep("s2", "s3"),
+    AddStep("n"),
+)
+
+
+@given(st.sampled_from([LIST, TEXT]), st.lists(st.sampled_from(CHANGES), max_size=6))
+def test_only_changes_without_effect_are_left_out(plan: Plan, changes: list[StepChange]) -> None:
+    state = track(plan)
+    effective = effective_changes(state, changes)
+    made, wanted = apply_changes(state, effective), apply_changes(state, changes)
+    assert [(step.id, step.content, step.known) for step in made.steps] == [
+        (step.id, step.content, step.known) for step in wanted.steps
+    ]
+    assert effective_changes(made, []) == ()
+    if effective:
+        assert made.plan != state.plan
+    assert effective_changes(state, effective) == effective
 
 
 @BOTH

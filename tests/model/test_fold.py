@@ -161,9 +161,10 @@ def test_a_review_is_of_a_revision_and_stale_when_the_plan_moved_on() -> None:
         ("s1",),
         (Comment("why?", "s1"),),
     )
-    assert not record.review_is_stale
-    assert the_plan(*events, PlanChanged("p", "x")).review_is_stale
-    assert not the_plan(*events, PlanChanged("p", "x"), (USER, PlanReviewed("p", 3, APPROVED))).review_is_stale
+    assert not record.is_stale(record.review)
+    assert the_plan(*events, PlanChanged("p", "x")).is_stale(record.review)
+    again = the_plan(*events, PlanChanged("p", "x"), (USER, PlanReviewed("p", 3, APPROVED)))
+    assert [again.is_stale(each) for each in again.reviews] == [True, False]
 
 
 def test_every_word_on_a_plan_is_kept_and_the_last_one_counts() -> None:

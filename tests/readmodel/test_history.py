@@ -40,7 +40,7 @@ from planwire.model.fold import SessionState
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
 from planwire.readmodel.compare import compare_states
 from planwire.readmodel.documents import session_document
-from planwire.readmodel.history import Moment, Word, history
+from planwire.readmodel.history import HistoryEntry, Phrase, history
 from planwire.readmodel.overview import overview
 from planwire.relay.reminder import STEERED, block, mark_message
 from planwire.relay.reminder import tell as tell_again
@@ -95,7 +95,7 @@ def test_whatever_happens_can_be_told_and_shown(told: list[tuple[str, Event]], w
         assert all(line.endswith("\n") for line in acp_lines(state, dialect))
 
 
-def told(*events: Event, by: str = "agent") -> Moment:
+def told(*events: Event, by: str = "agent") -> HistoryEntry:
     recorded = [Recorded("s", seq, 0, by, event) for seq, event in enumerate(events, start=1)]
     return [moment for moment, _, _ in history(recorded, SessionState("s"))][-1]
 
@@ -107,51 +107,55 @@ def plan(*texts: str) -> PlanSet:
 @pytest.mark.parametrize(
     ("before", "event", "words"),
     [
-        (plan("a"), plan("a"), [Word("none", "sent again")]),
-        (plan("a", "b"), plan("b", "a"), [Word("moved", "b (2 → 1)", "s2")]),
+        (plan("a"), plan("a"), [Phrase("none", "sent again")]),
+        (plan("a", "b"), plan("b", "a"), [Phrase("moved", "b (2 → 1)", "s2")]),
         (
             plan("a"),
             PlanSet(ItemsPlan("p", (Entry("a", "high", "_odd"),))),
             [
-                Word("other", "a: _odd", "s1"),
-                Word("priority", "a: high priority", "s1"),
+                Phrase("other", "a: _odd", "s1"),
+                Phrase("priority", "a: high priority", "s1"),
             ],
         ),
-        (plan("a"), PlanRemoved("p"), [Word("plan_removed", "plan removed")]),
-        (plan("a"), PlanChanged("q", "hm"), [Word("none", "there was no such plan"), Word("note", "hm")]),
-        (plan("a"), WishWithdrawn("p", 7), [Word("withdrawn", "the wish of event 7 was taken back")]),
-        (PlanSet(MarkdownPlan("m", "one")), PlanSet(MarkdownPlan("m", "one two")), [Word("text", "4 characters more")]),
+        (plan("a"), PlanRemoved("p"), [Phrase("plan_removed", "plan removed")]),
+        (plan("a"), PlanChanged("q", "hm"), [Phrase("none", "there was no such plan"), Phrase("note", "hm")]),
+        (plan("a"), WishWithdrawn("p", 7), [Phrase("withdrawn", "the wish of event 7 was taken back")]),
+        (
+            PlanSet(MarkdownPlan("m", "one")),
+            PlanSet(MarkdownPlan("m", "one two")),
+            [Phrase("text", "4 characters more")],
+        ),
         (
             PlanSet(MarkdownPlan("m", "one")),
             PlanSet(MarkdownPlan("m", "two")),
-            [Word("text", "text rewritten: 3 → 3 characters")],
+            [Phrase("text", "text rewritten: 3 → 3 characters")],
         ),
-        (SessionOpened("x", title="old"), SessionOpened("x", title="new"), [Word("opened", "session: title new")]),
+        (SessionOpened("x", title="old"), SessionOpened("x", title="new"), [Phrase("opened", "session: title new")]),
     ],
 )
-def test_words_say_what_an_event_did(before: Event, event: Event, words: list[Word]) -> None:
+def test_words_say_what_an_event_did(before: Event, event: Event, words: list[Phrase]) -> None:
     assert list(told(before, event).words) == words
 
 
 def test_a_question_and_its_answer_are_said_with_the_options() -> None:
-    assert told(plan("a"), ReviewAsked("p", ("Yes", "No"))).words == (Word("asked", "asked for a review: Yes / No"),)
+    assert told(plan("a"), ReviewAsked("p", ("Yes", "No"))).words == (Phrase("asked", "asked for a review: Yes / No"),)
     answer = PlanReviewed("p", 1, DISMISSED, (Comment("why?"),), answer="No")
-    words = [Word("dismissed", "dismissed: No (revision 1)"), Word("comment", "why?")]
+    words = [Phrase("dismissed", "dismissed: No (revision 1)"), Phrase("comment", "why?")]
     assert list(told(plan("a"), answer, by="client").words) == words
-    assert told(plan("a"), PlanReviewed("p", 1, COMMENTED, (Comment("why?"),))).words == (Word("comment", "why?"),)
+    assert told(plan("a"), PlanReviewed("p", 1, COMMENTED, (Comment("why?"),))).words == (Phrase("comment", "why?"),)
 
 
 def test_what_the_relay_told_the_agent_is_history_and_the_chat_is_not() -> None:
     mark, text = block(tell_again(STEERED, []), "word")
     again = told(MessageAdded(mark_message(mark, text, 1)))
     reason = "The user has reviewed the plan or wishes it changed."
-    assert again.words == (Word("told", f"the agent was told its plan again: {reason}"),)
+    assert again.words == (Phrase("told", f"the agent was told its plan again: {reason}"),)
     assert not again.is_message
     assert told(MessageAdded({"role": "user", "content": "hello"})).is_message
 
 
 def test_a_plan_that_comes_back_is_no_change() -> None:
-    assert told(plan("a"), PlanRemoved("p"), plan("a", "b")).words == (Word("new", "back: 2 steps"),)
+    assert told(plan("a"), PlanRemoved("p"), plan("a", "b")).words == (Phrase("new", "back: 2 steps"),)
 
 
 def test_wishes_name_the_steps_that_they_are_about() -> None:

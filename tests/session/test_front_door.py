@@ -16,7 +16,7 @@ from planwire.journal import Stamped, load_state, state_at
 from planwire.model.events import TurnEnded
 from planwire.session import pool
 from planwire.session.options import Oversize, ProviderFormat
-from planwire.tools.call import OVERSIZE
+from planwire.tools.size_limits import OVERSIZE
 
 
 def test_the_formats_that_the_type_checker_knows_are_those_that_there_are() -> None:

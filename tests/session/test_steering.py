@@ -23,7 +23,7 @@ from planwire.model.events import (
     SetStatus,
 )
 from planwire.model.fold import PlanRecord, SessionState
-from planwire.readmodel.annotations import overlay, wish_sentence
+from planwire.readmodel.annotations import annotations, wish_sentence
 from planwire.session.moved_on import MovedOn
 from planwire.session.writer import steer
 from planwire.steering.commands import change, comment, review, withdraw
@@ -96,7 +96,7 @@ def test_wishes_lie_over_the_steps_that_they_are_about(journal: Journal) -> None
     write(journal, agents_plan("read", "write", "test"))
     changes = (RewordStep("s2", "write it twice"), SetStatus("s2", "in_progress"), MoveStep("s3", "s1"))
     write(journal, PlanChanged("main", "please", (*changes, AddStep("ship", "s3"), AddStep("rest"))), by="user")
-    shown = overlay(record(journal))
+    shown = annotations(record(journal))
     assert {step: [(each.kind, each.text) for each in wished] for step, wished in shown.steps.items()} == {
         "s2": [("reword", "write it twice"), ("status", "in progress")],
         "s3": [("move", "after: read")],
@@ -104,15 +104,15 @@ def test_wishes_lie_over_the_steps_that_they_are_about(journal: Journal) -> None
     assert [(after, each.text, each.wish) for after, each in shown.added] == [("s3", "ship", 2), (None, "rest", 2)]
     assert wish_sentence(record(journal), record(journal).wishes[0]).endswith("; please")
     steer(journal, "s", "main", lambda state: withdraw(state, "main", 2))
-    assert overlay(record(journal)) == overlay(load_state(journal, "s").plans["main"])
-    assert not overlay(record(journal)).steps
+    assert annotations(record(journal)) == annotations(load_state(journal, "s").plans["main"])
+    assert not annotations(record(journal)).steps
 
 
 def test_a_wish_for_a_step_that_is_gone_is_still_said_but_lies_nowhere(journal: Journal) -> None:
     write(journal, agents_plan("read", "write"))
     write(journal, PlanChanged("main", None, (RewordStep("s2", "later"), AddStep("ship", "s2"))), by="user")
     write(journal, agents_plan("read"))
-    shown = overlay(record(journal))
+    shown = annotations(record(journal))
     assert shown.steps == {}
     assert [after for after, _ in shown.added] == [None]
     assert len(record(journal).wishes) == 1
@@ -122,10 +122,10 @@ def test_remarks_stay_with_their_step_until_it_is_over(journal: Journal) -> None
     write(journal, agents_plan("read", "write"))
     comments = (Comment("which file?", "s1"), Comment("in small steps", "s2"), Comment("looks good"))
     write(journal, PlanReviewed("main", 1, APPROVED, comments), by="user")
-    assert {step: [each.text for each in said] for step, said in overlay(record(journal)).remarks.items()} == {
+    assert {step: [each.text for each in said] for step, said in annotations(record(journal)).remarks.items()} == {
         "s1": ["which file?"],
         "s2": ["in small steps"],
         None: ["looks good"],
     }
     write(journal, agents_plan("read", "write", done=1))
-    assert set(overlay(record(journal)).remarks) == {"s2", None}
+    assert set(annotations(record(journal)).remarks) == {"s2", None}

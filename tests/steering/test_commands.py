@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planwire.errors import PlanError, StaleRevision, UneditableText, UnknownStep
+from planwire.errors import NothingChanges, PlanError, StaleRevision, UneditableText, UnknownStep
 from planwire.model.changes import apply_changes
 from planwire.model.events import (
     ACP,
@@ -13,10 +13,15 @@ from planwire.model.events import (
     AddStep,
     Comment,
     Event,
+    MoveStep,
+    PlanChanged,
     PlanSet,
     Recorded,
+    ReviewAsked,
     RewordStep,
+    SetPriority,
     SetStatus,
+    StepChange,
 )
 from planwire.model.fold import SessionState, fold
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
@@ -83,6 +88,63 @@ def test_a_wish_can_be_taken_back_while_it_is_open() -> None:
         withdraw(withdrawn, "main", 2)
 
 
+# What changes nothing writes nothing
+
+ALREADY_SO = (
+    [SetStatus("s1", "completed")],
+    [SetStatus("s1", "done")],
+    [RewordStep("s1", "read")],
+    [SetPriority("s1", "high")],
+    [MoveStep("s1", "")],
+    [MoveStep("s2", "s1")],
+    [SetStatus("s2", "cancelled"), SetStatus("s2", "pending")],
+)
+
+
+@pytest.mark.parametrize("changes", ALREADY_SO, ids=repr)
+@pytest.mark.parametrize("via", ["tools", ACP])
+def test_a_change_of_what_is_already_so_writes_nothing(changes: list[StepChange], via: str) -> None:
+    state = after(PlanSet(PLAN, via=via), by="agent")
+    with pytest.raises(NothingChanges, match="nothing changes"):
+        change(state, "main", 1, changes)
+    assert change(state, "main", 1, changes, "a word") == PlanChanged("main", "a word")
+
+
+def test_of_several_changes_only_those_with_an_effect_are_written() -> None:
+    state = after(PlanSet(PLAN))
+    wanted = [SetStatus("s1", "done"), SetStatus("s2", "doing"), SetStatus("s2", "in_progress")]
+    assert change(state, "main", 1, wanted).changes == (SetStatus("s2", "doing"),)
+
+
+def test_a_suggestion_that_is_open_is_not_written_again() -> None:
+    state = after(PlanSet(PLAN, via=ACP), by="agent")
+    wanted = SetStatus("s2", "completed"), AddStep("check", "s1")
+    state = fold(state, Recorded("s", 2, 0, "user", change(state, "main", 1, wanted)))
+    with pytest.raises(NothingChanges):
+        change(state, "main", 2, [SetStatus("s2", "done"), AddStep("check", "s1")])
+    more = change(state, "main", 2, [*wanted, AddStep("publish")])
+    assert more.changes == (AddStep("publish"),)
+    with pytest.raises(StaleRevision):
+        change(state, "main", 1, wanted)
+
+
+def test_a_review_is_said_once_until_another_one_or_a_new_question_makes_it_news() -> None:
+    state = after(PlanSet(PLAN))
+    for event in (
+        select(state, "main", 1, ["s2"]),
+        comment(state, "main", 1, [Comment("hm", "s1")]),
+        review(state, "main", 1, CHANGES_REQUESTED),
+    ):
+        said = fold(state, Recorded("s", 2, 0, "user", event))
+        with pytest.raises(NothingChanges, match="said already"):
+            review(said, "main", 1, event.verdict, event.comments, event.selected)
+        review(said, "main", 1, event.verdict, event.comments, event.selected, by="ana")
+    approved = fold(state, Recorded("s", 2, 0, "user", review(state, "main", 1, APPROVED)))
+    select(approved, "main", 1, ["s2"])
+    asked = fold(approved, Recorded("s", 3, 0, "agent", ReviewAsked("main")))
+    review(asked, "main", 1, APPROVED)
+
+
 # Plans as text
 
 
@@ -107,6 +169,7 @@ def test_every_edit_of_the_text_is_a_change_of_the_plan() -> None:
         ("s1", "read", "completed"),
     ]
     assert [step.priority for step in now.steps] == ["medium", "low", "medium", "high"]
+    assert changes_in("[done] (high) read {s1}\n[doing] write {s2}", before) == (SetStatus("s2", "in_progress"),)
     assert shown(edited(before, "[x] (high) read {s1}")) == [("s1", "read", "completed")]
 
 

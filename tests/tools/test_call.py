@@ -87,6 +87,34 @@ def test_setting_the_same_plan_again_adds_nothing(model: Model) -> None:
     assert (answer["unchanged"], answer["revision"], model.state.seq) == (True, 1, 1)
 
 
+def test_a_change_of_what_is_already_so_adds_nothing(model: Model) -> None:
+    model.call("update_plan", steps={"s1": "completed"})
+    for same in ({"s1": "completed"}, {"s1": "done"}, {"s2": "pending", "s3": "todo"}):
+        answer = model.call("update_plan", steps=same, expected_revision=2)
+        assert (answer["unchanged"], answer["revision"], model.state.seq) == (True, 2, 2)
+    answer = model.call("update_plan", steps={"s1": "completed", "s2": "in_progress"})
+    assert ("unchanged" in answer, answer["revision"]) == (False, 3)
+    assert model.state.plans["main"].deltas[-1].changes == (SetStatus("s2", "in_progress"),)
+
+
+@pytest.mark.parametrize(
+    ("word", "box"),
+    [("done", "x"), ("completed", "x"), ("doing", "~"), ("in-progress", "~"), ("todo", " "), ("canceled", "-")],
+)
+def test_a_known_word_for_a_status_is_understood_wherever_a_model_says_it(word: str, box: str) -> None:
+    model = Model()
+    model.call("set_plan", content="- [ ] a\n- [x] z\n")
+    model.call("update_plan", add=[{"content": "b", "after": "s1", "status": word}])
+    model.call("update_plan", steps={"s1": word, "s2": word})
+    plan = model.state.plans["main"].state.plan
+    assert isinstance(plan, MarkdownPlan)
+    assert plan.content == f"- [{box}] a\n- [{box}] b\n- [{box}] z\n"
+    model.call("set_plan", plan_id="list", entries=[{"content": "a", "status": word}])
+    model.call("update_plan", plan_id="list", add=[{"content": "b", "status": word}])
+    rows = [step.known for step in model.state.plans["list"].state.steps]
+    assert [row.box if row else None for row in rows] == [box, box]
+
+
 def test_a_change_is_told_as_a_change(model: Model) -> None:
     answer = model.call(
         "update_plan",

@@ -14,7 +14,7 @@ from planwire.model.events import MessageAdded, PlanRemoved, TurnEnded
 from planwire.readmodel.followed_files import FilePlans
 from planwire.web.hub import Hub
 from planwire.web.live import KEPT_PAGES
-from planwire.web.stream import Stream
+from planwire.web.live_app import Stream
 from tests.waiting import eventually, until
 from tests.web.board import Running, items
 

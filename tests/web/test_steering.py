@@ -238,9 +238,9 @@ def test_a_revision_that_is_answered_is_the_persons_own_and_not_that_of_who_came
     here.write(items("pending", "pending"))
     agent = threading.Thread(target=lambda: [here.write(items("pending", "completed")) for _ in range(12)])
     agent.start()
-    for _ in range(8):
+    for number in range(8):
         revision = here.board.json(f"{here.address}/plans/main.json")["revision"]
-        answer = here.post("changes", revision=revision, changes=[TICK])
+        answer = here.post("changes", revision=revision, changes=[TICK], note=f"word {number}")
         if answer.status_code == 200:
             made = answer.json()["revision"]
             [own] = here.journal.read(here.session, made - 1, made)
@@ -297,6 +297,30 @@ def test_a_wish_that_is_taken_back_twice_is_taken_back_once(here: Here) -> None:
         answer = here.post("withdrawals", wish=number)
         assert answer.status_code == 422
         assert f"event {number}" in answer.json()["error"]
+
+
+@pytest.mark.parametrize("via", ["tools", ACP])
+def test_a_change_of_what_is_already_so_makes_no_revision(here: Here, via: str) -> None:
+    here.write(items("in_progress", via=via))
+    started = {"do": "status", "step": "s1", "status": "in_progress"}
+    for _ in range(3):
+        answer = here.post("changes", revision=1, changes=[started])
+        assert (answer.status_code, answer.json()) == (
+            200,
+            {"revision": 1, "from": 1, "wished": False, "unchanged": True},
+        )
+    assert len(here.events()) == 1
+
+
+def test_a_suggestion_that_is_open_is_not_written_again(here: Here) -> None:
+    here.write(items("pending"))
+    here.post("changes", revision=1, changes=[TICK])
+    assert here.post("changes", revision=2, changes=[TICK]).json()["unchanged"] is True
+    assert here.post("changes", revision=2, changes=[TICK], note="really").json() == {
+        "revision": 3,
+        "from": 2,
+        "wished": True,
+    }
 
 
 # ------------------------------------------------------------------ what can't be done

@@ -28,6 +28,8 @@ from planwire.model.events import (
     WishWithdrawn,
 )
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
+from planwire.model.statuses import STATUSES, after_tick
+from planwire.web.assets import STATIC
 from tests.waiting import until
 from tests.web.board import TOKEN, Running, running_board
 from tests.web.browsing import NewPage, comes_true, is_live, photograph
@@ -132,6 +134,46 @@ def save(page: Page) -> None:
 
 
 # ------------------------------------------------------------------ each thing with the mouse, and with keys
+
+
+@pytest.mark.parametrize(
+    ("status", "becomes"),
+    [
+        ("pending", "completed"),
+        ("in_progress", "completed"),
+        ("completed", "pending"),
+        ("done", "pending"),
+        ("cancelled", "completed"),
+        ("blocked", "completed"),
+    ],
+)
+def test_a_tick_means_the_same_on_the_board_as_everywhere(stage: Stage, status: str, becomes: str) -> None:
+    stage.write(PlanSet(ItemsPlan("main", (Entry("one", "medium", status),))))
+    page = stage.open()
+    row(page, 1).focus()
+    page.keyboard.press("x")
+    stage.changes_come_to(SetStatus("s1", becomes))
+    expect(row(page, 1)).to_have_attribute("data-status", STATUSES[becomes].look)
+    row(page, 1).locator(".mark").click()
+    stage.changes_come_to(SetStatus("s1", becomes), SetStatus("s1", after_tick(becomes)))
+
+
+def test_what_is_already_so_is_not_written_and_said_to_be_so(stage: Stage) -> None:
+    stage.planwire_has("one")
+    page = stage.open()
+    row(page, 1).focus()
+    page.keyboard.press("i")
+    expect(row(page, 1)).to_have_attribute("data-status", "current")
+    page.keyboard.press("i")
+    expect(page.get_by_role("status").filter(has_text="Already so: “one” in progress")).to_have_count(1)
+    stage.changes_come_to(SetStatus("s1", "in_progress"))
+
+
+def test_no_script_of_the_board_names_a_status() -> None:
+    words = "|".join(STATUSES)
+    for script in STATIC.glob("*.js"):
+        named = re.findall(rf"[\"'`](?:{words})[\"'`]|\b(?:{words}):", script.read_text())
+        assert not named or script.name == "icons.js", script.name
 
 
 def test_steps_are_changed_with_the_mouse(stage: Stage) -> None:

@@ -11,7 +11,9 @@ __all__ = [
     "OUTCOME_CANCELLED",
     "PLAN_UPDATES",
     "STOP_CANCELLED",
+    "STOP_COMPLETED",
     "STOP_END_TURN",
+    "STOP_IDLE",
     "TOOL_COMPLETED",
     "TOOL_FAILED",
     "TOOL_IN_PROGRESS",
@@ -37,6 +39,8 @@ COMPACTION_CANCELLED: Final = "cancelled"
 #: The `stopReason` of a turn.
 STOP_END_TURN: Final = "end_turn"
 STOP_CANCELLED: Final = "cancelled"
+STOP_COMPLETED: Final = "completed"
+STOP_IDLE: Final = "idle"
 
 #: The `outcome` of a permission request.
 OUTCOME_CANCELLED: Final = "cancelled"

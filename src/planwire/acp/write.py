@@ -62,7 +62,7 @@ def fitted(entry: Entry, dialect: Dialect) -> Entry:
         if row is None:
             status = DEFAULT_STATUS
         else:
-            content, status = f"{row.v1_prefix}{content}", row.v1
+            content, status = f"{row.v1_prefix}{content}", row.v1 or row.word
     if dialect.closed and priority not in dialect.priorities:
         words["priority"] = priority
         priority = MEDIUM

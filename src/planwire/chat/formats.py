@@ -1,7 +1,13 @@
-"""The providers' formats: what planwire has to know of each, in one table.
+"""The providers' formats: one table, one row a format.
 
-Messages of the author's pass through as they are. All that is asked of a format is how a text is given as user context,
-which calls of tools a message makes or answers, and how a call is answered that nobody will answer any more.
+An author's own messages pass through as they are. A row says how to give a model a text as user context, which tool
+calls a message makes or answers, how to answer an interrupted call, and how to declare a tool. A new format is a new
+row, with its functions, in this file.
+
+Anthropic caches a prompt up to breakpoints on blocks, at most four in a request. planwire sets two, on the first plans,
+and leaves two to the author for tools and system prompt. A breakpoint never moves: a provider must see every message
+again byte for byte. One that follows the end of the chat is for the request itself (`cache_control={"type":
+"ephemeral"}`). An author who sets breakpoints in messages knows better, so from then on planwire sets none.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,16 +18,27 @@ from msgspec import Struct
 from planwire.errors import FormatError
 from planwire.model.plan import Fields
 
-__all__ = ["CHAT_FORMATS", "CallRef", "Format", "chat_format", "still_open"]
+__all__ = [
+    "BREAKPOINTS",
+    "CHAT_FORMATS",
+    "CallRef",
+    "Format",
+    "chat_format",
+    "has_breakpoint",
+    "still_open",
+    "with_breakpoint",
+]
 
 Key = TypeVar("Key")
 
+#: How many breakpoints planwire sets in a request.
+BREAKPOINTS: Final = 2
 CANCELLED_TEXT: Final = "cancelled: the turn was interrupted before this call was answered"
 
 
 class CallRef(Struct, frozen=True, gc=False):
-    """A call of a tool, as its message or its result names it. Calls in old messages, and Gemini's, may have no id:
-    then the name counts."""
+    """A tool call, as its message or its result names it. Old messages and Gemini's may have no id: then the name
+    counts."""
 
     id: str
     name: str = ""
@@ -32,7 +49,7 @@ class CallRef(Struct, frozen=True, gc=False):
 
 
 def still_open(calls: Mapping[Key, CallRef], results: Iterable[CallRef]) -> dict[Key, CallRef]:
-    """The calls that these results leave without an answer. A result answers one call, the oldest that it names."""
+    """The calls that these results leave unanswered. A result answers one call, the oldest that it names."""
     remaining = dict(calls)
     for result in results:
         answered = next((key for key, call in remaining.items() if result.answers(call)), None)
@@ -42,22 +59,24 @@ def still_open(calls: Mapping[Key, CallRef], results: Iterable[CallRef]) -> dict
 
 
 class Format(Struct, frozen=True):
-    """What planwire knows of a provider's messages."""
+    """One row: the shape of a provider's messages and tools."""
 
     name: str
     context: Callable[[str], Fields]
     calls: Callable[[Fields], Sequence[CallRef]]
     results: Callable[[Fields], Sequence[CallRef]]
     cancelled: Callable[[CallRef], Fields]
-    #: Several messages that answer one batch of calls, as the one that the provider demands; None if it takes several.
+    #: The declaration of a tool: name, description, schema of its arguments.
+    tool: Callable[[str, str, Fields], Fields]
+    #: Joins the messages that answer one batch of calls; None if the provider takes several.
     merged: Callable[[Sequence[Fields]], Fields] | None = None
-    #: Whether one answer of the model is several items, which follow each other.
+    #: One answer of the model is several items, which follow each other.
     in_items: bool = False
-    #: Whether the author of a request marks in its messages where the prompt is to be cached.
+    #: Messages mark how far the provider may cache the prompt.
     has_breakpoints: bool = False
 
     def answers(self, messages: Sequence[Fields]) -> list[Fields]:
-        """The messages that answer a batch of calls, as the provider takes them."""
+        """The answers to a batch of calls, as the provider takes them."""
         return [self.merged(messages)] if self.merged and len(messages) > 1 else list(messages)
 
     def is_of_model(self, message: Fields) -> bool:
@@ -79,6 +98,17 @@ def _name(value: Any) -> str:
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
+
+
+def has_breakpoint(message: Fields) -> bool:
+    """Whether the author put a breakpoint into a message, on a block or inside the result of a tool."""
+    return any("cache_control" in block or has_breakpoint(block) for block in _objects(message.get("content")))
+
+
+def with_breakpoint(message: Fields) -> Fields:
+    """A message of blocks, with a breakpoint on the last of them."""
+    *blocks, last = message["content"]
+    return {**message, "content": [*blocks, {**last, "cache_control": {"type": "ephemeral"}}]}
 
 
 # OpenAI chat completions, and the function calls that came before its tool calls
@@ -104,6 +134,10 @@ def _openai_cancelled(call: CallRef) -> Fields:
     if not call.id:
         return {"role": "function", "name": call.name, "content": CANCELLED_TEXT}
     return {"role": "tool", "tool_call_id": call.id, "content": CANCELLED_TEXT}
+
+
+def _openai_tool(name: str, description: str, schema: Fields) -> Fields:
+    return {"type": "function", "function": {"name": name, "description": description, "parameters": schema}}
 
 
 # OpenAI responses: one item each. What carries a `call_id` and is no output waits for one.
@@ -138,6 +172,10 @@ def _responses_cancelled(call: CallRef) -> Fields:
     return {"type": f"{call.kind}_output", key: call.id, **output}
 
 
+def _responses_tool(name: str, description: str, schema: Fields) -> Fields:
+    return {"type": "function", "name": name, "description": description, "parameters": schema, "strict": False}
+
+
 # Anthropic: the results of a batch stand in the one user message behind it, before anything else in it.
 
 
@@ -164,6 +202,10 @@ def _anthropic_cancelled(call: CallRef) -> Fields:
 def _anthropic_merged(messages: Sequence[Fields]) -> Fields:
     blocks = [block for message in messages for block in message["content"]]
     return {**messages[0], "content": sorted(blocks, key=_is_no_result)}
+
+
+def _anthropic_tool(name: str, description: str, schema: Fields) -> Fields:
+    return {"name": name, "description": description, "input_schema": schema}
 
 
 def _is_no_result(block: Any) -> bool:
@@ -200,16 +242,22 @@ def _gemini_merged(messages: Sequence[Fields]) -> Fields:
     return {**messages[0], "parts": [part for message in messages for part in message["parts"]]}
 
 
+def _gemini_tool(name: str, description: str, schema: Fields) -> Fields:
+    return {"name": name, "description": description, "parametersJsonSchema": schema}
+
+
+#: The rows by their names.
 CHAT_FORMATS: Final = {
     form.name: form
     for form in (
-        Format("openai-chat", _openai_context, _openai_calls, _openai_results, _openai_cancelled),
+        Format("openai-chat", _openai_context, _openai_calls, _openai_results, _openai_cancelled, _openai_tool),
         Format(
             "openai-responses",
             _responses_context,
             _responses_calls,
             _responses_results,
             _responses_cancelled,
+            _responses_tool,
             in_items=True,
         ),
         Format(
@@ -218,10 +266,19 @@ CHAT_FORMATS: Final = {
             _anthropic_calls,
             _anthropic_results,
             _anthropic_cancelled,
+            _anthropic_tool,
             _anthropic_merged,
             has_breakpoints=True,
         ),
-        Format("gemini", _gemini_context, _gemini_calls, _gemini_results, _gemini_cancelled, _gemini_merged),
+        Format(
+            "gemini",
+            _gemini_context,
+            _gemini_calls,
+            _gemini_results,
+            _gemini_cancelled,
+            _gemini_tool,
+            _gemini_merged,
+        ),
     )
 }
 

@@ -1,7 +1,7 @@
-"""Hidden messages that an author brings along: a plan from another stream becomes a plan of the session.
+"""Hidden messages from another stream: a plan in them becomes a plan of the session.
 
-A change that can't be made to the plan here, and what is no change (a wish, a review), stays a message: it is shown as
-it was, and changes nothing.
+A change that does not fit the plan here, a suggestion and a review stay messages: the model sees them as they were, and
+they change nothing.
 """
 
 import msgspec
@@ -13,13 +13,14 @@ from planwire.errors import PlanError
 from planwire.model.changes import apply_changes
 from planwire.model.events import Event, MessageAdded, PlanChanged, PlanRemoved, PlanSet, StepChange
 from planwire.model.fold import PlanRecord, SessionState
+from planwire.model.kinds import kind_named
 from planwire.model.plan import Entry, FilePlan, ItemsPlan, MarkdownPlan, Plan
 
 __all__ = ["adopted"]
 
 
 def adopted(message: Stored, state: SessionState, *, named: bool) -> Event:
-    """The event that brings a message into the session; with its own id if it was `named` by its author."""
+    """The event that brings a message into the session, with the id of the message if its author `named` it."""
     match message:
         case PlanMessage():
             summary = message.plan.get("summary")
@@ -41,10 +42,11 @@ def adopted(message: Stored, state: SessionState, *, named: bool) -> Event:
 
 
 def _plan(message: PlanMessage) -> Plan:
-    if message.plan.get("kind") == "file":
+    kind = kind_named(message.plan.get("kind"))
+    if kind and kind.plan is FilePlan:
         return FilePlan(message.plan_id, message.content)
     steps = message_steps(message)
-    if steps and (message.plan.get("kind") == "items" or not message.content):
+    if steps and ((kind and kind.has_priorities) or not message.content):
         entries = (Entry(step.content, step.priority, step.status) for step in steps)
         return ItemsPlan(message.plan_id, tuple(entries))
     return MarkdownPlan(message.plan_id, message.content)

@@ -1,13 +1,13 @@
-"""The messages of a chat as they are stored: the author's own, and two hidden kinds among them.
+"""The messages of a chat in their stored form: the author's own, and two hidden kinds among them.
 
     {"message_id": "m1", "role": "user", "content": "Fix the parser"}
     {"message_id": "m2", "role": "plan", "content": "…", "extra": {"plan": {"id": "main", "version": 1, …}}}
     {"message_id": "m3", "role": "event", "content": "…", "extra": {"event": {"subkind": "tick", "source": "…", …}}}
 
-The roles `plan` and `event` are ours: no provider knows them and none is ever sent them (`render`). Every other message
-is its author's, in the format of their provider, and is kept as it was given. `message_id` and `extra` are the envelope
-in which a message is stored; they are not sent either. Metadata is read at the top level of a message too, where older
-streams have it, and written in `extra`. Fields that nobody knows are kept.
+The roles `plan` and `event` are planwire's own: no provider knows them and none ever gets them (`render`). Every other
+message belongs to its author and stays as it is, in the format of their provider. `message_id` and `extra` are the
+envelope around a stored message, which no provider gets either. Older streams have metadata at the top level of a
+message: reading takes it from there too, writing puts it into `extra`. Unknown fields stay.
 """
 
 from collections.abc import Iterable, Mapping
@@ -39,7 +39,7 @@ __all__ = [
 PLAN: Final = "plan"
 EVENT: Final = "event"
 
-#: The plan that a message is about if it does not say.
+#: The plan of a message that names none.
 MAIN: Final = "main"
 
 _ENVELOPE: Final = ("message_id", "extra")
@@ -54,8 +54,8 @@ class Ordinary(Struct, frozen=True, gc=False):
 
 
 class PlanMessage(Struct, frozen=True, gc=False):
-    """A whole plan. `content` is the text that the model reads; `plan` says which plan it is, which version, and what
-    it supersedes. `extra` and `other` are fields that have no meaning here, beside `plan` and beside `extra`."""
+    """A whole plan. `content` is the text for the model; `plan` says which plan and version it is, and which one it
+    supersedes. `extra` and `other` are unknown fields, beside `plan` and beside `extra`."""
 
     id: str
     content: str
@@ -75,7 +75,7 @@ class PlanMessage(Struct, frozen=True, gc=False):
 
 
 class EventMessage(Struct, frozen=True, gc=False):
-    """Something that happened: its `subkind` says what, its `source` where, its `payload` the details."""
+    """Something that happened: `subkind` says what, `source` where, `payload` has the details."""
 
     id: str
     content: str
@@ -109,7 +109,7 @@ Stored: TypeAlias = Ordinary | PlanMessage | EventMessage
 
 
 def read_message(value: Any, message_id: str | None = None) -> Stored:
-    """A message from its stored form, or an author's message that is to be stored as `message_id`."""
+    """A message from its stored form, or an author's own message, which gets the id `message_id`."""
     try:
         return _stored(plain(value), message_id)
     except RecursionError:
@@ -117,7 +117,7 @@ def read_message(value: Any, message_id: str | None = None) -> Stored:
 
 
 def _stored(fields: Any, message_id: str | None) -> Stored:
-    """A message from JSON values that nobody else holds."""
+    """A message from JSON values that no caller shares."""
     if not isinstance(fields, dict):
         raise BadMessage(f"a message is a JSON object, and this is {_kind(fields)}")
     message_id = fields.get("message_id") if message_id is None else message_id
@@ -139,7 +139,7 @@ def _stored(fields: Any, message_id: str | None) -> Stored:
 
 
 def _metadata(fields: Fields, role: str) -> tuple[Fields, Fields]:
-    """What a hidden message says of itself, and what else is in its `extra`."""
+    """The metadata of a hidden message, and the rest of its `extra`."""
     extra = fields.get("extra") or {}
     if not isinstance(extra, dict):
         raise BadMessage(f"`extra` must be an object, and it is {_kind(extra)}")
@@ -200,9 +200,9 @@ def write_stream(messages: Iterable[Stored]) -> bytes:
 
 
 def plain(value: Any) -> Any:
-    """A copy of a JSON value, so that what is stored stays as it is whatever becomes of the original.
+    """A deep copy of a JSON value, so that no later change of the original reaches the store.
 
-    The objects of the providers' own packages, which authors put into messages, become what they stand for.
+    Objects of the providers' own packages, which authors put into messages, become the values behind them.
     """
     kind = type(value)
     if kind is str:

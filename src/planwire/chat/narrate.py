@@ -1,7 +1,7 @@
-"""What the model is told of an event: the hidden message that stands for it in the chat.
+"""The hidden message that stands for an event in the chat.
 
-A message is made from the event and the states around it, so a chat can be folded again from the journal at any time,
-and its messages have the same ids and the same words.
+A message depends on the event and the states around it, so folding the journal again gives the same chat: the same ids
+and the same words.
 """
 
 from collections.abc import Iterator
@@ -26,20 +26,21 @@ from planwire.model.events import (
     WishWithdrawn,
 )
 from planwire.model.fold import PlanRecord, Review, SessionState
-from planwire.model.plan import Fields, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan, PlanId
+from planwire.model.kinds import content_of, kind_of, text_of
+from planwire.model.plan import Fields, PlanId
 
-__all__ = ["merged_plan", "review_words", "told"]
+__all__ = ["merged_plan", "message_for", "review_words"]
 
 _NOT_OF_REVIEW = ("event", "plan_id", "seq", "at", "by")
 
 
-def told(recorded: Recorded, before: SessionState, after: SessionState) -> Stored | None:
-    """The message of an event, or None if it has nothing to tell the model."""
+def message_for(recorded: Recorded, before: SessionState, after: SessionState) -> Stored | None:
+    """The message of an event, or None if it says nothing to the model."""
     match recorded.event:
         case MessageAdded(message=message):
             try:
                 return read_message(message, message.get("message_id") or f"m{recorded.seq}")
-            except ChatError:  # it was refused when it was to be written, or the rules were others then
+            except ChatError:  # written under other rules
                 return None
         case PlanSet(plan=plan):
             record = after.plans[plan.id]
@@ -58,7 +59,7 @@ def told(recorded: Recorded, before: SessionState, after: SessionState) -> Store
 
 
 def review_words(review: PlanReviewed | Review, record: PlanRecord) -> Fields:
-    """A review as it is told: with the words of the steps that it names, so that nobody has to look them up."""
+    """A review for the model, with the words of the steps that it names, so that it need not look them up."""
     words: Fields = {key: value for key, value in _plain(review).items() if key not in _NOT_OF_REVIEW}
     named = {*(review.selected or ()), *(comment.step for comment in review.comments)}
     steps = {step.id: step.content for step in record.state.steps if step.id in named}
@@ -66,7 +67,7 @@ def review_words(review: PlanReviewed | Review, record: PlanRecord) -> Fields:
 
 
 def merged_plan(record: PlanRecord, message_id: str) -> PlanMessage:
-    """A plan as it is now, with all that happened since it was set: one message instead of several."""
+    """A plan as it is now, with everything since its last version: one message instead of several."""
     message = _plan_message(record, message_id, _plan_name(record.base))
     notes = [delta.note for delta in record.deltas if delta.note]
     wishes = [f"the {wish.by} wishes: {_wished(wish.note, wish.changes)}" for wish in record.wishes]
@@ -95,19 +96,14 @@ def _plan_message(record: PlanRecord, message_id: str, supersedes: str | None) -
         metadata["steps"] = _plain(record.state.steps)
     if record.summary:
         metadata["summary"] = record.summary
-    return PlanMessage(message_id, _content(plan, record), metadata)
+    return PlanMessage(message_id, _content(record), metadata)
 
 
-def _content(plan: Plan, record: PlanRecord) -> str:
-    match plan:
-        case MarkdownPlan(content=content):
-            return content
-        case FilePlan(uri=uri):
-            return uri
-        case OtherPlan(fields=fields):
-            return msgspec.json.encode(fields).decode()
-        case ItemsPlan():
-            return "\n".join(step_line(step) for step in record.state.steps)
+def _content(record: PlanRecord) -> str:
+    plan = record.state.plan
+    if kind_of(plan).field is None:
+        return msgspec.json.encode(content_of(plan)).decode()
+    return text_of(plan) or "\n".join(step_line(step) for step in record.state.steps)
 
 
 def _delta(recorded: Recorded, event: PlanChanged, before: PlanRecord, after: PlanRecord) -> EventMessage:
@@ -127,7 +123,7 @@ def _age(step_id: str) -> int:
 
 
 def _with_id(change: StepChange, new: Iterator[str]) -> Fields:
-    """A change as it is stored; a step that was added is named."""
+    """A change in its stored form, with the id of a step that it added."""
     fields: Fields = _plain(change)
     if isinstance(change, AddStep) and (step := next(new, None)):
         fields["id"] = step
@@ -141,7 +137,7 @@ def _update(recorded: Recorded, plan_id: PlanId, payload: Fields, note: str = ""
 
 
 def _plain(value: Any) -> Any:
-    """A value as it is read again once it was stored."""
+    """A value after a round trip through JSON, as the journal gives it back."""
     return msgspec.json.decode(msgspec.json.encode(value))
 
 

@@ -1,35 +1,63 @@
-"""What the model reads of a hidden message: a block of text, which every format sends as user context.
+"""The text of a hidden message for the model: a block, which every format sends as user context.
 
     <plan id="main" version="2" revision="17">      <plan-update id="main" seq="3">
     s1 [x] (high) Read the config                   s2 completed
     s2 [~] (medium) Write the parser                </plan-update>
     </plan>
 
-A block depends on its message alone, never on what stands around it: a block that was sent stays as it is.
+A block depends on its message alone, never on its surroundings: once sent, it stays as it is.
+
+A block looks like XML, and is: `&` and `<` become entities, and so does the `>` of a CDATA end. Every other `>` stays,
+so that markdown's quotes and arrows read as their author wrote them. Characters that XML does not allow become pictures
+(␛) or a replacement character, so that no provider and no terminal obeys them.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import msgspec
 
-from planwire.chat.escape import attribute, inside
 from planwire.chat.messages import EventMessage, Hidden, PlanMessage
 from planwire.chat.roles import SUMMARIZATION_MARKER
 from planwire.model.events import COMMENTED
-from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
-from planwire.model.statuses import CANCELLED, COMPLETED, IN_PROGRESS, PENDING, meaning
+from planwire.model.kinds import kind_named
+from planwire.model.plan import MEDIUM, Entry, ItemsPlan, MarkdownPlan
+from planwire.model.statuses import DEFAULT_STATUS
 from planwire.model.steps import Step, track
+from planwire.model.text import shortened, unwrapped
 
-__all__ = ["block", "change_line", "message_steps", "step_line"]
+__all__ = ["attribute", "block", "change_line", "inside", "message_steps", "step_line"]
 
-#: How much of a step's text its line in the index of a markdown plan repeats: the text itself stands above it.
+#: Length of a step's text in the index of a markdown plan: the whole text stands above it.
 INDEXED_CHARACTERS: Final = 48
 
-#: What a marker says of the messages that it stands for, which is for us and not for the model.
+#: Fields of a marker that name the messages behind it, for planwire and not for the model.
 _IDS: Final = ("first_message_id", "sources")
 
-_BOXES = {PENDING: " ", IN_PROGRESS: "~", COMPLETED: "x", CANCELLED: "-"}
+_REPLACED: Final = "\N{REPLACEMENT CHARACTER}"
+_CONTROLS: Final = {
+    **{chr(code): chr(0x2400 + code) for code in range(0x20)},
+    "\x7f": "\N{SYMBOL FOR DELETE}",
+    **dict.fromkeys(map(chr, (*range(0x80, 0xA0), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF)), _REPLACED),
+}
+_TEXT: Final = {
+    **{character: shown for character, shown in _CONTROLS.items() if character not in "\t\n\r"},
+    "&": "&amp;",
+    "<": "&lt;",
+    "]]>": "]]&gt;",
+}
+_ATTRIBUTE: Final = {
+    **_CONTROLS,
+    **{character: f"&#{ord(character)};" for character in "\t\n\r"},
+    "&": "&amp;",
+    "<": "&lt;",
+    ">": "&gt;",
+    '"': "&quot;",
+    "'": "&apos;",
+}
+_ANY_IN_TEXT: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f&<\x7f-\x9f\ud800-\udfff\ufffe\uffff]|]]>")
+_ANY_IN_ATTRIBUTE: Final = re.compile("[\x00-\x1f&<>\"'\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
 def block(message: Hidden) -> str:
@@ -45,14 +73,24 @@ def block(message: Hidden) -> str:
     return _event(message)
 
 
+def inside(text: str) -> str:
+    """Text that can't leave the block it stands in."""
+    return _ANY_IN_TEXT.sub(lambda found: _TEXT[found[0]], text)
+
+
+def attribute(text: str) -> str:
+    """Text for an attribute of a block, between quotation marks."""
+    return _ANY_IN_ATTRIBUTE.sub(lambda found: _ATTRIBUTE[found[0]], text)
+
+
 def step_line(step: Step) -> str:
     """A step on one line: `s3 [ ] (high) text`."""
-    box = _BOXES.get(meaning(step.status) or "") or _one_line(step.status)
-    return f"{_one_line(step.id)} [{box}] ({_one_line(step.priority)}) {_one_line(step.content)}"
+    box = step.known.box if step.known else unwrapped(step.status)
+    return f"{unwrapped(step.id)} [{box}] ({unwrapped(step.priority)}) {unwrapped(step.content)}"
 
 
 def message_steps(message: PlanMessage) -> Sequence[Step]:
-    """The steps that a plan message holds beside its text, if it does."""
+    """The steps that a plan message holds beside its text, if it has any."""
     return _steps(message.plan.get("steps")) or _entries(message.plan.get("entries"))
 
 
@@ -68,14 +106,15 @@ def _plan(message: PlanMessage) -> str:
 
 
 def _is_markdown(message: PlanMessage) -> bool:
-    return bool(message.content) and message.plan.get("kind", "markdown") == "markdown"
+    kind = kind_named(message.plan.get("kind", MarkdownPlan.kind))
+    return bool(message.content) and kind is not None and kind.is_text
 
 
 def _index(steps: Sequence[Step]) -> Iterable[str]:
     """The ids of a markdown plan's steps, in the order of its checkboxes."""
     if not steps:
         return ()
-    return ("<steps>", *(inside(f"{_one_line(step.id)} {_shortened(step.content)}") for step in steps), "</steps>")
+    return ("<steps>", *(inside(f"{unwrapped(step.id)} {_indexed(step.content)}") for step in steps), "</steps>")
 
 
 def _delta(message: EventMessage) -> str:
@@ -87,7 +126,7 @@ def _delta(message: EventMessage) -> str:
 
 
 def _opening_words(payload: dict[str, Any]) -> str:
-    """What the lines of an update are, unless they are changes that were made."""
+    """The words that say what the lines of an update mean; "" for plain changes."""
     match payload:
         case {"removed": True}:
             return "This plan is dismissed."
@@ -113,11 +152,11 @@ def _review(review: dict[str, Any], by: str) -> Iterable[str]:
             yield "No step is to be run now."
         case [*steps]:
             yield "Run only these steps now, and leave the others until you are told:"
-            yield from (_one_line(f"{step} {words.get(step, '')}") for step in steps)
+            yield from (unwrapped(f"{step} {words.get(step, '')}") for step in steps)
     for comment in _list(review.get("comments")):
         if isinstance(comment, dict):
             step = comment.get("step")
-            about = f"{step} ({_shortened(str(words[step]))})" if step in words else step or "plan"
+            about = f"{step} ({_indexed(str(words[step]))})" if step in words else step or "plan"
             yield f"{about}: {comment.get('text', '')}"
 
 
@@ -125,25 +164,25 @@ def change_line(change: Any) -> str:
     """A change of a step on one line, as it stands in `payload.changes`."""
     match change:
         case {"do": "status", "step": step, "status": status}:
-            return _one_line(f"{step} {status}")
+            return unwrapped(f"{step} {status}")
         case {"do": "reword", "step": step, "content": content}:
-            return _one_line(f"{step} reworded: {content}")
+            return unwrapped(f"{step} reworded: {content}")
         case {"do": "priority", "step": step, "priority": priority}:
-            return _one_line(f"{step} priority: {priority}")
+            return unwrapped(f"{step} priority: {priority}")
         case {"do": "add", "content": content}:
-            words = str(content), str(change.get("status", PENDING)), str(change.get("priority", "medium"))
+            words = str(content), str(change.get("status", DEFAULT_STATUS)), str(change.get("priority", MEDIUM))
             return f"{step_line(Step(str(change.get('id') or 'new'), *words))} {_place('added', change.get('after'))}"
         case {"do": "move", "step": step, "after": after}:
-            return f"{_one_line(str(step))} {_place('moved', after)}"
+            return f"{unwrapped(str(step))} {_place('moved', after)}"
         case {"do": "remove", "step": step}:
-            return _one_line(f"{step} removed")
+            return unwrapped(f"{step} removed")
     return _json(change)
 
 
 def _place(what: str, after: Any) -> str:
     if after is None:
         return f"({what} at the end)"
-    return f"({what} after {_one_line(str(after))})" if after else f"({what} at the beginning)"
+    return f"({what} after {unwrapped(str(after))})" if after else f"({what} at the beginning)"
 
 
 def _event(message: EventMessage) -> str:
@@ -164,7 +203,7 @@ def _open(name: str, attributes: dict[str, Any]) -> str:
 
 
 def _steps(values: Any) -> list[Step]:
-    """Steps as a plan message holds them. Those that can't be read are left out: the text of the plan is all there."""
+    """Steps as a plan message holds them; none if they are unreadable, since the text of the plan is all there."""
     try:
         return msgspec.convert(values, list[Step]) if values else []
     except msgspec.ValidationError:
@@ -172,10 +211,10 @@ def _steps(values: Any) -> list[Step]:
 
 
 def _entries(values: Any) -> Sequence[Step]:
-    """Entries without ids, of a plan that was stored by someone else. They get the ids that they would have here."""
+    """Entries of another program's plan, which have no ids. They get the ids that planwire would give them."""
     found = [each for each in _list(values) if isinstance(each, dict) and isinstance(each.get("content"), str)]
     entries = (
-        Entry(each["content"], str(each.get("priority") or "medium"), str(each.get("status") or PENDING))
+        Entry(each["content"], str(each.get("priority") or MEDIUM), str(each.get("status") or DEFAULT_STATUS))
         for each in found
     )
     return track(ItemsPlan(None, tuple(entries))).steps
@@ -189,13 +228,8 @@ def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _shortened(text: str) -> str:
-    text = _one_line(text)
-    return text if len(text) <= INDEXED_CHARACTERS else text[: INDEXED_CHARACTERS - 1].rstrip() + "…"
+def _indexed(text: str) -> str:
+    return shortened(unwrapped(text), INDEXED_CHARACTERS)
 
 
 def _json(value: Any) -> str:

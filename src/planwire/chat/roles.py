@@ -1,4 +1,4 @@
-"""What a compaction may do with a message: the table of classes.
+"""The table of classes: what a compaction may do with a message.
 
 The classes act in a compaction only. Until then every message stays where it is, whatever its class.
 """
@@ -30,7 +30,7 @@ __all__ = [
     "class_of",
 ]
 
-#: Never touched: it comes out of a compaction byte for byte, unless its plan was superseded or removed.
+#: Comes out of a compaction byte for byte, unless its plan is past.
 NEVER: Final = "Never"
 #: Gone once it is older than the kept tail. The newest mode_switch stays: it says which mode holds.
 DROP_ON_AGE: Final = "DropOnAge"
@@ -38,7 +38,7 @@ DROP_ON_AGE: Final = "DropOnAge"
 KEEP_RECENT_N: Final = "KeepRecentN"
 #: Kept inside the tail, gone outside it.
 PRESERVE_WINDOW: Final = "PreserveWindow"
-#: May become part of a summary that names it; never dropped in silence.
+#: May become part of a summary that names it; never goes in silence.
 PRESERVE_ANCHOR: Final = "PreserveAnchor"
 
 CLASSES: Final = (NEVER, DROP_ON_AGE, KEEP_RECENT_N, PRESERVE_WINDOW, PRESERVE_ANCHOR)
@@ -74,7 +74,7 @@ SUBKINDS: Final = {
 
 
 def class_of(message: Stored) -> str:
-    """The class of a message: by its role, then by its subkind. What is not in the table is `PRESERVE_ANCHOR`."""
+    """The class of a message, by its role, then by its subkind; `PRESERVE_ANCHOR` for one that the table lacks."""
     match message:
         case PlanMessage():
             return NEVER

@@ -1,23 +1,22 @@
-"""A chat in the order in which the model sees it, and the list of messages that a provider is sent.
+"""A chat in the order in which the model sees it, and the list of messages for its provider.
 
-A stream only grows, until it is compacted: what was sent once is sent again at the same place, so that the provider's
-cache of the prompt holds. A hidden message that comes while calls of tools are open waits until all of them are
-answered, since nothing may stand between a call and its results.
+A stream only grows until a compaction: every request repeats the one before it, so that the provider's cache of the
+prompt holds. A hidden message that comes while tool calls are open waits for all their results, since nothing may stand
+between a call and its result.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from planwire.chat.cache import BREAKPOINTS, has_breakpoint, with_breakpoint
-from planwire.chat.formats import CallRef, Format, still_open
+from planwire.chat.formats import BREAKPOINTS, CallRef, Format, has_breakpoint, still_open, with_breakpoint
+from planwire.chat.markers import retired_ids
 from planwire.chat.messages import EventMessage, Hidden, Ordinary, PlanMessage, Stored
 from planwire.chat.render import block
-from planwire.chat.retire import retired_ids
 from planwire.chat.roles import SYSTEM_NOTICE
 from planwire.model.plan import Fields
 
-__all__ = ["ChatStream"]
+__all__ = ["ChatStream", "units"]
 
 
 class ChatStream:
@@ -50,7 +49,7 @@ class ChatStream:
         return message_id in self._ids
 
     def add(self, message: Stored) -> None:
-        """Put a message behind the others, or let it wait, together with those that `admit` puts in front of it."""
+        """Append a message, or let it wait, together with those that `admit` puts in front of it."""
         for admitted in self.admit(message):
             self._ids.add(admitted.id)
             if isinstance(admitted, Ordinary):
@@ -61,8 +60,8 @@ class ChatStream:
                 self._show_waiting()
 
     def admit(self, message: Stored) -> tuple[Stored, ...]:
-        """The messages to store so that this one is: results for the calls that it interrupts come before it, and a
-        result that comes too late, for a call that was cancelled or never made, becomes a notice."""
+        """The messages to store for this one. Results for the calls that it interrupts come before it; a result that
+        comes too late, or for no call, becomes a notice."""
         if not isinstance(message, Ordinary):
             return (message,)
         results = self.format.results(message.message)
@@ -74,16 +73,16 @@ class ChatStream:
         return (*self.unanswered(), message)
 
     def unanswered(self) -> tuple[Ordinary, ...]:
-        """A result for every call that has none, saying that it was cancelled."""
+        """A result for every open call, saying that the turn was interrupted."""
         return tuple(
             Ordinary(result_id, self.format.cancelled(call), {"cancelled": True})
             for result_id, call in self._open.items()
         )
 
     def context(self) -> list[Fields]:
-        """What the provider is sent. The messages are shared with the stream: copy one before you change it.
+        """The messages for the provider. The stream shares them: copy one before you change it.
 
-        A call that has no answer is shown as cancelled. Add `unanswered` before you send that: what was sent must stay.
+        An open call counts as cancelled here. Add `unanswered` before you send that, so that it stays so.
         """
         return self._shown_if_cancelled() if self._open else self._shown[:]
 
@@ -116,7 +115,7 @@ class ChatStream:
         self._waiting = []
 
     def _blocks(self) -> Iterable[Fields]:
-        """The hidden messages that wait, as they are shown. Those about plans of the past are not."""
+        """The hidden messages that wait, rendered, without those about past plans."""
         left = self._breakpoints_left
         for message in self._waiting:
             if message.id in self._retired:
@@ -135,3 +134,28 @@ def _late(message: Ordinary, results: Iterable[CallRef]) -> EventMessage:
     payload = {"calls": [result.id or result.name for result in results]}
     event = {"subkind": SYSTEM_NOTICE, "source": "tool.late_result", "payload": payload}
     return EventMessage(message.id, msgspec.json.encode(message.message).decode(), event)
+
+
+def units(messages: Sequence[Stored], form: Format) -> list[range]:
+    """The stream as ranges of indexes that belong together: a call and its results, the items of one answer."""
+    found: list[range] = []
+    start = 0
+    calls: dict[tuple[int, int], CallRef] = {}
+    follows_model = False
+    for index, message in enumerate(messages):
+        fields = message.message if isinstance(message, Ordinary) else None
+        of_model = fields is not None and form.is_of_model(fields)
+        results = form.results(fields) if calls and fields is not None else ()
+        if calls and fields is not None and not of_model and not results:
+            calls = {}  # interrupted
+        if index > start and not calls and not (follows_model and of_model):
+            found.append(range(start, index))
+            start = index
+        follows_model = of_model
+        if results:
+            calls = still_open(calls, results)
+        if fields is not None:
+            calls.update(((index, number), call) for number, call in enumerate(form.calls(fields)))
+    if messages:
+        found.append(range(start, len(messages)))
+    return found

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from planwire.chat import Compaction, Stored, compact, write_message, write_stream
-from planwire.chat.retire import retired_ids
+from planwire.chat.markers import retired_ids
 from planwire.chat.roles import CLASSES, class_of
 from planwire.cli.command import describe
 from planwire.cli.json_output import print_json, write_text

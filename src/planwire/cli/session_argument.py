@@ -11,8 +11,7 @@ from planwire.errors import InputError
 from planwire.journal import Journal, KnownSession, load_state, state_at
 from planwire.model.fold import SessionState
 from planwire.model.plan import PlanId
-from planwire.readmodel.ages import age
-from planwire.readmodel.plain_text import one_line
+from planwire.readmodel.plain_text import age, one_line
 
 __all__ = [
     "SESSION_HELP",

@@ -14,7 +14,7 @@ from planwire.cli.json_output import json_line, write_text
 from planwire.cli.session_argument import choose_session, is_of_folder, this_folder
 from planwire.journal import Journal
 from planwire.model.fold import SessionState
-from planwire.readmodel.history import Moment
+from planwire.readmodel.history import HistoryEntry
 from planwire.readmodel.timeline import news
 
 __all__ = ["add_arguments", "run"]
@@ -75,7 +75,7 @@ def _watch_live(journal: Journal, arguments: argparse.Namespace) -> None:
         watch(journal, None, lambda glance: here(glance.cwd))
 
 
-def _moments(journal: Journal, arguments: argparse.Namespace) -> Iterator[Moment]:
+def _moments(journal: Journal, arguments: argparse.Namespace) -> Iterator[HistoryEntry]:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     chosen = choose_session(journal, arguments.session).id if arguments.session is not None else None
     folder = this_folder() if chosen is None and not arguments.all else None
@@ -88,13 +88,13 @@ def _moments(journal: Journal, arguments: argparse.Namespace) -> Iterator[Moment
     return news(journal, is_wanted)
 
 
-def _print_json(moments: Iterator[Moment]) -> None:
+def _print_json(moments: Iterator[HistoryEntry]) -> None:
     with suppress(KeyboardInterrupt):
         for moment in moments:
             write_text(json_line(moment), now=True)
 
 
-def _print_lines(moments: Iterator[Moment], *, several: bool) -> None:
+def _print_lines(moments: Iterator[HistoryEntry], *, several: bool) -> None:
     from planwire.terminal.console import new_console
     from planwire.terminal.history_lines import moment_line
 

@@ -15,7 +15,7 @@ import msgspec
 from planwire.model.fold import SessionState
 from planwire.model.plan import PlanId
 from planwire.readmodel.documents import plan_document
-from planwire.tools.call import plan_value
+from planwire.tools.plan_value import plan_value
 
 __all__ = ["JSON", "MARKDOWN", "TEMPLATE", "PlanUri", "plan_text", "plan_uris", "read_uri"]
 

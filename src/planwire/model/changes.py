@@ -1,39 +1,64 @@
 """Changes of single steps: a delta instead of the whole list again.
 
-`apply_changes` gives the plan with all the changes made, in order, or refuses all of them. Ids stay with their steps,
-and a step that is added gets an id that the plan never had.
+`apply_changes` makes all the changes in order, or refuses all of them. Ids stay with their steps, and an added step
+gets an id that the plan never had. `effective_changes` is the one rule for "this changes nothing". Tools and people
+share it: a write without effect would make a revision all the same, and turn the next writer away as stale.
 """
 
 from collections.abc import Iterable
+from typing import assert_never
 
 from msgspec.structs import replace
 
 from planwire.errors import PlanError, UnknownStep
-from planwire.model import markdown
-from planwire.model import task_edits as edit
+from planwire.model import markdown, task_edits
 from planwire.model.events import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
-from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan, Plan
+from planwire.model.plan import Entry, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan
+from planwire.model.statuses import canonical
 from planwire.model.steps import PlanState, restate
 
-__all__ = ["apply_changes", "mark"]
+__all__ = ["apply_changes", "effective_changes", "mark"]
 
 
 def apply_changes(state: PlanState, changes: Iterable[StepChange]) -> PlanState:
-    """The state after the changes. If one of them can't be made, none is."""
+    """Make the changes in order. If one of them is impossible, raise `PlanError` and make none."""
     for change in changes:
         match state.plan:
             case ItemsPlan():
                 state = _change_list(state, state.plan, change)
             case MarkdownPlan():
                 state = _change_text(state, state.plan, change)
-            case _:
+            case FilePlan() | OtherPlan():
                 raise PlanError(f"a plan of kind {state.plan.kind!r} has no steps that can be changed here")
+            case _ as never:
+                assert_never(never)
     return state
 
 
+def effective_changes(state: PlanState, changes: Iterable[StepChange]) -> tuple[StepChange, ...]:
+    """Those of the changes that make a difference, each after the ones before it; none if they undo each other.
+
+    A status is the same under any of its spellings: `done` on a completed step is no change.
+    """
+    effective: list[StepChange] = []
+    now = state
+    for change in changes:
+        after = apply_changes(now, [change])
+        if after.plan != now.plan and not _is_other_spelling(now, change):
+            effective.append(change)
+            now = after
+    return tuple(effective) if now.plan != state.plan else ()
+
+
 def mark(state: PlanState, step_id: str, status: str) -> Plan:
-    """The plan with one step's status changed; in a markdown text that is one character."""
+    """The plan with one step's status changed. In a markdown text, that changes one character."""
     return apply_changes(state, [SetStatus(step_id, status)]).plan
+
+
+def _is_other_spelling(state: PlanState, change: StepChange) -> bool:
+    if not isinstance(change, SetStatus):
+        return False
+    return canonical(state.steps[_place(state, change.step)].status) == canonical(change.status)
 
 
 def _change_list(state: PlanState, plan: ItemsPlan, change: StepChange) -> PlanState:
@@ -63,6 +88,8 @@ def _change_list(state: PlanState, plan: ItemsPlan, change: StepChange) -> PlanS
         case SetPriority(step=step, priority=priority):
             place = _place(state, step)
             entries[place] = replace(entries[place], priority=priority)
+        case _ as never:
+            assert_never(never)
     return restate(replace(plan, entries=tuple(entries)), ids, state)
 
 
@@ -72,28 +99,30 @@ def _change_text(state: PlanState, plan: MarkdownPlan, change: StepChange) -> Pl
     match change:
         case AddStep(content=content, status=status):
             place = _behind(state, change.after, text)
-            text = edit.add_task(text, _anchor(state, change.after), content, status)
+            text = task_edits.add_task(text, _anchor(state, change.after), content, status)
             ids.insert(place, None)
         case MoveStep(step=step, after=after):
             place = _place(state, step)
-            size = edit.family(text, place)
+            size = task_edits.family(text, place)
             to = _behind(state, after, text)
-            text = edit.move_task(text, place, _anchor(state, after))
+            text = task_edits.move_task(text, place, _anchor(state, after))
             moved = ids[place : place + size]
             del ids[place : place + size]
             to -= size if to > place else 0
             ids[to:to] = moved
         case RemoveStep(step=step):
             place = _place(state, step)
-            size = edit.family(text, place)
-            text = edit.remove_task(text, place)
+            size = task_edits.family(text, place)
+            text = task_edits.remove_task(text, place)
             del ids[place : place + size]
         case SetStatus(step=step, status=status):
             text = markdown.mark(text, _place(state, step), status)
         case RewordStep(step=step, content=content):
-            text = edit.reword_task(text, _place(state, step), content)
+            text = task_edits.reword_task(text, _place(state, step), content)
         case SetPriority():
             raise PlanError("steps of a markdown plan have no priority: put it into their text")
+        case _ as never:
+            assert_never(never)
     return restate(replace(plan, content=text), ids, state)
 
 
@@ -106,7 +135,7 @@ def _place(state: PlanState, step_id: str) -> int:
 
 
 def _anchor(state: PlanState, after: str | None) -> int | None:
-    """The place of the step that a step goes behind; None is the beginning."""
+    """The place of the step to stand behind; None for the beginning."""
     if after is None:
         return _last_outermost(state)
     return _place(state, after) if after else None
@@ -117,10 +146,10 @@ def _last_outermost(state: PlanState) -> int | None:
 
 
 def _behind(state: PlanState, after: str | None, text: str | None = None) -> int:
-    """Where a step goes that is to stand behind another one and, in a text, behind all that is nested in it."""
+    """The place behind a step and, in a text, behind everything nested in it."""
     if after is None:
         return len(state.steps)
     if not after:
         return 0
     place = _place(state, after)
-    return place + (1 if text is None else edit.family(text, place))
+    return place + (1 if text is None else task_edits.family(text, place))

@@ -1,4 +1,4 @@
-"""The difference of two states of a plan: what to animate, and enough to make the later one from the earlier."""
+"""The difference of two states of a plan: enough to animate it, and to make the later plan from the earlier one."""
 
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ class Added(Struct, frozen=True):
 
 
 class Removed(Struct, frozen=True):
-    """A step that is gone, at its place in the earlier plan."""
+    """A step that left, at its place in the earlier plan."""
 
     step: Step
     at: int
@@ -45,14 +45,14 @@ class Changed(Struct, frozen=True):
 
 
 class Rewritten(Struct, frozen=True):
-    """An entry whose fields changed in a way that people don't see (`_meta`, fields outside the protocol)."""
+    """An entry whose invisible fields changed (`_meta`, fields outside the protocol)."""
 
     at: int
     entry: Entry
 
 
 class Diff(Struct, frozen=True):
-    """What changed, by kind of change. `frame` is the later plan without its entries, if more changed than these."""
+    """All changes by kind. `frame` is the later plan without its entries, if more changed than these."""
 
     added: tuple[Added, ...] = ()
     removed: tuple[Removed, ...] = ()
@@ -104,7 +104,7 @@ def compare(before: PlanState | None, after: PlanState) -> Diff:
 
 
 def _changed_frame(before: Plan, after: Plan) -> Plan | None:
-    """The later plan, without the entries that the other changes give, unless only these differ."""
+    """The later plan without its entries; None if nothing but entries differs."""
     if not (isinstance(before, ItemsPlan) and isinstance(after, ItemsPlan)):
         return None if before == after else after
     if (before.id, before.meta, before.extra) == (after.id, after.meta, after.extra):
@@ -127,7 +127,7 @@ def _visibly_changed(entry: Entry | None, old: Step, new: Step) -> Entry | None:
 def _align(
     before: PlanState, after: PlanState
 ) -> tuple[Sequence[tuple[int, int]], tuple[Added, ...], tuple[Removed, ...], tuple[Moved, ...]]:
-    """Which steps stayed but are not the same (as places before and after), came, went, and overtook others."""
+    """The steps that stayed but changed (as places before and after), came, went, and overtook others."""
     olds, news = before.steps, after.steps
     if [step.id for step in olds] == [step.id for step in news]:
         rows = enumerate(zip(_rows(before), _rows(after), strict=True))

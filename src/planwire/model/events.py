@@ -1,14 +1,15 @@
-"""What can happen to a plan: frozen values, one class an event.
+"""The events of a session: frozen values, one class an event.
 
-A session's events are numbered 1, 2, 3 … and stored as they are. Everything else is folded from them (`fold`), so an
-event says what was done and by whom, never what came of it.
+A session numbers its events 1, 2, 3 … and the journal stores them as they are. Everything else is a view folded from
+them (`fold`), so an event says what someone did, never what came of it.
 """
 
 from typing import TypeAlias
 
 from msgspec import Struct
 
-from planwire.model.plan import Fields, Plan, PlanId
+from planwire.model.plan import MEDIUM, Fields, Plan, PlanId
+from planwire.model.statuses import DEFAULT_STATUS
 
 __all__ = [
     "ACP",
@@ -39,7 +40,7 @@ __all__ = [
     "WishWithdrawn",
 ]
 
-#: How a plan was set: with planwire's own tools (or by a person, or from a file), or as an agent's report over ACP.
+#: The way of a plan into planwire: its own tools (or a person, or a file), or an agent's report over ACP.
 TOOLS = "tools"
 ACP = "acp"
 
@@ -71,12 +72,12 @@ class SetPriority(Struct, frozen=True, tag_field="do", tag="priority"):
 
 
 class AddStep(Struct, frozen=True, tag_field="do", tag="add", omit_defaults=True):
-    """A new step, behind the one named; behind all others if none is named, before all others if it is ""."""
+    """A new step, behind the step `after`; behind all others if that is None, before all others if it is ""."""
 
     content: str
     after: str | None = None
-    priority: str = "medium"
-    status: str = "pending"
+    priority: str = MEDIUM
+    status: str = DEFAULT_STATUS
 
 
 class MoveStep(Struct, frozen=True, tag_field="do", tag="move"):
@@ -96,7 +97,7 @@ StepChange: TypeAlias = SetStatus | RewordStep | SetPriority | AddStep | MoveSte
 
 
 class SessionOpened(Struct, frozen=True, tag_field="event", tag="session_opened", omit_defaults=True):
-    """A session begins, or more is known of it. `format` is the provider format of its chat messages."""
+    """A session begins, or more about it became clear. `format` is the provider format of its chat messages."""
 
     agent: str | None = None
     client: str | None = None
@@ -106,7 +107,7 @@ class SessionOpened(Struct, frozen=True, tag_field="event", tag="session_opened"
 
 
 class PlanSet(Struct, frozen=True, tag_field="event", tag="plan_set", omit_defaults=True):
-    """A whole plan: it is new, or replaces the one with its id. `summary` is the why."""
+    """A whole plan, new or in place of the one with its id. `summary` is the why."""
 
     plan: Plan
     summary: str | None = None
@@ -125,29 +126,29 @@ class PlanChanged(Struct, frozen=True, tag_field="event", tag="plan_changed", om
 
 
 class PlanRemoved(Struct, frozen=True, tag_field="event", tag="plan_removed"):
-    """A plan is dismissed. Its history stays."""
+    """A plan goes away. Its history stays."""
 
     plan_id: PlanId
 
 
 class Comment(Struct, frozen=True, omit_defaults=True):
-    """What a reviewer says of a step, or of the plan if no step is named."""
+    """A reviewer's words on a step, or on the plan if `step` is None."""
 
     text: str
     step: str | None = None
 
 
 class ReviewAsked(Struct, frozen=True, tag_field="event", tag="review_asked", omit_defaults=True):
-    """The agent waits for a person's word on a plan. `options` are the answers that it offers, if it asks through its
-    client: then one of them is given there."""
+    """The agent waits for a person's word on a plan. `options` are the answers that it offers through its client, if it
+    asks there: then the answer comes from there too."""
 
     plan_id: PlanId
     options: tuple[str, ...] = ()
 
 
 class PlanReviewed(Struct, frozen=True, tag_field="event", tag="plan_reviewed", omit_defaults=True):
-    """A person's word on a plan as it was at a revision. `selected` are the steps to run; None is all of them. `answer`
-    is the option that was chosen, if the agent had offered some."""
+    """A person's word on a plan at a revision. `selected` are the steps to run; None is all of them. `answer` is the
+    chosen option, if the agent offered some."""
 
     plan_id: PlanId
     revision: int
@@ -158,27 +159,27 @@ class PlanReviewed(Struct, frozen=True, tag_field="event", tag="plan_reviewed", 
 
 
 class WishWithdrawn(Struct, frozen=True, tag_field="event", tag="wish_withdrawn"):
-    """A person takes back what they wished for an agent's own plan; `wish` is the number of the event that said it."""
+    """A person withdraws a suggestion for an agent's own plan; `wish` is the number of its event."""
 
     plan_id: PlanId
     wish: int
 
 
 class TurnEnded(Struct, frozen=True, tag_field="event", tag="turn_ended"):
-    """The agent stopped working: what is still in progress is stopped, not running."""
+    """The agent stopped working: steps still in progress have stopped, too."""
 
     stop_reason: str
 
 
 class MessageAdded(Struct, frozen=True, tag_field="event", tag="message_added"):
-    """A message of the chat, in the shape in which it is stored, hidden ones too."""
+    """A message of the chat in its stored shape, hidden ones too."""
 
     message: Fields
 
 
 class ContextCompacted(Struct, frozen=True, tag_field="event", tag="context_compacted", omit_defaults=True):
-    """The context was compacted: the ids of the messages that the model is shown from here on, and those that were
-    written for it (summaries, markers). What was left out stays in the journal."""
+    """A compaction of the context: the ids of the messages that the model keeps, and those that the compaction wrote
+    (summaries, markers). The others stay in the journal."""
 
     kept: tuple[str, ...] = ()
     written: tuple[Fields, ...] = ()
@@ -200,7 +201,7 @@ Event: TypeAlias = (
 
 
 class Recorded(Struct, frozen=True):
-    """An event in its session's journal: its number, when it happened (Unix time in milliseconds), and by whom."""
+    """An event in its session's journal: its number, its time (Unix time in milliseconds), and its author."""
 
     session: str
     seq: int

@@ -1,12 +1,11 @@
 """Events to state: the one place with the rules of versions, revisions, ownership, wishes and reviews.
 
-`fold(state, recorded)` is the state after one more event. It never fails: what can't be done is not done, since an
-event that is in the journal has happened. Whether an event may be written at all is asked before, with
-`check_revision`.
+`fold(state, recorded)` is the state after one more event. It never fails: an event in the journal has happened, and one
+that does not fit its plan changes nothing. Writers check before they append, with `check_revision`.
 
 | event | version | revision | steps | deltas | wishes | reviews | asked |
 |---|---|---|---|---|---|---|---|
-| `PlanSet` | + 1 | its number | tracked | from here on | those that it contains are settled | stale | no more |
+| `PlanSet` | + 1 | its number | tracked | from here on | without those that it contains | stale | no more |
 | `PlanChanged` | | its number | changed | + 1 | | stale | no more, if by the agent |
 | the same, by another than the owner | | its number | | | + 1 | stale | |
 | `PlanRemoved` | | its number | hidden | | | | no more |
@@ -15,12 +14,12 @@ event that is in the journal has happened. Whether an event may be written at al
 | `WishWithdrawn` | | its number | | | - 1 | stale | |
 | `TurnEnded` | | | | | | | no more |
 
-A plan that was set with planwire's tools is planwire's: anybody's change is a change. A plan that an agent reports over
-ACP is the agent's, and its next report replaces it: there a person's change is a wish, until a report contains it.
+A plan from planwire's tools is planwire's: anybody's change is a change. A plan that an agent reports over ACP is the
+agent's, and its next report replaces it: there a person's change is a wish, until a report contains it.
 """
 
 from collections.abc import Callable, Iterable
-from typing import Any, Final
+from typing import Any, Final, assert_never
 
 from msgspec import Struct
 from msgspec.structs import asdict, replace
@@ -57,8 +56,8 @@ from planwire.model.steps import PlanState, track
 __all__ = [
     "AGENT",
     "PLANWIRE",
-    "Asked",
     "Delta",
+    "OpenQuestion",
     "PlanRecord",
     "Review",
     "SessionState",
@@ -67,15 +66,15 @@ __all__ = [
     "fold_all",
 ]
 
-#: Who a plan belongs to, and so whose changes are changes.
+#: The owners of plans: only an owner's change is a change.
 PLANWIRE: Final = "planwire"
 AGENT: Final = "agent"
-#: So many reviews of a plan are known at a time. The journal has them all.
+#: Reviews of a plan that the state holds, the newest ones. The journal has them all.
 MOST_REVIEWS: Final = 32
 
 
 class Delta(Struct, frozen=True):
-    """A change that was made to a plan, or is wished for it: its number within the plan, and the event that said it."""
+    """A change to a plan, or a suggestion for it: its number within the plan, and its event."""
 
     number: int
     seq: int
@@ -86,7 +85,7 @@ class Delta(Struct, frozen=True):
 
 
 class Review(Struct, frozen=True):
-    """A word on a plan, and the revision that it was about."""
+    """A word on a plan, and the revision that its author saw."""
 
     seq: int
     at: int
@@ -98,7 +97,7 @@ class Review(Struct, frozen=True):
     answer: str | None = None
 
 
-class Asked(Struct, frozen=True):
+class OpenQuestion(Struct, frozen=True):
     """The agent waits for a word on a plan. With `options`, the client asks its user for one of them."""
 
     seq: int
@@ -107,7 +106,7 @@ class Asked(Struct, frozen=True):
 
 
 class PlanRecord(Struct, frozen=True):
-    """All that is true of a plan now. `deltas` are those since it was last set; their numbers go on across versions."""
+    """Everything about a plan now. `deltas` are the changes since its last version, numbered across versions."""
 
     state: PlanState
     owner: str
@@ -123,7 +122,7 @@ class PlanRecord(Struct, frozen=True):
     numbered: int = 0
     wishes: tuple[Delta, ...] = ()
     reviews: tuple[Review, ...] = ()
-    asked: Asked | None = None
+    asked: OpenQuestion | None = None
     removed: bool = False
 
     @property
@@ -131,18 +130,13 @@ class PlanRecord(Struct, frozen=True):
         """The last word on the plan."""
         return self.reviews[-1] if self.reviews else None
 
-    @property
-    def review_is_stale(self) -> bool:
-        """Whether the plan moved on after the revision that was reviewed last."""
-        return self.review is not None and self.is_stale(self.review)
-
     def is_stale(self, review: Review) -> bool:
-        """Whether the plan moved on after the revision that a review was about."""
+        """Whether the plan moved on after the revision of a review."""
         return review.revision != self.revision
 
 
 class SessionState(Struct, frozen=True):
-    """A session folded from its events. `stopped` is why the last turn ended, and None while the agent works."""
+    """A session folded from its events. `stopped` is why the last turn ended; None while the agent works."""
 
     id: str
     seq: int = 0
@@ -152,7 +146,7 @@ class SessionState(Struct, frozen=True):
     compacted: int = 0
 
     def live(self) -> dict[PlanId, PlanRecord]:
-        """The plans that are not removed, in the order in which they first came."""
+        """The plans that are still there, in the order of their arrival."""
         return {plan_id: record for plan_id, record in self.plans.items() if not record.removed}
 
 
@@ -164,7 +158,7 @@ def fold(state: SessionState, recorded: Recorded) -> SessionState:
 
 
 def fold_all(session: str, events: Iterable[Recorded], state: SessionState | None = None) -> SessionState:
-    """The state after all the events, which may begin where a state that is known ends."""
+    """The state after all the events, on top of `state` if there is one."""
     state = state or SessionState(session)
     for recorded in events:
         state = fold(state, recorded)
@@ -172,7 +166,7 @@ def fold_all(session: str, events: Iterable[Recorded], state: SessionState | Non
 
 
 def check_revision(state: SessionState, plan_id: PlanId, expected: int | None) -> None:
-    """Refuse a write that was meant for another revision than the current one; None is meant for any."""
+    """Raise `StaleRevision` if a writer expects another revision than the current one; None expects any."""
     record = state.plans.get(plan_id)
     current = record.revision if record else 0
     if expected is not None and expected != current:
@@ -222,7 +216,7 @@ def _changed(state: SessionState, recorded: Recorded, event: PlanChanged) -> _Ch
         return _put(state, replace(record, wishes=(*record.wishes, delta), **touched))
     try:
         after = apply_changes(record.state, event.changes)
-    except PlanError:  # it was refused when it was to be written, or the rules were others then
+    except PlanError:  # written under other rules
         after = record.state
     changed = replace(record, state=after, deltas=(*record.deltas, delta), **touched)
     if recorded.by != AGENT:
@@ -241,7 +235,7 @@ def _asked(state: SessionState, recorded: Recorded, event: ReviewAsked) -> _Chan
     record = state.live().get(event.plan_id)
     if record is None:
         return {}
-    return _put(state, replace(record, asked=Asked(recorded.seq, recorded.at, event.options)))
+    return _put(state, replace(record, asked=OpenQuestion(recorded.seq, recorded.at, event.options)))
 
 
 def _reviewed(state: SessionState, recorded: Recorded, event: PlanReviewed) -> _Changes:
@@ -291,7 +285,7 @@ def _put(state: SessionState, record: PlanRecord) -> _Changes:
 
 
 def _contains(state: PlanState, wish: Delta) -> bool:
-    """Whether a plan says what was wished for it. A wish in words alone is never settled by a list."""
+    """Whether a plan contains a suggestion. No list can contain one in words alone."""
     return bool(wish.changes) and all(_is_so(state, change) for change in wish.changes)
 
 
@@ -309,6 +303,8 @@ def _is_so(state: PlanState, change: StepChange) -> bool:
             return step in steps and canonical(steps[step].status) == canonical(status)
         case SetPriority(step=step, priority=priority):
             return step in steps and steps[step].priority == priority
+        case _ as never:
+            assert_never(never)
 
 
 def _follows(ids: list[str], step: str, after: str) -> bool:

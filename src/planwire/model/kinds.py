@@ -22,6 +22,7 @@ __all__ = [
     "entries_of",
     "is_blank",
     "is_prose",
+    "kind_named",
     "kind_of",
     "noun_of",
     "prose_of",
@@ -46,7 +47,7 @@ class Kind(Struct, frozen=True, kw_only=True):
     - `field`: the wire's field for its content; None if all of its fields are.
     - `has_editable_steps`: people can change single steps. `has_priorities`: its steps have priorities.
     - `text`: its text besides steps. `title`: one line that stands for all of it. `drafts`: its steps.
-    - `prose`: whether it has more to read than steps.
+    - `is_text`: its content is a markdown text. `prose`: whether it has more to read than steps.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Kind(Struct, frozen=True, kw_only=True):
     noun: str
     has_editable_steps: bool
     has_priorities: bool = False
+    is_text: bool = False
     text: Callable[[Any], str]
     title: Callable[[Any], str]
     drafts: Callable[[Any], list[Draft]]
@@ -130,6 +132,7 @@ _TABLE: Final = (
         field="content",
         noun="proposal",
         has_editable_steps=True,
+        is_text=True,
         text=_content,
         title=_heading,
         drafts=_tasks,
@@ -161,11 +164,17 @@ _TABLE: Final = (
 
 #: The rows by class of plan.
 KINDS: Final = {row.plan: row for row in _TABLE}
+_NAMED: Final = {row.name: row for row in _TABLE}
 
 
 def kind_of(plan: Plan) -> Kind:
     """The row of a plan."""
     return KINDS[type(plan)]
+
+
+def kind_named(name: object) -> Kind | None:
+    """The row with this tag; None if there is no such kind."""
+    return _NAMED.get(name) if isinstance(name, str) else None
 
 
 def noun_of(plan: Plan) -> str:

@@ -1,7 +1,7 @@
 """The checkboxes and the outline of a markdown text.
 
-Only block structure is parsed: it tells a task from a line of code that looks like one, and it says on which line the
-checkbox stands, so that marking it touches one character.
+Parsing stops at block structure. That is enough to tell a task from a line of code that looks like one, and it gives
+the line of each checkbox, so that marking it touches one character.
 """
 
 import re
@@ -12,26 +12,40 @@ from msgspec import Struct
 
 from planwire.errors import UnknownStep, UnmarkableStatus
 from planwire.model.statuses import STATUSES, canonical, status_of, status_of_box
+from planwire.model.text import unwrapped
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-__all__ = ["MAX_PARSED_CHARACTERS", "Checkbox", "Document", "OutlineItem", "box_of", "mark", "parse", "unmarked"]
+__all__ = [
+    "BOX",
+    "MAX_PARSED_CHARACTERS",
+    "TASK",
+    "Checkbox",
+    "Document",
+    "OutlineItem",
+    "box_of",
+    "mark",
+    "parse",
+    "unmarked",
+]
 
 #: A longer text is kept and shown, but not searched for steps: a hostile sender must not buy minutes of parsing.
 MAX_PARSED_CHARACTERS = 262_144
 
 _BOXES = "".join(row.box + row.box.upper() for row in STATUSES.values())
-_TASK = re.compile(rf"\[([{re.escape(_BOXES)}])\]\s+(?=\S)")
+#: The box of a task, and the beginning of a task up to its words.
+BOX = rf"\[([{re.escape(_BOXES)}])\]"
+TASK = re.compile(rf"{BOX}\s+(?=\S)")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")  # a line ends where the parser says that it ends
 
 
 class Checkbox(Struct, frozen=True):
-    """A task: its text, what its box says, how deep it is nested (0 = outermost list), and where the box stands.
+    """A task: its text, the status in its box, its nesting (0 = outermost list), and the offset of the box.
 
-    `item` are the lines of its list item, those of nested items included, and `words` the lines of its text: the
-    first one, and the one behind the last, counted from 0.
+    `item` spans the lines of its list item with those of nested items, `words` the lines of its text; both as the
+    first line and the one behind the last, counted from 0.
     """
 
     text: str
@@ -51,7 +65,7 @@ class OutlineItem(Struct, frozen=True):
 
 
 class Document(Struct, frozen=True):
-    """What planwire sees in a markdown text. `prose` says whether there is more to read than headings and tasks."""
+    """The parts of a markdown text that planwire uses. `prose`: it has more to read than headings and tasks."""
 
     title: str
     tasks: tuple[Checkbox, ...]
@@ -61,7 +75,7 @@ class Document(Struct, frozen=True):
 
 @lru_cache(maxsize=16)
 def parse(text: str) -> Document:
-    """Parse a text. A text over the limit is a document without tasks."""
+    """Parse a text. A text over the limit gives a document without tasks."""
     if len(text) > MAX_PARSED_CHARACTERS:
         return Document(_first_line(text), (), (), prose=True)
     tokens = _parser().parse(text)
@@ -77,16 +91,16 @@ def parse(text: str) -> Document:
             case "bullet_list_close" | "ordered_list_close":
                 depth -= 1
             case "inline" if tokens[index - 1].type == "heading_open":
-                outline.append(OutlineItem("heading", int(tokens[index - 1].tag[1]), _one_line(token.content)))
+                outline.append(OutlineItem("heading", int(tokens[index - 1].tag[1]), unwrapped(token.content)))
             case "inline" if tokens[index - 2].type == "list_item_open":
-                box = _TASK.match(token.content)
+                box = TASK.match(token.content)
                 words = token.content[box.end() :] if box else token.content
-                outline.append(OutlineItem("item", depth, _one_line(words)))
+                outline.append(OutlineItem("item", depth, unwrapped(words)))
                 status = status_of_box(box[1]) if box else None
                 if status:
                     lines = _lines_of(tokens[index - 2], text, starts), _lines_of(token, text, starts)
                     offset = _offset(text, starts, token)
-                    tasks.append(Checkbox(_one_line(words), status.word, depth - 1, offset, *lines))
+                    tasks.append(Checkbox(unwrapped(words), status.word, depth - 1, offset, *lines))
                 else:
                     prose = True
             case "inline" | "fence" | "code_block" | "html_block":
@@ -95,7 +109,7 @@ def parse(text: str) -> Document:
 
 
 def mark(text: str, index: int, status: str) -> str:
-    """The text with its task number `index` marked as `status`, and no other character changed."""
+    """Mark task number `index` as `status` and change no other character."""
     tasks = parse(text).tasks
     if not 0 <= index < len(tasks):
         raise UnknownStep(f"there is no task number {index} in this text: it has {len(tasks)}, counted from 0")
@@ -115,7 +129,7 @@ def box_of(status: str) -> str:
 
 
 def unmarked(text: str) -> str:
-    """The text with every task open again: what stays the same while a list is worked off."""
+    """The text with every box empty: the part that stays the same while an agent works through the list."""
     parts: list[str] = []
     end = 0
     for task in parse(text).tasks:
@@ -134,7 +148,7 @@ def _parser() -> "MarkdownIt":
 
 
 def _offset(text: str, starts: list[int], token: "Token") -> int:
-    """Where the character inside the box stands: the token's first line is the tail of its line in the text."""
+    """The offset of the character inside the box: the token's first line is the tail of its line in the text."""
     assert token.map is not None
     line = text[starts[token.map[0]] : starts[token.map[0] + 1]].rstrip()
     return starts[token.map[0]] + len(line) - len(token.content.split("\n", 1)[0].rstrip()) + 1
@@ -156,7 +170,3 @@ def _title(outline: list[OutlineItem]) -> str:
 
 def _first_line(text: str) -> str:
     return next((line.strip() for line in text.splitlines() if line.strip()), "")
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())

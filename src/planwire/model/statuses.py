@@ -20,13 +20,12 @@ __all__ = [
     "Status",
     "after_tick",
     "canonical",
-    "meaning",
     "status_of",
     "status_of_box",
 ]
 
 
-class Status(Struct, frozen=True, kw_only=True):
+class Status(Struct, frozen=True):
     """One row.
 
     - `word`: the protocol's word. `aliases`: spellings that agents use, which stay as they came.
@@ -34,83 +33,44 @@ class Status(Struct, frozen=True, kw_only=True):
     - `spoken`: the name people read. `became`: the word for a step that just got this status.
     - `look`: its name in style sheets and themes. `key`: its key in menus.
     - `rank`: grows as work goes on. `is_open`: there is still something to do. `counts`: it is part of the total.
-    - `v1`: the word that a client of version 1 gets, with `v1_prefix` before the text.
+    - `v1`: the word that a client of version 1 gets for it, with `v1_prefix` before the text; None: its own word.
     """
 
     word: str
-    aliases: tuple[str, ...] = ()
     box: str
     sign: str
     spoken: str
+    became: str
     look: str
     key: str
-    became: str
     rank: int
     is_open: bool
+    aliases: tuple[str, ...]
     counts: bool = True
-    v1: str
+    v1: str | None = None
     v1_prefix: str = ""
+
+    @property
+    def is_current(self) -> bool:
+        """Whether work on the step goes on: it has begun and is not over."""
+        return self.is_open and self.rank > 0
 
 
 PENDING: Final = "pending"
 IN_PROGRESS: Final = "in_progress"
 COMPLETED: Final = "completed"
 CANCELLED: Final = "cancelled"
-
 #: The status of an entry whose sender names none, and the substitute for a word that a reader would not know.
 DEFAULT_STATUS: Final = PENDING
 
+_WORKING: Final = ("doing", "in progress", "in-progress")
 _TABLE: Final = (
+    # word, box, sign, spoken, became, look, key, rank, is_open, aliases
+    Status(PENDING, " ", "○", "to do", "open again", "pending", "t", 0, True, ("todo",)),
+    Status(IN_PROGRESS, "~", "▶", "in progress", "started", "current", "i", 1, True, _WORKING),
+    Status(COMPLETED, "x", "✔", "done", "done", "done", "d", 2, False, ("done",)),
     Status(
-        word=PENDING,
-        aliases=("todo",),
-        box=" ",
-        sign="○",
-        spoken="to do",
-        look="pending",
-        key="t",
-        became="open again",
-        rank=0,
-        is_open=True,
-        v1=PENDING,
-    ),
-    Status(
-        word=IN_PROGRESS,
-        aliases=("doing", "in progress", "in-progress"),
-        box="~",
-        sign="▶",
-        spoken="in progress",
-        look="current",
-        key="i",
-        became="started",
-        rank=1,
-        is_open=True,
-        v1=IN_PROGRESS,
-    ),
-    Status(
-        word=COMPLETED,
-        aliases=("done",),
-        box="x",
-        sign="✔",
-        spoken="done",
-        look="done",
-        key="d",
-        became="done",
-        rank=2,
-        is_open=False,
-        v1=COMPLETED,
-    ),
-    Status(
-        word=CANCELLED,
-        aliases=("canceled", "deleted"),
-        box="-",
-        sign="✗",
-        spoken="cancelled",
-        look="cancelled",
-        key="c",
-        became="cancelled",
-        rank=2,
-        is_open=False,
+        *(CANCELLED, "-", "✗", "cancelled", "cancelled", "cancelled", "c", 2, False, ("canceled", "deleted")),
         counts=False,
         v1=COMPLETED,
         v1_prefix="[cancelled] ",
@@ -120,7 +80,7 @@ _TABLE: Final = (
 #: The rows by word, in the order in which work moves through them.
 STATUSES: Final = {row.word: row for row in _TABLE}
 #: The words that version 1 knows.
-V1_STATUSES: Final = frozenset(row.v1 for row in _TABLE)
+V1_STATUSES: Final = frozenset(row.v1 or row.word for row in _TABLE)
 
 _MEANINGS: Final = {spelling: row for row in _TABLE for spelling in (row.word, *row.aliases)}
 _BOXES: Final = {row.box: row for row in _TABLE} | {"X": STATUSES[COMPLETED]}
@@ -140,11 +100,6 @@ def canonical(word: str) -> str:
     """The table's word for a status word or alias; other words stay as they are."""
     row = _MEANINGS.get(word)
     return row.word if row else word
-
-
-def meaning(word: str) -> str | None:  # TEMPORARY: use canonical, status_of or the properties of Step
-    row = _MEANINGS.get(word)
-    return row.word if row else None
 
 
 def after_tick(word: str) -> str:

@@ -1,7 +1,8 @@
-"""Edits of the tasks in a markdown text, line by line: what is not edited keeps every byte.
+"""Edits of the tasks in a markdown text, line by line: every other line keeps every byte.
 
-Each function takes the number of a task in the text (from 0) and gives the new text. A text is checked after an edit:
-it must have exactly the tasks that the edit was to leave, or the edit is refused.
+Each function takes the number of a task in the text (from 0) and returns the new text. It parses the result once more
+and refuses the edit unless exactly the intended tasks are there: indentation, quotes and code make markdown lists
+surprising, and a wrong guess would silently lose a step.
 """
 
 import re
@@ -9,6 +10,7 @@ import re
 from planwire.errors import UneditableText
 from planwire.model.markdown import Checkbox, box_of, parse
 from planwire.model.statuses import canonical
+from planwire.model.text import unwrapped
 
 __all__ = ["add_task", "family", "move_task", "remove_task", "reword_task"]
 
@@ -23,32 +25,32 @@ def reword_task(text: str, index: int, words: str) -> str:
     lines = _split(text)
     first, end = tasks[index].words
     box_end = tasks[index].offset - len("".join(lines[:first])) + 2
-    lines[first:end] = [f"{lines[first][:box_end]} {_one_line(words)}{_newline(lines[end - 1])}"]
+    lines[first:end] = [f"{lines[first][:box_end]} {unwrapped(words)}{_newline(lines[end - 1])}"]
     expected = [_shown(task) for task in tasks]
-    expected[index] = _one_line(words), tasks[index].status
+    expected[index] = unwrapped(words), tasks[index].status
     return _checked(lines, expected)
 
 
 def add_task(text: str, after: int | None, words: str, status: str) -> str:
-    """Add a task behind another one and all that is nested in it; None is the beginning of the list."""
+    """Add a task behind another one and everything nested in it; None is the beginning of the list."""
     tasks = parse(text).tasks
     lines = _split(text)
-    box, status = f"[{box_of(status)}] {_one_line(words)}", canonical(status)
+    box, status = f"[{box_of(status)}] {unwrapped(words)}", canonical(status)
     if not tasks:
         gap = "\n" if text and not text.endswith(("\n\n", "\r\n\r\n")) else ""
         lines = [*_ended(lines), gap, f"- {box}\n"]
-        return _checked(lines, [(_one_line(words), status)])
+        return _checked(lines, [(unwrapped(words), status)])
     neighbour = tasks[0] if after is None else tasks[after]
     at = neighbour.item[0] if after is None else neighbour.item[1]
     lines = _ended(lines) if at == len(lines) else lines
     lines.insert(at, f"{_prefix(lines, neighbour)}{box}{_newline(lines[neighbour.item[0]]) or _any_newline(text)}")
     expected = [_shown(task) for task in tasks]
-    expected.insert(0 if after is None else after + _family(tasks, after), (_one_line(words), status))
+    expected.insert(0 if after is None else after + _family(tasks, after), (unwrapped(words), status))
     return _checked(lines, expected)
 
 
 def remove_task(text: str, index: int) -> str:
-    """Remove a task and all that is nested in it."""
+    """Remove a task and everything nested in it."""
     tasks = parse(text).tasks
     lines = _split(text)
     first, end = tasks[index].item
@@ -58,7 +60,7 @@ def remove_task(text: str, index: int) -> str:
 
 
 def move_task(text: str, index: int, after: int | None) -> str:
-    """Move a task and all that is nested in it behind another one; None is the beginning of the list."""
+    """Move a task and everything nested in it behind another one; None is the beginning of the list."""
     tasks = parse(text).tasks
     size = _family(tasks, index)
     if after is not None and index <= after < index + size:
@@ -80,7 +82,7 @@ def move_task(text: str, index: int, after: int | None) -> str:
 
 
 def family(text: str, index: int) -> int:
-    """How many tasks a task is together with those that are nested in it."""
+    """The number of tasks that a task and everything nested in it make up."""
     return _family(parse(text).tasks, index)
 
 
@@ -108,7 +110,7 @@ def _split(text: str) -> list[str]:
 
 
 def _ended(lines: list[str]) -> list[str]:
-    """The lines, the last one with a line feed."""
+    """The lines, with a line feed at the end of the last one."""
     if lines and not _newline(lines[-1]):
         lines = [*lines[:-1], lines[-1] + _any_newline("".join(lines))]
     return lines
@@ -123,16 +125,12 @@ def _any_newline(text: str) -> str:
     return _newline(text) or "\n"
 
 
-def _one_line(words: str) -> str:
-    return " ".join(words.split())
-
-
 def _column(lines: list[str], task: Checkbox) -> int:
     return len(_prefix(lines, task))
 
 
 def _prefix(lines: list[str], task: Checkbox) -> str:
-    """What stands before the box of a task, as a neighbour in its list needs it: its marker and indentation."""
+    """The text before a task's box that a neighbour in its list needs: indentation and marker."""
     start = len("".join(lines[: task.words[0]]))
     before_box = lines[task.words[0]][: task.offset - 1 - start]
     marker = _MARKER.search(before_box)

@@ -1,35 +1,36 @@
-"""What people wish for an agent's own plan and what they said of it, step by step: shown over the plan, not in it."""
+"""Annotations: people's suggestions for an agent's own plan and their remarks on it, step by step.
+
+Faces show them over the plan, never in it, so that nobody takes a person's word for the agent's.
+"""
 
 from collections.abc import Iterator
-from typing import Final
+from typing import assert_never
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from planwire.model.events import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
 from planwire.model.fold import Delta, PlanRecord
-from planwire.model.statuses import CANCELLED, COMPLETED, meaning
+from planwire.model.statuses import canonical
 from planwire.model.steps import PlanState, Step
 from planwire.readmodel.history import wish_words
 
-__all__ = ["Overlay", "Remark", "WishedChange", "overlay", "wish_sentence"]
-
-#: A step that is over needs nobody's remarks any more: the history has them.
-_OVER: Final = (COMPLETED, CANCELLED)
+__all__ = ["Annotations", "Remark", "WishedChange", "annotations", "wish_sentence"]
 
 
 class WishedChange(Struct, frozen=True):
-    """One change that is wished for. `kind` is the one of its event (`status`, `reword`, `add`, …), `text` what should
-    become of the step, and `wish` the number of the event, by which it is taken back."""
+    """One suggested change. `kind` is the tag of the change (`status`, `reword`, `add`, …), `text` says in words what
+    the step should become, `value` has the word of a status or a priority, and `wish` is the number of the event."""
 
     wish: int
     kind: str
     text: str
     by: str
+    value: str | None = None
 
 
 class Remark(Struct, frozen=True):
-    """What somebody said of a step or of the plan, of the revision that they saw."""
+    """A comment on a step or on the plan, and the revision that its author saw."""
 
     text: str
     by: str
@@ -37,38 +38,39 @@ class Remark(Struct, frozen=True):
     revision: int
 
 
-class Overlay(Struct, frozen=True):
-    """All that is to be shown over a plan. `steps` has what is wished for a step, and `added` the new steps, each with
+class Annotations(Struct, frozen=True):
+    """Everything to show over a plan. `steps` has the suggestions for each step, `added` the suggested steps, each with
     the step that it goes behind ("" is the beginning, None the end). `remarks` are those that still matter, by step;
-    those of the plan as a whole are under None."""
+    None has those on the plan as a whole."""
 
     steps: dict[str, tuple[WishedChange, ...]] = {}
     added: tuple[tuple[str | None, WishedChange], ...] = ()
     remarks: dict[str | None, tuple[Remark, ...]] = {}
 
 
-def overlay(record: PlanRecord) -> Overlay:
-    """What is shown over a plan as it is now."""
-    statuses = {step.id: meaning(step.status) for step in record.state.steps}
+def annotations(record: PlanRecord) -> Annotations:
+    """The annotations of a plan as it is now. A step that is over needs no remarks: the history has them."""
+    unfinished = {step.id for step in record.state.steps if step.is_open}
     texts = {step.id: step.content for step in record.state.steps}
     steps: dict[str, tuple[WishedChange, ...]] = {}
     added: list[tuple[str | None, WishedChange]] = []
     for wish in record.wishes:
         for change in wish.changes:
-            wished = WishedChange(wish.seq, str(type(change).__struct_config__.tag), _becomes(change, texts), wish.by)
+            kind = str(type(change).__struct_config__.tag)
+            wished = WishedChange(wish.seq, kind, _becomes(change, texts), wish.by, _value(change))
             if isinstance(change, AddStep):
                 added.append((change.after if not change.after or change.after in texts else None, wished))
             elif change.step in texts:
                 steps[change.step] = (*steps.get(change.step, ()), wished)
     remarks: dict[str | None, tuple[Remark, ...]] = {}
     for step, remark in _remarks(record):
-        if step is None or (step in statuses and statuses[step] not in _OVER):
+        if step is None or step in unfinished:
             remarks[step] = (*remarks.get(step, ()), remark)
-    return Overlay(steps, tuple(added), remarks)
+    return Annotations(steps, tuple(added), remarks)
 
 
 def wish_sentence(record: PlanRecord, wish: Delta) -> str:
-    """A wish in words, with what was said along with it. A step that left the plan is named as it was last."""
+    """A suggestion in words, with its note. A step that left the plan has the name that it had last."""
     there = {step.id for step in record.state.steps}
     gone = {change.step for change in wish.changes if not isinstance(change, AddStep)} - there
     former = [Step(step, _last_text(record.state, step), "") for step in sorted(gone)]
@@ -78,7 +80,7 @@ def wish_sentence(record: PlanRecord, wish: Delta) -> str:
 
 
 def _last_text(state: PlanState, step: str) -> str:
-    """The text that a step had last, as far as the plan remembers it."""
+    """The last text of a step, as far as the plan remembers it."""
     return next((text for text, owners in reversed(state.memory.owners.items()) if step in owners), step)
 
 
@@ -86,6 +88,15 @@ def _remarks(record: PlanRecord) -> Iterator[tuple[str | None, Remark]]:
     for review in record.reviews:
         for comment in review.comments:
             yield comment.step, Remark(comment.text, review.by, review.at, review.revision)
+
+
+def _value(change: StepChange) -> str | None:
+    match change:
+        case SetStatus(status=status):
+            return canonical(status)
+        case SetPriority(priority=priority):
+            return priority
+    return None
 
 
 def _becomes(change: StepChange, texts: dict[str, str]) -> str:
@@ -100,3 +111,5 @@ def _becomes(change: StepChange, texts: dict[str, str]) -> str:
             return "remove"
         case MoveStep(after=after):
             return f"after: {texts.get(after, after)}" if after else "first"
+        case _ as never:
+            assert_never(never)

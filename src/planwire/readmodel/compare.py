@@ -1,4 +1,4 @@
-"""What became of the plans between two states: of one session, or of two."""
+"""The difference of all plans between two states, of one session or of two."""
 
 from planwire.acp.board import PlanChange
 from planwire.model import diff
@@ -9,7 +9,7 @@ __all__ = ["compare_states"]
 
 
 def compare_states(before: SessionState, after: SessionState) -> list[PlanChange]:
-    """What became of every plan. Of two sessions with one plan each, these two are compared, whatever their ids."""
+    """The change of every plan. Two sessions with one plan each compare these two, whatever their ids."""
     olds = {plan_id: record.state for plan_id, record in before.live().items()}
     news = {plan_id: record.state for plan_id, record in after.live().items()}
     if before.id != after.id and len(olds) == len(news) == 1:

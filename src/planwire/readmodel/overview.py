@@ -1,26 +1,27 @@
-"""A session at a glance: who works where on what, how far it is, and whether it goes on."""
+"""A session at a glance: agent, folder, title, progress, and whether it goes on."""
 
 from typing import Final
 
 from msgspec import Struct
 
+from planwire.acp.words import STOP_COMPLETED, STOP_END_TURN, STOP_IDLE
 from planwire.model.fold import SessionState
 from planwire.model.steps import Progress
 
 __all__ = ["DONE", "RUNNING", "STOPPED", "WAITING", "Overview", "overview", "total_progress"]
 
-#: What a session is doing: its agent works, or waits for its user (it asked for a review, or ended its turn of its own
+#: The state of a session: its agent works, or waits for its user (it asked for a review, or ended its turn of its own
 #: accord with work left), or was stopped, or everything on its plans is done.
 RUNNING: Final = "running"
 WAITING: Final = "waiting"
 STOPPED: Final = "stopped"
 DONE: Final = "done"
-_OWN_ACCORD: Final = ("end_turn", "completed", "idle")
+_OWN_ACCORD: Final = (STOP_END_TURN, STOP_COMPLETED, STOP_IDLE)
 
 
 class Overview(Struct, frozen=True):
-    """What a list of sessions shows. Times are Unix times in milliseconds; `current` are the steps in progress, and
-    `asked` is whether the agent waits for a review."""
+    """A row in a list of sessions. Times are Unix times in milliseconds; `current` are the steps in progress, and
+    `asked` says whether the agent waits for a review."""
 
     id: str
     state: str
@@ -74,5 +75,5 @@ def _doing(state: SessionState, progress: Progress) -> str:
 
 
 def total_progress(state: SessionState) -> Progress:
-    """How far all the plans of a session are, taken together."""
+    """The progress of all plans of a session together."""
     return Progress.of(step for record in state.live().values() for step in record.state.steps)

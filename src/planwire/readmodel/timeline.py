@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from planwire.journal import Journal, read_on, state_at
 from planwire.model.events import Recorded
 from planwire.model.fold import SessionState, fold, fold_all
-from planwire.readmodel.history import Moment, history, tell
+from planwire.readmodel.history import HistoryEntry, describe, history
 from planwire.readmodel.overview import total_progress
 
 __all__ = ["Point", "Timeline", "Timelines", "news"]
@@ -42,7 +42,7 @@ class Timeline:
         self._begin()
 
     def _begin(self) -> "Timeline":
-        self.moments: list[Moment] = []
+        self.moments: list[HistoryEntry] = []
         self.points: list[Point] = []
         self.left_out = 0
         self._state = SessionState(self.id)
@@ -67,7 +67,7 @@ class Timeline:
                 self._add(moment, after)
         return self
 
-    def _add(self, moment: Moment, after: SessionState) -> None:
+    def _add(self, moment: HistoryEntry, after: SessionState) -> None:
         self.moments.append(moment)
         if len(self.moments) > MOST_MOMENTS:
             del self.moments[: MOST_MOMENTS // 10]
@@ -107,14 +107,16 @@ class Timelines:
         return timeline
 
 
-def news(journal: Journal, is_wanted: Callable[[SessionState], bool], timeout: float | None = None) -> Iterator[Moment]:
+def news(
+    journal: Journal, is_wanted: Callable[[SessionState], bool], timeout: float | None = None
+) -> Iterator[HistoryEntry]:
     """Every moment from now on, of the sessions that are wanted; until nothing happened for `timeout` seconds."""
     return _news(journal, is_wanted, journal.last_position(), timeout)
 
 
 def _news(
     journal: Journal, is_wanted: Callable[[SessionState], bool], position: int, timeout: float | None
-) -> Iterator[Moment]:
+) -> Iterator[HistoryEntry]:
     states: dict[str, SessionState] = {}
     for recorded in (each.recorded for each in journal.follow(position, timeout=timeout)):
         before = states.get(recorded.session)
@@ -122,4 +124,4 @@ def _news(
             before = state_at(journal, recorded.session, recorded.seq - 1)
         after = states[recorded.session] = fold(before, recorded)
         if is_wanted(after):
-            yield tell(recorded, before, after)
+            yield describe(recorded, before, after)

@@ -27,10 +27,10 @@ from planwire.chat import (
     write_message,
     write_stream,
 )
-from planwire.chat.compact import TAIL, Counter, Summarise
+from planwire.chat.compaction import TAIL, Counter, Summarise
 from planwire.chat.history import COMPACT, REBASE
 from planwire.chat.import_message import adopted
-from planwire.chat.retire import plan_messages
+from planwire.chat.markers import plan_messages
 from planwire.errors import BadMessage, FormatError, PlanwireError, ToolError
 from planwire.journal import Journal, follower_of, open_journal
 from planwire.journal.protocol import require_journal
@@ -47,8 +47,6 @@ from planwire.session.options import (
     check_options,
 )
 from planwire.tools.call import (
-    OVERSIZE,
-    TRUNCATE,
     Answer,
     answer_call,
     decoded,
@@ -56,9 +54,10 @@ from planwire.tools.call import (
     prepare_call,
     waiting_answer,
 )
-from planwire.tools.delivered_reviews import Told, asking
+from planwire.tools.delivered_reviews import DeliveredReviews, asking
 from planwire.tools.plan_files import read_plan_file
 from planwire.tools.schemas import BODY_CAP, GET_PLAN, SET_PLAN, tool_schemas
+from planwire.tools.size_limits import OVERSIZE, TRUNCATE
 
 __all__ = ["Answer", "BlockingPlanSession"]
 
@@ -106,7 +105,7 @@ class BlockingPlanSession:
         self._mode = mode
         self._view = LiveHistory(journal, session_id, self._format, by)
         self._is_new_here = bool(self.state.live())
-        self._told = Told(self.state)
+        self._told = DeliveredReviews(self.state)
         if about is not None:
             self.describe(about)
 

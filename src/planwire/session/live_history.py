@@ -8,7 +8,7 @@ from typing import Final
 
 from planwire.chat import ChatStream, Hidden, Ordinary
 from planwire.chat.formats import Format
-from planwire.chat.history import History
+from planwire.chat.history import ChatHistory
 from planwire.errors import JournalError
 from planwire.journal import Journal, Stamped, read_on
 from planwire.model.events import Event, Recorded
@@ -82,7 +82,7 @@ class LiveHistory:
         return lambda: self._listeners.remove(listener)
 
     def _begin(self) -> "LiveHistory":
-        self._history = History(self.id, self._format)
+        self._history = ChatHistory(self.id, self._format)
         self._kept_at = 0
         return self
 
@@ -99,11 +99,11 @@ class LiveHistory:
                 listener()
         return self
 
-    def _restored(self) -> History:
+    def _restored(self) -> ChatHistory:
         kept = self._journal.snapshot(self.id, _SNAPSHOT)
-        history = History.restore(kept.data, self.id, self._format) if kept else None
+        history = ChatHistory.restore(kept.data, self.id, self._format) if kept else None
         if history is None:
-            return History(self.id, self._format)
+            return ChatHistory(self.id, self._format)
         self._kept_at = history.state.seq
         return history
 

@@ -4,7 +4,7 @@ from planwire.errors import PlanError
 from planwire.journal import Journal, state_at
 from planwire.model.fold import PlanRecord, SessionState
 from planwire.model.plan import PlanId
-from planwire.readmodel.history import Moment, history, plan_name
+from planwire.readmodel.history import HistoryEntry, history, plan_name
 
 __all__ = ["MovedOn", "moved_on"]
 
@@ -16,7 +16,12 @@ class MovedOn(PlanError):
     """
 
     def __init__(
-        self, plan_id: PlanId, seen: int, before: PlanRecord | None, now: PlanRecord | None, moments: tuple[Moment, ...]
+        self,
+        plan_id: PlanId,
+        seen: int,
+        before: PlanRecord | None,
+        now: PlanRecord | None,
+        moments: tuple[HistoryEntry, ...],
     ) -> None:
         self.plan_id = plan_id
         self.seen = seen

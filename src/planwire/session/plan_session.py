@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import Any, Final, Generic, Never, Self, TypeVar, Unpack
 
 from planwire.chat import Compaction, about_tokens
-from planwire.chat.compact import TAIL, Counter
+from planwire.chat.compaction import TAIL, Counter
 from planwire.errors import JournalError
 from planwire.journal import Followed, follower_of
 from planwire.model.events import SessionOpened

@@ -1,3 +1,3 @@
-"""What people do to plans."""
+"""Steering: the acts of people on plans, and the rules for them."""
 
 __all__: list[str] = []

@@ -1,13 +1,27 @@
-"""What people do to a plan, each tied to the revision that they saw.
+"""Commands of people: each checks a wish against the plan that its author saw and returns the event to append.
 
-These make the events, or refuse: a plan that moved on is never overwritten, and what can't be done to it is not written
-down. Whether a change is made or is a wish depends on who owns the plan, and is decided in `fold`.
+A command raises instead of returning an event where nothing may be written: `StaleRevision` if the plan moved on since
+the revision that the person saw, another `PlanError` if the plan can't do it, and `NothingChanges` if everything asked
+for is already so. The last one matters most for agents: every event that touches a plan makes a revision, and a
+revision that changes nothing would still turn away the agent's next write. Faces say it as an answer, not as a failure.
+
+Nothing changes if
+
+- each change of a step leaves the plan as it is (`effective_changes`), or repeats one that is open as a suggestion on
+  an agent's plan; a note always says something new;
+- the person already gave the same verdict, comments and selection on this revision, gave no other verdict since, and
+  the agent did not ask again.
+
+`fold` decides by the owner of the plan whether a change is made or becomes a suggestion.
 """
 
 from collections.abc import Iterable, Sequence
+from typing import Final
 
-from planwire.errors import PlanError, UnknownStep
-from planwire.model.changes import apply_changes
+from msgspec.structs import replace
+
+from planwire.errors import NothingChanges, PlanError, UnknownStep
+from planwire.model.changes import effective_changes
 from planwire.model.events import (
     APPROVED,
     COMMENTED,
@@ -16,27 +30,35 @@ from planwire.model.events import (
     PlanChanged,
     PlanReviewed,
     RewordStep,
+    SetStatus,
     StepChange,
     WishWithdrawn,
 )
-from planwire.model.fold import PlanRecord, SessionState, check_revision
+from planwire.model.fold import AGENT, PlanRecord, SessionState, check_revision
 from planwire.model.plan import PlanId
+from planwire.model.statuses import canonical
 
-__all__ = ["change", "comment", "review", "select", "withdraw"]
+__all__ = ["USER", "change", "comment", "review", "select", "withdraw"]
+
+#: The author of a person's events, where nobody gave a name.
+USER: Final = "user"
 
 
 def change(
     state: SessionState, plan_id: PlanId, revision: int | None, changes: Sequence[StepChange], note: str | None = None
 ) -> PlanChanged:
-    """Changes of steps, a word on the plan, or both. A revision of None means whatever it is now."""
+    """Change steps, add a note, or both. A revision of None accepts the plan as it is now."""
     record = _seen(state, plan_id, revision)
-    if not changes and not (note or "").strip():
+    said = bool((note or "").strip())
+    if not changes and not said:
         raise PlanError("nothing is changed: tick, reword, add, move or remove a step, or say something")
     for each in changes:
         if isinstance(each, AddStep | RewordStep) and not each.content.strip():
             raise PlanError("a step says something: give it a text")
-    apply_changes(record.state, changes)
-    return PlanChanged(plan_id, note or None, tuple(changes))
+    news = _unsuggested(record, effective_changes(record.state, changes))
+    if not news and not said:
+        raise NothingChanges("nothing changes: the plan already says so, or it is wished for already")
+    return PlanChanged(plan_id, note or None, news)
 
 
 def review(
@@ -46,31 +68,38 @@ def review(
     verdict: str,
     comments: Iterable[Comment] = (),
     selected: Iterable[str] | None = None,
+    by: str = USER,
 ) -> PlanReviewed:
-    """A word on the plan as it is, with comments on it or its steps; `selected` are the steps to run, if not all."""
+    """Give a verdict on the plan as it is, with comments on it or its steps; `selected` are the steps to run."""
     record = _seen(state, plan_id, revision)
     comments, steps = tuple(comments), None if selected is None else tuple(selected)
-    for each in comments:
-        if not each.text.strip():
-            raise PlanError("a comment says something: give it a text")
-    _check_steps(record, [*(each.step for each in comments if each.step is not None), *(steps or ())])
-    return PlanReviewed(plan_id, record.revision, verdict, comments, steps)
-
-
-def comment(state: SessionState, plan_id: PlanId, revision: int | None, comments: Iterable[Comment]) -> PlanReviewed:
-    """Comments without a verdict."""
-    return review(state, plan_id, revision, COMMENTED, comments)
-
-
-def select(state: SessionState, plan_id: PlanId, revision: int | None, steps: Sequence[str]) -> PlanReviewed:
-    """These steps are to be run, and no others for now."""
-    if not steps:
+    if steps == ():
         raise PlanError("no step is selected: name those to run")
-    return review(state, plan_id, revision, APPROVED, selected=dict.fromkeys(steps))
+    if (verdict == COMMENTED and not comments) or not all(each.text.strip() for each in comments):
+        raise PlanError("a comment says something: give it a text")
+    _check_steps(record, [*(each.step for each in comments if each.step is not None), *(steps or ())])
+    said = PlanReviewed(plan_id, record.revision, verdict, comments, steps)
+    if _is_said(record, said, by):
+        raise NothingChanges("nothing changes: this was said already")
+    return said
+
+
+def comment(
+    state: SessionState, plan_id: PlanId, revision: int | None, comments: Iterable[Comment], by: str = USER
+) -> PlanReviewed:
+    """Comment without a verdict."""
+    return review(state, plan_id, revision, COMMENTED, comments, by=by)
+
+
+def select(
+    state: SessionState, plan_id: PlanId, revision: int | None, steps: Sequence[str], by: str = USER
+) -> PlanReviewed:
+    """Have the agent run these steps, and no others for now."""
+    return review(state, plan_id, revision, APPROVED, selected=dict.fromkeys(steps), by=by)
 
 
 def withdraw(state: SessionState, plan_id: PlanId, wish: int) -> WishWithdrawn:
-    """A wish is taken back; `wish` is the number of the event that said it."""
+    """Take a suggestion back; `wish` is the number of its event."""
     record = _seen(state, plan_id, None)
     known = {each.seq for each in record.wishes}
     if wish not in known:
@@ -86,6 +115,29 @@ def _seen(state: SessionState, plan_id: PlanId, revision: int | None) -> PlanRec
         raise PlanError(f"{name} any more: nothing was changed")
     check_revision(state, plan_id, revision)
     return record
+
+
+def _unsuggested(record: PlanRecord, changes: tuple[StepChange, ...]) -> tuple[StepChange, ...]:
+    """The changes without those that an open suggestion on an agent's plan contains."""
+    if record.owner != AGENT:
+        return changes
+    suggested = [_in_own_words(each) for wish in record.wishes for each in wish.changes]
+    return tuple(each for each in changes if _in_own_words(each) not in suggested)
+
+
+def _in_own_words(change: StepChange) -> StepChange:
+    """A change with the table's word for its status, so that spellings compare as equal."""
+    return replace(change, status=canonical(change.status)) if isinstance(change, SetStatus | AddStep) else change
+
+
+def _is_said(record: PlanRecord, said: PlanReviewed, by: str) -> bool:
+    """Whether a review repeats one of the same author. A verdict is news after another one, or after a new question."""
+    is_comment = said.verdict == COMMENTED
+    earlier = [each for each in record.reviews if (each.verdict == COMMENTED) == is_comment]
+    if not is_comment:
+        earlier = [] if record.asked else earlier[-1:]
+    same = by, said.revision, said.verdict, said.comments, said.selected
+    return any((each.by, each.revision, each.verdict, each.comments, each.selected) == same for each in earlier)
 
 
 def _check_steps(record: PlanRecord, steps: Iterable[str]) -> None:

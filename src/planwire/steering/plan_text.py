@@ -1,11 +1,12 @@
-"""A plan as text to be edited, and the edited text as changes.
+"""A plan as text that people edit, and the edited text as changes.
 
     [x] (high) Read the config {s1}
     [~] Write the parser {s2}
     [ ] Check it on the old files
 
 One step a line. `{s1}` is the step's id: a line without one is a new step, an id without a line is a step that goes,
-and the order of the lines is the order of the steps. Lines that begin with # are not read.
+and the order of the lines is the order of the steps. A box holds the character of a status, or its word. Lines that
+begin with # are comments.
 """
 
 import re
@@ -18,14 +19,14 @@ from planwire.errors import PlanError, UneditableText
 from planwire.model import diff
 from planwire.model.changes import apply_changes
 from planwire.model.events import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
-from planwire.model.plan import ItemsPlan
-from planwire.model.statuses import CANCELLED, COMPLETED, IN_PROGRESS, PENDING, meaning
+from planwire.model.kinds import kind_of
+from planwire.model.plan import MEDIUM
+from planwire.model.statuses import canonical, status_of_box
 from planwire.model.steps import PlanState, Step
+from planwire.model.text import unwrapped
 
 __all__ = ["Merge", "as_text", "changes_in", "merge"]
 
-_BOXES: Final = {PENDING: " ", IN_PROGRESS: "~", COMPLETED: "x", CANCELLED: "-"}
-_STATUSES: Final = {box: status for status, box in _BOXES.items()} | {"X": COMPLETED}
 _LINE: Final = re.compile(r"^\[(?P<box>[^\]]*)\]\s*(?:\((?P<priority>\w+)\)\s+)?(?P<text>.*?)\s*(?:\{(?P<id>s\d+)\})?$")
 
 
@@ -38,7 +39,7 @@ class _Edited(Struct, frozen=True):
 
 
 class Merge(Struct, frozen=True):
-    """Changes for a plan that moved on: those that can still be made, and steps on which both sides had a word."""
+    """Changes for a plan that moved on: those that still apply, and the steps that both sides changed."""
 
     changes: tuple[StepChange, ...] = ()
     disputed: tuple[str, ...] = ()
@@ -52,7 +53,7 @@ def as_text(state: PlanState) -> str:
 
 
 def changes_in(text: str, state: PlanState) -> tuple[StepChange, ...]:
-    """What was changed in a text that was made from this state."""
+    """The changes between a state and its edited text."""
     lines = [*_edited(text, state)]
     steps = {step.id: step for step in state.steps}
     kept = {line.id for line in lines}
@@ -76,9 +77,9 @@ def changes_in(text: str, state: PlanState) -> tuple[StepChange, ...]:
 
 
 def merge(changes: tuple[StepChange, ...], before: PlanState, now: PlanState) -> Merge:
-    """The changes that were meant for an earlier state, for the plan as it is now.
+    """Carry changes of an earlier state over to the plan as it is now.
 
-    A change of a step that somebody else changed meanwhile is not made: it is for the person to decide again.
+    A step that another writer changed meanwhile keeps that change; the person decides about it again.
     """
     difference = diff.compare(before, now)
     theirs = {removed.step.id for removed in difference.removed}
@@ -98,9 +99,9 @@ def merge(changes: tuple[StepChange, ...], before: PlanState, now: PlanState) ->
 
 
 def _line(step: Step) -> str:
-    box = _BOXES.get(meaning(step.status) or "") or step.status
-    text = " ".join(step.content.split())
-    priority = f"({step.priority}) " if step.priority != "medium" or text.startswith("(") else ""
+    box = step.known.box if step.known else step.status
+    text = unwrapped(step.content)
+    priority = f"({step.priority}) " if step.priority != MEDIUM or text.startswith("(") else ""
     return f"[{box}] {priority}{text} {{{step.id}}}"
 
 
@@ -121,13 +122,15 @@ def _edited(text: str, state: PlanState) -> Iterator[_Edited]:
             raise UneditableText(f"line {number}: the step {match['id']} is there twice")
         seen |= {match["id"]} if match["id"] else set()
         box = match["box"].strip() or " "
-        yield _Edited(number, match["id"], match["text"], _STATUSES.get(box, box), match["priority"] or "medium")
+        row = status_of_box(box)
+        status = row.word if row else canonical(box)
+        yield _Edited(number, match["id"], match["text"], status, match["priority"] or MEDIUM)
 
 
 def _changes_of(line: _Edited, step: Step, state: PlanState) -> Iterator[StepChange]:
-    if line.content != " ".join(step.content.split()):
+    if line.content != unwrapped(step.content):
         yield RewordStep(step.id, line.content)
-    if line.status != (meaning(step.status) or step.status):
+    if line.status != canonical(step.status):
         yield SetStatus(step.id, line.status)
-    if line.priority != step.priority and isinstance(state.plan, ItemsPlan):
+    if line.priority != step.priority and kind_of(state.plan).has_priorities:
         yield SetPriority(step.id, line.priority)

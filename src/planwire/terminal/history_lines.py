@@ -7,7 +7,7 @@ from time import time_ns
 from typing import Final
 
 from planwire.model.statuses import status_of
-from planwire.readmodel.history import Moment, Word
+from planwire.readmodel.history import HistoryEntry, Phrase
 from planwire.readmodel.plain_text import one_line
 from planwire.terminal.lines import Line, Part, Row, between, cut, fitted, text_look
 
@@ -48,7 +48,7 @@ NAMED_ON_SCREEN: Final = 6
 _WHO: Final = 8
 
 
-def moment_line(moment: Moment, numbers: int = 4, session: str | None = None, *, short: bool = False) -> Line:
+def moment_line(moment: HistoryEntry, numbers: int = 4, session: str | None = None, *, short: bool = False) -> Line:
     """One line in print. `numbers` is the width of the event's number, `session` a name where there are several;
     `short` leaves out the year and the seconds."""
     parts: list[Part] = [(f"{moment.seq:>{numbers}}  {clock(moment.at, short=short)}  ", "muted")]
@@ -62,13 +62,13 @@ def moment_line(moment: Moment, numbers: int = 4, session: str | None = None, *,
     return Line((*parts, *_words(moment, NAMED, " · ")))
 
 
-def moment_row(moment: Moment) -> Row:
+def moment_row(moment: HistoryEntry) -> Row:
     """The row of a moment."""
     return "moment", moment.seq
 
 
 @lru_cache(maxsize=4_096)
-def moment_rows(moment: Moment, width: int, *, marked: bool) -> tuple[Line, ...]:
+def moment_rows(moment: HistoryEntry, width: int, *, marked: bool) -> tuple[Line, ...]:
     """Two lines on the screen: when, who, which plan and how far; then what happened."""
     row = moment_row(moment)
     far = f"{moment.done:,} / {moment.total:,}" if moment.total else ""
@@ -83,7 +83,7 @@ def moment_rows(moment: Moment, width: int, *, marked: bool) -> tuple[Line, ...]
     return Line(first, "", row), Line(second, "", row)
 
 
-def _words(moment: Moment, most: int, gap: str) -> Iterator[Part]:
+def _words(moment: HistoryEntry, most: int, gap: str) -> Iterator[Part]:
     for number, word in enumerate(moment.words[:most]):
         yield from ((gap if number else "", "rest"), *word_parts(word))
     if len(moment.words) > most:
@@ -104,7 +104,7 @@ def _time_here(at: int) -> str:
     return time if day == clock(time_ns() // 1_000_000).partition(" ")[0] else f"{day[5:]} {time[:5]}"
 
 
-def word_parts(word: Word) -> tuple[Part, Part]:
+def word_parts(word: Phrase) -> tuple[Part, Part]:
     """The sign and the words of one thing that happened."""
     status = status_of(word.kind)
     sign, look = (status.sign, status.look) if status else _LOOK.get(word.kind, _UNKNOWN)

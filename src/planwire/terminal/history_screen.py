@@ -13,7 +13,7 @@ from textual.widgets import ContentSwitcher, Footer
 
 from planwire.errors import JournalError
 from planwire.readmodel.compare import compare_states
-from planwire.readmodel.history import Moment
+from planwire.readmodel.history import HistoryEntry
 from planwire.readmodel.plain_text import one_line
 from planwire.readmodel.timeline import Timeline
 from planwire.terminal.change_lines import difference_lines
@@ -128,7 +128,7 @@ class HistoryScreen(Screen[None]):
         return lines or [Line((("  nothing happened yet", "muted"),))]
 
     @property
-    def _moments(self) -> list[Moment]:
+    def _moments(self) -> list[HistoryEntry]:
         return self._timeline.moments
 
     @property

@@ -9,8 +9,7 @@ from planwire.acp.board import SessionBoard
 from planwire.model.fold import PlanRecord, SessionState
 from planwire.model.plan import FilePlan, PlanId
 from planwire.model.steps import PlanState
-from planwire.readmodel.ages import age
-from planwire.readmodel.plain_text import one_line
+from planwire.readmodel.plain_text import age, one_line
 from planwire.readmodel.sessions import ShownSession
 from planwire.terminal.lines import Row
 

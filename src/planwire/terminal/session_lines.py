@@ -8,9 +8,8 @@ from typing import Final
 
 from rich.cells import cell_len, set_cell_size
 
-from planwire.readmodel.ages import age
 from planwire.readmodel.overview import DONE, RUNNING, STOPPED, WAITING, Overview
-from planwire.readmodel.plain_text import one_line
+from planwire.readmodel.plain_text import age, one_line
 from planwire.terminal.lines import Drawing, Line, Part, between, fitted, progress_bar
 from planwire.terminal.plan_card import MINUTE, ago
 

@@ -13,7 +13,7 @@ from planwire.model.events import COMMENTED
 from planwire.model.fold import PlanRecord
 from planwire.model.plan import MEDIUM, PlanId
 from planwire.model.steps import Step
-from planwire.readmodel.annotations import Overlay, WishedChange, overlay
+from planwire.readmodel.annotations import Annotations, WishedChange, annotations
 from planwire.readmodel.plain_text import one_line
 from planwire.terminal.lines import Line, Part, fitted, hanging, text_look, wrapped
 from planwire.terminal.plan_card import Card, origin, step_row, wish_row
@@ -78,7 +78,7 @@ class StepLines:
         self._fresh = fresh
         self._marked = marked
         record = card.record
-        self._over = overlay(record) if record and (record.wishes or record.reviews) else Overlay()
+        self._over = annotations(record) if record and (record.wishes or record.reviews) else Annotations()
         self._to_run = frozenset(_to_run(record))
         self._notes = {wish.seq: (wish.note, wish.at) for wish in record.wishes} if record else {}
         self._ghosts = self._places()

@@ -1,3 +1,3 @@
-"""The plan tools of a model: what they look like, and what a call of one does."""
+"""The plan tools of a model: their schemas, and the effect of a call."""
 
 __all__: list[str] = []

@@ -1,58 +1,44 @@
-"""Calls of the plan tools: arguments in, events and an answer out. Sans-IO, like everything around it.
+"""Calls of the plan tools: arguments in, events and an answer out.
 
-A call is first prepared against a state, which gives the events to append, and answered from the state after them. Both
-are pure: whoever owns the journal appends in between, and prepares anew if someone else was faster.
+`prepare_call` checks a call against a state and gives the events to append; `answer_call` makes the answer from the
+state after them. Both are pure. The owner of the journal appends in between, and prepares anew if another writer was
+faster.
 """
 
-from bisect import bisect_left
-from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import msgspec
 from msgspec import Struct
 
 from planwire.errors import PlanError, PlanwireError, StaleRevision, ToolError, UnknownStep
-from planwire.model.changes import apply_changes
+from planwire.model.changes import effective_changes
 from planwire.model.events import AddStep, Event, PlanChanged, PlanSet, RemoveStep, RewordStep, SetStatus, StepChange
-from planwire.model.fold import PlanRecord, Review, SessionState, check_revision
-from planwire.model.plan import Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan, Plan, PlanId
-from planwire.model.statuses import meaning
-from planwire.model.steps import Step
-from planwire.tools.delivered_reviews import unanswered
+from planwire.model.fold import PlanRecord, SessionState, check_revision
+from planwire.model.plan import MEDIUM, Entry, Fields, ItemsPlan, MarkdownPlan, Plan
+from planwire.model.statuses import DEFAULT_STATUS
+from planwire.tools.plan_value import plan_value
 from planwire.tools.schemas import BODY_CAP, DELTA_CAP, GET_PLAN, REVIEW, SET_PLAN, TOOL_NAMES, UPDATE_PLAN
+from planwire.tools.size_limits import Cut, check_size, fitting_change, fitting_text
 
 __all__ = [
     "DEFAULT_PLAN",
-    "OVERSIZE",
     "STILL_WAITING",
-    "TRUNCATE",
     "Answer",
     "Call",
     "answer_call",
     "decoded",
     "failure",
-    "plan_value",
     "prepare_call",
     "waiting_answer",
 ]
 
 DEFAULT_PLAN: Final = "main"
 STILL_WAITING: Final = "still_waiting"
-TRUNCATE: Final = "truncate"
-#: What is done with a plan or a note that is too large.
-OVERSIZE: Final = ("error", TRUNCATE)
-
-_MARKER: Final = "\n\n[truncated: {kept:,} of {size:,} bytes kept]"
-#: What is left of a note is worth keeping if it has this many bytes, its marker included.
-_NOTE_ROOM: Final = 256
-
-#: How many bytes of how many were kept.
-Cut: TypeAlias = tuple[int, int]
 
 
 class Answer(dict[str, Any]):
-    """The answer to a tool call: a JSON object, and as text what the model is sent."""
+    """The answer to a tool call: a JSON object. Its text goes to the model."""
 
     @property
     def is_error(self) -> bool:
@@ -60,7 +46,7 @@ class Answer(dict[str, Any]):
 
     @property
     def is_waiting(self) -> bool:
-        """Whether it only says that what was waited for has not happened yet."""
+        """Whether it only says that the awaited review has not come yet."""
         return STILL_WAITING in self
 
     def __str__(self) -> str:
@@ -68,7 +54,7 @@ class Answer(dict[str, Any]):
 
 
 class Call(Struct, frozen=True):
-    """A call that can be made: what to append, and what its answer is about."""
+    """A valid call: the events to append, and the plan that its answer is about."""
 
     tool: str
     plan_id: str
@@ -81,7 +67,7 @@ class Call(Struct, frozen=True):
 class _SetPlan(Struct, forbid_unknown_fields=True):
     entries: list[Any] | None = None
     content: str | None = None
-    path: None = None  # whoever may read files puts the text of the file into its place
+    path: None = None  # a caller that may read files puts the text of the file in its place
     summary: str | None = None
     plan_id: str | None = None
     expected_revision: int | None = None
@@ -106,8 +92,8 @@ class _GetPlan(Struct, forbid_unknown_fields=True):
 class _NewStep(Struct, forbid_unknown_fields=True):
     content: str
     after: str | None = None
-    priority: str = "medium"
-    status: str = "pending"
+    priority: str = MEDIUM
+    status: str = DEFAULT_STATUS
 
 
 def decoded(arguments: Any) -> Any:
@@ -123,7 +109,7 @@ def decoded(arguments: Any) -> Any:
 
 
 def prepare_call(state: SessionState, tool: str, arguments: Any, *, oversize: str = "error", mode: str = "") -> Call:
-    """The call, checked against the state. What can't be done raises a `ToolError` that a model can act on."""
+    """Check a call against the state. Raises a `ToolError` that a model can act on."""
     if tool not in TOOL_NAMES:
         raise ToolError("unknown_tool", f"there is no tool {tool!r}", f"use one of {', '.join(TOOL_NAMES)}")
     try:
@@ -143,7 +129,7 @@ def prepare_call(state: SessionState, tool: str, arguments: Any, *, oversize: st
 
 
 def answer_call(call: Call, before: SessionState, after: SessionState) -> Fields:
-    """What the model is told, once the events are in the journal."""
+    """The answer for the model, once the events are in the journal."""
     if call.tool == GET_PLAN:
         found: Fields = {"plan": plan_value(after, call.plan_id, call.detail)}
         others = [each for each in after.live() if each not in (None, call.plan_id)]
@@ -165,13 +151,13 @@ def answer_call(call: Call, before: SessionState, after: SessionState) -> Fields
 
 
 def waiting_answer(call: Call, state: SessionState) -> Fields:
-    """What the model is told when it has waited for long enough, and nobody has reviewed the plan."""
+    """The answer for a model that has waited long enough for a review."""
     hint = f"nobody has reviewed it yet: go on waiting with the same call of {GET_PLAN}, or ask the person for a review"
     return {STILL_WAITING: True, "plan_id": call.plan_id, "revision": state.plans[call.plan_id].revision, "hint": hint}
 
 
 def failure(error: PlanwireError) -> Fields:
-    """An error as a model is told it: a code, what was wrong, and what to do next."""
+    """An error as a model reads it: a code, the problem, and what to do next."""
     if isinstance(error, ToolError):
         return {"error": {"code": error.code, "message": str(error), "hint": error.hint, **error.details}}
     return {"error": {"code": "failed", "message": str(error), "hint": "try again; if it persists, go on without"}}
@@ -204,16 +190,16 @@ def _prepare_set(state: SessionState, arguments: _SetPlan, oversize: str, mode: 
     if (arguments.content is None) == (arguments.entries is None):
         problem = "a plan is either entries or content (or a path)"
         raise ToolError("invalid_arguments", problem, "give exactly one of entries, content and path")
-    _check_size(len(plan_id.encode()), DELTA_CAP, "the plan_id")
-    _check_size(len((arguments.summary or "").encode()), DELTA_CAP, "the summary")
+    check_size(len(plan_id.encode()), DELTA_CAP, "the plan_id")
+    check_size(len((arguments.summary or "").encode()), DELTA_CAP, "the summary")
     cut: Cut | None = None
     plan: Plan
     if arguments.entries is not None:
         entries = [_new_step(each, f"entries[{index}]") for index, each in enumerate(arguments.entries)]
         plan = ItemsPlan(plan_id, tuple(Entry(each.content, each.priority, each.status) for each in entries))
-        _check_size(len(msgspec.json.encode(plan.entries)), BODY_CAP, "the plan")
+        check_size(len(msgspec.json.encode(plan.entries)), BODY_CAP, "the plan")
     else:
-        content, cut = _fitting_text(arguments.content or "", oversize)
+        content, cut = fitting_text(arguments.content or "", oversize)
         plan = MarkdownPlan(plan_id, content)
     record = state.plans.get(plan_id)
     if record and not record.removed and record.state.plan == plan and arguments.summary is None:
@@ -228,11 +214,11 @@ def _prepare_update(state: SessionState, arguments: _UpdatePlan, oversize: str) 
     changes = _changes(arguments)
     if not changes and not (arguments.note or "").strip():
         raise ToolError("nothing_to_change", "the call says no change", "give steps, add, reword, remove or note")
-    event, cut = _fitting_change(PlanChanged(plan_id, arguments.note, changes), oversize)
-    after = apply_changes(record.state, changes)
-    if after.plan == record.state.plan and not arguments.note:
+    event, cut = fitting_change(PlanChanged(plan_id, arguments.note, changes), oversize)
+    news = effective_changes(record.state, changes)
+    if not news and not (arguments.note or "").strip():
         return Call(UPDATE_PLAN, plan_id)
-    return Call(UPDATE_PLAN, plan_id, (event,), cut=cut)
+    return Call(UPDATE_PLAN, plan_id, (msgspec.structs.replace(event, changes=news),), cut=cut)
 
 
 def _existing(state: SessionState, plan_id: str) -> PlanRecord:
@@ -269,96 +255,3 @@ def _new_step(value: Any, where: str) -> _NewStep:
     if not step.content.strip():
         raise ToolError("invalid_arguments", f"{where}: a step has a text", "say what is to be done")
     return step
-
-
-def _check_size(size: int, cap: int, what: str) -> None:
-    if size > cap:
-        problem = f"{what} has {size:,} bytes, {size - cap:,} more than the {cap:,} that are allowed"
-        raise ToolError("too_large", problem, "make it shorter; nothing was changed", {"bytes": size, "cap": cap})
-
-
-def _fitting_text(content: str, oversize: str) -> tuple[str, Cut | None]:
-    """The content within the cap: as it is, or its head if that is what was asked for."""
-    if not content.strip():
-        raise ToolError("invalid_arguments", "the content is empty", "give a text with something to do in it")
-    size = len(content.encode())
-    if size <= BODY_CAP or oversize != TRUNCATE:
-        _check_size(size, BODY_CAP, "the plan")
-        return content, None
-    return _head(content, lambda head: len(head.encode()) <= BODY_CAP)
-
-
-def _fitting_change(change: PlanChanged, oversize: str) -> tuple[PlanChanged, Cut | None]:
-    """The change within the cap. Only its note can be cut: to make half of the changes would be another change."""
-    size, note = len(msgspec.json.encode(change)), change.note or ""
-    others = size - len(msgspec.json.encode(note))
-    if size <= DELTA_CAP or oversize != TRUNCATE or others > DELTA_CAP - _NOTE_ROOM:
-        _check_size(size, DELTA_CAP, "the change")
-        return change, None
-    head, cut = _head(note, lambda head: others + len(msgspec.json.encode(head)) <= DELTA_CAP)
-    return msgspec.structs.replace(change, note=head), cut
-
-
-def _head(text: str, fits: Callable[[str], bool]) -> tuple[str, Cut]:
-    """As much of the beginning of a text as fits, with the marker that says so."""
-    encoded = text.encode()
-
-    def cut(length: int) -> tuple[str, Cut]:
-        head = encoded[:length].decode("utf-8", "ignore")
-        kept = len(head.encode())
-        return head + _MARKER.format(kept=kept, size=len(encoded)), (kept, len(encoded))
-
-    first_too_long = bisect_left(range(min(len(encoded), BODY_CAP)), True, key=lambda length: not fits(cut(length)[0]))
-    return cut(max(0, first_too_long - 1))
-
-
-def plan_value(state: SessionState, plan_id: PlanId, detail: str = "full") -> Fields | None:
-    """All that is to be known of a plan, as JSON; None if there is no such plan."""
-    record = state.plans.get(plan_id)
-    if record is None or record.removed:
-        return None
-    progress = record.state.progress
-    value: Fields = {
-        "plan_id": plan_id,
-        "version": record.version,
-        "revision": record.revision,
-        "progress": f"{progress.done} of {progress.total} done",
-        "steps": [_step_value(step) for step in _shown(record, detail)],
-    }
-    if detail == "full":
-        if isinstance(record.state.plan, MarkdownPlan):
-            value["content"] = record.state.plan.content
-        elif isinstance(record.state.plan, FilePlan):
-            value["uri"] = record.state.plan.uri
-        value["notes"] = [delta.note for delta in record.deltas if delta.note]
-        value["deltas"] = len(record.deltas)
-    if record.summary:
-        value["summary"] = record.summary
-    if record.wishes:
-        value["wishes"] = [{"by": each.by, "note": each.note, "changes": list(each.changes)} for each in record.wishes]
-    if record.review:
-        value["review"] = _review_value(record, record.review)
-        earlier = [each for each in unanswered(record) if each is not record.review]
-        if earlier:
-            value["earlier_reviews"] = [_review_value(record, each) for each in earlier]
-    plain: Fields = msgspec.json.decode(msgspec.json.encode(value))
-    return plain
-
-
-def _review_value(record: PlanRecord, review: Review) -> Fields:
-    value: Fields = msgspec.to_builtins(review)
-    return {**value, "stale": record.is_stale(review)}
-
-
-def _step_value(step: Step) -> Fields:
-    value: Fields = {"id": step.id, "content": step.content, "status": step.status}
-    return value if step.priority == "medium" else {**value, "priority": step.priority}
-
-
-def _shown(record: PlanRecord, detail: str) -> tuple[Step, ...]:
-    """All steps, or those being worked on and the next three."""
-    if detail != "brief":
-        return record.state.steps
-    steps = record.state.steps
-    current = [step for step in steps if meaning(step.status) == "in_progress"]
-    return (*current, *[step for step in steps if meaning(step.status) == "pending"][:3])

@@ -1,21 +1,21 @@
-"""Which reviews an agent has been told of. What it waits for with `get_plan(wait="review")` is one that it has not, and
-that it waits is written down for those who can give it one.
+"""Reviews that an agent knows: `get_plan(wait="review")` waits for one that it does not.
 
-A review counts however late it is asked for: a person may be faster than the model, or say something while it works on.
+A review counts however late the agent asks: a person may be faster than the model, or say something while it works on.
+Waiting is an event of its own, so that people see on every face that the agent needs them.
 """
 
 from planwire.model.events import ReviewAsked
 from planwire.model.fold import AGENT, PlanRecord, Review, SessionState
 from planwire.model.plan import PlanId
 
-__all__ = ["Told", "asking", "unanswered"]
+__all__ = ["DeliveredReviews", "asking", "unanswered"]
 
 
-class Told:
+class DeliveredReviews:
     """The reviews that one agent knows, by the numbers of their events.
 
-    A process that takes over a session does not know what the one before it told. There, a review that the agent has
-    answered with a change of the plan is taken to be known.
+    A process that takes over a session can't know what the one before it told the agent. It assumes that the agent
+    knows a review that it has answered with a change of the plan.
     """
 
     def __init__(self, state: SessionState) -> None:
@@ -26,15 +26,15 @@ class Told:
         }
 
     def lacks(self, state: SessionState, plan_id: PlanId, since: int) -> bool:
-        """Whether there is a review of the plan that the agent has not been told of, or that came after the event
-        `since`: several calls may wait for the same one."""
+        """Whether the plan has a review that the agent does not know, or one after the event `since`: several calls
+        may wait for the same review."""
         record = state.plans.get(plan_id)
         last = self._last.get(plan_id, 0)
-        known = last if last <= state.seq else 0  # the session was forgotten, and began anew
+        known = last if last <= state.seq else 0  # a person forgot the session, and it began anew
         return bool(record and record.review and record.review.seq > min(known, since))
 
     def tell(self, state: SessionState, *plan_ids: PlanId) -> None:
-        """The agent was told of these plans, or of all if none is named, as they are in this state."""
+        """Note that the agent now knows these plans, or all of them if none is named, as they are in this state."""
         for plan_id in plan_ids or state.plans:
             record = state.plans.get(plan_id)
             if record and record.review:
@@ -42,7 +42,7 @@ class Told:
 
 
 def asking(state: SessionState, plan_id: PlanId) -> tuple[ReviewAsked, ...]:
-    """What says that an agent waits for a review of a plan: nothing, if it is known."""
+    """The event that says that an agent waits for a review; none if the journal says so already."""
     return () if state.plans[plan_id].asked else (ReviewAsked(plan_id),)
 
 

@@ -1,7 +1,7 @@
-"""Plans in files: which may be read, and how.
+"""Plans in files: which ones planwire reads, and how.
 
-A model names the file, and what it names is sent back to it. So only a markdown file inside the session's folders is
-read: an absolute path, a regular file, no way out through a link, UTF-8, and not too large.
+A model names the file and gets its text back. So the file must be markdown inside the session's folders: an absolute
+path, a regular file, no way out through a link, UTF-8, and not too large.
 """
 
 import os
@@ -14,14 +14,14 @@ from planwire.tools.schemas import BODY_CAP
 
 __all__ = ["read_plan_file"]
 
-#: How a folder is opened on the way to a file: it must be one, and on Linux it need not be readable.
+#: Flags for the folders on the way to a file. On Linux they need not be readable.
 _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _HINT = "give the absolute path of a .md file inside the project, or the text itself as content"
 
 
 def read_plan_file(path: str, folders: Iterable[str | Path], cap: int = BODY_CAP) -> str:
-    """The text of a plan file of at most `cap` bytes. Whatever speaks against reading it is a `ToolError` with the code
-    `unreadable_path`, or `too_large`."""
+    """The text of a plan file of at most `cap` bytes. Any reason not to read it raises a `ToolError` with the code
+    `unreadable_path` or `too_large`."""
     if "\0" in path or not Path(path).is_absolute():
         raise _refused(f"{path!r} is not an absolute path")
     try:
@@ -60,7 +60,7 @@ def _read(path: str, target: Path, cap: int) -> str:
 
 
 def _opened(target: Path) -> int:
-    """A file of a path without links, opened folder by folder: a folder may become a link after it was looked at."""
+    """Open a file folder by folder and follow no link: a folder may become one after the path was checked."""
     folder = os.open(target.anchor, _FOLDER)
     try:
         for name in target.parts[1:-1]:

@@ -1,13 +1,15 @@
-"""The three plan tools as a model is shown them: names, descriptions, and schemas in every provider's form.
+"""The three plan tools as a model sees them: names, descriptions, and schemas in every provider's form.
 
-The descriptions are read with every request, so they are short. They say when a plan is worth making, since a list that
-is kept for its own sake costs more than it brings, and that a change is told as a change, not as the list again.
+Every request carries the descriptions, so they are short. They say when a plan is worth making, since a list for its
+own sake costs more than it brings, and they ask for a change instead of the whole list again.
 """
 
 from typing import Any, Final
 
+from planwire.chat.formats import CHAT_FORMATS
 from planwire.errors import ToolError
-from planwire.model.plan import Fields
+from planwire.model.plan import PRIORITIES, Fields
+from planwire.model.statuses import DEFAULT_STATUS, STATUSES, after_tick
 
 __all__ = [
     "BODY_CAP",
@@ -26,17 +28,19 @@ UPDATE_PLAN: Final = "update_plan"
 GET_PLAN: Final = "get_plan"
 TOOL_NAMES: Final = (SET_PLAN, UPDATE_PLAN, GET_PLAN)
 
-#: What a call of get_plan may wait for.
+#: The event that a call of get_plan may wait for.
 REVIEW: Final = "review"
 
 #: How large a plan, and a change to one, may be: UTF-8 bytes.
 BODY_CAP: Final = 96 * 1024
 DELTA_CAP: Final = 16 * 1024
 
-_STATUS: Final[Fields] = {"type": "string", "enum": ["pending", "in_progress", "completed", "cancelled"]}
+_FINISHED: Final = after_tick(DEFAULT_STATUS)
+_STARTED: Final = next(row.word for row in STATUSES.values() if row.is_current)
+_STATUS: Final[Fields] = {"type": "string", "enum": list(STATUSES)}
 _PRIORITY: Final[Fields] = {
     "type": "string",
-    "enum": ["high", "medium", "low"],
+    "enum": list(PRIORITIES),
     "description": "high: the goal fails without it. low: nice to have.",
 }
 _PLAN_ID: Final[Fields] = {"type": "string", "description": "Which plan, if there are several. Default: main."}
@@ -47,7 +51,7 @@ _REVISION: Final[Fields] = {
 
 
 def _text_or(**properties: Fields) -> Fields:
-    """A text for the usual case, an object for the others: what a model need not write, it need not pay for."""
+    """A text for the usual case, an object for the others: a model pays for every word that it has to write."""
     whole = {"type": "object", "properties": properties, "required": ["content"], "additionalProperties": False}
     return {"anyOf": [{"type": "string"}, whole]}
 
@@ -61,7 +65,7 @@ _DESCRIPTIONS: Final = {
     ),
     UPDATE_PLAN: (
         "Tell a change of the plan as it happens: steps started or done by their id, steps you discovered, what you "
-        'learned. Example: {"steps": {"s3": "completed", "s4": "in_progress"}}. Never send the whole list again.'
+        f'learned. Example: {{"steps": {{"s3": "{_FINISHED}", "s4": "{_STARTED}"}}}}. Never send the whole list again.'
     ),
     GET_PLAN: (
         "Read the plan as it is now, with what people changed, wished or said in a review. You have it in your "
@@ -132,7 +136,7 @@ _PARAMETERS: Final[dict[str, dict[str, Any]]] = {
 
 
 def tool_schemas(form: str = "openai-chat") -> list[Fields]:
-    """The tools, as a provider's API takes them."""
+    """The tools in the form of a provider's API."""
     try:
         shape = FORMATS[form]
     except KeyError:
@@ -145,31 +149,10 @@ def _schema(name: str) -> Fields:
     return {"type": "object", "properties": _PARAMETERS[name], "additionalProperties": False}
 
 
-def _openai_chat(name: str, description: str, schema: Fields) -> Fields:
-    return {"type": "function", "function": {"name": name, "description": description, "parameters": schema}}
-
-
-def _openai_responses(name: str, description: str, schema: Fields) -> Fields:
-    return {"type": "function", "name": name, "description": description, "parameters": schema, "strict": False}
-
-
-def _anthropic(name: str, description: str, schema: Fields) -> Fields:
-    return {"name": name, "description": description, "input_schema": schema}
-
-
-def _gemini(name: str, description: str, schema: Fields) -> Fields:
-    return {"name": name, "description": description, "parametersJsonSchema": schema}
-
-
 def _mcp(name: str, _description: str, schema: Fields) -> Fields:
     hints = {"readOnlyHint": name == GET_PLAN, "destructiveHint": False, "openWorldHint": False}
     return {"name": name, "description": _MCP_DESCRIPTIONS[name], "inputSchema": schema, "annotations": hints}
 
 
-FORMATS: Final = {
-    "openai-chat": _openai_chat,
-    "openai-responses": _openai_responses,
-    "anthropic": _anthropic,
-    "gemini": _gemini,
-    "mcp": _mcp,
-}
+#: Every form by its name: those of the chat formats, and MCP's.
+FORMATS: Final = {**{name: form.tool for name, form in CHAT_FORMATS.items()}, "mcp": _mcp}

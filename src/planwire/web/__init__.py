@@ -1,4 +1,4 @@
-"""The board in the browser: plans live, and their history. Served to this machine only, unless told otherwise."""
+"""The board in the browser: live plans and their history, for this machine only unless its user says otherwise."""
 
 from planwire.errors import MissingExtra
 

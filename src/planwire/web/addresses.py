@@ -1,7 +1,7 @@
-"""Where things are found on the board, and how ids of any kind become part of an address.
+"""Addresses on the board, and ids of any kind as parts of them.
 
-An id that is made of plain letters, digits, `_` and `-` stands for itself. Any other is written in base64 behind a `~`:
-ids come from agents, and no id can reach another page, or be taken for the ending that asks for JSON.
+An id of plain letters, digits, `_` and `-` stands for itself. Any other stands in base64 behind a `~`: ids come from
+agents, and none may lead to another page, or pass for the ending that asks for JSON.
 """
 
 import re
@@ -29,7 +29,7 @@ def encode_id(value: PlanId) -> str:
 
 
 def decode_id(segment: str) -> PlanId:
-    """The id that a segment stands for. `ValueError` if it stands for none."""
+    """The id in a segment. `ValueError` if there is none."""
     if segment == _NONE:
         return None
     if not segment.startswith("~"):
@@ -48,7 +48,7 @@ def session_address(session: str, page: str = "") -> str:
 
 
 def plan_address(session: str, plan_id: PlanId, ending: str = "") -> str:
-    """The page of a plan; as `.md` or `.json`, if asked for."""
+    """The page of a plan, with an ending `.md` or `.json` for another form."""
     return f"{session_address(session, 'plans')}/{encode_id(plan_id)}{ending}"
 
 

@@ -1,37 +1,38 @@
-"""What people wish for an agent's steps and said of them, as HTML over the steps: never as if the agent had said it."""
+"""People's suggestions and remarks as HTML over an agent's steps, never as if the agent had said it."""
 
 from typing import Final, NamedTuple
 
 from planwire.model.fold import PlanRecord
-from planwire.readmodel.annotations import Remark, WishedChange, overlay
+from planwire.model.text import shortened
+from planwire.readmodel.annotations import Remark, WishedChange, annotations
 from planwire.web.html import Html, el, joined
 from planwire.web.status_look import look, wording
 from planwire.web.times import iso
 
 __all__ = ["NOTHING_OVER", "Extra", "Ghost", "Over", "ghost_row", "over", "take_back"]
 
-#: A button that is about a longer text has the beginning of it in its name.
+#: Length of the text in the name of a button.
 LONG_NAME: Final = 80
-#: What a wish is called where it can't be seen from its place.
+#: Words before a suggestion, for people who can't see its place.
 _SPOKEN: Final = {"reword": "reworded: ", "move": "moved ", "remove": "without it", "status": "", "priority": ""}
 
 
 class Extra(NamedTuple):
-    """What is shown over one step: classes for its row, and HTML behind its words."""
+    """Additions to one step: classes for its row, and HTML behind its words."""
 
     classes: str
     html: Html
 
 
 class Ghost(NamedTuple):
-    """A step that is wished for: its key within the plan, and what stands in its row."""
+    """A suggested step: its key within the plan, and the inside of its row."""
 
     key: str
     html: Html
 
 
 class Over(NamedTuple):
-    """All that is shown over a plan's steps. `added` has the new ones, with the step that each goes behind."""
+    """Everything over the steps of a plan. `added` has the new ones, with the step that each goes behind."""
 
     steps: tuple[tuple[str, Extra], ...] = ()
     added: tuple[tuple[str | None, Ghost], ...] = ()
@@ -41,10 +42,10 @@ NOTHING_OVER: Final = Over()
 
 
 def over(record: PlanRecord, *, steerable: bool) -> Over:
-    """What is shown over the steps of a plan. Wishes can be taken back where the plan can be steered."""
+    """Everything over the steps of a plan, with buttons to withdraw suggestions where people can steer it."""
     if not record.wishes and not record.reviews:
         return NOTHING_OVER
-    found = overlay(record)
+    found = annotations(record)
     named = [*found.steps, *(step for step in found.remarks if step is not None and step not in found.steps)]
     steps = [(step, _extra(found.steps.get(step, ()), found.remarks.get(step, ()), steerable)) for step in named]
     added = [
@@ -55,15 +56,15 @@ def over(record: PlanRecord, *, steerable: bool) -> Over:
 
 
 def take_back(wish: int, what: str) -> Html:
-    """The button that takes a wish back."""
-    label = f"Take back: {what if len(what) <= LONG_NAME else f'{what[:LONG_NAME]} …'}"
+    """The button that withdraws a suggestion."""
+    label = f"Take back: {shortened(what, LONG_NAME)}"
     return el(
         "button", "×", type="button", class_="take-back", data_withdraw=wish, aria_label=label, title="Take it back"
     )
 
 
 def ghost_row(part_id: str, ghost: Ghost, kind: str) -> Html:
-    """The row of a step that is wished for."""
+    """The row of a suggested step."""
     return el("li", ghost.html, id=f"{part_id}-{ghost.key}", class_=f"{kind} ghost")
 
 
@@ -73,13 +74,12 @@ def _extra(wishes: tuple[WishedChange, ...], remarks: tuple[Remark, ...], steera
 
 
 def _wish(wish: WishedChange, steerable: bool) -> Html:
-    """A wish for a step. `data-wished` is for the script: who wishes for the same once more takes it back."""
-    value = {"status": wish.text.replace(" ", "_"), "priority": wish.text.removesuffix(" priority")}.get(wish.kind)
-    text = look(value or "").word if wish.kind == "status" else wish.text
+    """A suggestion for a step. `data-wished` is for the script: to suggest the same once more withdraws it."""
+    text = look(wish.value or "").word if wish.kind == "status" else wish.text
     spoken = el("span", f"wished by {wish.by}: {_SPOKEN.get(wish.kind, '')}", class_="unseen")
     shown = el("span", wording(text), class_="wish-text", dir="auto") if wish.kind == "reword" else text
     button = take_back(wish.wish, text) if steerable else None
-    return el("span", spoken, shown, button, class_=f"wish wish-{wish.kind}", data_wished=value)
+    return el("span", spoken, shown, button, class_=f"wish wish-{wish.kind}", data_wished=wish.value)
 
 
 def _ghost(wish: WishedChange, steerable: bool) -> Html:

@@ -1,4 +1,4 @@
-"""The application: which address is which page."""
+"""The application: the pages and their addresses."""
 
 import time
 from collections.abc import AsyncIterator, Iterable
@@ -20,7 +20,7 @@ from planwire.web.addresses import OVERVIEW, plan_address, session_address
 from planwire.web.assets import asset, asset_kind
 from planwire.web.content_negotiation import Endings, wants_json
 from planwire.web.frame import document
-from planwire.web.guard import App, Guard, Receive, Scope, Send
+from planwire.web.guard import App, Receive, RequestGuard, Scope, Send
 from planwire.web.history_app import HistoryPages
 from planwire.web.hub import Hub, Key
 from planwire.web.json_views import glance_json, plan_json, session_json
@@ -82,7 +82,7 @@ class BoardApp:
         async def live_or_page(scope: Scope, receive: Receive, send: Send) -> None:
             await (live if scope.get("path", "").startswith("/live/") else pages)(scope, receive, send)
 
-        self._app: App = Guard(Endings(live_or_page), token, hosts, cookie)
+        self._app: App = RequestGuard(Endings(live_or_page), token, hosts, cookie)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self._app(scope, receive, send)
@@ -99,7 +99,7 @@ class BoardApp:
         return RedirectResponse(OVERVIEW, 303)
 
     async def _about(self, _request: Request) -> Response:
-        """What a program may want to know of the board itself."""
+        """Facts about the board itself, for programs."""
         hub = self.hub
         numbers = {"watchers": hub.watchers, "changes": hub.changes, "renders": hub.renders}
         return json_response({"planwire": __version__, "position": hub.sessions.position, **numbers})

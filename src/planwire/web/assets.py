@@ -1,7 +1,7 @@
-"""The static files, and the addresses under which they are cached for good.
+"""The static files, under addresses that browsers may cache for good.
 
-An address changes with what is served under it. A script names the scripts that it imports as `"./other.js"`, and is
-served with their addresses in place of these names: so its own address changes with theirs.
+An address changes with the content behind it. A script imports others as `"./other.js"`; the board puts their addresses
+in place of these names, so that the address of a script changes with those of its imports.
 """
 
 import re
@@ -26,12 +26,12 @@ def asset_kind(name: str) -> str | None:
 
 @lru_cache(maxsize=64)
 def asset(name: str) -> bytes:
-    """What is served of a static file."""
+    """The content of a static file, with addresses in place of imports."""
     content = (STATIC / name).read_text()
     return _IMPORTED.sub(lambda found: f'"{asset_address(found[1])}"', content).encode()
 
 
 @lru_cache(maxsize=64)
 def asset_address(name: str) -> str:
-    """Where a static file is found, as it is now."""
+    """The address of a static file in its present form."""
     return f"/static/{name}?{sha256(asset(name)).hexdigest()[:12]}"

@@ -10,12 +10,12 @@ __all__ = ["progress_chart"]
 
 WIDTH: Final = 640
 HEIGHT: Final = 96
-#: More points than this can't be told apart.
+#: The most points that the eye can tell apart.
 MOST_POINTS: Final = 240
 
 
 def progress_chart(points: Sequence[Point]) -> Html:
-    """The chart, or nothing where there was never anything to do."""
+    """The chart, or nothing for a session that never had a step."""
     shown = _thinned([point for point in points if point.total or point.done])
     if not shown:
         return EMPTY

@@ -1,55 +1,44 @@
 """Two moments of a session, side by side."""
 
-from typing import Final
+from typing import Final, TypeAlias
 
 from planwire.model.fold import SessionState
 from planwire.model.plan import PlanId
-from planwire.readmodel.history import Moment
+from planwire.readmodel.history import HistoryEntry
 from planwire.readmodel.timeline import Timeline
 from planwire.web.addresses import session_address
 from planwire.web.difference import difference_view
+from planwire.web.frame import action, top_line
 from planwire.web.html import Html, el
 from planwire.web.plan_view import names
 from planwire.web.times import iso
 
 __all__ = ["compare_page"]
 
-#: How many moments there are to choose from, the newest first. Any other can be named in the address.
+#: Moments to choose from, the newest first. An address may name any other.
 MOST_CHOICES: Final = 500
 
 
-def compare_page(
-    name: str, session: str, timeline: Timeline, before: tuple[Moment, SessionState], after: tuple[Moment, SessionState]
-) -> Html:
+#: One side: an entry of the history, and the state after it.
+Side: TypeAlias = tuple[HistoryEntry, SessionState]
+
+
+def compare_page(name: str, session: str, timeline: Timeline, before: Side, after: Side) -> Html:
     """The page: which two moments, and every plan of either."""
     plan_ids = list(dict.fromkeys((*before[1].live(), *after[1].live())))
     plans = [_plan(plan_id, before[1], after[1]) for plan_id in plan_ids]
+    links = action("Session", session_address(session)), action("History", session_address(session, "history"))
+    top = top_line(el("h1", "Two moments of ", el("bdi", name)), *links)
     return el(
         "main",
-        el(
-            "header",
-            el(
-                "div",
-                el("h1", "Two moments of ", el("bdi", name)),
-                el(
-                    "nav",
-                    el("a", "Session", href=session_address(session), class_="action"),
-                    el("a", "History", href=session_address(session, "history"), class_="action"),
-                    class_="actions",
-                    aria_label="session",
-                ),
-                class_="top-line",
-            ),
-            _form(session, timeline, before[0], after[0]),
-            class_="page-head",
-        ),
+        el("header", top, _form(session, timeline, before[0], after[0]), class_="page-head"),
         *(plans or [el("p", "There was no plan at either moment.", class_="nothing")]),
         id="content",
         class_="compare",
     )
 
 
-def _form(session: str, timeline: Timeline, before: Moment, after: Moment) -> Html:
+def _form(session: str, timeline: Timeline, before: HistoryEntry, after: HistoryEntry) -> Html:
     newest = timeline.moments[-MOST_CHOICES:]
     choices = sorted({moment.seq: moment for moment in (*newest, before, after)}.values(), key=lambda each: -each.seq)
     fields = [
@@ -70,7 +59,7 @@ def _form(session: str, timeline: Timeline, before: Moment, after: Moment) -> Ht
     )
 
 
-def _choice(moment: Moment, chosen: Moment) -> Html:
+def _choice(moment: HistoryEntry, chosen: HistoryEntry) -> Html:
     far = f" · {moment.done}/{moment.total}" if moment.total is not None else ""
     what = moment.words[0].text[:60] if moment.words else moment.event
     words = f"{moment.seq} · {iso(moment.at)[11:19]} · {moment.by}{far} · {what}"

@@ -1,7 +1,7 @@
-"""A connection to the board, before it is a request: how large a request may be, and how long its head may take.
+"""Limits on a connection before it is a request: the size of a request, and the time for its head.
 
-The guard sees a request once its head is complete. Until then anybody could send headers without an end, which are
-kept in memory, or hold a connection that says nothing; a process has only so many of them.
+The guard sees a request once its head is complete. Until then anybody could send headers without an end, which fill the
+memory, or hold a silent connection; a process has only so many of them.
 """
 
 import socket
@@ -10,16 +10,16 @@ from typing import Any, Final
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-__all__ = ["HEAD_SECONDS", "LARGEST_REQUEST", "Connection"]
+__all__ = ["HEAD_SECONDS", "LARGEST_REQUEST", "LimitedConnection"]
 
 #: The bytes of a request with its head. Below it, the guard says what is too large, and in words.
 LARGEST_REQUEST: Final = 256 * 1024
-#: What may pass until the head of a request is complete. Browsers open connections before they need them.
+#: Seconds until the head of a request must be complete. Browsers open connections before they need them.
 HEAD_SECONDS: Final = 20.0
 
 
-class Connection(HttpToolsProtocol):
-    """uvicorn's connection, which hangs up on those who send too much, or take too long to say what they want."""
+class LimitedConnection(HttpToolsProtocol):
+    """uvicorn's connection, which hangs up on a peer that sends too much or takes too long to ask."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)

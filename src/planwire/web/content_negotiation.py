@@ -1,6 +1,6 @@
 """One address, several forms: a page for people, JSON for programs, markdown for a plan.
 
-Which one is asked for is said by the ending of the address, or by the Accept header.
+The ending of the address chooses the form, or else the Accept header.
 """
 
 from typing import Final
@@ -15,7 +15,7 @@ _ENDINGS: Final = ("json", "md")
 
 
 class Endings:
-    """An application that finds the ending of an address in `scope["ending"]`, and not in its path."""
+    """Middleware that moves the ending of an address from its path into `scope["ending"]`."""
 
     def __init__(self, app: App) -> None:
         self._app = app
@@ -29,7 +29,7 @@ class Endings:
 
 
 def wants_json(request: Request) -> bool:
-    """Whether JSON is asked for: by the ending, or by a program that does not ask for HTML."""
+    """Whether to answer in JSON: the ending says so, or a program that does not accept HTML."""
     if request.scope.get("ending") is not None:
         return bool(request.scope["ending"] == "json")
     accepted = request.headers.get("accept", "")

@@ -6,8 +6,9 @@ from typing import Final, NamedTuple
 
 from planwire.model.diff import Diff, compare
 from planwire.model.fold import PlanRecord
+from planwire.model.kinds import text_of
 from planwire.model.markdown import unmarked
-from planwire.model.plan import FilePlan, MarkdownPlan, OtherPlan
+from planwire.model.plan import MEDIUM
 from planwire.model.steps import PlanState, Step
 from planwire.web.html import EMPTY, Html, el, joined
 from planwire.web.status_look import look, mark, wording
@@ -15,29 +16,29 @@ from planwire.web.times import moment
 
 __all__ = ["Pair", "difference_view", "pairs"]
 
-#: Texts with more lines are not compared line by line.
+#: The longest text, in lines, whose lines are worth comparing.
 MOST_LINES: Final = 2_000
 
 _ABSENT: Final = el("td", el("span", "none", class_="unseen"), class_="absent")
 
 
 class Pair(NamedTuple):
-    """A step before and after. Where there is only one of them, it was removed or added."""
+    """A step before and after. None stands for a step that is not there: the plan lost or gained it."""
 
     before: Step | None
     after: Step | None
 
 
-class _Row(NamedTuple):
-    """A row of a table, and whether it is the same on both sides."""
+class _ComparedRow(NamedTuple):
+    """A row of a table, and whether both sides are the same."""
 
     html: Html
     same: bool
 
 
 def difference_view(before: PlanRecord | None, after: PlanRecord | None, around: int | None = None) -> Html:
-    """What became of a plan. None, or one that was removed, is a plan that is not there. With `around`, only so many
-    rows that are the same are shown before and behind each that is not."""
+    """The change of a plan. None and a removed plan count as absent. With `around`, the view leaves out equal rows that
+    are farther than that from a change."""
     old = None if before is None or before.removed else before
     new = None if after is None or after.removed else after
     if old is None and new is None:
@@ -49,7 +50,7 @@ def difference_view(before: PlanRecord | None, after: PlanRecord | None, around:
 
 
 def pairs(before: Sequence[Step], after: Sequence[Step]) -> list[Pair]:
-    """Both lists in the order of the later one. What was removed stands behind what it stood behind."""
+    """Merge two step lists in the newer order; a removed step keeps its old neighbour."""
     old = {step.id: step for step in before}
     kept = {step.id for step in after}
     behind: dict[str | None, list[Step]] = {}
@@ -71,7 +72,7 @@ def _has_steps(record: PlanRecord | None) -> bool:
 
 
 def _is_same(before: PlanState, after: PlanState) -> bool:
-    return before.steps == after.steps and _content(before) == _content(after)
+    return before.steps == after.steps and text_of(before.plan) == text_of(after.plan)
 
 
 def _versions(old: PlanRecord | None, new: PlanRecord | None) -> Html:
@@ -91,7 +92,7 @@ def _steps(old: PlanRecord | None, new: PlanRecord | None, around: int | None) -
     return _table("before", "after", _near_changes(rows, around, "steps"), "pairs")
 
 
-def _pair_row(pair: Pair, moved: set[str]) -> _Row:
+def _pair_row(pair: Pair, moved: set[str]) -> _ComparedRow:
     before, after = pair
     if before is None:
         kind = "added"
@@ -102,13 +103,13 @@ def _pair_row(pair: Pair, moved: set[str]) -> _Row:
     else:
         kind = "same"
     cells = _cell(before, None), _cell(after, moved)
-    return _Row(el("tr", *cells, class_=f"pair-{kind}", data_pair=kind), kind == "same")
+    return _ComparedRow(el("tr", *cells, class_=f"pair-{kind}", data_pair=kind), kind == "same")
 
 
 def _cell(step: Step | None, moved: set[str] | None) -> Html:
     if step is None:
         return _ABSENT
-    tags = [el("span", step.priority, class_="tag")] if step.priority != "medium" else []
+    tags = [el("span", step.priority, class_="tag")] if step.priority != MEDIUM else []
     if moved and step.id in moved:
         tags.append(el("span", "moved", class_="tag"))
     inside = el(
@@ -118,8 +119,8 @@ def _cell(step: Step | None, moved: set[str] | None) -> Html:
 
 
 def _text(old: PlanRecord | None, new: PlanRecord | None, around: int | None) -> Html:
-    """The lines of two texts. What only differs in its boxes was shown as steps already."""
-    before, after = (_content(each.state) if each else "" for each in (old, new))
+    """The lines of two texts. Texts that differ only in their boxes are equal here: the steps show the boxes."""
+    before, after = (text_of(each.state.plan) if each else "" for each in (old, new))
     if not (before or after) or (before and after and unmarked(before) == unmarked(after)):
         return EMPTY
     one, other = before.splitlines(), after.splitlines()
@@ -128,19 +129,19 @@ def _text(old: PlanRecord | None, new: PlanRecord | None, around: int | None) ->
     return _table("text before", "text after", _near_changes([*_lines(one, other)], around, "lines"), "pairs lines")
 
 
-def _lines(one: list[str], other: list[str]) -> Iterator[_Row]:
-    """Lines that are repeated often do not count when others are matched: a text of nothing else would take minutes."""
+def _lines(one: list[str], other: list[str]) -> Iterator[_ComparedRow]:
+    """Pair the lines. Frequent lines don't count as matches: a text of nothing else would take minutes."""
     for kind, first, last, start, end in SequenceMatcher(None, one, other).get_opcodes():
         shown = {"equal": "same", "insert": "added", "delete": "removed", "replace": "changed"}[kind]
         for at in range(max(last - first, end - start)):
             left = one[first + at] if first + at < last else None
             right = other[start + at] if start + at < end else None
             cells = [_ABSENT if each is None else el("td", each) for each in (left, right)]
-            yield _Row(el("tr", *cells, class_=f"pair-{'same' if left == right else shown}"), left == right)
+            yield _ComparedRow(el("tr", *cells, class_=f"pair-{'same' if left == right else shown}"), left == right)
 
 
-def _near_changes(rows: list[_Row], around: int | None, what: str) -> list[Html]:
-    """The rows that changed with those around them; the others are counted."""
+def _near_changes(rows: list[_ComparedRow], around: int | None, what: str) -> list[Html]:
+    """The changed rows and their neighbours, with a count in place of the others."""
     if around is None:
         return [row.html for row in rows]
     near = [
@@ -165,14 +166,3 @@ def _near_changes(rows: list[_Row], around: int | None, what: str) -> list[Html]
 def _table(before: str, after: str, rows: list[Html], kind: str) -> Html:
     head = el("thead", el("tr", el("th", before, scope="col"), el("th", after, scope="col")))
     return el("table", head, el("tbody", *rows), class_=kind)
-
-
-def _content(state: PlanState) -> str:
-    match state.plan:
-        case MarkdownPlan(content=content):
-            return content
-        case FilePlan(uri=uri):
-            return uri
-        case OtherPlan(type=kind, fields=fields):
-            return f"{kind}\n{fields}"
-    return ""

@@ -1,11 +1,11 @@
-"""Links that open a file in an editor on this machine. Editors register addresses of their own for that."""
+"""Links that open a file in an editor on this machine, with the scheme that the editor registers for it."""
 
 from typing import Final
 from urllib.parse import quote
 
 __all__ = ["EDITORS", "editor_link"]
 
-#: What an editor's links begin with; the path follows, in a form that can't leave its place.
+#: The beginning of an editor's links; the quoted path follows.
 EDITORS: Final = {
     "vscode": "vscode://file",
     "vscodium": "vscodium://file",
@@ -18,7 +18,7 @@ EDITORS: Final = {
 
 
 def editor_link(editor: str | None, path: str) -> str | None:
-    """The link that opens a file; None if there is no editor to open it."""
+    """The link that opens a file; None without an editor."""
     if editor is None:
         return None
     safe = "" if "?" in EDITORS[editor] else "/"

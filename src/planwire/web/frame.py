@@ -1,14 +1,15 @@
-"""The frame around every page: the head of the document, the bar at the top, and the pages that are only words."""
+"""The frame around every page: the head of the document, the bar at the top, and pages of words alone."""
 
 from planwire.web.addresses import OVERVIEW
 from planwire.web.assets import asset_address
-from planwire.web.html import Html, el, joined, void
+from planwire.web.html import Attribute, Html, el, joined, void
+from planwire.web.status_look import STATUS_MENUS
 
-__all__ = ["document", "words_page"]
+__all__ = ["action", "document", "top_line", "words_page"]
 
 
 def document(title: str, *body: Html, live: str | None = None, version: str | None = None, script: bool = True) -> str:
-    """A whole page. `live` is the address of its stream, `version` what of it is on the page already."""
+    """A whole page. `live` is the address of its stream, `version` the id of the page that it begins with."""
     head = joined(
         void("meta", charset="utf-8"),
         void("meta", name="viewport", content="width=device-width, initial-scale=1"),
@@ -27,11 +28,22 @@ def document(title: str, *body: Html, live: str | None = None, version: str | No
         class_="bar",
     )
     announcer = el("p", id="announcer", class_="unseen", aria_live="polite") if live else None
-    page = el("body", bar, *body, announcer, data_live=live, data_version=version)
+    statuses = STATUS_MENUS if live else None
+    page = el("body", bar, *body, announcer, data_live=live, data_version=version, data_statuses=statuses)
     return f"<!doctype html>{el('html', el('head', head), page, lang='en')}"
 
 
+def action(label: str, address: str, **values: Attribute) -> Html:
+    """A link that looks like a button."""
+    return el("a", label, href=address, class_="action", **values)
+
+
+def top_line(title: Html, *actions: Html) -> Html:
+    """The title of a page about a session, with links to its other pages."""
+    return el("div", title, el("nav", *actions, class_="actions", aria_label="session"), class_="top-line")
+
+
 def words_page(title: str, *paragraphs: str) -> str:
-    """A page that only says something: what was not found, what is not allowed, and what to do."""
+    """A page of words: what is missing or forbidden, and what to do."""
     inside = (el("h1", title), *(el("p", paragraph) for paragraph in paragraphs))
     return document(title, el("main", *inside, id="content", class_="words-page"), script=False)

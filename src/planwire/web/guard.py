@@ -1,12 +1,12 @@
-"""Who may come in. Every request passes here before anything else looks at it.
+"""The guard: every request passes here before anything else looks at it.
 
 The board shows what agents do on this machine, and any page in the user's browser can try to reach it. So:
 
-- the Host must be a name of this board: a name that an attacker points at this address (DNS rebinding) is refused;
-- a request that another site, or another port of this machine, caused is refused, by `Origin` and by `Sec-Fetch-Site`;
-  only following a link is allowed, and with the cookie being SameSite=Strict it comes without the cookie;
-- the token is needed, as a cookie, as `Authorization: Bearer`, or once in the address, from where it goes into the
-  cookie;
+- the Host must be a name of this board: an attacker may point a name of their own at this address (DNS rebinding);
+- `Origin` and `Sec-Fetch-Site` must not name another site, or another port of this machine; only a click on a link may
+  come from there, and since the cookie is SameSite=Strict it comes without the cookie;
+- the request must carry the token: as a cookie, as `Authorization: Bearer`, or once in the address, from where it goes
+  into the cookie;
 - bodies and addresses have a size limit;
 - every answer forbids all that the pages don't need: scripts and styles from elsewhere or in line, frames, sniffing.
 """
@@ -20,7 +20,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from planwire.web.frame import words_page
 
-__all__ = ["LARGEST_BODY", "LARGEST_HEADERS", "LONGEST_ADDRESS", "Guard", "host_name"]
+__all__ = ["LARGEST_BODY", "LARGEST_HEADERS", "LONGEST_ADDRESS", "RequestGuard", "host_name"]
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Message: TypeAlias = MutableMapping[str, Any]
@@ -59,7 +59,7 @@ def host_name(host: str) -> str:
     return _PORT.sub("", host.strip()).lower().rstrip(".")
 
 
-class Guard:
+class RequestGuard:
     """An application behind the rules above. `hosts` are the names of this board, without ports."""
 
     def __init__(self, app: App, token: str, hosts: Iterable[str], cookie: str) -> None:
@@ -90,7 +90,7 @@ class Guard:
         await self._app(scope, limited.receive, limited.send)
 
     def _refusal(self, scope: Scope, headers: dict[bytes, str]) -> tuple[int, str, str] | None:
-        """Why a request is not even looked at: a status, a title, and what to do."""
+        """The reason to turn a request away: a status, a title, and what to do; None if there is none."""
         hosts = [value for name, value in scope["headers"] if name == b"host"]
         if len(hosts) != 1 or host_name(headers[b"host"]) not in self._hosts:
             what = "Open the address that planwire board printed, or start it with --allow-host and this name."
@@ -131,7 +131,7 @@ class Guard:
         return hmac.compare_digest(given.encode("utf-8", "surrogateescape"), self._token)
 
     async def _admit(self, scope: Scope, headers: dict[bytes, str], send: Send) -> None:
-        """Take the token from the address into the cookie; without one, say where it is to be found."""
+        """Take the token from the address into the cookie; without one, say where to find it."""
         fields = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         given = [value for name, value in fields if name == "token"]
         if scope["method"] == "GET" and len(given) == 1 and self._matches(given[0]):

@@ -1,4 +1,4 @@
-"""The pages of the past: what they are asked for, and where they look."""
+"""The pages of the past: their parameters, and the states that they show."""
 
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -12,7 +12,7 @@ from planwire.web.content_negotiation import wants_json
 from planwire.web.frame import document
 from planwire.web.history_page import history_page, then_part
 from planwire.web.hub import Hub
-from planwire.web.json_views import difference_json, moment_json, state_json
+from planwire.web.json_views import difference_json, entry_json, state_json
 from planwire.web.responses import find_session, json_response
 from planwire.web.session_page import session_name
 
@@ -36,7 +36,7 @@ class HistoryPages:
             index = min(_number(request, "moment", max(last, 0)), max(last, 0))
         state = await self._state(timeline, index)
         if wants_json(request):
-            moments = [moment_json(moment) for moment in timeline.moments]
+            moments = [entry_json(moment) for moment in timeline.moments]
             return json_response({"session": session.id, "moments": moments, "then": state_json(state)})
         if request.query_params.get("part") == "then":
             return HTMLResponse(then_part(session.id, timeline, index, state))

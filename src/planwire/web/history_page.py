@@ -1,60 +1,42 @@
-"""The history of a session: how far it was when, the plans as they were, and every change with who and when."""
+"""The history of a session: progress over time, the plans as they were, and every change with author and time."""
 
 from collections.abc import Sequence
 from typing import Final
 
 from planwire.model.fold import SessionState
-from planwire.readmodel.history import Moment, Word
+from planwire.model.statuses import STATUSES
+from planwire.readmodel.history import HistoryEntry, Phrase
 from planwire.readmodel.timeline import Timeline
 from planwire.web.addresses import compare_address, session_address, then_address
 from planwire.web.chart import progress_chart
+from planwire.web.frame import action, top_line
 from planwire.web.html import EMPTY, Html, el, joined, void
 from planwire.web.page_tree import part_html
 from planwire.web.plan_view import Shown, plan_part
 from planwire.web.times import moment as moment_html
 
-__all__ = ["MOMENTS_PER_PAGE", "history_page", "moment_words", "then_part"]
+__all__ = ["MOMENTS_PER_PAGE", "entry_phrases", "history_page", "then_part"]
 
 MOMENTS_PER_PAGE: Final = 200
-#: How many things that one event did are said; the rest are counted.
-MOST_WORDS: Final = 12
+#: Phrases of one event on the page; a number stands for the rest.
+MOST_PHRASES: Final = 12
 
-#: The words for what happened, where they are not the kind itself.
+#: The word before a phrase, where it is not the kind itself.
 _SAID: Final = {
-    "asked": "",
-    "approved": "",
-    "dismissed": "",
-    "changes_requested": "",
-    "completed": "done",
-    "in_progress": "started",
-    "pending": "open again",
+    **{row.word: row.became for row in STATUSES.values()},
     "other": "now",
-    "none": "",
-    "new": "",
-    "why": "why",
-    "plan_removed": "",
-    "opened": "",
-    "stopped": "",
-    "compacted": "",
-    "told": "",
-    "text": "text",
+    **dict.fromkeys(("asked", "approved", "dismissed", "changes_requested", "none", "new"), ""),
+    **dict.fromkeys(("plan_removed", "opened", "stopped", "compacted", "told"), ""),
 }
 
 
 def history_page(name: str, session: str, timeline: Timeline, index: int, state: SessionState, before: int) -> Html:
-    """The page. `index` is the moment that is shown as it was, `before` where the list of moments begins."""
+    """The page. `index` is the moment to show as it was, `before` the beginning of the list of moments."""
     end = min(max(before, 0), len(timeline.moments))
     begin = max(0, end - MOMENTS_PER_PAGE)
-    title = el("h1", "History of ", el("bdi", name))
-    links = el(
-        "nav",
-        el("a", "Session", href=session_address(session), class_="action"),
-        el("a", "Compare", href=session_address(session, "compare"), class_="action"),
-        el("a", "JSON", href=session_address(session, "history") + ".json", class_="action"),
-        class_="actions",
-        aria_label="session",
-    )
-    top = el("div", title, links, class_="top-line")
+    own = session_address(session)
+    links = action("Session", own), action("Compare", f"{own}/compare"), action("JSON", f"{own}/history.json")
+    top = top_line(el("h1", "History of ", el("bdi", name)), *links)
     rows = [_row(session, timeline.moments, at) for at in range(begin, end)]
     return el(
         "main",
@@ -97,16 +79,8 @@ def then_part(session: str, timeline: Timeline, index: int, state: SessionState)
     place = f"{index + 1:,} of {len(timeline.moments):,}"
     return el(
         "section",
-        el(
-            "p",
-            el("b", place),
-            " · ",
-            moment_html(moment.at),
-            " · ",
-            el("bdi", moment.by),
-            class_="then-when",
-        ),
-        el("ul", *moment_words(moment), class_="words-list"),
+        el("p", el("b", place), " · ", moment_html(moment.at), " · ", el("bdi", moment.by), class_="then-when"),
+        el("ul", *entry_phrases(moment), class_="words-list"),
         *(plans or [el("p", "There was no plan.", class_="nothing")]),
         id="then",
         class_="then",
@@ -115,7 +89,7 @@ def then_part(session: str, timeline: Timeline, index: int, state: SessionState)
     )
 
 
-def _row(session: str, moments: Sequence[Moment], at: int) -> Html:
+def _row(session: str, moments: Sequence[HistoryEntry], at: int) -> Html:
     moment = moments[at]
     links = [el("a", "as it was", href=then_address(session, moment.seq))]
     if at:
@@ -125,29 +99,30 @@ def _row(session: str, moments: Sequence[Moment], at: int) -> Html:
     return el(
         "li",
         el("div", moment_html(moment.at), el("span", about, class_="by"), far, class_="moment-head"),
-        el("ul", *moment_words(moment), class_="words-list"),
+        el("ul", *entry_phrases(moment), class_="words-list"),
         el("p", *links, class_="moment-links"),
         class_=f"moment event-{moment.event}",
         id=f"e{moment.seq}",
     )
 
 
-def moment_words(moment: Moment) -> list[Html]:
-    words = [_word(word) for word in moment.words[:MOST_WORDS]]
-    if len(moment.words) > MOST_WORDS:
-        words.append(el("li", f"and {len(moment.words) - MOST_WORDS:,} more"))
-    return words
+def entry_phrases(entry: HistoryEntry) -> list[Html]:
+    """The phrases of an entry, as items of a list."""
+    phrases = [_phrase(each) for each in entry.words[:MOST_PHRASES]]
+    if len(entry.words) > MOST_PHRASES:
+        phrases.append(el("li", f"and {len(entry.words) - MOST_PHRASES:,} more"))
+    return phrases
 
 
-def _word(word: Word) -> Html:
-    kind = "".join(sign for sign in word.kind if sign.isalnum() or sign == "_")
-    said = _SAID.get(word.kind, word.kind.replace("_", " "))
+def _phrase(phrase: Phrase) -> Html:
+    kind = "".join(sign for sign in phrase.kind if sign.isalnum() or sign == "_")
+    said = _SAID.get(phrase.kind, phrase.kind.replace("_", " "))
     label = el("span", said, class_="did") if said else None
-    return el("li", label, el("span", word.text, dir="auto"), class_=f"did-{kind}")
+    return el("li", label, el("span", phrase.text, dir="auto"), class_=f"did-{kind}")
 
 
 def _older(session: str, begin: int, left_out: int) -> Html:
     if begin:
         address = f"{session_address(session, 'history')}?before={begin}"
-        return el("nav", el("a", f"{begin:,} earlier changes", href=address, class_="action"), class_="pages")
+        return el("nav", action(f"{begin:,} earlier changes", address), class_="pages")
     return el("p", f"{left_out:,} still earlier changes are in the journal.", class_="nothing") if left_out else EMPTY

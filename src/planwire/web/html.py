@@ -1,7 +1,7 @@
-"""HTML made of Python values. A text is escaped unless it is `Html` already, so nothing can be forgotten.
+"""HTML from Python values. Every text that is not `Html` already gets escaped, so nobody can forget it.
 
-Everything that agents wrote passes through `escaped`. It also takes out what would make a text read as another one:
-control characters and those that turn its direction.
+Everything that agents wrote passes through `escaped`. It also takes out the characters that would make a text read as
+another one: control characters and those that turn its direction.
 """
 
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from typing import Final
 
 from planwire.readmodel.plain_text import printable
 
-__all__ = ["EMPTY", "Html", "attributes", "el", "escaped", "joined", "void"]
+__all__ = ["EMPTY", "Attribute", "Html", "attributes", "el", "escaped", "joined", "void"]
 
 _TABLE: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"})
 
@@ -31,13 +31,13 @@ def escaped(text: str) -> Html:
 
 
 def joined(*parts: str | None) -> Html:
-    """Parts one after the other; texts among them are escaped, and None is nothing."""
+    """Parts one after the other. Escapes the texts among them, and leaves out None."""
     return Html("".join([escaped(part) for part in parts if part is not None]))
 
 
 def attributes(values: Mapping[str, Attribute]) -> str:
-    """Attributes, each with a space before it. `class_` is `class`, `data_step` is `data-step`; None and False are left
-    out, and True is an attribute without a value."""
+    """Attributes, each with a space before it. `class_` is `class`, `data_step` is `data-step`; None and False give
+    nothing, and True gives an attribute without a value."""
     written = []
     for name, value in values.items():
         if value is None or value is False:

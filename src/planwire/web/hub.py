@@ -14,7 +14,7 @@ from planwire.readmodel.baseline import Earlier
 from planwire.readmodel.followed_files import FilePlans
 from planwire.readmodel.rationale import Reasons
 from planwire.readmodel.sessions import Sessions
-from planwire.web.live import Sender, Topic, Watcher
+from planwire.web.live import PageWatcher, Sender, Topic
 from planwire.web.overview_page import Query, overview_page
 from planwire.web.page_tree import Part
 from planwire.web.session_page import gone_page, plan_page, session_page
@@ -24,10 +24,10 @@ __all__ = ["MOST_WATCHERS", "Hub", "Key"]
 #: A topic is the overview with a query, a session, or a plan of a session.
 Key: TypeAlias = Query | str | tuple[str, PlanId]
 
-#: Topics that nobody watches are kept for those who lost their connection, up to so many.
+#: Topics without watchers that the hub keeps, for browsers that lost their connection.
 KEPT_TOPICS: Final = 64
 MOST_WATCHERS: Final = 4_000
-#: Seconds between two pages of a topic at least: a person can't read faster, and a burst is one change.
+#: The least seconds between two pages of a topic: a person can't read faster, and a burst is one change.
 PACE: Final = 0.01
 OVERVIEW_PACE: Final = 0.25
 FILES_PACE: Final = 0.4
@@ -35,7 +35,7 @@ HEARTBEAT_PACE: Final = 15.0
 
 
 class Hub:
-    """What the pages of the board share: the sessions, and the topics that are watched."""
+    """The state behind all pages of the board: the sessions, and the topics with their watchers."""
 
     def __init__(self, journal: Journal, files: FilePlans, editor: str | None) -> None:
         self.sessions = Sessions(journal, files, self._noticed)
@@ -84,9 +84,9 @@ class Hub:
         return topic
 
     @contextmanager
-    def watching(self, topic: Topic, event_id: str | None, send: Sender) -> Iterator[Watcher]:
-        """A watcher, for as long as the block lasts. It has what `event_id` names."""
-        watcher = Watcher(topic, topic.known_version(event_id), send)
+    def watching(self, topic: Topic, event_id: str | None, send: Sender) -> Iterator[PageWatcher]:
+        """A watcher, for as long as the block lasts. It has the page with the id `event_id`."""
+        watcher = PageWatcher(topic, topic.known_version(event_id), send)
         topic.watchers.add(watcher)
         try:
             yield watcher
@@ -96,7 +96,7 @@ class Hub:
 
     @property
     def has_room(self) -> bool:
-        """Whether one more watcher can be served."""
+        """Whether there is room for one more watcher."""
         return not self._closed and self.watchers < MOST_WATCHERS
 
     @property
@@ -108,7 +108,7 @@ class Hub:
         return sum(topic.renders for topic in self._topics.values())
 
     def _noticed(self, session: str) -> None:
-        """A session changed. This comes from other threads, and may come before the loop runs."""
+        """Note that a session changed. Other threads call this, maybe before the loop runs."""
         self._dirty.append(session)
         self.changes += 1
         loop = self._loop
@@ -128,7 +128,7 @@ class Hub:
             await asyncio.sleep(PACE)
 
     def _mark_stale(self) -> None:
-        """Tell the topics of what changed that they have to be rendered again."""
+        """Mark the topics of all changed sessions for rendering."""
         dirty = {self._dirty.popleft() for _ in range(len(self._dirty))}
         for key, topic in self._topics.items() if dirty else ():
             if isinstance(key, Query) or (key if isinstance(key, str) else key[0]) in dirty:
@@ -150,7 +150,7 @@ class Hub:
             await self._render(topic)
 
     async def _render(self, topic: Topic) -> None:
-        """Bring a topic up to date, if it is not. What changes meanwhile makes it stale again."""
+        """Bring a stale topic up to date. A change meanwhile makes it stale again."""
         async with topic.rendering:
             if topic.stale:
                 topic.stale = False

@@ -1,19 +1,22 @@
-"""What programs are given: the pages as JSON, with nothing left out and nothing made pretty."""
+"""The pages as JSON, for programs: nothing left out, nothing made pretty."""
 
-from typing import Any
+from typing import Any, Final
 
 from msgspec.structs import asdict
 
 from planwire.model.diff import compare
 from planwire.model.fold import PlanRecord, SessionState
-from planwire.model.plan import FilePlan, ItemsPlan, MarkdownPlan, PlanId
+from planwire.model.plan import PlanId
 from planwire.readmodel.followed_files import FileText
-from planwire.readmodel.history import Moment
+from planwire.readmodel.history import HistoryEntry
 from planwire.readmodel.overview import Overview
 from planwire.readmodel.sessions import ShownSession as Session
 from planwire.web.addresses import plan_address, session_address
 
-__all__ = ["difference_json", "glance_json", "moment_json", "plan_json", "session_json", "state_json"]
+__all__ = ["difference_json", "entry_json", "glance_json", "plan_json", "session_json", "state_json"]
+
+#: Fields of a plan that are not its content.
+_NOT_OF_CONTENT: Final = ("id", "extra")
 
 
 def glance_json(glance: Overview) -> dict[str, Any]:
@@ -36,7 +39,7 @@ def _plans(state: SessionState, files: dict[PlanId, FileText]) -> list[dict[str,
 
 
 def plan_json(session: str, record: PlanRecord, file: FileText | None) -> dict[str, Any]:
-    """A plan, its steps, and all that is known of it."""
+    """A plan, its steps, and everything else about it."""
     plan, progress = record.state.plan, record.state.progress
     value: dict[str, Any] = {
         "id": plan.id,
@@ -50,7 +53,7 @@ def plan_json(session: str, record: PlanRecord, file: FileText | None) -> dict[s
         "changed_at": record.changed_at,
         "mode": record.mode or None,
         "summary": record.summary,
-        "progress": {"done": progress.done, "total": progress.total, "cancelled": progress.cancelled},
+        "progress": {name: count for name, count in asdict(progress).items() if name != "current"},
         "current": [step.id for step in progress.current],
         "steps": [asdict(step) for step in record.state.steps],
         "changes": record.deltas,
@@ -58,27 +61,20 @@ def plan_json(session: str, record: PlanRecord, file: FileText | None) -> dict[s
         "reviews": [{**asdict(review), "stale": record.is_stale(review)} for review in record.reviews],
         "asked": record.asked,
     }
-    match plan:
-        case ItemsPlan(entries=entries, meta=meta):
-            value |= {"entries": entries, "_meta": meta}
-        case MarkdownPlan(content=content, meta=meta):
-            value |= {"content": content, "_meta": meta}
-        case FilePlan(uri=uri, meta=meta):
-            value |= {"uri": uri, "_meta": meta}
-        case _:
-            value |= {"type": plan.type, "fields": plan.fields}
+    content = {name: each for name, each in asdict(plan).items() if name not in _NOT_OF_CONTENT}
+    value |= {"_meta" if name == "meta" else name: each for name, each in content.items()}
     if file is not None:
         value |= {"uri": file.uri, "path": file.path, "problem": file.problem}
     return value
 
 
-def moment_json(moment: Moment) -> dict[str, Any]:
+def entry_json(entry: HistoryEntry) -> dict[str, Any]:
     """One change of a session's history."""
-    return {**asdict(moment), "words": [asdict(word) for word in moment.words]}
+    return {**asdict(entry), "words": [asdict(phrase) for phrase in entry.words]}
 
 
 def difference_json(before: SessionState, after: SessionState) -> list[dict[str, Any]]:
-    """What became of every plan between two moments."""
+    """The change of every plan between two moments."""
     found = []
     for plan_id, record in after.plans.items():
         old = before.plans.get(plan_id)

@@ -1,9 +1,8 @@
-"""Live pages: each is rendered once a change, whoever watches, and every watcher is sent what it does not have yet.
+"""Live pages: the board renders each once a change, and sends every watcher the part that it lacks.
 
-A topic is a page that can be watched. It keeps the last few pages it was, by version. A watcher that is up to date is
-sent the difference to the page before, and all of those share one message; one that was slow, or lost its connection,
-is sent one difference from whatever it has to the newest page. Pages that look the same are one version: nobody is
-told.
+A topic is a page with watchers. It keeps its last few versions. All watchers that are up to date share one message, the
+difference to the page before; one that was slow, or lost its connection, gets one difference from its own version to
+the newest page. Pages that look the same are one version, and send nothing.
 """
 
 import asyncio
@@ -17,9 +16,9 @@ import msgspec
 from planwire.web.eager_send import Rest, begin
 from planwire.web.page_tree import Part, difference, whole
 
-__all__ = ["Sender", "Topic", "Watcher"]
+__all__ = ["PageWatcher", "Sender", "Topic"]
 
-#: How many earlier pages a watcher may have and still be sent a difference.
+#: Earlier versions from which a watcher can still get a difference.
 KEPT_PAGES: Final = 48
 HEARTBEAT: Final = b": \n\n"
 
@@ -28,8 +27,8 @@ Sender: TypeAlias = Callable[[bytes], Coroutine[Any, Any, None]]
 _encode = msgspec.json.Encoder().encode
 
 
-class Watcher:
-    """Someone who watches a topic. `send` takes what is for them; it may wait, and meanwhile nothing more is sent."""
+class PageWatcher:
+    """A browser that watches a topic. `send` may wait for it; meanwhile nothing more goes out."""
 
     __slots__ = ("_send", "_task", "_topic", "gone", "version")
 
@@ -41,7 +40,7 @@ class Watcher:
         self._task: asyncio.Task[None] | None = None
 
     def tell(self, otherwise: bytes = b"") -> None:
-        """Send what they don't have yet, or else something else, unless they still read what they were sent before."""
+        """Send the newest difference, or else `otherwise`, unless the last message is still on its way."""
         if self._task is not None:
             return
         body = self._topic.message(self.version) or otherwise
@@ -70,14 +69,14 @@ class Watcher:
 
 
 class Topic:
-    """A page that can be watched. Only `render` may run outside of the event loop."""
+    """A page with watchers. Only `render` may run outside of the event loop."""
 
     def __init__(self, build: Callable[[], Part]) -> None:
         self.version = 0
         self.renders = 0
         self.stale = True
         self.rendering = asyncio.Lock()
-        self.watchers: set[Watcher] = set()
+        self.watchers: set[PageWatcher] = set()
         self._build = build
         self._name = token_hex(4)
         self._position = 0
@@ -90,16 +89,16 @@ class Topic:
 
     @property
     def id(self) -> str:
-        """What names the newest page: the position of the journal, its version, and of which topic it is one."""
+        """The id of the newest page: the position of the journal, the version, and the name of the topic."""
         return f"{self._position}.{self.version}.{self._name}"
 
     def render(self) -> Part:
-        """The page as it would be now."""
+        """Build the page anew."""
         self.renders += 1
         return self._build()
 
     def publish(self, page: Part, position: int) -> bool:
-        """Make this the newest page, and tell the watchers, unless it looks like the one before."""
+        """Make this the newest page and tell the watchers, unless it looks like the one before."""
         if self.version and not difference(self.page, page):
             self._pages[self.version] = page  # the next one shares more with this
             self._position = position
@@ -115,13 +114,13 @@ class Topic:
         return True
 
     def known_version(self, event_id: str | None) -> int:
-        """The version that an id names; 0 if it is too old, or of another topic."""
+        """The version in an id; 0 if it is too old, or of another topic."""
         position, version, name = (*(event_id or "").split("."), "", "", "")[:3]
         del position
         return int(version) if name == self._name and version.isdecimal() and int(version) in self._pages else 0
 
     def message(self, version: int) -> bytes:
-        """What takes a watcher from a version to the newest page, as an event of the stream."""
+        """The event of the stream that takes a watcher from a version to the newest page."""
         if version == self.version:
             return b""
         known = self._messages.get(version)
@@ -133,7 +132,7 @@ class Topic:
         return known
 
     def beat(self) -> None:
-        """A sign of life, so that a lost connection is noticed at both ends."""
+        """Send a sign of life, so that both ends notice a lost connection."""
         for watcher in self.watchers:
             watcher.tell(HEARTBEAT)
 

@@ -1,9 +1,10 @@
 """The streams of the board: every page has one, under `/live` and its own address.
 
-They are answered without the router of the pages: what is sent a thousand times a change should pass through as little
-as possible.
+A stream is server-sent events, for a browser's EventSource. It has no router in front of it: what goes out a thousand
+times a change should pass through as little as possible.
 """
 
+import asyncio
 from typing import Final
 
 from starlette.exceptions import HTTPException
@@ -13,11 +14,18 @@ from planwire.errors import JournalError
 from planwire.web.addresses import OVERVIEW
 from planwire.web.guard import Receive, Scope, Send
 from planwire.web.hub import Hub, Key
+from planwire.web.live import PageWatcher, Topic
 from planwire.web.responses import asked_for, find_session, named_plan, say_what_is_wrong, say_what_the_journal_says
-from planwire.web.stream import Stream
 
-__all__ = ["LiveStreams"]
+__all__ = ["LiveStreams", "Stream"]
 
+#: The time after which a browser connects again, in milliseconds.
+RETRY: Final = b"retry: 1000\n\n"
+_HEADERS: Final = [
+    (b"content-type", b"text/event-stream; charset=utf-8"),
+    (b"cache-control", b"no-store"),
+    (b"x-accel-buffering", b"no"),
+]
 _NOTHING: Final = HTTPException(404, "no page has this stream")
 
 
@@ -40,7 +48,7 @@ class LiveStreams:
             await Stream(self._hub, topic, event_id)(scope, receive, send)
 
     async def _key(self, request: Request) -> Key:
-        """Which page an address is about."""
+        """The page in an address, or 404."""
         if request.method != "GET":
             raise HTTPException(405, "a stream can only be read")
         path = request.scope["path"].removeprefix("/live")
@@ -52,3 +60,35 @@ class LiveStreams:
         request.scope["path_params"] = {"session": segments[0], "plan": segments[-1]}
         session = await find_session(self._hub.sessions, request)
         return session.id if len(segments) == 1 else (session.id, named_plan(request, session))
+
+
+class Stream:
+    """The answer to a watcher. It lasts until one of the two ends goes away."""
+
+    def __init__(self, hub: Hub, topic: Topic, event_id: str | None) -> None:
+        self._hub = hub
+        self._topic = topic
+        self._event_id = event_id
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_body(body: bytes) -> None:
+            await send({"type": "http.response.body", "body": body, "more_body": True})
+
+        if not self._hub.has_room:
+            await send({"type": "http.response.start", "status": 503, "headers": [(b"retry-after", b"10")]})
+            await send({"type": "http.response.body", "body": b"there are too many watchers\n"})
+            return
+        await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
+        await send_body(RETRY)
+        with self._hub.watching(self._topic, self._event_id, send_body) as watcher:
+            leaving = asyncio.create_task(_notice_leaving(receive, watcher))
+            watcher.tell()
+            await watcher.gone.wait()
+            leaving.cancel()
+        await send({"type": "http.response.body", "body": b""})
+
+
+async def _notice_leaving(receive: Receive, watcher: PageWatcher) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+    watcher.gone.set()

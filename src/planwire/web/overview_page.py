@@ -1,4 +1,4 @@
-"""The overview: every session on one page, those that run first, found by words and by state."""
+"""The overview: every session on one page, running ones first, with a search by words and by state."""
 
 from collections.abc import Iterable
 from functools import lru_cache
@@ -10,8 +10,9 @@ from msgspec import Struct
 from planwire.model.steps import Progress
 from planwire.readmodel.overview import DONE, RUNNING, STOPPED, WAITING, Overview
 from planwire.web.addresses import OVERVIEW, encode_id, session_address
+from planwire.web.frame import action
 from planwire.web.html import EMPTY, Html, el, void
-from planwire.web.page_tree import Part, leaf
+from planwire.web.page_tree import Part, branch, leaf
 from planwire.web.session_page import state_badge
 from planwire.web.status_look import wording
 from planwire.web.steps_view import progress_view
@@ -21,13 +22,13 @@ __all__ = ["LONGEST_QUERY", "PAGE", "STATES", "Query", "found", "overview_page"]
 
 STATES: Final = (RUNNING, WAITING, STOPPED, DONE)
 _RANK: Final = {state: rank for rank, state in enumerate(STATES)}
-#: How many sessions a page has.
+#: Sessions on one page.
 PAGE: Final = 500
 LONGEST_QUERY: Final = 200
 
 
 class Query(Struct, frozen=True):
-    """What is looked for: words that all have to be there, a state (or any), and which page of what was found."""
+    """A search: words that all must match, a state (or any), and the number of the page."""
 
     words: str = ""
     state: str = ""
@@ -35,9 +36,9 @@ class Query(Struct, frozen=True):
 
 
 def found(glances: Iterable[Overview], query: Query) -> list[Overview]:
-    """The sessions that were looked for, in the order in which they are shown.
+    """The sessions that match, in the order on the page.
 
-    A session keeps its place while it runs: rows that jump at every step can't be read.
+    A session keeps its place while it runs: nobody can read rows that jump at every step.
     """
     words = query.words.casefold().split()
     matching = [
@@ -49,35 +50,35 @@ def found(glances: Iterable[Overview], query: Query) -> list[Overview]:
 
 
 def _place(glance: Overview) -> tuple[bool, int, int, str]:
-    """Those that wait for a review come first."""
+    """The order: sessions that wait for a review come first."""
     since = glance.first_at if glance.state == RUNNING else glance.last_at
     return not glance.asked, _RANK[glance.state], -since, glance.id
 
 
 @lru_cache(maxsize=4_096)
 def searched(glance: Overview) -> str:
-    """All that can be found of a session."""
+    """The text that a search looks at."""
     words = (glance.title, glance.agent, glance.client, glance.cwd, glance.id, glance.state, *glance.current)
     return " ".join(word for word in words if word).casefold()
 
 
 def overview_page(glances: list[Overview], query: Query, loading: bool, problem: str | None) -> Part:
-    """The sessions that were looked for, and how to look for others."""
+    """The sessions that match, and the form to search for others."""
     matching = found(glances, query)
     shown = matching[(query.page - 1) * PAGE : query.page * PAGE]
     rows = tuple(_row(glance) for glance in shown)
     if not rows:
-        rows = (leaf("none", el("li", _nothing(glances, loading), id="none", class_="nothing")),)
+        rows = (leaf("none", "li", _nothing(glances, loading), class_="nothing"),)
     children = (
-        leaf("find", _form(glances, query)),
-        leaf("trouble", el("p", problem or EMPTY, id="trouble", class_="trouble", role="alert" if problem else None)),
-        Part("sessions", Html('<ol id="sessions" class="sessions">'), rows, Html("</ol>")),
-        leaf("pages", _pages(query, len(matching), loading)),
+        _form(glances, query),
+        leaf("trouble", "p", problem or EMPTY, class_="trouble", role="alert" if problem else None),
+        branch("sessions", "ol", rows, class_="sessions"),
+        _pages(query, len(matching), loading),
     )
-    return Part("content", Html('<main id="content" class="overview">'), children, Html("</main>"))
+    return branch("content", "main", children, class_="overview")
 
 
-def _form(glances: list[Overview], query: Query) -> Html:
+def _form(glances: list[Overview], query: Query) -> Part:
     counts = dict.fromkeys(STATES, 0)
     for glance in glances:
         counts[glance.state] += 1
@@ -101,13 +102,13 @@ def _form(glances: list[Overview], query: Query) -> Html:
         autocomplete="off",
         aria_keyshortcuts="/",
     )
-    return el(
+    return leaf(
+        "find",
         "form",
         el("h1", "Sessions"),
         el("div", el("label", "Search", for_="search", class_="unseen"), field, class_="search"),
         el("fieldset", el("legend", "State", class_="unseen"), *choices, class_="choices"),
         el("button", "Find", class_="find-button"),
-        id="find",
         class_="find",
         method="get",
         action=OVERVIEW,
@@ -128,17 +129,16 @@ def _row(glance: Overview) -> Part:
     empty = el("div", "no steps yet" if glance.plans else "no plan yet", class_="progress none")
     bar = progress_view(progress, glance.title or glance.id, brief=True) if glance.total else empty
     current = el("p", el("bdi", wording(glance.current[0])), class_="current") if glance.current else EMPTY
-    row = el(
+    return leaf(
+        row_id,
         "li",
         el("div", link, el("p", *facts, class_="facts"), class_="who"),
         el("div", bar, current, class_="far"),
         el("div", state_badge(glance.state, None, glance.asked), ago(glance.last_at), class_="when"),
-        id=row_id,
         class_=f"session-row row-{glance.state}",
         data_status=glance.state,
         data_asked=glance.asked,
     )
-    return leaf(row_id, row)
 
 
 def _nothing(glances: list[Overview], loading: bool) -> Html:
@@ -153,18 +153,18 @@ def _nothing(glances: list[Overview], loading: bool) -> Html:
     )
 
 
-def _pages(query: Query, count: int, loading: bool) -> Html:
+def _pages(query: Query, count: int, loading: bool) -> Part:
     last = max(1, -(-count // PAGE))
     links = []
     if last > 1:
         for number in (query.page - 1, query.page + 1):
             if 1 <= number <= last:
                 name = "Newer" if number < query.page else "Older"
-                links.append(el("a", name, href=_address(query, number), class_="action"))
+                links.append(action(name, _address(query, number)))
         links.insert(1 if query.page > 1 else 0, el("span", f"page {query.page} of {last}"))
     if loading and count:
         links.append(el("span", "still reading the journal …"))
-    return el("nav", *links, id="pages", class_="pages", aria_label="pages")
+    return leaf("pages", "nav", *links, class_="pages", aria_label="pages")
 
 
 def _address(query: Query, page: int) -> str:

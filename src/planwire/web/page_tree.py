@@ -1,8 +1,8 @@
-"""A page as a value: a tree of parts with ids. What watchers are sent is the difference between two of them.
+"""A page as a value: a tree of parts with ids. Watchers get the difference between two of them.
 
 A part is HTML with children in the middle. Two pages that came from the same values share their parts, so comparing
-them costs what changed, and a watcher who missed any number of pages is sent one difference: from the page that it has
-to the newest.
+them costs no more than the change, and a watcher that missed any number of pages gets one difference: from its page to
+the newest.
 
 A difference is a list of steps for the script in the browser:
 
@@ -10,11 +10,12 @@ A difference is a list of steps for the script in the browser:
     ["list", id, [ids], {id: html}]    its children are these now, in this order; here are those that are new
 """
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple, TypeAlias
 
-from planwire.web.html import Html
+from planwire.web.html import Attribute, Html, attributes, el
 
-__all__ = ["Change", "Part", "difference", "leaf", "part_html", "whole"]
+__all__ = ["Change", "Part", "branch", "difference", "leaf", "part_html", "whole"]
 
 Change: TypeAlias = list[Any]
 
@@ -28,27 +29,32 @@ class Part(NamedTuple):
     end: Html = Html("")
 
 
-def leaf(part_id: str, html: Html) -> Part:
-    """A part without children, which is always sent whole."""
-    return Part(part_id, html)
+def leaf(part_id: str, tag: str, *children: str | None, **values: Attribute) -> Part:
+    """An element without parts in it, which always goes out whole."""
+    return Part(part_id, el(tag, *children, id=part_id, **values))
+
+
+def branch(part_id: str, tag: str, children: Iterable[Part], **values: Attribute) -> Part:
+    """An element with parts in it, which can change one by one."""
+    return Part(part_id, Html(f"<{tag}{attributes({'id': part_id, **values})}>"), tuple(children), Html(f"</{tag}>"))
 
 
 def part_html(part: Part) -> Html:
-    """The HTML of a part, with that of all the parts in it."""
+    """The HTML of a part and of all the parts in it."""
     if not part.children:
         return Html(part.start + part.end)
     return Html("".join((part.start, *[part_html(child) for child in part.children], part.end)))
 
 
 def difference(before: Part, after: Part) -> list[Change]:
-    """What makes the later page from the earlier one; nothing, if they look the same."""
+    """The changes that make the later page from the earlier one; none if they look the same."""
     changes: list[Change] = []
     _compare(before, after, changes)
     return changes
 
 
 def whole(page: Part) -> list[Change]:
-    """What makes the page from any other one."""
+    """The change that makes the page from any other one."""
     return [["set", page.id, str(part_html(page))]]
 
 

@@ -1,4 +1,4 @@
-"""A plan as people see it: its name, how far it is, why it is as it is, and its steps or its text."""
+"""A plan on a page: its name, its progress, the reasons for it, and its steps or its text."""
 
 from functools import lru_cache
 from typing import Final
@@ -6,16 +6,17 @@ from typing import Final
 import msgspec
 
 from planwire.model.fold import AGENT, PlanRecord
-from planwire.model.markdown import parse
-from planwire.model.plan import FilePlan, ItemsPlan, MarkdownPlan, OtherPlan
+from planwire.model.kinds import content_of, kind_of, noun_of, text_of, title_of
+from planwire.model.plan import FilePlan
 from planwire.model.steps import PlanState
 from planwire.readmodel.followed_files import FileText
 from planwire.readmodel.history import plan_name
 from planwire.web.addresses import plan_address, session_address
 from planwire.web.annotations_view import over
 from planwire.web.editors import editor_link
-from planwire.web.html import Html, attributes, el
-from planwire.web.page_tree import Part, leaf
+from planwire.web.frame import action
+from planwire.web.html import Html, el
+from planwire.web.page_tree import Part, branch, leaf
 from planwire.web.prose import prose
 from planwire.web.question_view import asked_part
 from planwire.web.steer_view import actions_part, revision_part, steer_values
@@ -24,13 +25,14 @@ from planwire.web.why_view import why_part
 
 __all__ = ["Shown", "plan_part"]
 
-#: A text with tasks that is longer than this is shown as its steps.
+#: Length from which on a page shows the steps of a text instead of the text.
 LONG_TEXT: Final = 20_000
+LONGEST_TITLE: Final = 200
 
 
 class Shown(msgspec.Struct, frozen=True):
-    """How a plan is to be shown: where, as a window or `whole`, of an agent that stopped, with what opens files, and
-    with what the agent said when it set the plan. `client` is what the agent is used with."""
+    """The way to show a plan: where, `whole` or as a window, of an agent that stopped, with an editor for files, and
+    with the agent's words when it set the plan. `client` is the program in front of the agent."""
 
     session: str
     part_id: str
@@ -43,8 +45,8 @@ class Shown(msgspec.Struct, frozen=True):
 
 
 class _Box:
-    """A record, its file, and the record as it was before, compared by identity: they hold dicts, and every change
-    makes a new one."""
+    """A key for the cache: a record, its file, and the record before, compared by identity. They hold dicts, and every
+    change makes a new one."""
 
     __slots__ = ("before", "file", "record")
 
@@ -63,20 +65,19 @@ class _Box:
 
 
 def plan_part(shown: Shown, record: PlanRecord, file: FileText | None = None, before: PlanRecord | None = None) -> Part:
-    """A plan as a part of a page. The same plan, shown the same way, is the same part. `before` is what it was like, if
-    a person is asked about it."""
+    """A plan as a part of a page. The same plan, shown the same way, is the same part. `before` is the plan that the
+    agent's question compares with, if it asks."""
     return _plan_part(shown, _Box(record, file, before))
 
 
 @lru_cache(maxsize=1_024)
 def _plan_part(shown: Shown, box: _Box) -> Part:
     record, file = box.record, box.file
-    kind = record.state.plan.kind if file is None else "file"
+    kind = record.state.plan.kind if file is None else FilePlan.kind
     part_id = shown.part_id
     in_file = file is not None
     steerable = shown.live and not record.removed
     values = steer_values(shown.session, record, in_file=in_file) if steerable else {}
-    own = attributes({"id": part_id, "class": f"plan kind-{kind}", "aria-labelledby": f"{part_id}-name", **values})
     children = (
         _head(shown, record, file),
         asked_part(part_id, record, box.before, shown.client, in_file=in_file) if steerable else None,
@@ -86,8 +87,8 @@ def _plan_part(shown: Shown, box: _Box) -> Part:
         actions_part(part_id, record, in_file=in_file) if steerable else None,
         revision_part(part_id, record.revision) if steerable else None,
     )
-    inside = tuple(child for child in children if child is not None)
-    return Part(part_id, Html(f"<article{own}>"), inside, Html("</article>"))
+    inside = [child for child in children if child is not None]
+    return branch(part_id, "article", inside, class_=f"plan kind-{kind}", aria_labelledby=f"{part_id}-name", **values)
 
 
 def _head(shown: Shown, record: PlanRecord, file: FileText | None) -> Part:
@@ -103,32 +104,27 @@ def _head(shown: Shown, record: PlanRecord, file: FileText | None) -> Part:
     if record.mode:
         tags.append(el("span", record.mode, class_="tag"))
     inside = el("div", title, *tags, class_="plan-title"), _actions(shown, record, file)
-    return leaf(f"{part_id}-head", el("header", *inside, id=f"{part_id}-head", class_="plan-head"))
+    return leaf(f"{part_id}-head", "header", *inside, class_="plan-head")
 
 
 def _progress(shown: Shown, record: PlanRecord) -> Part | None:
     if not record.state.steps:
         return None
     part_id = f"{shown.part_id}-progress"
-    return leaf(part_id, progress_view(record.state.progress, plan_name(record.state.plan.id), part_id))
+    return Part(part_id, progress_view(record.state.progress, plan_name(record.state.plan.id), part_id))
 
 
 def names(state: PlanState, file: FileText | None) -> tuple[str, str]:
-    """What a plan is called, and what is said beside it."""
-    plan = state.plan
+    """The name of a plan, and the words beside it."""
+    plan, kind = state.plan, kind_of(state.plan)
     own = "Plan" if plan.id is None else plan.id
-    match plan:
-        case MarkdownPlan(content=content):
-            title = parse(content).title[:200]
-            if file is not None:
-                return title or own, "file"
-            kind = "text" if state.steps else "proposal"
-            return (title, own if plan.id and own.casefold() != title.casefold() else kind) if title else (own, kind)
-        case OtherPlan(type=kind):
-            return own, kind
-        case FilePlan():
-            return own, "file"
-    return own, ""
+    if not kind.is_text:
+        return own, "" if kind.has_editable_steps else noun_of(plan)
+    title = title_of(plan)[:LONGEST_TITLE]
+    if file is not None:
+        return title or own, "file"
+    noun = "text" if state.steps else kind.noun
+    return (title, own if plan.id and own.casefold() != title.casefold() else noun) if title else (own, noun)
 
 
 def _actions(shown: Shown, record: PlanRecord, file: FileText | None) -> Html:
@@ -137,12 +133,12 @@ def _actions(shown: Shown, record: PlanRecord, file: FileText | None) -> Html:
     links = []
     link = editor_link(shown.editor, file.path) if file is not None and file.path and not file.problem else None
     if link:
-        links.append(el("a", "Open in editor", href=link, class_="action"))
+        links.append(action("Open in editor", link))
     if shown.live:
-        links.append(el("a", "Copy", href=markdown, class_="action", data_copy=markdown))
-        links.append(el("a", "Export", href=markdown, download=f"{_file_name(plan_id)}.md", class_="action"))
+        links.append(action("Copy", markdown, data_copy=markdown))
+        links.append(action("Export", markdown, download=f"{_file_name(plan_id)}.md"))
     if shown.whole:
-        links.append(el("a", "Back to the session", href=session_address(shown.session), class_="action"))
+        links.append(action("Back to the session", session_address(shown.session)))
     return el("nav", *links, class_="actions", aria_label=f"actions for {plan_name(plan_id)}")
 
 
@@ -157,20 +153,18 @@ def _body(shown: Shown, record: PlanRecord, file: FileText | None) -> Part:
     shown_over = over(record, steerable=shown.live and not record.removed)
     whole = shown.whole or (shown.live and record.asked is not None)
     if file is not None and (file.problem or file.state is None):
-        return leaf(part_id, el("div", el("p", file.problem or ""), el("code", file.uri), id=part_id, class_="problem"))
-    match state.plan:
-        case OtherPlan(fields=fields):
-            text = msgspec.json.format(msgspec.json.encode(fields), indent=2).decode()
-            return leaf(
-                part_id, el("pre", text, id=part_id, class_="raw", tabindex=0, role="region", aria_label="fields")
-            )
-        case FilePlan(uri=uri):
-            return leaf(part_id, el("p", el("code", uri), id=part_id, class_="problem"))
-        case MarkdownPlan(content=content) if whole or not _is_long(state, content):
-            text = prose(content, state.steps, f"{shown.part_id}-", shown.stopped, shown_over)
-            return leaf(part_id, el("div", text, id=part_id, class_="text"))
-        case ItemsPlan() if not state.steps and not shown_over.added:
-            return leaf(part_id, el("p", "Nothing on the list.", id=part_id, class_="nothing"))
+        return leaf(part_id, "div", el("p", file.problem or ""), el("code", file.uri), class_="problem")
+    kind, text = kind_of(state.plan), text_of(state.plan)
+    if kind.field is None:
+        text = msgspec.json.format(msgspec.json.encode(content_of(state.plan)), indent=2).decode()
+        return leaf(part_id, "pre", text, class_="raw", tabindex=0, role="region", aria_label="fields")
+    if not kind.has_editable_steps:
+        return leaf(part_id, "p", el("code", text), class_="problem")
+    if kind.is_text and (whole or not _is_long(state, text)):
+        html = prose(text, state.steps, f"{shown.part_id}-", shown.stopped, shown_over)
+        return leaf(part_id, "div", html, class_="text")
+    if not state.steps and not shown_over.added:
+        return leaf(part_id, "p", "Nothing on the list.", class_="nothing")
     more = None if whole else plan_address(shown.session, state.plan.id)
     return steps_part(shown.part_id, state.steps, shown.stopped, more, shown_over)
 

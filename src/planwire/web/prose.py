@@ -1,6 +1,6 @@
-"""Markdown from agents as HTML that is safe to show.
+"""Markdown from agents as safe HTML.
 
-HTML in the text stays text. Links lead to the web or to mail, and say where; an image is a link to it, since a picture
+HTML in the text stays text. Links lead to the web or to mail, and say where; an image becomes a link, since a picture
 that loads tells its server who is reading. Tasks get the mark and the id of their step.
 """
 
@@ -12,8 +12,9 @@ from typing import Final
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from planwire.model.markdown import parse
+from planwire.model.markdown import BOX, TASK, parse
 from planwire.model.steps import Step
+from planwire.model.text import unwrapped
 from planwire.readmodel.plain_text import printable
 from planwire.web.annotations_view import NOTHING_OVER, Extra, Over, ghost_row
 from planwire.web.html import Html, el
@@ -21,28 +22,27 @@ from planwire.web.status_look import look, mark
 
 __all__ = ["LONGEST_RENDERED", "prose"]
 
-#: A longer text is shown as it is written: what a hostile one may cost has a bound.
+#: A longer text appears as its author wrote it: a bound on the cost of a hostile one.
 LONGEST_RENDERED: Final = 100_000
 
 _SAFE: Final = re.compile(r"(?:https?|mailto):", re.IGNORECASE)
-_BOX: Final = re.compile(r"\[[ xX~-]\]\s*")
-_TASK: Final = re.compile(r"\[[ xX~-]\]\s+(?=\S)")
+_BOX: Final = re.compile(rf"{BOX}\s*")
 
 
 @lru_cache(maxsize=128)
 def prose(
     text: str, steps: tuple[Step, ...] = (), prefix: str = "", stopped: bool = False, over: Over = NOTHING_OVER
 ) -> Html:
-    """A text as HTML. Its tasks are `steps`, whose ids stand behind `prefix`, with what is shown `over` them.
+    """A text as HTML. Its tasks are `steps`, whose ids stand behind `prefix`, with annotations `over` them.
 
-    A heading at its very beginning is left out: it is the name of the plan, which is there already.
+    A heading at its very beginning goes: it is the name of the plan, which the page has already.
     """
     text = printable(text)
     if len(text) > LONGEST_RENDERED:
         return el("pre", text, class_="prose long")
     parser = _parser()
     tokens = parser.parse(text)
-    if tokens and tokens[0].type == "heading_open" and _one_line(tokens[1].content) == parse(text).title:
+    if tokens and tokens[0].type == "heading_open" and unwrapped(tokens[1].content) == parse(text).title:
         del tokens[:3]
     for token in tokens:
         if token.children:
@@ -65,9 +65,7 @@ def _parser() -> MarkdownIt:
 
 def _is_task(tokens: Sequence[Token], at: int) -> bool:
     return (
-        tokens[at].type == "inline"
-        and tokens[at - 2].type == "list_item_open"
-        and bool(_TASK.match(tokens[at].content))
+        tokens[at].type == "inline" and tokens[at - 2].type == "list_item_open" and bool(TASK.match(tokens[at].content))
     )
 
 
@@ -79,8 +77,8 @@ def _adorn(item: Token, words: Token, step: Step, prefix: str, stopped: bool, ex
         children[0].content = _BOX.sub("", children[0].content, count=1)
     if prefix:
         item.attrs |= {"id": f"{prefix}{step.id}", "data-step": step.id}
-        if _one_line("".join(child.content or " " for child in children)) != step.content:
-            item.attrs["data-text"] = step.content  # what is shown is not what is written
+        if unwrapped("".join(child.content or " " for child in children)) != step.content:
+            item.attrs["data-text"] = step.content  # the page does not show what the author wrote
     words.children = [
         _html(mark(step.status, stopped)),
         _html('<span class="words">'),
@@ -91,7 +89,7 @@ def _adorn(item: Token, words: Token, step: Step, prefix: str, stopped: bool, ex
 
 
 def _add_ghosts(tokens: list[Token], items: list[Token], steps: Sequence[Step], part_id: str, over: Over) -> None:
-    """Put the rows of steps that are wished for where these would be."""
+    """Put the rows of suggested steps in their places."""
     rows: dict[int, str] = {}
     for after, ghost in over.added:
         at = _place_behind(tokens, items, steps, after)
@@ -101,7 +99,7 @@ def _add_ghosts(tokens: list[Token], items: list[Token], steps: Sequence[Step], 
 
 
 def _place_behind(tokens: list[Token], items: list[Token], steps: Sequence[Step], after: str | None) -> int:
-    """Where the row of a new step goes: behind that of another one and all that is nested in it."""
+    """The place for the row of a new step: behind another one and everything nested in it."""
     if not items:
         return len(tokens)
     places = {id(token): at for at, token in enumerate(tokens)}
@@ -137,7 +135,7 @@ def _safe(tokens: Sequence[Token]) -> Iterator[Token]:
 
 
 def _guard_link(token: Token) -> str:
-    """Leave a link to the web as it is; make any other one a text that says where it would have led."""
+    """Leave a link to the web as it is; turn any other one into a text that says where it leads."""
     target = str(token.attrs.get("href", ""))
     if _SAFE.match(target):
         token.attrs = {"href": target, "rel": "noopener noreferrer nofollow", "target": "_blank"}
@@ -145,7 +143,3 @@ def _guard_link(token: Token) -> str:
     token.tag = "span"
     token.attrs = {"class": "nowhere", "title": target}
     return "span"
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())

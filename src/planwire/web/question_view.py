@@ -1,12 +1,11 @@
-"""A plan that a person is asked about: who asks, which answers there are, and what is new in it.
+"""An agent's question about its plan: who asks, the answers to choose from, and what is new in the plan.
 
-The answer to an agent that asks through its client is given there, and nowhere else. One that waits for a review gets
-it here.
+An agent that asks through its client gets the answer there, and nowhere else. One that waits for a review gets it here.
 """
 
 from typing import Final
 
-from planwire.model.fold import Asked, PlanRecord
+from planwire.model.fold import OpenQuestion, PlanRecord
 from planwire.web.difference import difference_view
 from planwire.web.html import Html, el
 from planwire.web.page_tree import Part, leaf
@@ -14,36 +13,35 @@ from planwire.web.times import moment
 
 __all__ = ["asked_part", "waiting_words"]
 
-#: Rows that are the same, shown before and behind each that is not.
+#: Equal rows around each change.
 AROUND: Final = 2
 
 
 def asked_part(
     part_id: str, record: PlanRecord, before: PlanRecord | None, client: str | None, *, in_file: bool
 ) -> Part | None:
-    """The question, as a part of its plan; None if nobody is asked. `before` is the plan as it was known before."""
+    """The question, as a part of its plan; None if there is none. `before` is the plan that people knew."""
     asked = record.asked
     if asked is None:
         return None
     own = f"{part_id}-asked"
-    section = el(
+    return leaf(
+        own,
         "section",
         el("h3", _who_asks(asked, client), id=f"{own}-name"),
         _how_to_answer(part_id, asked),
         None if in_file else _what_is_new(record, before),
-        id=own,
         class_="question",
         aria_labelledby=f"{own}-name",
     )
-    return leaf(own, section)
 
 
 def waiting_words(state: str, asked: bool) -> str:
-    """What a session is doing, in a word, or in three if it waits for a review."""
+    """The state of a session in a word, or in three if it waits for a review."""
     return "waiting for review" if asked else state
 
 
-def _who_asks(asked: Asked, client: str | None) -> str:
+def _who_asks(asked: OpenQuestion, client: str | None) -> str:
     if not asked.options:
         return "The agent waits for your review"
     return f"{_without_version(client) if client else 'The editor'} asks for your approval"
@@ -54,7 +52,7 @@ def _without_version(client: str) -> str:
     return name if name and version[:1].isdigit() else client
 
 
-def _how_to_answer(part_id: str, asked: Asked) -> Html:
+def _how_to_answer(part_id: str, asked: OpenQuestion) -> Html:
     since = el("span", " Since ", moment(asked.at), ".", class_="origin")
     if not asked.options:
         here = el("a", "Approve it or ask for changes", href=f"#{part_id}-steer")

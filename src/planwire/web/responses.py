@@ -1,4 +1,4 @@
-"""Answers that many pages give: JSON, what is wrong, and the session that an address names."""
+"""Parts of many answers: JSON, problems, and the session and plan behind an address."""
 
 from typing import Any
 
@@ -36,7 +36,7 @@ def json_response(value: Any) -> Response:
 
 
 async def find_session(sessions: Sessions, request: Request) -> Session:
-    """The session that an address names."""
+    """The session in an address, or 404."""
     try:
         name = decode_id(request.path_params["session"])
     except ValueError:
@@ -48,7 +48,7 @@ async def find_session(sessions: Sessions, request: Request) -> Session:
 
 
 def named_plan(request: Request, session: Session) -> PlanId:
-    """The id of the plan that an address names, which the session has."""
+    """The id of the plan in an address, or 404 if the session has no such plan."""
     try:
         plan_id = decode_id(request.path_params["plan"])
     except ValueError:
@@ -59,7 +59,7 @@ def named_plan(request: Request, session: Session) -> PlanId:
 
 
 def asked_for(request: Request) -> Query:
-    """Which sessions the address of the overview asks for."""
+    """The search in the address of the overview."""
     fields = request.query_params
     state = fields.get("state", "")
     page = fields.get("page", "1")
@@ -80,7 +80,7 @@ async def say_what_the_journal_says(request: Request, error: Exception) -> Respo
 
 
 def problem_response(request: Request, status: int, title: str, what: str) -> Response:
-    """What is wrong, in the form that was asked for."""
+    """A problem, as JSON or as a page, whichever the request accepts."""
     if wants_json(request):
         return Response(msgspec.json.encode({"error": what}), status, media_type="application/json")
     return HTMLResponse(words_page(title, f"{what[:1].upper()}{what[1:]}."), status)

@@ -1,4 +1,4 @@
-"""The board as a server: where it listens, and under which address it is opened."""
+"""The board as a server: its port, its token, and the address that opens it."""
 
 import os
 import re
@@ -13,7 +13,7 @@ import uvicorn
 from planwire.errors import InputError
 from planwire.journal import Journal
 from planwire.web.app import BoardApp
-from planwire.web.connection import Connection
+from planwire.web.connection import LimitedConnection
 from planwire.web.hub import MOST_WATCHERS
 
 __all__ = ["LOOPBACK", "TOKEN_VARIABLE", "BoardServer", "new_token"]
@@ -62,7 +62,7 @@ class BoardServer:
         self.app = BoardApp(journal, self.token, hosts, cookie=cookie, editor=editor, folders=folders)
         config = uvicorn.Config(
             self.app,
-            http=Connection,
+            http=LimitedConnection,
             log_level="warning",
             access_log=False,
             proxy_headers=False,
@@ -100,7 +100,7 @@ class BoardServer:
 
 
 class _Server(uvicorn.Server):
-    """Streams never end by themselves: they are ended before the server waits for them."""
+    """A server that ends all streams before it waits for them, since they never end by themselves."""
 
     def __init__(self, config: uvicorn.Config, before_shutdown: Callable[[], None]) -> None:
         super().__init__(config)

@@ -1,4 +1,4 @@
-"""The page of a session: who works where, how far it is, what is being done now, and all of its plans."""
+"""The page of a session: agent and folder, progress, the current steps, and all of its plans."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -10,8 +10,9 @@ from planwire.readmodel.history import plan_name
 from planwire.readmodel.overview import total_progress
 from planwire.readmodel.sessions import ShownSession as Session
 from planwire.web.addresses import plan_address, session_address
+from planwire.web.frame import action, top_line
 from planwire.web.html import EMPTY, Html, el, escaped, joined
-from planwire.web.page_tree import Part, leaf
+from planwire.web.page_tree import Part, branch, leaf
 from planwire.web.plan_view import Shown, plan_part
 from planwire.web.question_view import waiting_words
 from planwire.web.status_look import wording
@@ -20,7 +21,7 @@ from planwire.web.times import moment
 
 __all__ = ["gone_page", "plan_page", "session_name", "session_page", "state_badge"]
 
-#: How many current steps are named.
+#: Current steps with their names.
 NAMED: Final = 3
 NO_REASONS: Final[Mapping[PlanId, str]] = {}
 NONE_BEFORE: Final[Mapping[PlanId, PlanRecord]] = {}
@@ -32,8 +33,8 @@ def session_page(
     said: Mapping[PlanId, str] = NO_REASONS,
     before: Mapping[PlanId, PlanRecord] = NONE_BEFORE,
 ) -> Part:
-    """All plans of a session, in the order in which they first came: those that a person is asked about, those with
-    steps, those to read. `before` has what those that are asked about were like."""
+    """All plans of a session in the order of their arrival: first those that ask a person, then those with steps, then
+    those to read. `before` has the plans that the questions compare with."""
     numbered = [
         (number, plan_id, record)
         for number, (plan_id, record) in enumerate(session.state.plans.items())
@@ -46,9 +47,9 @@ def session_page(
         for number, plan_id, record in sorted(numbered, key=lambda each: (not each[2].asked, not each[2].state.steps))
     ]
     if not plans:
-        plans = [leaf("no-plans", el("p", _nothing(session), id="no-plans", class_="nothing"))]
-    children = (_head(session), Part("plans", Html('<div id="plans" class="plans">'), tuple(plans), Html("</div>")))
-    return _main((*children, _dismissed(session)))
+        plans = [leaf("no-plans", "p", _nothing(session), class_="nothing")]
+    children = _head(session), branch("plans", "div", plans, class_="plans"), _dismissed(session)
+    return branch("content", "main", children, class_="session")
 
 
 def plan_page(
@@ -58,24 +59,20 @@ def plan_page(
     said: Mapping[PlanId, str] = NO_REASONS,
     before: Mapping[PlanId, PlanRecord] = NONE_BEFORE,
 ) -> Part | None:
-    """One plan with all its steps, or its whole text; None if there never was such a plan."""
+    """One plan with all its steps, or its whole text; None if the session never had it."""
     if plan_id not in session.state.plans:
         return None
     number = list(session.state.plans).index(plan_id)
     shown = _shown(session, number, editor, said.get(plan_id), whole=True)
     part = plan_part(shown, session.state.plans[plan_id], session.files.get(plan_id), before.get(plan_id))
-    plans = Part("plans", Html('<div id="plans" class="plans">'), (part,), Html("</div>"))
-    return _main((_head(session), plans), "session whole")
+    plans = branch("plans", "div", [part], class_="plans")
+    return branch("content", "main", (_head(session), plans), class_="session whole")
 
 
 def gone_page() -> Part:
-    """What the watchers of a session that was forgotten see."""
+    """The page for watchers of a session that is no longer in the journal."""
     words = el("p", "This session is no longer in the journal.", class_="nothing")
-    return Part("content", Html('<main id="content">'), (leaf("gone", el("div", words, id="gone")),), Html("</main>"))
-
-
-def _main(children: tuple[Part, ...], kind: str = "session") -> Part:
-    return Part("content", Html(f'<main id="content" class="{kind}">'), children, Html("</main>"))
+    return branch("content", "main", [leaf("gone", "div", words)])
 
 
 def _shown(session: Session, number: int, editor: str | None, said: str | None, *, whole: bool = False) -> Shown:
@@ -84,43 +81,36 @@ def _shown(session: Session, number: int, editor: str | None, said: str | None, 
 
 
 def session_name(session: Session) -> str:
-    """What a session is called: its title, or else its id."""
+    """The name of a session: its title, or else its id."""
     return session.glance.title or session.id
 
 
 def _head(session: Session) -> Part:
-    """What changes seldom, and what changes with every step, apart."""
+    """The head in parts: one that seldom changes, and two that change with every step."""
     progress = total_progress(session.state)
     bar = progress_view(progress, "the session", "session-progress") if progress.total else None
     children = [
-        leaf("session-top", _top(session)),
-        *([leaf("session-progress", bar)] if bar is not None else []),
-        leaf("session-now", _now(progress, session.state.stopped is not None, session.glance.asked)),
+        _top(session),
+        *([Part("session-progress", bar)] if bar is not None else []),
+        _now(progress, session.state.stopped is not None, session.glance.asked),
     ]
-    start = Html('<header id="session-head" class="session-head">')
-    return Part("session-head", start, tuple(children), Html("</header>"))
+    return branch("session-head", "header", children, class_="session-head")
 
 
-def _top(session: Session) -> Html:
+def _top(session: Session) -> Part:
     glance = session.glance
     name = el("h1", el("bdi", session_name(session)))
     title = el("div", name, state_badge(glance.state, glance.stop_reason, glance.asked), class_="session-title")
-    pages = el(
-        "nav",
-        el("a", "History", href=session_address(session.id, "history"), class_="action"),
-        el("a", "JSON", href=session_address(session.id) + ".json", class_="action"),
-        class_="actions",
-        aria_label="session",
-    )
+    own = session_address(session.id)
+    top = top_line(title, action("History", f"{own}/history"), action("JSON", f"{own}.json"))
     facts = el("p", *_facts(session), class_="facts")
     asked = [plan_name(plan_id) for plan_id, record in session.state.live().items() if record.asked]
     news = {"data_state": glance.state, "data_asked": asked[0] if asked else None}
-    top_line = el("div", title, pages, class_="top-line")
-    return el("div", top_line, facts, id="session-top", class_="session-top", **news)
+    return leaf("session-top", "div", top, facts, class_="session-top", **news)
 
 
 def state_badge(state: str, reason: str | None, asked: bool) -> Html:
-    """What a session is doing, in a word, and why it stopped."""
+    """The state of a session in a word, and why it stopped."""
     why = f": {reason}" if reason and state == "stopped" else ""
     return el("span", waiting_words(state, asked), why, class_=f"state state-{state}")
 
@@ -135,8 +125,8 @@ def _facts(session: Session) -> list[Html]:
     return [*facts, el("span", "since ", moment(glance.first_at), class_="fact")]
 
 
-def _now(progress: Progress, stopped: bool, asked: bool) -> Html:
-    """The current steps, where they are always in sight, and what is read out when they change."""
+def _now(progress: Progress, stopped: bool, asked: bool) -> Part:
+    """The current steps, always in sight, and the words for a screen reader when they change."""
     current = progress.current
     label = "Stopped at" if stopped else "Now"
     words = [f"{progress.done} of {progress.total} steps done"] if progress.total else []
@@ -147,7 +137,7 @@ def _now(progress: Progress, stopped: bool, asked: bool) -> Html:
         steps.append(el("li", f"and {len(current) - NAMED} more"))
     inside = (el("span", label, class_="label"), el("ul", *steps)) if steps else ()
     kind = ("now is-stopped" if stopped else "now") if steps else None
-    return el("div", *inside, id="session-now", class_=kind, data_announce=". ".join(words) or None)
+    return leaf("session-now", "div", *inside, class_=kind, data_announce=". ".join(words) or None)
 
 
 def _nothing(session: Session) -> str:
@@ -158,7 +148,7 @@ def _dismissed(session: Session) -> Part:
     removed = [(plan_id, record) for plan_id, record in session.state.plans.items() if record.removed]
     rows = [el("li", _dismissed_row(session.id, plan_id, record)) for plan_id, record in removed]
     inside = el("details", el("summary", f"Dismissed plans ({len(rows)})"), el("ul", *rows)) if rows else EMPTY
-    return leaf("dismissed", el("section", inside, id="dismissed", class_="dismissed"))
+    return leaf("dismissed", "section", inside, class_="dismissed")
 
 
 def _dismissed_row(session: str, plan_id: PlanId, record: PlanRecord) -> Html:

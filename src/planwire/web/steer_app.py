@@ -1,12 +1,12 @@
-"""Steering: what people do to a plan on the board is sent here, and written after whatever others wrote, or not at all.
+"""Steering over HTTP: a page posts what a person does to a plan, and the board writes it or says why not.
 
-It is tied to the revision that the page showed. If the plan looks different since, the answer is 409 with the
-difference, and the person decides again. If nobody could see that it is another one (an agent sent the same list once
-more), it is done.
+Each request names the revision that the page showed. If the plan looks different since, the answer is 409 with the
+difference, and the person decides again. If nobody could see the difference (an agent sent the same list once more),
+the board goes ahead. A change that changes nothing gets 200 with `unchanged`: it writes no event and makes no revision.
 
-A page that did not hear an answer sends the same again. A change that was written makes that a 409, since it made a new
-revision; a review that was written is found, and a wish that was taken back is no longer open: these are answered as if
-it were the first time, with `already`.
+A page that did not hear an answer sends the same again. For a change that is a 409, since the first one made a new
+revision. A review that the journal has, and a suggestion that is no longer open, get the first answer again, with
+`already`.
 """
 
 from typing import Any, TypeVar
@@ -17,19 +17,18 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
-from planwire.errors import PlanError, UnstorableEvent
+from planwire.errors import NothingChanges, PlanError, UnstorableEvent
 from planwire.model.events import Event, PlanChanged
-from planwire.model.fold import AGENT, PlanRecord, SessionState
+from planwire.model.fold import AGENT, SessionState
 from planwire.model.plan import PlanId
 from planwire.readmodel.sessions import ShownSession as Session
 from planwire.session.moved_on import MovedOn
 from planwire.session.writer import steer
 from planwire.web.conflict_view import TOLD, WORDS, moved_view
 from planwire.web.hub import Hub
-from planwire.web.json_views import moment_json
+from planwire.web.json_views import entry_json
 from planwire.web.responses import find_session, named_plan
 from planwire.web.steer_requests import (
-    AlreadyThere,
     ChangesWanted,
     ReviewWanted,
     Wanted,
@@ -43,7 +42,7 @@ _A = TypeVar("_A", ChangesWanted, ReviewWanted, WithdrawalWanted)
 
 
 class Steering:
-    """What is answered to people who steer. Everything is JSON, both ways."""
+    """The answers to people who steer. Everything is JSON, both ways."""
 
     def __init__(self, hub: Hub) -> None:
         self._hub = hub
@@ -71,11 +70,9 @@ class Steering:
             return self._steer(session, plan_id, wanted)
         except MovedOn as moved:
             return _moved_on(moved, wanted)
-        except AlreadyThere:
-            return _already_done(session.journalled.plans[plan_id])
         except (PlanError, UnstorableEvent) as error:
             if isinstance(wanted, WithdrawalWanted) and self._was_wished(session, plan_id, wanted.wish):
-                return _already_done(session.journalled.plans[plan_id])
+                return _nothing_new(session.journalled.plans[plan_id].revision, wanted)
             return _said({"error": str(error)}, 422)
 
     def _steer(self, session: Session, plan_id: PlanId, wanted: Wanted) -> Response:
@@ -91,6 +88,8 @@ class Steering:
             try:
                 steer(self._hub.sessions.journal, session.journalled, plan_id, prepare)
                 break
+            except NothingChanges:
+                return _nothing_new(onto.plans[plan_id].revision, wanted)
             except MovedOn as moved:
                 if not _looks_the_same(moved):
                     raise
@@ -120,7 +119,7 @@ async def _read(request: Request, kind: type[_A]) -> _A:
 
 
 def _looks_the_same(moved: MovedOn) -> bool:
-    """Whether nothing happened that can be seen: the page can't have told."""
+    """Whether everything that happened is invisible: the page could not tell."""
     before = moved.before
     touched = [moment for moment in moved.moments if moment.event not in WORDS]
     if before is None or moved.now is None or before.revision != moved.seen or not touched:
@@ -128,8 +127,10 @@ def _looks_the_same(moved: MovedOn) -> bool:
     return all(word.kind == "none" for moment in touched for word in moment.words)
 
 
-def _already_done(record: PlanRecord) -> Response:
-    return _said({"revision": record.revision, "from": record.revision, "wished": False, "already": True}, 200)
+def _nothing_new(revision: int, wanted: Wanted) -> Response:
+    """The answer to a request that wrote nothing: the plan is as it was, or the journal has it already."""
+    why = "unchanged" if isinstance(wanted, ChangesWanted) else "already"
+    return _said({"revision": revision, "from": revision, "wished": False, why: True}, 200)
 
 
 def _moved_on(moved: MovedOn, wanted: Wanted) -> Response:
@@ -140,7 +141,7 @@ def _moved_on(moved: MovedOn, wanted: Wanted) -> Response:
         "seen": moved.seen,
         "revision": moved.revision,
         "missing": [step for step in dict.fromkeys(wanted.steps()) if step not in known],
-        "moments": [moment_json(moment) for moment in moved.moments[-TOLD:]],
+        "moments": [entry_json(moment) for moment in moved.moments[-TOLD:]],
         "html": str(moved_view(moved)),
     }
     return _said(value, 409)

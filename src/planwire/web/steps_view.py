@@ -4,44 +4,41 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from planwire.model.statuses import IN_PROGRESS, PENDING, meaning
+from planwire.model.plan import MEDIUM, PRIORITIES
 from planwire.model.steps import Progress, Step
 from planwire.web.annotations_view import NOTHING_OVER, Extra, Over, ghost_row
 from planwire.web.html import Html, attributes, el
-from planwire.web.page_tree import Part, leaf
+from planwire.web.page_tree import Part, branch, leaf
 from planwire.web.status_look import look, mark, wording
 
 __all__ = ["Window", "progress_view", "steps_part", "window"]
 
-#: A plan with more steps is shown around the current one, with so many before it and behind it.
+#: A plan with more steps than this gets a window, with so many steps before and behind the current one.
 LONG: Final = 60
 BEFORE: Final = 8
 BEHIND: Final = 24
 
 
 class Window(NamedTuple):
-    """Which steps are shown: from the first up to the one before `end`."""
+    """The steps in sight: from `first` up to the one before `end`."""
 
     first: int
     end: int
 
 
 def window(steps: Sequence[Step]) -> Window:
-    """Everything, if it is not much; else what is around the current step, or the first that is still to do."""
+    """All steps of a short plan; else those around the current step, or the first one that is open."""
     if len(steps) <= LONG:
         return Window(0, len(steps))
-    middle = len(steps) - 1
-    for wanted in ((IN_PROGRESS,), (None, PENDING)):
-        found = next((at for at, step in enumerate(steps) if meaning(step.status) in wanted), None)
-        if found is not None:
-            middle = found
-            break
+    current = next((at for at, step in enumerate(steps) if step.is_current), None)
+    unfinished = next((at for at, step in enumerate(steps) if step.is_open), len(steps) - 1)
+    middle = unfinished if current is None else current
     end = min(len(steps), max(middle - BEFORE, 0) + BEFORE + BEHIND)
     return Window(max(0, end - BEFORE - BEHIND), end)
 
 
 def steps_part(part_id: str, steps: Sequence[Step], stopped: bool, more: str | None, over: Over = NOTHING_OVER) -> Part:
-    """The rows of a plan. With `more`, the address where all of them are, a long plan shows a window."""
+    """The rows of a plan. With `more`, the address of all of them, a long plan gets a window."""
     shown = window(steps) if more else Window(0, len(steps))
     extras = dict(over.steps)
     rows = [_row(part_id, step, stopped, extras.get(step.id)) for step in steps[shown.first : shown.end]]
@@ -53,17 +50,16 @@ def steps_part(part_id: str, steps: Sequence[Step], stopped: bool, more: str | N
     if more and shown.end < len(steps):
         nearest = f"{more}#{part_id}-{steps[shown.end].id}"
         rows.append(_gap(f"{part_id}-below", steps[shown.end :], nearest, "below"))
-    start = Html(f'<ol id="{part_id}-steps" class="steps">')
-    return Part(f"{part_id}-steps", start, tuple(rows), Html("</ol>"))
+    return branch(f"{part_id}-steps", "ol", rows, class_="steps")
 
 
 def _with_ghosts(part_id: str, rows: list[Part], over: Over, *, begins: bool, ends: bool) -> list[Part]:
-    """The rows, with those of the steps that are wished for in their places, as far as these are in sight."""
+    """The rows, with suggested steps in their places, as far as these are in sight."""
     behind: dict[str | None, list[Part]] = {}
     for after, ghost in over.added:
         row_id = f"{part_id}-{ghost.key}"
         anchor = after if not after else f"{part_id}-{after}"
-        behind.setdefault(anchor, []).append(leaf(row_id, ghost_row(part_id, ghost, "step")))
+        behind.setdefault(anchor, []).append(Part(row_id, ghost_row(part_id, ghost, "step")))
     first = behind.get("", []) if begins else []
     last = behind.get(None, []) if ends else []
     return [*first, *(each for row in rows for each in (row, *behind.get(row.id, ()))), *last]
@@ -76,8 +72,8 @@ def _row(part_id: str, step: Step, stopped: bool, extra: Extra | None) -> Part:
     details = [el("span", wording(step.content), class_="words", dir="auto")]
     if shown.kind in ("other", "stopped"):
         details.append(el("span", shown.word, class_=f"tag tag-{shown.kind}"))
-    if step.priority != "medium":
-        known = step.priority if step.priority in ("high", "low") else "other"
+    if step.priority != MEDIUM:
+        known = step.priority if step.priority in PRIORITIES else "other"
         details.append(el("span", step.priority, el("span", " priority", class_="unseen"), class_=f"tag tag-{known}"))
     if extra:
         details = [el("div", *details, extra.html, class_="about")]
@@ -90,7 +86,7 @@ def _row(part_id: str, step: Step, stopped: bool, extra: Extra | None) -> Part:
         "aria-current": "step" if shown.kind == "current" else None,
     }
     body = Html("".join((mark(step.status, stopped), *details)))
-    return leaf(row_id, Html(f"<li{attributes(values)}>{body}</li>"))
+    return Part(row_id, Html(f"<li{attributes(values)}>{body}</li>"))
 
 
 def _gap(row_id: str, steps: Sequence[Step], address: str, where: str) -> Part:
@@ -99,7 +95,7 @@ def _gap(row_id: str, steps: Sequence[Step], address: str, where: str) -> Part:
     done = "all done" if progress.done == count else f"{progress.done:,} done" if progress.done else ""
     cancelled = f"{progress.cancelled:,} cancelled" if progress.cancelled else ""
     words = ", ".join(filter(None, (f"{count:,} more {where}", done, cancelled)))
-    return leaf(row_id, el("li", el("a", words, href=address), id=row_id, class_="gap"))
+    return leaf(row_id, "li", el("a", words, href=address), class_="gap")
 
 
 def progress_view(progress: Progress, name: str, part_id: str | None = None, *, brief: bool = False) -> Html:

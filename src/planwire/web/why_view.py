@@ -1,9 +1,10 @@
-"""Why a plan is as it is: what its author said of it, notes since, wishes that are open, and what people said."""
+"""The reasons for a plan: its author's words, notes since, open suggestions, and what people said."""
 
 from typing import Final
 
 from planwire.model.events import APPROVED, CHANGES_REQUESTED, COMMENTED
 from planwire.model.fold import Delta, PlanRecord, Review
+from planwire.model.text import shortened
 from planwire.readmodel.annotations import wish_sentence
 from planwire.readmodel.history import verdict_words
 from planwire.web.annotations_view import take_back
@@ -13,11 +14,11 @@ from planwire.web.times import moment
 
 __all__ = ["why_part"]
 
-#: How many notes, verdicts and comments are shown, the newest first. The history has them all.
+#: Notes, verdicts and comments on the page, the newest first. The history has them all.
 NOTES: Final = 3
 VERDICTS: Final = 2
 COMMENTS: Final = 3
-#: How many of the steps that are to be run are named.
+#: Names of steps to run, before a number stands for the rest.
 NAMED: Final = 6
 LONG_LINE: Final = 160
 
@@ -25,7 +26,7 @@ _KINDS: Final = {APPROVED: "approved", CHANGES_REQUESTED: "asked", COMMENTED: "c
 
 
 def why_part(part_id: str, record: PlanRecord, thinking: str | None, *, steerable: bool) -> Part | None:
-    """The reasons as a part of a plan; None if nobody gave any."""
+    """The reasons as a part of a plan; None if there are none."""
     rows = []
     if record.summary:
         rows.append(_reason("Why", escaped(record.summary), None, None))
@@ -36,7 +37,7 @@ def why_part(part_id: str, record: PlanRecord, thinking: str | None, *, steerabl
     if record.wishes:
         rows.append(_wishes(record, steerable))
     rows += [_review(record, review) for review in _shown_reviews(record)]
-    return leaf(f"{part_id}-why", el("dl", *rows, id=f"{part_id}-why", class_="why")) if rows else None
+    return leaf(f"{part_id}-why", "dl", *rows, class_="why") if rows else None
 
 
 def _reason(name: str, text: Html, by: str | None, at: int | None, kind: str = "") -> Html:
@@ -49,12 +50,12 @@ def _folded(text: str) -> Html:
     """A long text with its first line in sight."""
     first, _, rest = text.partition("\n")
     if len(first) > LONG_LINE:
-        first, rest = f"{first[:LONG_LINE]} …", text
+        first, rest = shortened(first, LONG_LINE), text
     return el("details", el("summary", first), rest) if rest else escaped(first)
 
 
 def _wishes(record: PlanRecord, steerable: bool) -> Html:
-    """The wishes that the agent's list does not contain yet: also those whose steps are not in sight."""
+    """The suggestions that the agent's list does not contain yet, also those for steps out of sight."""
     wishes = [_wish(record, wish, steerable) for wish in record.wishes]
     if len(wishes) == 1:
         return el("div", el("dt", "Wished"), el("dd", *wishes), class_="reason wish-list")
@@ -71,7 +72,7 @@ def _wish(record: PlanRecord, wish: Delta, steerable: bool) -> Html:
 
 
 def _shown_reviews(record: PlanRecord) -> list[Review]:
-    """The last verdicts, and the last comments on the plan. Those on steps are shown at their steps."""
+    """The last verdicts, and the last comments on the plan. Those on steps stand at their steps."""
     newest = record.reviews[::-1]
     verdicts = [each for each in newest if each.verdict != COMMENTED][:VERDICTS]
     comments = [each for each in newest if each.verdict == COMMENTED and _on_plan(each)][:COMMENTS]

@@ -1,8 +1,8 @@
-// Doing something to a plan, and dealing with whatever comes of it: nothing is done twice, and nothing typed is lost.
+// Acts on a plan and their outcomes: nothing happens twice, and nothing that a person typed is lost.
 //
-// An act has an `address`, a `path` below it, the `revision` that was shown when it began, and a `body`; `words` say
-// what it is. If something was typed it has the `text`, and `trouble` is told what went wrong, where the text is open.
-// `instead` makes the act that is left if a step that was meant is gone. `row` is where it shows that it is being sent.
+// An act has an `address`, a `path` below it, the `revision` on the page when it began, and a `body`; `words` name it for
+// people. An act with typed words has the `text`, and `trouble` shows a problem where the text is open. `instead` makes
+// the act that is left if its step is gone. `row` shows that the act is on its way.
 
 import { ask, askAgain } from "./dialogs.js";
 import { el, say } from "./plans.js";
@@ -15,7 +15,7 @@ export async function perform(act) {
     const came = await send(act);
     act.row?.removeAttribute("data-my-sending");
     if (came.done) {
-      say(`${came.done.wished ? "Wished" : "Done"}: ${act.words}`);
+      say(`${came.done.unchanged ? "Already so" : came.done.wished ? "Wished" : "Done"}: ${act.words}`);
       return { done: came.done };
     }
     if (came.moved) {
@@ -38,7 +38,7 @@ export async function perform(act) {
 
 const troubles = el("div", { class: "troubles", role: "region", "aria-label": "Not done" });
 
-/** Whether something is not done yet that the person wanted. */
+/** Whether an act of the person has failed and waits for a decision. */
 export const isTroubled = () => troubles.childElementCount > 0;
 
 function sayTrouble(words, why, again) {

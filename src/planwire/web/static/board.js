@@ -1,5 +1,5 @@
-// The board's script. Pages are complete without it: it keeps them live, and makes a few things handier. Where plans
-// can be steered, it fetches what is needed for that.
+// The board's script. Pages are complete without it: it keeps them live and makes a few things handier. On the page of a
+// session it loads the scripts for steering.
 
 import { keepsListening, lookForNews, startNotify } from "./notify.js";
 import { changed, forget, morph, onChanged, show, trusted } from "./page.js";

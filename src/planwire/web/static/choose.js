@@ -1,4 +1,4 @@
-// Steps that are chosen to be run. The choice is about the plan as it was when the first of them was chosen.
+// The choice of steps to run. It is about the plan as it was when the person chose the first of them.
 
 import { onChanged } from "./page.js";
 import { el, focusStep, nameOf, planName, planOf, revisionOf, rowBy, rowOf, say } from "./plans.js";

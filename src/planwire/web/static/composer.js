@@ -1,5 +1,5 @@
-// Where people write: a form over the page, beside the step that it is about. It is no part of the plan, so whatever
-// happens to the plan meanwhile, what they write stays. The revision that was shown when they began is kept and sent.
+// The composer: a form over the page, beside its step. It is no part of the plan, so the words stay whatever happens to
+// the plan. It sends the revision that was on the page when the person began to write.
 
 import { onChanged } from "./page.js";
 import { el, focusStep, isWhole, revisionOf, rowBy, rowsOf } from "./plans.js";
@@ -28,7 +28,7 @@ export function compose({ plan, row, kind, title, label, text = "", placeholder,
   const trouble = el("p", { class: "composer-trouble", role: "alert" });
   const button = el("button", { class: "primary" }, label);
   const leave = el("button", { type: "button", click: () => close({ back: true }) }, "Cancel");
-  const lines = kind === "comment" || plan.dataset.edit === "items";
+  const lines = kind === "comment" || plan.dataset.multiline !== undefined;
   const hint = el("span", { class: "hint" }, lines ? "Enter saves, Shift+Enter is a new line" : "Enter saves");
   const form = el(
     "form", { class: "composer", "aria-label": title },

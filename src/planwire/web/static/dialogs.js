@@ -1,7 +1,7 @@
-// Dialogs. Each is made when it is needed and goes when it is closed; the focus returns to where it was.
+// Dialogs. Each lives while it is open; then the focus returns to where it was.
 
 import { element } from "./page.js";
-import { el } from "./plans.js";
+import { el, statusKeys } from "./plans.js";
 import { showTimes } from "./times.js";
 
 let count = 0;
@@ -68,7 +68,7 @@ const keys = [
   ["On a step", [
     ["j k ↓ ↑", "next, previous step"],
     ["x Space", "done, or not done"],
-    ["i", "in progress"],
+    ...Object.values(statusKeys).map(([label, key]) => [key, label.toLowerCase()]),
     ["e", "reword"],
     ["a", "add a step below"],
     ["c", "comment"],

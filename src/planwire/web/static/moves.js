@@ -1,5 +1,5 @@
-// Moving a step: dragged by its grip, or with Alt and the arrows. A line shows where it would go; nothing is sent
-// before it is let go.
+// Moves of a step, by its grip or with Alt and the arrows. A line shows the new place; the request goes out when the
+// person lets go.
 
 import { el, nameOf, planOf, revisionOf, rowBy, rowsOf, say, stepAbove } from "./plans.js";
 import { change, replaced } from "./steps.js";

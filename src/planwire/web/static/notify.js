@@ -1,6 +1,5 @@
-// Desktop notifications, for those who ask for them: a plan is finished, is stuck, or waits for its review. They are
-// made by this page alone, so it goes on listening while nobody sees it; a browser has few connections to spare, so
-// only a few pages do.
+// Desktop notifications on request: a plan is finished, is stuck, or waits for its review. They come from this page
+// alone, so a hidden page keeps listening; a browser has few connections to spare, so only a few pages do.
 
 const KEY = "planwire-notify";
 const MOST_PAGES = 3;

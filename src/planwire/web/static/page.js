@@ -1,5 +1,5 @@
-// The page and what changes it. The server sends differences between two pages (see parts.py): ["set", id, html] and
-// ["list", id, ids, new]. They are applied to the elements that are there, so that what did not change is not touched.
+// The page and what changes it. The server sends differences between two pages (see page_tree.py): ["set", id, html] and
+// ["list", id, ids, new]. Applying one touches nothing but what changed.
 
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 const policy = window.trustedTypes?.createPolicy("planwire", { createHTML: (html) => html });

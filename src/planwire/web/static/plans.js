@@ -30,6 +30,12 @@ export function stepAbove(plan) {
   return link ? link.hash.slice(plan.id.length + 2) : null;
 }
 
+// The statuses to offer, from the server's table: by the look of a row, the tick first, and those with a key of their
+// own. An offer is [label, key, status, look of that status].
+const statuses = JSON.parse(document.body.dataset.statuses);
+export const offersOf = (row) => statuses.menus[row.dataset.status];
+export const statusKeys = statuses.keys;
+
 export const isWhole = (plan) => !plan.querySelector(":scope .gap");
 
 /** Words as they were written: what is shown as code was written between backticks. */

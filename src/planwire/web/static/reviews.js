@@ -1,4 +1,4 @@
-// What people say of a plan as a whole.
+// Reviews of a plan as a whole.
 
 import { open } from "./dialogs.js";
 import { el, planName, revisionOf } from "./plans.js";

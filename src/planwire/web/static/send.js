@@ -1,9 +1,8 @@
-// What people do, on its way to the board. Everything names the revision that they saw.
+// Requests to the board. Each names the revision that the person saw.
 //
-// Requests for a plan go one after the other. If one changes the plan, the next ones are about the plan with that
-// change: they were made by the same person, who knows what they did. If it is not certain whether a request arrived,
-// it may be sent again: a change that was written after all is then refused, since the plan has a newer revision, and
-// is shown.
+// Requests for a plan go one after the other. Once one has changed the plan, the next ones name the new revision: the
+// same person made them and knows about the change. A request with an uncertain outcome can go out again: if the board
+// wrote the change after all, it refuses the repetition, since the plan has a newer revision, and the page shows why.
 
 const PATIENCE = 20_000;
 const NO_CONNECTION =
@@ -14,13 +13,13 @@ const LOCKED =
 const own = new Map(); // address and revision → the revision that a change of this page made of it
 const queues = new Map();
 
-/** The revision that came of another one by nothing but changes of this page. */
+/** The revision that changes of this page alone made of another one. */
 export function newest(address, revision) {
   for (let next; (next = own.get(`${address} ${revision}`)) !== undefined;) revision = next;
   return revision;
 }
 
-/** Send something, after what was sent before. Resolves to what came of it: `done`, `moved`, `refused` or `lost`. */
+/** Send a request after those before it. Resolves to its outcome: `done`, `moved`, `refused` or `lost`. */
 export function send(act) {
   const before = queues.get(act.address) ?? Promise.resolve();
   const sent = before.then(() => attempt(act));

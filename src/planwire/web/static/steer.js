@@ -1,4 +1,4 @@
-// Steering: with the mouse, by touch, and with keys. Whatever is done is tied to the revision that the page shows.
+// Steering with the mouse, by touch, and with keys. Every act names the revision on the page.
 
 import { isTroubled } from "./acts.js";
 import { askToRun, choose, isPicking, pick } from "./choose.js";
@@ -6,9 +6,11 @@ import { isWriting } from "./composer.js";
 import { showKeys } from "./dialogs.js";
 import { moveBy } from "./moves.js";
 import { onChanged } from "./page.js";
-import { focusOn, planOf, rowOf, rowsOf } from "./plans.js";
+import { focusOn, planOf, rowOf, rowsOf, statusKeys } from "./plans.js";
 import { approve, isReviewing, reviewWith } from "./reviews.js";
-import { add, comment, remove, reword, setPriority, setStatus, takeBack, tick, withdraw } from "./steps.js";
+import {
+  PRIORITIES, add, comment, remove, reword, setPriority, setStatus, takeBack, tick, withdraw,
+} from "./steps.js";
 import { openMenu, startToolbar } from "./toolbar.js";
 
 // ---------------------------------------------------------------- buttons
@@ -35,11 +37,10 @@ async function clicked(event) {
 
 // ---------------------------------------------------------------- keys
 
-// They are those of `planwire watch`, as far as both have them.
+// The same keys as in `planwire watch`, as far as both have them.
 const stepKeys = {
   x: tick,
   " ": tick,
-  i: (row) => setStatus(row, "in_progress"),
   o: openMenu,
   e: reword,
   a: (row) => add(planOf(row), row),
@@ -55,10 +56,9 @@ const stepKeys = {
   m: openMenu,
   Enter: openMenu,
   ContextMenu: openMenu,
-  1: (row) => setPriority(row, "high"),
-  2: (row) => setPriority(row, "medium"),
-  3: (row) => setPriority(row, "low"),
 };
+for (const [key, offer] of Object.entries(statusKeys)) stepKeys[key] = (row) => setStatus(row, offer);
+PRIORITIES.forEach((each, at) => { stepKeys[at + 1] = (row) => setPriority(row, each); });
 const planKeys = {
   v: (plan) => reviewWith(plan, "review"),
   c: (plan) => reviewWith(plan, "comment"),

@@ -1,8 +1,8 @@
-// What can be done to a step.
+// Acts on a step.
 
 import { confirm, perform } from "./acts.js";
 import { compose } from "./composer.js";
-import { nameOf, planName, planOf, revisionOf, short, textOf, writtenIn } from "./plans.js";
+import { nameOf, offersOf, planName, planOf, revisionOf, short, textOf, writtenIn } from "./plans.js";
 
 /** Changes of a plan as it is shown now. */
 export function change(plan, changes, words, more = {}) {
@@ -14,7 +14,7 @@ export function change(plan, changes, words, more = {}) {
 export const review = (address, body, revision, words, more = {}) =>
   perform({ address, path: "reviews", revision, body, words, ...more });
 
-/** What takes a wish back, if it is open still. The button may be that of another wish by then, so it is asked now. */
+/** Make the act that withdraws a suggestion. Asks the button now: later it may belong to another suggestion. */
 function withdrawal(button) {
   const address = planOf(button).dataset.steer, wish = Number(button.dataset.withdraw);
   const words = button.getAttribute("aria-label");
@@ -24,8 +24,8 @@ function withdrawal(button) {
 export const withdraw = (button) => withdrawal(button)();
 
 /**
- * The wish of one kind that a step has, if there is one that says nothing else: whoever wishes for something else takes
- * it back, and whoever wishes for the same once more does so too.
+ * The suggestion of one kind for a step, if it is about nothing else. Another one in its place withdraws it, and so does
+ * the same one once more.
  */
 function wishOf(row, kind) {
   const all = [...row.querySelectorAll(`.wish-${kind}`)].filter((each) => each.closest("[data-step]") === row);
@@ -35,7 +35,7 @@ function wishOf(row, kind) {
   return document.querySelectorAll(same).length === 1 ? button : null;
 }
 
-/** What takes back the wish of one kind that a step has, once another one is made in its place. */
+/** Make the act that withdraws the suggestion of one kind for a step, once another one has taken its place. */
 export function replaced(row, kind) {
   const wish = wishOf(row, kind);
   return wish && withdrawal(wish);
@@ -43,13 +43,13 @@ export function replaced(row, kind) {
 
 const wished = (button) => button?.parentElement.dataset.wished;
 
-/** Take back what was wished for a step last. */
+/** Withdraw the last suggestion for a step. */
 export function takeBack(row) {
   const all = [...row.querySelectorAll(".wish > .take-back")].filter((each) => each.closest("[data-step]") === row);
   if (all.length) withdraw(all.at(-1));
 }
 
-/** A change of one value of a step, or the end of the wish for it. */
+/** Change one value of a step, or withdraw the suggestion for that. */
 async function set(row, kind, value, words) {
   if (row.hasAttribute("data-my-sending")) return;
   const wish = wishOf(row, kind), takeBackWish = replaced(row, kind);
@@ -59,13 +59,14 @@ async function set(row, kind, value, words) {
   if (came.done) takeBackWish?.();
 }
 
-const WORDS = { completed: "done", pending: "not done", in_progress: "in progress", cancelled: "cancelled" };
+export const setStatus = (row, [label, , status]) => set(row, "status", status, label.toLowerCase());
+export const tick = (row) => setStatus(row, offersOf(row)[0]);
 
-export const setStatus = (row, status) => set(row, "status", status, WORDS[status]);
-export const tick = (row) => setStatus(row, row.dataset.status === "done" ? "pending" : "completed");
+export const PRIORITIES = ["high", "medium", "low"];
+export const hasPriorities = (plan) => plan.dataset.priorities !== undefined;
 
 export function setPriority(row, priority) {
-  if (planOf(row).dataset.edit === "items") set(row, "priority", priority, `${priority} priority`);
+  if (hasPriorities(planOf(row))) set(row, "priority", priority, `${priority} priority`);
 }
 
 export async function remove(row) {

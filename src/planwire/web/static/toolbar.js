@@ -1,11 +1,13 @@
-// One toolbar for all steps: it goes to the row under the mouse, or to the one with the focus. And a menu with all.
+// One toolbar for all steps, on the row under the mouse or with the focus, and a menu with all acts.
 
 import { choose } from "./choose.js";
 import { icon } from "./icons.js";
 import { grip, isMoving, moveBy } from "./moves.js";
 import { onChanged } from "./page.js";
-import { el, focusOn, nameOf, planOf, rowOf, say } from "./plans.js";
-import { add, comment, remove, reword, setPriority, setStatus, tick } from "./steps.js";
+import { el, focusOn, nameOf, offersOf, planOf, rowOf, say } from "./plans.js";
+import {
+  PRIORITIES, add, comment, hasPriorities, remove, reword, setPriority, setStatus, tick,
+} from "./steps.js";
 
 let row = null; // where the toolbar is
 
@@ -52,9 +54,9 @@ function attach(next) {
 function show() {
   if (!row?.isConnected) row = null;
   if (!row) return bar.remove();
-  const done = row.dataset.status === "done", label = done ? "Not done" : "Done";
+  const [label, , , look] = offersOf(row)[0];
   if (ticker.getAttribute("aria-label") !== label) {
-    ticker.replaceChildren(icon(done ? "open" : "done"));
+    ticker.replaceChildren(icon(look));
     ticker.setAttribute("aria-label", label);
     ticker.title = `${label} (x)`;
   }
@@ -85,16 +87,11 @@ export function startToolbar() {
 
 // ---------------------------------------------------------------- the menu
 
-const PRIORITIES = ["high", "medium", "low"];
 const menu = el("div", { class: "menu", role: "menu", popover: "auto" });
 let opener = null;
 
 const entries = (of) => [
-  of.dataset.status === "done" ? ["Not done", "x", () => tick(of)] : ["Done", "x", () => tick(of)],
-  of.dataset.status === "current" ? null : ["In progress", "i", () => setStatus(of, "in_progress")],
-  of.dataset.status === "cancelled"
-    ? ["Not cancelled", "", () => setStatus(of, "pending")]
-    : ["Cancelled", "", () => setStatus(of, "cancelled")],
+  ...offersOf(of).map((offer) => [offer[0], offer[1], () => setStatus(of, offer)]),
   null,
   ["Reword …", "e", () => reword(of)],
   ["Add a step below …", "a", () => add(planOf(of), of)],
@@ -103,7 +100,7 @@ const entries = (of) => [
   null,
   ["Move up", "Alt ↑", () => moveBy(of, -1, true)],
   ["Move down", "Alt ↓", () => moveBy(of, 1, true)],
-  ...(planOf(of).dataset.edit === "items"
+  ...(hasPriorities(planOf(of))
     ? [null, ...PRIORITIES.map((each, at) => [`Priority ${each}`, `${at + 1}`, () => setPriority(of, each)])]
     : []),
   null,

@@ -21,7 +21,7 @@ from planwire.chat import (
     write_message,
     write_stream,
 )
-from planwire.chat.retire import past_plans
+from planwire.chat.markers import past_plans
 from planwire.chat.roles import NEVER, class_of
 from planwire.model.plan import Fields
 from tests.chats import FORMATS, assert_a_provider_takes, calls, chats, delta, event, plan, rendered, result, says

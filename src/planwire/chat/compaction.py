@@ -1,4 +1,4 @@
-"""Compaction: what the model is shown from here on, by the classes in `roles`.
+"""Compaction: which messages the model keeps, by the classes in `roles`.
 
 | class | inside the kept tail | before it |
 |---|---|---|
@@ -6,10 +6,10 @@
 | DropOnAge | stays | goes; the newest mode_switch stays |
 | KeepRecentN | the newest N of a source and subkind stay, a marker counts the rest | the same |
 | PreserveWindow | stays | goes |
-| PreserveAnchor | stays | stays while there is room; then the oldest are summarised, or counted by a marker |
+| PreserveAnchor | stays | stays while there is room; then a summary or a marker stands for the oldest |
 
-A plan that was superseded or removed is not shown any more. Calls stay with their results. Everything that goes is
-still stored: a compaction says which messages it left out, and loses none.
+Past plans go. Calls stay with their results. The journal keeps everything: a compaction names the messages that it left
+out, and loses none.
 """
 
 from collections import defaultdict
@@ -20,9 +20,9 @@ import msgspec
 from msgspec import Struct
 
 from planwire.chat.formats import Format
+from planwire.chat.markers import history_marker, past_plans, retired_ids, retired_marker, summary_marker
 from planwire.chat.messages import EventMessage, Ordinary, PlanMessage, Stored
 from planwire.chat.render import block
-from planwire.chat.retire import past_plans, retired_ids, retired_marker
 from planwire.chat.roles import (
     DROP_ON_AGE,
     KEEP_RECENT_N,
@@ -30,33 +30,31 @@ from planwire.chat.roles import (
     MODE_SWITCH,
     PRESERVE_ANCHOR,
     PRESERVE_WINDOW,
-    SUMMARIZATION_MARKER,
     class_of,
 )
-from planwire.chat.units import units
+from planwire.chat.stream import units
 from planwire.errors import BadMessage
 from planwire.model.plan import Fields
 
 __all__ = ["Compaction", "Counter", "Summarise", "about_tokens", "compact"]
 
-#: How many tokens a message costs, as it is sent to the provider.
+#: The cost of a message, as its provider gets it, in tokens.
 Counter: TypeAlias = Callable[[Fields], int]
-#: A text that stands for messages, as they are sent to the provider.
+#: Writes a text that stands for messages, as their provider gets them.
 Summarise: TypeAlias = Callable[[Sequence[Fields]], str]
 
-SOURCE: Final = "planwire.compact"
 TAIL: Final = 20
-#: Roles whose messages are the author's instructions: they stay.
+#: Roles of the author's instructions, which stay.
 _INSTRUCTIONS: Final = ("system", "developer")
-#: What a marker may cost: rather one unit too many is let go than one too few.
+#: The assumed cost of a marker: rather one unit too many goes than one too few.
 MARKER_ROOM: Final = 60
 
 
 class Compaction(Struct, frozen=True):
-    """What a compaction made of a stream.
+    """The result of a compaction.
 
-    `messages` are shown from here on, `written` those of them that it wrote. `retired` are plans that stay stored and
-    are not shown, `left_out` the ids of all that is gone. `over_by` is how much of what may not go exceeds the budget.
+    `messages` are the stream from here on, `written` those of them that are new. `retired` are past plans, `left_out`
+    the ids of everything that is gone. `over_by` is how far the rest, which may not go, exceeds the budget.
     """
 
     messages: tuple[Stored, ...]
@@ -69,7 +67,7 @@ class Compaction(Struct, frozen=True):
 
     @property
     def stream(self) -> tuple[Stored, ...]:
-        """What to store where nothing else keeps what was left out: the past plans too, marked as such."""
+        """The stream for a file, where no journal keeps the past plans: with these, marked as past."""
         if not self.retired:
             return self.messages
         return (retired_marker(each.id for each in self.retired), *self.retired, *self.messages)
@@ -92,7 +90,7 @@ def compact(
 ) -> Compaction:
     """Compact a stream to `budget` tokens if that can be done; None only applies the classes.
 
-    The last `tail` messages are not summarised. Without `summarise` the same stream always gives the same result.
+    The last `tail` messages stay. Without `summarise` the same stream always gives the same result.
     """
     work = _Work(messages, form, count, tail)
     work.forget_what_is_not_shown()
@@ -106,7 +104,7 @@ def compact(
 
 
 class _Work:
-    """A compaction while it is made: which messages go, and what is written in front of which."""
+    """A compaction in progress: which messages go, and which markers stand in front of which."""
 
     def __init__(self, messages: Sequence[Stored], form: Format, count: Counter, tail: int) -> None:
         self.messages = messages
@@ -123,7 +121,7 @@ class _Work:
         self.written: dict[int, list[EventMessage]] = defaultdict(list)
 
     def forget_what_is_not_shown(self) -> None:
-        """The plans that an earlier compaction retired, and the marker that names them."""
+        """Drop the plans that an earlier compaction retired, and the marker that names them."""
         markers = [(index, ids) for index, each in enumerate(self.messages) if (ids := retired_ids(each)) is not None]
         self.let_go(index for index, _ in markers)
         named = {each for _, ids in markers for each in ids}
@@ -142,8 +140,8 @@ class _Work:
                 self.let_go([index])
 
     def keep_recent(self, recent: int) -> None:
-        """The newest of each source and subkind stay. A marker stands where the first of the others stood, and counts
-        those that an earlier marker counted, too."""
+        """Keep the newest of each source and subkind. A marker in the place of the first of the others counts them, and
+        those that an earlier marker counted."""
         groups: dict[tuple[str, str], list[int]] = defaultdict(list)
         markers: dict[tuple[str, str], list[int]] = defaultdict(list)
         for index, message in enumerate(self.messages):
@@ -157,23 +155,23 @@ class _Work:
             if dropped:
                 counted = sorted([*dropped, *markers[source, subkind]])
                 self.let_go(counted)
-                self.write(counted[0], _history([self.messages[index] for index in counted], source, subkind))
+                self.write(counted[0], history_marker([self.messages[index] for index in counted], source, subkind))
 
     def make_room(self, budget: int, summarise: Summarise | None) -> None:
-        """Let go of the oldest until the rest fits: unit by unit, or by whole segments where they are summarised. What
-        is no longer than the marker that would stand for it stays."""
+        """Let go of the oldest until the rest fits: unit by unit, or by whole segments with a summary each. Messages
+        that cost no more than their marker stay."""
         for segment in self.segments():
             taken = self.too_much(segment, budget, whole=summarise is not None)
             if taken:
                 sources = [self.messages[index] for index in taken]
                 text = _summarised(summarise, [_sent(source, self.form) for source in sources]) if summarise else None
-                marker = _summary(sources, text)
+                marker = summary_marker(sources, text)
                 if self.price(marker) < sum(self.cost[index] for index in taken):
                     self.let_go(taken)
                     self.write(taken[0], marker)
 
     def too_much(self, segment: Iterable[list[int]], budget: int, *, whole: bool) -> list[int]:
-        """The oldest units of a segment without which everything fits."""
+        """The oldest units of a segment that must go for the rest to fit."""
         taken: list[int] = []
         total = self.total
         for unit in segment:
@@ -186,8 +184,8 @@ class _Work:
         return taken
 
     def segments(self) -> Iterable[list[list[int]]]:
-        """What may be summarised, oldest first, as units of what belongs together. A plan ends a segment, so that what
-        was said before it stays before it; a change to a plan does not."""
+        """The units that may go, oldest first, in segments. A plan ends a segment, so that a summary of what came
+        before it stays before it; a change to a plan does not."""
         segment: list[list[int]] = []
         for unit in self.units:
             if unit.stop > self.tail:
@@ -243,23 +241,6 @@ def _subkind(message: Stored) -> str | None:
     return message.subkind if isinstance(message, EventMessage) else None
 
 
-def _history(messages: Sequence[Stored], source: str, subkind: str) -> EventMessage:
-    """A marker that counts events of a source and subkind, in the place of the first."""
-    first, count = _origin(messages[0]), sum(map(_counted, messages))
-    payload = {"summarized_subkind": subkind, "count": count, "first_message_id": first}
-    event = {"subkind": SUMMARIZATION_MARKER, "source": source, "payload": payload}
-    return EventMessage(f"history:{source}:{subkind}:{count}:{first}", "", event)
-
-
-def _summary(messages: Sequence[Stored], text: str | None) -> EventMessage:
-    """A marker that stands for messages, in the place of the first, with a text that says what was in them."""
-    first, count = _origin(messages[0]), sum(map(_counted, messages))
-    payload = {"count": count, "first_message_id": first, "sources": [message.id for message in messages]}
-    event = {"subkind": SUMMARIZATION_MARKER, "source": SOURCE, "payload": payload}
-    words = "1 earlier message was" if count == 1 else f"{count} earlier messages were"
-    return EventMessage(f"summary:{count}:{first}", f"{words} left out here" if text is None else text, event)
-
-
 def _summarised(summarise: Callable[[Sequence[Fields]], Any], messages: Sequence[Fields]) -> str:
     text = summarise(messages)
     if not isinstance(text, str):
@@ -270,19 +251,3 @@ def _summarised(summarise: Callable[[Sequence[Fields]], Any], messages: Sequence
             "is for PlanSession.compact.)"
         )
     return text
-
-
-def _counted(message: Stored) -> int:
-    """How many messages one stands for: a marker for as many as it counts."""
-    match message:
-        case EventMessage(subkind="summarization_marker", payload={"count": int(count)}):
-            return count
-    return 1
-
-
-def _origin(message: Stored) -> str:
-    """The id of the first message that one stands for."""
-    match message:
-        case EventMessage(subkind="summarization_marker", payload={"first_message_id": str(first)}):
-            return first
-    return message.id

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planwire.web.html import Html
-from planwire.web.page_tree import Part, difference, leaf, part_html, whole
+from planwire.web.page_tree import Part, difference, part_html, whole
 
 
 class Element:
@@ -52,7 +52,7 @@ def apply(root: Element, changes: list[list[Any]], after: Part) -> None:
 @st.composite
 def rows(draw: st.DrawFn, prefix: str) -> tuple[Part, ...]:
     ids = draw(st.lists(st.integers(0, 5), unique=True))
-    return tuple(leaf(f"{prefix}-{each}", Html(f"<li>{draw(st.sampled_from('abc'))}</li>")) for each in ids)
+    return tuple(Part(f"{prefix}-{each}", Html(f"<li>{draw(st.sampled_from('abc'))}</li>")) for each in ids)
 
 
 @st.composite

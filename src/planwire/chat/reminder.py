@@ -1,0 +1,54 @@
+"""A reminder, as the journal keeps it: the relay told an agent its plan again, with a mark, and for this reason.
+
+The relay writes such a message, recognises it after a restart, and `readmodel.history` shows its reason to people. The
+shape has one home, so that rewording what an agent reads changes neither. Journals from before the reason was data have
+it only in the text, as the first sentence of the block.
+"""
+
+from typing import Final
+
+from msgspec import Struct
+
+from planwire.chat.roles import SYSTEM_NOTICE
+from planwire.model.plan import Fields
+
+__all__ = ["ELEMENT", "Reminder", "read_reminder", "write_reminder"]
+
+#: The name of the element around a reminder, by which its echo can be found.
+ELEMENT: Final = "planwire-context"
+
+_SOURCE: Final = "relay"
+
+
+class Reminder(Struct, frozen=True):
+    """`text` is the block with its `mark`, `known` the number of the last event that it covers, `why` a sentence."""
+
+    mark: str
+    text: str
+    known: int
+    why: str
+
+
+def write_reminder(reminder: Reminder) -> Fields:
+    """The hidden message for a reminder."""
+    payload = {"mark": reminder.mark, "told": reminder.known, "why": reminder.why}
+    event = {"subkind": SYSTEM_NOTICE, "source": _SOURCE, "payload": payload}
+    message_id = f"planwire-{reminder.mark}"
+    return {"message_id": message_id, "role": "event", "content": reminder.text, "extra": {"event": event}}
+
+
+def read_reminder(message: Fields) -> Reminder | None:
+    """The reminder in a stored message; None if the message is something else."""
+    match message:
+        case {
+            "role": "event",
+            "content": str(text),
+            "extra": {"event": {"source": source, "payload": {"mark": str(mark), "told": int(known)} as payload}},
+        } if source == _SOURCE:
+            why = payload.get("why")
+            return Reminder(mark, text, known, why if isinstance(why, str) else _first_sentence(text))
+    return None
+
+
+def _first_sentence(text: str) -> str:
+    return text.partition("\n")[2].partition(". ")[0] + "."

@@ -1,0 +1,13 @@
+"""Text on one line and text cut short: how a step's words fit into a row, a list or a sentence."""
+
+__all__ = ["shortened", "unwrapped"]
+
+
+def unwrapped(text: str) -> str:
+    """The words of a text on one line, with single spaces between them."""
+    return " ".join(text.split())
+
+
+def shortened(text: str, most: int) -> str:
+    """At most `most` characters of a text; an ellipsis stands for the rest."""
+    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"

@@ -1,0 +1,39 @@
+"""Reminders in the journal: one shape for the relay that writes them and the history that shows them."""
+
+import pytest
+
+from planwire.chat.messages import EventMessage, read_message
+from planwire.chat.reminder import ELEMENT, Reminder, read_reminder, write_reminder
+from planwire.model.plan import Fields
+
+TEXT = f'<{ELEMENT} mark="w-1">\nYour context was compacted. This is the plan: go on.\n</{ELEMENT}>'
+
+
+def test_a_reminder_is_read_as_it_was_written() -> None:
+    reminder = Reminder("w-1", TEXT, 7, "Another reason.")
+    assert read_reminder(write_reminder(reminder)) == reminder
+
+
+def test_a_reminder_is_a_hidden_message_of_the_chat() -> None:
+    message = read_message(write_reminder(Reminder("w-1", TEXT, 7, "Why.")))
+    assert isinstance(message, EventMessage)
+    assert (message.id, message.subkind, message.source) == ("planwire-w-1", "system_notice", "relay")
+
+
+def test_the_reason_of_an_old_reminder_is_its_first_sentence() -> None:
+    message = write_reminder(Reminder("w-1", TEXT, 7, ""))
+    del message["extra"]["event"]["payload"]["why"]
+    assert read_reminder(message) == Reminder("w-1", TEXT, 7, "Your context was compacted.")
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"role": "user", "content": TEXT},
+        {"role": "event", "content": TEXT, "extra": {"event": {"source": "relay"}}},
+        {"role": "event", "content": TEXT, "extra": {"event": {"source": "me", "payload": {"mark": "w", "told": 1}}}},
+        {},
+    ],
+)
+def test_other_messages_are_no_reminders(message: Fields) -> None:
+    assert read_reminder(message) is None
