@@ -317,6 +317,20 @@ def test_a_log_without_links_is_believed(path: Path) -> None:
         assert connection.execute("SELECT count(*) FROM sessions WHERE id = 'theirs'").fetchone() == (1,)
 
 
+def test_a_log_that_a_program_began_which_makes_no_links_is_applied(path: Path) -> None:
+    write(path, *many("kept"))
+    with open_journal(path) as journal:
+        change(path, "INSERT INTO events SELECT 31, session, 31, at, by, event, checksum FROM events WHERE seq = 1")
+        change(path, "INSERT INTO sessions (id) VALUES ('theirs')")
+        change(path, "VACUUM")
+        journal.append("mine", said("here"))
+        left = contents(path.parent)
+    for name, data in left.items():
+        (path.parent / name).write_bytes(data)
+    with open_journal(path) as journal:
+        assert [journal.last_seq("s"), journal.last_seq("mine")] == [31, 1]
+
+
 def test_a_journal_in_which_others_write_is_opened_whenever_one_looks(path: Path) -> None:
     code = """
 print("ready", flush=True)

@@ -14,8 +14,8 @@ the log to the file, and a process may die in the middle of that, but each page 
 stranger: an older backup, a newer one, another journal.
 
 The row is one of `sqlite_sequence`, a table that SQLite lets programs write to and that every journal has: no format
-changes, and a planwire that knows nothing of links neither minds them nor makes them. A log without links says nothing,
-and is believed.
+changes, and a planwire that knows nothing of links neither minds them nor makes them. What a log does not say is no
+reason to refuse it.
 """
 
 import os
@@ -48,6 +48,9 @@ _MAGIC: Final = (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83")
 _LOG_HEAD: Final = 32
 _FRAME_HEAD: Final = 24
 _FIRST_PAGE: Final = b"\0\0\0\1"
+#: Zero but in the last page of a transaction.
+_COMMITS: Final = slice(4, 8)
+_NOT_LAST: Final = b"\0\0\0\0"
 _SCHEMA_COOKIE: Final = slice(_FRAME_HEAD + 40, _FRAME_HEAD + 44)
 #: Pages of the log to read at a time. The link that fits is usually among the first, and spares reading the rest.
 _AT_A_TIME: Final = 64
@@ -166,8 +169,13 @@ def _frames(log: Path, head: bytes) -> Iterator[bytes]:
 
 
 def _fits(file: _FileState, frames: Iterator[bytes]) -> bool:
-    """Whether a log begins with the state that the file is in, or made it. One without links fits every file."""
+    """Whether a log begins with the state that the file is in, or made it. One without links fits every file.
+
+    A log may begin with transactions of a program that makes no links. Then the first link tells less: not how many
+    events there were before them, nor in which layout.
+    """
     has_links = is_known = False
+    is_beginning = True  # still in the first transaction
     layouts: set[bytes] = set()
     for frame in frames:
         if frame[:4] == _FIRST_PAGE:
@@ -175,9 +183,11 @@ def _fits(file: _FileState, frames: Iterator[bytes]) -> bool:
         at = frame.find(_MARK)
         if at >= 0 and (link := _LINK.match(frame, at)):
             found, made, position, layout = link.groups()
+            layouts |= {bytes.fromhex(layout.decode())} if is_beginning or has_links else {file.layout}
+            is_known |= file.link == made
+            is_known |= file.link == found and (not is_beginning or file.position >= int(position, 16))
             has_links = True
-            is_known |= file.link == made or (file.link == found and file.position >= int(position, 16))
-            layouts.add(bytes.fromhex(layout.decode()))
         if is_known and file.layout in layouts:
             return True
+        is_beginning &= frame[_COMMITS] == _NOT_LAST
     return not has_links
