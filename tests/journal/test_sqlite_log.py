@@ -198,6 +198,43 @@ def test_a_journal_from_before_there_were_links_is_protected_from_its_first_cras
         assert words(journal.read("s")) == [*many("old"), *many("newer"), *many("lost")]
 
 
+@pytest.mark.parametrize("snapshots", [False, True], ids=["appends only", "with snapshots"])
+@pytest.mark.parametrize("rounds", [1, 2, 3])
+def test_a_backup_from_an_earlier_round_of_the_log_of_one_long_life_is_refused(
+    path: Path, backup: Path, rounds: int, snapshots: bool
+) -> None:
+    """One process that never stops: its log is copied to the file and starts over, again and again."""
+
+    def salts() -> bytes:
+        return Path(f"{path}-wal").read_bytes()[16:24]
+
+    def write_a_round() -> None:
+        before = salts()
+        while salts() == before:
+            journal.append("s", said("x" * 40_000))
+            if snapshots:
+                journal.keep_snapshot("s", 1, b"x" * 5_000)
+
+    journal = open_journal(path)
+    journal.append("s", said("first"))
+    write_a_round()
+    shutil.copy(path, backup)
+    held = journal.last_seq("s")
+    for _ in range(rounds):
+        write_a_round()
+    journal.append("s", said("last"))
+    left = contents(path.parent)
+    everything = journal.last_seq("s")
+    journal.close()
+    for name, data in left.items():
+        (path.parent / name).write_bytes(data)
+    shutil.copy(backup, path)
+    is_refused(path)
+    (path.parent / "journal.db").write_bytes(left["journal.db"])
+    with open_journal(path) as again:
+        assert again.last_seq("s") == everything > held
+
+
 # Its own
 
 
@@ -278,6 +315,20 @@ def test_a_log_without_links_is_believed(path: Path) -> None:
         pass
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("SELECT count(*) FROM sessions WHERE id = 'theirs'").fetchone() == (1,)
+
+
+def test_a_log_that_a_program_began_which_makes_no_links_is_applied(path: Path) -> None:
+    write(path, *many("kept"))
+    with open_journal(path) as journal:
+        change(path, "INSERT INTO events SELECT 31, session, 31, at, by, event, checksum FROM events WHERE seq = 1")
+        change(path, "INSERT INTO sessions (id) VALUES ('theirs')")
+        change(path, "VACUUM")
+        journal.append("mine", said("here"))
+        left = contents(path.parent)
+    for name, data in left.items():
+        (path.parent / name).write_bytes(data)
+    with open_journal(path) as journal:
+        assert [journal.last_seq("s"), journal.last_seq("mine")] == [31, 1]
 
 
 def test_a_journal_in_which_others_write_is_opened_whenever_one_looks(path: Path) -> None:

@@ -2,9 +2,12 @@
 
 import asyncio
 import gc
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, get_args
 
 import pytest
@@ -17,6 +20,19 @@ from planwire.model.events import TurnEnded
 from planwire.session import pool
 from planwire.session.options import Oversize, ProviderFormat
 from planwire.tools.size_limits import OVERSIZE
+
+
+def test_journals_and_sessions_need_no_module_that_only_some_systems_have() -> None:
+    code = """
+import sys
+sys.modules |= dict.fromkeys(("fcntl", "grp", "pwd", "resource", "syslog", "termios", "tty"))
+import planwire.journal.sqlite, planwire.session.plan_session
+with planwire.BlockingPlanSession.open(sys.argv[1], "s") as plans:
+    print(plans.call("set_plan", {"entries": ["read"]})["revision"])
+"""
+    with TemporaryDirectory() as folder:
+        command = [sys.executable, "-c", code, f"{folder}/plans.db"]
+        assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "1\n"
 
 
 def test_the_formats_that_the_type_checker_knows_are_those_that_there_are() -> None:

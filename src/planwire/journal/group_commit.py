@@ -1,13 +1,13 @@
 """Group commit: appends that wait at the same time share one commit.
 
-A durable commit waits for the disk, and the disk takes as long for a hundred events as for one. So an append gets in
-line, and the thread that has the turn commits the whole line; the others find their outcome when their turn comes. Each
-keeps an outcome of its own: a conflict costs its neighbours nothing.
+A durable commit waits for the disk, and the disk takes as long for a hundred events as for one. So appends gather in a
+batch while the batch before them is being written. The first one in it commits for all, once it has the turn; the
+others sleep until it is done, and none of them ever holds a lock that the next one waits for. Each keeps an outcome of
+its own: a conflict costs its neighbours nothing.
 """
 
-from collections import deque
 from collections.abc import Callable
-from threading import Lock
+from threading import Event, Lock
 from typing import TypeAlias
 
 from planwire.errors import JournalUnavailable
@@ -20,7 +20,7 @@ Outcome: TypeAlias = tuple[Recorded, ...] | BaseException
 
 
 class Append:
-    """One append in line. Only the holder of the turn sets its outcome."""
+    """One append. Only the first of its batch sets its outcome."""
 
     __slots__ = ("expected", "outcome", "rows", "session")
 
@@ -31,8 +31,18 @@ class Append:
         self.outcome: Outcome | None = None
 
 
+class _Batch:
+    """Appends that gather for one commit. `done` is there as soon as a second one has to wait for it."""
+
+    __slots__ = ("appends", "done")
+
+    def __init__(self) -> None:
+        self.appends: list[Append] = []
+        self.done: Event | None = None
+
+
 class GroupCommit:
-    """The line of appends. `commit` writes a batch in one transaction and returns the outcomes, or raises for all.
+    """`commit` writes a batch in one transaction and returns the outcomes, or raises for all.
 
     Hold `turn` for any other write to the same file.
     """
@@ -40,32 +50,50 @@ class GroupCommit:
     def __init__(self, commit: Callable[[list[Append]], list[Outcome]]) -> None:
         self.turn = Lock()
         self._commit = commit
-        self._line: deque[Append] = deque()
+        self._door = Lock()
+        self._gathering = _Batch()
 
     def append(self, append: Append) -> tuple[Recorded, ...]:
-        """Wait for the turn, then commit everyone in line, unless another thread did so meanwhile."""
-        self._line.append(append)
-        with self.turn:
-            if append.outcome is None:
-                self._commit_line()
+        """Write it, together with all that gather meanwhile."""
+        with self._door:
+            batch = self._gathering
+            batch.appends.append(append)
+            is_first = len(batch.appends) == 1
+            if not is_first and batch.done is None:
+                batch.done = Event()
+        if is_first:
+            self._commit_batch(batch)
+        else:
+            assert batch.done is not None
+            batch.done.wait()
         outcome = append.outcome
         assert outcome is not None
         if isinstance(outcome, BaseException):
             raise outcome
         return outcome
 
-    def _commit_line(self) -> None:
-        batch: list[Append] = []
+    def _commit_batch(self, batch: _Batch) -> None:
         outcomes: list[Outcome] = []
         try:
-            while self._line:
-                batch.append(self._line.popleft())
-            outcomes = self._commit(batch)
-        except Exception as error:
-            outcomes = [error] * len(batch)
+            with self.turn:
+                self._close(batch)
+                try:
+                    outcomes = self._commit(batch.appends)
+                except Exception as error:
+                    outcomes = [error] * len(batch.appends)
         finally:
-            if len(outcomes) < len(batch):
+            if self._gathering is batch:  # an interrupt came before its turn
+                self._close(batch)
+            if len(outcomes) < len(batch.appends):
                 unknown = JournalUnavailable("writing was interrupted: look at the last number before trying again")
-                outcomes = [unknown] * len(batch)
-            for append, outcome in zip(batch, outcomes, strict=True):
+                outcomes = [unknown] * len(batch.appends)
+            for append, outcome in zip(batch.appends, outcomes, strict=True):
                 append.outcome = outcome
+            if batch.done is not None:
+                batch.done.set()
+
+    def _close(self, batch: _Batch) -> None:
+        """Let the next append begin another batch."""
+        with self._door:
+            if self._gathering is batch:
+                self._gathering = _Batch()

@@ -25,6 +25,7 @@ from planwire.journal.polling import Bell, Found, poll
 from planwire.journal.protocol import Followed, KnownSession, Snapshot, Stamped, Stop
 from planwire.journal.sqlite_errors import translate_errors
 from planwire.journal.sqlite_file import be_patient, connect, open_file, refuse_newer, transaction
+from planwire.journal.sqlite_log import LogRound
 from planwire.model.events import Recorded
 
 __all__ = ["SqliteJournal"]
@@ -49,6 +50,7 @@ class SqliteJournal:
             try:
                 self._guard = _FileGuard(self.path)
                 self._reader = connect(self.path, patience, "ro")
+                self._round = LogRound(self.path)
             except BaseException:
                 self._writer.close()
                 raise
@@ -107,16 +109,14 @@ class SqliteJournal:
 
     def keep_snapshot(self, session: str, seq: int, data: bytes, name: str = "state") -> None:
         self._check_process()
-        with self._group.turn, self._guard, self._transaction as writer:
-            refuse_newer(writer, self.path)
+        with self._group.turn, self._guard, self._linked() as writer:
             rows.keep_snapshot(writer, session, seq, data, name)
 
     def forget(self, *sessions: str) -> None:
         self._check_process()
         with self._group.turn, self._guard:
             self._others = None
-            with self._transaction as writer:
-                refuse_newer(writer, self.path)
+            with self._linked() as writer:
                 rows.delete_sessions(writer, sessions)
             # `secure_delete` overwrites what goes, but not the copies that SQLite left behind wherever it had moved a
             # row from page to page: only a file that is written anew has none of those.
@@ -140,6 +140,7 @@ class SqliteJournal:
             return
         with self._group.turn, self._reading:
             self._guard.closed = True
+            self._round.close()
             # The last one to go deletes the log, by its name. A reader can't, and so must be the last if that name
             # belongs to another journal by now.
             for connection in (self._reader, self._writer) if self._guard.in_place() else (self._writer, self._reader):
@@ -158,9 +159,13 @@ class SqliteJournal:
         """One transaction for all of them. `GroupCommit` calls this, and holds the turn."""
         with self._guard, self._transaction as writer:
             (others,) = writer.execute("PRAGMA data_version").fetchone()
-            if others != self._others:  # somebody else has written, or the last transaction came to nothing
+            if others != self._others:  # someone else has written, or the last transaction came to nothing
                 refuse_newer(writer, self.path)
                 self._known.clear()
+                self._transaction.needs_link = True
+            if self._transaction.needs_link or self._round.may_end():
+                self._transaction.link()
+                self._round.began()
             self._others = None
             outcomes = [self._write(append) for append in batch]
         self._others = others
@@ -185,6 +190,15 @@ class SqliteJournal:
                     return  # it was forgotten meanwhile
             yield from rows.recorded_in_order(page, session, after, self.path)
             after += len(page)
+
+    @contextmanager
+    def _linked(self) -> Iterator[sqlite3.Connection]:
+        """A transaction that is no mere append."""
+        with self._transaction as writer:
+            refuse_newer(writer, self.path)
+            self._transaction.link()
+            self._round.began()
+            yield writer
 
     @contextmanager
     def _reads(self) -> Iterator[sqlite3.Connection]:

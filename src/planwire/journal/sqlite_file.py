@@ -17,7 +17,7 @@ from typing import Final, Literal
 
 from planwire.errors import JournalUnavailable, NewerJournal
 from planwire.journal.sqlite_errors import damaged, not_a_journal
-from planwire.journal.sqlite_log import add_link, refuse_foreign_log
+from planwire.journal.sqlite_log import CHECKPOINT_PAGES, add_link, refuse_foreign_log
 
 __all__ = ["APPLICATION_ID", "MIGRATIONS", "be_patient", "connect", "open_file", "refuse_newer", "transaction"]
 
@@ -61,6 +61,7 @@ _SETTINGS: Final = (
     "synchronous = FULL",
     "fullfsync = ON",
     "secure_delete = ON",
+    f"wal_autocheckpoint = {CHECKPOINT_PAGES}",
     f"journal_size_limit = {LOG_BYTES}",
     f"cache_size = -{CACHE_KIB}",
 )
@@ -112,35 +113,38 @@ def connect(path: Path, patience: float, mode: Literal["rw", "ro"] = "rw") -> sq
 
 
 class transaction:  # noqa: N801  (it reads like a function)
-    """All of it or nothing, with the right to write from the beginning, linked to the transaction before it.
+    """All of it or nothing, with the right to write from the beginning.
 
     SQLite waits for that right in ever longer naps, and latecomers overtake it. So this asks for short naps only, again
-    and again. `links=False` is for a migration, which begins before there is a table for links.
+    and again. A transaction that may be the first in a round of the log needs a link (see `sqlite_log`); one that turns
+    out to write nothing else writes none.
     """
 
-    def __init__(self, connection: sqlite3.Connection, patience: float, *, links: bool = True) -> None:
+    def __init__(self, connection: sqlite3.Connection, patience: float) -> None:
+        self.needs_link = True
         self._connection = connection
         self._patience = patience
-        self._links = links
         self._changes = -1
 
     def __enter__(self) -> sqlite3.Connection:
-        connection = self._connection
-        if connection.in_transaction:  # an interrupt came where nobody can catch it
-            connection.execute("ROLLBACK")
+        self._changes = -1
+        if self._connection.in_transaction:  # an interrupt came where nobody can catch it
+            self._connection.execute("ROLLBACK")
         give_up = monotonic() + self._patience
         while True:
             try:
-                connection.execute("BEGIN IMMEDIATE")
+                self._connection.execute("BEGIN IMMEDIATE")
             except sqlite3.OperationalError as error:
                 if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or monotonic() > give_up:
                     raise
             else:
-                break
-        if self._links:
-            add_link(connection)
-            self._changes = connection.total_changes
-        return connection
+                return self._connection
+
+    def link(self) -> None:
+        """Add the link, before anything else is written."""
+        self.needs_link = True
+        add_link(self._connection)
+        self._changes = self._connection.total_changes
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -148,6 +152,7 @@ class transaction:  # noqa: N801  (it reads like a function)
         try:
             if kind is None and self._connection.total_changes != self._changes:
                 self._connection.execute("COMMIT")
+                self.needs_link = False
         finally:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
@@ -223,7 +228,7 @@ def _migrate(connection: sqlite3.Connection, path: Path, patience: float) -> Non
     """Bring the file to today's format, in one transaction, whoever else opens it at the same time."""
     if _version(connection) == len(MIGRATIONS):
         return
-    with transaction(connection, patience, links=False):
+    with transaction(connection, patience):
         refuse_newer(connection, path)
         version = _version(connection)
         if version:

@@ -4,17 +4,18 @@ SQLite applies whatever log lies beside a file, as long as the log is whole. A j
 log of its predecessor still there, would so be overwritten page by page: what comes out is neither of the two. Nothing
 in SQLite's own format tells the log of this file from that of another, so planwire says it in the data.
 
-Every transaction links itself to the one before it: a row holds a number for the state that the transaction makes, the
-number of the state that it found, and the version of the layout that it found (SQLite's schema cookie, which a VACUUM
-or a copy by SQLite's own means changes too). The row lies alone on its page. So the log holds the row of each of its
-transactions, and the file without the log holds one row as well. The two belong together if the file's state is the
-one that the log begins with, or one that the log made: a checkpoint copies pages from the log to the file, in the
-middle of which a process may die, but a page is old or new and never both. Any other state is a stranger's: an older
-backup, a newer one, another journal.
+A *link* is a row with a random number for the state that a transaction makes, and with what the transaction found: the
+number of the link before it, the position of the last event, and the version of the layout (SQLite's schema cookie,
+which a VACUUM or a copy by SQLite's own means changes). A log starts over once all of it is in the file, and the first
+transaction of every such round has a link; so has every transaction that is no mere append. The row lies alone on its
+page. So a log holds all of its links, and the file without the log holds one. The two belong together if the file holds
+a link that the log made, or else the link that the log begins with and no fewer events: a checkpoint copies pages from
+the log to the file, and a process may die in the middle of that, but each page is old or new. Any other file is a
+stranger: an older backup, a newer one, another journal.
 
-The row is one of `sqlite_sequence`, a table that SQLite lets programs write to, and that every journal has: no format
-changes, and a planwire that knows nothing of links neither minds them nor makes them. A log without links says nothing,
-and is believed. The state of a file from before the first link is the position of its last event.
+The row is one of `sqlite_sequence`, a table that SQLite lets programs write to and that every journal has: no format
+changes, and a planwire that knows nothing of links neither minds them nor makes them. What a log does not say is no
+reason to refuse it.
 """
 
 import os
@@ -27,43 +28,76 @@ from typing import Final, NamedTuple
 
 from planwire.errors import DamagedJournal
 
-__all__ = ["add_link", "refuse_foreign_log"]
+__all__ = ["CHECKPOINT_PAGES", "LogRound", "add_link", "refuse_foreign_log"]
 
-#: The mark, the state found, the state made and the layout found, each of a fixed length: easy to find in a raw page.
+#: SQLite copies the log to the file once it has this many pages, its own default. A shorter log does not start over.
+CHECKPOINT_PAGES: Final = 1_000
+
+#: The link found, the link made, the last position and the layout found, all of fixed length: easy to find in a page.
 _MARK: Final = b"planwire-log "
-_LINK: Final = re.compile(rb"planwire-log ([0-9a-f]{16}) ([0-9a-f]{16}) ([0-9a-f]{8})")
-_ADD: Final = """UPDATE sqlite_sequence SET name = 'planwire-log ' || substr(name, 31, 16) || ' ' || ? || ' ' || ?
+_LINK: Final = re.compile(rb"planwire-log ([0-9a-f]{16}) ([0-9a-f]{16}) ([0-9a-f]{16}) ([0-9a-f]{8})")
+_NO_LINK: Final = "0" * 16
+_ADD: Final = """UPDATE sqlite_sequence SET name = 'planwire-log ' || substr(name, 31, 16) || ?
     WHERE name GLOB 'planwire-log *'"""
 _FIRST: Final = "INSERT INTO sqlite_sequence (name, seq) VALUES (?, 0)"
-_READ: Final = "SELECT substr(name, 31, 16) FROM sqlite_sequence WHERE name GLOB 'planwire-log *'"
-_LAST: Final = "SELECT printf('%016x', max(position)) FROM events"
-#: Numbers of states are random and begin with this. Positions of events begin with 0.
-_DRAWN: Final = "f"
+_LAST: Final = "SELECT substr(name, 31, 16) FROM sqlite_sequence WHERE name GLOB 'planwire-log *'"
+_POSITION: Final = "SELECT max(position) FROM events"
 
 # https://www.sqlite.org/fileformat2.html#the_write_ahead_log
 _MAGIC: Final = (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83")
 _LOG_HEAD: Final = 32
 _FRAME_HEAD: Final = 24
 _FIRST_PAGE: Final = b"\0\0\0\1"
+#: Zero but in the last page of a transaction.
+_COMMITS: Final = slice(4, 8)
+_NOT_LAST: Final = b"\0\0\0\0"
 _SCHEMA_COOKIE: Final = slice(_FRAME_HEAD + 40, _FRAME_HEAD + 44)
-#: Pages of the log to read at a time. The link that fits is usually among the first, and the rest need not be read.
+#: Pages of the log to read at a time. The link that fits is usually among the first, and spares reading the rest.
 _AT_A_TIME: Final = 64
 
 
 class _FileState(NamedTuple):
-    """A journal without its log: the state that it is in, and its layout."""
+    """A journal without its log: its link, the position of its last event, and its layout."""
 
-    state: bytes
+    link: bytes
+    position: int
     layout: bytes
 
 
 def add_link(connection: sqlite3.Connection) -> None:
-    """Link a transaction that has just begun to the one before it."""
-    layout = _layout(connection).hex()
-    made = _DRAWN + os.urandom(8).hex()[1:]
-    if not connection.execute(_ADD, (made, layout)).rowcount:
-        (found,) = connection.execute(_LAST).fetchone()
-        connection.execute(_FIRST, (f"{_MARK.decode()}{found} {made} {layout}",))
+    """Link a transaction that has just begun, and written nothing yet, to the state that it finds."""
+    position, layout = _position(connection), _layout(connection)
+    rest = f" {os.urandom(8).hex()} {position:016x} {layout.hex()}"
+    if not connection.execute(_ADD, (rest,)).rowcount:
+        connection.execute(_FIRST, (f"{_MARK.decode()}{_NO_LINK}{rest}",))
+
+
+class LogRound:
+    """The log of an open journal, and whether the next transaction may be the first in a new round of it."""
+
+    def __init__(self, path: Path) -> None:
+        self._log = Path(f"{path}-wal").open("rb", buffering=0)  # noqa: SIM115  (for as long as the journal is open)
+        self._salts = b""
+        self._place = 0
+
+    def may_end(self) -> bool:
+        """Whether the log is long enough to start over: ask while no one else can write."""
+        if not self._salts:
+            head = self._read(0, _LOG_HEAD)
+            self._salts = head[16:24]
+            self._place = _LOG_HEAD + (CHECKPOINT_PAGES - 1) * _frame_size(head) + 8
+        return self._read(self._place, 8) == self._salts
+
+    def began(self) -> None:
+        """A transaction with a link is written: this may be another round than before."""
+        self._salts = b""
+
+    def close(self) -> None:
+        self._log.close()
+
+    def _read(self, place: int, size: int) -> bytes:
+        self._log.seek(place)
+        return self._log.read(size)
 
 
 def refuse_foreign_log(path: Path) -> None:
@@ -92,10 +126,15 @@ def _file_state(path: Path) -> _FileState | None:
     with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
         try:
             connection.execute("PRAGMA writable_schema = ON")  # a file may have grown on its first page only
-            (state,) = connection.execute(_READ).fetchone() or connection.execute(_LAST).fetchone()
-            return _FileState(state.encode(), _layout(connection))
+            (link,) = connection.execute(_LAST).fetchone() or (_NO_LINK,)
+            return _FileState(link.encode(), _position(connection), _layout(connection))
         except sqlite3.DatabaseError:
             return None
+
+
+def _position(connection: sqlite3.Connection) -> int:
+    (position,) = connection.execute(_POSITION).fetchone()
+    return int(position or 0)
 
 
 def _layout(connection: sqlite3.Connection) -> bytes:
@@ -113,11 +152,13 @@ def _log_head(log: Path) -> bytes:
     return head if len(head) == _LOG_HEAD and head[:4] in _MAGIC else b""
 
 
+def _frame_size(head: bytes) -> int:
+    return _FRAME_HEAD + int.from_bytes(head[8:12])
+
+
 def _frames(log: Path, head: bytes) -> Iterator[bytes]:
-    """The pages in a log, each behind its head. Those of earlier rounds stay behind the newest ones in the file: they
-    have other salts."""
-    size = _FRAME_HEAD + int.from_bytes(head[8:12])
-    salts = head[16:24]
+    """The pages in a log, each behind its head, without those of earlier rounds, which have other salts."""
+    size, salts = _frame_size(head), head[16:24]
     with log.open("rb") as file:
         file.seek(_LOG_HEAD)
         while chunk := file.read(_AT_A_TIME * size):
@@ -128,20 +169,25 @@ def _frames(log: Path, head: bytes) -> Iterator[bytes]:
 
 
 def _fits(file: _FileState, frames: Iterator[bytes]) -> bool:
-    """Whether a log begins with the state that the file is in, or made it. One without links fits every file."""
-    has_links = is_known_state = False
+    """Whether a log begins with the state that the file is in, or made it. One without links fits every file.
+
+    A log may begin with transactions of a program that makes no links. Then the first link tells less: not how many
+    events there were before them, nor in which layout.
+    """
+    has_links = is_known = False
+    is_beginning = True  # still in the first transaction
     layouts: set[bytes] = set()
     for frame in frames:
         if frame[:4] == _FIRST_PAGE:
             layouts.add(frame[_SCHEMA_COOKIE])
         at = frame.find(_MARK)
         if at >= 0 and (link := _LINK.match(frame, at)):
-            found, made, layout = link.groups()
+            found, made, position, layout = link.groups()
+            layouts |= {bytes.fromhex(layout.decode())} if is_beginning or has_links else {file.layout}
+            is_known |= file.link == made
+            is_known |= file.link == found and (not is_beginning or file.position >= int(position, 16))
             has_links = True
-            is_known_state |= file.state in (found, made) or (
-                found[:1] == file.state[:1] == b"0" and found <= file.state
-            )
-            layouts.add(bytes.fromhex(layout.decode()))
-        if is_known_state and file.layout in layouts:
+        if is_known and file.layout in layouts:
             return True
+        is_beginning &= frame[_COMMITS] == _NOT_LAST
     return not has_links
