@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from planwire import Entry, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan
-from planwire.model.statuses import meaning
+from planwire.model.statuses import canonical, status_of
 
 PLANS: list[Plan] = [
     ItemsPlan(None, (Entry("a", None, "_x", {"m": [1]}, {"extra": 1, "content": 2}),), {}, {"title": "T"}),
@@ -31,9 +31,9 @@ def test_a_plan_can_not_be_changed(plan: Plan) -> None:
     [("pending", "pending"), ("done", "completed"), ("in-progress", "in_progress"), ("deleted", "cancelled")],
 )
 def test_spellings_of_a_status_share_its_meaning(word: str, stands_for: str) -> None:
-    assert meaning(word) == stands_for
+    assert canonical(word) == stands_for
 
 
 @pytest.mark.parametrize("word", ["blocked", "_blocked", "", "Pending"])
 def test_other_words_have_no_meaning_here(word: str) -> None:
-    assert meaning(word) is None
+    assert (status_of(word), canonical(word)) == (None, word)
