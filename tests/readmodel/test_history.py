@@ -9,6 +9,7 @@ from hypothesis.strategies import SearchStrategy
 from rich.console import Console
 
 from planwire.acp.dialects import DIALECTS
+from planwire.chat.reminder import Reminder, write_reminder
 from planwire.cli.export import acp_lines
 from planwire.model.events import (
     ACP,
@@ -42,7 +43,7 @@ from planwire.readmodel.compare import compare_states
 from planwire.readmodel.documents import session_document
 from planwire.readmodel.history import HistoryEntry, Phrase, history
 from planwire.readmodel.overview import overview
-from planwire.relay.reminder import STEERED, block, mark_message
+from planwire.relay.reminder import STEERED, block
 from planwire.relay.reminder import tell as tell_again
 from planwire.terminal.change_lines import difference_lines
 from planwire.terminal.history_lines import moment_line
@@ -147,7 +148,7 @@ def test_a_question_and_its_answer_are_said_with_the_options() -> None:
 
 def test_what_the_relay_told_the_agent_is_history_and_the_chat_is_not() -> None:
     mark, text = block(tell_again(STEERED, []), "word")
-    again = told(MessageAdded(mark_message(mark, text, 1)))
+    again = told(MessageAdded(write_reminder(Reminder(mark, text, 1, f"{STEERED.partition('.')[0]}."))))
     reason = "The user has reviewed the plan or wishes it changed."
     assert again.words == (Phrase("told", f"the agent was told its plan again: {reason}"),)
     assert not again.is_message

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from planwire.chat.reminder import read_reminder
 from planwire.model.events import (
     ACP,
     CHANGES_REQUESTED,
@@ -24,7 +25,7 @@ from planwire.model.events import (
 from planwire.model.plan import Entry, ItemsPlan
 from planwire.relay.actions import SessionMemory
 from planwire.relay.dedupe import begin, learn
-from planwire.relay.reminder import block, read_mark, without_echo
+from planwire.relay.reminder import block, without_echo
 from tests.agents.driving import Talk
 from tests.wire import JSON, answer, entry, items, line, plan, refusal, request, text, update_of
 
@@ -268,9 +269,9 @@ def test_the_mark_is_journalled_with_its_text() -> None:
     talk = Talk()
     told = told_prompt(talk)
     (message,) = [event.message for event in talk.events() if isinstance(event, MessageAdded)]
-    found = read_mark(message)
-    assert found is not None
-    assert found[1] == told
+    reminder = read_reminder(message)
+    assert reminder is not None
+    assert (reminder.text, reminder.why) == (told, "Your context was compacted.")
     assert message["role"] == "event"
 
 

@@ -5,11 +5,13 @@ and other modules make them. Priorities and statuses are open, as on the newest 
 came. `statuses` has a row for each status with a meaning in planwire, `kinds` one for each kind of plan.
 """
 
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Final, TypeAlias
 
 from msgspec import Struct, field
 
 __all__ = [
+    "BODY_CAP",
+    "DELTA_CAP",
     "MEDIUM",
     "PRIORITIES",
     "Entry",
@@ -23,9 +25,13 @@ __all__ = [
 ]
 
 #: The priorities of the protocol, the most important first.
-PRIORITIES = ("high", "medium", "low")
+PRIORITIES: Final = ("high", "medium", "low")
 #: The priority of an entry whose sender names none.
-MEDIUM = "medium"
+MEDIUM: Final = "medium"
+
+#: How large a plan, and a change to one, may be: UTF-8 bytes.
+BODY_CAP: Final = 96 * 1024
+DELTA_CAP: Final = 16 * 1024
 
 #: Fields of a JSON object that planwire carries without giving them a meaning: `_meta`, and siblings of known fields.
 Fields: TypeAlias = dict[str, Any]
@@ -35,7 +41,7 @@ PlanId: TypeAlias = str | None
 
 
 #: The key of `Entry.extra` in journals. It must never come from a wire or reach one.
-EXTRA = "\x7fextra"
+EXTRA: Final = "\x7fextra"
 
 
 class Entry(Struct, frozen=True, gc=False, forbid_unknown_fields=True, omit_defaults=True):

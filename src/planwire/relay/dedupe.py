@@ -9,6 +9,7 @@ from typing import Final
 
 from msgspec.structs import asdict, replace
 
+from planwire.chat.reminder import read_reminder
 from planwire.journal.protocol import Stamped
 from planwire.model.events import (
     Event,
@@ -24,7 +25,6 @@ from planwire.model.events import (
 from planwire.model.fold import SessionState, fold
 from planwire.model.kinds import prose_of
 from planwire.relay.actions import CLOSED, Record, SessionMemory
-from planwire.relay.reminder import read_mark
 
 __all__ = ["QUIET", "PendingHistory", "begin", "extends", "learn"]
 
@@ -42,12 +42,11 @@ def begin(session: str) -> SessionMemory:
 def learn(memory: SessionMemory, recorded: Recorded) -> SessionMemory:
     """The memory after one more event: all that `fold` knows, and what the agent was told."""
     state = fold(memory.state, recorded)
-    if isinstance(recorded.event, MessageAdded) and (found := read_mark(recorded.event.message)):
-        mark, text, told = found
-        marks = {**memory.marks, mark: text}
+    if isinstance(recorded.event, MessageAdded) and (reminder := read_reminder(recorded.event.message)):
+        marks = {**memory.marks, reminder.mark: reminder.text}
         while len(marks) > _MARKS:
             del marks[next(iter(marks))]
-        return SessionMemory(state, max(told, memory.told), marks, recorded.seq)
+        return SessionMemory(state, max(reminder.known, memory.told), marks, recorded.seq)
     return replace(memory, state=state)
 
 

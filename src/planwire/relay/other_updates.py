@@ -7,13 +7,14 @@ from msgspec import Struct
 
 from planwire.acp.words import COMPACTION_COMPLETED, COMPACTION_UPDATES, STOP_END_TURN
 from planwire.acp.write import write_update
+from planwire.chat.reminder import ELEMENT
 from planwire.model.events import ContextCompacted, SessionOpened, TurnEnded
 from planwire.model.plan import Fields
 from planwire.relay.actions import BY_RELAY, Action, Record, ToClient
 from planwire.relay.capabilities import Capabilities
 from planwire.relay.envelope import text_of
 from planwire.relay.questions import Questions
-from planwire.relay.reminder import BLOCK_NAME, marks_in, without_echo_in_line
+from planwire.relay.reminder import marks_in, without_echo_in_line
 from planwire.relay.wire_session import WireSession
 
 __all__ = ["HANDLERS", "Agreement"]
@@ -77,7 +78,7 @@ def _called(line: bytes, update: Fields, session: WireSession, agreed: Agreement
 
 def _echoed(line: bytes, update: Fields, session: WireSession, _agreed: Agreement) -> list[Action]:
     """The user's words as the agent tells them back, without what the relay put into the prompt."""
-    if BLOCK_NAME.encode() not in line:
+    if ELEMENT.encode() not in line:
         return [ToClient(line)]
     if session.plans.is_retold:
         session.context.hear_echo(marks_in(update))

@@ -15,6 +15,7 @@ from planwire.acp.read import read
 from planwire.acp.requests import Requests
 from planwire.acp.translate import Translator
 from planwire.acp.words import PLAN_UPDATES
+from planwire.chat.reminder import Reminder, write_reminder
 from planwire.model.events import MessageAdded, SessionOpened, TurnEnded
 from planwire.model.kinds import prose_of
 from planwire.model.plan import Fields
@@ -35,7 +36,7 @@ from planwire.relay.envelope import (
 from planwire.relay.fast_lists import KnownPrefixes
 from planwire.relay.other_updates import HANDLERS, Agreement
 from planwire.relay.questions import Questions
-from planwire.relay.reminder import block, mark_message, tell
+from planwire.relay.reminder import block, tell
 from planwire.relay.splice import Unspliceable, append_element
 from planwire.relay.tools import Tools, ToolServer
 from planwire.relay.wire_session import WireSession
@@ -185,8 +186,8 @@ class Policy:
             line = append_element(line, ("params", "prompt"), {"type": "text", "text": text})
         except Unspliceable:
             return line, []
-        told = session.context.tell(mark, text)
-        return line, [Record(session.id, MessageAdded(mark_message(mark, text, told)), BY_RELAY)]
+        reminder = Reminder(mark, text, session.context.tell(mark, text), f"{why.partition('.')[0]}.")
+        return line, [Record(session.id, MessageAdded(write_reminder(reminder)), BY_RELAY)]
 
     def _answered_by_client(self, message: FromClient) -> Iterator[Action]:
         question = self._agreed.questions.close(message.id)

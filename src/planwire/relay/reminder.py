@@ -14,20 +14,22 @@ from msgspec import structs
 
 from planwire.acp.dialects import MAIN
 from planwire.acp.lower import OWN
+from planwire.chat.messages import EventMessage
+from planwire.chat.narrate import merged_plan, review_words
+from planwire.chat.reminder import ELEMENT
+from planwire.chat.render import block as rendered
+from planwire.chat.roles import PLAN_DELTA
 from planwire.model.fold import PlanRecord
-from planwire.model.plan import Fields
+from planwire.model.plan import BODY_CAP, Fields
 from planwire.relay.envelope import text_of
 from planwire.relay.splice import Unspliceable, replace_value
 
 __all__ = [
-    "BLOCK_NAME",
     "COMPACTED",
     "RESUMED",
     "STEERED",
     "block",
-    "mark_message",
     "marks_in",
-    "read_mark",
     "tell",
     "without_echo",
     "without_echo_in_line",
@@ -37,39 +39,30 @@ COMPACTED: Final = "Your context was compacted. This is the plan as it stands: g
 RESUMED: Final = "This session was resumed. This is the plan as it stands: go on from there."
 STEERED: Final = "The user has reviewed the plan or wishes it changed. Take that into account and update your plan."
 
-#: Bytes of a plan's text in a reminder. A longer one loses its end.
-LONGEST_PLAN: Final = 96 * 1024
-_SOURCE: Final = "relay"
-BLOCK_NAME: Final = "planwire-context"
-_END: Final = f"\n</{BLOCK_NAME}>"
-_BLOCK: Final = re.compile(rf'<{BLOCK_NAME} mark="([0-9a-z]+)-([0-9a-f]{{8}})">\n(.*?)\n</{BLOCK_NAME}>', re.DOTALL)
+_END: Final = f"\n</{ELEMENT}>"
+_BLOCK: Final = re.compile(rf'<{ELEMENT} mark="([0-9a-z]+)-([0-9a-f]{{8}})">\n(.*?)\n</{ELEMENT}>', re.DOTALL)
 
 
 def tell(why: str, records: Iterable[PlanRecord], since: int = 0) -> str:
     """The text for the agent: the plans, and what people suggested for them or said of them after the event `since`."""
-    from planwire.chat.messages import EventMessage  # noqa: PLC0415  (rarely needed, and slow to import)
-    from planwire.chat.narrate import merged_plan, review_words  # noqa: PLC0415
-    from planwire.chat.render import block as rendered  # noqa: PLC0415
-    from planwire.chat.roles import PLAN_DELTA  # noqa: PLC0415
-
     parts = [f"{why} (Added by planwire, which keeps the plan of this session.)"]
     records = list(records)
     ids = {record.state.plan.id for record in records}
     for record in records:
         name = OWN if record.state.plan.id is None and MAIN in ids else record.state.plan.id
-        plan = merged_plan(record, BLOCK_NAME)
+        plan = merged_plan(record, ELEMENT)
         parts.append(_shortened(rendered(structs.replace(plan, plan={**plan.plan, "id": name}))))
         for review in record.reviews:
             if record.is_stale(review) and review.seq > since:  # of the plan as it was before
                 payload = {"plan_id": name, "by": review.by, "review": review_words(review, record)}
-                parts.append(rendered(EventMessage(BLOCK_NAME, "", {"subkind": PLAN_DELTA, "payload": payload})))
+                parts.append(rendered(EventMessage(ELEMENT, "", {"subkind": PLAN_DELTA, "payload": payload})))
     return "\n".join(parts)
 
 
 def block(body: str, word: str) -> tuple[str, str]:
     """The mark and the text of a block, given a random word."""
     mark = f"{word}-{_checksum(word, body)}"
-    return mark, f'<{BLOCK_NAME} mark="{mark}">\n{body}\n</{BLOCK_NAME}>'
+    return mark, f'<{ELEMENT} mark="{mark}">\n{body}\n</{ELEMENT}>'
 
 
 def without_echo(text: str, marks: dict[str, str], *, trust: bool) -> str | None:
@@ -117,24 +110,6 @@ def marks_in(update: Fields) -> set[str]:
     return {f"{match[1]}-{match[2]}" for text in texts for match in _BLOCK.finditer(text, 0, _end_of_blocks(text))}
 
 
-def mark_message(mark: str, text: str, told: int) -> Fields:
-    """A block as the journal keeps it: a hidden message. `told` is the number of the last event that it knew of."""
-    event = {"subkind": "system_notice", "source": _SOURCE, "payload": {"mark": mark, "told": told}}
-    return {"message_id": f"planwire-{mark}", "role": "event", "content": text, "extra": {"event": event}}
-
-
-def read_mark(message: Fields) -> tuple[str, str, int] | None:
-    """The mark, the text and the number of a journalled block, if the message is one."""
-    match message:
-        case {
-            "role": "event",
-            "content": str(text),
-            "extra": {"event": {"source": "relay", "payload": {"mark": str(mark), "told": int(told)}}},
-        }:
-            return mark, text, told
-    return None
-
-
 def _end_of_blocks(text: str) -> int:
     """The end of the last block. Nothing behind it can match, and a search there would take long."""
     at = text.rfind(_END)
@@ -147,7 +122,7 @@ def _checksum(word: str, body: str) -> str:
 
 def _shortened(text: str) -> str:
     encoded = text.encode("utf-8", "replace")
-    if len(encoded) <= LONGEST_PLAN:
+    if len(encoded) <= BODY_CAP:
         return text
-    head = encoded[:LONGEST_PLAN].decode("utf-8", "ignore")
-    return f"{head}\n[{len(encoded) - LONGEST_PLAN:,} bytes are left out here]\n</plan>"
+    head = encoded[:BODY_CAP].decode("utf-8", "ignore")
+    return f"{head}\n[{len(encoded) - BODY_CAP:,} bytes are left out here]\n</plan>"

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from planwire.chat.formats import CHAT_FORMATS
 from planwire.errors import ToolError
-from planwire.model.plan import PRIORITIES, Fields
+from planwire.model.plan import BODY_CAP, DELTA_CAP, PRIORITIES, Fields
 from planwire.model.statuses import DEFAULT_STATUS, STATUSES, after_tick
 
 __all__ = [
@@ -31,9 +31,6 @@ TOOL_NAMES: Final = (SET_PLAN, UPDATE_PLAN, GET_PLAN)
 #: The event that a call of get_plan may wait for.
 REVIEW: Final = "review"
 
-#: How large a plan, and a change to one, may be: UTF-8 bytes.
-BODY_CAP: Final = 96 * 1024
-DELTA_CAP: Final = 16 * 1024
 
 _FINISHED: Final = after_tick(DEFAULT_STATUS)
 _STARTED: Final = next(row.word for row in STATUSES.values() if row.is_current)
