@@ -17,7 +17,6 @@ __all__ = [
     "TOOL_COMPLETED",
     "TOOL_FAILED",
     "TOOL_IN_PROGRESS",
-    "TOOL_PENDING",
 ]
 
 #: The `sessionUpdate`s about plans, and those about compactions.
@@ -25,7 +24,6 @@ PLAN_UPDATES: Final = frozenset(("plan", "plan_removed", "plan_update"))
 COMPACTION_UPDATES: Final = frozenset(("compaction_summary_chunk", "compaction_update"))
 
 #: The `status` of a tool call.
-TOOL_PENDING: Final = "pending"
 TOOL_IN_PROGRESS: Final = "in_progress"
 TOOL_COMPLETED: Final = "completed"
 TOOL_FAILED: Final = "failed"

@@ -4,8 +4,7 @@ A new kind is a new class in `plan`, a new row here, and whatever the type check
 a plan ends in `assert_never`. Most modules match on nothing: they ask the functions below.
 """
 
-from collections.abc import Callable
-from typing import Any, Final
+from typing import Final, assert_never
 
 import msgspec
 from msgspec import Struct
@@ -40,126 +39,34 @@ class Draft(Struct, frozen=True, gc=False):
     depth: int = 0
 
 
-class Kind(Struct, frozen=True, kw_only=True):
+class Kind(Struct, frozen=True):
     """One row.
 
-    - `name`: its tag in journals and its `type` on the wire. `noun`: its name for people.
-    - `field`: the wire's field for its content; None if all of its fields are.
+    - `plan`: its class. `field`: the wire's field for its content; None if all of its fields are.
+    - `noun`: its name for people.
     - `has_editable_steps`: people can change single steps. `has_priorities`: its steps have priorities.
-    - `text`: its text besides steps. `title`: one line that stands for all of it. `drafts`: its steps.
-    - `is_text`: its content is a markdown text. `prose`: whether it has more to read than steps.
+    - `is_text`: its content is a markdown text.
     """
 
-    name: str
     plan: type[Plan]
     field: str | None
     noun: str
     has_editable_steps: bool
-    has_priorities: bool = False
-    is_text: bool = False
-    text: Callable[[Any], str]
-    title: Callable[[Any], str]
-    drafts: Callable[[Any], list[Draft]]
-    prose: Callable[[Any], bool]
+    has_priorities: bool
+    is_text: bool
 
-
-def _nothing(_plan: Plan) -> str:
-    return ""
-
-
-def _no_drafts(_plan: Plan) -> list[Draft]:
-    return []
-
-
-def _never(_plan: Plan) -> bool:
-    return False
-
-
-def _always(_plan: Plan) -> bool:
-    return True
-
-
-def _entries(plan: ItemsPlan) -> list[Draft]:
-    return [Draft(entry.content, entry.status, entry.priority or MEDIUM) for entry in plan.entries]
-
-
-def _content(plan: MarkdownPlan) -> str:
-    return plan.content
-
-
-def _heading(plan: MarkdownPlan) -> str:
-    return markdown.parse(plan.content).title
-
-
-def _tasks(plan: MarkdownPlan) -> list[Draft]:
-    return [Draft(task.text, task.status, depth=task.depth) for task in markdown.parse(plan.content).tasks]
-
-
-def _has_words(plan: MarkdownPlan) -> bool:
-    document = markdown.parse(plan.content)
-    return document.prose or not document.tasks
-
-
-def _uri(plan: FilePlan) -> str:
-    return plan.uri
-
-
-def _as_json(plan: OtherPlan) -> str:
-    value = {"type": plan.type, **plan.fields}
-    return f"```json\n{msgspec.json.format(msgspec.json.encode(value), indent=2).decode()}\n```"
-
-
-def _name(plan: OtherPlan) -> str:
-    return plan.id or plan.type
+    @property
+    def name(self) -> str:
+        """Its tag in journals and its `type` on the wire."""
+        return self.plan.kind
 
 
 _TABLE: Final = (
-    Kind(
-        name=ItemsPlan.kind,
-        plan=ItemsPlan,
-        field="entries",
-        noun="list",
-        has_editable_steps=True,
-        has_priorities=True,
-        text=_nothing,
-        title=_nothing,
-        drafts=_entries,
-        prose=_never,
-    ),
-    Kind(
-        name=MarkdownPlan.kind,
-        plan=MarkdownPlan,
-        field="content",
-        noun="proposal",
-        has_editable_steps=True,
-        is_text=True,
-        text=_content,
-        title=_heading,
-        drafts=_tasks,
-        prose=_has_words,
-    ),
-    Kind(
-        name=FilePlan.kind,
-        plan=FilePlan,
-        field="uri",
-        noun="file",
-        has_editable_steps=False,
-        text=_uri,
-        title=_uri,
-        drafts=_no_drafts,
-        prose=_always,
-    ),
-    Kind(
-        name=OtherPlan.kind,
-        plan=OtherPlan,
-        field=None,
-        noun="plan",
-        has_editable_steps=False,
-        text=_as_json,
-        title=_name,
-        drafts=_no_drafts,
-        prose=_always,
-    ),
+    # plan, field, noun, has_editable_steps, has_priorities, is_text
+    Kind(ItemsPlan, "entries", "list", True, True, False),
+    Kind(MarkdownPlan, "content", "proposal", True, False, True),
+    Kind(FilePlan, "uri", "file", False, False, False),
+    Kind(OtherPlan, None, "plan", False, False, False),
 )
 
 #: The rows by class of plan.
@@ -188,11 +95,6 @@ def content_of(plan: Plan) -> Fields:
     return plan.fields if isinstance(plan, OtherPlan) else {str(field): getattr(plan, str(field))}
 
 
-def text_of(plan: Plan) -> str:
-    """A plan's text besides its entries: its content, its URI, or its fields as JSON."""
-    return kind_of(plan).text(plan)
-
-
 def entries_of(plan: object) -> tuple[Entry, ...] | None:
     """The entries of an items plan; None for everything else."""
     return plan.entries if isinstance(plan, ItemsPlan) else None
@@ -203,19 +105,55 @@ def prose_of(plan: object) -> str | None:
     return plan.content if isinstance(plan, MarkdownPlan) else None
 
 
+def text_of(plan: Plan) -> str:
+    """A plan's text besides its entries: its content, its URI, or its fields as JSON."""
+    match plan:
+        case ItemsPlan():
+            return ""
+        case MarkdownPlan(content=text) | FilePlan(uri=text):
+            return text
+        case OtherPlan(type=plan_type, fields=fields):
+            value = msgspec.json.encode({"type": plan_type, **fields})
+            return f"```json\n{msgspec.json.format(value, indent=2).decode()}\n```"
+        case _:
+            assert_never(plan)
+
+
 def title_of(plan: Plan) -> str:
     """One line that stands for all of a plan; "" for a list, which has no title."""
-    return kind_of(plan).title(plan)
-
-
-def is_prose(plan: Plan) -> bool:
-    """Whether a plan has more to read than its steps."""
-    return kind_of(plan).prose(plan)
+    match plan:
+        case ItemsPlan():
+            return ""
+        case MarkdownPlan(content=text):
+            return markdown.parse(text).title
+        case FilePlan(uri=uri):
+            return uri
+        case OtherPlan(id=plan_id, type=plan_type):
+            return plan_id or plan_type
+        case _:
+            assert_never(plan)
 
 
 def drafts_of(plan: Plan) -> list[Draft]:
     """The steps of a plan, still without ids."""
-    return kind_of(plan).drafts(plan)
+    match plan:
+        case ItemsPlan(entries=entries):
+            return [Draft(entry.content, entry.status, entry.priority or MEDIUM) for entry in entries]
+        case MarkdownPlan(content=text):
+            return [Draft(task.text, task.status, depth=task.depth) for task in markdown.parse(text).tasks]
+        case FilePlan() | OtherPlan():
+            return []
+        case _:
+            assert_never(plan)
+
+
+def is_prose(plan: Plan) -> bool:
+    """Whether a plan has more to read than its steps."""
+    text = prose_of(plan)
+    if text is None:
+        return not isinstance(plan, ItemsPlan)
+    document = markdown.parse(text)
+    return document.prose or not document.tasks
 
 
 def is_blank(plan: Plan) -> bool:

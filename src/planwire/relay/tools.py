@@ -14,12 +14,13 @@ from planwire.acp.conversation import AGENT
 from planwire.acp.messages import Removal, Update
 from planwire.acp.translate import Translator
 from planwire.model.fold import PLANWIRE, SessionState
-from planwire.model.plan import Fields, Plan
+from planwire.model.plan import Fields, Plan, PlanId
 from planwire.relay.actions import Action, Bind, SessionMemory, ToClient, Warn
 from planwire.relay.capabilities import Capabilities
 from planwire.relay.envelope import text_of
 from planwire.relay.splice import Unspliceable, append_element, set_members
 from planwire.relay.wire_session import WireSession
+from planwire.session.client_sync import changed_plans
 
 __all__ = ["NAME", "Offered", "ToolServer", "Tools"]
 
@@ -60,7 +61,7 @@ class _ToolSession:
         self.folder: str | None = None
         self.is_open = True  # the client does not wait for a load or a resume
         self.was_open = False
-        self.told: dict[str, Plan] = {}
+        self.told: dict[PlanId, Plan] = {}
         self.revision = 0  # up to which the client knows them
         self.seen: SessionMemory | None = None
         self.bound: Bind | None = None
@@ -155,21 +156,15 @@ class Tools:
         return self._sessions[session_id].key if isinstance(session_id, str) and session_id in self._sessions else None
 
 
-def _updates(session_id: str, state: SessionState, told: dict[str, Plan]) -> Iterator[Update]:
-    """Updates that bring a client from `told` (which they change) to the plans that are planwire's.
+def _updates(session_id: str, state: SessionState, told: dict[PlanId, Plan]) -> Iterator[Update]:
+    """Updates that bring a client from `told`, which they change, to the plans of the tools.
 
     A plan without an id stays out: the client would take it for the agent's own.
     """
-    live = state.live()
-    plans = {name: each.state.plan for name, each in live.items() if name is not None and each.owner == PLANWIRE}
-    for plan_id, plan in plans.items():
-        if told.get(plan_id) != plan:
-            told[plan_id] = plan
-            yield Update(session_id, "plan_update", plan)
-    for plan_id in [each for each in told if each not in plans]:
-        del told[plan_id]
-        if plan_id not in live:  # else the agent has made it its own, and said so
-            yield Update(session_id, "plan_removed", Removal(plan_id))
+    for plan_id, plan in changed_plans(state, told):
+        if plan_id is not None:
+            tag, body = ("plan_removed", Removal(plan_id)) if plan is None else ("plan_update", plan)
+            yield Update(session_id, tag, body)
 
 
 def _told(session: WireSession, updates: list[Update], translator: Translator) -> Iterator[ToClient]:

@@ -4,7 +4,7 @@ A peer is a dialect and a way to send a line. What it hears next depends on the 
 slowly misses states in between and never the last one, and nothing piles up for it.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Protocol
 
 from msgspec import Struct
@@ -17,7 +17,7 @@ from planwire.acp.write import write_update
 from planwire.model.fold import PLANWIRE, SessionState
 from planwire.model.plan import Plan, PlanId
 
-__all__ = ["ClientSync", "Peer", "PeerLike"]
+__all__ = ["ClientSync", "Peer", "PeerLike", "changed_plans"]
 
 
 class PeerLike(Protocol):
@@ -38,6 +38,21 @@ class Peer(Struct, frozen=True):
     send: Callable[[bytes], Awaitable[None]]
 
 
+def changed_plans(state: SessionState, known: dict[PlanId, Plan]) -> Iterator[tuple[PlanId, Plan | None]]:
+    """Bring a client from the plans that it knows to those that are planwire's, plan by plan; None is a plan that is
+    gone. Plans that an agent reports over ACP are its own to send, also one that it took over."""
+    live = state.live()
+    plans = {plan_id: record.state.plan for plan_id, record in live.items() if record.owner == PLANWIRE}
+    for plan_id, plan in plans.items():
+        if known.get(plan_id) != plan:
+            known[plan_id] = plan
+            yield plan_id, plan
+    for plan_id in [each for each in known if each not in plans]:
+        del known[plan_id]
+        if plan_id not in live:
+            yield plan_id, None
+
+
 class ClientSync:
     """What a client knows of one session, and so what it has to hear next. `session` is the client's id of it."""
 
@@ -48,19 +63,9 @@ class ClientSync:
         self._fallback = Fallback()
 
     def next_lines(self, state: SessionState) -> list[bytes]:
-        """The lines about the first plan that differs from what the client knows; none, once it knows all.
-
-        Plans that an agent reports over ACP are its own to send.
-        """
-        plans = {plan_id: record.state.plan for plan_id, record in state.live().items() if record.owner == PLANWIRE}
-        for plan_id, plan in plans.items():
-            if self._known.get(plan_id) != plan:
-                self._known[plan_id] = plan
-                if lines := self._put(plan):
-                    return lines
-        for plan_id in [known for known in self._known if known not in plans]:
-            del self._known[plan_id]
-            if lines := self._remove(plan_id):
+        """The lines about the first plan that differs from what the client knows; none, once it knows all."""
+        for plan_id, plan in changed_plans(state, self._known):
+            if lines := self._remove(plan_id) if plan is None else self._put(plan):
                 return lines
         return []
 
