@@ -184,15 +184,22 @@ def _show(update: Json, seen: Seen) -> None:
             seen.calls[call] = {**seen.calls.get(call, {}), **shown}
 
 
+def _lane(shown: tuple[Any, ...]) -> str | None:
+    return shown[0] if shown[0] in _ON_THEIR_OWN_PATH else None
+
+
+#: What an agent sends on a path of its own, now before the call that caused it, now after it.
+_ON_THEIR_OWN_PATH = ("mode", "asked")
+
+
 def loses_nothing(direct: Talk, behind: Talk) -> bool:
     """Whether a person sees with the relay all that they see without it, in the same order and the same words.
 
-    A change of mode comes from a path of its own in the agents, now before the call that caused it, now after it: the
-    modes are compared among themselves.
+    Changes of mode and questions are compared among themselves: nothing orders them among the calls.
     """
     without, within = person_sees(direct), person_sees(behind)
-    for mode in (True, False):
-        wanted, left = (_anonymous(s for s in seen.flow if (s[0] == "mode") is mode) for seen in (without, within))
+    for lane in (*_ON_THEIR_OWN_PATH, None):
+        wanted, left = (_anonymous(s for s in seen.flow if _lane(s) == lane) for seen in (without, within))
         remaining = iter(left)
         assert all(any(shown == other for other in remaining) for shown in wanted), (without.flow, within.flow)
     assert len(without.calls) == len(within.calls)
