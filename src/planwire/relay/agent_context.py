@@ -5,7 +5,7 @@ person who said something since. This connection knows what it told the agent, a
 every reminder (`SessionMemory`).
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
 from planwire.model.fold import PLANWIRE, Delta, PlanRecord, Review
@@ -56,13 +56,13 @@ class AgentContext:
         """A replay contains blocks that went into prompts."""
         self._echoed |= marks
 
-    def due(self, plans: Sequence[PlanRecord], mentioned: Collection[PlanId]) -> str | None:
+    def due(self, plans: Callable[[], Sequence[PlanRecord]], mentioned: Collection[PlanId]) -> str | None:
         """Why the next prompt has to tell the agent its plans, or None. `mentioned` are the plans that it spoke of
         since it was attached."""
         if self.is_compacted or self._was_compacted():
             return COMPACTED
         told = self.told_before()
-        if self.is_attached and any(self._is_missing(record, mentioned, told) for record in plans):
+        if self.is_attached and any(self._is_missing(record, mentioned, told) for record in plans()):
             return RESUMED
         recorded = self.memory.state.live().values() if self.memory else ()
         return STEERED if any(_is_steered(record, told) for record in recorded) else None

@@ -103,7 +103,7 @@ class WireSession:
 
     def due(self) -> str | None:
         """Why the next prompt has to tell the agent its plans, or None."""
-        return self.context.due(self.records(), self.plans.mentioned)
+        return self.context.due(self.records, self.plans.mentioned)
 
     def records(self) -> list[PlanRecord]:
         """The plans worth telling: as the journal knows them, or newer as the agent told them."""
