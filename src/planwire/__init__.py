@@ -41,6 +41,7 @@ if _typing.TYPE_CHECKING:
     from planwire.journal import Journal, open_journal
     from planwire.session.blocking import BlockingPlanSession
     from planwire.session.client_sync import Peer
+    from planwire.session.options import ProviderFormat
     from planwire.session.plan_session import PlanSession
 
 __all__ = [
@@ -68,6 +69,7 @@ __all__ = [
     "PlanState",
     "PlanwireError",
     "Progress",
+    "ProviderFormat",
     "Reading",
     "Report",
     "SessionBoard",
@@ -91,6 +93,7 @@ _LATER = {
     "Journal": "planwire.journal",
     "Peer": "planwire.session.client_sync",
     "PlanSession": "planwire.session.plan_session",
+    "ProviderFormat": "planwire.session.options",
     "open_journal": "planwire.journal",
 }
 
