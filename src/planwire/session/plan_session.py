@@ -220,7 +220,7 @@ class PlanSession:
 
     def _subscribe(self) -> Callable[[], None]:
         try:
-            unsubscribe = follower_of(self._blocking.journal).subscribe(self._hear, self.id, self._warn)
+            unsubscribe = follower_of(self._blocking.journal).subscribe(self._hear, self.id, self._look)
         except JournalError as error:
             self._warn(error)
             return _nothing
@@ -230,10 +230,16 @@ class PlanSession:
     def _hear(self, followed: Followed) -> None:
         """In the follower's thread, which others wait for: the pool does the reading, once for many events."""
         seq = followed.recorded.seq
-        is_news = seq > self.state.seq or seq == 1  # 1: the session may have been forgotten, and begun anew
-        if is_news and not self._is_due:
+        if seq > self.state.seq or seq == 1:  # 1: the session may have been forgotten, and begun anew
+            self._look()
+
+    def _look(self, trouble: JournalError | None = None) -> None:
+        """Read on soon. After trouble too: it may have kept events of this session from the follower."""
+        self._warn(trouble)
+        if not self._is_due and not self._is_closed:
             self._is_due = True
-            start_in_pool(self._refresh)
+            with suppress(RuntimeError):  # the interpreter is about to end
+                start_in_pool(self._refresh)
 
     def _refresh(self) -> None:
         self._is_due = False
