@@ -47,7 +47,7 @@ class PlanSession:
 
     def __init__(self, blocking: BlockingPlanSession, *_: Never, **__: Never) -> None:
         if not isinstance(blocking, BlockingPlanSession):
-            raise TypeError(f"a session on an event loop is opened there: use PlanSession.open({blocking!r}, …)")
+            raise TypeError(f"a PlanSession is not made but opened: use PlanSession.open({blocking!r}, …)")
         self._blocking = blocking
         self._connections: list[PeerConnection] = []
         self._subscription: Future[Callable[[], None]] | None = None
@@ -64,13 +64,15 @@ class PlanSession:
         """Tell the clients what they do not know yet, let them go, and close the journal if `open` opened it. A second
         call does nothing."""
         self._is_closed = True
-        if self._subscription is not None:
-            (await asyncio.wrap_future(self._subscription))()
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self.flush(), PARTING_SECONDS)
-        for connection in self._connections:
-            await connection.close()
-        await in_pool(self._blocking.close)
+        try:
+            if self._subscription is not None:
+                (await asyncio.wrap_future(self._subscription))()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self.flush(), PARTING_SECONDS)
+            for connection in self._connections:
+                await connection.close()
+        finally:
+            await in_pool(self._blocking.close)
 
     async def __aenter__(self) -> Self:
         return self
