@@ -44,6 +44,7 @@ if _typing.TYPE_CHECKING:
     from planwire.model.steps import PlanState, Progress, Step, track
     from planwire.session.blocking import BlockingPlanSession
     from planwire.session.client_sync import Peer
+    from planwire.session.options import ProviderFormat
     from planwire.session.plan_session import PlanSession
 
 __all__ = [
@@ -71,6 +72,7 @@ __all__ = [
     "PlanState",
     "PlanwireError",
     "Progress",
+    "ProviderFormat",
     "Reading",
     "Report",
     "SessionBoard",
@@ -105,6 +107,7 @@ _HOMES: _typing.Final = {
         "planwire.model.steps": ("PlanState", "Progress", "Step", "track"),
         "planwire.session.blocking": ("BlockingPlanSession",),
         "planwire.session.client_sync": ("Peer",),
+        "planwire.session.options": ("ProviderFormat",),
         "planwire.session.plan_session": ("PlanSession",),
     }.items()
     for name in names

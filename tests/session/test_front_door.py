@@ -97,6 +97,27 @@ def test_a_session_on_an_event_loop_is_closed_by_async_with_or_by_hand(tmp_path:
     asyncio.run(main())
 
 
+def test_a_process_that_forgets_to_close_its_sessions_ends_in_peace(tmp_path: Path) -> None:
+    code = """
+import asyncio, sys
+from planwire import V2, BlockingPlanSession, Peer, PlanSession
+async def send(line):
+    pass
+async def main():
+    plans = await PlanSession.open(sys.argv[1], "s")
+    plans.connect(Peer(V2, send))
+    await plans.call("set_plan", {"entries": ["read"]})
+    await plans.changed(0)
+blocking = BlockingPlanSession.open(sys.argv[1], "other")
+blocking.call("set_plan", {"entries": ["read"]})
+asyncio.run(main())
+"""
+    command = [sys.executable, "-W", "error", "-c", code, str(tmp_path / "plans.db")]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert [each.name for each in tmp_path.iterdir()] == ["plans.db"]
+
+
 def test_a_journal_of_the_callers_stays_open() -> None:
     async def main() -> None:
         with open_journal("memory:") as journal:

@@ -33,7 +33,8 @@ Unsubscribe = Callable[[], None]
 
 
 class _Subscriber:
-    """Who wants to hear: of one session, or of all. `trouble` gets an error, and None once it is over."""
+    """Who wants to hear: of one session, or of all. `trouble` gets an error, and None once it is over or the journal
+    closes."""
 
     __slots__ = ("hear", "session", "trouble")
 
@@ -123,8 +124,8 @@ class Follower:
             subscriber.trouble(trouble)
 
     def _end(self, stop: Event) -> None:
-        """The journal closed."""
-        self._tell(JournalUnavailable("the journal was closed: open it again"))
+        """The journal closed, which is no trouble: who waits for an event may stop waiting."""
+        self._tell(None)
         with self._lock:
             if stop is self._stop:
                 self._subscribers = ()

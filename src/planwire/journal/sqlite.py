@@ -49,8 +49,8 @@ class SqliteJournal:
             self._writer = open_file(self.path, patience)
             try:
                 self._guard = _FileGuard(self.path)
-                self._reader = connect(self.path, patience, "ro")
                 self._round = LogRound(self.path)
+                self._reader = connect(self.path, patience, "ro")
             except BaseException:
                 self._writer.close()
                 raise

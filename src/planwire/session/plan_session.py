@@ -47,7 +47,7 @@ class PlanSession:
 
     def __init__(self, blocking: BlockingPlanSession, *_: Never, **__: Never) -> None:
         if not isinstance(blocking, BlockingPlanSession):
-            raise TypeError(f"a session on an event loop is opened there: use PlanSession.open({blocking!r}, …)")
+            raise TypeError(f"a PlanSession is not made but opened: use PlanSession.open({blocking!r}, …)")
         self._blocking = blocking
         self._connections: list[PeerConnection] = []
         self._subscription: Future[Callable[[], None]] | None = None
@@ -64,13 +64,15 @@ class PlanSession:
         """Tell the clients what they do not know yet, let them go, and close the journal if `open` opened it. A second
         call does nothing."""
         self._is_closed = True
-        if self._subscription is not None:
-            (await asyncio.wrap_future(self._subscription))()
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self.flush(), PARTING_SECONDS)
-        for connection in self._connections:
-            await connection.close()
-        await in_pool(self._blocking.close)
+        try:
+            if self._subscription is not None:
+                (await asyncio.wrap_future(self._subscription))()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self.flush(), PARTING_SECONDS)
+            for connection in self._connections:
+                await connection.close()
+        finally:
+            await in_pool(self._blocking.close)
 
     async def __aenter__(self) -> Self:
         return self
@@ -220,7 +222,7 @@ class PlanSession:
 
     def _subscribe(self) -> Callable[[], None]:
         try:
-            unsubscribe = follower_of(self._blocking.journal).subscribe(self._hear, self.id, self._warn)
+            unsubscribe = follower_of(self._blocking.journal).subscribe(self._hear, self.id, self._look)
         except JournalError as error:
             self._warn(error)
             return _nothing
@@ -230,10 +232,16 @@ class PlanSession:
     def _hear(self, followed: Followed) -> None:
         """In the follower's thread, which others wait for: the pool does the reading, once for many events."""
         seq = followed.recorded.seq
-        is_news = seq > self.state.seq or seq == 1  # 1: the session may have been forgotten, and begun anew
-        if is_news and not self._is_due:
+        if seq > self.state.seq or seq == 1:  # 1: the session may have been forgotten, and begun anew
+            self._look()
+
+    def _look(self, trouble: JournalError | None = None) -> None:
+        """Read on soon. After trouble too: it may have kept events of this session from the follower."""
+        self._warn(trouble)
+        if not self._is_due and not self._is_closed:
             self._is_due = True
-            start_in_pool(self._refresh)
+            with suppress(RuntimeError):  # the interpreter is about to end
+                start_in_pool(self._refresh)
 
     def _refresh(self) -> None:
         self._is_due = False
