@@ -8,7 +8,7 @@ have no effects of its own, since it may happen several times.
 
 from collections.abc import Callable, Iterable, Sequence
 from time import time_ns
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from planwire.errors import Conflict, StaleRevision
 from planwire.journal import Journal, Stamped, catch_up, load_state
@@ -16,12 +16,9 @@ from planwire.journal.view import Folded
 from planwire.model.events import Event, Recorded
 from planwire.model.fold import SessionState
 from planwire.model.plan import PlanId
-from planwire.session.moved_on import moved_on
+from planwire.steering.commands import USER
 
-__all__ = ["USER", "append_latest", "append_new", "stamped", "steer"]
-
-#: A person, in the journal.
-USER: Final = "user"
+__all__ = ["append_latest", "append_new", "stamped", "steer"]
 
 _S = TypeVar("_S", bound=Folded)
 
@@ -76,6 +73,8 @@ def steer(
         try:
             return stamped([prepare(now)], by)
         except StaleRevision as stale:
+            from planwire.session.moved_on import moved_on  # noqa: PLC0415  (7 ms that a relay need not pay)
+
             raise moved_on(journal, now, plan_id, stale.expected) from None
 
     append_latest(journal, latest, prepared)
