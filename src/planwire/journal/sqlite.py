@@ -163,9 +163,10 @@ class SqliteJournal:
                 refuse_newer(writer, self.path)
                 self._known.clear()
                 self._transaction.needs_link = True
-            if self._transaction.needs_link or self._round.may_end():
+            texts = (row.text for append in batch for row in append.rows)
+            if self._transaction.needs_link or self._round.may_end(texts):
                 self._transaction.link()
-                self._round.began()
+                self._round.changed()
             self._others = None
             outcomes = [self._write(append) for append in batch]
         self._others = others
@@ -197,7 +198,7 @@ class SqliteJournal:
         with self._transaction as writer:
             refuse_newer(writer, self.path)
             self._transaction.link()
-            self._round.began()
+            self._round.changed()
             yield writer
 
     @contextmanager
