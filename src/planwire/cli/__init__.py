@@ -1,4 +1,8 @@
-"""The command line: one file a command, each with `add_arguments`, which declares it, and `run`, which does it."""
+"""The command line: one file a command.
+
+Each file says what its command does and how to use it (`DESCRIPTION`, `EXAMPLES`), declares its options in
+`add_arguments`, and does the work in `run`, which returns the exit code.
+"""
 
 import argparse
 import os
@@ -116,6 +120,8 @@ def _parser(listed: Iterable[str], imported: Iterable[str]) -> argparse.Argument
     for name in listed:
         command = commands.add_parser(name, help=_COMMANDS[name], formatter_class=Formatter)
         if name in imported:
-            module = f"{name}_" if iskeyword(name) else name
-            import_module(f"planwire.cli.{module}").add_arguments(command)
+            module = import_module(f"planwire.cli.{name}_" if iskeyword(name) else f"planwire.cli.{name}")
+            command.description, command.epilog = module.DESCRIPTION, module.EXAMPLES
+            command.set_defaults(run=module.run)
+            module.add_arguments(command)
     return parser

@@ -13,18 +13,19 @@ from planwire.acp.dialects import dialect_of_option, dialect_options
 from planwire.check import Checker, Verdict
 from planwire.cli.check_client import AgentTrouble, CheckClient, CheckRun
 from planwire.cli.check_report import Paint, colour, plain, verdict_json, verdict_text
-from planwire.cli.command import describe
 from planwire.cli.recording import RecordedLine, as_recorded, read_recording
 from planwire.errors import InputError
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
 PROMPT: Final = (
     "Make a plan of three short steps for choosing a name for a cat: collect five names, compare them, pick one. Put "
     "it into your plan or to-do tool, mark each step as you begin and finish it, and tell me the name. Touch no files."
 )
 
-_EXAMPLES: Final = """\
+DESCRIPTION = "Judge what an agent sends about plans: what it breaks, where, and how to mend it."
+
+EXAMPLES = """\
 examples:
   planwire check session.jsonl                      a recorded session
   planwire check -- my-agent --acp                  start the agent, give it a session and a prompt, judge what it sends
@@ -47,12 +48,6 @@ The exit code is 0 if no rule is broken, 1 if one is, 2 if nothing could be chec
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    describe(
-        parser,
-        run,
-        "Judge what an agent sends about plans: what it breaks, where, and how to mend it.",
-        _EXAMPLES,
-    )
     parser.usage = "planwire check [options] FILE\n       planwire check [options] -- AGENT [ARGUMENT ...]"
     parser.add_argument("--strict", action="store_true", help="warnings count too")
     parser.add_argument("--json", action="store_true", help="print JSON")
@@ -108,7 +103,6 @@ def _check_file(name: str, capability: str | None) -> Verdict:
 
 
 def _check_agent(command: list[str], arguments: argparse.Namespace) -> Verdict:
-
     checker = Checker()
     capability = arguments.capability or "none"
     number = None

@@ -75,7 +75,6 @@ class CheckClient:
             self._end()
 
     def _conversation(self) -> Iterator[RecordedLine]:
-
         about = {"name": "planwire-check", "title": "planwire check", "version": __version__}
         hello = dialect_of_option(self._run.capability).initialize()
         yield from self._ask("initialize", {**hello, "info" if "capabilities" in hello else "clientInfo": about})

@@ -1,9 +1,8 @@
 """The presentation of a command: what it does, its options, and examples to learn from."""
 
 import argparse
-from collections.abc import Callable
 
-__all__ = ["Formatter", "ListFormatter", "describe", "seconds"]
+__all__ = ["Formatter", "ListFormatter", "seconds"]
 
 
 class Formatter(argparse.RawDescriptionHelpFormatter):
@@ -19,15 +18,6 @@ class ListFormatter(Formatter):
     def __init__(self, prog: str) -> None:
         super().__init__(prog)
         self._action_max_length = 14
-
-
-def describe(
-    parser: argparse.ArgumentParser, run: Callable[[argparse.Namespace], int], description: str, examples: str
-) -> None:
-    """Say what a command does. `run` does the work and returns the exit code."""
-    parser.description = description
-    parser.epilog = examples
-    parser.set_defaults(run=run)
 
 
 def seconds(text: str) -> float:

@@ -9,14 +9,15 @@ from typing import Any
 from planwire.chat import Compaction, Stored, compact, write_message, write_stream
 from planwire.chat.markers import retired_ids
 from planwire.chat.roles import CLASSES, class_of
-from planwire.cli.command import describe
 from planwire.cli.json_output import print_json, write_text
 from planwire.cli.streams import STREAM_SHAPE, add_stream_arguments, format_of, stream_file
 from planwire.readmodel.plain_text import escaped_json
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
-_EXAMPLES = f"""\
+DESCRIPTION = "Print a chat after a compaction, in the stored shapes. What went is said on standard error."
+
+EXAMPLES = f"""\
 examples:
   planwire compact stream.json --budget 8000 > shorter.json      the oldest go until 8,000 tokens are left
   planwire compact stream.json --budget 8000 --tail 50           but none of the last 50 messages
@@ -30,12 +31,6 @@ shown to the model any more. A token is taken to be four bytes.
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    describe(
-        parser,
-        run,
-        "Print a chat after a compaction, in the stored shapes. What went is said on standard error.",
-        _EXAMPLES,
-    )
     add_stream_arguments(parser)
     parser.add_argument("--budget", metavar="N", type=_count, help="how many tokens may be left (default: any number)")
     parser.add_argument(
@@ -54,7 +49,6 @@ def _count(text: str) -> int:
 
 
 def run(arguments: argparse.Namespace) -> int:
-
     messages = stream_file(arguments.stream)
     compaction = compact(
         messages,
@@ -75,7 +69,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _left_out(messages: Sequence[Stored], compaction: Compaction) -> dict[str, int]:
     """The number of messages that went, by class. Superseded plans don't count: the file still has them."""
-
     gone = {*compaction.left_out} - {message.id for message in compaction.retired}
     counts = Counter(class_of(each) for each in messages if each.id in gone and retired_ids(each) is None)
     return {name: counts[name] for name in CLASSES if counts[name]}

@@ -7,10 +7,21 @@ import tempfile
 from pathlib import Path
 
 from planwire.cli.board_process import board_process
-from planwire.cli.command import describe
 from planwire.demo.client import DemoConversation
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
+
+DESCRIPTION = (
+    "Start a small agent behind the relay and watch its plans, live in the terminal. Half way through it "
+    "forgets what it was about, and the relay tells it. It takes 20 seconds."
+)
+
+EXAMPLES = """\
+examples:
+  planwire demo
+  planwire demo --speed 4               four times as fast
+  planwire demo --journal ./plans.db    keep the plans in a file of your own
+"""
 
 _NEXT = """
 It is all in the journal now. What to try next:
@@ -23,20 +34,6 @@ It is all in the journal now. What to try next:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    describe(
-        parser,
-        run,
-        (
-            "Start a small agent behind the relay and watch its plans, live in the terminal. Half way through it "
-            "forgets what it was about, and the relay tells it. It takes 20 seconds."
-        ),
-        (
-            "examples:\n"
-            "  planwire demo\n"
-            "  planwire demo --speed 4               four times as fast\n"
-            "  planwire demo --journal ./plans.db    keep the plans in a file of your own\n"
-        ),
-    )
     parser.add_argument("--speed", type=_speed, default=1.0, metavar="X", help="how many times as fast (default: 1)")
     parser.add_argument("--journal", metavar="URL", help="where the plans are kept; a path, or sqlite:PATH")
 
@@ -52,7 +49,6 @@ def _speed(text: str) -> float:
 
 
 def run(arguments: argparse.Namespace) -> int:
-
     from planwire import terminal
 
     folder = Path(tempfile.mkdtemp(prefix="planwire-demo-"))  # it stays: the agent has left a plan there
@@ -66,7 +62,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _provisos(journal: str | None) -> list[str]:
     """What else to know before trying that here."""
-
     unfound = shutil.which("planwire") is None and sys.argv[0].endswith("planwire")
     return [
         *([f"planwire is not on your PATH: write {sys.argv[0]}"] if unfound else []),

@@ -4,7 +4,6 @@ import argparse
 from typing import Any
 
 from planwire.acp.board import PlanChange
-from planwire.cli.command import describe
 from planwire.cli.journals import add_journal_option, journal_to_read
 from planwire.cli.json_output import print_json
 from planwire.cli.session_argument import choose_plan, choose_session, state_of
@@ -13,9 +12,11 @@ from planwire.journal import Journal, load_state
 from planwire.model.fold import SessionState
 from planwire.readmodel.compare import compare_states
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
-_EXAMPLES = """\
+DESCRIPTION = "Show what changed between two moments of a session, or between the plans of two sessions."
+
+EXAMPLES = """\
 examples:
   planwire diff 12                       from event 12 to now, in the latest session of this folder
   planwire diff 12 20                    from event 12 to event 20 (planwire log has the numbers)
@@ -29,12 +30,6 @@ A session whose id is a number is named with --session.
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    describe(
-        parser,
-        run,
-        "Show what changed between two moments of a session, or between the plans of two sessions.",
-        _EXAMPLES,
-    )
     parser.usage = "planwire diff [-h] [--session SESSION] [--plan ID] [--json] [--journal URL] [SESSION] A [B]"
     parser.add_argument("moments", metavar="[SESSION] A [B]", nargs="+", help="the earlier and the later moment")
     parser.add_argument("--session", metavar="SESSION", help="the session of events that are given as a number alone")
@@ -44,7 +39,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-
     session, first, second = _operands(arguments.moments, arguments.session)
     with journal_to_read(arguments) as journal:
         before = _state(journal, first, session)
@@ -89,7 +83,6 @@ def _state(journal: Journal, operand: str, session: str | None) -> SessionState:
 
 
 def _now(journal: Journal, session: str) -> SessionState:
-
     return load_state(journal, session)
 
 

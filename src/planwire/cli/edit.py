@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from planwire.cli.command import describe
 from planwire.cli.journals import journal_to_read
 from planwire.cli.session_argument import revision
 from planwire.cli.steered_plan import SteeredPlan, add_target, find_target, write
@@ -25,9 +24,11 @@ from planwire.readmodel.annotations import wish_sentence
 from planwire.steering.commands import change, withdraw
 from planwire.steering.plan_text import as_text, changes_in, merge
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
-_EXAMPLES = """\
+DESCRIPTION = "Change the steps of a plan in your editor. What happens meanwhile is kept, and merged."
+
+EXAMPLES = """\
 examples:
   planwire edit                             the plan of this folder's latest session, in $VISUAL or $EDITOR
   planwire edit --plan main --note "why"    with a word on it
@@ -48,12 +49,6 @@ _HELP: Final = """\
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    describe(
-        parser,
-        run,
-        "Change the steps of a plan in your editor. What happens meanwhile is kept, and merged.",
-        _EXAMPLES,
-    )
     parser.add_argument("--note", metavar="TEXT", help="a word on why")
     parser.add_argument(
         "--take-back",
@@ -78,7 +73,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _take_back(journal: Journal, target: SteeredPlan, wish: int) -> str:
-
     wishes = {each.seq: each for each in target.record.wishes}
     chosen = max(wishes, default=0) if wish == _LAST else wish
     write(journal, target, lambda state: withdraw(state, target.plan_id, chosen))
@@ -96,7 +90,6 @@ class _Disputed(PlanError):
 
 def _edit(journal: Journal, target: SteeredPlan, note: str | None) -> str:
     """Edit until the changes fit the current plan, and write them. Returns a sentence about it."""
-
     record, text, problem = target.record, as_text(target.record.state), ""
     with _file() as path:
         while True:
@@ -137,7 +130,6 @@ def _merged(
 
 
 def _done(record: PlanRecord, changes: int) -> str:
-
     count = f"{changes} change{'' if changes == 1 else 's'}"
     return (
         f"{count} made" if record.owner == PLANWIRE else f"{count} wished for: the agent is told with its next prompt"
@@ -146,7 +138,6 @@ def _done(record: PlanRecord, changes: int) -> str:
 
 def _with_changes(state: PlanState, changes: tuple[StepChange, ...]) -> str:
     """The current plan with the person's undisputed changes. A step that they add has no id yet."""
-
     text = as_text(apply_changes(state, changes))
     known = {f"{{{step.id}}}" for step in state.steps}
     lines = (line.rpartition(" ") for line in text.splitlines())

@@ -4,7 +4,6 @@ import argparse
 import sys
 from pathlib import Path
 
-from planwire.cli.command import describe
 from planwire.cli.journals import add_journal_option, journal_to_write
 from planwire.cli.session_file import read_export
 from planwire.errors import Conflict, InputError
@@ -12,9 +11,11 @@ from planwire.journal import Stamped
 from planwire.readmodel.plain_text import one_line
 from planwire.session.writer import append_new
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
-_EXAMPLES = """\
+DESCRIPTION = "Take a session that was exported as JSON into the journal, with all of its history."
+
+EXAMPLES = """\
 examples:
   planwire import session.json                       what planwire export --format json wrote, under its own id
   planwire import session.json --as review-copy      under another id
@@ -25,19 +26,12 @@ A session that is in the journal already is never overwritten: import it --as an
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    describe(
-        parser,
-        run,
-        "Take a session that was exported as JSON into the journal, with all of its history.",
-        _EXAMPLES,
-    )
     parser.add_argument("file", metavar="FILE", help="an exported session; - for standard input")
     parser.add_argument("--as", metavar="ID", dest="new_id", help="the id that it gets here (default: its own)")
     add_journal_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-
     name = "standard input" if arguments.file == "-" else arguments.file
     exported = read_export(_read(arguments.file), name)
     session = exported.session if arguments.new_id is None else arguments.new_id

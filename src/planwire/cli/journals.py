@@ -18,10 +18,8 @@ def add_journal_option(parser: argparse.ArgumentParser) -> None:
 
 def journal_to_read(arguments: argparse.Namespace) -> AbstractContextManager[Journal]:
     """The journal, or `NoJournal`: looking at a journal never creates one."""
-
     return open_journal(arguments.journal, create=False)
 
 
 def journal_to_write(arguments: argparse.Namespace) -> AbstractContextManager[Journal]:
-
     return open_journal(arguments.journal)

@@ -3,7 +3,6 @@
 import argparse
 from collections import deque
 
-from planwire.cli.command import describe
 from planwire.cli.journals import add_journal_option, journal_to_read
 from planwire.cli.json_output import json_line, write_text
 from planwire.cli.session_argument import SESSION_HELP, choose_plan, choose_session
@@ -11,9 +10,11 @@ from planwire.journal import load_state
 from planwire.model.fold import SessionState
 from planwire.readmodel.history import history, plan_name
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
-_EXAMPLES = """\
+DESCRIPTION = "List what happened in a session, one line a change, the oldest first."
+
+EXAMPLES = """\
 examples:
   planwire log                     what happened in the latest session of this folder: number, when, who, what
   planwire log 3f2a91bc            in another session
@@ -26,12 +27,6 @@ examples:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    describe(
-        parser,
-        run,
-        "List what happened in a session, one line a change, the oldest first.",
-        _EXAMPLES,
-    )
     parser.add_argument("session", metavar="SESSION", nargs="?", help=SESSION_HELP)
     parser.add_argument("--plan", metavar="ID", help="only changes of this plan")
     parser.add_argument("--last", metavar="N", type=_count, help="only the newest N changes")
@@ -47,7 +42,6 @@ def _count(text: str) -> int:
 
 
 def run(arguments: argparse.Namespace) -> int:
-
     with journal_to_read(arguments) as journal:
         known = choose_session(journal, arguments.session)
         plan = None

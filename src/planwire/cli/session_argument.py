@@ -69,7 +69,6 @@ def revision(text: str) -> int:
 
 def state_of(journal: Journal, known: KnownSession, at: int | None = None) -> SessionState:
     """A session now, or right after the event `at`."""
-
     if at is None:
         return load_state(journal, known.id)
     if at > known.last_seq:
@@ -103,7 +102,6 @@ def short_ids(ids: Iterable[str]) -> dict[str, str]:
 
 
 def _latest_here(journal: Journal, known: list[KnownSession]) -> KnownSession:
-
     folder = this_folder()
     for session in known:
         opened = load_state(journal, session.id).opened
@@ -128,7 +126,6 @@ def _beginning_with(journal: Journal, known: list[KnownSession], name: str) -> K
 
 def short_list(journal: Journal, known: list[KnownSession]) -> str:
     """The latest sessions for an error message, a line each, and the number of the others."""
-
     short = short_ids(session.id for session in journal.sessions())
     now = time_ns() // 1_000_000
     lines = []

@@ -6,16 +6,17 @@ import sys
 from time import time_ns
 from typing import Final
 
-from planwire.cli.command import describe
 from planwire.cli.journals import add_journal_option, journal_to_read
 from planwire.cli.json_output import print_json
 from planwire.cli.session_argument import is_of_folder, newest_first, short_ids, this_folder
 from planwire.journal import Journal, load_state
 from planwire.readmodel.overview import Overview, overview
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
-_EXAMPLES = """\
+DESCRIPTION = "List the sessions in the journal, the latest first."
+
+EXAMPLES = """\
 examples:
   planwire sessions                   the latest sessions: what they are about, how far they are, who works where
   planwire sessions --all             all of them, however many there are
@@ -31,12 +32,6 @@ _PLAIN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._~%+,-]*")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    describe(
-        parser,
-        run,
-        "List the sessions in the journal, the latest first.",
-        _EXAMPLES,
-    )
     parser.add_argument("--all", action="store_true", help=f"all of them (on a terminal the latest {LATEST} are shown)")
     parser.add_argument("--here", action="store_true", help="only sessions of this folder")
     how = parser.add_mutually_exclusive_group()

@@ -47,7 +47,6 @@ def add_target(parser: argparse.ArgumentParser, *, asks: bool = True) -> None:
 
 
 def find_target(journal: Journal, arguments: argparse.Namespace) -> SteeredPlan:
-
     known = choose_session(journal, arguments.session)
     state = load_state(journal, known.id)
     live = state.live()
@@ -86,7 +85,6 @@ def confirm(target: SteeredPlan, arguments: argparse.Namespace, question: str) -
 def write(journal: Journal, target: SteeredPlan, prepare: Callable[[SessionState], Event]) -> SessionState:
     """Append the person's act behind the events of others. If the plan moved on since their revision, the error says
     how."""
-
     try:
         return steer(journal, target.state, target.plan_id, prepare)
     except MovedOn as moved:
@@ -95,7 +93,6 @@ def write(journal: Journal, target: SteeredPlan, prepare: Callable[[SessionState
 
 def _since_then(moved: MovedOn) -> str:
     """The plan's changes since the person's revision, for them to look at before they decide again."""
-
     lines = [
         f"  {moment.seq}  {one_line(moment.by)}: {one_line('; '.join(word.text for word in moment.words))}"
         for moment in moved.moments[-LISTED:]

@@ -41,7 +41,6 @@ def stream_file(name: str) -> list[Stored]:
 
 def format_of(messages: Sequence[Stored], name: str | None) -> Format:
     """The format with this name; without one, the format that makes sense of most messages."""
-
     if name is not None:
         return chat_format(name)
     own = [message.message for message in messages if isinstance(message, Ordinary)]

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 
-from planwire.cli.command import describe
 from planwire.cli.journals import add_journal_option, journal_to_read
 from planwire.cli.json_output import json_line, write_text
 from planwire.cli.session_argument import choose_session, is_of_folder, this_folder
@@ -17,9 +16,11 @@ from planwire.model.fold import SessionState
 from planwire.readmodel.history import HistoryEntry
 from planwire.readmodel.timeline import news
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
-_EXAMPLES = """\
+DESCRIPTION = "Follow plans while they change: live on a terminal, a line a change without one."
+
+EXAMPLES = """\
 examples:
   planwire watch                   the plans of this folder, live; a session that begins later, too
   planwire watch 3f2a91bc          one session
@@ -33,12 +34,6 @@ the rest. Esc lists the sessions, h is the history, ? shows all keys, q or Ctrl-
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    describe(
-        parser,
-        run,
-        "Follow plans while they change: live on a terminal, a line a change without one.",
-        _EXAMPLES,
-    )
     which = parser.add_mutually_exclusive_group()
     which.add_argument("session", metavar="SESSION", nargs="?", help="a session's id, or the beginning of it")
     which.add_argument("--all", action="store_true", help="every session in the journal")
