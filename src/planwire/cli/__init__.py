@@ -14,7 +14,6 @@ from keyword import iskeyword
 from typing import Final
 
 from planwire import __version__
-from planwire.cli.command import Formatter, ListFormatter
 from planwire.errors import PlanwireError
 from planwire.readmodel.plain_text import printable
 
@@ -70,6 +69,21 @@ _COMMANDS: Final = {
 }
 
 
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    """Keeps the line breaks of examples, and gives long names room."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=32)
+
+
+class _ListFormatter(_Formatter):
+    """The same for a list of commands: argparse forgets their indentation."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog)
+        self._action_max_length = 14
+
+
 def build_parser() -> argparse.ArgumentParser:
     """The parser of the whole command line."""
     return _parser(_COMMANDS, _COMMANDS)
@@ -113,12 +127,12 @@ def _parser(listed: Iterable[str], imported: Iterable[str]) -> argparse.Argument
         prog="planwire",
         description=_DESCRIPTION,
         epilog=_EXAMPLES,
-        formatter_class=ListFormatter,
+        formatter_class=_ListFormatter,
     )
     parser.add_argument("--version", action="version", version=f"planwire {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND ...", required=True)
     for name in listed:
-        command = commands.add_parser(name, help=_COMMANDS[name], formatter_class=Formatter)
+        command = commands.add_parser(name, help=_COMMANDS[name], formatter_class=_Formatter)
         if name in imported:
             module = import_module(f"planwire.cli.{name}_" if iskeyword(name) else f"planwire.cli.{name}")
             command.description, command.epilog = module.DESCRIPTION, module.EXAMPLES

@@ -2,8 +2,8 @@
 
 import argparse
 
-from planwire.cli.journals import journal_to_read
 from planwire.cli.steered_plan import add_target, confirm, find_target, write
+from planwire.journal import open_journal
 from planwire.model.events import APPROVED, CHANGES_REQUESTED, Comment
 from planwire.steering.commands import review
 
@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     verdict = CHANGES_REQUESTED if arguments.changes else APPROVED
     comments = [Comment(text) for text in arguments.comment]
-    with journal_to_read(arguments) as journal:
+    with open_journal(arguments.journal, create=False) as journal:
         target = find_target(journal, arguments)
         seen = confirm(target, arguments, "Ask for changes?" if arguments.changes else "Approve this?")
         write(journal, target, lambda state: review(state, target.plan_id, seen, verdict, comments))

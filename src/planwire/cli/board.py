@@ -5,13 +5,17 @@ import gc
 import sys
 import webbrowser
 
-from planwire.cli.journals import add_journal_option, journal_to_write
+from planwire.cli.argument_types import digits, number
+from planwire.cli.session_argument import add_journal_option
+from planwire.journal import open_journal
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
 _EDITORS = ("vscode", "vscodium", "cursor", "windsurf", "zed", "idea", "sublime", "none")
 
 DESCRIPTION = "Serve the board: all sessions of a journal with their plans, live, and their history."
+
+_port = number("a number from 0 to 65535", digits, lambda port: port < 65_536)
 
 EXAMPLES = """\
 examples:
@@ -47,16 +51,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_journal_option(parser)
 
 
-def _port(text: str) -> int:
-    if not (text.isascii() and text.isdecimal() and int(text) < 65_536):
-        raise argparse.ArgumentTypeError(f"expected a number from 0 to 65535, found {text!r}")
-    return int(text)
-
-
 def run(arguments: argparse.Namespace) -> int:
     from planwire.web import BoardServer
 
-    with journal_to_write(arguments) as journal:
+    with open_journal(arguments.journal) as journal:
         server = BoardServer(
             journal,
             host=arguments.host,

@@ -11,6 +11,7 @@ from typing import Final
 
 from planwire.acp.dialects import dialect_of_option, dialect_options
 from planwire.check import Checker, Verdict
+from planwire.cli.argument_types import number
 from planwire.cli.check_client import AgentTrouble, CheckClient, CheckRun
 from planwire.cli.check_report import Paint, colour, plain, verdict_json, verdict_text
 from planwire.cli.recording import RecordedLine, as_recorded, read_recording
@@ -47,6 +48,9 @@ The exit code is 0 if no rule is broken, 1 if one is, 2 if nothing could be chec
 """
 
 
+_seconds = number("a number of seconds, up to a day", float, lambda seconds: 0 < seconds <= 86_400)
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.usage = "planwire check [options] FILE\n       planwire check [options] -- AGENT [ARGUMENT ...]"
     parser.add_argument("--strict", action="store_true", help="warnings count too")
@@ -63,16 +67,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "what", metavar="FILE | -- AGENT ...", nargs=argparse.REMAINDER, help="recorded lines, or an agent"
     )
     parser.set_defaults(parser=parser)
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds <= 86_400:
-        raise argparse.ArgumentTypeError(f"expected a number of seconds, up to a day, found {text!r}")
-    return seconds
 
 
 def run(arguments: argparse.Namespace) -> int:

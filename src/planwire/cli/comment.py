@@ -2,9 +2,9 @@
 
 import argparse
 
-from planwire.cli.journals import journal_to_read
-from planwire.cli.session_argument import revision
+from planwire.cli.argument_types import revision
 from planwire.cli.steered_plan import REVISION_HELP, add_target, find_target, write
+from planwire.journal import open_journal
 from planwire.model.events import Comment
 from planwire.steering.commands import comment
 
@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     words = [Comment(arguments.text, arguments.step)]
-    with journal_to_read(arguments) as journal:
+    with open_journal(arguments.journal, create=False) as journal:
         target = find_target(journal, arguments)
         write(journal, target, lambda state: comment(state, target.plan_id, arguments.revision, words))
     print(f"said of {arguments.step or target.plan_id or 'the plan'}")

@@ -9,7 +9,8 @@ from typing import Any
 from planwire.chat import Compaction, Stored, compact, write_message, write_stream
 from planwire.chat.markers import retired_ids
 from planwire.chat.roles import CLASSES, class_of
-from planwire.cli.json_output import print_json, write_text
+from planwire.cli.argument_types import digits, number
+from planwire.cli.input_output import print_json, write_text
 from planwire.cli.streams import STREAM_SHAPE, add_stream_arguments, format_of, stream_file
 from planwire.readmodel.plain_text import escaped_json
 
@@ -30,6 +31,9 @@ shown to the model any more. A token is taken to be four bytes.
 {STREAM_SHAPE}"""
 
 
+_count = number("a number, 0 or more", digits, lambda count: count >= 0)
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_stream_arguments(parser)
     parser.add_argument("--budget", metavar="N", type=_count, help="how many tokens may be left (default: any number)")
@@ -40,12 +44,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--recent", metavar="N", type=_count, default=3, help="events of one source and kind that stay (default: 3)"
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object with the stream and the report")
-
-
-def _count(text: str) -> int:
-    if not (text.isascii() and text.isdigit()):
-        raise argparse.ArgumentTypeError(f"expected a number, 0 or more, found {text!r}")
-    return int(text)
 
 
 def run(arguments: argparse.Namespace) -> int:

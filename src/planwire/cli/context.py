@@ -3,7 +3,7 @@
 import argparse
 
 from planwire.chat import ChatStream
-from planwire.cli.json_output import print_json
+from planwire.cli.input_output import print_json
 from planwire.cli.streams import STREAM_SHAPE, add_stream_arguments, format_of, stream_file
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]

@@ -6,6 +6,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from planwire.cli.argument_types import number
 from planwire.cli.board_process import board_process
 from planwire.demo.client import DemoConversation
 
@@ -33,19 +34,12 @@ It is all in the journal now. What to try next:
 """
 
 
+_speed = number("a number above 0", float, lambda speed: 0 < speed < float("inf"))
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--speed", type=_speed, default=1.0, metavar="X", help="how many times as fast (default: 1)")
     parser.add_argument("--journal", metavar="URL", help="where the plans are kept; a path, or sqlite:PATH")
-
-
-def _speed(text: str) -> float:
-    try:
-        speed = float(text)
-    except ValueError:
-        speed = 0.0
-    if not 0 < speed < float("inf"):
-        raise argparse.ArgumentTypeError(f"expected a number above 0, found {text!r}")
-    return speed
 
 
 def run(arguments: argparse.Namespace) -> int:

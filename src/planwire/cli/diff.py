@@ -4,11 +4,10 @@ import argparse
 from typing import Any
 
 from planwire.acp.board import PlanChange
-from planwire.cli.journals import add_journal_option, journal_to_read
-from planwire.cli.json_output import print_json
-from planwire.cli.session_argument import choose_plan, choose_session, state_of
+from planwire.cli.input_output import print_json
+from planwire.cli.session_argument import add_journal_option, choose_plan, choose_session, state_of
 from planwire.errors import InputError
-from planwire.journal import Journal, load_state
+from planwire.journal import Journal, load_state, open_journal
 from planwire.model.fold import SessionState
 from planwire.readmodel.compare import compare_states
 
@@ -40,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     session, first, second = _operands(arguments.moments, arguments.session)
-    with journal_to_read(arguments) as journal:
+    with open_journal(arguments.journal, create=False) as journal:
         before = _state(journal, first, session)
         after = _state(journal, second, session) if second else _now(journal, before.id)
     if second is None and before.seq == after.seq:

@@ -11,11 +11,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from planwire.cli.journals import journal_to_read
-from planwire.cli.session_argument import revision
+from planwire.cli.argument_types import revision
 from planwire.cli.steered_plan import SteeredPlan, add_target, find_target, write
 from planwire.errors import InputError, PlanError
-from planwire.journal import Journal
+from planwire.journal import Journal, open_journal
 from planwire.model.changes import apply_changes
 from planwire.model.events import PlanChanged, StepChange
 from planwire.model.fold import PLANWIRE, PlanRecord, SessionState
@@ -62,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    with journal_to_read(arguments) as journal:
+    with open_journal(arguments.journal, create=False) as journal:
         target = find_target(journal, arguments)
         print(
             _edit(journal, target, arguments.note)

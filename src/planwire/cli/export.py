@@ -8,11 +8,12 @@ from planwire.acp import Dialect, Update, write
 from planwire.acp.dialects import DIALECTS, dialect
 from planwire.acp.lower import Fallback
 from planwire.acp.write import write_update
-from planwire.cli.journals import add_journal_option, journal_to_read
-from planwire.cli.json_output import write_text
-from planwire.cli.session_argument import SESSION_HELP, choose_session, revision, state_of
+from planwire.cli.argument_types import revision
+from planwire.cli.input_output import write_text
+from planwire.cli.session_argument import SESSION_HELP, add_journal_option, choose_session, state_of
 from planwire.cli.session_file import export_lines
 from planwire.errors import InputError
+from planwire.journal import open_journal
 from planwire.model.fold import SessionState
 from planwire.readmodel.documents import session_document
 from planwire.readmodel.plain_text import escaped_json
@@ -47,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     if arguments.dialect and arguments.format != "acp":
         raise InputError(f"only --format acp has dialects, not {arguments.format}")
-    with journal_to_read(arguments) as journal:
+    with open_journal(arguments.journal, create=False) as journal:
         known = choose_session(journal, arguments.session)
         state = state_of(journal, known, arguments.at)
         if arguments.format == "json":

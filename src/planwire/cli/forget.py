@@ -5,10 +5,9 @@ import sys
 from time import time_ns
 from typing import Final
 
-from planwire.cli.journals import add_journal_option, journal_to_read
-from planwire.cli.session_argument import choose_session, newest_first, short_list
+from planwire.cli.session_argument import add_journal_option, choose_session, newest_first, short_list
 from planwire.errors import InputError
-from planwire.journal import Journal, KnownSession
+from planwire.journal import Journal, KnownSession, open_journal
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
@@ -44,7 +43,7 @@ def duration(text: str) -> int:
 def run(arguments: argparse.Namespace) -> int:
     if bool(arguments.sessions) == (arguments.older_than is not None):
         raise InputError("which sessions? Name them, or say --older-than 30d: planwire sessions lists them")
-    with journal_to_read(arguments) as journal:
+    with open_journal(arguments.journal, create=False) as journal:
         doomed = _doomed(journal, arguments)
         if not doomed:
             print("nothing is that old: every session was kept")

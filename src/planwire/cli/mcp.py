@@ -3,8 +3,8 @@
 import argparse
 import sys
 
-from planwire.cli.command import seconds
-from planwire.cli.journals import add_journal_option
+from planwire.cli.argument_types import seconds
+from planwire.cli.session_argument import add_journal_option
 from planwire.errors import InputError
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]

@@ -5,8 +5,8 @@ import sys
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
+from planwire.cli.argument_types import seconds
 from planwire.cli.board_process import board_process
-from planwire.cli.command import seconds
 from planwire.errors import InputError
 from planwire.relay.process import end_like
 from planwire.relay.run import relay

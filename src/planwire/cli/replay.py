@@ -8,7 +8,7 @@ import msgspec
 
 from planwire.acp import Report
 from planwire.acp.board import Board, SessionBoard
-from planwire.cli.json_output import print_json
+from planwire.cli.input_output import print_json
 from planwire.cli.recording import read_recording
 from planwire.readmodel.record_json import plan_json
 

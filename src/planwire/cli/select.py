@@ -2,8 +2,8 @@
 
 import argparse
 
-from planwire.cli.journals import journal_to_read
 from planwire.cli.steered_plan import add_target, confirm, find_target, write
+from planwire.journal import open_journal
 from planwire.steering.commands import select
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    with journal_to_read(arguments) as journal:
+    with open_journal(arguments.journal, create=False) as journal:
         target = find_target(journal, arguments)
         seen = confirm(target, arguments, f"Run {', '.join(arguments.steps)} only?")
         write(journal, target, lambda state: select(state, target.plan_id, seen, arguments.steps))

@@ -1,7 +1,8 @@
-"""The session that an argument names, by its id or the beginning of it; without one, the latest of this folder."""
+"""The journal, session and plan that arguments name: a session by its id or the beginning of it, or else the latest of
+this folder."""
 
 import os
-from argparse import ArgumentTypeError
+from argparse import ArgumentParser
 from collections.abc import Iterable
 from itertools import pairwise
 from time import time_ns
@@ -15,11 +16,11 @@ from planwire.readmodel.plain_text import age, one_line
 
 __all__ = [
     "SESSION_HELP",
+    "add_journal_option",
     "choose_plan",
     "choose_session",
     "is_of_folder",
     "newest_first",
-    "revision",
     "short_ids",
     "short_list",
     "state_of",
@@ -32,6 +33,14 @@ SESSION_HELP: Final = "a session's id, or the beginning of it (default: the late
 SHORT: Final = 8
 #: Limits the sessions in an error message.
 LISTED: Final = 8
+
+
+def add_journal_option(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--journal",
+        metavar="URL",
+        help="where the plans are kept (default: $PLANWIRE_JOURNAL, or the user's own journal)",
+    )
 
 
 def choose_session(journal: Journal, name: str | None) -> KnownSession:
@@ -58,13 +67,6 @@ def choose_plan(state: SessionState, name: str) -> PlanId:
         what = f"{len(found)} plans begin" if found else "no plan of this session begins"
         raise InputError(f"{what} with {name!r}; its plans are: {', '.join(map(repr, names)) or 'none'}")
     return names[found[0]]
-
-
-def revision(text: str) -> int:
-    """The number of an event, as an argument."""
-    if not (text.isascii() and text.isdigit() and int(text) > 0):
-        raise ArgumentTypeError(f"expected the number of an event (1, 2, 3 …: see planwire log), found {text!r}")
-    return int(text)
 
 
 def state_of(journal: Journal, known: KnownSession, at: int | None = None) -> SessionState:

@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from planwire.cli.json_output import json_line
+from planwire.cli.input_output import json_line
 from planwire.errors import InputError
 from planwire.model.events import Event, Recorded
 

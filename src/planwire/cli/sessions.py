@@ -6,10 +6,9 @@ import sys
 from time import time_ns
 from typing import Final
 
-from planwire.cli.journals import add_journal_option, journal_to_read
-from planwire.cli.json_output import print_json
-from planwire.cli.session_argument import is_of_folder, newest_first, short_ids, this_folder
-from planwire.journal import Journal, load_state
+from planwire.cli.input_output import print_json
+from planwire.cli.session_argument import add_journal_option, is_of_folder, newest_first, short_ids, this_folder
+from planwire.journal import Journal, load_state, open_journal
 from planwire.readmodel.overview import Overview, overview
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
@@ -41,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    with journal_to_read(arguments) as journal:
+    with open_journal(arguments.journal, create=False) as journal:
         if arguments.ids:
             _print_ids(journal)
         else:

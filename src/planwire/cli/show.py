@@ -3,9 +3,10 @@
 import argparse
 from time import time_ns
 
-from planwire.cli.journals import add_journal_option, journal_to_read
-from planwire.cli.json_output import print_json
-from planwire.cli.session_argument import SESSION_HELP, choose_plan, choose_session, revision, state_of
+from planwire.cli.argument_types import revision
+from planwire.cli.input_output import print_json
+from planwire.cli.session_argument import SESSION_HELP, add_journal_option, choose_plan, choose_session, state_of
+from planwire.journal import open_journal
 from planwire.readmodel.overview import overview
 from planwire.readmodel.record_json import record_json
 
@@ -32,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    with journal_to_read(arguments) as journal:
+    with open_journal(arguments.journal, create=False) as journal:
         known = choose_session(journal, arguments.session)
         state = state_of(journal, known, arguments.at)
         last_at = known.last_at

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from time import time_ns
 from typing import Final, NamedTuple
 
-from planwire.cli.journals import add_journal_option
-from planwire.cli.session_argument import SESSION_HELP, choose_plan, choose_session, revision
+from planwire.cli.argument_types import revision
+from planwire.cli.session_argument import SESSION_HELP, add_journal_option, choose_plan, choose_session
 from planwire.errors import InputError
 from planwire.journal import Journal, load_state
 from planwire.model.events import Event

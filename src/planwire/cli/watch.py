@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 
-from planwire.cli.journals import add_journal_option, journal_to_read
-from planwire.cli.json_output import json_line, write_text
-from planwire.cli.session_argument import choose_session, is_of_folder, this_folder
-from planwire.journal import Journal
+from planwire.cli.input_output import json_line, write_text
+from planwire.cli.session_argument import add_journal_option, choose_session, is_of_folder, this_folder
+from planwire.journal import Journal, open_journal
 from planwire.model.fold import SessionState
 from planwire.readmodel.history import HistoryEntry
 from planwire.readmodel.timeline import news
@@ -42,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    with journal_to_read(arguments) as journal:
+    with open_journal(arguments.journal, create=False) as journal:
         if arguments.json:
             _print_json(_moments(journal, arguments))
         elif _on_a_terminal():
