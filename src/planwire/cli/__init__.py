@@ -14,7 +14,7 @@ from keyword import iskeyword
 from typing import Final
 
 from planwire import __version__
-from planwire.errors import PlanwireError
+from planwire.errors import NothingChanges, PlanwireError
 from planwire.readmodel.plain_text import printable
 
 __all__ = ["build_parser", "main"]
@@ -90,7 +90,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command. An error is one line on standard error and exit code 2."""
+    """Run a command. An error is one line on standard error and exit code 2. Asking for what is so already is none."""
     argv = sys.argv[1:] if argv is None else argv
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
@@ -100,6 +100,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         code: int = arguments.run(arguments)
         if sys.stdout is not None:  # it may be closed
             sys.stdout.flush()
+    except NothingChanges as answer:
+        print(answer)
+        return 0
     except PlanwireError as error:
         print(f"planwire: {printable(str(error))}", file=sys.stderr)
         return 2

@@ -2,20 +2,24 @@
 
 import argparse
 import os
+import re
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final
+from typing import BinaryIO, Final
+
+import msgspec
 
 from planwire.acp.dialects import dialect_of_option, dialect_options
-from planwire.check import Checker, Verdict
+from planwire.check import ERROR, Checker, Finding, Verdict
 from planwire.cli.argument_types import number
 from planwire.cli.check_client import AgentTrouble, CheckClient, CheckRun
-from planwire.cli.check_report import Paint, colour, plain, verdict_json, verdict_text
-from planwire.cli.recording import RecordedLine, as_recorded, read_recording
+from planwire.cli.input_output import print_json
+from planwire.cli.recording import as_recorded, read_recording
 from planwire.errors import InputError
+from planwire.readmodel.plain_text import one_line
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
@@ -82,8 +86,13 @@ def run(arguments: argparse.Namespace) -> int:
         verdict = _check_file(what[0], arguments.capability)
     else:
         raise InputError("check what? Give a file, or an agent's command: planwire check -- AGENT ARGUMENTS")
-    print(verdict_json(verdict, strict=arguments.strict) if arguments.json else verdict_text(verdict, _painter()))
-    return 0 if verdict.passes(strict=arguments.strict) else 1
+    passes = verdict.passes(strict=arguments.strict)
+    if arguments.json:
+        counts = {"passes": passes, "errors": verdict.errors, "warnings": verdict.warnings}
+        print_json({**counts, **msgspec.structs.asdict(verdict)})
+    else:
+        print(_text(verdict))
+    return 0 if passes else 1
 
 
 def _check_file(name: str, capability: str | None) -> Verdict:
@@ -100,13 +109,13 @@ def _check_agent(command: list[str], arguments: argparse.Namespace) -> Verdict:
     checker = Checker()
     capability = arguments.capability or "none"
     number = None
-    with _folder(arguments.cwd) as cwd, _keeper(arguments.save) as keep:
+    with _folder(arguments.cwd) as cwd, _kept(arguments.save) as kept:
         wanted = CheckRun(command, arguments.prompt, capability, cwd, arguments.timeout, arguments.allow)
         with closing(CheckClient(wanted).talk()) as lines:
             try:
                 for recorded in lines:
                     number = recorded.number
-                    keep(recorded)
+                    kept.write(as_recorded(recorded))
                     checker.hear(recorded.line, recorded.sender, number)
             except AgentTrouble as trouble:
                 checker.accuse(trouble.code, str(trouble), number)
@@ -116,36 +125,63 @@ def _check_agent(command: list[str], arguments: argparse.Namespace) -> Verdict:
     return checker.close()
 
 
-@contextmanager
-def _folder(name: str | None) -> Iterator[str]:
+def _folder(name: str | None) -> AbstractContextManager[str]:
     """The agent's folder as an absolute path: the named one, or an empty one that goes afterwards."""
-    if name is not None:
-        if not Path(name).is_dir():
-            raise InputError(f"{name} is no folder: give --cwd one that is there, or leave it out")
-        yield str(Path(name).resolve())
-        return
-
-    with TemporaryDirectory(prefix="planwire-check-", ignore_cleanup_errors=True) as folder:
-        yield folder
+    if name is None:
+        return TemporaryDirectory(prefix="planwire-check-", ignore_cleanup_errors=True)
+    if not Path(name).is_dir():
+        raise InputError(f"{name} is no folder: give --cwd one that is there, or leave it out")
+    return nullcontext(str(Path(name).resolve()))
 
 
 @contextmanager
-def _keeper(name: str | None) -> Iterator[Callable[[RecordedLine], object]]:
-    """A function that records lines in the named file; without a name it does nothing."""
-    if name is None:
-        yield lambda _: None
-        return
+def _kept(name: str | None) -> Iterator[BinaryIO]:
+    """The file to record lines in: the named one, or the one that keeps nothing."""
     try:
-        with Path(name).open("wb") as file:
-
-            def keep(recorded: RecordedLine) -> None:
-                file.write(as_recorded(recorded))
-
-            yield keep
+        with Path(name or os.devnull).open("wb") as file:
+            yield file
     except OSError as error:
         raise InputError(f"{name} can't be written: {error.strerror}. Give --save another file") from None
 
 
-def _painter() -> Paint:
-    wanted = sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
-    return colour if wanted else plain
+def _text(verdict: Verdict) -> str:
+    """The verdict for people: a block a finding, and a last line that counts them. Files and pipes get no styles."""
+    text = "\n\n".join([*map(_block, verdict.findings), _summary(verdict)])
+    has_styles = sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+    return text if has_styles else re.sub("\x1b\\[[0-9;]*m", "", text)
+
+
+def _painted(text: str, style: str) -> str:
+    return f"\x1b[{style}m{text}\x1b[0m"
+
+
+def _block(finding: Finding) -> str:
+    style = "31;1" if finding.level == ERROR else "33;1"
+    place = [] if finding.line is None else [f"line {finding.line}"]
+    if finding.where:
+        place.append(finding.where)
+    if finding.plan is not None:
+        place.append(f"plan {finding.plan}")
+    if finding.times > 1:
+        others = f"{finding.times} times"
+        more = [str(line) for line in finding.lines[1:6]]
+        place.append(f"{others}, also at {', '.join(more)}{', …' if finding.times > 6 else ''}" if more else others)
+    head = f"{_painted(finding.level, style)} {_painted(finding.rule, '1')} {one_line(finding.message)}"
+    rows = [("at", " · ".join(place)), ("mend", finding.mend), ("see", f"{finding.reference} ({finding.code})")]
+    return "\n".join([head, *(f"  {_painted(f'{name:<5}', '2')}{one_line(text)}" for name, text in rows if text)])
+
+
+def _summary(verdict: Verdict) -> str:
+    found = ", ".join(
+        (_count(verdict.errors, "error"), _count(verdict.warnings, "warning")) if verdict.findings else ("no findings",)
+    )
+    seen = f"{_count(verdict.updates, 'plan update')} in {_count(verdict.sessions, 'session')}"
+    unknown = "dialect not known" + (": --capability says which" if verdict.updates else "")
+    spoken = f"dialect {verdict.dialect}" if verdict.dialect else unknown
+    who = [one_line(verdict.agent)] if verdict.agent else []
+    style = "31;1" if verdict.errors else "33;1" if verdict.warnings else "32;1"
+    return f"{_painted(found, style)} · {' · '.join([seen, spoken, *who])}"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"

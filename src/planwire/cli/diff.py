@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     session, first, second = _operands(arguments.moments, arguments.session)
     with open_journal(arguments.journal, create=False) as journal:
         before = _state(journal, first, session)
-        after = _state(journal, second, session) if second else _now(journal, before.id)
+        after = _state(journal, second, session) if second else load_state(journal, before.id)
     if second is None and before.seq == after.seq:
         raise InputError(f"{first!r} is how it is now: name an earlier event (planwire diff NUMBER) or another session")
     changes = compare_states(before, after)
@@ -81,17 +81,11 @@ def _state(journal: Journal, operand: str, session: str | None) -> SessionState:
     return state_of(journal, known, None if at == "now" else int(at))
 
 
-def _now(journal: Journal, session: str) -> SessionState:
-    return load_state(journal, session)
-
-
 def _is_moment(text: str) -> bool:
     return text == "now" or (text.isascii() and text.isdigit())
 
 
 def _value(change: PlanChange) -> dict[str, Any]:
     what = "new" if change.before is None else "removed" if change.after is None else "changed"
-    diff = change.diff
-    value: dict[str, Any] = {"id": change.id, "change": what}
-    value |= {name: getattr(diff, name) for name in ("added", "removed", "moved", "reworded", "status", "priority")}
-    return value
+    parts = ("added", "removed", "moved", "reworded", "status", "priority")
+    return {"id": change.id, "change": what, **{name: getattr(change.diff, name) for name in parts}}

@@ -6,14 +6,13 @@ import shlex
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 from planwire.cli.argument_types import revision
 from planwire.cli.steered_plan import SteeredPlan, add_target, find_target, write
-from planwire.errors import InputError, PlanError
+from planwire.errors import InputError, NothingChanges, PlanError
 from planwire.journal import Journal, open_journal
 from planwire.model.changes import apply_changes
 from planwire.model.events import PlanChanged, StepChange
@@ -90,7 +89,8 @@ class _Disputed(PlanError):
 def _edit(journal: Journal, target: SteeredPlan, note: str | None) -> str:
     """Edit until the changes fit the current plan, and write them. Returns a sentence about it."""
     record, text, problem = target.record, as_text(target.record.state), ""
-    with _file() as path:
+    with tempfile.TemporaryDirectory(prefix="planwire-") as folder:
+        path = Path(folder) / "plan.txt"
         while True:
             text = _edited(path, f"# {problem}\n{_HELP}{text}" if problem else f"{_HELP}{text}")
             written = _without_comments(text)
@@ -101,6 +101,8 @@ def _edit(journal: Journal, target: SteeredPlan, note: str | None) -> str:
                 state = write(journal, target, _merged(target, record, changes, note, written))
             except _Disputed as disputed:
                 problem, record, text = str(disputed), disputed.now, _with_changes(disputed.now.state, disputed.others)
+            except NothingChanges:
+                raise
             except PlanError as error:
                 problem, text = str(error), written
             else:
@@ -141,14 +143,6 @@ def _with_changes(state: PlanState, changes: tuple[StepChange, ...]) -> str:
     known = {f"{{{step.id}}}" for step in state.steps}
     lines = (line.rpartition(" ") for line in text.splitlines())
     return "".join(f"{words} {step}\n" if step in known else f"{words}\n" for words, _, step in lines)
-
-
-@contextmanager
-def _file() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix="planwire-") as folder:
-        path = Path(folder) / "plan.txt"
-        path.touch(0o600)
-        yield path
 
 
 def _edited(path: Path, text: str) -> str:
