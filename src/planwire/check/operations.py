@@ -19,7 +19,6 @@ _UPDATE: Final = "params.update"
 
 
 @OPERATION_RULES.rule(
-    "unasked-operation",
     "R8",
     ERROR,
     "`plan_update` and `plan_removed` go only to a client that announced them (version 1)",
@@ -34,7 +33,6 @@ def _unasked_operation(seen: PlanUpdate) -> Iterator[Breach]:
 
 
 @OPERATION_RULES.rule(
-    "misspelled-id",
     "R11",
     ERROR,
     "the id of a plan is spelled as this client reads it",
@@ -53,7 +51,6 @@ def _misspelled_id(seen: PlanUpdate) -> Iterator[Breach]:
 
 
 @OPERATION_RULES.rule(
-    "unknown-kind",
     "R19",
     ERROR,
     "a plan is of a type of the protocol; in version 2 a custom type starts with `_`",
@@ -73,7 +70,6 @@ def _unknown_kind(seen: PlanUpdate) -> Iterator[Breach]:
 
 
 @OPERATION_RULES.rule(
-    "unknown-removal",
     "R13",
     WARNING,
     "`plan_removed` names a plan that there is",
@@ -88,13 +84,12 @@ def _unknown_removal(seen: PlanUpdate) -> Iterator[Breach]:
 
 
 @OPERATION_RULES.rule(
-    "foreign-field",
     "R31",
     ERROR,
     "there are no fields of one's own beside those of the protocol",
     "move the field into `_meta`, under a name that is yours",
 )
-def _unknown_field(seen: PlanUpdate) -> Iterator[Breach]:
+def _foreign_field(seen: PlanUpdate) -> Iterator[Breach]:
     update, body = seen.update, seen.update.body
     envelope = update.envelope
     at_plan = f"{_UPDATE}.plan" if update.tag == "plan_update" else _UPDATE
@@ -119,7 +114,6 @@ def _fields(fields: Fields | None, path: str) -> Iterator[Breach]:
 
 
 @OPERATION_RULES.rule(
-    "text-in-meta",
     "R12",
     ERROR,
     "an update carries the whole content of its plan",
@@ -132,7 +126,6 @@ def _text_in_meta(seen: PlanUpdate) -> Iterator[Breach]:
 
 
 @OPERATION_RULES.rule(
-    "after-cancel",
     "R42",
     ERROR,
     "updates of a cancelled turn come before the answer to its prompt",

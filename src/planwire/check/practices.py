@@ -42,7 +42,6 @@ def _entries_at(seen: PlanUpdate) -> str:
 
 
 @UPDATE_PRACTICES.rule(
-    "left-out",
     "R3",
     ERROR,
     "each update has the complete list, unfinished entries included",
@@ -60,7 +59,6 @@ def _left_out(seen: PlanUpdate) -> Iterator[Breach]:
 
 
 @UPDATE_PRACTICES.rule(
-    "told-late",
     "R2",
     WARNING,
     "status changes are told as they occur",
@@ -84,7 +82,6 @@ def _told_late(seen: PlanUpdate) -> Iterator[Breach]:
 
 
 @UPDATE_PRACTICES.rule(
-    "crowded",
     PRACTICE,
     WARNING,
     f"no more than {MANY_IN_PROGRESS} entries are in progress at once",
@@ -98,7 +95,6 @@ def _crowded(seen: PlanUpdate) -> Iterator[Breach]:
 
 
 @UPDATE_PRACTICES.rule(
-    "long-winded",
     PRACTICE,
     WARNING,
     f"an entry is one clear task on one line, of up to {CONCISE_CHARACTERS} characters",
@@ -119,7 +115,6 @@ def _long_winded(seen: PlanUpdate) -> Iterator[Breach]:
 
 
 @TURN_RULES.rule(
-    "not-reported",
     "R1",
     WARNING,
     "a plan that the model makes is reported",
@@ -133,7 +128,6 @@ def _not_reported(ended: TurnEnd) -> Iterator[Breach]:
 
 
 @TURN_RULES.rule(
-    "unfinished-business",
     "R2",
     WARNING,
     "what is finished is reported as completed before the turn ends",
@@ -150,7 +144,6 @@ def _unfinished_business(ended: TurnEnd) -> Iterator[Breach]:
 
 
 @TURN_RULES.rule(
-    "not-kept-up",
     "R2",
     WARNING,
     "progress is reported while the work goes on",
@@ -174,7 +167,6 @@ def _lists_of(ended: TurnEnd) -> Iterator[tuple[PlanId, PlanHistory, PlanState]]
 
 
 @END_RULES.rule(
-    "unranked",
     PRACTICE,
     WARNING,
     "priorities are used",
@@ -191,7 +183,6 @@ def _unranked(session: CheckedSession) -> Iterator[Breach]:
 
 
 @END_RULES.rule(
-    "never-completed",
     "R3",
     WARNING,
     "finished entries stay on the list as completed",

@@ -14,7 +14,6 @@ REPLAY_RULES: Final = RuleFamily[ReplayEnd]()
 
 
 @REPLAY_RULES.rule(
-    "not-retold",
     "R37",
     ERROR,
     "the plan is part of the history that is retold",
@@ -32,7 +31,6 @@ def _not_retold(ended: ReplayEnd) -> Iterator[Breach]:
 
 
 @REPLAY_RULES.rule(
-    "retold-otherwise",
     "R37",
     WARNING,
     "a history that is retold ends as it ended",
@@ -52,7 +50,6 @@ def _retold_otherwise(ended: ReplayEnd) -> Iterator[Breach]:
 
 
 @REPLAY_RULES.rule(
-    "unasked-replay",
     "R38",
     ERROR,
     "`session/resume` does not retell the history, unless version 2's `replayFrom` asks for it",

@@ -3,7 +3,7 @@
 import os
 import signal
 import subprocess
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import suppress
 from queue import Empty, Full, Queue
 from threading import Thread
@@ -57,12 +57,11 @@ class CheckClient:
 
     def __init__(self, run: CheckRun) -> None:
         self._run = run
-        self._until = monotonic() + run.seconds
+        self._deadline = monotonic() + run.seconds
         self._heard: Queue[bytes | None] = Queue(_WAITING)
         self._to_say: Queue[bytes | None] = Queue(_WAITING)
         self._numbers = 0
         self._asked = 0
-        self._result: Any = None
         self._agent = _start(run)
 
     def talk(self) -> Generator[RecordedLine, None, None]:
@@ -77,44 +76,58 @@ class CheckClient:
     def _conversation(self) -> Iterator[RecordedLine]:
         about = {"name": "planwire-check", "title": "planwire check", "version": __version__}
         hello = dialect_of_option(self._run.capability).initialize()
-        yield from self._ask("initialize", {**hello, "info" if "capabilities" in hello else "clientInfo": about})
-        version = self._result.get("protocolVersion") if isinstance(self._result, dict) else None
+        greeting = yield from self._ask(
+            "initialize", {**hello, "info" if "capabilities" in hello else "clientInfo": about}
+        )
+        version = greeting.get("protocolVersion")
         if not isinstance(version, int):
             raise AgentTrouble("refused", "`initialize` was answered without a `protocolVersion`")
-        yield from self._ask("session/new", {"cwd": self._run.cwd, "mcpServers": []})
-        session = self._result.get("sessionId") if isinstance(self._result, dict) else None
+        begun = yield from self._ask("session/new", {"cwd": self._run.cwd, "mcpServers": []})
+        session = begun.get("sessionId")
         if not isinstance(session, str):
             raise AgentTrouble("refused", "`session/new` was answered without a `sessionId`")
         blocks = [{"type": "text", "text": self._run.prompt}]
-        yield from self._ask("session/prompt", {"sessionId": session, "prompt": blocks})
-        told = isinstance(self._result, dict) and "stopReason" in self._result
-        if version == 2 and not told:  # the answer only confirms the message
-            yield from self._until_idle(session)
+        ended = yield from self._ask("session/prompt", {"sessionId": session, "prompt": blocks})
+        if version == 2 and "stopReason" not in ended:  # the answer only confirms the message
+            wanted = "the turn did not end with a `state_update`"
+            yield from self._until(lambda message: _is_idle(message, session), wanted)
 
-    def _ask(self, method: str, params: Fields) -> Iterator[RecordedLine]:
-        """Send a request, and hand on every line up to its answer."""
+    def _ask(self, method: str, params: Fields) -> Generator[RecordedLine, None, Fields]:
+        """Send a request, hand on every line up to its answer, and return the result."""
         self._asked += 1
         yield self._say({"jsonrpc": "2.0", "id": self._asked, "method": method, "params": params})
-        for line, messages in self._lines(f"`{method}` was not answered"):
-            yield line
-            for message in messages:
-                yield from self._serve(message)
-            answers = [each for each in messages if each.get("id") == self._asked and "method" not in each]
-            if answers:
-                self._result = answers[0].get("result")
-                if "error" in answers[0]:
-                    error = answers[0]["error"]
-                    said = error.get("message") if isinstance(error, dict) else error
-                    raise AgentTrouble("refused", f"`{method}` was refused: {said}")
-                return
+        answer = yield from self._until(
+            lambda message: message.get("id") == self._asked and "method" not in message,
+            f"`{method}` was not answered",
+        )
+        if "error" in answer:
+            error = answer["error"]
+            said = error.get("message") if isinstance(error, dict) else error
+            raise AgentTrouble("refused", f"`{method}` was refused: {said}")
+        result = answer.get("result")
+        return result if isinstance(result, dict) else {}
 
-    def _until_idle(self, session: str) -> Iterator[RecordedLine]:
-        for line, messages in self._lines("the turn did not end with a `state_update`"):
-            yield line
+    def _until(self, is_last: Callable[[Fields], bool], otherwise: str) -> Generator[RecordedLine, None, Fields]:
+        """Hand on the agent's lines, and answer its own requests, up to the message that `is_last`. Returns that one.
+
+        Raises `AgentTrouble` at the end of the time or of the agent.
+        """
+        late = AgentTrouble("no-answer", f"{otherwise} within {self._run.seconds:g} seconds")
+        while True:
+            try:
+                line = self._heard.get(timeout=max(0.0, self._deadline - monotonic()))
+            except Empty:
+                raise late from None
+            if line is None:
+                raise AgentTrouble("ended-early", f"{otherwise}: the agent ended {self._how_it_ended()}")
+            yield self._numbered(line, AGENT)
+            messages = _messages(line)
             for message in messages:
                 yield from self._serve(message)
-            if any(_is_idle(message, session) for message in messages):
-                return
+            for message in filter(is_last, messages):
+                return message
+            if monotonic() > self._deadline:  # an agent that never stops talking
+                raise late
 
     def _serve(self, message: Fields) -> Iterator[RecordedLine]:
         """Answer the agent's own requests: decide on permissions, decline everything else."""
@@ -134,19 +147,6 @@ class CheckClient:
         except Full:
             raise AgentTrouble("no-answer", "the agent does not read its input") from None
         return self._numbered(line, CLIENT)
-
-    def _lines(self, otherwise: str) -> Iterator[tuple[RecordedLine, list[Fields]]]:
-        """The agent's lines, each with its messages. Raises `AgentTrouble` at the end of the time or of the agent."""
-        while True:
-            try:
-                line = self._heard.get(timeout=max(0.0, self._until - monotonic()))
-            except Empty:
-                raise AgentTrouble("no-answer", f"{otherwise} within {self._run.seconds:g} seconds") from None
-            if line is None:
-                raise AgentTrouble("ended-early", f"{otherwise}: the agent ended {self._how_it_ended()}")
-            yield self._numbered(line, AGENT), _messages(line)
-            if monotonic() > self._until:  # an agent that never stops talking
-                raise AgentTrouble("no-answer", f"{otherwise} within {self._run.seconds:g} seconds")
 
     def _numbered(self, line: bytes, sender: str) -> RecordedLine:
         self._numbers += 1
