@@ -12,12 +12,13 @@ from typing import BinaryIO, Final
 
 import msgspec
 
+from planwire import __version__
 from planwire.acp.dialects import dialect_of_option, dialect_options
 from planwire.check import ERROR, Checker, Finding, Verdict
+from planwire.cli.agent_client import AgentClient, AgentTrouble
 from planwire.cli.argument_types import number
-from planwire.cli.check_client import AgentTrouble, CheckClient, CheckRun
 from planwire.cli.input_output import print_json
-from planwire.cli.recording import as_recorded, read_recording
+from planwire.cli.recording import RecordedLine, as_recorded, read_recording
 from planwire.errors import InputError
 from planwire.readmodel.plain_text import one_line
 
@@ -109,20 +110,41 @@ def _check_agent(command: list[str], arguments: argparse.Namespace) -> Verdict:
     checker = Checker()
     capability = arguments.capability or "none"
     number = None
-    with _folder(arguments.cwd) as cwd, _kept(arguments.save) as kept:
-        wanted = CheckRun(command, arguments.prompt, capability, cwd, arguments.timeout, arguments.allow)
-        with closing(CheckClient(wanted).talk()) as lines:
-            try:
-                for recorded in lines:
-                    number = recorded.number
-                    kept.write(as_recorded(recorded))
-                    checker.hear(recorded.line, recorded.sender, number)
-            except AgentTrouble as trouble:
-                checker.accuse(trouble.code, str(trouble), number)
-                return checker.close()
+    with (
+        _folder(arguments.cwd) as cwd,
+        _kept(arguments.save) as kept,
+        closing(AgentClient(command, arguments.timeout, allow=arguments.allow)) as client,
+    ):
+        try:
+            for recorded in _conversation(client, capability, cwd, arguments.prompt):
+                number = recorded.number
+                kept.write(as_recorded(recorded))
+                checker.hear(recorded.line, recorded.sender, number)
+        except AgentTrouble as trouble:
+            checker.accuse(trouble.code, str(trouble), number)
+            return checker.close()
     if not checker.updates:
         checker.accuse("no-plan-sent", "the agent was asked for a plan, and no plan update came", number)
     return checker.close()
+
+
+def _conversation(client: AgentClient, capability: str, cwd: str, prompt: str) -> Iterator[RecordedLine]:
+    """One session with one prompt. Raises `AgentTrouble`."""
+    about = {"name": "planwire-check", "title": "planwire check", "version": __version__}
+    hello = dialect_of_option(capability).initialize()
+    hello["info" if "capabilities" in hello else "clientInfo"] = about
+    greeting = yield from client.ask("initialize", hello)
+    version = greeting.get("protocolVersion")
+    if not isinstance(version, int):
+        raise AgentTrouble("refused", "`initialize` was answered without a `protocolVersion`")
+    begun = yield from client.ask("session/new", {"cwd": cwd, "mcpServers": []})
+    session = begun.get("sessionId")
+    if not isinstance(session, str):
+        raise AgentTrouble("refused", "`session/new` was answered without a `sessionId`")
+    blocks = [{"type": "text", "text": prompt}]
+    ended = yield from client.ask("session/prompt", {"sessionId": session, "prompt": blocks})
+    if version == 2 and "stopReason" not in ended:  # the answer only confirms the message
+        yield from client.until_idle(session)
 
 
 def _folder(name: str | None) -> AbstractContextManager[str]:

@@ -1,4 +1,4 @@
-"""A client that asks an agent for a plan: one session, one prompt, every wait bounded; it ends the agent afterwards."""
+"""A client that starts an agent and talks to it, every wait bounded; it ends the agent afterwards."""
 
 import os
 import signal
@@ -11,18 +11,15 @@ from time import monotonic
 from typing import Any, Final
 
 import msgspec
-from msgspec import Struct
 
-from planwire import __version__
 from planwire.acp import AGENT, CLIENT
-from planwire.acp.dialects import dialect_of_option
 from planwire.acp.read import MAX_LINE_BYTES
 from planwire.acp.words import OUTCOME_CANCELLED
 from planwire.cli.recording import RecordedLine
 from planwire.errors import InputError
 from planwire.model.plan import Fields
 
-__all__ = ["AgentTrouble", "CheckClient", "CheckRun"]
+__all__ = ["AgentClient", "AgentTrouble"]
 
 #: Seconds for the agent to end after its input did, and again after SIGTERM.
 _GRACE: Final = 2.0
@@ -41,58 +38,25 @@ class AgentTrouble(Exception):
         self.code = code
 
 
-class CheckRun(Struct, frozen=True):
-    """One prompt to one agent, with `seconds` for all of it. `allow` grants every permission it asks for."""
+class AgentClient:
+    """One agent and the conversation with it: every line of both sides, in the order in which this side saw them.
 
-    command: Sequence[str]
-    prompt: str
-    capability: str
-    cwd: str
-    seconds: float
-    allow: bool
+    The agent has `seconds` for all of it. `allow` grants every permission it asks for. `close` ends it.
+    """
 
-
-class CheckClient:
-    """One agent and the conversation with it: iterate over `talk()`."""
-
-    def __init__(self, run: CheckRun) -> None:
-        self._run = run
-        self._deadline = monotonic() + run.seconds
+    def __init__(self, command: Sequence[str], seconds: float, *, allow: bool = False) -> None:
+        self._seconds = seconds
+        self._deadline = monotonic() + seconds
+        self._allow = allow
         self._heard: Queue[bytes | None] = Queue(_WAITING)
         self._to_say: Queue[bytes | None] = Queue(_WAITING)
         self._numbers = 0
         self._asked = 0
-        self._agent = _start(run)
-
-    def talk(self) -> Generator[RecordedLine, None, None]:
-        """The lines of both sides, in the order in which this side saw them. Raises `AgentTrouble`."""
+        self._agent = _start(command)
         for work in (self._listen, self._speak):
-            Thread(target=work, name="planwire check", daemon=True).start()
-        try:
-            yield from self._conversation()
-        finally:
-            self._end()
+            Thread(target=work, name="planwire client", daemon=True).start()
 
-    def _conversation(self) -> Iterator[RecordedLine]:
-        about = {"name": "planwire-check", "title": "planwire check", "version": __version__}
-        hello = dialect_of_option(self._run.capability).initialize()
-        greeting = yield from self._ask(
-            "initialize", {**hello, "info" if "capabilities" in hello else "clientInfo": about}
-        )
-        version = greeting.get("protocolVersion")
-        if not isinstance(version, int):
-            raise AgentTrouble("refused", "`initialize` was answered without a `protocolVersion`")
-        begun = yield from self._ask("session/new", {"cwd": self._run.cwd, "mcpServers": []})
-        session = begun.get("sessionId")
-        if not isinstance(session, str):
-            raise AgentTrouble("refused", "`session/new` was answered without a `sessionId`")
-        blocks = [{"type": "text", "text": self._run.prompt}]
-        ended = yield from self._ask("session/prompt", {"sessionId": session, "prompt": blocks})
-        if version == 2 and "stopReason" not in ended:  # the answer only confirms the message
-            wanted = "the turn did not end with a `state_update`"
-            yield from self._until(lambda message: _is_idle(message, session), wanted)
-
-    def _ask(self, method: str, params: Fields) -> Generator[RecordedLine, None, Fields]:
+    def ask(self, method: str, params: Fields) -> Generator[RecordedLine, None, Fields]:
         """Send a request, hand on every line up to its answer, and return the result."""
         self._asked += 1
         yield self._say({"jsonrpc": "2.0", "id": self._asked, "method": method, "params": params})
@@ -107,12 +71,28 @@ class CheckClient:
         result = answer.get("result")
         return result if isinstance(result, dict) else {}
 
+    def until_idle(self, session: str) -> Iterator[RecordedLine]:
+        """Hand on every line of a turn that the agent ends with an update."""
+        yield from self._until(lambda message: _is_idle(message, session), "the turn did not end with a `state_update`")
+
+    def close(self) -> None:
+        """End the agent's input, then the agent if it stays, then what it left behind."""
+        with suppress(Full):
+            self._to_say.put_nowait(None)
+        for last_word in (signal.SIGTERM, _KILL):
+            with suppress(subprocess.TimeoutExpired):
+                self._agent.wait(_GRACE)
+                break
+            self._signal(last_word)
+        self._signal(_KILL)
+        self._agent.wait()
+
     def _until(self, is_last: Callable[[Fields], bool], otherwise: str) -> Generator[RecordedLine, None, Fields]:
         """Hand on the agent's lines, and answer its own requests, up to the message that `is_last`. Returns that one.
 
         Raises `AgentTrouble` at the end of the time or of the agent.
         """
-        late = AgentTrouble("no-answer", f"{otherwise} within {self._run.seconds:g} seconds")
+        late = AgentTrouble("no-answer", f"{otherwise} within {self._seconds:g} seconds")
         while True:
             try:
                 line = self._heard.get(timeout=max(0.0, self._deadline - monotonic()))
@@ -135,7 +115,7 @@ class CheckClient:
             return
         answer: Fields = {"jsonrpc": "2.0", "id": message["id"]}
         if message["method"] == "session/request_permission":
-            answer["result"] = {"outcome": _decide(message.get("params"), allow=self._run.allow)}
+            answer["result"] = {"outcome": _decide(message.get("params"), allow=self._allow)}
         else:
             answer["error"] = {"code": _METHOD_NOT_FOUND, "message": "this client offers nothing of the kind"}
         yield self._say(answer)
@@ -155,11 +135,12 @@ class CheckClient:
     def _listen(self) -> None:
         assert self._agent.stdout is not None
         is_rest = False
-        while piece := self._agent.stdout.readline(_LONGEST_LINE):
-            text = piece.rstrip(b"\r\n")
-            if text and not is_rest:
-                self._heard.put(text)
-            is_rest = not piece.endswith(b"\n")
+        with self._agent.stdout as output:
+            while piece := output.readline(_LONGEST_LINE):
+                text = piece.rstrip(b"\r\n")
+                if text and not is_rest:
+                    self._heard.put(text)
+                is_rest = not piece.endswith(b"\n")
         self._heard.put(None)
 
     def _speak(self) -> None:
@@ -178,18 +159,6 @@ class CheckClient:
             return "its output and goes on"
         return f"with exit code {code}" if code >= 0 else f"by signal {-code}"
 
-    def _end(self) -> None:
-        """End the agent's input, then the agent if it stays, then what it left behind."""
-        with suppress(Full):
-            self._to_say.put_nowait(None)
-        for last_word in (signal.SIGTERM, _KILL):
-            with suppress(subprocess.TimeoutExpired):
-                self._agent.wait(_GRACE)
-                break
-            self._signal(last_word)
-        self._signal(_KILL)
-        self._agent.wait()
-
     def _signal(self, number: int) -> None:
         with suppress(OSError):
             if hasattr(os, "killpg"):
@@ -201,15 +170,16 @@ class CheckClient:
 _KILL: Final = getattr(signal, "SIGKILL", signal.SIGTERM)
 
 
-def _start(run: CheckRun) -> "subprocess.Popen[bytes]":
+def _start(command: Sequence[str]) -> "subprocess.Popen[bytes]":
     """The agent in a process group of its own, so that no child of it stays. It shares our standard error."""
     pipe = subprocess.PIPE
     try:
-        return subprocess.Popen(list(run.command), stdin=pipe, stdout=pipe, start_new_session=True)  # noqa: S603
+        return subprocess.Popen(list(command), stdin=pipe, stdout=pipe, start_new_session=True)  # noqa: S603
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        name = run.command[0]
-        raise InputError(f"the agent {name!r} could not be started: {reason}. Check the command after --") from None
+        raise InputError(
+            f"the agent {command[0]!r} could not be started: {reason}. Check the command after --"
+        ) from None
 
 
 def _messages(line: bytes) -> list[Fields]:
