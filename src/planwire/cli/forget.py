@@ -5,9 +5,10 @@ import sys
 from time import time_ns
 from typing import Final
 
-from planwire.cli.session_argument import add_journal_option, choose_session, newest_first, short_list
+from planwire.cli.session_argument import add_journal_option, choose_session, short_list
 from planwire.errors import InputError
 from planwire.journal import Journal, KnownSession, open_journal
+from planwire.readmodel.folders import newest_first
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 

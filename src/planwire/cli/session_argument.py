@@ -12,6 +12,7 @@ from planwire.errors import InputError
 from planwire.journal import Journal, KnownSession, load_state, state_at
 from planwire.model.fold import SessionState
 from planwire.model.plan import PlanId
+from planwire.readmodel.folders import latest_of_folder, newest_first
 from planwire.readmodel.plain_text import age, one_line
 
 __all__ = [
@@ -19,8 +20,6 @@ __all__ = [
     "add_journal_option",
     "choose_plan",
     "choose_session",
-    "is_of_folder",
-    "newest_first",
     "short_ids",
     "short_list",
     "state_of",
@@ -48,7 +47,16 @@ def choose_session(journal: Journal, name: str | None) -> KnownSession:
     known = newest_first(journal)
     if not known:
         raise InputError("the journal has no sessions yet: run an agent behind planwire (planwire relay -- AGENT)")
-    return _latest_here(journal, known) if name is None else _beginning_with(journal, known, name)
+    if name is not None:
+        return _beginning_with(journal, known, name)
+    folder = this_folder()
+    latest = latest_of_folder(journal, folder)
+    if latest is None:
+        raise InputError(
+            f"no session was run in {folder}. The latest ones are:\n{short_list(journal, known)}\n"
+            "Name one of them, or go to its folder: `planwire sessions` lists them all"
+        )
+    return latest
 
 
 def this_folder() -> str:
@@ -78,20 +86,6 @@ def state_of(journal: Journal, known: KnownSession, at: int | None = None) -> Se
     return state_at(journal, known.id, at)
 
 
-def newest_first(journal: Journal) -> list[KnownSession]:
-    return sorted(journal.sessions(), key=lambda session: session.last_at, reverse=True)
-
-
-def is_of_folder(cwd: str | None, folder: str) -> bool:
-    """Whether `cwd` is the folder, whatever links lead there."""
-    if cwd is None or cwd == folder:
-        return cwd is not None
-    try:
-        return os.path.realpath(cwd) == os.path.realpath(folder)
-    except ValueError:  # a client named something that can't be a path
-        return False
-
-
 def short_ids(ids: Iterable[str]) -> dict[str, str]:
     """The shortest unique beginning of every id; the whole id where another one continues it."""
     ordered = sorted(ids)
@@ -101,18 +95,6 @@ def short_ids(ids: Iterable[str]) -> dict[str, str]:
         lengths[one] = max(lengths[one], unlike)
         lengths[other] = max(lengths[other], unlike)
     return {each: each[:length] for each, length in lengths.items()}
-
-
-def _latest_here(journal: Journal, known: list[KnownSession]) -> KnownSession:
-    folder = this_folder()
-    for session in known:
-        opened = load_state(journal, session.id).opened
-        if opened is not None and is_of_folder(opened.cwd, folder):
-            return session
-    raise InputError(
-        f"no session was run in {folder}. The latest ones are:\n{short_list(journal, known)}\n"
-        "Name one of them, or go to its folder: `planwire sessions` lists them all"
-    )
 
 
 def _beginning_with(journal: Journal, known: list[KnownSession], name: str) -> KnownSession:

@@ -7,8 +7,9 @@ from time import time_ns
 from typing import Final
 
 from planwire.cli.input_output import print_json
-from planwire.cli.session_argument import add_journal_option, is_of_folder, newest_first, short_ids, this_folder
+from planwire.cli.session_argument import add_journal_option, short_ids, this_folder
 from planwire.journal import Journal, load_state, open_journal
+from planwire.readmodel.folders import is_of_folder, newest_first
 from planwire.readmodel.overview import Overview, overview
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]

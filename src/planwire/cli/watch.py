@@ -9,9 +9,10 @@ from contextlib import suppress
 from functools import cache
 
 from planwire.cli.input_output import json_line, write_text
-from planwire.cli.session_argument import add_journal_option, choose_session, is_of_folder, this_folder
+from planwire.cli.session_argument import add_journal_option, choose_session, this_folder
 from planwire.journal import Journal, open_journal
 from planwire.model.fold import SessionState
+from planwire.readmodel.folders import is_of_folder
 from planwire.readmodel.history import HistoryEntry
 from planwire.readmodel.timeline import news
 

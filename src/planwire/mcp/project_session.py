@@ -7,16 +7,12 @@ import hashlib
 import os
 import secrets
 from pathlib import Path
-from typing import Final
 
 from planwire.errors import InputError
 from planwire.journal import Journal
-from planwire.model.events import SessionOpened
+from planwire.readmodel.folders import latest_of_folder
 
 __all__ = ["find_session", "new_session", "plan_folders", "project_folder"]
-
-#: Bounds the search for a session's folder: agents name it in the first events.
-_BEGINNING: Final = 8
 
 
 def project_folder(name: str | None) -> Path:
@@ -33,9 +29,8 @@ def project_folder(name: str | None) -> Path:
 def find_session(journal: Journal, folder: Path) -> str:
     """The folder's session with the latest event. Without one, a name made from the folder, so that all servers that
     look for it choose the same."""
-    known = sorted(journal.sessions(), key=lambda each: each.last_at, reverse=True)
-    found = (each.id for each in known if _is_in(journal, each.id, folder))
-    return next(found, None) or _named(folder, hashlib.sha256(os.fsencode(folder)).hexdigest())
+    latest = latest_of_folder(journal, str(folder))
+    return latest.id if latest else _named(folder, hashlib.sha256(os.fsencode(folder)).hexdigest())
 
 
 def new_session(folder: Path) -> str:
@@ -51,20 +46,6 @@ def plan_folders(folder: Path) -> tuple[Path, ...]:
 
 def _named(folder: Path, mark: str) -> str:
     return f"{folder.name or 'root'}-{mark[:8]}"
-
-
-def _is_in(journal: Journal, session: str, folder: Path) -> bool:
-    for recorded in journal.read(session, upto=_BEGINNING):
-        if isinstance(recorded.event, SessionOpened) and recorded.event.cwd:
-            return _resolved(recorded.event.cwd) == folder
-    return False
-
-
-def _resolved(name: str) -> Path | None:
-    try:
-        return Path(name).resolve()
-    except (OSError, RuntimeError, ValueError):  # a client may name anything
-        return None
 
 
 def _reason(error: Exception) -> str:
