@@ -76,13 +76,16 @@ _PAGES: Final = {
 
 
 class Rule(Struct, frozen=True):
-    """One demand on an agent, and how to `mend` a breach. `number_v2` is its number in version 2, if that differs."""
+    """One demand on an agent, and how to `mend` a breach: an error, unless `level` says otherwise.
+
+    `number_v2` is its number in version 2, if that differs.
+    """
 
     code: str
     number: str
-    level: str
     asks: str
     mend: str
+    level: str = ERROR
     number_v2: str | None = None
 
     def cited(self, version: int | None) -> str:
@@ -120,14 +123,14 @@ class RuleFamily(Generic[_Subject]):
         return tuple(rule for rule, _ in self._finders)
 
     def rule(
-        self, number: str, level: str, asks: str, mend: str, number_v2: str | None = None
+        self, number: str, asks: str, mend: str, level: str = ERROR, number_v2: str | None = None
     ) -> Callable[[_Finder[_Subject]], _Finder[_Subject]]:
         """Declare a rule above the function that finds its breaches, and that gives it its code: `_left_out` finds
         those of `left-out`."""
 
         def add(find: _Finder[_Subject]) -> _Finder[_Subject]:
             code = find.__name__.strip("_").replace("_", "-")
-            self._finders.append((Rule(code, number, level, asks, mend, number_v2), find))
+            self._finders.append((Rule(code, number, asks, mend, level, number_v2), find))
             return find
 
         return add

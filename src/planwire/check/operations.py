@@ -7,7 +7,7 @@ from planwire.acp.dialects import id_keys
 from planwire.acp.messages import Extension, Removal
 from planwire.acp.salvage import excerpt
 from planwire.check.facts import PlanUpdate
-from planwire.check.findings import ERROR, WARNING, Breach, RuleFamily
+from planwire.check.findings import WARNING, Breach, RuleFamily
 from planwire.model.kinds import entries_of
 from planwire.model.plan import Fields, OtherPlan
 
@@ -20,7 +20,6 @@ _UPDATE: Final = "params.update"
 
 @OPERATION_RULES.rule(
     "R8",
-    ERROR,
     "`plan_update` and `plan_removed` go only to a client that announced them (version 1)",
     "look for `clientCapabilities.plan` in `initialize`; where it is not an object, send the complete list as "
     "`plan` instead (R9)",
@@ -34,11 +33,10 @@ def _unasked_operation(seen: PlanUpdate) -> Iterator[Breach]:
 
 @OPERATION_RULES.rule(
     "R11",
-    ERROR,
     "the id of a plan is spelled as this client reads it",
     "send `planId`; only a client that announces `planCapabilities` and not `plan` reads `id`. Readers lose "
     "the whole update otherwise",
-    "R18",
+    number_v2="R18",
 )
 def _misspelled_id(seen: PlanUpdate) -> Iterator[Breach]:
     keys, dialect = seen.update.id_keys, seen.facts.dialect
@@ -52,7 +50,6 @@ def _misspelled_id(seen: PlanUpdate) -> Iterator[Breach]:
 
 @OPERATION_RULES.rule(
     "R19",
-    ERROR,
     "a plan is of a type of the protocol; in version 2 a custom type starts with `_`",
     "send `items`, `markdown` or `file`; put what does not fit into `_meta`",
 )
@@ -71,9 +68,9 @@ def _unknown_kind(seen: PlanUpdate) -> Iterator[Breach]:
 
 @OPERATION_RULES.rule(
     "R13",
-    WARNING,
     "`plan_removed` names a plan that there is",
     "remove a plan under the id under which it was sent, and only once",
+    level=WARNING,
 )
 def _unknown_removal(seen: PlanUpdate) -> Iterator[Breach]:
     body = seen.update.body
@@ -85,7 +82,6 @@ def _unknown_removal(seen: PlanUpdate) -> Iterator[Breach]:
 
 @OPERATION_RULES.rule(
     "R31",
-    ERROR,
     "there are no fields of one's own beside those of the protocol",
     "move the field into `_meta`, under a name that is yours",
 )
@@ -115,7 +111,6 @@ def _fields(fields: Fields | None, path: str) -> Iterator[Breach]:
 
 @OPERATION_RULES.rule(
     "R12",
-    ERROR,
     "an update carries the whole content of its plan",
     "send the whole text in `content` unless the client announced that it puts pieces together",
 )
@@ -127,7 +122,6 @@ def _text_in_meta(seen: PlanUpdate) -> Iterator[Breach]:
 
 @OPERATION_RULES.rule(
     "R42",
-    ERROR,
     "updates of a cancelled turn come before the answer to its prompt",
     "send the last updates first, then answer `session/prompt` with `cancelled`",
 )

@@ -6,20 +6,12 @@ from typing import Final
 from planwire.acp.salvage import excerpt
 from planwire.acp.words import STOP_END_TURN
 from planwire.check.facts import CheckedSession, PlanHistory, PlanUpdate, TurnEnd
-from planwire.check.findings import ERROR, PRACTICE, WARNING, Breach, RuleFamily
+from planwire.check.findings import PRACTICE, WARNING, Breach, RuleFamily
 from planwire.model.kinds import entries_of
 from planwire.model.plan import PlanId
 from planwire.model.steps import PlanState
 
-__all__ = [
-    "CONCISE_CHARACTERS",
-    "END_RULES",
-    "MANY_AT_ONCE",
-    "MANY_IN_PROGRESS",
-    "TURN_RULES",
-    "UPDATE_PRACTICES",
-    "WORK_WITHOUT_UPDATE",
-]
+__all__ = ["END_RULES", "TURN_RULES", "UPDATE_PRACTICES"]
 
 #: Characters of a concise entry: about two lines of a terminal.
 CONCISE_CHARACTERS: Final = 200
@@ -43,10 +35,9 @@ def _entries_at(seen: PlanUpdate) -> str:
 
 @UPDATE_PRACTICES.rule(
     "R3",
-    ERROR,
     "each update has the complete list, unfinished entries included",
     "send all entries with their current status each time; an entry that is not on the list is gone",
-    "R17",
+    number_v2="R17",
 )
 def _left_out(seen: PlanUpdate) -> Iterator[Breach]:
     if seen.returned:
@@ -60,9 +51,9 @@ def _left_out(seen: PlanUpdate) -> Iterator[Breach]:
 
 @UPDATE_PRACTICES.rule(
     "R2",
-    WARNING,
     "status changes are told as they occur",
     "send an update when an entry is begun and when it is finished, not several at the end",
+    level=WARNING,
 )
 def _told_late(seen: PlanUpdate) -> Iterator[Breach]:
     if not seen.live or seen.after is None or entries_of(seen.update.body) is None:
@@ -83,9 +74,9 @@ def _told_late(seen: PlanUpdate) -> Iterator[Breach]:
 
 @UPDATE_PRACTICES.rule(
     PRACTICE,
-    WARNING,
     f"no more than {MANY_IN_PROGRESS} entries are in progress at once",
     "mark as `in_progress` only what is being worked on right now",
+    level=WARNING,
 )
 def _crowded(seen: PlanUpdate) -> Iterator[Breach]:
     if seen.live and seen.after is not None and entries_of(seen.update.body) is not None:
@@ -96,9 +87,9 @@ def _crowded(seen: PlanUpdate) -> Iterator[Breach]:
 
 @UPDATE_PRACTICES.rule(
     PRACTICE,
-    WARNING,
     f"an entry is one clear task on one line, of up to {CONCISE_CHARACTERS} characters",
     "say the task in one short line; split it, or tell the details in a message",
+    level=WARNING,
 )
 def _long_winded(seen: PlanUpdate) -> Iterator[Breach]:
     if not seen.live:
@@ -116,10 +107,10 @@ def _long_winded(seen: PlanUpdate) -> Iterator[Breach]:
 
 @TURN_RULES.rule(
     "R1",
-    WARNING,
     "a plan that the model makes is reported",
     "when the model calls its plan or to-do tool, or its plan is approved, send a plan update too: `plan` "
     "needs no capability (R9, R14)",
+    level=WARNING,
 )
 def _not_reported(ended: TurnEnd) -> Iterator[Breach]:
     if ended.turn.planned_at is not None and not ended.turn.updates:
@@ -129,9 +120,9 @@ def _not_reported(ended: TurnEnd) -> Iterator[Breach]:
 
 @TURN_RULES.rule(
     "R2",
-    WARNING,
     "what is finished is reported as completed before the turn ends",
     "before you answer the prompt, send a last update: `completed` if it is done, `pending` if it is not",
+    level=WARNING,
 )
 def _unfinished_business(ended: TurnEnd) -> Iterator[Breach]:
     if ended.stop_reason != STOP_END_TURN:
@@ -145,9 +136,9 @@ def _unfinished_business(ended: TurnEnd) -> Iterator[Breach]:
 
 @TURN_RULES.rule(
     "R2",
-    WARNING,
     "progress is reported while the work goes on",
     "send an update when an entry is begun and when it is finished",
+    level=WARNING,
 )
 def _not_kept_up(ended: TurnEnd) -> Iterator[Breach]:
     if ended.stop_reason != STOP_END_TURN or ended.turn.tool_calls < WORK_WITHOUT_UPDATE:
@@ -168,9 +159,9 @@ def _lists_of(ended: TurnEnd) -> Iterator[tuple[PlanId, PlanHistory, PlanState]]
 
 @END_RULES.rule(
     PRACTICE,
-    WARNING,
     "priorities are used",
     "mark what the rest depends on as `high`, and as `low` what could be left out; let the model say which",
+    level=WARNING,
 )
 def _unranked(session: CheckedSession) -> Iterator[Breach]:
     for plan_id, history in session.plans.items():
@@ -184,10 +175,10 @@ def _unranked(session: CheckedSession) -> Iterator[Breach]:
 
 @END_RULES.rule(
     "R3",
-    WARNING,
     "finished entries stay on the list as completed",
     "keep an entry that is done on the list, with the status `completed`",
-    "R17",
+    level=WARNING,
+    number_v2="R17",
 )
 def _never_completed(session: CheckedSession) -> Iterator[Breach]:
     for plan_id, history in session.plans.items():

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from planwire.check.facts import ReplayEnd
-from planwire.check.findings import ERROR, WARNING, Breach, RuleFamily
+from planwire.check.findings import WARNING, Breach, RuleFamily
 from planwire.model.kinds import entries_of, is_blank
 from planwire.model.plan import Plan
 
@@ -15,10 +15,9 @@ REPLAY_RULES: Final = RuleFamily[ReplayEnd]()
 
 @REPLAY_RULES.rule(
     "R37",
-    ERROR,
     "the plan is part of the history that is retold",
     "send the session's plan updates again before you answer; at least the last state of every plan",
-    "R39",
+    number_v2="R39",
 )
 def _not_retold(ended: ReplayEnd) -> Iterator[Breach]:
     if not ended.replay.expected:
@@ -32,10 +31,10 @@ def _not_retold(ended: ReplayEnd) -> Iterator[Breach]:
 
 @REPLAY_RULES.rule(
     "R37",
-    WARNING,
     "a history that is retold ends as it ended",
     "store the plan with the session, and end the replay with the plan as it is",
-    "R39",
+    level=WARNING,
+    number_v2="R39",
 )
 def _retold_otherwise(ended: ReplayEnd) -> Iterator[Breach]:
     if not ended.replay.expected:
@@ -51,10 +50,9 @@ def _retold_otherwise(ended: ReplayEnd) -> Iterator[Breach]:
 
 @REPLAY_RULES.rule(
     "R38",
-    ERROR,
     "`session/resume` does not retell the history, unless version 2's `replayFrom` asks for it",
     "after `session/resume` send the plan as it is, once, or nothing",
-    "R39",
+    number_v2="R39",
 )
 def _unasked_replay(ended: ReplayEnd) -> Iterator[Breach]:
     replay = ended.replay
