@@ -11,7 +11,7 @@ import msgspec
 from planwire.errors import InputError
 from planwire.readmodel.plain_text import escaped_json
 
-__all__ = ["json_line", "opened", "print_json", "write_text"]
+__all__ = ["indented_json", "json_line", "opened", "print_json", "write_text"]
 
 
 @contextmanager
@@ -26,7 +26,11 @@ def opened(name: str) -> Iterator[IO[bytes]]:
 
 def print_json(value: Any) -> None:
     """One JSON value, indented."""
-    write_text(escaped_json(msgspec.json.format(msgspec.json.encode(value), indent=2).decode()) + "\n")
+    write_text(escaped_json(indented_json(value)) + "\n")
+
+
+def indented_json(value: Any) -> str:
+    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
 
 
 def json_line(value: Any) -> str:

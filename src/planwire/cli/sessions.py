@@ -59,20 +59,17 @@ def _print_sessions(journal: Journal, arguments: argparse.Namespace) -> None:
     on_terminal = sys.stdout.isatty() and not arguments.json
     most = LATEST if on_terminal and not arguments.all else None
     known = newest_first(journal)
-    shown: list[Overview] = []
     folder = this_folder() if arguments.here else None
-    count = 0
-    for session in known:
-        if arguments.here or most is None or len(shown) < most:
-            glance = overview(load_state(journal, session.id), session.first_at, session.last_at)
-            if folder is not None and not is_of_folder(glance.cwd, folder):
-                continue
-            shown.append(glance)
-        count += 1
+    wanted = known[:most] if folder is None else known
+    shown = [overview(load_state(journal, each.id), each.first_at, each.last_at) for each in wanted]
+    count = len(known)
+    if folder is not None:
+        shown = [glance for glance in shown if is_of_folder(glance.cwd, folder)]
+        count = len(shown)
     if arguments.json:
         print_json({"sessions": shown})
-        return
-    _print_for_people(shown[:most], count, {session.id for session in known}, folder)
+    else:
+        _print_for_people(shown[:most], count, {session.id for session in known}, folder)
 
 
 def _print_for_people(shown: list[Overview], count: int, ids: set[str], folder: str | None) -> None:

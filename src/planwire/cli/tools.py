@@ -2,8 +2,7 @@
 
 import argparse
 
-import msgspec
-
+from planwire.cli.input_output import print_json
 from planwire.tools.schemas import FORMATS, tool_schemas
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
@@ -25,5 +24,5 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    print(msgspec.json.format(msgspec.json.encode(tool_schemas(arguments.format)), indent=2).decode())
+    print_json(tool_schemas(arguments.format))
     return 0
