@@ -24,8 +24,7 @@ from planwire.check.facts import CheckedSession, Facts, Replay, ReplayEnd, Turn,
 from planwire.check.findings import ERROR, WARNING, Breach, Finding, Findings, Rule
 from planwire.check.lines import envelope_breaches, reader_breaches
 from planwire.check.operations import OPERATION_RULES
-from planwire.check.practices import END_RULES, TURN_RULES, UPDATE_PRACTICES
-from planwire.check.replays import REPLAY_RULES
+from planwire.check.practices import END_RULES, REPLAY_RULES, TURN_RULES, UPDATE_PRACTICES
 from planwire.check.sightings import approved_plan, written_list
 from planwire.check.table import CONVERSATION_RULES, DRIVING_RULES
 from planwire.model.plan import PlanId

@@ -1,17 +1,18 @@
-"""Rules about plans over time: complete lists that keep up with the work, and that people can read and rank."""
+"""Rules about plans over time: complete lists that keep up with the work, that people can read and rank, and that a
+replay tells again as they ended."""
 
 from collections.abc import Iterator
 from typing import Final
 
 from planwire.acp.salvage import excerpt
 from planwire.acp.words import STOP_END_TURN
-from planwire.check.facts import CheckedSession, PlanHistory, PlanUpdate, TurnEnd
+from planwire.check.facts import CheckedSession, PlanHistory, PlanUpdate, ReplayEnd, TurnEnd
 from planwire.check.findings import PRACTICE, WARNING, Breach, RuleFamily
-from planwire.model.kinds import entries_of
-from planwire.model.plan import PlanId
+from planwire.model.kinds import entries_of, is_blank
+from planwire.model.plan import Plan, PlanId
 from planwire.model.steps import PlanState
 
-__all__ = ["END_RULES", "TURN_RULES", "UPDATE_PRACTICES"]
+__all__ = ["END_RULES", "REPLAY_RULES", "TURN_RULES", "UPDATE_PRACTICES"]
 
 #: Characters of a concise entry: about two lines of a terminal.
 CONCISE_CHARACTERS: Final = 200
@@ -27,6 +28,8 @@ WORTH_RANKING: Final = 3
 UPDATE_PRACTICES: Final = RuleFamily[PlanUpdate]()
 TURN_RULES: Final = RuleFamily[TurnEnd]()
 END_RULES: Final = RuleFamily[CheckedSession]()
+#: About the history that an agent tells again after `session/load` or `session/resume`.
+REPLAY_RULES: Final = RuleFamily[ReplayEnd]()
 
 
 def _entries_at(seen: PlanUpdate) -> str:
@@ -185,3 +188,59 @@ def _never_completed(session: CheckedSession) -> Iterator[Breach]:
         if history.dropped_at_work >= 2 and not history.has_completed:
             message = f"{history.dropped_at_work} entries left the list while in progress, and none was ever completed"
             yield Breach("", message, line=history.line, plan=plan_id)
+
+
+@REPLAY_RULES.rule(
+    "R37",
+    "the plan is part of the history that is retold",
+    "send the session's plan updates again before you answer; at least the last state of every plan",
+    number_v2="R39",
+)
+def _not_retold(ended: ReplayEnd) -> Iterator[Breach]:
+    if not ended.replay.expected:
+        return
+    for plan_id, history in ended.session.plans.items():
+        if history.state is None or is_blank(history.state.plan) or plan_id in ended.session.heard.retold:
+            continue
+        message = f"`{ended.replay.method}` was answered, and this plan was not told again"
+        yield Breach("", message, line=ended.line, plan=plan_id)
+
+
+@REPLAY_RULES.rule(
+    "R37",
+    "a history that is retold ends as it ended",
+    "store the plan with the session, and end the replay with the plan as it is",
+    level=WARNING,
+    number_v2="R39",
+)
+def _retold_otherwise(ended: ReplayEnd) -> Iterator[Breach]:
+    if not ended.replay.expected:
+        return
+    for plan_id, retold in ended.session.heard.retold.items():
+        history = ended.session.plans.get(plan_id)
+        if history is None or history.state is None or retold.plan is None:
+            continue
+        if _visible(history.state.plan) != _visible(retold.plan):
+            message = "the plan that was told again ends otherwise than it was told live"
+            yield Breach("", message, line=ended.line, plan=plan_id)
+
+
+@REPLAY_RULES.rule(
+    "R38",
+    "`session/resume` does not retell the history, unless version 2's `replayFrom` asks for it",
+    "after `session/resume` send the plan as it is, once, or nothing",
+    number_v2="R39",
+)
+def _unasked_replay(ended: ReplayEnd) -> Iterator[Breach]:
+    replay = ended.replay
+    if not replay.expected:
+        for plan_id, count in replay.updates.items():
+            if count > 1:  # one update is the state of the plan, not its history
+                message = f"`{replay.method}` told the history of a plan again, in {count} updates"
+                yield Breach("", message, line=replay.first_line or ended.line, plan=plan_id)
+
+
+def _visible(plan: Plan) -> object:
+    """The part of a plan that people see. Fields for programs may differ from one telling to the next."""
+    entries = entries_of(plan)
+    return plan if entries is None else [(entry.content, entry.status, entry.priority) for entry in entries]

@@ -5,8 +5,7 @@ from typing import Final
 from planwire.check.findings import SCHEMA, WARNING, Rule, by_code
 from planwire.check.lines import ENVELOPE_RULES, READER_RULES
 from planwire.check.operations import OPERATION_RULES
-from planwire.check.practices import END_RULES, TURN_RULES, UPDATE_PRACTICES
-from planwire.check.replays import REPLAY_RULES
+from planwire.check.practices import END_RULES, REPLAY_RULES, TURN_RULES, UPDATE_PRACTICES
 
 __all__ = ["CONVERSATION_RULES", "DRIVING_RULES", "RULES"]
 

@@ -4,7 +4,6 @@ import argparse
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from planwire.chat import Compaction, Stored, compact, write_message, write_stream
 from planwire.chat.markers import retired_ids
@@ -57,8 +56,16 @@ def run(arguments: argparse.Namespace) -> int:
     )
     left_out = _left_out(messages, compaction)
     if arguments.json:
-        stream = [write_message(message) for message in compaction.stream]
-        print_json({"stream": stream, **_report(compaction, left_out)})
+        report = {
+            "stream": [write_message(message) for message in compaction.stream],
+            "tokens_before": compaction.tokens_before,
+            "tokens_after": compaction.tokens_after,
+            "over_by": compaction.over_by,
+            "left_out": left_out,
+            "retired": [message.id for message in compaction.retired],
+            "written": [message.id for message in compaction.written],
+        }
+        print_json(report)
     else:
         write_text(escaped_json(write_stream(compaction.stream).decode()))
         print(*_words(len(messages), compaction, left_out, arguments.budget), sep="\n", file=sys.stderr)
@@ -70,17 +77,6 @@ def _left_out(messages: Sequence[Stored], compaction: Compaction) -> dict[str, i
     gone = {*compaction.left_out} - {message.id for message in compaction.retired}
     counts = Counter(class_of(each) for each in messages if each.id in gone and retired_ids(each) is None)
     return {name: counts[name] for name in CLASSES if counts[name]}
-
-
-def _report(compaction: Compaction, left_out: dict[str, int]) -> dict[str, Any]:
-    return {
-        "tokens_before": compaction.tokens_before,
-        "tokens_after": compaction.tokens_after,
-        "over_by": compaction.over_by,
-        "left_out": left_out,
-        "retired": [message.id for message in compaction.retired],
-        "written": [message.id for message in compaction.written],
-    }
 
 
 def _words(number: int, compaction: Compaction, left_out: dict[str, int], budget: int | None) -> Iterator[str]:

@@ -43,12 +43,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     with open_journal(arguments.journal, create=False) as journal:
+        session = None if arguments.session is None else choose_session(journal, arguments.session).id
+        folder = None if arguments.all or session is not None else this_folder()
         if arguments.json:
-            _print_json(_moments(journal, arguments))
+            _print_json(_moments(journal, session, folder))
         elif _on_a_terminal():
-            _watch_live(journal, arguments)
+            _watch_live(journal, session, folder)
         else:
-            _print_lines(_moments(journal, arguments), several=arguments.session is None)
+            _print_lines(_moments(journal, session, folder), several=session is None)
     return 0
 
 
@@ -57,27 +59,22 @@ def _on_a_terminal() -> bool:
     return all(each.isatty() for each in streams) and os.environ.get("TERM") not in ("dumb", "unknown")
 
 
-def _watch_live(journal: Journal, arguments: argparse.Namespace) -> None:
+def _watch_live(journal: Journal, session: str | None, folder: str | None) -> None:
     from planwire.terminal.watch_app import watch
 
-    if arguments.session is not None:
-        watch(journal, choose_session(journal, arguments.session).id, None)
-    elif arguments.all:
-        watch(journal, None, None)
+    if folder is None:
+        watch(journal, session, None)
     else:
-        folder = this_folder()
         here = cache(lambda cwd: is_of_folder(cwd, folder))
         watch(journal, None, lambda glance: here(glance.cwd))
 
 
-def _moments(journal: Journal, arguments: argparse.Namespace) -> Iterator[HistoryEntry]:
+def _moments(journal: Journal, session: str | None, folder: str | None) -> Iterator[HistoryEntry]:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    chosen = choose_session(journal, arguments.session).id if arguments.session is not None else None
-    folder = this_folder() if chosen is None and not arguments.all else None
 
     def is_wanted(state: SessionState) -> bool:
         if folder is None:
-            return chosen in (None, state.id)
+            return session in (None, state.id)
         return state.opened is not None and is_of_folder(state.opened.cwd, folder)
 
     return news(journal, is_wanted)

@@ -24,10 +24,8 @@ from planwire import __version__
 from planwire.errors import PlanwireError, ToolError
 from planwire.journal import Journal, open_journal
 from planwire.mcp import prompt
-from planwire.mcp.project_session import find_session, new_session, plan_folders, project_folder
-from planwire.mcp.relayed import RelayedSession
-from planwire.mcp.resource_news import ResourceNews
-from planwire.mcp.resources import MARKDOWN, TEMPLATE, PlanUri, plan_text, plan_uris, read_uri
+from planwire.mcp.bound_session import RelayedSession, find_session, new_session, plan_folders, project_folder
+from planwire.mcp.resources import MARKDOWN, TEMPLATE, PlanUri, ResourceNews, plan_text, plan_uris, read_uri
 from planwire.mcp.stdin import MendedInput
 from planwire.model.events import SessionOpened
 from planwire.model.fold import PlanRecord, SessionState
