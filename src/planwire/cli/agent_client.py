@@ -11,8 +11,9 @@ from time import monotonic
 from typing import Any, Final
 
 import msgspec
+from msgspec import Raw
 
-from planwire.acp import AGENT, CLIENT
+from planwire.acp.conversation import AGENT, CLIENT, value_of
 from planwire.acp.read import MAX_LINE_BYTES
 from planwire.acp.words import OUTCOME_CANCELLED
 from planwire.cli.recording import RecordedLine
@@ -184,10 +185,7 @@ def _start(command: Sequence[str]) -> "subprocess.Popen[bytes]":
 
 def _messages(line: bytes) -> list[Fields]:
     """The messages on a line: none if it is no JSON, several if it is a batch."""
-    try:
-        value = msgspec.json.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return []
+    value = value_of(Raw(line))
     return [each for each in (value if isinstance(value, list) else [value]) if isinstance(each, dict)]
 
 

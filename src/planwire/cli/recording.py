@@ -1,6 +1,7 @@
 """Recorded connections: files with a message a line, bare or wrapped with its sender and time."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Final
 
 import msgspec
@@ -48,11 +49,8 @@ def read_recording(name: str) -> Iterator[RecordedLine]:
 
 def _recorded(number: int, line: bytes) -> RecordedLine:
     if b'"from"' in line:
-        try:
+        with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             wrapped = _decode_wrapped(line)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            pass
-        else:
             sender = wrapped.sender if wrapped.sender in _SENDERS else None
             return RecordedLine(number, wrapped.line.encode(), sender, wrapped.t)
     return RecordedLine(number, line)
