@@ -13,7 +13,7 @@ from typing import Literal
 
 from playwright.sync_api import Browser, sync_playwright
 
-from planwire.demo.client import Conversation
+from planwire.demo.client import DemoConversation
 from planwire.journal import Journal, open_journal
 from planwire.terminal.watch_app import WatchApp
 from planwire.web import BoardServer
@@ -29,7 +29,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, open_journal(Path(folder) / "plans.db") as journal:
         project = Path(folder) / "exporter"
         project.mkdir()
-        conversation = Conversation(0.5, f"{folder}/plans.db", project)
+        conversation = DemoConversation(0.5, f"{folder}/plans.db", project)
         lines = iter(conversation)
         for line in lines:
             if MOMENT in line.line:

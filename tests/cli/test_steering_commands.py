@@ -86,6 +86,15 @@ def test_a_plan_that_moved_on_is_not_approved_unseen(journal: Journal, plans: Bl
     assert (review.verdict, review.revision) == (CHANGES_REQUESTED, 3)
 
 
+def test_what_was_said_already_is_an_answer_and_no_event(journal: Journal, plans: BlockingPlanSession) -> None:
+    approval = ("approve", "--revision", "2")
+    for act in (approval, (*approval, "--comment", "go ahead"), ("comment", "slowly"), ("select", "s2", "--yes")):
+        planwire(*act)
+        events = load_state(journal, plans.id).seq
+        assert planwire(*act) == "nothing changes: this was said already\n"
+        assert load_state(journal, plans.id).seq == events
+
+
 def test_a_comment_on_a_step_reaches_the_agent(plans: BlockingPlanSession) -> None:
     planwire("comment", "--step", "s2", "in Rust, please")
     assert "s2 (write): in Rust, please" in json.dumps(plans.pending())
@@ -153,8 +162,10 @@ def test_on_an_agents_own_plan_a_change_is_a_wish(journal: Journal, tmp_path: Pa
     plan = ItemsPlan("main", (Entry("read", "medium", "pending"),))
     opened = Stamped(1, "relay", SessionOpened(cwd=str(tmp_path)))
     journal.append("session-1", [opened, Stamped(1, "agent", PlanSet(plan, via=ACP))])
-    said = planwire("edit", editor=an_editor(tmp_path, "text = text.replace('[ ]', '[x]')"))
-    assert said == "1 change wished for: the agent is told with its next prompt\n"
+    editor = an_editor(tmp_path, "text = text.replace('[ ]', '[x]')")
+    assert planwire("edit", editor=editor) == "1 change wished for: the agent is told with its next prompt\n"
+    again = planwire("edit", editor=editor)
+    assert again == "nothing changes: the plan already says so, or it is wished for already\n"
     record = main_plan(journal)
     assert record.state.steps[0].status == "pending"
     assert len(record.wishes) == 1

@@ -20,7 +20,7 @@ from mcp.client.subscriptions import ResourcesListChanged, ResourceUpdated
 
 from planwire import MarkdownPlan, open_journal
 from planwire.journal import Journal, Stamped
-from planwire.mcp.project_session import find_session, new_session, plan_folders
+from planwire.mcp.bound_session import find_session, new_session, plan_folders
 from planwire.mcp.resources import JSON, MARKDOWN, plan_text, plan_uris, read_uri
 from planwire.mcp.stdin import mended
 from planwire.model.events import (

@@ -18,7 +18,7 @@ from mcp import Client, StdioServerParameters
 from planwire.acp.board import Board
 from planwire.journal import Stamped, open_journal
 from planwire.journal.engines import shared_url
-from planwire.mcp.relayed import RelayedSession
+from planwire.mcp.bound_session import RelayedSession
 from planwire.model.events import ACP, Event, PlanChanged, PlanRemoved, PlanSet, Recorded, SetStatus
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
 from planwire.relay.actions import Bind, SessionMemory, ToClient, Warn
@@ -703,7 +703,7 @@ def test_an_answer_waits_for_the_client_to_be_told_and_not_for_long(
         assert not waiting.done()
         write_binding(path, journal="x", session="s", told=2)
         await waiting
-        monkeypatch.setattr("planwire.mcp.relayed.TOLD_SECONDS", 0.05)
+        monkeypatch.setattr("planwire.mcp.bound_session.TOLD_SECONDS", 0.05)
         await relayed.told(3)
 
     asyncio.run(asyncio.wait_for(work(), SOON))

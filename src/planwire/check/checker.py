@@ -24,8 +24,7 @@ from planwire.check.facts import CheckedSession, Facts, Replay, ReplayEnd, Turn,
 from planwire.check.findings import ERROR, WARNING, Breach, Finding, Findings, Rule
 from planwire.check.lines import envelope_breaches, reader_breaches
 from planwire.check.operations import OPERATION_RULES
-from planwire.check.practices import END_RULES, TURN_RULES, UPDATE_PRACTICES
-from planwire.check.replays import REPLAY_RULES
+from planwire.check.practices import END_RULES, REPLAY_RULES, TURN_RULES, UPDATE_PRACTICES
 from planwire.check.sightings import approved_plan, written_list
 from planwire.check.table import CONVERSATION_RULES, DRIVING_RULES
 from planwire.model.plan import PlanId
@@ -62,7 +61,6 @@ class Checker:
         self._findings = Findings()
         self._conversation = Conversation()
         self._unanswered = Requests[Request]()
-        self._open_prompts: dict[str, int] = {}
         self._lines = 0
 
     @property
@@ -144,7 +142,7 @@ class Checker:
             case "session/prompt":
                 session.end_replay()
                 session.cancelled = session.ended_by_cancel = False
-                self._open_prompts[session.id] = self._open_prompts.get(session.id, 0) + 1
+                session.open_prompts += 1
                 if session.turn is None:
                     session.turns += 1
                     session.turn = Turn(session.turns)
@@ -220,17 +218,14 @@ class Checker:
             found = f"version {facts.version} was answered with `{V1.agent_capabilities}`, as version 1 spells it"
             self._add(CONVERSATION_RULES["two-versions"], Breach("result.protocolVersion", found), line)
 
-    @property
-    def _begins_turns(self) -> bool:
-        """Whether an answer without a stop reason only says that the turn has begun, as in version 2."""
-        return self._facts.dialect is not None and self._facts.dialect.answers_prompts_at_once
-
     def _hear_prompt_answer(self, session: CheckedSession, failed: bool, result: Any) -> None:
-        still_open = self._open_prompts[session.id] = max(0, self._open_prompts.get(session.id, 0) - 1)
+        session.open_prompts = max(0, session.open_prompts - 1)
         reason = result.get("stopReason") if isinstance(result, dict) else None
-        if not still_open and failed:
+        dialect = self._facts.dialect
+        only_began = reason is None and dialect is not None and dialect.answers_prompts_at_once
+        if not session.open_prompts and failed:
             session.turn = None  # nothing came of it
-        elif not still_open and (reason is not None or not self._begins_turns):
+        elif not session.open_prompts and not only_began:
             self._end_turn(session, reason)
 
     def _end_turn(self, session: CheckedSession, reason: Any) -> None:

@@ -51,6 +51,7 @@ class CheckedSession(Struct):
     continued: bool = False
     first_line: int = 0
     turns: int = 0
+    open_prompts: int = 0
     turn: Turn | None = None
     cancelled: bool = False
     ended_by_cancel: bool = False

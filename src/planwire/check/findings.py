@@ -76,13 +76,16 @@ _PAGES: Final = {
 
 
 class Rule(Struct, frozen=True):
-    """One demand on an agent, and how to `mend` a breach. `number_v2` is its number in version 2, if that differs."""
+    """One demand on an agent, and how to `mend` a breach: an error, unless `level` says otherwise.
+
+    `number_v2` is its number in version 2, if that differs.
+    """
 
     code: str
     number: str
-    level: str
     asks: str
     mend: str
+    level: str = ERROR
     number_v2: str | None = None
 
     def cited(self, version: int | None) -> str:
@@ -120,12 +123,14 @@ class RuleFamily(Generic[_Subject]):
         return tuple(rule for rule, _ in self._finders)
 
     def rule(
-        self, code: str, number: str, level: str, asks: str, mend: str, number_v2: str | None = None
+        self, number: str, asks: str, mend: str, level: str = ERROR, number_v2: str | None = None
     ) -> Callable[[_Finder[_Subject]], _Finder[_Subject]]:
-        """Declare a rule above the function that finds its breaches."""
+        """Declare a rule above the function that finds its breaches, and that gives it its code: `_left_out` finds
+        those of `left-out`."""
 
         def add(find: _Finder[_Subject]) -> _Finder[_Subject]:
-            self._finders.append((Rule(code, number, level, asks, mend, number_v2), find))
+            code = find.__name__.strip("_").replace("_", "-")
+            self._finders.append((Rule(code, number, asks, mend, level, number_v2), find))
             return find
 
         return add
@@ -160,17 +165,11 @@ class Finding(Struct, frozen=True):
     lines: tuple[int, ...] = ()
 
 
-class _Gathered(Struct):
-    first: Finding
-    times: int
-    lines: list[int]
-
-
 class Findings:
     """All findings of a connection. A breach that comes again only raises the count of its finding."""
 
     def __init__(self) -> None:
-        self._gathered: dict[tuple[str, str, str], _Gathered] = {}
+        self._found: dict[tuple[str, str, str], Finding] = {}
 
     def add(
         self,
@@ -185,11 +184,11 @@ class Findings:
         line = breach.line or line
         number = breach.number or rule.cited(version)
         key = (rule.code, number, breach.subject)
-        gathered = self._gathered.get(key)
-        if gathered is None:
-            if len(self._gathered) >= MAX_FINDINGS:
+        found = self._found.get(key)
+        if found is None:
+            if len(self._found) >= MAX_FINDINGS:
                 return
-            first = Finding(
+            found = Finding(
                 rule.level,
                 number,
                 rule.code,
@@ -200,13 +199,12 @@ class Findings:
                 breach.where,
                 session,
                 breach.plan if plan is None else plan,
+                times=0,
             )
-            gathered = self._gathered[key] = _Gathered(first, 0, [])
-        gathered.times += 1
-        if line is not None and len(gathered.lines) < MAX_LINES and line not in gathered.lines[-1:]:
-            gathered.lines.append(line)
+        is_new = line is not None and len(found.lines) < MAX_LINES and line not in found.lines[-1:]
+        lines = (*found.lines, line) if is_new else found.lines
+        self._found[key] = replace(found, times=found.times + 1, lines=lines)
 
     def all(self) -> tuple[Finding, ...]:
         """The findings, errors first, then in the order of their lines."""
-        made = [replace(each.first, times=each.times, lines=tuple(each.lines)) for each in self._gathered.values()]
-        return tuple(sorted(made, key=lambda finding: (finding.level != ERROR, finding.line or 0)))
+        return tuple(sorted(self._found.values(), key=lambda finding: (finding.level != ERROR, finding.line or 0)))

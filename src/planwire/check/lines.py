@@ -8,7 +8,7 @@ from planwire.acp.dialects import V1, V2, Dialect
 from planwire.acp.messages import Reading, Report
 from planwire.acp.salvage import excerpt
 from planwire.acp.unknown_values import unknown_values
-from planwire.check.findings import ERROR, SCHEMA, WARNING, Breach, Rule, by_code
+from planwire.check.findings import SCHEMA, WARNING, Breach, Rule, by_code
 
 __all__ = ["ENVELOPE_RULES", "READER_RULES", "envelope_breaches", "reader_breaches"]
 
@@ -18,112 +18,85 @@ _STDOUT = "write only JSON-RPC messages to standard output; log to standard erro
 
 #: The rules whose breaches the reader reports.
 READER_RULES: Final = by_code(
-    Rule("not-json", "R35", ERROR, "standard output carries ACP messages and nothing else", _STDOUT),
-    Rule("not-a-message", "R35", ERROR, "a line is a JSON-RPC message", _STDOUT),
+    Rule("not-json", "R35", "standard output carries ACP messages and nothing else", _STDOUT),
+    Rule("not-a-message", "R35", "a line is a JSON-RPC message", _STDOUT),
     Rule(
         "not-quite-json",
         "R34",
-        ERROR,
         "a line is JSON in UTF-8",
         "encode with a JSON library, in UTF-8, without NaN or half an emoji; other readers lose the line",
     ),
-    Rule("empty-batch", "R36", ERROR, "a batch has a message", "send no batch where there is nothing to say"),
-    Rule(
-        "bad-session",
-        SCHEMA,
-        ERROR,
-        "an update names its session",
-        "put the id from `session/new` into `params.sessionId`",
-    ),
+    Rule("empty-batch", "R36", "a batch has a message", "send no batch where there is nothing to say"),
+    Rule("bad-session", SCHEMA, "an update names its session", "put the id from `session/new` into `params.sessionId`"),
     Rule(
         "no-plan",
         "R22",
-        ERROR,
         "a `plan_update` carries a plan",
         "put the plan into `update.plan`, an object with `type`, `planId` and the content of that type",
     ),
-    Rule("no-plan-id", "R11", ERROR, "an identified plan has an id", _ID, "R18"),
-    Rule("bad-plan-id", "R11", ERROR, "the id of a plan is a string", _ID, "R18"),
-    Rule("two-plan-ids", "R11", ERROR, "a plan has one id", f"{_ID}; drop `id`, its former name", "R18"),
-    Rule(
-        "no-plan-type",
-        "R22",
-        ERROR,
-        "an identified plan says its type",
-        "set `plan.type` to `items`, `markdown` or `file`",
-    ),
+    Rule("no-plan-id", "R11", "an identified plan has an id", _ID, number_v2="R18"),
+    Rule("bad-plan-id", "R11", "the id of a plan is a string", _ID, number_v2="R18"),
+    Rule("two-plan-ids", "R11", "a plan has one id", f"{_ID}; drop `id`, its former name", number_v2="R18"),
+    Rule("no-plan-type", "R22", "an identified plan says its type", "set `plan.type` to `items`, `markdown` or `file`"),
     Rule(
         "entries-not-a-list",
         "R6",
-        ERROR,
         "`entries` is a list",
         "send the complete list in `entries`; an empty list clears the plan",
     ),
-    Rule("entry-not-an-object", "R6", ERROR, "an entry is an object", _WHOLE_ENTRY),
-    Rule("no-content", "R6", ERROR, "an entry has `content`", _WHOLE_ENTRY),
-    Rule("no-priority", "R6", ERROR, "an entry has a `priority`", _WHOLE_ENTRY),
-    Rule("no-status", "R6", ERROR, "an entry has a `status`", _WHOLE_ENTRY),
+    Rule("entry-not-an-object", "R6", "an entry is an object", _WHOLE_ENTRY),
+    Rule("no-content", "R6", "an entry has `content`", _WHOLE_ENTRY),
+    Rule("no-priority", "R6", "an entry has a `priority`", _WHOLE_ENTRY),
+    Rule("no-status", "R6", "an entry has a `status`", _WHOLE_ENTRY),
     Rule(
-        "content-not-text",
-        "R22",
-        ERROR,
-        "a markdown plan has its text in `content`",
-        "send the whole text in `plan.content`",
+        "content-not-text", "R22", "a markdown plan has its text in `content`", "send the whole text in `plan.content`"
     ),
-    Rule("uri-not-text", "R22", ERROR, "a file plan has a `uri`", "send the file's URI in `plan.uri`"),
+    Rule("uri-not-text", "R22", "a file plan has a `uri`", "send the file's URI in `plan.uri`"),
     Rule(
         "uri-not-absolute",
         "R25",
-        ERROR,
         "the URI of a file plan is absolute (version 2)",
         "send an absolute URI, such as file:///home/me/plan.md",
     ),
     Rule(
         "unknown-status",
         "R7",
-        ERROR,
         "statuses are those of the dialect",
         "use `pending`, `in_progress` or `completed` (in version 2 also `cancelled`, or a word of your own that "
         "starts with `_`); readers drop an entry with another one",
-        "R19",
+        number_v2="R19",
     ),
     Rule(
         "unknown-priority",
         "R7",
-        ERROR,
         "priorities are those of the dialect",
         "use `high`, `medium` or `low` (in version 2 also a word of your own that starts with `_`); readers drop "
         "an entry with another one",
-        "R19",
+        number_v2="R19",
     ),
     Rule(
         "removed-update",
         "R29",
-        ERROR,
         "version 2 has no `plan` update",
         "send `plan_update` with a plan of type `items` and a `planId`, or answer `initialize` with version 1",
     ),
-    Rule("bad-meta", SCHEMA, ERROR, "`_meta` is an object", "make `_meta` an object, or leave it out"),
+    Rule("bad-meta", SCHEMA, "`_meta` is an object", "make `_meta` an object, or leave it out"),
     Rule(
         "line-too-long",
         SCHEMA,
-        WARNING,
         "lines are of a size that can be looked into",
         "send less in one message: this line was not checked",
+        level=WARNING,
     ),
     Rule(
         "too-many-entries",
         SCHEMA,
-        WARNING,
         "lists are of a size that can be looked into",
         "send a plan that people can read: the rest of the list was not checked",
+        level=WARNING,
     ),
     Rule(
-        "too-deep",
-        SCHEMA,
-        WARNING,
-        "fields are not nested without end",
-        "nest less: this field was not checked",
+        "too-deep", SCHEMA, "fields are not nested without end", "nest less: this field was not checked", level=WARNING
     ),
 )
 
@@ -132,14 +105,12 @@ ENVELOPE_RULES: Final = by_code(
     Rule(
         "not-json-rpc",
         "R35",
-        ERROR,
         'a message is JSON-RPC 2.0, `"jsonrpc": "2.0"` included',
         'send {"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": …, "update": …}}',
     ),
     Rule(
         "batch-in-v1",
         "R34",
-        ERROR,
         "in version 1 a line is one message, not a batch",
         "write each message on a line of its own; only version 2 has batches",
     ),

@@ -7,7 +7,7 @@ from planwire.acp.dialects import id_keys
 from planwire.acp.messages import Extension, Removal
 from planwire.acp.salvage import excerpt
 from planwire.check.facts import PlanUpdate
-from planwire.check.findings import ERROR, WARNING, Breach, RuleFamily
+from planwire.check.findings import WARNING, Breach, RuleFamily
 from planwire.model.kinds import entries_of
 from planwire.model.plan import Fields, OtherPlan
 
@@ -19,9 +19,7 @@ _UPDATE: Final = "params.update"
 
 
 @OPERATION_RULES.rule(
-    "unasked-operation",
     "R8",
-    ERROR,
     "`plan_update` and `plan_removed` go only to a client that announced them (version 1)",
     "look for `clientCapabilities.plan` in `initialize`; where it is not an object, send the complete list as "
     "`plan` instead (R9)",
@@ -34,13 +32,11 @@ def _unasked_operation(seen: PlanUpdate) -> Iterator[Breach]:
 
 
 @OPERATION_RULES.rule(
-    "misspelled-id",
     "R11",
-    ERROR,
     "the id of a plan is spelled as this client reads it",
     "send `planId`; only a client that announces `planCapabilities` and not `plan` reads `id`. Readers lose "
     "the whole update otherwise",
-    "R18",
+    number_v2="R18",
 )
 def _misspelled_id(seen: PlanUpdate) -> Iterator[Breach]:
     keys, dialect = seen.update.id_keys, seen.facts.dialect
@@ -53,9 +49,7 @@ def _misspelled_id(seen: PlanUpdate) -> Iterator[Breach]:
 
 
 @OPERATION_RULES.rule(
-    "unknown-kind",
     "R19",
-    ERROR,
     "a plan is of a type of the protocol; in version 2 a custom type starts with `_`",
     "send `items`, `markdown` or `file`; put what does not fit into `_meta`",
 )
@@ -73,11 +67,10 @@ def _unknown_kind(seen: PlanUpdate) -> Iterator[Breach]:
 
 
 @OPERATION_RULES.rule(
-    "unknown-removal",
     "R13",
-    WARNING,
     "`plan_removed` names a plan that there is",
     "remove a plan under the id under which it was sent, and only once",
+    level=WARNING,
 )
 def _unknown_removal(seen: PlanUpdate) -> Iterator[Breach]:
     body = seen.update.body
@@ -88,13 +81,11 @@ def _unknown_removal(seen: PlanUpdate) -> Iterator[Breach]:
 
 
 @OPERATION_RULES.rule(
-    "foreign-field",
     "R31",
-    ERROR,
     "there are no fields of one's own beside those of the protocol",
     "move the field into `_meta`, under a name that is yours",
 )
-def _unknown_field(seen: PlanUpdate) -> Iterator[Breach]:
+def _foreign_field(seen: PlanUpdate) -> Iterator[Breach]:
     update, body = seen.update, seen.update.body
     envelope = update.envelope
     at_plan = f"{_UPDATE}.plan" if update.tag == "plan_update" else _UPDATE
@@ -119,9 +110,7 @@ def _fields(fields: Fields | None, path: str) -> Iterator[Breach]:
 
 
 @OPERATION_RULES.rule(
-    "text-in-meta",
     "R12",
-    ERROR,
     "an update carries the whole content of its plan",
     "send the whole text in `content` unless the client announced that it puts pieces together",
 )
@@ -132,9 +121,7 @@ def _text_in_meta(seen: PlanUpdate) -> Iterator[Breach]:
 
 
 @OPERATION_RULES.rule(
-    "after-cancel",
     "R42",
-    ERROR,
     "updates of a cancelled turn come before the answer to its prompt",
     "send the last updates first, then answer `session/prompt` with `cancelled`",
 )

@@ -1,25 +1,18 @@
-"""Rules about plans over time: complete lists that keep up with the work, and that people can read and rank."""
+"""Rules about plans over time: complete lists that keep up with the work, that people can read and rank, and that a
+replay tells again as they ended."""
 
 from collections.abc import Iterator
 from typing import Final
 
 from planwire.acp.salvage import excerpt
 from planwire.acp.words import STOP_END_TURN
-from planwire.check.facts import CheckedSession, PlanHistory, PlanUpdate, TurnEnd
-from planwire.check.findings import ERROR, PRACTICE, WARNING, Breach, RuleFamily
-from planwire.model.kinds import entries_of
-from planwire.model.plan import PlanId
+from planwire.check.facts import CheckedSession, PlanHistory, PlanUpdate, ReplayEnd, TurnEnd
+from planwire.check.findings import PRACTICE, WARNING, Breach, RuleFamily
+from planwire.model.kinds import entries_of, is_blank
+from planwire.model.plan import Plan, PlanId
 from planwire.model.steps import PlanState
 
-__all__ = [
-    "CONCISE_CHARACTERS",
-    "END_RULES",
-    "MANY_AT_ONCE",
-    "MANY_IN_PROGRESS",
-    "TURN_RULES",
-    "UPDATE_PRACTICES",
-    "WORK_WITHOUT_UPDATE",
-]
+__all__ = ["END_RULES", "REPLAY_RULES", "TURN_RULES", "UPDATE_PRACTICES"]
 
 #: Characters of a concise entry: about two lines of a terminal.
 CONCISE_CHARACTERS: Final = 200
@@ -35,6 +28,8 @@ WORTH_RANKING: Final = 3
 UPDATE_PRACTICES: Final = RuleFamily[PlanUpdate]()
 TURN_RULES: Final = RuleFamily[TurnEnd]()
 END_RULES: Final = RuleFamily[CheckedSession]()
+#: About the history that an agent tells again after `session/load` or `session/resume`.
+REPLAY_RULES: Final = RuleFamily[ReplayEnd]()
 
 
 def _entries_at(seen: PlanUpdate) -> str:
@@ -42,12 +37,10 @@ def _entries_at(seen: PlanUpdate) -> str:
 
 
 @UPDATE_PRACTICES.rule(
-    "left-out",
     "R3",
-    ERROR,
     "each update has the complete list, unfinished entries included",
     "send all entries with their current status each time; an entry that is not on the list is gone",
-    "R17",
+    number_v2="R17",
 )
 def _left_out(seen: PlanUpdate) -> Iterator[Breach]:
     if seen.returned:
@@ -60,11 +53,10 @@ def _left_out(seen: PlanUpdate) -> Iterator[Breach]:
 
 
 @UPDATE_PRACTICES.rule(
-    "told-late",
     "R2",
-    WARNING,
     "status changes are told as they occur",
     "send an update when an entry is begun and when it is finished, not several at the end",
+    level=WARNING,
 )
 def _told_late(seen: PlanUpdate) -> Iterator[Breach]:
     if not seen.live or seen.after is None or entries_of(seen.update.body) is None:
@@ -84,11 +76,10 @@ def _told_late(seen: PlanUpdate) -> Iterator[Breach]:
 
 
 @UPDATE_PRACTICES.rule(
-    "crowded",
     PRACTICE,
-    WARNING,
     f"no more than {MANY_IN_PROGRESS} entries are in progress at once",
     "mark as `in_progress` only what is being worked on right now",
+    level=WARNING,
 )
 def _crowded(seen: PlanUpdate) -> Iterator[Breach]:
     if seen.live and seen.after is not None and entries_of(seen.update.body) is not None:
@@ -98,11 +89,10 @@ def _crowded(seen: PlanUpdate) -> Iterator[Breach]:
 
 
 @UPDATE_PRACTICES.rule(
-    "long-winded",
     PRACTICE,
-    WARNING,
     f"an entry is one clear task on one line, of up to {CONCISE_CHARACTERS} characters",
     "say the task in one short line; split it, or tell the details in a message",
+    level=WARNING,
 )
 def _long_winded(seen: PlanUpdate) -> Iterator[Breach]:
     if not seen.live:
@@ -119,12 +109,11 @@ def _long_winded(seen: PlanUpdate) -> Iterator[Breach]:
 
 
 @TURN_RULES.rule(
-    "not-reported",
     "R1",
-    WARNING,
     "a plan that the model makes is reported",
     "when the model calls its plan or to-do tool, or its plan is approved, send a plan update too: `plan` "
     "needs no capability (R9, R14)",
+    level=WARNING,
 )
 def _not_reported(ended: TurnEnd) -> Iterator[Breach]:
     if ended.turn.planned_at is not None and not ended.turn.updates:
@@ -133,11 +122,10 @@ def _not_reported(ended: TurnEnd) -> Iterator[Breach]:
 
 
 @TURN_RULES.rule(
-    "unfinished-business",
     "R2",
-    WARNING,
     "what is finished is reported as completed before the turn ends",
     "before you answer the prompt, send a last update: `completed` if it is done, `pending` if it is not",
+    level=WARNING,
 )
 def _unfinished_business(ended: TurnEnd) -> Iterator[Breach]:
     if ended.stop_reason != STOP_END_TURN:
@@ -150,11 +138,10 @@ def _unfinished_business(ended: TurnEnd) -> Iterator[Breach]:
 
 
 @TURN_RULES.rule(
-    "not-kept-up",
     "R2",
-    WARNING,
     "progress is reported while the work goes on",
     "send an update when an entry is begun and when it is finished",
+    level=WARNING,
 )
 def _not_kept_up(ended: TurnEnd) -> Iterator[Breach]:
     if ended.stop_reason != STOP_END_TURN or ended.turn.tool_calls < WORK_WITHOUT_UPDATE:
@@ -174,11 +161,10 @@ def _lists_of(ended: TurnEnd) -> Iterator[tuple[PlanId, PlanHistory, PlanState]]
 
 
 @END_RULES.rule(
-    "unranked",
     PRACTICE,
-    WARNING,
     "priorities are used",
     "mark what the rest depends on as `high`, and as `low` what could be left out; let the model say which",
+    level=WARNING,
 )
 def _unranked(session: CheckedSession) -> Iterator[Breach]:
     for plan_id, history in session.plans.items():
@@ -191,15 +177,70 @@ def _unranked(session: CheckedSession) -> Iterator[Breach]:
 
 
 @END_RULES.rule(
-    "never-completed",
     "R3",
-    WARNING,
     "finished entries stay on the list as completed",
     "keep an entry that is done on the list, with the status `completed`",
-    "R17",
+    level=WARNING,
+    number_v2="R17",
 )
 def _never_completed(session: CheckedSession) -> Iterator[Breach]:
     for plan_id, history in session.plans.items():
         if history.dropped_at_work >= 2 and not history.has_completed:
             message = f"{history.dropped_at_work} entries left the list while in progress, and none was ever completed"
             yield Breach("", message, line=history.line, plan=plan_id)
+
+
+@REPLAY_RULES.rule(
+    "R37",
+    "the plan is part of the history that is retold",
+    "send the session's plan updates again before you answer; at least the last state of every plan",
+    number_v2="R39",
+)
+def _not_retold(ended: ReplayEnd) -> Iterator[Breach]:
+    if not ended.replay.expected:
+        return
+    for plan_id, history in ended.session.plans.items():
+        if history.state is None or is_blank(history.state.plan) or plan_id in ended.session.heard.retold:
+            continue
+        message = f"`{ended.replay.method}` was answered, and this plan was not told again"
+        yield Breach("", message, line=ended.line, plan=plan_id)
+
+
+@REPLAY_RULES.rule(
+    "R37",
+    "a history that is retold ends as it ended",
+    "store the plan with the session, and end the replay with the plan as it is",
+    level=WARNING,
+    number_v2="R39",
+)
+def _retold_otherwise(ended: ReplayEnd) -> Iterator[Breach]:
+    if not ended.replay.expected:
+        return
+    for plan_id, retold in ended.session.heard.retold.items():
+        history = ended.session.plans.get(plan_id)
+        if history is None or history.state is None or retold.plan is None:
+            continue
+        if _visible(history.state.plan) != _visible(retold.plan):
+            message = "the plan that was told again ends otherwise than it was told live"
+            yield Breach("", message, line=ended.line, plan=plan_id)
+
+
+@REPLAY_RULES.rule(
+    "R38",
+    "`session/resume` does not retell the history, unless version 2's `replayFrom` asks for it",
+    "after `session/resume` send the plan as it is, once, or nothing",
+    number_v2="R39",
+)
+def _unasked_replay(ended: ReplayEnd) -> Iterator[Breach]:
+    replay = ended.replay
+    if not replay.expected:
+        for plan_id, count in replay.updates.items():
+            if count > 1:  # one update is the state of the plan, not its history
+                message = f"`{replay.method}` told the history of a plan again, in {count} updates"
+                yield Breach("", message, line=replay.first_line or ended.line, plan=plan_id)
+
+
+def _visible(plan: Plan) -> object:
+    """The part of a plan that people see. Fields for programs may differ from one telling to the next."""
+    entries = entries_of(plan)
+    return plan if entries is None else [(entry.content, entry.status, entry.priority) for entry in entries]

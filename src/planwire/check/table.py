@@ -2,11 +2,10 @@
 
 from typing import Final
 
-from planwire.check.findings import ERROR, SCHEMA, WARNING, Rule, by_code
+from planwire.check.findings import SCHEMA, WARNING, Rule, by_code
 from planwire.check.lines import ENVELOPE_RULES, READER_RULES
 from planwire.check.operations import OPERATION_RULES
-from planwire.check.practices import END_RULES, TURN_RULES, UPDATE_PRACTICES
-from planwire.check.replays import REPLAY_RULES
+from planwire.check.practices import END_RULES, REPLAY_RULES, TURN_RULES, UPDATE_PRACTICES
 
 __all__ = ["CONVERSATION_RULES", "DRIVING_RULES", "RULES"]
 
@@ -15,28 +14,24 @@ CONVERSATION_RULES: Final = by_code(
     Rule(
         "two-versions",
         "R30",
-        ERROR,
         "the version that is answered is the version that is spoken",
         "answer `initialize` with the version that the agent speaks: 1 if it sends `agentCapabilities`",
     ),
     Rule(
         "unasked-compaction",
         "R51",
-        ERROR,
         "compaction updates go only to a client that announced them (version 1)",
         "look for `clientCapabilities.session.compaction` in `initialize`; where it is not an object, send none",
     ),
     Rule(
         "unknown-update",
         "R19",
-        ERROR,
         "there are no plan updates but those of the protocol",
         "send `plan`, `plan_update` or `plan_removed`; an update of your own starts with `_`",
     ),
     Rule(
         "unknown-session",
         "R53",
-        ERROR,
         "plans belong to a session that the client knows",
         "send the plan in the session of the prompt; tell of a child session with `subagent_update` first",
     ),
@@ -47,30 +42,27 @@ DRIVING_RULES: Final = by_code(
     Rule(
         "no-answer",
         SCHEMA,
-        ERROR,
         "every request is answered",
         "answer `initialize`, `session/new` and `session/prompt`; a model that needs longer: give --timeout",
     ),
     Rule(
         "ended-early",
         SCHEMA,
-        ERROR,
         "the agent runs until its input ends",
         "see what the agent wrote on standard error; try its command by hand",
     ),
     Rule(
         "refused",
         SCHEMA,
-        ERROR,
         "the agent takes a session and a prompt",
         "see the message; an agent that wants a login or a key has to have it before it is checked",
     ),
     Rule(
         "no-plan-sent",
         "R1",
-        WARNING,
         "an agent that is asked for a plan reports one",
         "report the model's plan or to-do list as plan updates; or ask for more with --prompt",
+        level=WARNING,
     ),
 )
 

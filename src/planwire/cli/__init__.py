@@ -1,4 +1,8 @@
-"""The command line: one file a command, each with `add_arguments`, which declares it, and `run`, which does it."""
+"""The command line: one file a command.
+
+Each file says what its command does and how to use it (`DESCRIPTION`, `EXAMPLES`), declares its options in
+`add_arguments`, and does the work in `run`, which returns the exit code.
+"""
 
 import argparse
 import os
@@ -10,8 +14,7 @@ from keyword import iskeyword
 from typing import Final
 
 from planwire import __version__
-from planwire.cli.command import Formatter, ListFormatter
-from planwire.errors import PlanwireError
+from planwire.errors import NothingChanges, PlanwireError
 from planwire.readmodel.plain_text import printable
 
 __all__ = ["build_parser", "main"]
@@ -66,13 +69,28 @@ _COMMANDS: Final = {
 }
 
 
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    """Keeps the line breaks of examples, and gives long names room."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=32)
+
+
+class _ListFormatter(_Formatter):
+    """The same for a list of commands: argparse forgets their indentation."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog)
+        self._action_max_length = 14
+
+
 def build_parser() -> argparse.ArgumentParser:
     """The parser of the whole command line."""
     return _parser(_COMMANDS, _COMMANDS)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command. An error is one line on standard error and exit code 2."""
+    """Run a command. An error is one line on standard error and exit code 2. Asking for what is so already is none."""
     argv = sys.argv[1:] if argv is None else argv
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
@@ -82,6 +100,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         code: int = arguments.run(arguments)
         if sys.stdout is not None:  # it may be closed
             sys.stdout.flush()
+    except NothingChanges as answer:
+        print(answer)
+        return 0
     except PlanwireError as error:
         print(f"planwire: {printable(str(error))}", file=sys.stderr)
         return 2
@@ -109,13 +130,15 @@ def _parser(listed: Iterable[str], imported: Iterable[str]) -> argparse.Argument
         prog="planwire",
         description=_DESCRIPTION,
         epilog=_EXAMPLES,
-        formatter_class=ListFormatter,
+        formatter_class=_ListFormatter,
     )
     parser.add_argument("--version", action="version", version=f"planwire {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND ...", required=True)
     for name in listed:
-        command = commands.add_parser(name, help=_COMMANDS[name], formatter_class=Formatter)
+        command = commands.add_parser(name, help=_COMMANDS[name], formatter_class=_Formatter)
         if name in imported:
-            module = f"{name}_" if iskeyword(name) else name
-            import_module(f"planwire.cli.{module}").add_arguments(command)
+            module = import_module(f"planwire.cli.{name}_" if iskeyword(name) else f"planwire.cli.{name}")
+            command.description, command.epilog = module.DESCRIPTION, module.EXAMPLES
+            command.set_defaults(run=module.run)
+            module.add_arguments(command)
     return parser

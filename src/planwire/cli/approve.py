@@ -2,15 +2,16 @@
 
 import argparse
 
-from planwire.cli.command import describe
-from planwire.cli.journals import journal_to_read
 from planwire.cli.steered_plan import add_target, confirm, find_target, write
+from planwire.journal import open_journal
 from planwire.model.events import APPROVED, CHANGES_REQUESTED, Comment
 from planwire.steering.commands import review
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
-_EXAMPLES = """\
+DESCRIPTION = "Approve a plan as you saw it, or ask for changes. If it moved on meanwhile, you are told how."
+
+EXAMPLES = """\
 examples:
   planwire approve                                     shows the plan of this folder's latest session, and asks
   planwire approve --revision 17                       the plan that you saw, and no other
@@ -22,22 +23,15 @@ The agent hears of it with its next prompt, or at once if it waits for a review.
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    describe(
-        parser,
-        run,
-        "Approve a plan as you saw it, or ask for changes. If it moved on meanwhile, you are told how.",
-        _EXAMPLES,
-    )
     parser.add_argument("--changes", action="store_true", help="do not approve it: ask for changes")
     parser.add_argument("--comment", metavar="TEXT", action="append", default=[], help="a word on the plan")
     add_target(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-
     verdict = CHANGES_REQUESTED if arguments.changes else APPROVED
     comments = [Comment(text) for text in arguments.comment]
-    with journal_to_read(arguments) as journal:
+    with open_journal(arguments.journal, create=False) as journal:
         target = find_target(journal, arguments)
         seen = confirm(target, arguments, "Ask for changes?" if arguments.changes else "Approve this?")
         write(journal, target, lambda state: review(state, target.plan_id, seen, verdict, comments))

@@ -5,14 +5,19 @@ import gc
 import sys
 import webbrowser
 
-from planwire.cli.command import describe
-from planwire.cli.journals import add_journal_option, journal_to_write
+from planwire.cli.argument_types import digits, number
+from planwire.cli.session_argument import add_journal_option
+from planwire.journal import open_journal
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
 _EDITORS = ("vscode", "vscodium", "cursor", "windsurf", "zed", "idea", "sublime", "none")
 
-_EXAMPLES = """\
+DESCRIPTION = "Serve the board: all sessions of a journal with their plans, live, and their history."
+
+_port = number("a number from 0 to 65535", digits, lambda port: port < 65_536)
+
+EXAMPLES = """\
 examples:
   planwire board                             serve the board and print its address
   planwire board --open                      open it in the browser too
@@ -25,12 +30,6 @@ PLANWIRE_BOARD_TOKEN). Every page is JSON too: put .json behind its address, and
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    describe(
-        parser,
-        run,
-        "Serve the board: all sessions of a journal with their plans, live, and their history.",
-        _EXAMPLES,
-    )
     parser.add_argument("--port", metavar="PORT", type=_port, default=8414, help="where to listen; 0 is any (8414)")
     parser.add_argument("--open", action="store_true", help="open the board in the browser")
     parser.add_argument("--editor", metavar="NAME", choices=_EDITORS, default="vscode", help=" | ".join(_EDITORS))
@@ -52,16 +51,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_journal_option(parser)
 
 
-def _port(text: str) -> int:
-    if not (text.isascii() and text.isdecimal() and int(text) < 65_536):
-        raise argparse.ArgumentTypeError(f"expected a number from 0 to 65535, found {text!r}")
-    return int(text)
-
-
 def run(arguments: argparse.Namespace) -> int:
     from planwire.web import BoardServer
 
-    with journal_to_write(arguments) as journal:
+    with open_journal(arguments.journal) as journal:
         server = BoardServer(
             journal,
             host=arguments.host,

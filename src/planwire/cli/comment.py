@@ -2,16 +2,17 @@
 
 import argparse
 
-from planwire.cli.command import describe
-from planwire.cli.journals import journal_to_read
-from planwire.cli.session_argument import revision
+from planwire.cli.argument_types import revision
 from planwire.cli.steered_plan import REVISION_HELP, add_target, find_target, write
+from planwire.journal import open_journal
 from planwire.model.events import Comment
 from planwire.steering.commands import comment
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
-_EXAMPLES = """\
+DESCRIPTION = "Say something about a plan, or about a step of it. The agent is told."
+
+EXAMPLES = """\
 examples:
   planwire comment "do not touch the importer"     on the plan of this folder's latest session
   planwire comment --step s3 "use the old fixture" on a step (planwire show has the ids)
@@ -21,12 +22,6 @@ The agent hears of it with its next prompt, or at once if it waits for a review.
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    describe(
-        parser,
-        run,
-        "Say something about a plan, or about a step of it. The agent is told.",
-        _EXAMPLES,
-    )
     parser.add_argument("text", metavar="TEXT", help="what you have to say")
     parser.add_argument("--step", metavar="ID", help="the step that it is about")
     parser.add_argument("--revision", metavar="N", type=revision, help=REVISION_HELP)
@@ -34,9 +29,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-
     words = [Comment(arguments.text, arguments.step)]
-    with journal_to_read(arguments) as journal:
+    with open_journal(arguments.journal, create=False) as journal:
         target = find_target(journal, arguments)
         write(journal, target, lambda state: comment(state, target.plan_id, arguments.revision, words))
     print(f"said of {arguments.step or target.plan_id or 'the plan'}")

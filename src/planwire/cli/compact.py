@@ -4,19 +4,20 @@ import argparse
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from planwire.chat import Compaction, Stored, compact, write_message, write_stream
 from planwire.chat.markers import retired_ids
 from planwire.chat.roles import CLASSES, class_of
-from planwire.cli.command import describe
-from planwire.cli.json_output import print_json, write_text
+from planwire.cli.argument_types import digits, number
+from planwire.cli.input_output import print_json, write_text
 from planwire.cli.streams import STREAM_SHAPE, add_stream_arguments, format_of, stream_file
 from planwire.readmodel.plain_text import escaped_json
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
-_EXAMPLES = f"""\
+DESCRIPTION = "Print a chat after a compaction, in the stored shapes. What went is said on standard error."
+
+EXAMPLES = f"""\
 examples:
   planwire compact stream.json --budget 8000 > shorter.json      the oldest go until 8,000 tokens are left
   planwire compact stream.json --budget 8000 --tail 50           but none of the last 50 messages
@@ -29,13 +30,10 @@ shown to the model any more. A token is taken to be four bytes.
 {STREAM_SHAPE}"""
 
 
+_count = number("a number, 0 or more", digits, lambda count: count >= 0)
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    describe(
-        parser,
-        run,
-        "Print a chat after a compaction, in the stored shapes. What went is said on standard error.",
-        _EXAMPLES,
-    )
     add_stream_arguments(parser)
     parser.add_argument("--budget", metavar="N", type=_count, help="how many tokens may be left (default: any number)")
     parser.add_argument(
@@ -47,14 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object with the stream and the report")
 
 
-def _count(text: str) -> int:
-    if not (text.isascii() and text.isdigit()):
-        raise argparse.ArgumentTypeError(f"expected a number, 0 or more, found {text!r}")
-    return int(text)
-
-
 def run(arguments: argparse.Namespace) -> int:
-
     messages = stream_file(arguments.stream)
     compaction = compact(
         messages,
@@ -65,8 +56,16 @@ def run(arguments: argparse.Namespace) -> int:
     )
     left_out = _left_out(messages, compaction)
     if arguments.json:
-        stream = [write_message(message) for message in compaction.stream]
-        print_json({"stream": stream, **_report(compaction, left_out)})
+        report = {
+            "stream": [write_message(message) for message in compaction.stream],
+            "tokens_before": compaction.tokens_before,
+            "tokens_after": compaction.tokens_after,
+            "over_by": compaction.over_by,
+            "left_out": left_out,
+            "retired": [message.id for message in compaction.retired],
+            "written": [message.id for message in compaction.written],
+        }
+        print_json(report)
     else:
         write_text(escaped_json(write_stream(compaction.stream).decode()))
         print(*_words(len(messages), compaction, left_out, arguments.budget), sep="\n", file=sys.stderr)
@@ -75,21 +74,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _left_out(messages: Sequence[Stored], compaction: Compaction) -> dict[str, int]:
     """The number of messages that went, by class. Superseded plans don't count: the file still has them."""
-
     gone = {*compaction.left_out} - {message.id for message in compaction.retired}
     counts = Counter(class_of(each) for each in messages if each.id in gone and retired_ids(each) is None)
     return {name: counts[name] for name in CLASSES if counts[name]}
-
-
-def _report(compaction: Compaction, left_out: dict[str, int]) -> dict[str, Any]:
-    return {
-        "tokens_before": compaction.tokens_before,
-        "tokens_after": compaction.tokens_after,
-        "over_by": compaction.over_by,
-        "left_out": left_out,
-        "retired": [message.id for message in compaction.retired],
-        "written": [message.id for message in compaction.written],
-    }
 
 
 def _words(number: int, compaction: Compaction, left_out: dict[str, int], budget: int | None) -> Iterator[str]:

@@ -9,12 +9,13 @@ import argparse
 from typing import Final
 
 from planwire.cli import build_parser
-from planwire.cli.command import describe
 from planwire.errors import MissingExtra
 
-__all__ = ["add_arguments", "completion_script", "run"]
+__all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "completion_script", "run"]
 
-_EXAMPLES: Final = """\
+DESCRIPTION = "Print a script with which a shell completes commands, options and the ids of sessions."
+
+EXAMPLES = """\
 examples:
   source <(planwire completion bash)                                       now; in ~/.bashrc, always
   planwire completion zsh > "${fpath[1]}/_planwire"                        then start a new shell
@@ -78,12 +79,6 @@ _OFFERS: Final = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    describe(
-        parser,
-        run,
-        "Print a script with which a shell completes commands, options and the ids of sessions.",
-        _EXAMPLES,
-    )
     parser.add_argument("shell", metavar="SHELL", choices=SHELLS, help=" | ".join(SHELLS))
 
 

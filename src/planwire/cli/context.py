@@ -3,13 +3,17 @@
 import argparse
 
 from planwire.chat import ChatStream
-from planwire.cli.command import describe
-from planwire.cli.json_output import print_json
+from planwire.cli.input_output import print_json
 from planwire.cli.streams import STREAM_SHAPE, add_stream_arguments, format_of, stream_file
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
-_EXAMPLES = f"""\
+DESCRIPTION = (
+    "Print the messages that a provider is sent of a chat, as JSON: hidden messages as blocks of text, each at "
+    "its place."
+)
+
+EXAMPLES = f"""\
 examples:
   planwire context stream.json                       the messages of the next request
   planwire context stream.json --format anthropic    the same in a named format, with its cache breakpoints
@@ -19,20 +23,10 @@ examples:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    describe(
-        parser,
-        run,
-        (
-            "Print the messages that a provider is sent of a chat, as JSON: hidden messages as blocks of text, each at "
-            "its place."
-        ),
-        _EXAMPLES,
-    )
     add_stream_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-
     messages = stream_file(arguments.stream)
     print_json(ChatStream(format_of(messages, arguments.format), messages).context())
     return 0

@@ -6,11 +6,23 @@ import sys
 import tempfile
 from pathlib import Path
 
+from planwire.cli.argument_types import number
 from planwire.cli.board_process import board_process
-from planwire.cli.command import describe
 from planwire.demo.client import DemoConversation
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
+
+DESCRIPTION = (
+    "Start a small agent behind the relay and watch its plans, live in the terminal. Half way through it "
+    "forgets what it was about, and the relay tells it. It takes 20 seconds."
+)
+
+EXAMPLES = """\
+examples:
+  planwire demo
+  planwire demo --speed 4               four times as fast
+  planwire demo --journal ./plans.db    keep the plans in a file of your own
+"""
 
 _NEXT = """
 It is all in the journal now. What to try next:
@@ -22,37 +34,15 @@ It is all in the journal now. What to try next:
 """
 
 
+_speed = number("a number above 0", float, lambda speed: 0 < speed < float("inf"))
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    describe(
-        parser,
-        run,
-        (
-            "Start a small agent behind the relay and watch its plans, live in the terminal. Half way through it "
-            "forgets what it was about, and the relay tells it. It takes 20 seconds."
-        ),
-        (
-            "examples:\n"
-            "  planwire demo\n"
-            "  planwire demo --speed 4               four times as fast\n"
-            "  planwire demo --journal ./plans.db    keep the plans in a file of your own\n"
-        ),
-    )
     parser.add_argument("--speed", type=_speed, default=1.0, metavar="X", help="how many times as fast (default: 1)")
     parser.add_argument("--journal", metavar="URL", help="where the plans are kept; a path, or sqlite:PATH")
 
 
-def _speed(text: str) -> float:
-    try:
-        speed = float(text)
-    except ValueError:
-        speed = 0.0
-    if not 0 < speed < float("inf"):
-        raise argparse.ArgumentTypeError(f"expected a number above 0, found {text!r}")
-    return speed
-
-
 def run(arguments: argparse.Namespace) -> int:
-
     from planwire import terminal
 
     folder = Path(tempfile.mkdtemp(prefix="planwire-demo-"))  # it stays: the agent has left a plan there
@@ -66,7 +56,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _provisos(journal: str | None) -> list[str]:
     """What else to know before trying that here."""
-
     unfound = shutil.which("planwire") is None and sys.argv[0].endswith("planwire")
     return [
         *([f"planwire is not on your PATH: write {sys.argv[0]}"] if unfound else []),

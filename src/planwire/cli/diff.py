@@ -4,18 +4,18 @@ import argparse
 from typing import Any
 
 from planwire.acp.board import PlanChange
-from planwire.cli.command import describe
-from planwire.cli.journals import add_journal_option, journal_to_read
-from planwire.cli.json_output import print_json
-from planwire.cli.session_argument import choose_plan, choose_session, state_of
+from planwire.cli.input_output import print_json
+from planwire.cli.session_argument import add_journal_option, choose_plan, choose_session, state_of
 from planwire.errors import InputError
-from planwire.journal import Journal, load_state
+from planwire.journal import Journal, load_state, open_journal
 from planwire.model.fold import SessionState
 from planwire.readmodel.compare import compare_states
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
-_EXAMPLES = """\
+DESCRIPTION = "Show what changed between two moments of a session, or between the plans of two sessions."
+
+EXAMPLES = """\
 examples:
   planwire diff 12                       from event 12 to now, in the latest session of this folder
   planwire diff 12 20                    from event 12 to event 20 (planwire log has the numbers)
@@ -29,12 +29,6 @@ A session whose id is a number is named with --session.
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    describe(
-        parser,
-        run,
-        "Show what changed between two moments of a session, or between the plans of two sessions.",
-        _EXAMPLES,
-    )
     parser.usage = "planwire diff [-h] [--session SESSION] [--plan ID] [--json] [--journal URL] [SESSION] A [B]"
     parser.add_argument("moments", metavar="[SESSION] A [B]", nargs="+", help="the earlier and the later moment")
     parser.add_argument("--session", metavar="SESSION", help="the session of events that are given as a number alone")
@@ -44,11 +38,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-
     session, first, second = _operands(arguments.moments, arguments.session)
-    with journal_to_read(arguments) as journal:
+    with open_journal(arguments.journal, create=False) as journal:
         before = _state(journal, first, session)
-        after = _state(journal, second, session) if second else _now(journal, before.id)
+        after = _state(journal, second, session) if second else load_state(journal, before.id)
     if second is None and before.seq == after.seq:
         raise InputError(f"{first!r} is how it is now: name an earlier event (planwire diff NUMBER) or another session")
     changes = compare_states(before, after)
@@ -88,18 +81,11 @@ def _state(journal: Journal, operand: str, session: str | None) -> SessionState:
     return state_of(journal, known, None if at == "now" else int(at))
 
 
-def _now(journal: Journal, session: str) -> SessionState:
-
-    return load_state(journal, session)
-
-
 def _is_moment(text: str) -> bool:
     return text == "now" or (text.isascii() and text.isdigit())
 
 
 def _value(change: PlanChange) -> dict[str, Any]:
     what = "new" if change.before is None else "removed" if change.after is None else "changed"
-    diff = change.diff
-    value: dict[str, Any] = {"id": change.id, "change": what}
-    value |= {name: getattr(diff, name) for name in ("added", "removed", "moved", "reworded", "status", "priority")}
-    return value
+    parts = ("added", "removed", "moved", "reworded", "status", "priority")
+    return {"id": change.id, "change": what, **{name: getattr(change.diff, name) for name in parts}}

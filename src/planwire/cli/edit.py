@@ -6,17 +6,14 @@ import shlex
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from planwire.cli.command import describe
-from planwire.cli.journals import journal_to_read
-from planwire.cli.session_argument import revision
+from planwire.cli.argument_types import revision
 from planwire.cli.steered_plan import SteeredPlan, add_target, find_target, write
-from planwire.errors import InputError, PlanError
-from planwire.journal import Journal
+from planwire.errors import InputError, NothingChanges, PlanError
+from planwire.journal import Journal, open_journal
 from planwire.model.changes import apply_changes
 from planwire.model.events import PlanChanged, StepChange
 from planwire.model.fold import PLANWIRE, PlanRecord, SessionState
@@ -25,9 +22,11 @@ from planwire.readmodel.annotations import wish_sentence
 from planwire.steering.commands import change, withdraw
 from planwire.steering.plan_text import as_text, changes_in, merge
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
-_EXAMPLES = """\
+DESCRIPTION = "Change the steps of a plan in your editor. What happens meanwhile is kept, and merged."
+
+EXAMPLES = """\
 examples:
   planwire edit                             the plan of this folder's latest session, in $VISUAL or $EDITOR
   planwire edit --plan main --note "why"    with a word on it
@@ -48,12 +47,6 @@ _HELP: Final = """\
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    describe(
-        parser,
-        run,
-        "Change the steps of a plan in your editor. What happens meanwhile is kept, and merged.",
-        _EXAMPLES,
-    )
     parser.add_argument("--note", metavar="TEXT", help="a word on why")
     parser.add_argument(
         "--take-back",
@@ -67,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    with journal_to_read(arguments) as journal:
+    with open_journal(arguments.journal, create=False) as journal:
         target = find_target(journal, arguments)
         print(
             _edit(journal, target, arguments.note)
@@ -78,7 +71,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _take_back(journal: Journal, target: SteeredPlan, wish: int) -> str:
-
     wishes = {each.seq: each for each in target.record.wishes}
     chosen = max(wishes, default=0) if wish == _LAST else wish
     write(journal, target, lambda state: withdraw(state, target.plan_id, chosen))
@@ -96,9 +88,9 @@ class _Disputed(PlanError):
 
 def _edit(journal: Journal, target: SteeredPlan, note: str | None) -> str:
     """Edit until the changes fit the current plan, and write them. Returns a sentence about it."""
-
     record, text, problem = target.record, as_text(target.record.state), ""
-    with _file() as path:
+    with tempfile.TemporaryDirectory(prefix="planwire-") as folder:
+        path = Path(folder) / "plan.txt"
         while True:
             text = _edited(path, f"# {problem}\n{_HELP}{text}" if problem else f"{_HELP}{text}")
             written = _without_comments(text)
@@ -109,6 +101,8 @@ def _edit(journal: Journal, target: SteeredPlan, note: str | None) -> str:
                 state = write(journal, target, _merged(target, record, changes, note, written))
             except _Disputed as disputed:
                 problem, record, text = str(disputed), disputed.now, _with_changes(disputed.now.state, disputed.others)
+            except NothingChanges:
+                raise
             except PlanError as error:
                 problem, text = str(error), written
             else:
@@ -137,7 +131,6 @@ def _merged(
 
 
 def _done(record: PlanRecord, changes: int) -> str:
-
     count = f"{changes} change{'' if changes == 1 else 's'}"
     return (
         f"{count} made" if record.owner == PLANWIRE else f"{count} wished for: the agent is told with its next prompt"
@@ -146,19 +139,10 @@ def _done(record: PlanRecord, changes: int) -> str:
 
 def _with_changes(state: PlanState, changes: tuple[StepChange, ...]) -> str:
     """The current plan with the person's undisputed changes. A step that they add has no id yet."""
-
     text = as_text(apply_changes(state, changes))
     known = {f"{{{step.id}}}" for step in state.steps}
     lines = (line.rpartition(" ") for line in text.splitlines())
     return "".join(f"{words} {step}\n" if step in known else f"{words}\n" for words, _, step in lines)
-
-
-@contextmanager
-def _file() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix="planwire-") as folder:
-        path = Path(folder) / "plan.txt"
-        path.touch(0o600)
-        yield path
 
 
 def _edited(path: Path, text: str) -> str:

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-import msgspec
+from planwire.cli.input_output import indented_json
 
-__all__ = ["EDITORS", "Editor"]
+__all__ = ["EDITORS"]
 
 
 class Editor(NamedTuple):
@@ -14,18 +14,6 @@ class Editor(NamedTuple):
 
     where: str
     settings: Callable[[str, list[str]], str]
-
-
-def _zed(name: str, command: list[str]) -> str:
-    return _json({"agent_servers": {name: {"type": "custom", **_started(command)}}})
-
-
-def _jetbrains(name: str, command: list[str]) -> str:
-    return _json({"agent_servers": {name: _started(command)}})
-
-
-def _vscode(name: str, command: list[str]) -> str:
-    return _json({"acp.agents": {name: _started(command)}})
 
 
 def _neovim(name: str, command: list[str]) -> str:
@@ -91,13 +79,14 @@ _PRESETS: Final = {
 }
 
 
-def _started(command: list[str]) -> dict[str, Any]:
-    program, *arguments = command
-    return {"command": program, "args": arguments, "env": {}}
+def _json(key: str, **more: str) -> Callable[[str, list[str]], str]:
+    """Settings in JSON: agents by their names under `key`, with `more` to say about each."""
 
+    def settings(name: str, command: list[str]) -> str:
+        program, *arguments = command
+        return indented_json({key: {name: {**more, "command": program, "args": arguments, "env": {}}}})
 
-def _json(value: Any) -> str:
-    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+    return settings
 
 
 def _quoted(text: str) -> str:
@@ -107,9 +96,13 @@ def _quoted(text: str) -> str:
 
 
 EDITORS: Final = {
-    "zed": Editor("For Zed's settings.json (command palette: zed: open settings):", _zed),
-    "jetbrains": Editor("For ~/.jetbrains/acp.json (AI Chat: Configure ACP Agents):", _jetbrains),
+    "zed": Editor(
+        "For Zed's settings.json (command palette: zed: open settings):", _json("agent_servers", type="custom")
+    ),
+    "jetbrains": Editor("For ~/.jetbrains/acp.json (AI Chat: Configure ACP Agents):", _json("agent_servers")),
     "neovim": Editor("For Neovim's init.lua, with CodeCompanion or avante.nvim:", _neovim),
     "emacs": Editor("For Emacs' init file, with agent-shell (start it with M-x agent-shell):", _emacs),
-    "vscode": Editor("For VS Code's settings.json, with the extension ACP Client (formulahendry.acp-client):", _vscode),
+    "vscode": Editor(
+        "For VS Code's settings.json, with the extension ACP Client (formulahendry.acp-client):", _json("acp.agents")
+    ),
 }

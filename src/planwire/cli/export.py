@@ -8,19 +8,21 @@ from planwire.acp import Dialect, Update, write
 from planwire.acp.dialects import DIALECTS, dialect
 from planwire.acp.lower import Fallback
 from planwire.acp.write import write_update
-from planwire.cli.command import describe
-from planwire.cli.journals import add_journal_option, journal_to_read
-from planwire.cli.json_output import write_text
-from planwire.cli.session_argument import SESSION_HELP, choose_session, revision, state_of
+from planwire.cli.argument_types import revision
+from planwire.cli.input_output import write_text
+from planwire.cli.session_argument import SESSION_HELP, add_journal_option, choose_session, state_of
 from planwire.cli.session_file import export_lines
 from planwire.errors import InputError
+from planwire.journal import open_journal
 from planwire.model.fold import SessionState
 from planwire.readmodel.documents import session_document
 from planwire.readmodel.plain_text import escaped_json
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
-_EXAMPLES = """\
+DESCRIPTION = "Print a session: its plans as a document or as ACP messages, or all of its events to be imported."
+
+EXAMPLES = """\
 examples:
   planwire export > plan.md                              a document with checkboxes
   planwire export 3f2a91bc --format json > session.json  the whole session; planwire import takes it in again
@@ -32,12 +34,6 @@ FORMATS: Final = ("md", "json", "acp")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    describe(
-        parser,
-        run,
-        "Print a session: its plans as a document or as ACP messages, or all of its events to be imported.",
-        _EXAMPLES,
-    )
     parser.add_argument("session", metavar="SESSION", nargs="?", help=SESSION_HELP)
     parser.add_argument(
         "--format", metavar="FORMAT", choices=FORMATS, default="md", help=f"{' | '.join(FORMATS)} (default: md)"
@@ -50,10 +46,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-
     if arguments.dialect and arguments.format != "acp":
         raise InputError(f"only --format acp has dialects, not {arguments.format}")
-    with journal_to_read(arguments) as journal:
+    with open_journal(arguments.journal, create=False) as journal:
         known = choose_session(journal, arguments.session)
         state = state_of(journal, known, arguments.at)
         if arguments.format == "json":
@@ -69,7 +64,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 def acp_lines(state: SessionState, peer: Dialect) -> Iterator[str]:
     """The live plans as messages for a client of the dialect."""
-
     plans = [record.state.plan for record in state.live().values()]
     if peer.operations:
         lines = [write(Update(state.id, "plan_update", plan), peer) for plan in plans]

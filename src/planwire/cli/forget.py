@@ -5,15 +5,16 @@ import sys
 from time import time_ns
 from typing import Final
 
-from planwire.cli.command import describe
-from planwire.cli.journals import add_journal_option, journal_to_read
-from planwire.cli.session_argument import choose_session, newest_first, short_list
+from planwire.cli.session_argument import add_journal_option, choose_session, short_list
 from planwire.errors import InputError
-from planwire.journal import Journal, KnownSession
+from planwire.journal import Journal, KnownSession, open_journal
+from planwire.readmodel.folders import newest_first
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
-_EXAMPLES = """\
+DESCRIPTION = "Remove sessions from the journal: their events, and every trace of them in the file."
+
+EXAMPLES = """\
 examples:
   planwire forget 3f2a91bc                  asks first, on a terminal
   planwire forget 3f2a 9c41 --yes           two sessions, without a question
@@ -26,12 +27,6 @@ _UNITS: Final = {"m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 7 * 86_400_0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    describe(
-        parser,
-        run,
-        "Remove sessions from the journal: their events, and every trace of them in the file.",
-        _EXAMPLES,
-    )
     parser.add_argument("sessions", metavar="SESSION", nargs="*", help="ids of sessions, or the beginnings of them")
     parser.add_argument("--older-than", metavar="TIME", type=duration, help="all in which nothing has happened since")
     parser.add_argument("--yes", action="store_true", help="do it without a question")
@@ -49,7 +44,7 @@ def duration(text: str) -> int:
 def run(arguments: argparse.Namespace) -> int:
     if bool(arguments.sessions) == (arguments.older_than is not None):
         raise InputError("which sessions? Name them, or say --older-than 30d: planwire sessions lists them")
-    with journal_to_read(arguments) as journal:
+    with open_journal(arguments.journal, create=False) as journal:
         doomed = _doomed(journal, arguments)
         if not doomed:
             print("nothing is that old: every session was kept")

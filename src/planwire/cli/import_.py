@@ -1,20 +1,20 @@
 """`planwire import`: take an exported session into a journal."""
 
 import argparse
-import sys
-from pathlib import Path
 
-from planwire.cli.command import describe
-from planwire.cli.journals import add_journal_option, journal_to_write
+from planwire.cli.input_output import opened
+from planwire.cli.session_argument import add_journal_option
 from planwire.cli.session_file import read_export
 from planwire.errors import Conflict, InputError
-from planwire.journal import Stamped
+from planwire.journal import Stamped, open_journal
 from planwire.readmodel.plain_text import one_line
 from planwire.session.writer import append_new
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
-_EXAMPLES = """\
+DESCRIPTION = "Take a session that was exported as JSON into the journal, with all of its history."
+
+EXAMPLES = """\
 examples:
   planwire import session.json                       what planwire export --format json wrote, under its own id
   planwire import session.json --as review-copy      under another id
@@ -25,26 +25,20 @@ A session that is in the journal already is never overwritten: import it --as an
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    describe(
-        parser,
-        run,
-        "Take a session that was exported as JSON into the journal, with all of its history.",
-        _EXAMPLES,
-    )
     parser.add_argument("file", metavar="FILE", help="an exported session; - for standard input")
     parser.add_argument("--as", metavar="ID", dest="new_id", help="the id that it gets here (default: its own)")
     add_journal_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-
     name = "standard input" if arguments.file == "-" else arguments.file
-    exported = read_export(_read(arguments.file), name)
+    with opened(arguments.file) as file:
+        exported = read_export(file.read(), name)
     session = exported.session if arguments.new_id is None else arguments.new_id
     if not session:
         raise InputError("a session needs an id: give it one with --as ID")
     events = [Stamped(each.at, each.by, each.event) for each in exported.events]
-    with journal_to_write(arguments) as journal:
+    with open_journal(arguments.journal) as journal:
         try:
             append_new(journal, session, events)
         except Conflict:
@@ -54,10 +48,3 @@ def run(arguments: argparse.Namespace) -> int:
             ) from None
     print(f"imported {len(events):,} events as {one_line(session)}")
     return 0
-
-
-def _read(name: str) -> bytes:
-    try:
-        return sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
-    except OSError as error:
-        raise InputError(f"{name} can't be read: {error.strerror}") from None

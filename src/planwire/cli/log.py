@@ -3,17 +3,18 @@
 import argparse
 from collections import deque
 
-from planwire.cli.command import describe
-from planwire.cli.journals import add_journal_option, journal_to_read
-from planwire.cli.json_output import json_line, write_text
-from planwire.cli.session_argument import SESSION_HELP, choose_plan, choose_session
-from planwire.journal import load_state
+from planwire.cli.argument_types import digits, number
+from planwire.cli.input_output import json_line, write_text
+from planwire.cli.session_argument import SESSION_HELP, add_journal_option, choose_plan, choose_session
+from planwire.journal import load_state, open_journal
 from planwire.model.fold import SessionState
 from planwire.readmodel.history import history, plan_name
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
-_EXAMPLES = """\
+DESCRIPTION = "List what happened in a session, one line a change, the oldest first."
+
+EXAMPLES = """\
 examples:
   planwire log                     what happened in the latest session of this folder: number, when, who, what
   planwire log 3f2a91bc            in another session
@@ -25,13 +26,10 @@ examples:
 """
 
 
+_count = number("a number above 0", digits, lambda count: count > 0)
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    describe(
-        parser,
-        run,
-        "List what happened in a session, one line a change, the oldest first.",
-        _EXAMPLES,
-    )
     parser.add_argument("session", metavar="SESSION", nargs="?", help=SESSION_HELP)
     parser.add_argument("--plan", metavar="ID", help="only changes of this plan")
     parser.add_argument("--last", metavar="N", type=_count, help="only the newest N changes")
@@ -40,15 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_journal_option(parser)
 
 
-def _count(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and int(text) > 0):
-        raise argparse.ArgumentTypeError(f"expected a number above 0, found {text!r}")
-    return int(text)
-
-
 def run(arguments: argparse.Namespace) -> int:
-
-    with journal_to_read(arguments) as journal:
+    with open_journal(arguments.journal, create=False) as journal:
         known = choose_session(journal, arguments.session)
         plan = None
         if arguments.plan is not None:

@@ -3,13 +3,15 @@
 import argparse
 import sys
 
-from planwire.cli.command import describe, seconds
-from planwire.cli.journals import add_journal_option
+from planwire.cli.argument_types import seconds
+from planwire.cli.session_argument import add_journal_option
 from planwire.errors import InputError
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
-_EXAMPLES = """\
+DESCRIPTION = "Run an MCP server with the tools set_plan, update_plan and get_plan, and the plans as resources."
+
+EXAMPLES = """\
 examples:
   claude mcp add planwire -- planwire mcp      plan tools in Claude Code; other hosts take the same command
   planwire mcp --folder ~/work/shop            for hosts that don't start it in the project's folder
@@ -22,12 +24,6 @@ folder in which something happened last: the plan is there again when the host i
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    describe(
-        parser,
-        run,
-        "Run an MCP server with the tools set_plan, update_plan and get_plan, and the plans as resources.",
-        _EXAMPLES,
-    )
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--session", metavar="ID", help="the session to be bound to; it need not exist yet")
     which.add_argument("--binding", metavar="FILE", help=argparse.SUPPRESS)  # from planwire relay --tools

@@ -1,15 +1,13 @@
 """Recorded connections: files with a message a line, bare or wrapped with its sender and time."""
 
-import sys
 from collections.abc import Iterator
-from contextlib import nullcontext
-from pathlib import Path
+from contextlib import suppress
 from typing import Final
 
 import msgspec
 from msgspec import Struct, field
 
-from planwire.errors import InputError
+from planwire.cli.input_output import opened
 
 __all__ = ["RecordedLine", "as_recorded", "read_recording"]
 
@@ -42,23 +40,17 @@ def as_recorded(recorded: RecordedLine) -> bytes:
 
 def read_recording(name: str) -> Iterator[RecordedLine]:
     """The lines of a file, or of standard input if its name is "-"."""
-    try:
-        with nullcontext(sys.stdin.buffer) if name == "-" else Path(name).open("rb") as file:
-            for number, line in enumerate(file, 1):
-                text = line.rstrip(b"\r\n")
-                if text:
-                    yield _recorded(number, text)
-    except OSError as error:
-        raise InputError(f"{name} can't be read: {error.strerror}") from None
+    with opened(name) as file:
+        for number, line in enumerate(file, 1):
+            text = line.rstrip(b"\r\n")
+            if text:
+                yield _recorded(number, text)
 
 
 def _recorded(number: int, line: bytes) -> RecordedLine:
     if b'"from"' in line:
-        try:
+        with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             wrapped = _decode_wrapped(line)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            pass
-        else:
             sender = wrapped.sender if wrapped.sender in _SENDERS else None
             return RecordedLine(number, wrapped.line.encode(), sender, wrapped.t)
     return RecordedLine(number, line)

@@ -5,8 +5,8 @@ import sys
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
+from planwire.cli.argument_types import seconds
 from planwire.cli.board_process import board_process
-from planwire.cli.command import describe, seconds
 from planwire.errors import InputError
 from planwire.relay.process import end_like
 from planwire.relay.run import relay
@@ -15,9 +15,11 @@ if TYPE_CHECKING:
     from planwire.journal import Journal
     from planwire.relay.handoffs import Handoffs
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
-_EXAMPLES = """\
+DESCRIPTION = "Run an ACP agent behind planwire. Use it wherever the agent's own command was used."
+
+EXAMPLES = """\
 examples:
   planwire relay -- claude-agent-acp                     in an editor's settings, in place of claude-agent-acp
   planwire relay --journal ./plans.db -- my-agent --acp  keep the plans in a file of your own
@@ -33,12 +35,6 @@ session, planwire's, and what it plans with its tools reaches the client beside 
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    describe(
-        parser,
-        run,
-        "Run an ACP agent behind planwire. Use it wherever the agent's own command was used.",
-        _EXAMPLES,
-    )
     parser.usage = "planwire relay [options] -- AGENT [ARGUMENT ...]"
     parser.add_argument("--journal", metavar="URL", help="where the plans are kept; a path, or sqlite:PATH")
     parser.add_argument("--no-context", action="store_true", help="never add the plan to a prompt")

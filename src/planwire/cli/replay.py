@@ -8,14 +8,15 @@ import msgspec
 
 from planwire.acp import Report
 from planwire.acp.board import Board, SessionBoard
-from planwire.cli.command import describe
-from planwire.cli.json_output import print_json
+from planwire.cli.input_output import print_json
 from planwire.cli.recording import read_recording
 from planwire.readmodel.record_json import plan_json
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
-_EXAMPLES = """\
+DESCRIPTION = "Read the recorded lines of an ACP connection and show its plans."
+
+EXAMPLES = """\
 examples:
   planwire replay session.jsonl              the plans as they ended up
   planwire replay session.jsonl --step       every change (on a terminal: Enter for the next one, q to stop)
@@ -28,12 +29,6 @@ FILE has one message a line: the JSON-RPC text itself, or {"from": "agent", "t":
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    describe(
-        parser,
-        run,
-        "Read the recorded lines of an ACP connection and show its plans.",
-        _EXAMPLES,
-    )
     parser.add_argument("file", metavar="FILE", help="recorded lines; - for standard input")
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--step", action="store_true", help="show every change, one after the other")

@@ -2,14 +2,15 @@
 
 import argparse
 
-from planwire.cli.command import describe
-from planwire.cli.journals import journal_to_read
 from planwire.cli.steered_plan import add_target, confirm, find_target, write
+from planwire.journal import open_journal
 from planwire.steering.commands import select
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
-_EXAMPLES = """\
+DESCRIPTION = "Approve some steps of a plan: the agent is told to run these, and no others for now."
+
+EXAMPLES = """\
 examples:
   planwire select s1 s3 --revision 17     steps of the plan that you saw (planwire show has ids and revision)
   planwire select s1 s3                   shows the plan first, and asks
@@ -19,19 +20,12 @@ The agent is told to run these steps and no others for now.
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    describe(
-        parser,
-        run,
-        "Approve some steps of a plan: the agent is told to run these, and no others for now.",
-        _EXAMPLES,
-    )
     parser.add_argument("steps", metavar="STEP", nargs="+", help="ids of steps")
     add_target(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-
-    with journal_to_read(arguments) as journal:
+    with open_journal(arguments.journal, create=False) as journal:
         target = find_target(journal, arguments)
         seen = confirm(target, arguments, f"Run {', '.join(arguments.steps)} only?")
         write(journal, target, lambda state: select(state, target.plan_id, seen, arguments.steps))

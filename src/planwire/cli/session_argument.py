@@ -1,7 +1,8 @@
-"""The session that an argument names, by its id or the beginning of it; without one, the latest of this folder."""
+"""The journal, session and plan that arguments name: a session by its id or the beginning of it, or else the latest of
+this folder."""
 
 import os
-from argparse import ArgumentTypeError
+from argparse import ArgumentParser
 from collections.abc import Iterable
 from itertools import pairwise
 from time import time_ns
@@ -11,15 +12,14 @@ from planwire.errors import InputError
 from planwire.journal import Journal, KnownSession, load_state, state_at
 from planwire.model.fold import SessionState
 from planwire.model.plan import PlanId
+from planwire.readmodel.folders import latest_of_folder, newest_first
 from planwire.readmodel.plain_text import age, one_line
 
 __all__ = [
     "SESSION_HELP",
+    "add_journal_option",
     "choose_plan",
     "choose_session",
-    "is_of_folder",
-    "newest_first",
-    "revision",
     "short_ids",
     "short_list",
     "state_of",
@@ -34,12 +34,29 @@ SHORT: Final = 8
 LISTED: Final = 8
 
 
+def add_journal_option(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--journal",
+        metavar="URL",
+        help="where the plans are kept (default: $PLANWIRE_JOURNAL, or the user's own journal)",
+    )
+
+
 def choose_session(journal: Journal, name: str | None) -> KnownSession:
     """The session with that name or beginning. The error lists the latest ones."""
     known = newest_first(journal)
     if not known:
         raise InputError("the journal has no sessions yet: run an agent behind planwire (planwire relay -- AGENT)")
-    return _latest_here(journal, known) if name is None else _beginning_with(journal, known, name)
+    if name is not None:
+        return _beginning_with(journal, known, name)
+    folder = this_folder()
+    latest = latest_of_folder(journal, folder)
+    if latest is None:
+        raise InputError(
+            f"no session was run in {folder}. The latest ones are:\n{short_list(journal, known)}\n"
+            "Name one of them, or go to its folder: `planwire sessions` lists them all"
+        )
+    return latest
 
 
 def this_folder() -> str:
@@ -60,35 +77,13 @@ def choose_plan(state: SessionState, name: str) -> PlanId:
     return names[found[0]]
 
 
-def revision(text: str) -> int:
-    """The number of an event, as an argument."""
-    if not (text.isascii() and text.isdigit() and int(text) > 0):
-        raise ArgumentTypeError(f"expected the number of an event (1, 2, 3 …: see planwire log), found {text!r}")
-    return int(text)
-
-
 def state_of(journal: Journal, known: KnownSession, at: int | None = None) -> SessionState:
     """A session now, or right after the event `at`."""
-
     if at is None:
         return load_state(journal, known.id)
     if at > known.last_seq:
         raise InputError(f"session {known.id!r} has {known.last_seq} events: there is no revision {at} of it")
     return state_at(journal, known.id, at)
-
-
-def newest_first(journal: Journal) -> list[KnownSession]:
-    return sorted(journal.sessions(), key=lambda session: session.last_at, reverse=True)
-
-
-def is_of_folder(cwd: str | None, folder: str) -> bool:
-    """Whether `cwd` is the folder, whatever links lead there."""
-    if cwd is None or cwd == folder:
-        return cwd is not None
-    try:
-        return os.path.realpath(cwd) == os.path.realpath(folder)
-    except ValueError:  # a client named something that can't be a path
-        return False
 
 
 def short_ids(ids: Iterable[str]) -> dict[str, str]:
@@ -100,19 +95,6 @@ def short_ids(ids: Iterable[str]) -> dict[str, str]:
         lengths[one] = max(lengths[one], unlike)
         lengths[other] = max(lengths[other], unlike)
     return {each: each[:length] for each, length in lengths.items()}
-
-
-def _latest_here(journal: Journal, known: list[KnownSession]) -> KnownSession:
-
-    folder = this_folder()
-    for session in known:
-        opened = load_state(journal, session.id).opened
-        if opened is not None and is_of_folder(opened.cwd, folder):
-            return session
-    raise InputError(
-        f"no session was run in {folder}. The latest ones are:\n{short_list(journal, known)}\n"
-        "Name one of them, or go to its folder: `planwire sessions` lists them all"
-    )
 
 
 def _beginning_with(journal: Journal, known: list[KnownSession], name: str) -> KnownSession:
@@ -128,7 +110,6 @@ def _beginning_with(journal: Journal, known: list[KnownSession], name: str) -> K
 
 def short_list(journal: Journal, known: list[KnownSession]) -> str:
     """The latest sessions for an error message, a line each, and the number of the others."""
-
     short = short_ids(session.id for session in journal.sessions())
     now = time_ns() // 1_000_000
     lines = []

@@ -6,11 +6,11 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from planwire.cli.json_output import json_line
+from planwire.cli.input_output import json_line
 from planwire.errors import InputError
 from planwire.model.events import Event, Recorded
 
-__all__ = ["Exported", "export_lines", "read_export"]
+__all__ = ["export_lines", "read_export"]
 
 #: Marks the file, so that no other JSON passes for one.
 KIND: Final = "planwire session"
@@ -27,10 +27,8 @@ class ExportedEvent(Struct, frozen=True):
 
 
 class Exported(Struct, frozen=True):
-    """The whole file."""
+    """The file behind its head."""
 
-    kind: str
-    format: int
     session: str
     events: tuple[ExportedEvent, ...]
 

@@ -6,16 +6,17 @@ import sys
 from time import time_ns
 from typing import Final
 
-from planwire.cli.command import describe
-from planwire.cli.journals import add_journal_option, journal_to_read
-from planwire.cli.json_output import print_json
-from planwire.cli.session_argument import is_of_folder, newest_first, short_ids, this_folder
-from planwire.journal import Journal, load_state
+from planwire.cli.input_output import print_json
+from planwire.cli.session_argument import add_journal_option, short_ids, this_folder
+from planwire.journal import Journal, load_state, open_journal
+from planwire.readmodel.folders import is_of_folder, newest_first
 from planwire.readmodel.overview import Overview, overview
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
-_EXAMPLES = """\
+DESCRIPTION = "List the sessions in the journal, the latest first."
+
+EXAMPLES = """\
 examples:
   planwire sessions                   the latest sessions: what they are about, how far they are, who works where
   planwire sessions --all             all of them, however many there are
@@ -31,12 +32,6 @@ _PLAIN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._~%+,-]*")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    describe(
-        parser,
-        run,
-        "List the sessions in the journal, the latest first.",
-        _EXAMPLES,
-    )
     parser.add_argument("--all", action="store_true", help=f"all of them (on a terminal the latest {LATEST} are shown)")
     parser.add_argument("--here", action="store_true", help="only sessions of this folder")
     how = parser.add_mutually_exclusive_group()
@@ -46,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    with journal_to_read(arguments) as journal:
+    with open_journal(arguments.journal, create=False) as journal:
         if arguments.ids:
             _print_ids(journal)
         else:
@@ -64,20 +59,17 @@ def _print_sessions(journal: Journal, arguments: argparse.Namespace) -> None:
     on_terminal = sys.stdout.isatty() and not arguments.json
     most = LATEST if on_terminal and not arguments.all else None
     known = newest_first(journal)
-    shown: list[Overview] = []
     folder = this_folder() if arguments.here else None
-    count = 0
-    for session in known:
-        if arguments.here or most is None or len(shown) < most:
-            glance = overview(load_state(journal, session.id), session.first_at, session.last_at)
-            if folder is not None and not is_of_folder(glance.cwd, folder):
-                continue
-            shown.append(glance)
-        count += 1
+    wanted = known[:most] if folder is None else known
+    shown = [overview(load_state(journal, each.id), each.first_at, each.last_at) for each in wanted]
+    count = len(known)
+    if folder is not None:
+        shown = [glance for glance in shown if is_of_folder(glance.cwd, folder)]
+        count = len(shown)
     if arguments.json:
         print_json({"sessions": shown})
-        return
-    _print_for_people(shown[:most], count, {session.id for session in known}, folder)
+    else:
+        _print_for_people(shown[:most], count, {session.id for session in known}, folder)
 
 
 def _print_for_people(shown: list[Overview], count: int, ids: set[str], folder: str | None) -> None:

@@ -6,14 +6,15 @@ import shutil
 import sys
 from pathlib import Path
 
-from planwire.cli.command import describe
 from planwire.cli.editors import EDITORS
 from planwire.errors import InputError
 from planwire.journal.engines import shared_url
 
-__all__ = ["add_arguments", "agent_name", "run"]
+__all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "agent_name", "run"]
 
-_EXAMPLES = """\
+DESCRIPTION = "Print the settings with which an editor starts an agent behind planwire."
+
+EXAMPLES = """\
 examples:
   planwire setup zed -- npx -y @agentclientprotocol/claude-agent-acp
   planwire setup jetbrains -- codex-acp
@@ -31,12 +32,6 @@ _STARTERS = ("bun", "bunx", "env", "node", "npx", "pnpx", "python", "python3", "
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    describe(
-        parser,
-        run,
-        "Print the settings with which an editor starts an agent behind planwire.",
-        _EXAMPLES,
-    )
     parser.usage = _USAGE
     parser.add_argument("editor", metavar="EDITOR", choices=list(EDITORS), help=" | ".join(EDITORS))
     _add_options(parser)

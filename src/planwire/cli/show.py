@@ -3,16 +3,18 @@
 import argparse
 from time import time_ns
 
-from planwire.cli.command import describe
-from planwire.cli.journals import add_journal_option, journal_to_read
-from planwire.cli.json_output import print_json
-from planwire.cli.session_argument import SESSION_HELP, choose_plan, choose_session, revision, state_of
+from planwire.cli.argument_types import revision
+from planwire.cli.input_output import print_json
+from planwire.cli.session_argument import SESSION_HELP, add_journal_option, choose_plan, choose_session, state_of
+from planwire.journal import open_journal
 from planwire.readmodel.overview import overview
 from planwire.readmodel.record_json import record_json
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
-_EXAMPLES = """\
+DESCRIPTION = "Show a session's plans with their progress, the why, notes, wishes and the last review."
+
+EXAMPLES = """\
 examples:
   planwire show                    the plans of the latest session of this folder
   planwire show 3f2a91bc           those of another session (planwire sessions lists them)
@@ -23,12 +25,6 @@ examples:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    describe(
-        parser,
-        run,
-        "Show a session's plans with their progress, the why, notes, wishes and the last review.",
-        _EXAMPLES,
-    )
     parser.add_argument("session", metavar="SESSION", nargs="?", help=SESSION_HELP)
     parser.add_argument("--plan", metavar="ID", help="only this plan")
     parser.add_argument("--at", metavar="SEQ", type=revision, help="as it was after the event with that number")
@@ -37,8 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-
-    with journal_to_read(arguments) as journal:
+    with open_journal(arguments.journal, create=False) as journal:
         known = choose_session(journal, arguments.session)
         state = state_of(journal, known, arguments.at)
         last_at = known.last_at

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from time import time_ns
 from typing import Final, NamedTuple
 
-from planwire.cli.journals import add_journal_option
-from planwire.cli.session_argument import SESSION_HELP, choose_plan, choose_session, revision
+from planwire.cli.argument_types import revision
+from planwire.cli.session_argument import SESSION_HELP, add_journal_option, choose_plan, choose_session
 from planwire.errors import InputError
 from planwire.journal import Journal, load_state
 from planwire.model.events import Event
@@ -28,7 +28,6 @@ LISTED: Final = 8
 class SteeredPlan(NamedTuple):
     """A plan in the state of its session that the command read."""
 
-    session: str
     plan_id: PlanId
     state: SessionState
 
@@ -47,12 +46,10 @@ def add_target(parser: argparse.ArgumentParser, *, asks: bool = True) -> None:
 
 
 def find_target(journal: Journal, arguments: argparse.Namespace) -> SteeredPlan:
-
-    known = choose_session(journal, arguments.session)
-    state = load_state(journal, known.id)
+    state = load_state(journal, choose_session(journal, arguments.session).id)
     live = state.live()
     if not live:
-        raise InputError(f"session {known.id!r} has no plan")
+        raise InputError(f"session {state.id!r} has no plan")
     if arguments.plan is not None:
         plan_id = choose_plan(state, arguments.plan)
     elif len(live) == 1 or "main" in live:
@@ -60,7 +57,7 @@ def find_target(journal: Journal, arguments: argparse.Namespace) -> SteeredPlan:
     else:
         names = ", ".join(repr(each or "plan") for each in live)
         raise InputError(f"which plan? Name it with --plan: there are {names}")
-    return SteeredPlan(known.id, plan_id, state)
+    return SteeredPlan(plan_id, state)
 
 
 def confirm(target: SteeredPlan, arguments: argparse.Namespace, question: str) -> int:
@@ -85,25 +82,14 @@ def confirm(target: SteeredPlan, arguments: argparse.Namespace, question: str) -
 
 def write(journal: Journal, target: SteeredPlan, prepare: Callable[[SessionState], Event]) -> SessionState:
     """Append the person's act behind the events of others. If the plan moved on since their revision, the error says
-    how."""
-
+    how, for them to look at before they decide again."""
     try:
         return steer(journal, target.state, target.plan_id, prepare)
     except MovedOn as moved:
-        raise InputError(_since_then(moved)) from None
-
-
-def _since_then(moved: MovedOn) -> str:
-    """The plan's changes since the person's revision, for them to look at before they decide again."""
-
-    lines = [
-        f"  {moment.seq}  {one_line(moment.by)}: {one_line('; '.join(word.text for word in moment.words))}"
-        for moment in moved.moments[-LISTED:]
-    ]
-    return "\n".join(
-        [
-            f"{moved}. Since then:",
-            *(lines or ["  (that revision is not one of this plan)"]),
-            f"Look at it (planwire show), and decide again with --revision {moved.revision}",
+        lines = [
+            f"  {moment.seq}  {one_line(moment.by)}: {one_line('; '.join(word.text for word in moment.words))}"
+            for moment in moved.moments[-LISTED:]
         ]
-    )
+        since_then = "\n".join(lines or ["  (that revision is not one of this plan)"])
+        again = f"Look at it (planwire show), and decide again with --revision {moved.revision}"
+        raise InputError(f"{moved}. Since then:\n{since_then}\n{again}") from None

@@ -1,12 +1,11 @@
 """Stream files: a chat as a JSON list of messages in their stored shapes, for the commands that look at one."""
 
 import argparse
-import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Final
 
 from planwire.chat import CHAT_FORMATS, Format, Ordinary, Stored, chat_format, read_stream
+from planwire.cli.input_output import opened
 from planwire.errors import BadStream, InputError
 
 __all__ = ["STREAM_SHAPE", "add_stream_arguments", "format_of", "stream_file"]
@@ -32,16 +31,14 @@ def stream_file(name: str) -> list[Stored]:
     """The messages of a file, or of standard input if its name is "-"."""
 
     try:
-        return read_stream(sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes())
-    except OSError as error:
-        raise InputError(f"{name} can't be read: {error.strerror}") from None
+        with opened(name) as file:
+            return read_stream(file.read())
     except BadStream as error:
         raise InputError(f"{name}: {error}") from None
 
 
 def format_of(messages: Sequence[Stored], name: str | None) -> Format:
     """The format with this name; without one, the format that makes sense of most messages."""
-
     if name is not None:
         return chat_format(name)
     own = [message.message for message in messages if isinstance(message, Ordinary)]

@@ -2,14 +2,14 @@
 
 import argparse
 
-import msgspec
-
-from planwire.cli.command import describe
+from planwire.cli.input_output import print_json
 from planwire.tools.schemas import FORMATS, tool_schemas
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
-_EXAMPLES = """\
+DESCRIPTION = "Print the schemas of the plan tools as JSON, in the form that a provider's API takes."
+
+EXAMPLES = """\
 examples:
   planwire tools                       the tools set_plan, update_plan and get_plan, as OpenAI's chat API takes them
   planwire tools --format anthropic    the same for Anthropic's messages API
@@ -18,17 +18,11 @@ examples:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    describe(
-        parser,
-        run,
-        "Print the schemas of the plan tools as JSON, in the form that a provider's API takes.",
-        _EXAMPLES,
-    )
     parser.add_argument(
         "--format", metavar="FORMAT", choices=list(FORMATS), default="openai-chat", help=" | ".join(FORMATS)
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    print(msgspec.json.format(msgspec.json.encode(tool_schemas(arguments.format)), indent=2).decode())
+    print_json(tool_schemas(arguments.format))
     return 0

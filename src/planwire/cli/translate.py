@@ -4,12 +4,13 @@ import argparse
 import sys
 
 from planwire.acp import CLIENT, DIALECTS, Translator, dialect
-from planwire.cli.command import describe
 from planwire.cli.recording import read_recording
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
-_EXAMPLES = """\
+DESCRIPTION = "Print an agent's recorded lines as a client of another dialect would be sent them."
+
+EXAMPLES = """\
 examples:
   planwire translate session.jsonl --to v1         for clients that know only the `plan` update
   planwire translate session.jsonl --to v2         for clients of protocol version 2
@@ -27,12 +28,6 @@ FILE may hold both sides, and what the client asks for counts.
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    describe(
-        parser,
-        run,
-        "Print an agent's recorded lines as a client of another dialect would be sent them.",
-        _EXAMPLES,
-    )
     parser.add_argument("file", metavar="FILE", help="recorded lines; - for standard input")
     parser.add_argument("--to", metavar="DIALECT", required=True, choices=list(DIALECTS), help=" | ".join(DIALECTS))
 

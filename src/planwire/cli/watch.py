@@ -8,18 +8,19 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 
-from planwire.cli.command import describe
-from planwire.cli.journals import add_journal_option, journal_to_read
-from planwire.cli.json_output import json_line, write_text
-from planwire.cli.session_argument import choose_session, is_of_folder, this_folder
-from planwire.journal import Journal
+from planwire.cli.input_output import json_line, write_text
+from planwire.cli.session_argument import add_journal_option, choose_session, this_folder
+from planwire.journal import Journal, open_journal
 from planwire.model.fold import SessionState
+from planwire.readmodel.folders import is_of_folder
 from planwire.readmodel.history import HistoryEntry
 from planwire.readmodel.timeline import news
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
-_EXAMPLES = """\
+DESCRIPTION = "Follow plans while they change: live on a terminal, a line a change without one."
+
+EXAMPLES = """\
 examples:
   planwire watch                   the plans of this folder, live; a session that begins later, too
   planwire watch 3f2a91bc          one session
@@ -33,12 +34,6 @@ the rest. Esc lists the sessions, h is the history, ? shows all keys, q or Ctrl-
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    describe(
-        parser,
-        run,
-        "Follow plans while they change: live on a terminal, a line a change without one.",
-        _EXAMPLES,
-    )
     which = parser.add_mutually_exclusive_group()
     which.add_argument("session", metavar="SESSION", nargs="?", help="a session's id, or the beginning of it")
     which.add_argument("--all", action="store_true", help="every session in the journal")
@@ -47,13 +42,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    with journal_to_read(arguments) as journal:
+    with open_journal(arguments.journal, create=False) as journal:
+        session = None if arguments.session is None else choose_session(journal, arguments.session).id
+        folder = None if arguments.all or session is not None else this_folder()
         if arguments.json:
-            _print_json(_moments(journal, arguments))
+            _print_json(_moments(journal, session, folder))
         elif _on_a_terminal():
-            _watch_live(journal, arguments)
+            _watch_live(journal, session, folder)
         else:
-            _print_lines(_moments(journal, arguments), several=arguments.session is None)
+            _print_lines(_moments(journal, session, folder), several=session is None)
     return 0
 
 
@@ -62,27 +59,22 @@ def _on_a_terminal() -> bool:
     return all(each.isatty() for each in streams) and os.environ.get("TERM") not in ("dumb", "unknown")
 
 
-def _watch_live(journal: Journal, arguments: argparse.Namespace) -> None:
+def _watch_live(journal: Journal, session: str | None, folder: str | None) -> None:
     from planwire.terminal.watch_app import watch
 
-    if arguments.session is not None:
-        watch(journal, choose_session(journal, arguments.session).id, None)
-    elif arguments.all:
-        watch(journal, None, None)
+    if folder is None:
+        watch(journal, session, None)
     else:
-        folder = this_folder()
         here = cache(lambda cwd: is_of_folder(cwd, folder))
         watch(journal, None, lambda glance: here(glance.cwd))
 
 
-def _moments(journal: Journal, arguments: argparse.Namespace) -> Iterator[HistoryEntry]:
+def _moments(journal: Journal, session: str | None, folder: str | None) -> Iterator[HistoryEntry]:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    chosen = choose_session(journal, arguments.session).id if arguments.session is not None else None
-    folder = this_folder() if chosen is None and not arguments.all else None
 
     def is_wanted(state: SessionState) -> bool:
         if folder is None:
-            return chosen in (None, state.id)
+            return session in (None, state.id)
         return state.opened is not None and is_of_folder(state.opened.cwd, folder)
 
     return news(journal, is_wanted)

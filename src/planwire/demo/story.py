@@ -26,6 +26,7 @@ _STEPS = (
     ("Repair the files of last week", "Repairing the files of last week", "low"),
     ("Run the test suite", "Running the test suite", "medium"),
 )
+_FINDINGS = "## Findings\n\n- [x] `export.py` opens files without an encoding\n"
 #: Found on the way.
 _FOUND = ("Set the locale in the cron job", "Setting the locale in the cron job", "medium")
 _MORE_STEPS = (*_STEPS[:3], _FOUND, *_STEPS[3:])
@@ -41,35 +42,17 @@ def first_part(checklist: str) -> Iterator[Beat]:
     yield 0.6, _items(_STEPS, "~     ")
     yield 0.5, _say(" A fixture with three rows is enough to see it.")
     yield 0.8, _items(_STEPS, "x~    ")
-    yield 0.6, _text("findings", "## Findings\n\n- [x] `export.py` opens files without an encoding\n- [ ] `rows.py`\n")
-    yield 0.6, {"sessionUpdate": "plan_update", "plan": {"type": "file", "planId": "checklist", "uri": checklist}}
+    yield 0.6, _text("findings", f"{_FINDINGS}- [ ] `rows.py`\n")
+    yield 0.6, _plan("checklist", "file", uri=checklist)
     yield 0.8, _items(_MORE_STEPS, "xx~    ")
     yield (
         0.6,
-        _text(
-            "findings",
-            "## Findings\n\n- [x] `export.py` opens files without an encoding\n- [x] `rows.py` swallows the error\n"
-            "- [~] the cron job sets `LANG=C`\n",
-        ),
+        _text("findings", f"{_FINDINGS}- [x] `rows.py` swallows the error\n- [~] the cron job sets `LANG=C`\n"),
     )
-    yield (
-        0.5,
-        {
-            "sessionUpdate": "plan_update",
-            "plan": {"type": "_risks", "planId": "risks", "risks": ["old readers expect Latin-1"]},
-        },
-    )
+    yield 0.5, _plan("risks", "_risks", risks=["old readers expect Latin-1"])
     yield 0.8, _items(_MORE_STEPS, "xxx~   ")
-    yield 0.4, {"sessionUpdate": "compaction_update", "compactionId": "c1", "status": COMPACTION_IN_PROGRESS}
-    yield (
-        0.6,
-        {
-            "sessionUpdate": "compaction_update",
-            "compactionId": "c1",
-            "status": COMPACTION_COMPLETED,
-            "summary": [{"type": "text", "text": "The user wants the export fixed."}],
-        },
-    )
+    yield 0.4, _compaction(COMPACTION_IN_PROGRESS)
+    yield 0.6, _compaction(COMPACTION_COMPLETED, summary=[{"type": "text", "text": "The user wants the export fixed."}])
 
 
 def second_part(*, reminded: bool) -> Iterator[Beat]:
@@ -91,8 +74,16 @@ def _say(text: str) -> UpdateFields:
     return {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}
 
 
+def _compaction(status: str, **more: Any) -> UpdateFields:
+    return {"sessionUpdate": "compaction_update", "compactionId": "c1", "status": status, **more}
+
+
+def _plan(plan_id: str, kind: str, **content: Any) -> UpdateFields:
+    return {"sessionUpdate": "plan_update", "plan": {"type": kind, "planId": plan_id, **content}}
+
+
 def _text(plan_id: str, content: str) -> UpdateFields:
-    return {"sessionUpdate": "plan_update", "plan": {"type": "markdown", "planId": plan_id, "content": content}}
+    return _plan(plan_id, "markdown", content=content)
 
 
 def _items(steps: tuple[tuple[str, str, str], ...], boxes: str) -> UpdateFields:
@@ -103,4 +94,4 @@ def _items(steps: tuple[tuple[str, str, str], ...], boxes: str) -> UpdateFields:
         assert status is not None
         words = in_progress if box == "~" else text
         entries.append({"content": words, "priority": priority, "status": status.word})
-    return {"sessionUpdate": "plan_update", "plan": {"type": "items", "planId": "fix", "entries": entries}}
+    return _plan("fix", "items", entries=entries)

@@ -10,7 +10,6 @@ try:
 except ImportError:
     raise MissingExtra("the MCP server needs the MCP SDK: pip install 'planwire[mcp]'") from None
 
-from planwire.mcp.project_session import find_session
 from planwire.mcp.server import serve
 
-__all__ = ["find_session", "serve"]
+__all__ = ["serve"]

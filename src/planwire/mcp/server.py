@@ -24,10 +24,8 @@ from planwire import __version__
 from planwire.errors import PlanwireError, ToolError
 from planwire.journal import Journal, open_journal
 from planwire.mcp import prompt
-from planwire.mcp.project_session import find_session, new_session, plan_folders, project_folder
-from planwire.mcp.relayed import RelayedSession
-from planwire.mcp.resource_news import ResourceNews
-from planwire.mcp.resources import MARKDOWN, TEMPLATE, PlanUri, plan_text, plan_uris, read_uri
+from planwire.mcp.bound_session import RelayedSession, find_session, new_session, plan_folders, project_folder
+from planwire.mcp.resources import MARKDOWN, TEMPLATE, PlanUri, ResourceNews, plan_text, plan_uris, read_uri
 from planwire.mcp.stdin import MendedInput
 from planwire.model.events import SessionOpened
 from planwire.model.fold import PlanRecord, SessionState
@@ -47,6 +45,7 @@ SESSION_SECONDS: Final = 10.0
 _RESOURCE_NOT_FOUND: Final = -32002
 
 Context = ServerRequestContext[Any, Any]
+Page = types.PaginatedRequestParams | None
 
 
 def serve(
@@ -153,7 +152,7 @@ class PlanServer:
             raise self._problem or ToolError("no_session", problem, "try again in a while, or go on without")
         return self._plans
 
-    async def _list_tools(self, _: Context, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+    async def _list_tools(self, _: Context, __: Page) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[types.Tool.model_validate(each) for each in tool_schemas("mcp")])
 
     async def _call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
@@ -197,7 +196,7 @@ class PlanServer:
             await ctx.session.report_progress(waited, self._wait_seconds, "waiting for a person to review the plan")
             await anyio.sleep(PROGRESS_SECONDS)
 
-    async def _list_resources(self, _: Context, __: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
+    async def _list_resources(self, _: Context, __: Page) -> types.ListResourcesResult:
         if not self._decided.is_set():  # too early for an answer: news follow
             return types.ListResourcesResult(resources=[])
         state = await self._state()
@@ -205,9 +204,7 @@ class PlanServer:
             resources=[_resource(state.id, plan_id, record) for plan_id, record in state.live().items()]
         )
 
-    async def _list_templates(
-        self, _: Context, __: types.PaginatedRequestParams | None
-    ) -> types.ListResourceTemplatesResult:
+    async def _list_templates(self, _: Context, __: Page) -> types.ListResourceTemplatesResult:
         session = f"the session {self._plans.id}" if self._plans else "this session"
         words = f"A plan of {session}: as markdown, or with format=json all that is known of it."
         template = types.ResourceTemplate(uri_template=TEMPLATE, name="plan", title="Plan", description=words)
@@ -232,7 +229,7 @@ class PlanServer:
         self._news.subscribed.discard(params.uri)
         return types.EmptyResult()
 
-    async def _list_prompts(self, _: Context, __: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
+    async def _list_prompts(self, _: Context, __: Page) -> types.ListPromptsResult:
         task = types.PromptArgument(name="task", description="The work to be done, if it is known.", required=False)
         known = types.Prompt(name=prompt.NAME, title=prompt.TITLE, description=prompt.SUMMARY, arguments=[task])
         return types.ListPromptsResult(prompts=[known])

@@ -1,0 +1,212 @@
+"""A client that starts an agent and talks to it, every wait bounded; it ends the agent afterwards."""
+
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import suppress
+from queue import Empty, Full, Queue
+from threading import Thread
+from time import monotonic
+from typing import Any, Final
+
+import msgspec
+from msgspec import Raw
+
+from planwire.acp.conversation import AGENT, CLIENT, value_of
+from planwire.acp.read import MAX_LINE_BYTES
+from planwire.acp.words import OUTCOME_CANCELLED
+from planwire.cli.recording import RecordedLine
+from planwire.errors import InputError
+from planwire.model.plan import Fields
+
+__all__ = ["AgentClient", "AgentTrouble"]
+
+#: Seconds for the agent to end after its input did, and again after SIGTERM.
+_GRACE: Final = 2.0
+#: Cuts longer lines: the checker does not read on either.
+_LONGEST_LINE: Final = MAX_LINE_BYTES + 1
+#: Bounds the lines that wait in each direction.
+_WAITING: Final = 10_000
+_METHOD_NOT_FOUND: Final = -32601
+
+
+class AgentTrouble(Exception):
+    """The agent broke off the conversation. `code` is the checker's rule against that. It never leaves the command."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class AgentClient:
+    """One agent and the conversation with it: every line of both sides, in the order in which this side saw them.
+
+    The agent has `seconds` for all of it. `allow` grants every permission it asks for. `close` ends it.
+    """
+
+    def __init__(self, command: Sequence[str], seconds: float, *, allow: bool = False) -> None:
+        self._seconds = seconds
+        self._deadline = monotonic() + seconds
+        self._allow = allow
+        self._heard: Queue[bytes | None] = Queue(_WAITING)
+        self._to_say: Queue[bytes | None] = Queue(_WAITING)
+        self._numbers = 0
+        self._asked = 0
+        self._agent = _start(command)
+        for work in (self._listen, self._speak):
+            Thread(target=work, name="planwire client", daemon=True).start()
+
+    def ask(self, method: str, params: Fields) -> Generator[RecordedLine, None, Fields]:
+        """Send a request, hand on every line up to its answer, and return the result."""
+        self._asked += 1
+        yield self._say({"jsonrpc": "2.0", "id": self._asked, "method": method, "params": params})
+        answer = yield from self._until(
+            lambda message: message.get("id") == self._asked and "method" not in message,
+            f"`{method}` was not answered",
+        )
+        if "error" in answer:
+            error = answer["error"]
+            said = error.get("message") if isinstance(error, dict) else error
+            raise AgentTrouble("refused", f"`{method}` was refused: {said}")
+        result = answer.get("result")
+        return result if isinstance(result, dict) else {}
+
+    def until_idle(self, session: str) -> Iterator[RecordedLine]:
+        """Hand on every line of a turn that the agent ends with an update."""
+        yield from self._until(lambda message: _is_idle(message, session), "the turn did not end with a `state_update`")
+
+    def close(self) -> None:
+        """End the agent's input, then the agent if it stays, then what it left behind."""
+        with suppress(Full):
+            self._to_say.put_nowait(None)
+        for last_word in (signal.SIGTERM, _KILL):
+            with suppress(subprocess.TimeoutExpired):
+                self._agent.wait(_GRACE)
+                break
+            self._signal(last_word)
+        self._signal(_KILL)
+        self._agent.wait()
+
+    def _until(self, is_last: Callable[[Fields], bool], otherwise: str) -> Generator[RecordedLine, None, Fields]:
+        """Hand on the agent's lines, and answer its own requests, up to the message that `is_last`. Returns that one.
+
+        Raises `AgentTrouble` at the end of the time or of the agent.
+        """
+        late = AgentTrouble("no-answer", f"{otherwise} within {self._seconds:g} seconds")
+        while True:
+            try:
+                line = self._heard.get(timeout=max(0.0, self._deadline - monotonic()))
+            except Empty:
+                raise late from None
+            if line is None:
+                raise AgentTrouble("ended-early", f"{otherwise}: the agent ended {self._how_it_ended()}")
+            yield self._numbered(line, AGENT)
+            messages = _messages(line)
+            for message in messages:
+                yield from self._serve(message)
+            for message in filter(is_last, messages):
+                return message
+            if monotonic() > self._deadline:  # an agent that never stops talking
+                raise late
+
+    def _serve(self, message: Fields) -> Iterator[RecordedLine]:
+        """Answer the agent's own requests: decide on permissions, decline everything else."""
+        if "method" not in message or "id" not in message:
+            return
+        answer: Fields = {"jsonrpc": "2.0", "id": message["id"]}
+        if message["method"] == "session/request_permission":
+            answer["result"] = {"outcome": _decide(message.get("params"), allow=self._allow)}
+        else:
+            answer["error"] = {"code": _METHOD_NOT_FOUND, "message": "this client offers nothing of the kind"}
+        yield self._say(answer)
+
+    def _say(self, message: Fields) -> RecordedLine:
+        line = msgspec.json.encode(message)
+        try:
+            self._to_say.put_nowait(line + b"\n")
+        except Full:
+            raise AgentTrouble("no-answer", "the agent does not read its input") from None
+        return self._numbered(line, CLIENT)
+
+    def _numbered(self, line: bytes, sender: str) -> RecordedLine:
+        self._numbers += 1
+        return RecordedLine(self._numbers, line, sender)
+
+    def _listen(self) -> None:
+        assert self._agent.stdout is not None
+        is_rest = False
+        with self._agent.stdout as output:
+            while piece := output.readline(_LONGEST_LINE):
+                text = piece.rstrip(b"\r\n")
+                if text and not is_rest:
+                    self._heard.put(text)
+                is_rest = not piece.endswith(b"\n")
+        self._heard.put(None)
+
+    def _speak(self) -> None:
+        assert self._agent.stdin is not None
+        with suppress(OSError, ValueError):  # the agent may have ended
+            while line := self._to_say.get():
+                self._agent.stdin.write(line)
+                self._agent.stdin.flush()
+        with suppress(OSError, ValueError):
+            self._agent.stdin.close()
+
+    def _how_it_ended(self) -> str:
+        try:
+            code = self._agent.wait(_GRACE)
+        except subprocess.TimeoutExpired:
+            return "its output and goes on"
+        return f"with exit code {code}" if code >= 0 else f"by signal {-code}"
+
+    def _signal(self, number: int) -> None:
+        with suppress(OSError):
+            if hasattr(os, "killpg"):
+                os.killpg(self._agent.pid, number)
+            else:
+                self._agent.send_signal(number)
+
+
+_KILL: Final = getattr(signal, "SIGKILL", signal.SIGTERM)
+
+
+def _start(command: Sequence[str]) -> "subprocess.Popen[bytes]":
+    """The agent in a process group of its own, so that no child of it stays. It shares our standard error."""
+    pipe = subprocess.PIPE
+    try:
+        return subprocess.Popen(list(command), stdin=pipe, stdout=pipe, start_new_session=True)  # noqa: S603
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise InputError(
+            f"the agent {command[0]!r} could not be started: {reason}. Check the command after --"
+        ) from None
+
+
+def _messages(line: bytes) -> list[Fields]:
+    """The messages on a line: none if it is no JSON, several if it is a batch."""
+    value = value_of(Raw(line))
+    return [each for each in (value if isinstance(value, list) else [value]) if isinstance(each, dict)]
+
+
+def _is_idle(message: Fields, session: str) -> bool:
+    match message:
+        case {"params": {"sessionId": str(of), "update": {"sessionUpdate": "state_update", "state": "idle"}}}:
+            return of == session
+    return False
+
+
+def _decide(params: Any, *, allow: bool) -> Fields:
+    """Approve plans, and reject everything else unless the user allowed it: a check must not change things."""
+    call: Any = None
+    match params:
+        case {"toolCall": dict(call)} | {"subject": {"toolCall": dict(call)}}:
+            pass
+    may = allow or (isinstance(call, dict) and call.get("kind") == "switch_mode")
+    wanted = "allow_once" if may else "reject_once"
+    options = params.get("options") if isinstance(params, dict) else None
+    for option in options if isinstance(options, list) else ():
+        match option:
+            case {"kind": str(kind), "optionId": str(option_id)} if kind == wanted:
+                return {"outcome": "selected", "optionId": option_id}
+    return {"outcome": OUTCOME_CANCELLED}

@@ -1,0 +1,45 @@
+"""Files to read, and text and JSON for standard output: for programs, and harmless on a terminal all the same."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import IO, Any
+
+import msgspec
+
+from planwire.errors import InputError
+from planwire.readmodel.plain_text import escaped_json
+
+__all__ = ["indented_json", "json_line", "opened", "print_json", "write_text"]
+
+
+@contextmanager
+def opened(name: str) -> Iterator[IO[bytes]]:
+    """The file with that name, or standard input if it is "-"."""
+    try:
+        with nullcontext(sys.stdin.buffer) if name == "-" else Path(name).open("rb") as file:
+            yield file
+    except OSError as error:
+        raise InputError(f"{name} can't be read: {error.strerror}") from None
+
+
+def print_json(value: Any) -> None:
+    """One JSON value, indented."""
+    write_text(escaped_json(indented_json(value)) + "\n")
+
+
+def indented_json(value: Any) -> str:
+    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+
+
+def json_line(value: Any) -> str:
+    """One JSON value on a line of its own."""
+    return escaped_json(msgspec.json.encode(value).decode()) + "\n"
+
+
+def write_text(text: str, *, now: bool = False) -> None:
+    """Write UTF-8 to standard output, whatever encoding the system prefers. `now` flushes, for live readers."""
+    sys.stdout.buffer.write(text.encode())
+    if now:
+        sys.stdout.buffer.flush()

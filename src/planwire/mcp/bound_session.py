@@ -1,0 +1,114 @@
+"""The session that a server is bound to: the latest of the project's folder, one that the user names, or the relay's.
+
+So the plan is there again when the host starts again, and two hosts on one folder share it.
+"""
+
+import hashlib
+import os
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from time import monotonic
+from typing import Final
+
+import anyio
+
+from planwire.errors import InputError, ToolError
+from planwire.journal import Journal
+from planwire.readmodel.folders import latest_of_folder
+from planwire.session.handoff import Handoff, read_handoff
+from planwire.session.plan_session import PlanSession
+
+__all__ = ["RelayedSession", "find_session", "new_session", "plan_folders", "project_folder"]
+
+#: Limits how long an answer waits for the client to hear of it: a slow client must not stop an agent.
+TOLD_SECONDS: Final = 2.0
+_GLANCE: Final = 0.005
+_WAIT: Final = 0.02
+
+
+def project_folder(name: str | None) -> Path:
+    """The folder that a server works for: the named one, or the current one."""
+    try:
+        folder = Path(name or os.curdir).expanduser().resolve(strict=True)
+    except (OSError, RuntimeError, ValueError) as error:
+        raise InputError(f"the folder {name or os.curdir} can't be used: {_reason(error)}") from None
+    if not folder.is_dir():
+        raise InputError(f"{folder} is not a folder: give the one that holds the project")
+    return folder
+
+
+def find_session(journal: Journal, folder: Path) -> str:
+    """The folder's session with the latest event. Without one, a name made from the folder, so that all servers that
+    look for it choose the same."""
+    latest = latest_of_folder(journal, str(folder))
+    return latest.id if latest else _named(folder, hashlib.sha256(os.fsencode(folder)).hexdigest())
+
+
+def new_session(folder: Path) -> str:
+    """A name for a session that nobody has begun."""
+    return _named(folder, secrets.token_hex(4))
+
+
+def plan_folders(folder: Path) -> tuple[Path, ...]:
+    """The folders whose plan files the model may read. Hosts without a project start their servers in the root or in
+    the user's home: those hold more than plans, and stay closed."""
+    return () if folder in (Path(folder.anchor), Path.home()) else (folder,)
+
+
+def _named(folder: Path, mark: str) -> str:
+    return f"{folder.name or 'root'}-{mark[:8]}"
+
+
+def _reason(error: Exception) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
+
+
+class RelayedSession:
+    """The session that the relay names in a hand-off file, sooner or later.
+
+    The relay knows it only when the agent has answered, and the agent may wait for its servers before it answers. So
+    the server starts at once, and finds its session while it answers other requests. And it lets the client hear of a
+    plan before the agent goes on.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    @asynccontextmanager
+    async def open(self, wait_seconds: float) -> AsyncIterator[PlanSession]:
+        """The session, as soon as the relay has named it."""
+        binding = await self._bound()
+        folders = _folders(binding.folder)
+        assert binding.session is not None
+        opening = PlanSession.open(binding.journal, binding.session, folders=folders, wait_seconds=wait_seconds)
+        plans = await opening.__aenter__()
+        try:
+            yield plans
+        finally:
+            with anyio.CancelScope(shield=True):  # cancellation ends the server
+                await opening.__aexit__(None, None, None)
+
+    async def told(self, revision: int) -> None:
+        """Wait a moment for the client to hear of a revision, so that it comes before the agent's next words."""
+        until = monotonic() + TOLD_SECONDS
+        while (binding := read_handoff(self._path)) and binding.told < revision and monotonic() < until:
+            await anyio.sleep(_GLANCE)
+
+    async def _bound(self) -> Handoff:
+        while True:
+            binding = read_handoff(self._path)
+            if binding and binding.problem:
+                raise ToolError("no_journal", f"no plans are kept here: {binding.problem}", "go on without plan tools")
+            if binding and binding.session:
+                return binding
+            await anyio.sleep(_WAIT)
+
+
+def _folders(folder: str | None) -> tuple[Path, ...]:
+    """The folders whose plan files the model may read: the session's own, if it is one."""
+    try:
+        return plan_folders(Path(folder).resolve(strict=True)) if folder else ()
+    except (OSError, RuntimeError, ValueError):  # a client may name anything
+        return ()
