@@ -17,28 +17,26 @@ from planwire.journal import Journal
 from planwire.readmodel.as_markdown import plan_markdown
 from planwire.readmodel.followed_files import FilePlans
 from planwire.web.addresses import OVERVIEW, plan_address, session_address
-from planwire.web.assets import asset, asset_kind
-from planwire.web.content_negotiation import Endings, wants_json
-from planwire.web.frame import document
+from planwire.web.frame import asset, asset_kind, document
 from planwire.web.guard import App, Receive, RequestGuard, Scope, Send
 from planwire.web.history_app import HistoryPages
 from planwire.web.hub import Hub, Key
 from planwire.web.json_views import glance_json, plan_json, session_json
 from planwire.web.live_app import LiveStreams
-from planwire.web.overview_page import found
+from planwire.web.overview_page import found, with_ages
 from planwire.web.page_tree import part_html
 from planwire.web.plan_view import names
 from planwire.web.responses import (
+    Endings,
     asked_for,
     find_session,
     json_response,
     named_plan,
     say_what_is_wrong,
-    say_what_the_journal_says,
+    wants_json,
 )
 from planwire.web.session_page import session_name
 from planwire.web.steer_app import Steering
-from planwire.web.times import with_ages
 
 __all__ = ["BoardApp"]
 
@@ -60,7 +58,6 @@ class BoardApp:
     ) -> None:
         self.hub = Hub(journal, FilePlans(folders), editor)
         history = HistoryPages(self.hub)
-        steering = Steering(self.hub)
         plan = OVERVIEW + "/{session}/plans/{plan}"
         routes = [
             Route("/", self._home),
@@ -69,13 +66,11 @@ class BoardApp:
             Route(OVERVIEW, self._overview),
             Route(OVERVIEW + "/{session}", self._session),
             Route(plan, self._plan),
-            Route(plan + "/changes", steering.changes, methods=["POST"]),
-            Route(plan + "/reviews", steering.reviews, methods=["POST"]),
-            Route(plan + "/withdrawals", steering.withdrawals, methods=["POST"]),
+            *Steering(self.hub).routes(plan),
             Route(OVERVIEW + "/{session}/history", history.history),
             Route(OVERVIEW + "/{session}/compare", history.compare),
         ]
-        problems = {HTTPException: say_what_is_wrong, JournalError: say_what_the_journal_says}
+        problems = {HTTPException: say_what_is_wrong, JournalError: say_what_is_wrong}
         pages = Starlette(routes=routes, lifespan=self._lifespan, exception_handlers=problems)
         live = LiveStreams(self.hub)
 

@@ -1,11 +1,22 @@
 """The frame around every page: the head of the document, the bar at the top, and pages of words alone."""
 
+import re
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
 from planwire.web.addresses import OVERVIEW
-from planwire.web.assets import asset_address
 from planwire.web.html import Attribute, Html, el, joined, void
 from planwire.web.status_look import STATUS_MENUS
 
-__all__ = ["action", "document", "top_line", "words_page"]
+__all__ = ["action", "asset", "asset_address", "asset_kind", "document", "top_line", "words_page"]
+
+STATIC: Final = Path(__file__).with_name("static")
+
+_KINDS: Final = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+_FILES: Final = {path.name: _KINDS[path.suffix] for path in STATIC.iterdir() if path.suffix in _KINDS}
+_IMPORTED: Final = re.compile(r'"\./([a-z]+\.js)"')
 
 
 def document(title: str, *body: Html, live: str | None = None, version: str | None = None, script: bool = True) -> str:
@@ -47,3 +58,21 @@ def words_page(title: str, *paragraphs: str) -> str:
     """A page of words: what is missing or forbidden, and what to do."""
     inside = (el("h1", title), *(el("p", paragraph) for paragraph in paragraphs))
     return document(title, el("main", *inside, id="content", class_="words-page"), script=False)
+
+
+def asset_kind(name: str) -> str | None:
+    """The media type of a static file; None if there is no such file."""
+    return _FILES.get(name)
+
+
+@lru_cache(maxsize=64)
+def asset(name: str) -> bytes:
+    """The content of a static file, with addresses in place of imports."""
+    content = (STATIC / name).read_text()
+    return _IMPORTED.sub(lambda found: f'"{asset_address(found[1])}"', content).encode()
+
+
+@lru_cache(maxsize=64)
+def asset_address(name: str) -> str:
+    """The address of a static file in its present form."""
+    return f"/static/{name}?{sha256(asset(name)).hexdigest()[:12]}"

@@ -7,13 +7,11 @@ from starlette.responses import HTMLResponse, Response
 
 from planwire.model.fold import SessionState
 from planwire.readmodel.timeline import Timeline, Timelines
-from planwire.web.compare_page import compare_page
-from planwire.web.content_negotiation import wants_json
 from planwire.web.frame import document
-from planwire.web.history_page import history_page, then_part
+from planwire.web.history_page import compare_page, history_page, then_part
 from planwire.web.hub import Hub
 from planwire.web.json_views import difference_json, entry_json, state_json
-from planwire.web.responses import find_session, json_response
+from planwire.web.responses import find_session, json_response, wants_json
 from planwire.web.session_page import session_name
 
 __all__ = ["HistoryPages"]

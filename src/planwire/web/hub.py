@@ -161,10 +161,11 @@ class Hub:
     async def _watch_files(self) -> None:
         while True:
             await asyncio.sleep(FILES_PACE)
-            watched = {key if isinstance(key, str) else key[0] for key in self._watched() if not isinstance(key, Query)}
-            overview = any(isinstance(key, Query) for key in self._watched())
+            watched = [key for key, topic in self._topics.items() if topic.watchers]
+            overview = any(isinstance(key, Query) for key in watched)
+            named = {key if isinstance(key, str) else key[0] for key in watched if not isinstance(key, Query)}
             for session in self.sessions.with_files():
-                if overview or session in watched:
+                if overview or session in named:
                     await asyncio.to_thread(self.sessions.look_at_files, session)
 
     async def _beat(self) -> None:
@@ -172,9 +173,6 @@ class Hub:
             await asyncio.sleep(HEARTBEAT_PACE)
             for topic in list(self._topics.values()):
                 topic.beat()
-
-    def _watched(self) -> list[Key]:
-        return [key for key, topic in self._topics.items() if topic.watchers]
 
     def _let_go(self) -> None:
         idle = [key for key, topic in self._topics.items() if not topic.watchers]
@@ -192,6 +190,6 @@ class Hub:
             said, before = self._reasons.of(session.state), self._earlier.of(session.state)
             if isinstance(key, str):
                 return session_page(session, self._editor, said, before)
-            return plan_page(session, key[1], self._editor, said, before) or gone_page()
+            return plan_page(session, key[1], self._editor, said, before)
 
         return build

@@ -11,27 +11,20 @@ from planwire.readmodel.overview import total_progress
 from planwire.readmodel.sessions import ShownSession as Session
 from planwire.web.addresses import plan_address, session_address
 from planwire.web.frame import action, top_line
-from planwire.web.html import EMPTY, Html, el, escaped, joined
+from planwire.web.html import EMPTY, Html, el, escaped, joined, moment
 from planwire.web.page_tree import Part, branch, leaf
 from planwire.web.plan_view import Shown, plan_part
-from planwire.web.question_view import waiting_words
 from planwire.web.status_look import wording
 from planwire.web.steps_view import progress_view
-from planwire.web.times import moment
 
 __all__ = ["gone_page", "plan_page", "session_name", "session_page", "state_badge"]
 
 #: Current steps with their names.
 NAMED: Final = 3
-NO_REASONS: Final[Mapping[PlanId, str]] = {}
-NONE_BEFORE: Final[Mapping[PlanId, PlanRecord]] = {}
 
 
 def session_page(
-    session: Session,
-    editor: str | None,
-    said: Mapping[PlanId, str] = NO_REASONS,
-    before: Mapping[PlanId, PlanRecord] = NONE_BEFORE,
+    session: Session, editor: str | None, said: Mapping[PlanId, str], before: Mapping[PlanId, PlanRecord]
 ) -> Part:
     """All plans of a session in the order of their arrival: first those that ask a person, then those with steps, then
     those to read. `before` has the plans that the questions compare with."""
@@ -56,12 +49,12 @@ def plan_page(
     session: Session,
     plan_id: PlanId,
     editor: str | None,
-    said: Mapping[PlanId, str] = NO_REASONS,
-    before: Mapping[PlanId, PlanRecord] = NONE_BEFORE,
-) -> Part | None:
-    """One plan with all its steps, or its whole text; None if the session never had it."""
+    said: Mapping[PlanId, str],
+    before: Mapping[PlanId, PlanRecord],
+) -> Part:
+    """One plan with all its steps, or its whole text."""
     if plan_id not in session.state.plans:
-        return None
+        return gone_page()
     number = list(session.state.plans).index(plan_id)
     shown = _shown(session, number, editor, said.get(plan_id), whole=True)
     part = plan_part(shown, session.state.plans[plan_id], session.files.get(plan_id), before.get(plan_id))
@@ -110,9 +103,9 @@ def _top(session: Session) -> Part:
 
 
 def state_badge(state: str, reason: str | None, asked: bool) -> Html:
-    """The state of a session in a word, and why it stopped."""
+    """The state of a session in a word, or in three if it waits for a review, and why it stopped."""
     why = f": {reason}" if reason and state == "stopped" else ""
-    return el("span", waiting_words(state, asked), why, class_=f"state state-{state}")
+    return el("span", "waiting for review" if asked else state, why, class_=f"state state-{state}")
 
 
 def _facts(session: Session) -> list[Html]:
