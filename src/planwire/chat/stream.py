@@ -99,7 +99,7 @@ class ChatStream:
             self._shown.append(fields)
         for number, call in enumerate(self.format.calls(fields), start=1):
             self._open[f"{message.id}-cancelled-{number}"] = call
-        if self._batch and (not self._open or self.format.merged is None):
+        if self._batch and (not self._open or self.format.batch is None):
             self._shown += self.format.answers(self._batch)
             self._batch = []
 

@@ -11,7 +11,7 @@ from planwire.acp.board import Board, SessionBoard
 from planwire.cli.command import describe
 from planwire.cli.json_output import print_json
 from planwire.cli.recording import read_recording
-from planwire.readmodel.record_json import plan_json
+from planwire.readmodel.documents import plan_json
 
 __all__ = ["add_arguments", "run"]
 

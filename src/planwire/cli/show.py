@@ -7,8 +7,8 @@ from planwire.cli.command import describe
 from planwire.cli.journals import add_journal_option, journal_to_read
 from planwire.cli.json_output import print_json
 from planwire.cli.session_argument import SESSION_HELP, choose_plan, choose_session, revision, state_of
+from planwire.readmodel.documents import record_json
 from planwire.readmodel.overview import overview
-from planwire.readmodel.record_json import record_json
 
 __all__ = ["add_arguments", "run"]
 

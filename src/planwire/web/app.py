@@ -14,7 +14,7 @@ from starlette.routing import Route
 from planwire import __version__
 from planwire.errors import JournalError
 from planwire.journal import Journal
-from planwire.readmodel.as_markdown import plan_markdown
+from planwire.readmodel.documents import plan_markdown
 from planwire.readmodel.followed_files import FilePlans
 from planwire.web.addresses import OVERVIEW, plan_address, session_address
 from planwire.web.frame import asset, asset_kind, document

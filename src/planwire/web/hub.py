@@ -10,9 +10,8 @@ from typing import Final, TypeAlias
 
 from planwire.journal import Journal
 from planwire.model.plan import PlanId
-from planwire.readmodel.baseline import Earlier
 from planwire.readmodel.followed_files import FilePlans
-from planwire.readmodel.rationale import Reasons
+from planwire.readmodel.rationale import Earlier, Reasons
 from planwire.readmodel.sessions import Sessions
 from planwire.web.live import PageWatcher, Sender, Topic
 from planwire.web.overview_page import Query, overview_page
