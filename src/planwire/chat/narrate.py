@@ -110,7 +110,8 @@ def _content(record: PlanRecord) -> str:
 
 def _delta(recorded: Recorded, event: PlanChanged, before: PlanRecord, after: PlanRecord) -> EventMessage:
     known = {step.id for step in before.state.steps}
-    new = iter(sorted((step.id for step in after.state.steps if step.id not in known), key=_age))
+    added = (step.id for step in after.state.steps if step.id not in known)
+    new = iter(sorted(added, key=lambda step: int(step.removeprefix("s"))))
     changes = [_with_id(change, new) for change in event.changes]
     payload: Fields = {"seq": after.numbered, "changes": changes, "revision": after.revision}
     if event.summary:
@@ -118,10 +119,6 @@ def _delta(recorded: Recorded, event: PlanChanged, before: PlanRecord, after: Pl
     if len(after.wishes) > len(before.wishes):
         payload["wish"] = True
     return _update(recorded, event.plan_id, payload, event.note or "")
-
-
-def _age(step_id: str) -> int:
-    return int(step_id.removeprefix("s"))
 
 
 def _with_id(change: StepChange, new: Iterator[str]) -> Fields:

@@ -11,7 +11,7 @@ from planwire.cli.session_argument import choose_plan, choose_session, state_of
 from planwire.errors import InputError
 from planwire.journal import Journal, load_state
 from planwire.model.fold import SessionState
-from planwire.readmodel.compare import compare_states
+from planwire.readmodel.timeline import compare_states
 
 __all__ = ["add_arguments", "run"]
 

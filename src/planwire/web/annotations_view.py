@@ -14,7 +14,7 @@ from planwire.web.html import EMPTY, Html, el, escaped, iso, joined, moment
 from planwire.web.page_tree import Part, leaf
 from planwire.web.status_look import look, wording
 
-__all__ = ["NOTHING_OVER", "Extra", "Ghost", "Over", "ghost_row", "over", "take_back", "why_part"]
+__all__ = ["NOTHING_OVER", "Extra", "Over", "ghost_row", "over", "why_part"]
 
 #: Length of the text in the name of a button.
 LONG_NAME: Final = 80
@@ -39,18 +39,12 @@ class Extra(NamedTuple):
     html: Html
 
 
-class Ghost(NamedTuple):
-    """A suggested step: its key within the plan, and the inside of its row."""
-
-    key: str
-    html: Html
-
-
 class Over(NamedTuple):
-    """Everything over the steps of a plan. `added` has the new ones, with the step that each goes behind."""
+    """Everything over the steps of a plan. `added` has the new ones: the step that each goes behind, its key within the
+    plan, and the inside of its row."""
 
     steps: tuple[tuple[str, Extra], ...] = ()
-    added: tuple[tuple[str | None, Ghost], ...] = ()
+    added: tuple[tuple[str | None, str, Html], ...] = ()
 
 
 NOTHING_OVER: Final = Over()
@@ -64,13 +58,12 @@ def over(record: PlanRecord, *, steerable: bool) -> Over:
     named = [*found.steps, *(step for step in found.remarks if step is not None and step not in found.steps)]
     steps = [(step, _extra(found.steps.get(step, ()), found.remarks.get(step, ()), steerable)) for step in named]
     added = [
-        (after, Ghost(f"w{wish.wish}-{number}", _ghost(wish, steerable)))
-        for number, (after, wish) in enumerate(found.added)
+        (after, f"w{wish.wish}-{number}", _ghost(wish, steerable)) for number, (after, wish) in enumerate(found.added)
     ]
     return Over(tuple(steps), tuple(added))
 
 
-def take_back(wish: int, what: str) -> Html:
+def _take_back(wish: int, what: str) -> Html:
     """The button that withdraws a suggestion."""
     label = f"Take back: {shortened(what, LONG_NAME)}"
     return el(
@@ -78,9 +71,9 @@ def take_back(wish: int, what: str) -> Html:
     )
 
 
-def ghost_row(part_id: str, ghost: Ghost, kind: str) -> Html:
+def ghost_row(row_id: str, html: Html, kind: str) -> Html:
     """The row of a suggested step."""
-    return el("li", ghost.html, id=f"{part_id}-{ghost.key}", class_=f"{kind} ghost")
+    return el("li", html, id=row_id, class_=f"{kind} ghost")
 
 
 def _extra(wishes: tuple[WishedChange, ...], remarks: tuple[Remark, ...], steerable: bool) -> Extra:
@@ -93,14 +86,14 @@ def _wish(wish: WishedChange, steerable: bool) -> Html:
     text = look(wish.value or "").word if wish.kind == "status" else wish.text
     spoken = el("span", f"wished by {wish.by}: {_SPOKEN.get(wish.kind, '')}", class_="unseen")
     shown = el("span", wording(text), class_="wish-text", dir="auto") if wish.kind == "reword" else text
-    button = take_back(wish.wish, text) if steerable else None
+    button = _take_back(wish.wish, text) if steerable else None
     return el("span", spoken, shown, button, class_=f"wish wish-{wish.kind}", data_wished=wish.value)
 
 
 def _ghost(wish: WishedChange, steerable: bool) -> Html:
     mark = el("span", el("span", "wished: ", class_="unseen"), class_="mark")
     words = el("span", wording(wish.text), class_="words", dir="auto")
-    button = take_back(wish.wish, wish.text) if steerable else None
+    button = _take_back(wish.wish, wish.text) if steerable else None
     return joined(
         mark, el("span", words, el("span", f"new, wished by {wish.by}", button, class_="wish"), class_="about")
     )
@@ -143,17 +136,17 @@ def _folded(text: str) -> Html:
 def _wishes(record: PlanRecord, steerable: bool) -> Html:
     """The suggestions that the agent's list does not contain yet, also those for steps out of sight."""
     wishes = [_open_wish(record, wish, steerable) for wish in record.wishes]
-    if len(wishes) == 1:
-        return el("div", el("dt", "Wished"), el("dd", *wishes), class_="reason wish-list")
-    count = el("summary", f"{len(wishes)} changes that are not in the agent's list yet")
-    inside = el("details", count, el("ul", *(el("li", wish) for wish in wishes)))
+    inside = wishes[0]
+    if len(wishes) > 1:
+        count = el("summary", f"{len(wishes)} changes that are not in the agent's list yet")
+        inside = el("details", count, el("ul", *(el("li", wish) for wish in wishes)))
     return el("div", el("dt", "Wished"), el("dd", inside), class_="reason wish-list")
 
 
 def _open_wish(record: PlanRecord, wish: Delta, steerable: bool) -> Html:
     sentence = wish_sentence(record, wish)
     origin = el("span", " — ", wish.by, " ", moment(wish.at), class_="origin")
-    button = take_back(wish.seq, sentence) if steerable else None
+    button = _take_back(wish.seq, sentence) if steerable else None
     return joined(el("span", sentence, dir="auto"), origin, button)
 
 

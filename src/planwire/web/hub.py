@@ -2,9 +2,10 @@
 
 import asyncio
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from functools import partial
 from time import monotonic
 from typing import Final, TypeAlias
 
@@ -76,7 +77,7 @@ class Hub:
         self._mark_stale()
         topic = self._topics.get(key)
         if topic is None:
-            topic = self._topics[key] = Topic(self._builder(key))
+            topic = self._topics[key] = Topic(partial(self._build, key))
             self._let_go()
         self._topics.move_to_end(key)
         await self._render(topic)
@@ -178,17 +179,13 @@ class Hub:
         for key in idle[: max(0, len(idle) - KEPT_TOPICS)]:
             del self._topics[key]
 
-    def _builder(self, key: Key) -> Callable[[], Part]:
-        def build() -> Part:
-            if isinstance(key, Query):
-                sessions = self.sessions
-                return overview_page(sessions.glances(), key, sessions.loading, sessions.problem)
-            session = self.sessions.get(key if isinstance(key, str) else key[0])
-            if session is None:
-                return gone_page()
-            said, before = self._reasons.of(session.state), self._earlier.of(session.state)
-            if isinstance(key, str):
-                return session_page(session, self._editor, said, before)
-            return plan_page(session, key[1], self._editor, said, before)
-
-        return build
+    def _build(self, key: Key) -> Part:
+        if isinstance(key, Query):
+            return overview_page(self.sessions.glances(), key, self.sessions.loading, self.sessions.problem)
+        session = self.sessions.get(key if isinstance(key, str) else key[0])
+        if session is None:
+            return gone_page()
+        said, before = self._reasons.of(session.state), self._earlier.of(session.state)
+        if isinstance(key, str):
+            return session_page(session, self._editor, said, before)
+        return plan_page(session, key[1], self._editor, said, before)

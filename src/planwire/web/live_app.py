@@ -15,7 +15,7 @@ from planwire.web.addresses import OVERVIEW
 from planwire.web.guard import Receive, Scope, Send
 from planwire.web.hub import Hub, Key
 from planwire.web.live import Topic
-from planwire.web.responses import asked_for, find_session, named_plan, say_what_is_wrong
+from planwire.web.responses import asked_for, find_session, named_plan, problem
 
 __all__ = ["LiveStreams", "stream"]
 
@@ -39,7 +39,7 @@ class LiveStreams:
         try:
             topic = await self._hub.topic(await self._key(request))
         except (HTTPException, JournalError) as error:
-            await (await say_what_is_wrong(request, error))(scope, receive, send)
+            await (await problem(request, error))(scope, receive, send)
         else:
             event_id = request.headers.get("last-event-id") or request.query_params.get("since")
             await stream(self._hub, topic, event_id, receive, send)

@@ -17,10 +17,10 @@ from planwire.readmodel.sessions import Sessions
 from planwire.readmodel.sessions import ShownSession as Session
 from planwire.web.addresses import decode_id
 from planwire.web.frame import words_page
-from planwire.web.guard import App, Receive, Scope, Send
+from planwire.web.guard import Scope
 from planwire.web.overview_page import LONGEST_QUERY, STATES, Query
 
-__all__ = ["Endings", "asked_for", "find_session", "json_response", "named_plan", "say_what_is_wrong", "wants_json"]
+__all__ = ["asked_for", "find_session", "json_response", "named_plan", "problem", "wants_json", "with_ending"]
 
 _TITLES: Final = {
     400: "This can't be understood",
@@ -67,7 +67,7 @@ def asked_for(request: Request) -> Query:
     return Query(fields.get("q", "").strip()[:LONGEST_QUERY], state if state in STATES else "", max(1, number))
 
 
-async def say_what_is_wrong(request: Request, error: Exception) -> Response:
+async def problem(request: Request, error: Exception) -> Response:
     """A problem, as JSON or as a page, whichever the request accepts. All but HTTP's own are the journal's."""
     status, what = (error.status_code, error.detail) if isinstance(error, HTTPException) else (503, str(error))
     title = _TITLES.get(status, "That did not work")
@@ -76,18 +76,12 @@ async def say_what_is_wrong(request: Request, error: Exception) -> Response:
     return HTMLResponse(words_page(title, f"{what[:1].upper()}{what[1:]}."), status)
 
 
-class Endings:
-    """Middleware that moves the ending of an address from its path into `scope["ending"]`."""
-
-    def __init__(self, app: App) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and not scope["path"].startswith("/static/"):
-            path, _, ending = scope["path"].rpartition(".")
-            if ending in ("json", "md") and path:
-                scope = {**scope, "path": path, "ending": ending}
-        await self._app(scope, receive, send)
+def with_ending(scope: Scope) -> Scope:
+    """A request with the ending of its address in `scope["ending"]` instead of its path."""
+    path, _, ending = scope.get("path", "").rpartition(".")
+    if ending not in ("json", "md") or not path or path.startswith("/static/"):
+        return scope
+    return {**scope, "path": path, "ending": ending}
 
 
 def wants_json(request: Request) -> bool:

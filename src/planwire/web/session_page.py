@@ -1,6 +1,5 @@
 """The page of a session: agent and folder, progress, the current steps, and all of its plans."""
 
-from collections.abc import Mapping
 from typing import Final
 
 from planwire.model.fold import PlanRecord
@@ -24,7 +23,7 @@ NAMED: Final = 3
 
 
 def session_page(
-    session: Session, editor: str | None, said: Mapping[PlanId, str], before: Mapping[PlanId, PlanRecord]
+    session: Session, editor: str | None, said: dict[PlanId, str], before: dict[PlanId, PlanRecord]
 ) -> Part:
     """All plans of a session in the order of their arrival: first those that ask a person, then those with steps, then
     those to read. `before` has the plans that the questions compare with."""
@@ -40,17 +39,14 @@ def session_page(
         for number, plan_id, record in sorted(numbered, key=lambda each: (not each[2].asked, not each[2].state.steps))
     ]
     if not plans:
-        plans = [leaf("no-plans", "p", _nothing(session), class_="nothing")]
+        words = "No plan any more: all were dismissed." if session.state.plans else "No plan yet."
+        plans = [leaf("no-plans", "p", words, class_="nothing")]
     children = _head(session), branch("plans", "div", plans, class_="plans"), _dismissed(session)
     return branch("content", "main", children, class_="session")
 
 
 def plan_page(
-    session: Session,
-    plan_id: PlanId,
-    editor: str | None,
-    said: Mapping[PlanId, str],
-    before: Mapping[PlanId, PlanRecord],
+    session: Session, plan_id: PlanId, editor: str | None, said: dict[PlanId, str], before: dict[PlanId, PlanRecord]
 ) -> Part:
     """One plan with all its steps, or its whole text."""
     if plan_id not in session.state.plans:
@@ -131,10 +127,6 @@ def _now(progress: Progress, stopped: bool, asked: bool) -> Part:
     inside = (el("span", label, class_="label"), el("ul", *steps)) if steps else ()
     kind = ("now is-stopped" if stopped else "now") if steps else None
     return leaf("session-now", "div", *inside, class_=kind, data_announce=". ".join(words) or None)
-
-
-def _nothing(session: Session) -> str:
-    return "No plan any more: all were dismissed." if session.state.plans else "No plan yet."
 
 
 def _dismissed(session: Session) -> Part:
