@@ -5,8 +5,8 @@ what lies between two of them again, so that any moment costs the same.
 """
 
 from bisect import bisect_right
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from threading import Lock
 from typing import Final, NamedTuple
 
@@ -96,16 +96,11 @@ class Timelines:
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
-        self._kept: OrderedDict[str, Timeline] = OrderedDict()
-        self._lock = Lock()
+        self._kept = lru_cache(KEPT_TIMELINES)(Timeline)
 
     def get(self, session: str) -> Timeline:
         """The past of a session, up to now."""
-        with self._lock:
-            timeline = self._kept.setdefault(session, Timeline(session))
-            self._kept.move_to_end(session)
-            if len(self._kept) > KEPT_TIMELINES:
-                self._kept.popitem(last=False)
+        timeline = self._kept(session)
         timeline.catch_up(self._journal)
         return timeline
 

@@ -151,9 +151,8 @@ class BoardApp:
         timeline = await run_in_threadpool(self._timelines.get, session.id)
         if not timeline.moments:
             raise HTTPException(404, "nothing has happened in this session yet")
-        last = len(timeline.moments) - 1
-        to = timeline.index(_number(request, "to", timeline.seq)) if "to" in request.query_params else last
-        start = timeline.index(_number(request, "from", 0)) if "from" in request.query_params else max(to - 1, 0)
+        to = timeline.index(_number(request, "to", timeline.seq))
+        start = timeline.index(_number(request, "from", timeline.moments[to].seq - 1))
         before, after = await self._state(timeline, start), await self._state(timeline, to)
         if wants_json(request):
             between = {"from": timeline.moments[start].seq, "to": timeline.moments[to].seq}

@@ -11,7 +11,7 @@ from planwire.model.fold import PlanRecord
 from planwire.model.kinds import text_of
 from planwire.model.markdown import unmarked
 from planwire.model.plan import MEDIUM
-from planwire.model.steps import PlanState, Step
+from planwire.model.steps import Step
 from planwire.web.html import EMPTY, Html, el, joined, moment
 from planwire.web.status_look import look, mark, wording
 
@@ -46,8 +46,9 @@ def difference_view(before: PlanRecord | None, after: PlanRecord | None, around:
         return el("p", "The plan is not there.", class_="nothing")
     steps = _steps(old, new, around) if any(each and each.state.steps for each in (old, new)) else EMPTY
     text = _text(old, new, around) if (old and new) or not steps else EMPTY
-    same = el("p", "Nothing changed.", class_="nothing") if old and new and _is_same(old.state, new.state) else None
-    return joined(_versions(old, new), same, steps, text)
+    same = [(each.state.steps, text_of(each.state.plan)) if each else None for each in (old, new)]
+    words = el("p", "Nothing changed.", class_="nothing") if same[0] == same[1] else None
+    return joined(_versions(old, new), words, steps, text)
 
 
 def pairs(before: Sequence[Step], after: Sequence[Step]) -> list[Pair]:
@@ -66,10 +67,6 @@ def pairs(before: Sequence[Step], after: Sequence[Step]) -> list[Pair]:
         rows.append(Pair(old.get(step.id), step))
         rows += [Pair(gone, None) for gone in behind.get(step.id, [])]
     return rows
-
-
-def _is_same(before: PlanState, after: PlanState) -> bool:
-    return before.steps == after.steps and text_of(before.plan) == text_of(after.plan)
 
 
 def _versions(old: PlanRecord | None, new: PlanRecord | None) -> Html:

@@ -60,9 +60,9 @@ def top_line(title: Html, *actions: Html) -> Html:
     return el("div", title, el("nav", *actions, class_="actions", aria_label="session"), class_="top-line")
 
 
-def words_page(title: str, *paragraphs: str) -> str:
+def words_page(title: str, words: str) -> str:
     """A page of words: what is missing or forbidden, and what to do."""
-    inside = (el("h1", title), *(el("p", paragraph) for paragraph in paragraphs))
+    inside = el("h1", title), el("p", words)
     return document(title, el("main", *inside, id="content", class_="words-page"), script=False)
 
 

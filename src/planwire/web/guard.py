@@ -71,23 +71,21 @@ class RequestGuard:
         self._cookie = cookie
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan":
+        if scope["type"] == "http":
+            limited = _Limited(receive, send)
+            await self._answer(scope)(scope, limited.receive, limited.send)
+        elif scope["type"] == "lifespan":
             await self._app(scope, receive, send)
-        elif scope["type"] == "http":
-            await self._answer(scope, receive, send)
         else:
             await send({"type": "websocket.close", "code": 1008})
 
-    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def _answer(self, scope: Scope) -> App:
+        """The application, or else the answer that turns the request away or lets its sender in."""
         headers = {name: value.decode("latin-1") for name, value in reversed(scope["headers"])}
-        limited = _Limited(receive, send)
-        public = scope["path"].startswith("/static/") and scope["method"] in _READING
-        answer = self._app
         if refusal := self._refusal(scope, headers):
-            answer = _words(*refusal)
-        elif not public and not self._is_known(headers):
-            answer = self._admission(scope)
-        await answer(scope, limited.receive, limited.send)
+            return _words(*refusal)
+        public = scope["path"].startswith("/static/") and scope["method"] in _READING
+        return self._app if public or self._is_known(headers) else self._admission(scope)
 
     def _refusal(self, scope: Scope, headers: dict[bytes, str]) -> tuple[int, str, str] | None:
         """The reason to turn a request away: a status, a title, and what to do; None if there is none."""

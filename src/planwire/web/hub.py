@@ -17,7 +17,7 @@ from planwire.readmodel.sessions import Sessions
 from planwire.web.live import PageWatcher, Sender, Topic
 from planwire.web.overview_page import Query, overview_page
 from planwire.web.page_tree import Part
-from planwire.web.session_page import gone_page, plan_page, session_page
+from planwire.web.session_page import Beside, gone_page, plan_page, session_page
 
 __all__ = ["MOST_WATCHERS", "Hub", "Key"]
 
@@ -185,7 +185,5 @@ class Hub:
         session = self.sessions.get(key if isinstance(key, str) else key[0])
         if session is None:
             return gone_page()
-        said, before = self._reasons.of(session.state), self._earlier.of(session.state)
-        if isinstance(key, str):
-            return session_page(session, self._editor, said, before)
-        return plan_page(session, key[1], self._editor, said, before)
+        beside = Beside(self._editor, self._reasons.of(session.state), self._earlier.of(session.state))
+        return session_page(session, beside) if isinstance(key, str) else plan_page(session, key[1], beside)

@@ -5,6 +5,7 @@ times a change should pass through as little as possible.
 """
 
 import asyncio
+import re
 from typing import Final
 
 from starlette.exceptions import HTTPException
@@ -19,6 +20,7 @@ from planwire.web.responses import asked_for, find_session, named_plan, problem
 
 __all__ = ["LiveStreams", "stream"]
 
+_PAGE: Final = re.compile(rf"/live{OVERVIEW}(?:/(?P<session>[^/]*)(?:/plans/(?P<plan>[^/]*))?)?")
 #: The time after which a browser connects again, in milliseconds.
 RETRY: Final = b"retry: 1000\n\n"
 _HEADERS: Final = [
@@ -48,15 +50,14 @@ class LiveStreams:
         """The page in an address, or 404."""
         if request.method != "GET":
             raise HTTPException(405, "a stream can only be read")
-        path = request.scope["path"].removeprefix("/live")
-        if path == OVERVIEW:
-            return asked_for(request)
-        segments = path.removeprefix(f"{OVERVIEW}/").split("/")
-        if not path.startswith(f"{OVERVIEW}/") or len(segments) not in (1, 3) or segments[1:2] not in ([], ["plans"]):
+        found = _PAGE.fullmatch(request.scope["path"])
+        if found is None:
             raise HTTPException(404, "no page has this stream")
-        request.scope["path_params"] = {"session": segments[0], "plan": segments[-1]}
+        if found["session"] is None:
+            return asked_for(request)
+        request.scope["path_params"] = found.groupdict()
         session = await find_session(self._hub.sessions, request)
-        return session.id if len(segments) == 1 else (session.id, named_plan(request, session))
+        return session.id if found["plan"] is None else (session.id, named_plan(request, session))
 
 
 async def stream(hub: Hub, topic: Topic, event_id: str | None, receive: Receive, send: Send) -> None:

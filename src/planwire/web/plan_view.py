@@ -172,14 +172,11 @@ def _body(shown: Shown, record: PlanRecord, file: FileText | None) -> Part:
         return leaf(part_id, "pre", text, class_="raw", tabindex=0, role="region", aria_label="fields")
     if not kind.has_editable_steps:
         return leaf(part_id, "p", el("code", text), class_="problem")
-    if kind.is_text and (whole or not _is_long(state, text)):
+    is_long = state.steps and (len(state.steps) > LONG or len(text) > LONG_TEXT)
+    if kind.is_text and (whole or not is_long):
         html = prose(text, state.steps, f"{shown.part_id}-", shown.stopped, shown_over)
         return leaf(part_id, "div", html, class_="text")
     if not state.steps and not shown_over.added:
         return leaf(part_id, "p", "Nothing on the list.", class_="nothing")
     more = None if whole else plan_address(shown.session, state.plan.id)
     return steps_part(shown.part_id, state.steps, shown.stopped, more, shown_over)
-
-
-def _is_long(state: PlanState, content: str) -> bool:
-    return bool(state.steps) and (len(state.steps) > LONG or len(content) > LONG_TEXT)
