@@ -48,7 +48,7 @@ EFFECTFUL: Final = {
         "sqlite_log",
         "sqlite_rows",
     },
-    "readmodel": {"baseline", "folders", "followed_files", "rationale", "sessions", "timeline"},
+    "readmodel": {"folders", "followed_files", "rationale", "sessions", "timeline"},
     "relay": {"backlog", "handoffs", "injector", "pipe", "process", "journalled", "recorder", "run", "traffic"},
     "session": {
         "blocking",

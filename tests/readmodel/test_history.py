@@ -39,10 +39,10 @@ from planwire.model.events import (
 )
 from planwire.model.fold import SessionState
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
-from planwire.readmodel.compare import compare_states
 from planwire.readmodel.documents import session_document
 from planwire.readmodel.history import HistoryEntry, Phrase, history
 from planwire.readmodel.overview import overview
+from planwire.readmodel.timeline import compare_states
 from planwire.relay.reminder import STEERED, block
 from planwire.relay.reminder import tell as tell_again
 from planwire.terminal.change_lines import difference_lines

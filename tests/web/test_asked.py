@@ -24,8 +24,8 @@ from planwire.model.events import (
 )
 from planwire.model.fold import SessionState
 from planwire.model.plan import FilePlan, MarkdownPlan
-from planwire.readmodel import baseline
-from planwire.readmodel.baseline import Earlier
+from planwire.readmodel import rationale
+from planwire.readmodel.rationale import Earlier
 from planwire.web.difference import difference_view
 from tests.web.board import Running, items, markdown, running_board
 
@@ -239,7 +239,7 @@ def test_the_past_is_looked_up_once_for_a_question(board: Running, monkeypatch: 
         lookups.append(seq)
         return state_at(journal, session, seq)
 
-    monkeypatch.setattr(baseline, "state_at", look)
+    monkeypatch.setattr(rationale, "state_at", look)
     board.write("s1", proposal("1. Read"), items("pending"))
     board.page("/sessions/s1")
     board.write("s1", proposal("1. Write"))

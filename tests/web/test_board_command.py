@@ -12,7 +12,7 @@ import pytest
 from planwire.cli import build_parser, main
 from planwire.cli.board import _EDITORS
 from planwire.journal import Stamped, open_journal
-from planwire.web.editors import EDITORS
+from planwire.web.plan_view import EDITORS
 from tests.waiting import until
 from tests.web.board import Running, items
 

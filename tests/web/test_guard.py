@@ -10,9 +10,8 @@ import pytest
 from planwire.errors import InputError
 from planwire.journal import open_journal
 from planwire.web import BoardServer
-from planwire.web.connection import LARGEST_REQUEST
 from planwire.web.guard import LARGEST_BODY, LONGEST_ADDRESS
-from planwire.web.server import TOKEN_VARIABLE, new_token
+from planwire.web.server import LARGEST_REQUEST, TOKEN_VARIABLE, new_token
 from tests.web.board import TOKEN, Running, items, running_board
 
 ADDRESSES = ("/sessions", "/sessions.json", "/sessions/s1", "/sessions/s1/history", "/live/sessions/s1", "/about.json")
@@ -221,7 +220,7 @@ def test_a_request_that_never_ends_is_cut_off(board: Running, beginning: bytes) 
 def test_who_does_not_say_what_they_want_holds_no_connection(
     board: Running, said: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("planwire.web.connection.HEAD_SECONDS", 0.2)
+    monkeypatch.setattr("planwire.web.server.HEAD_SECONDS", 0.2)
     with socket.create_connection(("127.0.0.1", board.server.port)) as raw:
         raw.settimeout(10)
         raw.sendall(said)
@@ -231,7 +230,7 @@ def test_who_does_not_say_what_they_want_holds_no_connection(
 def test_a_stream_lasts_longer_than_the_head_of_a_request_may_take(
     board: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("planwire.web.connection.HEAD_SECONDS", 0.1)
+    monkeypatch.setattr("planwire.web.server.HEAD_SECONDS", 0.1)
     board.open()
     with board.client.stream("GET", "/live/sessions/s1") as answer:
         lines = answer.iter_lines()

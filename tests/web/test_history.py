@@ -17,8 +17,8 @@ from planwire.model.events import (
 )
 from planwire.model.steps import Step
 from planwire.readmodel.timeline import EVENTS_PER_STATE, Point
-from planwire.web.chart import progress_chart
 from planwire.web.difference import Pair, pairs
+from planwire.web.history_page import progress_chart
 from tests.web.board import Running, items, markdown, running_board
 
 

@@ -13,8 +13,8 @@ from planwire.journal import Stamped, open_journal
 from planwire.model.events import MessageAdded, PlanRemoved, TurnEnded
 from planwire.readmodel.followed_files import FilePlans
 from planwire.web.hub import Hub
-from planwire.web.live import KEPT_PAGES
-from planwire.web.live_app import Stream
+from planwire.web.live import KEPT_PAGES, Topic
+from planwire.web.live_app import stream
 from tests.waiting import eventually, until
 from tests.web.board import Running, items
 
@@ -192,8 +192,8 @@ class Client:
         self.leaves = asyncio.Event()
         self.task: asyncio.Task[None] | None = None
 
-    def watch(self, hub: Hub, stream: Stream) -> None:
-        self.task = asyncio.create_task(stream({}, self._receive, self._send))
+    def watch(self, hub: Hub, topic: Topic) -> None:
+        self.task = asyncio.create_task(stream(hub, topic, topic.id, self._receive, self._send))
 
     async def _receive(self) -> dict[str, Any]:
         await self.leaves.wait()
@@ -230,7 +230,7 @@ def test_a_page_is_rendered_once_for_a_thousand_watchers() -> None:
         topic = await hub.topic("s1")
         clients = [Client() for _ in range(1_000)]
         for client in clients:
-            client.watch(hub, Stream(hub, topic, topic.id))
+            client.watch(hub, topic)
         await eventually(lambda: hub.watchers == 1_000)
         renders = topic.renders
         for number, statuses in enumerate([("completed", "pending"), ("completed", "completed")], 1):
@@ -246,7 +246,7 @@ def test_a_slow_watcher_holds_up_nobody_and_ends_on_the_newest_page_in_one_step(
         topic = await hub.topic("s1")
         slow, quick = Client(), Client()
         for client in (slow, quick):
-            client.watch(hub, Stream(hub, topic, topic.id))
+            client.watch(hub, topic)
         await eventually(lambda: hub.watchers == 2)
         slow.takes.clear()
         for number in range(6):
@@ -267,7 +267,7 @@ def test_a_watcher_who_was_away_for_too_long_gets_the_whole_page() -> None:
         slow, quick = Client(), Client()
         slow.takes.clear()
         for client in (slow, quick):
-            client.watch(hub, Stream(hub, topic, topic.id))
+            client.watch(hub, topic)
         slow.takes.set()
         await eventually(lambda: hub.watchers == 2)
         slow.takes.clear()
@@ -285,7 +285,7 @@ def test_a_watcher_who_leaves_while_it_is_sent_something_is_let_go() -> None:
     async def test(hub: Hub, write: Callable[..., None]) -> None:
         topic = await hub.topic("s1")
         client = Client()
-        client.watch(hub, Stream(hub, topic, topic.id))
+        client.watch(hub, topic)
         await eventually(lambda: hub.watchers == 1)
         client.takes.clear()
         write("completed")

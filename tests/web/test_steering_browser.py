@@ -29,7 +29,7 @@ from planwire.model.events import (
 )
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
 from planwire.model.statuses import STATUSES, after_tick
-from planwire.web.assets import STATIC
+from planwire.web.frame import STATIC
 from tests.waiting import until
 from tests.web.board import TOKEN, Running, running_board
 from tests.web.browsing import NewPage, comes_true, is_live, photograph

@@ -47,17 +47,12 @@ __all__ = [
     "write_stream",
 ]
 
-_HOMES: _typing.Final = {
-    "compaction": ("Compaction", "about_tokens", "compact"),
-    "formats": ("CHAT_FORMATS", "Format", "chat_format"),
-    "narrate": ("merged_plan", "message_for"),
-    "render": ("block",),
-    "stream": ("ChatStream",),
-}
+#: The modules of these names, the smaller ones first.
+_HOMES: _typing.Final = ("messages", "formats", "render", "narrate", "stream", "compaction")
 
 
 def __getattr__(name: str) -> _typing.Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    home = next((module for module, names in _HOMES.items() if name in names), "messages")
-    return getattr(_importlib.import_module(f"planwire.chat.{home}"), name)
+    modules = (_importlib.import_module(f"planwire.chat.{home}") for home in _HOMES)
+    return next(getattr(module, name) for module in modules if name in module.__all__)

@@ -133,7 +133,8 @@ class _Work:
         self.let_go(self.retired)
 
     def drop_by_age(self) -> None:
-        mode = max((index for index, each in enumerate(self.messages) if _subkind(each) == MODE_SWITCH), default=-1)
+        switches = (at for at, each in enumerate(self.messages) if getattr(each, "subkind", None) == MODE_SWITCH)
+        mode = max(switches, default=-1)
         for index in range(self.tail):
             kind = self.classes[index]
             if kind == PRESERVE_WINDOW or (kind == DROP_ON_AGE and index != mode):
@@ -235,10 +236,6 @@ class _Work:
 
 def _sent(message: Stored, form: Format) -> Fields:
     return message.message if isinstance(message, Ordinary) else form.context(block(message))
-
-
-def _subkind(message: Stored) -> str | None:
-    return message.subkind if isinstance(message, EventMessage) else None
 
 
 def _summarised(summarise: Callable[[Sequence[Fields]], Any], messages: Sequence[Fields]) -> str:

@@ -58,7 +58,7 @@ def still_open(calls: Mapping[Key, CallRef], results: Iterable[CallRef]) -> dict
     return remaining
 
 
-class Format(Struct, frozen=True):
+class Format(Struct, frozen=True, kw_only=True):
     """One row: the shape of a provider's messages and tools."""
 
     name: str
@@ -68,16 +68,19 @@ class Format(Struct, frozen=True):
     cancelled: Callable[[CallRef], Fields]
     #: The declaration of a tool: name, description, schema of its arguments.
     tool: Callable[[str, str, Fields], Fields]
-    #: Joins the messages that answer one batch of calls; None if the provider takes several.
-    merged: Callable[[Sequence[Fields]], Fields] | None = None
+    #: The field that holds all answers to one batch of calls; None if the provider takes a message for each.
+    batch: str | None = None
     #: One answer of the model is several items, which follow each other.
     in_items: bool = False
     #: Messages mark how far the provider may cache the prompt.
     has_breakpoints: bool = False
 
     def answers(self, messages: Sequence[Fields]) -> list[Fields]:
-        """The answers to a batch of calls, as the provider takes them."""
-        return [self.merged(messages)] if self.merged and len(messages) > 1 else list(messages)
+        """The answers to a batch of calls, as the provider takes them: results come before anything else."""
+        if self.batch is None or len(messages) < 2:
+            return list(messages)
+        parts = [part for message in messages for part in message[self.batch]]
+        return [{**messages[0], self.batch: sorted(parts, key=lambda part: not _is_result(part))}]
 
     def is_of_model(self, message: Fields) -> bool:
         """Whether an item is part of an answer of the model (formats in items only)."""
@@ -114,10 +117,6 @@ def with_breakpoint(message: Fields) -> Fields:
 # OpenAI chat completions, and the function calls that came before its tool calls
 
 
-def _openai_context(text: str) -> Fields:
-    return {"role": "user", "content": text}
-
-
 def _openai_calls(message: Fields) -> Sequence[CallRef]:
     calls = _objects(message.get("tool_calls"))
     found = [CallRef(_text(call.get("id")), _name(call.get("function") or call.get("custom"))) for call in calls]
@@ -136,15 +135,7 @@ def _openai_cancelled(call: CallRef) -> Fields:
     return {"role": "tool", "tool_call_id": call.id, "content": CANCELLED_TEXT}
 
 
-def _openai_tool(name: str, description: str, schema: Fields) -> Fields:
-    return {"type": "function", "function": {"name": name, "description": description, "parameters": schema}}
-
-
 # OpenAI responses: one item each. What carries a `call_id` and is no output waits for one.
-
-
-def _responses_context(text: str) -> Fields:
-    return {"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]}
 
 
 def _responses_calls(item: Fields) -> Sequence[CallRef]:
@@ -172,15 +163,7 @@ def _responses_cancelled(call: CallRef) -> Fields:
     return {"type": f"{call.kind}_output", key: call.id, **output}
 
 
-def _responses_tool(name: str, description: str, schema: Fields) -> Fields:
-    return {"type": "function", "name": name, "description": description, "parameters": schema, "strict": False}
-
-
 # Anthropic: the results of a batch stand in the one user message behind it, before anything else in it.
-
-
-def _anthropic_context(text: str) -> Fields:
-    return {"role": "user", "content": [{"type": "text", "text": text}]}
 
 
 def _anthropic_calls(message: Fields) -> Sequence[CallRef]:
@@ -191,7 +174,11 @@ def _anthropic_calls(message: Fields) -> Sequence[CallRef]:
 
 def _anthropic_results(message: Fields) -> Sequence[CallRef]:
     blocks = _objects(message.get("content"))
-    return [CallRef(_text(block.get("tool_use_id"))) for block in blocks if block.get("type") == "tool_result"]
+    return [CallRef(_text(block.get("tool_use_id"))) for block in blocks if _is_result(block)]
+
+
+def _is_result(block: Any) -> bool:
+    return isinstance(block, dict) and block.get("type") == "tool_result"
 
 
 def _anthropic_cancelled(call: CallRef) -> Fields:
@@ -199,24 +186,7 @@ def _anthropic_cancelled(call: CallRef) -> Fields:
     return {"role": "user", "content": [result]}
 
 
-def _anthropic_merged(messages: Sequence[Fields]) -> Fields:
-    blocks = [block for message in messages for block in message["content"]]
-    return {**messages[0], "content": sorted(blocks, key=_is_no_result)}
-
-
-def _anthropic_tool(name: str, description: str, schema: Fields) -> Fields:
-    return {"name": name, "description": description, "input_schema": schema}
-
-
-def _is_no_result(block: Any) -> bool:
-    return not isinstance(block, dict) or block.get("type") != "tool_result"
-
-
 # Gemini: the same, in parts. Both the REST spelling and that of the Python package are read.
-
-
-def _gemini_context(text: str) -> Fields:
-    return {"role": "user", "parts": [{"text": text}]}
 
 
 def _gemini_parts(message: Fields, *keys: str) -> Sequence[CallRef]:
@@ -225,62 +195,60 @@ def _gemini_parts(message: Fields, *keys: str) -> Sequence[CallRef]:
     return [CallRef(_text(call.get("id")), _text(call.get("name"))) for call in calls]
 
 
-def _gemini_calls(message: Fields) -> Sequence[CallRef]:
-    return _gemini_parts(message, "functionCall", "function_call")
-
-
-def _gemini_results(message: Fields) -> Sequence[CallRef]:
-    return _gemini_parts(message, "functionResponse", "function_response")
-
-
 def _gemini_cancelled(call: CallRef) -> Fields:
     answer: Fields = {"name": call.name, "response": {"error": CANCELLED_TEXT}}
     return {"role": "user", "parts": [{"functionResponse": {"id": call.id, **answer} if call.id else answer}]}
 
 
-def _gemini_merged(messages: Sequence[Fields]) -> Fields:
-    return {**messages[0], "parts": [part for message in messages for part in message["parts"]]}
-
-
-def _gemini_tool(name: str, description: str, schema: Fields) -> Fields:
-    return {"name": name, "description": description, "parametersJsonSchema": schema}
-
-
+_TABLE: Final = (
+    Format(
+        name="openai-chat",
+        context=lambda text: {"role": "user", "content": text},
+        calls=_openai_calls,
+        results=_openai_results,
+        cancelled=_openai_cancelled,
+        tool=lambda name, words, schema: {
+            "type": "function",
+            "function": {"name": name, "description": words, "parameters": schema},
+        },
+    ),
+    Format(
+        name="openai-responses",
+        context=lambda text: {"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]},
+        calls=_responses_calls,
+        results=_responses_results,
+        cancelled=_responses_cancelled,
+        tool=lambda name, words, schema: {
+            "type": "function",
+            "name": name,
+            "description": words,
+            "parameters": schema,
+            "strict": False,
+        },
+        in_items=True,
+    ),
+    Format(
+        name="anthropic",
+        context=lambda text: {"role": "user", "content": [{"type": "text", "text": text}]},
+        calls=_anthropic_calls,
+        results=_anthropic_results,
+        cancelled=_anthropic_cancelled,
+        tool=lambda name, words, schema: {"name": name, "description": words, "input_schema": schema},
+        batch="content",
+        has_breakpoints=True,
+    ),
+    Format(
+        name="gemini",
+        context=lambda text: {"role": "user", "parts": [{"text": text}]},
+        calls=lambda message: _gemini_parts(message, "functionCall", "function_call"),
+        results=lambda message: _gemini_parts(message, "functionResponse", "function_response"),
+        cancelled=_gemini_cancelled,
+        tool=lambda name, words, schema: {"name": name, "description": words, "parametersJsonSchema": schema},
+        batch="parts",
+    ),
+)
 #: The rows by their names.
-CHAT_FORMATS: Final = {
-    form.name: form
-    for form in (
-        Format("openai-chat", _openai_context, _openai_calls, _openai_results, _openai_cancelled, _openai_tool),
-        Format(
-            "openai-responses",
-            _responses_context,
-            _responses_calls,
-            _responses_results,
-            _responses_cancelled,
-            _responses_tool,
-            in_items=True,
-        ),
-        Format(
-            "anthropic",
-            _anthropic_context,
-            _anthropic_calls,
-            _anthropic_results,
-            _anthropic_cancelled,
-            _anthropic_tool,
-            _anthropic_merged,
-            has_breakpoints=True,
-        ),
-        Format(
-            "gemini",
-            _gemini_context,
-            _gemini_calls,
-            _gemini_results,
-            _gemini_cancelled,
-            _gemini_tool,
-            _gemini_merged,
-        ),
-    )
-}
+CHAT_FORMATS: Final = {form.name: form for form in _TABLE}
 
 
 def chat_format(name: str) -> Format:

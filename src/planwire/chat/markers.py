@@ -11,29 +11,21 @@ from planwire.chat.messages import EventMessage, PlanMessage, Stored
 from planwire.chat.roles import PLAN_DELTA, SUMMARIZATION_MARKER
 from planwire.model.plan import Fields
 
-__all__ = [
-    "counted",
-    "history_marker",
-    "past_plans",
-    "plan_messages",
-    "retired_ids",
-    "retired_marker",
-    "summary_marker",
-]
+__all__ = ["history_marker", "past_plans", "plan_messages", "retired_ids", "retired_marker", "summary_marker"]
 
 SOURCE: Final = "planwire.compact"
 
 
 def history_marker(messages: Sequence[Stored], source: str, subkind: str) -> EventMessage:
     """A marker that counts events of a source and subkind, in the place of the first."""
-    first, count = _origin(messages[0]), sum(map(counted, messages))
+    first, count = _origin(messages[0]), sum(map(_counted, messages))
     payload = {"summarized_subkind": subkind, "count": count, "first_message_id": first}
     return _marker(f"history:{source}:{subkind}:{count}:{first}", payload, source=source)
 
 
 def summary_marker(messages: Sequence[Stored], text: str | None) -> EventMessage:
     """A marker in the place of the first of several messages, with a summary of them if there is one."""
-    first, count = _origin(messages[0]), sum(map(counted, messages))
+    first, count = _origin(messages[0]), sum(map(_counted, messages))
     payload = {"count": count, "first_message_id": first, "sources": [message.id for message in messages]}
     words = "1 earlier message was" if count == 1 else f"{count} earlier messages were"
     return _marker(f"summary:{count}:{first}", payload, f"{words} left out here" if text is None else text)
@@ -93,7 +85,7 @@ def _is_wish(change: EventMessage, withdrawn: Container[tuple[str, str]]) -> boo
     return bool(change.payload.get("wish")) and (change.plan_id, repr(change.payload.get("seq"))) not in withdrawn
 
 
-def counted(message: Stored) -> int:
+def _counted(message: Stored) -> int:
     """The number of messages behind one: a marker stands for as many as it counts."""
     match message:
         case EventMessage(subkind="summarization_marker", payload={"count": int(count)}):

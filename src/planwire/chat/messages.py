@@ -12,6 +12,7 @@ message: reading takes it from there too, writing puts it into `extra`. Unknown 
 
 from collections.abc import Iterable, Mapping
 from math import isfinite
+from types import NoneType
 from typing import Any, Final, TypeAlias
 
 import msgspec
@@ -21,15 +22,11 @@ from planwire.errors import BadMessage, BadStream
 from planwire.model.plan import Fields
 
 __all__ = [
-    "EVENT",
-    "MAIN",
-    "PLAN",
     "EventMessage",
     "Hidden",
     "Ordinary",
     "PlanMessage",
     "Stored",
-    "plain",
     "read_message",
     "read_stream",
     "write_message",
@@ -43,6 +40,15 @@ EVENT: Final = "event"
 MAIN: Final = "main"
 
 _ENVELOPE: Final = ("message_id", "extra")
+#: Words for JSON values that stand where another one should.
+_KINDS: Final = {
+    NoneType: "missing",
+    bool: "a boolean",
+    int: "a number",
+    float: "a number",
+    str: "text",
+    list: "a list",
+}
 
 
 class Ordinary(Struct, frozen=True, gc=False):
@@ -65,8 +71,7 @@ class PlanMessage(Struct, frozen=True, gc=False):
 
     @property
     def plan_id(self) -> str:
-        plan_id = self.plan.get("id")
-        return plan_id if isinstance(plan_id, str) else MAIN
+        return _text(self.plan.get("id"), MAIN)
 
     @property
     def version(self) -> int:
@@ -100,8 +105,7 @@ class EventMessage(Struct, frozen=True, gc=False):
     @property
     def plan_id(self) -> str:
         """The plan that a delta is about."""
-        plan_id = self.payload.get("plan_id")
-        return plan_id if isinstance(plan_id, str) else MAIN
+        return _text(self.payload.get("plan_id"), MAIN)
 
 
 Hidden: TypeAlias = PlanMessage | EventMessage
@@ -111,7 +115,7 @@ Stored: TypeAlias = Ordinary | PlanMessage | EventMessage
 def read_message(value: Any, message_id: str | None = None) -> Stored:
     """A message from its stored form, or an author's own message, which gets the id `message_id`."""
     try:
-        return _stored(plain(value), message_id)
+        return _stored(_plain(value), message_id)
     except RecursionError:
         raise BadMessage("the message is nested too deeply to be stored") from None
 
@@ -199,7 +203,7 @@ def write_stream(messages: Iterable[Stored]) -> bytes:
     return b"[\n" + lines + b"\n]\n" if lines else b"[]\n"
 
 
-def plain(value: Any) -> Any:
+def _plain(value: Any) -> Any:
     """A deep copy of a JSON value, so that no later change of the original reaches the store.
 
     Objects of the providers' own packages, which authors put into messages, become the values behind them.
@@ -213,9 +217,9 @@ def plain(value: Any) -> Any:
         for key in value:
             if not isinstance(key, str):
                 raise BadMessage(f"the names in a JSON object are text, and {key!r} is not")
-        return {plain(key): plain(inner) for key, inner in value.items()}
+        return {_plain(key): _plain(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(inner) for inner in value]
+        return [_plain(inner) for inner in value]
     if value is None or kind is bool:
         return value
     if isinstance(value, int):
@@ -225,9 +229,9 @@ def plain(value: Any) -> Any:
             raise BadMessage(f"JSON has no number {value}: give a message as JSON values")
         return float(value)
     if isinstance(value, str):  # of a class of its own, such as the members of an enumeration
-        return plain(str.__str__(value))
+        return _plain(str.__str__(value))
     if hasattr(value, "model_dump"):
-        return plain(value.model_dump(mode="json", by_alias=True, exclude_unset=True))
+        return _plain(value.model_dump(mode="json", by_alias=True, exclude_unset=True))
     raise BadMessage(f"JSON has no form for {kind.__name__}: give a message as JSON values")
 
 
@@ -245,22 +249,9 @@ def _free_name(index: int, taken: set[str]) -> str:
     return name
 
 
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
+def _text(value: Any, default: str = "") -> str:
+    return value if isinstance(value, str) else default
 
 
 def _kind(value: Any) -> str:
-    match value:
-        case None:
-            return "missing"
-        case "":
-            return "empty"
-        case bool():
-            return "a boolean"
-        case int() | float():
-            return "a number"
-        case str():
-            return "text"
-        case list():
-            return "a list"
-    return "an object"
+    return "empty" if value == "" else _KINDS.get(type(value), "an object")

@@ -1,4 +1,4 @@
-"""The hidden message that stands for an event in the chat.
+"""The hidden message that stands for an event in the chat, and the event that brings in a message of another stream.
 
 A message depends on the event and the states around it, so folding the journal again gives the same chat: the same ids
 and the same words.
@@ -9,13 +9,15 @@ from typing import Any
 
 import msgspec
 
-from planwire.chat.messages import EventMessage, PlanMessage, Stored, read_message
-from planwire.chat.render import change_line, step_line
+from planwire.chat.messages import EventMessage, Ordinary, PlanMessage, Stored, read_message, write_message
+from planwire.chat.render import change_line, message_steps, step_line
 from planwire.chat.roles import PLAN_DELTA
-from planwire.errors import ChatError
+from planwire.errors import ChatError, PlanError
+from planwire.model.changes import apply_changes
 from planwire.model.events import (
     DISMISSED,
     AddStep,
+    Event,
     MessageAdded,
     PlanChanged,
     PlanRemoved,
@@ -26,10 +28,10 @@ from planwire.model.events import (
     WishWithdrawn,
 )
 from planwire.model.fold import PlanRecord, Review, SessionState
-from planwire.model.kinds import content_of, kind_of, text_of
-from planwire.model.plan import Fields, PlanId
+from planwire.model.kinds import content_of, kind_named, kind_of, text_of
+from planwire.model.plan import Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan, Plan, PlanId
 
-__all__ = ["merged_plan", "message_for", "review_words"]
+__all__ = ["adopted", "merged_plan", "message_for", "review_words"]
 
 _NOT_OF_REVIEW = ("event", "plan_id", "seq", "at", "by")
 
@@ -108,7 +110,8 @@ def _content(record: PlanRecord) -> str:
 
 def _delta(recorded: Recorded, event: PlanChanged, before: PlanRecord, after: PlanRecord) -> EventMessage:
     known = {step.id for step in before.state.steps}
-    new = iter(sorted((step.id for step in after.state.steps if step.id not in known), key=_age))
+    added = (step.id for step in after.state.steps if step.id not in known)
+    new = iter(sorted(added, key=lambda step: int(step.removeprefix("s"))))
     changes = [_with_id(change, new) for change in event.changes]
     payload: Fields = {"seq": after.numbered, "changes": changes, "revision": after.revision}
     if event.summary:
@@ -116,10 +119,6 @@ def _delta(recorded: Recorded, event: PlanChanged, before: PlanRecord, after: Pl
     if len(after.wishes) > len(before.wishes):
         payload["wish"] = True
     return _update(recorded, event.plan_id, payload, event.note or "")
-
-
-def _age(step_id: str) -> int:
-    return int(step_id.removeprefix("s"))
 
 
 def _with_id(change: StepChange, new: Iterator[str]) -> Fields:
@@ -152,3 +151,52 @@ def _reviewed(review: Review) -> str:
         words.append(f"run only {', '.join(review.selected) or 'no step'} now, and leave the others until you are told")
     words += [f"{comment.step or 'plan'}: {comment.text}" for comment in review.comments]
     return "; ".join(words)
+
+
+def adopted(message: Stored, state: SessionState, *, named: bool) -> Event:
+    """The event that brings a message into the session, with the id of the message if its author `named` it.
+
+    A plan in it becomes a plan of the session. A change that does not fit the plan here, a suggestion and a review stay
+    messages: the model sees them as they were, and they change nothing.
+    """
+    match message:
+        case PlanMessage():
+            summary = message.plan.get("summary")
+            mode = message.plan.get("mode")
+            return PlanSet(
+                _plan(message),
+                summary if isinstance(summary, str) else None,
+                mode=mode if isinstance(mode, str) else "",
+            )
+        case EventMessage(subkind=kind, plan_id=plan_id) if kind == PLAN_DELTA and plan_id in state.live():
+            if message.payload.get("removed") is True:
+                return PlanRemoved(plan_id)
+            if change := _change(message, state.plans[plan_id]):
+                return change
+    fields = write_message(message)
+    if not named or not isinstance(message, Ordinary | EventMessage):
+        del fields["message_id"]
+    return MessageAdded(fields)
+
+
+def _plan(message: PlanMessage) -> Plan:
+    kind = kind_named(message.plan.get("kind"))
+    if kind and kind.plan is FilePlan:
+        return FilePlan(message.plan_id, message.content)
+    steps = message_steps(message)
+    if steps and ((kind and kind.has_priorities) or not message.content):
+        entries = (Entry(step.content, step.priority, step.status) for step in steps)
+        return ItemsPlan(message.plan_id, tuple(entries))
+    return MarkdownPlan(message.plan_id, message.content)
+
+
+def _change(message: EventMessage, record: PlanRecord) -> PlanChanged | None:
+    if message.payload.get("wish"):
+        return None
+    try:
+        changes = msgspec.convert(message.payload.get("changes") or [], tuple[StepChange, ...])
+        apply_changes(record.state, changes)
+    except (msgspec.ValidationError, PlanError):
+        return None
+    note = message.content or None
+    return PlanChanged(message.plan_id, note, changes) if note or changes else None

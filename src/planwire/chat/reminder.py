@@ -46,9 +46,6 @@ def read_reminder(message: Fields) -> Reminder | None:
             "extra": {"event": {"source": source, "payload": {"mark": str(mark), "told": int(known)} as payload}},
         } if source == _SOURCE:
             why = payload.get("why")
-            return Reminder(mark, text, known, why if isinstance(why, str) else _first_sentence(text))
+            first_sentence = text.partition("\n")[2].partition(". ")[0] + "."
+            return Reminder(mark, text, known, why if isinstance(why, str) else first_sentence)
     return None
-
-
-def _first_sentence(text: str) -> str:
-    return text.partition("\n")[2].partition(". ")[0] + "."

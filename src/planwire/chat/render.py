@@ -99,7 +99,7 @@ def _plan(message: PlanMessage) -> str:
     steps = message_steps(message)
     attributes = {"id": message.plan_id, "version": message.version, "revision": plan.get("revision")}
     body = message.content or "\n".join(step_line(step) for step in steps)
-    index = _index(steps or _checkboxes(message.content)) if _is_markdown(message) else ()
+    index = _index(steps or track(MarkdownPlan(None, message.content)).steps) if _is_markdown(message) else ()
     why = (f"why: {plan['summary']}",) if isinstance(plan.get("summary"), str) else ()
     notes = (f"note: {note}" for note in _list(plan.get("notes")) if isinstance(note, str))
     return "\n".join([_open("plan", attributes), inside(body), *index, *map(inside, (*why, *notes)), "</plan>"])
@@ -218,10 +218,6 @@ def _entries(values: Any) -> Sequence[Step]:
         for each in found
     )
     return track(ItemsPlan(None, tuple(entries))).steps
-
-
-def _checkboxes(text: str) -> Sequence[Step]:
-    return track(MarkdownPlan(None, text)).steps
 
 
 def _list(value: Any) -> list[Any]:

@@ -8,11 +8,8 @@ from typing import Final
 from planwire.chat.messages import EventMessage, PlanMessage, Stored
 
 __all__ = [
-    "CANCELLATION_NOTE",
     "CLASSES",
-    "CRON_FIRE",
     "DROP_ON_AGE",
-    "IDE_CALLBACK",
     "KEEP_RECENT_N",
     "KEPT_RECENT",
     "MODE_SWITCH",
@@ -20,13 +17,9 @@ __all__ = [
     "PLAN_DELTA",
     "PRESERVE_ANCHOR",
     "PRESERVE_WINDOW",
-    "PROCESS_COMPLETED",
     "SUBKINDS",
     "SUMMARIZATION_MARKER",
     "SYSTEM_NOTICE",
-    "TICK",
-    "TOOL_DECISION",
-    "VERIFIER_REPORT",
     "class_of",
 ]
 
@@ -45,30 +38,24 @@ CLASSES: Final = (NEVER, DROP_ON_AGE, KEEP_RECENT_N, PRESERVE_WINDOW, PRESERVE_A
 
 KEPT_RECENT: Final = 3
 
+#: The subkinds that planwire itself writes or looks for.
 PLAN_DELTA: Final = "plan_delta"
-TICK: Final = "tick"
 MODE_SWITCH: Final = "mode_switch"
-PROCESS_COMPLETED: Final = "process_completed"
-CRON_FIRE: Final = "cron_fire"
-TOOL_DECISION: Final = "tool_decision"
-IDE_CALLBACK: Final = "ide_callback"
-VERIFIER_REPORT: Final = "verifier_report"
 SUMMARIZATION_MARKER: Final = "summarization_marker"
-CANCELLATION_NOTE: Final = "cancellation_note"
 SYSTEM_NOTICE: Final = "system_notice"
 
 #: The class of every known subkind of event.
 SUBKINDS: Final = {
     PLAN_DELTA: NEVER,
-    TICK: DROP_ON_AGE,
+    "tick": DROP_ON_AGE,
     MODE_SWITCH: DROP_ON_AGE,
-    PROCESS_COMPLETED: KEEP_RECENT_N,
-    CRON_FIRE: KEEP_RECENT_N,
-    TOOL_DECISION: PRESERVE_WINDOW,
-    IDE_CALLBACK: PRESERVE_WINDOW,
-    VERIFIER_REPORT: PRESERVE_WINDOW,
+    "process_completed": KEEP_RECENT_N,
+    "cron_fire": KEEP_RECENT_N,
+    "tool_decision": PRESERVE_WINDOW,
+    "ide_callback": PRESERVE_WINDOW,
+    "verifier_report": PRESERVE_WINDOW,
     SUMMARIZATION_MARKER: PRESERVE_ANCHOR,
-    CANCELLATION_NOTE: PRESERVE_ANCHOR,
+    "cancellation_note": PRESERVE_ANCHOR,
     SYSTEM_NOTICE: PRESERVE_ANCHOR,
 }
 

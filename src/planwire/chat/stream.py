@@ -84,7 +84,10 @@ class ChatStream:
 
         An open call counts as cancelled here. Add `unanswered` before you send that, so that it stays so.
         """
-        return self._shown_if_cancelled() if self._open else self._shown[:]
+        if not self._open:
+            return self._shown[:]
+        rest = (result.message for result in self.unanswered())
+        return [*self._shown, *self.format.answers([*self._batch, *rest]), *self._blocks()]
 
     def _place(self, message: Ordinary) -> None:
         fields = message.message
@@ -99,7 +102,7 @@ class ChatStream:
             self._shown.append(fields)
         for number, call in enumerate(self.format.calls(fields), start=1):
             self._open[f"{message.id}-cancelled-{number}"] = call
-        if self._batch and (not self._open or self.format.merged is None):
+        if self._batch and (not self._open or self.format.batch is None):
             self._shown += self.format.answers(self._batch)
             self._batch = []
 
@@ -124,10 +127,6 @@ class ChatStream:
             if left and isinstance(message, PlanMessage):
                 shown, left = with_breakpoint(shown), left - 1
             yield shown
-
-    def _shown_if_cancelled(self) -> list[Fields]:
-        rest = (result.message for result in self.unanswered())
-        return [*self._shown, *self.format.answers([*self._batch, *rest]), *self._blocks()]
 
 
 def _late(message: Ordinary, results: Iterable[CallRef]) -> EventMessage:

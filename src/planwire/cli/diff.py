@@ -9,7 +9,7 @@ from planwire.cli.session_argument import add_journal_option, choose_plan, choos
 from planwire.errors import InputError
 from planwire.journal import Journal, load_state, open_journal
 from planwire.model.fold import SessionState
-from planwire.readmodel.compare import compare_states
+from planwire.readmodel.timeline import compare_states
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 

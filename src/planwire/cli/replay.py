@@ -10,7 +10,7 @@ from planwire.acp import Report
 from planwire.acp.board import Board, SessionBoard
 from planwire.cli.input_output import print_json
 from planwire.cli.recording import read_recording
-from planwire.readmodel.record_json import plan_json
+from planwire.readmodel.documents import plan_json
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 

@@ -7,8 +7,8 @@ from planwire.cli.argument_types import revision
 from planwire.cli.input_output import print_json
 from planwire.cli.session_argument import SESSION_HELP, add_journal_option, choose_plan, choose_session, state_of
 from planwire.journal import open_journal
+from planwire.readmodel.documents import record_json
 from planwire.readmodel.overview import overview
-from planwire.readmodel.record_json import record_json
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 

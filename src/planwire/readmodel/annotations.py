@@ -3,7 +3,6 @@
 Faces show them over the plan, never in it, so that nobody takes a person's word for the agent's.
 """
 
-from collections.abc import Iterator
 from typing import assert_never
 
 from msgspec import Struct
@@ -63,9 +62,11 @@ def annotations(record: PlanRecord) -> Annotations:
             elif change.step in texts:
                 steps[change.step] = (*steps.get(change.step, ()), wished)
     remarks: dict[str | None, tuple[Remark, ...]] = {}
-    for step, remark in _remarks(record):
-        if step is None or step in unfinished:
-            remarks[step] = (*remarks.get(step, ()), remark)
+    for review in record.reviews:
+        for comment in review.comments:
+            if comment.step is None or comment.step in unfinished:
+                remark = Remark(comment.text, review.by, review.at, review.revision)
+                remarks[comment.step] = (*remarks.get(comment.step, ()), remark)
     return Annotations(steps, tuple(added), remarks)
 
 
@@ -82,12 +83,6 @@ def wish_sentence(record: PlanRecord, wish: Delta) -> str:
 def _last_text(state: PlanState, step: str) -> str:
     """The last text of a step, as far as the plan remembers it."""
     return next((text for text, owners in reversed(state.memory.owners.items()) if step in owners), step)
-
-
-def _remarks(record: PlanRecord) -> Iterator[tuple[str | None, Remark]]:
-    for review in record.reviews:
-        for comment in review.comments:
-            yield comment.step, Remark(comment.text, review.by, review.at, review.revision)
 
 
 def _value(change: StepChange) -> str | None:

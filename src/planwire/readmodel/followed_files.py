@@ -34,11 +34,6 @@ class FileText(Struct, frozen=True):
     problem: str | None = None
 
 
-class _Seen(Struct, frozen=True):
-    signature: tuple[object, ...]
-    text: FileText
-
-
 def path_of(uri: str) -> str:
     """The path that a `file:` URI of this machine names. `ValueError` says why it names none."""
     parts = urlsplit(uri)
@@ -59,7 +54,7 @@ class FilePlans:
 
     def __init__(self, folders: Iterable[str | Path] = ()) -> None:
         self._folders = tuple(str(folder) for folder in folders)
-        self._seen: OrderedDict[tuple[str, PlanId], _Seen] = OrderedDict()
+        self._seen: OrderedDict[tuple[str, PlanId], tuple[object, FileText]] = OrderedDict()
 
     def of(self, session: SessionState) -> dict[PlanId, FileText]:
         """The files of a session now. One that has not changed is the same value as before."""
@@ -72,19 +67,18 @@ class FilePlans:
 
     def _look(self, session: str, plan: FilePlan, cwd: str | None) -> FileText:
         key = (session, plan.id)
-        seen = self._seen.get(key)
+        before, known = self._seen.get(key, (None, None))
         try:
             path = path_of(plan.uri)
         except ValueError as error:
             return FileText(plan.uri, None, problem=f"This plan can't be shown: {error}.")
         signature = (plan.uri, cwd, *_signature(path))
-        if seen is not None and seen.signature == signature:
-            return seen.text
-        before = seen.text.state if seen is not None else None
-        text = self._read(plan, path, cwd, before)
-        if seen is not None and text == seen.text:
-            text = seen.text
-        self._seen[key] = _Seen(signature, text)
+        if known is not None and before == signature:
+            return known
+        text = self._read(plan, path, cwd, known.state if known else None)
+        if known is not None and text == known:
+            text = known
+        self._seen[key] = (signature, text)
         self._seen.move_to_end(key)
         if len(self._seen) > REMEMBERED:
             self._seen.popitem(last=False)

@@ -47,10 +47,6 @@ class ShownSession(Struct, frozen=True):
     def id(self) -> str:
         return self.state.id
 
-    @property
-    def has_files(self) -> bool:
-        return bool(self.files)
-
 
 class Sessions:
     """The sessions of a journal. Any thread may call any method; every change calls `changed` with the session's id."""
@@ -111,7 +107,7 @@ class Sessions:
     def with_files(self) -> list[str]:
         """The sessions in memory that have plan files."""
         with self._lock:
-            return [session for session, kept in self._kept.items() if kept.has_files]
+            return [session for session, kept in self._kept.items() if kept.files]
 
     def _hear(self, followed: Followed) -> None:
         recorded = followed.recorded

@@ -1,22 +1,25 @@
-"""The past of a session: every change in words, how far the session was, and any state that it ever had.
+"""The past of a session: every change in words, how far it was, any state that it ever had, and how two of them differ.
 
 A timeline folds the past once and then goes on from where it ended. It keeps a state now and then on the way and folds
 what lies between two of them again, so that any moment costs the same.
 """
 
 from bisect import bisect_right
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from threading import Lock
 from typing import Final, NamedTuple
 
+from planwire.acp.board import PlanChange
 from planwire.journal import Journal, read_on, state_at
+from planwire.model import diff
 from planwire.model.events import Recorded
 from planwire.model.fold import SessionState, fold, fold_all
+from planwire.model.steps import track
 from planwire.readmodel.history import HistoryEntry, describe, history
 from planwire.readmodel.overview import total_progress
 
-__all__ = ["Point", "Timeline", "Timelines", "news"]
+__all__ = ["Point", "Timeline", "Timelines", "compare_states", "news"]
 
 #: Events between two states that a timeline keeps.
 EVENTS_PER_STATE: Final = 64
@@ -93,16 +96,11 @@ class Timelines:
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
-        self._kept: OrderedDict[str, Timeline] = OrderedDict()
-        self._lock = Lock()
+        self._kept = lru_cache(KEPT_TIMELINES)(Timeline)
 
     def get(self, session: str) -> Timeline:
         """The past of a session, up to now."""
-        with self._lock:
-            timeline = self._kept.setdefault(session, Timeline(session))
-            self._kept.move_to_end(session)
-            if len(self._kept) > KEPT_TIMELINES:
-                self._kept.popitem(last=False)
+        timeline = self._kept(session)
         timeline.catch_up(self._journal)
         return timeline
 
@@ -111,17 +109,37 @@ def news(
     journal: Journal, is_wanted: Callable[[SessionState], bool], timeout: float | None = None
 ) -> Iterator[HistoryEntry]:
     """Every moment from now on, of the sessions that are wanted; until nothing happened for `timeout` seconds."""
-    return _news(journal, is_wanted, journal.last_position(), timeout)
-
-
-def _news(
-    journal: Journal, is_wanted: Callable[[SessionState], bool], position: int, timeout: float | None
-) -> Iterator[HistoryEntry]:
+    position = journal.last_position()
     states: dict[str, SessionState] = {}
-    for recorded in (each.recorded for each in journal.follow(position, timeout=timeout)):
-        before = states.get(recorded.session)
-        if before is None or before.seq != recorded.seq - 1:  # not seen yet, or forgotten and begun anew
-            before = state_at(journal, recorded.session, recorded.seq - 1)
-        after = states[recorded.session] = fold(before, recorded)
-        if is_wanted(after):
-            yield describe(recorded, before, after)
+
+    def moments() -> Iterator[HistoryEntry]:
+        for recorded in (each.recorded for each in journal.follow(position, timeout=timeout)):
+            before = states.get(recorded.session)
+            if before is None or before.seq != recorded.seq - 1:  # not seen yet, or forgotten and begun anew
+                before = state_at(journal, recorded.session, recorded.seq - 1)
+            after = states[recorded.session] = fold(before, recorded)
+            if is_wanted(after):
+                yield describe(recorded, before, after)
+
+    return moments()
+
+
+def compare_states(before: SessionState, after: SessionState) -> list[PlanChange]:
+    """The change of every plan. Two sessions with one plan each compare these two, whatever their ids."""
+    olds = {plan_id: record.state for plan_id, record in before.live().items()}
+    news = {plan_id: record.state for plan_id, record in after.live().items()}
+    if before.id != after.id and len(olds) == len(news) == 1:
+        olds = dict(zip(news, olds.values(), strict=True))
+    changes = []
+    for plan_id in {**olds, **news}:
+        old, new = olds.get(plan_id), news.get(plan_id)
+        if new is None:
+            gone = tuple(diff.Removed(step, at) for at, step in enumerate(old.steps if old else ()))
+            changes.append(PlanChange(plan_id, old, None, diff.Diff(removed=gone)))
+        else:
+            if before.id != after.id and old is not None:
+                new = track(new.plan, old)  # the steps of another session have other ids
+            difference = diff.compare(old, new)
+            if old is None or difference:
+                changes.append(PlanChange(plan_id, old, new, difference))
+    return changes

@@ -29,8 +29,8 @@ from planwire.chat import (
 )
 from planwire.chat.compaction import TAIL, Counter, Summarise
 from planwire.chat.history import COMPACT, REBASE
-from planwire.chat.import_message import adopted
 from planwire.chat.markers import plan_messages
+from planwire.chat.narrate import adopted
 from planwire.errors import BadMessage, FormatError, PlanwireError, ToolError
 from planwire.journal import Journal, follower_of, open_journal
 from planwire.journal.protocol import require_journal

@@ -31,7 +31,6 @@ _LINE: Final = re.compile(r"^\[(?P<box>[^\]]*)\]\s*(?:\((?P<priority>\w+)\)\s+)?
 
 
 class _Edited(Struct, frozen=True):
-    number: int
     id: str | None
     content: str
     status: str
@@ -124,7 +123,7 @@ def _edited(text: str, state: PlanState) -> Iterator[_Edited]:
         box = match["box"].strip() or " "
         row = status_of_box(box)
         status = row.word if row else canonical(box)
-        yield _Edited(number, match["id"], match["text"], status, match["priority"] or MEDIUM)
+        yield _Edited(match["id"], match["text"], status, match["priority"] or MEDIUM)
 
 
 def _changes_of(line: _Edited, step: Step, state: PlanState) -> Iterator[StepChange]:

@@ -12,10 +12,9 @@ from textual.screen import Screen
 from textual.widgets import ContentSwitcher, Footer
 
 from planwire.errors import JournalError
-from planwire.readmodel.compare import compare_states
 from planwire.readmodel.history import HistoryEntry
 from planwire.readmodel.plain_text import one_line
-from planwire.readmodel.timeline import Timeline
+from planwire.readmodel.timeline import Timeline, compare_states
 from planwire.terminal.change_lines import difference_lines
 from planwire.terminal.cursor import CursorMoved
 from planwire.terminal.history_lines import clock, moment_row, moment_rows

@@ -13,7 +13,7 @@ from textual.screen import Screen
 
 from planwire.errors import JournalError, PlanError
 from planwire.model.plan import PlanId
-from planwire.readmodel.as_markdown import plan_markdown
+from planwire.readmodel.documents import plan_markdown
 from planwire.terminal.cursor import CursorMoved
 from planwire.terminal.footer import KeysFooter
 from planwire.terminal.key_bindings import act_bindings

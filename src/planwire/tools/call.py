@@ -21,17 +21,7 @@ from planwire.tools.plan_value import plan_value
 from planwire.tools.schemas import BODY_CAP, DELTA_CAP, GET_PLAN, REVIEW, SET_PLAN, TOOL_NAMES, UPDATE_PLAN
 from planwire.tools.size_limits import Cut, check_size, fitting_change, fitting_text
 
-__all__ = [
-    "DEFAULT_PLAN",
-    "STILL_WAITING",
-    "Answer",
-    "Call",
-    "answer_call",
-    "decoded",
-    "failure",
-    "prepare_call",
-    "waiting_answer",
-]
+__all__ = ["Answer", "answer_call", "decoded", "failure", "prepare_call", "waiting_answer"]
 
 DEFAULT_PLAN: Final = "main"
 STILL_WAITING: Final = "still_waiting"

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from planwire.errors import ToolError
 from planwire.tools.schemas import BODY_CAP
+from planwire.tools.size_limits import check_size
 
 __all__ = ["read_plan_file"]
 
@@ -49,10 +50,7 @@ def _read(path: str, target: Path, cap: int) -> str:
             data = file.read(cap + 1)
     finally:
         os.close(descriptor)
-    size = max(len(data), status.st_size)
-    if size > cap:
-        problem = f"{path} has {size:,} bytes, {size - cap:,} more than the {cap:,} that are allowed"
-        raise ToolError("too_large", problem, "make it shorter; nothing was changed", {"bytes": size, "cap": cap})
+    check_size(max(len(data), status.st_size), cap, path)
     try:
         return data.decode()
     except UnicodeDecodeError:

@@ -7,11 +7,10 @@ agents, and none may lead to another page, or pass for the ending that asks for 
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from typing import Final
-from urllib.parse import urlencode
 
 from planwire.model.plan import PlanId
 
-__all__ = ["OVERVIEW", "compare_address", "decode_id", "encode_id", "plan_address", "session_address", "then_address"]
+__all__ = ["OVERVIEW", "decode_id", "encode_id", "plan_address", "session_address"]
 
 OVERVIEW: Final = "/sessions"
 
@@ -50,13 +49,3 @@ def session_address(session: str, page: str = "") -> str:
 def plan_address(session: str, plan_id: PlanId, ending: str = "") -> str:
     """The page of a plan, with an ending `.md` or `.json` for another form."""
     return f"{session_address(session, 'plans')}/{encode_id(plan_id)}{ending}"
-
-
-def then_address(session: str, seq: int) -> str:
-    """A session as it was after one of its events."""
-    return f"{session_address(session, 'history')}?{urlencode({'at': seq})}#then"
-
-
-def compare_address(session: str, before: int, after: int) -> str:
-    """Two states of a session, side by side."""
-    return f"{session_address(session, 'compare')}?{urlencode({'from': before, 'to': after})}"

@@ -1,20 +1,35 @@
-"""People's suggestions and remarks as HTML over an agent's steps, never as if the agent had said it."""
+"""Words about a plan: people's suggestions and remarks over its steps, and the reasons and reviews above them.
+
+They never look as if the agent had said them, or as if they were steps of its plan.
+"""
 
 from typing import Final, NamedTuple
 
-from planwire.model.fold import PlanRecord
+from planwire.model.events import APPROVED, CHANGES_REQUESTED, COMMENTED
+from planwire.model.fold import Delta, PlanRecord, Review
 from planwire.model.text import shortened
-from planwire.readmodel.annotations import Remark, WishedChange, annotations
-from planwire.web.html import Html, el, joined
+from planwire.readmodel.annotations import Remark, WishedChange, annotations, wish_sentence
+from planwire.readmodel.history import verdict_words
+from planwire.web.html import EMPTY, Html, el, escaped, iso, joined, moment
+from planwire.web.page_tree import Part, leaf
 from planwire.web.status_look import look, wording
-from planwire.web.times import iso
 
-__all__ = ["NOTHING_OVER", "Extra", "Ghost", "Over", "ghost_row", "over", "take_back"]
+__all__ = ["NOTHING_OVER", "Extra", "Over", "ghost_row", "over", "why_part"]
 
 #: Length of the text in the name of a button.
 LONG_NAME: Final = 80
 #: Words before a suggestion, for people who can't see its place.
 _SPOKEN: Final = {"reword": "reworded: ", "move": "moved ", "remove": "without it", "status": "", "priority": ""}
+
+#: Notes, verdicts and comments on the page, the newest first. The history has them all.
+NOTES: Final = 3
+VERDICTS: Final = 2
+COMMENTS: Final = 3
+#: Names of steps to run, before a number stands for the rest.
+NAMED: Final = 6
+LONG_LINE: Final = 160
+
+_KINDS: Final = {APPROVED: "approved", CHANGES_REQUESTED: "asked", COMMENTED: "comment-on-plan"}
 
 
 class Extra(NamedTuple):
@@ -24,18 +39,12 @@ class Extra(NamedTuple):
     html: Html
 
 
-class Ghost(NamedTuple):
-    """A suggested step: its key within the plan, and the inside of its row."""
-
-    key: str
-    html: Html
-
-
 class Over(NamedTuple):
-    """Everything over the steps of a plan. `added` has the new ones, with the step that each goes behind."""
+    """Everything over the steps of a plan. `added` has the new ones: the step that each goes behind, its key within the
+    plan, and the inside of its row."""
 
     steps: tuple[tuple[str, Extra], ...] = ()
-    added: tuple[tuple[str | None, Ghost], ...] = ()
+    added: tuple[tuple[str | None, str, Html], ...] = ()
 
 
 NOTHING_OVER: Final = Over()
@@ -49,13 +58,12 @@ def over(record: PlanRecord, *, steerable: bool) -> Over:
     named = [*found.steps, *(step for step in found.remarks if step is not None and step not in found.steps)]
     steps = [(step, _extra(found.steps.get(step, ()), found.remarks.get(step, ()), steerable)) for step in named]
     added = [
-        (after, Ghost(f"w{wish.wish}-{number}", _ghost(wish, steerable)))
-        for number, (after, wish) in enumerate(found.added)
+        (after, f"w{wish.wish}-{number}", _ghost(wish, steerable)) for number, (after, wish) in enumerate(found.added)
     ]
     return Over(tuple(steps), tuple(added))
 
 
-def take_back(wish: int, what: str) -> Html:
+def _take_back(wish: int, what: str) -> Html:
     """The button that withdraws a suggestion."""
     label = f"Take back: {shortened(what, LONG_NAME)}"
     return el(
@@ -63,9 +71,9 @@ def take_back(wish: int, what: str) -> Html:
     )
 
 
-def ghost_row(part_id: str, ghost: Ghost, kind: str) -> Html:
+def ghost_row(row_id: str, html: Html, kind: str) -> Html:
     """The row of a suggested step."""
-    return el("li", ghost.html, id=f"{part_id}-{ghost.key}", class_=f"{kind} ghost")
+    return el("li", html, id=row_id, class_=f"{kind} ghost")
 
 
 def _extra(wishes: tuple[WishedChange, ...], remarks: tuple[Remark, ...], steerable: bool) -> Extra:
@@ -78,14 +86,14 @@ def _wish(wish: WishedChange, steerable: bool) -> Html:
     text = look(wish.value or "").word if wish.kind == "status" else wish.text
     spoken = el("span", f"wished by {wish.by}: {_SPOKEN.get(wish.kind, '')}", class_="unseen")
     shown = el("span", wording(text), class_="wish-text", dir="auto") if wish.kind == "reword" else text
-    button = take_back(wish.wish, text) if steerable else None
+    button = _take_back(wish.wish, text) if steerable else None
     return el("span", spoken, shown, button, class_=f"wish wish-{wish.kind}", data_wished=wish.value)
 
 
 def _ghost(wish: WishedChange, steerable: bool) -> Html:
     mark = el("span", el("span", "wished: ", class_="unseen"), class_="mark")
     words = el("span", wording(wish.text), class_="words", dir="auto")
-    button = take_back(wish.wish, wish.text) if steerable else None
+    button = _take_back(wish.wish, wish.text) if steerable else None
     return joined(
         mark, el("span", words, el("span", f"new, wished by {wish.by}", button, class_="wish"), class_="about")
     )
@@ -94,3 +102,79 @@ def _ghost(wish: WishedChange, steerable: bool) -> Html:
 def _remark(remark: Remark) -> Html:
     origin = el("span", f" — {remark.by}", class_="origin", title=f"{iso(remark.at)[:16]}, revision {remark.revision}")
     return el("span", el("span", remark.text, class_="said", dir="auto"), origin, class_="comment")
+
+
+def why_part(part_id: str, record: PlanRecord, thinking: str | None, *, steerable: bool) -> Part | None:
+    """The reasons as a part of a plan; None if there are none."""
+    rows = []
+    if record.summary:
+        rows.append(_reason("Why", escaped(record.summary), None, None))
+    if thinking:
+        rows.append(_reason("Thinking", _folded(thinking), None, None))
+    notes = [each for each in reversed(record.deltas) if each.note]
+    rows += [_reason("Note", escaped(each.note or ""), each.by, each.at) for each in notes[:NOTES]]
+    if record.wishes:
+        rows.append(_wishes(record, steerable))
+    rows += [_review(record, review) for review in _shown_reviews(record)]
+    return leaf(f"{part_id}-why", "dl", *rows, class_="why") if rows else None
+
+
+def _reason(name: str, text: Html, by: str | None, at: int | None, kind: str = "") -> Html:
+    origin = joined(" — ", by, " ", moment(at)) if by is not None and at is not None else EMPTY
+    words = el("dd", el("span", text, dir="auto"), el("span", origin, class_="origin") if origin else None)
+    return el("div", el("dt", name), words, class_=f"reason {kind}".strip())
+
+
+def _folded(text: str) -> Html:
+    """A long text with its first line in sight."""
+    first, _, rest = text.partition("\n")
+    if len(first) > LONG_LINE:
+        first, rest = shortened(first, LONG_LINE), text
+    return el("details", el("summary", first), rest) if rest else escaped(first)
+
+
+def _wishes(record: PlanRecord, steerable: bool) -> Html:
+    """The suggestions that the agent's list does not contain yet, also those for steps out of sight."""
+    wishes = [_open_wish(record, wish, steerable) for wish in record.wishes]
+    inside = wishes[0]
+    if len(wishes) > 1:
+        count = el("summary", f"{len(wishes)} changes that are not in the agent's list yet")
+        inside = el("details", count, el("ul", *(el("li", wish) for wish in wishes)))
+    return el("div", el("dt", "Wished"), el("dd", inside), class_="reason wish-list")
+
+
+def _open_wish(record: PlanRecord, wish: Delta, steerable: bool) -> Html:
+    sentence = wish_sentence(record, wish)
+    origin = el("span", " — ", wish.by, " ", moment(wish.at), class_="origin")
+    button = _take_back(wish.seq, sentence) if steerable else None
+    return joined(el("span", sentence, dir="auto"), origin, button)
+
+
+def _shown_reviews(record: PlanRecord) -> list[Review]:
+    """The last verdicts, and the last comments on the plan. Those on steps stand at their steps."""
+    newest = record.reviews[::-1]
+    verdicts = [each for each in newest if each.verdict != COMMENTED][:VERDICTS]
+    comments = [each for each in newest if each.verdict == COMMENTED and _on_plan(each)][:COMMENTS]
+    return sorted([*verdicts, *comments], key=lambda each: -each.seq)
+
+
+def _on_plan(review: Review) -> list[str]:
+    return [comment.text for comment in review.comments if comment.step is None]
+
+
+def _review(record: PlanRecord, review: Review) -> Html:
+    words = [] if review.verdict == COMMENTED else [verdict_words(review)]
+    if review.selected is not None:
+        words.append(f"to run: {_names(record, review.selected)}")
+    words += _on_plan(review)
+    old = review.verdict != COMMENTED and record.is_stale(review)
+    text = joined(" · ".join(words), el("span", "the plan has changed since", class_="tag") if old else None)
+    name = "Comment" if review.verdict == COMMENTED else "Review"
+    return _reason(name, text, review.by, review.at, _KINDS.get(review.verdict, ""))
+
+
+def _names(record: PlanRecord, steps: tuple[str, ...]) -> str:
+    texts = {step.id: step.content for step in record.state.steps}
+    named = [texts.get(step, step) for step in steps[:NAMED]]
+    more = [f"and {len(steps) - NAMED} more"] if len(steps) > NAMED else []
+    return ", ".join([*named, *more]) or "nothing"

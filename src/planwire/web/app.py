@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -14,31 +15,23 @@ from starlette.routing import Route
 from planwire import __version__
 from planwire.errors import JournalError
 from planwire.journal import Journal
-from planwire.readmodel.as_markdown import plan_markdown
+from planwire.model.fold import SessionState
+from planwire.readmodel.documents import plan_markdown
 from planwire.readmodel.followed_files import FilePlans
+from planwire.readmodel.timeline import Timeline, Timelines
 from planwire.web.addresses import OVERVIEW, plan_address, session_address
-from planwire.web.assets import asset, asset_kind
-from planwire.web.content_negotiation import Endings, wants_json
-from planwire.web.frame import document
+from planwire.web.frame import ASSETS, asset, document
 from planwire.web.guard import App, Receive, RequestGuard, Scope, Send
-from planwire.web.history_app import HistoryPages
+from planwire.web.history_page import compare_page, history_page, then_part
 from planwire.web.hub import Hub, Key
-from planwire.web.json_views import glance_json, plan_json, session_json
+from planwire.web.json_views import difference_json, entry_json, glance_json, plan_json, session_json, state_json
 from planwire.web.live_app import LiveStreams
-from planwire.web.overview_page import found
+from planwire.web.overview_page import found, with_ages
 from planwire.web.page_tree import part_html
 from planwire.web.plan_view import names
-from planwire.web.responses import (
-    asked_for,
-    find_session,
-    json_response,
-    named_plan,
-    say_what_is_wrong,
-    say_what_the_journal_says,
-)
+from planwire.web.responses import asked_for, find_session, json_response, named_plan, problem, wants_json, with_ending
 from planwire.web.session_page import session_name
 from planwire.web.steer_app import Steering
-from planwire.web.times import with_ages
 
 __all__ = ["BoardApp"]
 
@@ -59,8 +52,7 @@ class BoardApp:
         folders: Iterable[str] = (),
     ) -> None:
         self.hub = Hub(journal, FilePlans(folders), editor)
-        history = HistoryPages(self.hub)
-        steering = Steering(self.hub)
+        self._timelines = Timelines(journal)
         plan = OVERVIEW + "/{session}/plans/{plan}"
         routes = [
             Route("/", self._home),
@@ -69,20 +61,19 @@ class BoardApp:
             Route(OVERVIEW, self._overview),
             Route(OVERVIEW + "/{session}", self._session),
             Route(plan, self._plan),
-            Route(plan + "/changes", steering.changes, methods=["POST"]),
-            Route(plan + "/reviews", steering.reviews, methods=["POST"]),
-            Route(plan + "/withdrawals", steering.withdrawals, methods=["POST"]),
-            Route(OVERVIEW + "/{session}/history", history.history),
-            Route(OVERVIEW + "/{session}/compare", history.compare),
+            *Steering(self.hub).routes(plan),
+            Route(OVERVIEW + "/{session}/history", self._history),
+            Route(OVERVIEW + "/{session}/compare", self._compare),
         ]
-        problems = {HTTPException: say_what_is_wrong, JournalError: say_what_the_journal_says}
+        problems = {HTTPException: problem, JournalError: problem}
         pages = Starlette(routes=routes, lifespan=self._lifespan, exception_handlers=problems)
         live = LiveStreams(self.hub)
 
         async def live_or_page(scope: Scope, receive: Receive, send: Send) -> None:
-            await (live if scope.get("path", "").startswith("/live/") else pages)(scope, receive, send)
+            answer = live if scope.get("path", "").startswith("/live/") else pages
+            await answer(with_ending(scope), receive, send)
 
-        self._app: App = RequestGuard(Endings(live_or_page), token, hosts, cookie)
+        self._app: App = RequestGuard(live_or_page, token, hosts, cookie)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self._app(scope, receive, send)
@@ -106,10 +97,9 @@ class BoardApp:
 
     async def _static(self, request: Request) -> Response:
         name = request.path_params["name"]
-        kind = asset_kind(name)
-        if kind is None:
+        if name not in ASSETS:
             raise HTTPException(404)
-        return Response(asset(name), media_type=kind, headers=_FOR_GOOD)
+        return Response(asset(name), media_type=ASSETS[name], headers=_FOR_GOOD)
 
     async def _overview(self, request: Request) -> Response:
         query = asked_for(request)
@@ -137,7 +127,55 @@ class BoardApp:
         name, _ = names(record.state, session.files.get(plan_id))
         return await self._page((session.id, plan_id), name, "/live" + plan_address(session.id, plan_id))
 
+    async def _history(self, request: Request) -> Response:
+        session = await find_session(self.hub.sessions, request)
+        timeline = await run_in_threadpool(self._timelines.get, session.id)
+        last = len(timeline.moments) - 1
+        if "at" in request.query_params:
+            index = timeline.index(_number(request, "at", 0))
+        else:
+            index = min(_number(request, "moment", max(last, 0)), max(last, 0))
+        state = await self._state(timeline, index)
+        if wants_json(request):
+            moments = [entry_json(moment) for moment in timeline.moments]
+            return json_response({"session": session.id, "moments": moments, "then": state_json(state)})
+        if request.query_params.get("part") == "then":
+            return HTMLResponse(then_part(session.id, timeline, index, state))
+        name = session_name(session)
+        before = _number(request, "before", last + 1)
+        page = await run_in_threadpool(history_page, name, session.id, timeline, index, state, before)
+        return HTMLResponse(document(f"History of {name}", page))
+
+    async def _compare(self, request: Request) -> Response:
+        session = await find_session(self.hub.sessions, request)
+        timeline = await run_in_threadpool(self._timelines.get, session.id)
+        if not timeline.moments:
+            raise HTTPException(404, "nothing has happened in this session yet")
+        to = timeline.index(_number(request, "to", timeline.seq))
+        start = timeline.index(_number(request, "from", timeline.moments[to].seq - 1))
+        before, after = await self._state(timeline, start), await self._state(timeline, to)
+        if wants_json(request):
+            between = {"from": timeline.moments[start].seq, "to": timeline.moments[to].seq}
+            return json_response({"session": session.id, **between, "plans": difference_json(before, after)})
+        name = session_name(session)
+        sides = (timeline.moments[start], before), (timeline.moments[to], after)
+        page = await run_in_threadpool(compare_page, name, session.id, timeline, *sides)
+        return HTMLResponse(document(f"Two moments of {name}", page))
+
+    async def _state(self, timeline: Timeline, index: int) -> SessionState:
+        seq = timeline.moments[index].seq if timeline.moments else 0
+        return await run_in_threadpool(timeline.at, self.hub.sessions.journal, seq)
+
     async def _page(self, key: Key, title: str, live: str) -> Response:
         topic = await self.hub.topic(key)
         page = document(title, part_html(topic.page), live=live, version=topic.id)
         return HTMLResponse(with_ages(page, int(time.time() * 1_000)))
+
+
+def _number(request: Request, field: str, default: int) -> int:
+    text = request.query_params.get(field)
+    if text is None:
+        return default
+    if not (text.isascii() and text.isdecimal() and len(text) < 16):
+        raise HTTPException(400, f"{field} must be a number")
+    return int(text)

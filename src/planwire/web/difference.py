@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
+from itertools import groupby
+from operator import itemgetter
 from typing import Final, NamedTuple
 
 from planwire.model.diff import Diff, compare
@@ -9,10 +11,9 @@ from planwire.model.fold import PlanRecord
 from planwire.model.kinds import text_of
 from planwire.model.markdown import unmarked
 from planwire.model.plan import MEDIUM
-from planwire.model.steps import PlanState, Step
-from planwire.web.html import EMPTY, Html, el, joined
+from planwire.model.steps import Step
+from planwire.web.html import EMPTY, Html, el, joined, moment
 from planwire.web.status_look import look, mark, wording
-from planwire.web.times import moment
 
 __all__ = ["Pair", "difference_view", "pairs"]
 
@@ -43,10 +44,11 @@ def difference_view(before: PlanRecord | None, after: PlanRecord | None, around:
     new = None if after is None or after.removed else after
     if old is None and new is None:
         return el("p", "The plan is not there.", class_="nothing")
-    steps = _steps(old, new, around) if _has_steps(old) or _has_steps(new) else EMPTY
+    steps = _steps(old, new, around) if any(each and each.state.steps for each in (old, new)) else EMPTY
     text = _text(old, new, around) if (old and new) or not steps else EMPTY
-    same = el("p", "Nothing changed.", class_="nothing") if old and new and _is_same(old.state, new.state) else None
-    return joined(_versions(old, new), same, steps, text)
+    same = [(each.state.steps, text_of(each.state.plan)) if each else None for each in (old, new)]
+    words = el("p", "Nothing changed.", class_="nothing") if same[0] == same[1] else None
+    return joined(_versions(old, new), words, steps, text)
 
 
 def pairs(before: Sequence[Step], after: Sequence[Step]) -> list[Pair]:
@@ -65,14 +67,6 @@ def pairs(before: Sequence[Step], after: Sequence[Step]) -> list[Pair]:
         rows.append(Pair(old.get(step.id), step))
         rows += [Pair(gone, None) for gone in behind.get(step.id, [])]
     return rows
-
-
-def _has_steps(record: PlanRecord | None) -> bool:
-    return record is not None and bool(record.state.steps)
-
-
-def _is_same(before: PlanState, after: PlanState) -> bool:
-    return before.steps == after.steps and text_of(before.plan) == text_of(after.plan)
 
 
 def _versions(old: PlanRecord | None, new: PlanRecord | None) -> Html:
@@ -149,17 +143,13 @@ def _near_changes(rows: list[_ComparedRow], around: int | None, what: str) -> li
         for at, row in enumerate(rows)
     ]
     shown: list[Html] = []
-    at = 0
-    while at < len(rows):
-        end = at
-        while end < len(rows) and not near[end]:
-            end += 1
-        if end - at > 1:
-            shown.append(el("tr", el("td", f"{end - at:,} {what} that are the same", colspan=2), class_="left-out"))
+    for is_near, run in groupby(zip(rows, near, strict=True), key=itemgetter(1)):
+        htmls = [row.html for row, _ in run]
+        if is_near or len(htmls) == 1:
+            shown += htmls
         else:
-            end = at + 1
-            shown.append(rows[at].html)
-        at = end
+            count = f"{len(htmls):,} {what} that are the same"
+            shown.append(el("tr", el("td", count, colspan=2), class_="left-out"))
     return shown
 
 

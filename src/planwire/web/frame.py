@@ -1,11 +1,28 @@
-"""The frame around every page: the head of the document, the bar at the top, and pages of words alone."""
+"""The frame around every page: the head of its document, its static files, the bar at the top, and pages of words.
+
+Browsers may cache a static file for good: its address changes with its content. A script imports others as
+`"./other.js"`; the board puts their addresses in place of these names, so that the address of a script changes with
+those of its imports.
+"""
+
+import re
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
 
 from planwire.web.addresses import OVERVIEW
-from planwire.web.assets import asset_address
 from planwire.web.html import Attribute, Html, el, joined, void
 from planwire.web.status_look import STATUS_MENUS
 
-__all__ = ["action", "document", "top_line", "words_page"]
+__all__ = ["ASSETS", "action", "asset", "document", "top_line", "words_page"]
+
+STATIC: Final = Path(__file__).with_name("static")
+
+_KINDS: Final = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+#: The media types of the static files, by their names.
+ASSETS: Final = {path.name: _KINDS[path.suffix] for path in STATIC.iterdir() if path.suffix in _KINDS}
+_IMPORTED: Final = re.compile(r'"\./([a-z]+\.js)"')
 
 
 def document(title: str, *body: Html, live: str | None = None, version: str | None = None, script: bool = True) -> str:
@@ -15,10 +32,10 @@ def document(title: str, *body: Html, live: str | None = None, version: str | No
         void("meta", name="viewport", content="width=device-width, initial-scale=1"),
         void("meta", name="color-scheme", content="light dark"),
         el("title", f"{title} · planwire" if title else "planwire"),
-        void("link", rel="icon", href=asset_address("icon.svg"), type="image/svg+xml"),
-        void("link", rel="stylesheet", href=asset_address("board.css")),
-        void("link", rel="stylesheet", href=asset_address("steer.css")) if script else None,
-        el("script", src=asset_address("board.js"), type="module") if script else None,
+        void("link", rel="icon", href=_address("icon.svg"), type="image/svg+xml"),
+        void("link", rel="stylesheet", href=_address("board.css")),
+        void("link", rel="stylesheet", href=_address("steer.css")) if script else None,
+        el("script", src=_address("board.js"), type="module") if script else None,
     )
     bar = el(
         "header",
@@ -43,7 +60,20 @@ def top_line(title: Html, *actions: Html) -> Html:
     return el("div", title, el("nav", *actions, class_="actions", aria_label="session"), class_="top-line")
 
 
-def words_page(title: str, *paragraphs: str) -> str:
+def words_page(title: str, words: str) -> str:
     """A page of words: what is missing or forbidden, and what to do."""
-    inside = (el("h1", title), *(el("p", paragraph) for paragraph in paragraphs))
+    inside = el("h1", title), el("p", words)
     return document(title, el("main", *inside, id="content", class_="words-page"), script=False)
+
+
+@lru_cache(maxsize=64)
+def asset(name: str) -> bytes:
+    """The content of a static file, with addresses in place of imports."""
+    content = (STATIC / name).read_text()
+    return _IMPORTED.sub(lambda found: f'"{_address(found[1])}"', content).encode()
+
+
+@lru_cache(maxsize=64)
+def _address(name: str) -> str:
+    """The address of a static file in its present form."""
+    return f"/static/{name}?{sha256(asset(name)).hexdigest()[:12]}"

@@ -13,14 +13,16 @@ The board shows what agents do on this machine, and any page in the user's brows
 
 import hmac
 import re
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from http.cookies import CookieError, SimpleCookie
 from typing import Any, Final, TypeAlias
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
+from starlette.responses import HTMLResponse, Response
+
 from planwire.web.frame import words_page
 
-__all__ = ["LARGEST_BODY", "LARGEST_HEADERS", "LONGEST_ADDRESS", "RequestGuard", "host_name"]
+__all__ = ["LARGEST_BODY", "LONGEST_ADDRESS", "App", "Receive", "RequestGuard", "Scope", "Send"]
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Message: TypeAlias = MutableMapping[str, Any]
@@ -54,7 +56,7 @@ _HEADERS: Final = [
 ]
 
 
-def host_name(host: str) -> str:
+def _host_name(host: str) -> str:
     """The name in a Host header, without its port, in small letters."""
     return _PORT.sub("", host.strip()).lower().rstrip(".")
 
@@ -69,42 +71,34 @@ class RequestGuard:
         self._cookie = cookie
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan":
+        if scope["type"] == "http":
+            limited = _Limited(receive, send)
+            await self._answer(scope)(scope, limited.receive, limited.send)
+        elif scope["type"] == "lifespan":
             await self._app(scope, receive, send)
-        elif scope["type"] == "http":
-            await self._answer(scope, receive, send)
         else:
             await send({"type": "websocket.close", "code": 1008})
 
-    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def _answer(self, scope: Scope) -> App:
+        """The application, or else the answer that turns the request away or lets its sender in."""
         headers = {name: value.decode("latin-1") for name, value in reversed(scope["headers"])}
-        refusal = self._refusal(scope, headers)
-        if refusal is not None:
-            await _say(send, *refusal)
-            return
+        if refusal := self._refusal(scope, headers):
+            return _words(*refusal)
         public = scope["path"].startswith("/static/") and scope["method"] in _READING
-        if not public and not self._is_known(headers):
-            await self._admit(scope, headers, send)
-            return
-        limited = _Limited(receive, send)
-        await self._app(scope, limited.receive, limited.send)
+        return self._app if public or self._is_known(headers) else self._admission(scope)
 
     def _refusal(self, scope: Scope, headers: dict[bytes, str]) -> tuple[int, str, str] | None:
         """The reason to turn a request away: a status, a title, and what to do; None if there is none."""
         hosts = [value for name, value in scope["headers"] if name == b"host"]
-        if len(hosts) != 1 or host_name(headers[b"host"]) not in self._hosts:
+        if len(hosts) != 1 or _host_name(headers[b"host"]) not in self._hosts:
             what = "Open the address that planwire board printed, or start it with --allow-host and this name."
             return 421, "This board has another name", what
         origin = headers.get(b"origin")
-        if origin is not None and urlsplit_host(origin) != headers[b"host"].lower():
+        if origin is not None and _urlsplit_host(origin) != headers[b"host"].lower():
             return 403, "Another site asked for this", "The board answers only to its own pages."
         reading = scope["method"] in _READING
         if not reading and origin is None:
-            return (
-                403,
-                "Nobody knows who asked for this",
-                "A change needs the board's own address as its Origin.",
-            )
+            return 403, "Nobody knows who asked for this", "A change needs the board's own address as its Origin."
         if headers.get(b"sec-fetch-site") in _FOREIGN and not _follows_a_link(scope, headers):
             return 403, "Another site asked for this", "The board answers only to its own pages."
         if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > LONGEST_ADDRESS:
@@ -130,7 +124,7 @@ class RequestGuard:
     def _matches(self, given: str) -> bool:
         return hmac.compare_digest(given.encode("utf-8", "surrogateescape"), self._token)
 
-    async def _admit(self, scope: Scope, headers: dict[bytes, str], send: Send) -> None:
+    def _admission(self, scope: Scope) -> Response:
         """Take the token from the address into the cookie; without one, say where to find it."""
         fields = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         given = [value for name, value in fields if name == "token"]
@@ -139,18 +133,15 @@ class RequestGuard:
             path = scope["path"] if re.fullmatch(r"(?:/[A-Za-z0-9_~.-]+)*/?", scope["path"]) else "/"
             cookie = f"{self._cookie}={given[0]}; Path=/; HttpOnly; SameSite=Strict"
             target = f"{path}?{rest}" if rest else path
-            await _send_all(send, 303, [(b"location", target.encode()), (b"set-cookie", cookie.encode())], b"")
-            return
-        title = "The board is locked"
+            return Response(status_code=303, headers={"location": target, "set-cookie": cookie})
         what = "Open the address that planwire board printed: it has the token. Programs send it as a Bearer token."
-        await _say(send, 401, title, what, [(b"www-authenticate", b'Bearer realm="planwire board"')])
+        return _words(401, "The board is locked", what, {"www-authenticate": 'Bearer realm="planwire board"'})
 
 
-def urlsplit_host(origin: str) -> str | None:
+def _urlsplit_host(origin: str) -> str | None:
     """Host and port of an Origin header; None for what is none (`null`, for one)."""
     try:
-        parts = urlsplit(origin)
-        return parts.netloc.lower() or None
+        return urlsplit(origin).netloc.lower() or None
     except ValueError:
         return None
 
@@ -181,23 +172,11 @@ class _Limited:
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
-            message = {**message, "headers": _with_rules(message.get("headers", []))}
+            own = list(message.get("headers", ()))
+            cache = [] if b"cache-control" in dict(own) else [(b"cache-control", b"no-store")]
+            message = {**message, "headers": [*own, *cache, *_HEADERS]}
         await self._send(message)
 
 
-def _with_rules(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    own = list(headers)
-    names = {name for name, _ in own}
-    cache = [] if b"cache-control" in names else [(b"cache-control", b"no-store")]
-    return [*own, *cache, *_HEADERS]
-
-
-async def _say(send: Send, status: int, title: str, what: str, headers: Iterable[tuple[bytes, bytes]] = ()) -> None:
-    body = words_page(title, what).encode()
-    await _send_all(send, status, [*headers, (b"content-type", b"text/html; charset=utf-8")], body)
-
-
-async def _send_all(send: Send, status: int, headers: list[tuple[bytes, bytes]], body: bytes) -> None:
-    length = (b"content-length", str(len(body)).encode())
-    await send({"type": "http.response.start", "status": status, "headers": _with_rules([*headers, length])})
-    await send({"type": "http.response.body", "body": body})
+def _words(status: int, title: str, what: str, headers: Mapping[str, str] | None = None) -> Response:
+    return HTMLResponse(words_page(title, what), status, headers)

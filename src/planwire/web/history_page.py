@@ -1,25 +1,31 @@
-"""The history of a session: progress over time, the plans as they were, and every change with author and time."""
+"""The past of a session: progress over time, the plans as they were, every change, and two moments side by side."""
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, TypeAlias
 
-from planwire.model.fold import SessionState
+from planwire.model.fold import PlanRecord, SessionState
 from planwire.model.statuses import STATUSES
 from planwire.readmodel.history import HistoryEntry, Phrase
-from planwire.readmodel.timeline import Timeline
-from planwire.web.addresses import compare_address, session_address, then_address
-from planwire.web.chart import progress_chart
+from planwire.readmodel.timeline import Point, Timeline
+from planwire.web.addresses import session_address
+from planwire.web.difference import difference_view
 from planwire.web.frame import action, top_line
-from planwire.web.html import EMPTY, Html, el, joined, void
+from planwire.web.html import EMPTY, Html, el, iso, joined, void
+from planwire.web.html import moment as moment_html
 from planwire.web.page_tree import part_html
-from planwire.web.plan_view import Shown, plan_part
-from planwire.web.times import moment as moment_html
+from planwire.web.plan_view import Shown, names, plan_part
 
-__all__ = ["MOMENTS_PER_PAGE", "entry_phrases", "history_page", "then_part"]
+__all__ = ["compare_page", "entry_phrases", "history_page", "progress_chart", "then_part"]
 
 MOMENTS_PER_PAGE: Final = 200
 #: Phrases of one event on the page; a number stands for the rest.
 MOST_PHRASES: Final = 12
+#: Moments to choose from, the newest first. An address may name any other.
+MOST_CHOICES: Final = 500
+#: The size of the chart, and the most points in it that the eye can tell apart.
+WIDTH: Final = 640
+HEIGHT: Final = 96
+MOST_POINTS: Final = 240
 
 #: The word before a phrase, where it is not the kind itself.
 _SAID: Final = {
@@ -28,6 +34,9 @@ _SAID: Final = {
     **dict.fromkeys(("asked", "approved", "dismissed", "changes_requested", "none", "new"), ""),
     **dict.fromkeys(("plan_removed", "opened", "stopped", "compacted", "told"), ""),
 }
+
+#: One side: an entry of the history, and the state after it.
+Side: TypeAlias = tuple[HistoryEntry, SessionState]
 
 
 def history_page(name: str, session: str, timeline: Timeline, index: int, state: SessionState, before: int) -> Html:
@@ -53,17 +62,10 @@ def history_page(name: str, session: str, timeline: Timeline, index: int, state:
 
 def _slider(session: str, timeline: Timeline, index: int) -> Html:
     last = max(len(timeline.moments) - 1, 0)
+    label = el("label", "The plans as they were", for_="slider")
     slider = void("input", type="range", id="slider", name="moment", min=0, max=last, value=index, step=1)
-    return el(
-        "form",
-        el("label", "The plans as they were", for_="slider"),
-        slider,
-        el("button", "Show"),
-        method="get",
-        action=session_address(session, "history"),
-        class_="slider",
-        data_then=session_address(session, "history"),
-    )
+    own = session_address(session, "history")
+    return el("form", label, slider, el("button", "Show"), method="get", action=own, class_="slider", data_then=own)
 
 
 def then_part(session: str, timeline: Timeline, index: int, state: SessionState) -> Html:
@@ -91,9 +93,10 @@ def then_part(session: str, timeline: Timeline, index: int, state: SessionState)
 
 def _row(session: str, moments: Sequence[HistoryEntry], at: int) -> Html:
     moment = moments[at]
-    links = [el("a", "as it was", href=then_address(session, moment.seq))]
+    links = [el("a", "as it was", href=f"{session_address(session, 'history')}?at={moment.seq}#then")]
     if at:
-        links.append(el("a", "what changed", href=compare_address(session, moments[at - 1].seq, moment.seq)))
+        both = f"?from={moments[at - 1].seq}&to={moment.seq}"
+        links.append(el("a", "what changed", href=session_address(session, "compare") + both))
     far = el("span", f"{moment.done} / {moment.total}", class_="number") if moment.total is not None else EMPTY
     about = joined(el("bdi", moment.by), " · ", el("bdi", moment.plan)) if moment.plan else el("bdi", moment.by)
     return el(
@@ -126,3 +129,87 @@ def _older(session: str, begin: int, left_out: int) -> Html:
         address = f"{session_address(session, 'history')}?before={begin}"
         return el("nav", action(f"{begin:,} earlier changes", address), class_="pages")
     return el("p", f"{left_out:,} still earlier changes are in the journal.", class_="nothing") if left_out else EMPTY
+
+
+def progress_chart(points: Sequence[Point]) -> Html:
+    """A small chart, as SVG: steps done, below steps in all. Nothing for a session that never had a step."""
+    shown = _thinned([point for point in points if point.total or point.done])
+    if not shown:
+        return EMPTY
+    begin, end = shown[0].at, max(shown[-1].at, shown[0].at + 1)
+    most = max(point.total for point in shown) or 1
+
+    def place(at: int, count: int) -> str:
+        return f"{(at - begin) / (end - begin) * WIDTH:.1f},{HEIGHT - count / most * HEIGHT:.1f}"
+
+    def stairs(counts: Sequence[int]) -> str:
+        corners = [place(begin, counts[0])]
+        for before, count, point in zip(counts, counts[1:], shown[1:], strict=False):
+            corners += [place(point.at, before), place(point.at, count)]
+        return " ".join([*corners, place(end, counts[-1])])
+
+    done, total = stairs([point.done for point in shown]), stairs([point.total for point in shown])
+    floor = f"{WIDTH},{HEIGHT} 0,{HEIGHT}"
+    last = shown[-1]
+    words = f"Progress over time: {last.done} of {last.total} steps done at the end, after {len(points)} changes of it."
+    drawing = el(
+        "svg",
+        el("title", words),
+        el("polygon", points=f"{total} {floor}", class_="chart-total"),
+        el("polygon", points=f"{done} {floor}", class_="chart-done"),
+        el("polyline", points=done, class_="chart-line"),
+        viewBox=f"0 -4 {WIDTH} {HEIGHT + 8}",
+        preserveAspectRatio="none",
+        role="img",
+        class_="chart",
+    )
+    return el("figure", drawing, el("figcaption", words, class_="unseen"), class_="chart-box")
+
+
+def _thinned(points: list[Point]) -> list[Point]:
+    if len(points) <= MOST_POINTS:
+        return points
+    stride = len(points) / MOST_POINTS
+    return [*(points[int(number * stride)] for number in range(MOST_POINTS)), points[-1]]
+
+
+def compare_page(name: str, session: str, timeline: Timeline, before: Side, after: Side) -> Html:
+    """The page: which two moments, and every plan of either."""
+    old, new = before[1].live(), after[1].live()
+    plans = [_compared(old.get(plan_id), new.get(plan_id)) for plan_id in {**old, **new}]
+    links = action("Session", session_address(session)), action("History", session_address(session, "history"))
+    top = top_line(el("h1", "Two moments of ", el("bdi", name)), *links)
+    return el(
+        "main",
+        el("header", top, _form(session, timeline, before[0], after[0]), class_="page-head"),
+        *(plans or [el("p", "There was no plan at either moment.", class_="nothing")]),
+        id="content",
+        class_="compare",
+    )
+
+
+def _form(session: str, timeline: Timeline, before: HistoryEntry, after: HistoryEntry) -> Html:
+    newest = timeline.moments[-MOST_CHOICES:]
+    choices = sorted({moment.seq: moment for moment in (*newest, before, after)}.values(), key=lambda each: -each.seq)
+    fields = []
+    for name, chosen in (("from", before), ("to", after)):
+        offered = el("select", *(_choice(each, chosen) for each in choices), name=name, data_submit=True)
+        fields.append(el("label", el("span", name.capitalize()), offered))
+    own = session_address(session, "compare")
+    return el("form", *fields, el("button", "Compare"), method="get", action=own, class_="two")
+
+
+def _choice(moment: HistoryEntry, chosen: HistoryEntry) -> Html:
+    far = f" · {moment.done}/{moment.total}" if moment.total is not None else ""
+    what = moment.words[0].text[:60] if moment.words else moment.event
+    words = f"{moment.seq} · {iso(moment.at)[11:19]} · {moment.by}{far} · {what}"
+    return el("option", words, value=moment.seq, selected=moment.seq == chosen.seq)
+
+
+def _compared(old: PlanRecord | None, new: PlanRecord | None) -> Html:
+    known = new or old
+    assert known is not None
+    name, _ = names(known.state, None)
+    tag = "new" if old is None else "dismissed" if new is None else None
+    head = el("header", el("h2", el("bdi", name)), el("span", tag, class_="tag") if tag else None, class_="plan-head")
+    return el("article", head, difference_view(old, new), class_="plan")

@@ -5,13 +5,17 @@ another one: control characters and those that turn its direction.
 """
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Final
 
 from planwire.readmodel.plain_text import printable
 
-__all__ = ["EMPTY", "Attribute", "Html", "attributes", "el", "escaped", "joined", "void"]
+__all__ = ["EMPTY", "Attribute", "Html", "attributes", "el", "escaped", "iso", "joined", "moment", "void"]
 
 _TABLE: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"})
+
+_LATEST: Final = 253_402_300_799_000  # the last second of the year 9999
 
 
 class Html(str):
@@ -55,3 +59,16 @@ def el(tag: str, *children: str | None, **values: Attribute) -> Html:
 def void(tag: str, **values: Attribute) -> Html:
     """An element that has no content and no end."""
     return Html(f"<{tag}{attributes(values)}>")
+
+
+@lru_cache(maxsize=4_096)
+def iso(at: int) -> str:
+    """A Unix time in milliseconds as ISO 8601; the nearest one, if the calendar has no such time."""
+    return datetime.fromtimestamp(min(max(at, 0), _LATEST) / 1_000, UTC).isoformat(timespec="milliseconds")
+
+
+@lru_cache(maxsize=4_096)
+def moment(at: int) -> Html:
+    """When something happened, to the second."""
+    stamp = iso(at)
+    return el("time", f"{stamp[:10]} {stamp[11:19]} UTC", datetime=stamp, data_show="moment")

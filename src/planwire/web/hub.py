@@ -2,22 +2,22 @@
 
 import asyncio
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from functools import partial
 from time import monotonic
 from typing import Final, TypeAlias
 
 from planwire.journal import Journal
 from planwire.model.plan import PlanId
-from planwire.readmodel.baseline import Earlier
 from planwire.readmodel.followed_files import FilePlans
-from planwire.readmodel.rationale import Reasons
+from planwire.readmodel.rationale import Earlier, Reasons
 from planwire.readmodel.sessions import Sessions
 from planwire.web.live import PageWatcher, Sender, Topic
 from planwire.web.overview_page import Query, overview_page
 from planwire.web.page_tree import Part
-from planwire.web.session_page import gone_page, plan_page, session_page
+from planwire.web.session_page import Beside, gone_page, plan_page, session_page
 
 __all__ = ["MOST_WATCHERS", "Hub", "Key"]
 
@@ -77,7 +77,7 @@ class Hub:
         self._mark_stale()
         topic = self._topics.get(key)
         if topic is None:
-            topic = self._topics[key] = Topic(self._builder(key))
+            topic = self._topics[key] = Topic(partial(self._build, key))
             self._let_go()
         self._topics.move_to_end(key)
         await self._render(topic)
@@ -161,10 +161,11 @@ class Hub:
     async def _watch_files(self) -> None:
         while True:
             await asyncio.sleep(FILES_PACE)
-            watched = {key if isinstance(key, str) else key[0] for key in self._watched() if not isinstance(key, Query)}
-            overview = any(isinstance(key, Query) for key in self._watched())
+            watched = [key for key, topic in self._topics.items() if topic.watchers]
+            overview = any(isinstance(key, Query) for key in watched)
+            named = {key if isinstance(key, str) else key[0] for key in watched if not isinstance(key, Query)}
             for session in self.sessions.with_files():
-                if overview or session in watched:
+                if overview or session in named:
                     await asyncio.to_thread(self.sessions.look_at_files, session)
 
     async def _beat(self) -> None:
@@ -173,25 +174,16 @@ class Hub:
             for topic in list(self._topics.values()):
                 topic.beat()
 
-    def _watched(self) -> list[Key]:
-        return [key for key, topic in self._topics.items() if topic.watchers]
-
     def _let_go(self) -> None:
         idle = [key for key, topic in self._topics.items() if not topic.watchers]
         for key in idle[: max(0, len(idle) - KEPT_TOPICS)]:
             del self._topics[key]
 
-    def _builder(self, key: Key) -> Callable[[], Part]:
-        def build() -> Part:
-            if isinstance(key, Query):
-                sessions = self.sessions
-                return overview_page(sessions.glances(), key, sessions.loading, sessions.problem)
-            session = self.sessions.get(key if isinstance(key, str) else key[0])
-            if session is None:
-                return gone_page()
-            said, before = self._reasons.of(session.state), self._earlier.of(session.state)
-            if isinstance(key, str):
-                return session_page(session, self._editor, said, before)
-            return plan_page(session, key[1], self._editor, said, before) or gone_page()
-
-        return build
+    def _build(self, key: Key) -> Part:
+        if isinstance(key, Query):
+            return overview_page(self.sessions.glances(), key, self.sessions.loading, self.sessions.problem)
+        session = self.sessions.get(key if isinstance(key, str) else key[0])
+        if session is None:
+            return gone_page()
+        beside = Beside(self._editor, self._reasons.of(session.state), self._earlier.of(session.state))
+        return session_page(session, beside) if isinstance(key, str) else plan_page(session, key[1], beside)

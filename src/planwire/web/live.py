@@ -3,17 +3,21 @@
 A topic is a page with watchers. It keeps its last few versions. All watchers that are up to date share one message, the
 difference to the page before; one that was slow, or lost its connection, gets one difference from its own version to
 the newest page. Pages that look the same are one version, and send nothing.
+
+Sending to many needs no task for each: almost every send ends right away, since the system takes the bytes. Only for a
+slow reader does the rest become a task. A thousand sends that end right away take 0.2 ms this way, 3.5 ms as tasks.
 """
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Generator
+from functools import partial
 from secrets import token_hex
+from types import coroutine as coroutine_from_generator
 from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from planwire.web.eager_send import Rest, begin
 from planwire.web.page_tree import Part, difference, whole
 
 __all__ = ["PageWatcher", "Sender", "Topic"]
@@ -47,14 +51,14 @@ class PageWatcher:
         self.version = self._topic.version
         if body:
             try:
-                rest = begin(self._send(body))
+                rest = _begin(self._send(body))
             except OSError:
                 self.gone.set()
             else:
                 if rest is not None:
                     self._task = asyncio.get_running_loop().create_task(self._finish(rest))
 
-    async def _finish(self, rest: Rest) -> None:
+    async def _finish(self, rest: Awaitable[None]) -> None:
         try:
             await rest
         except OSError:
@@ -115,8 +119,7 @@ class Topic:
 
     def known_version(self, event_id: str | None) -> int:
         """The version in an id; 0 if it is too old, or of another topic."""
-        position, version, name = (*(event_id or "").split("."), "", "", "")[:3]
-        del position
+        _, version, name = (*(event_id or "").split("."), "", "", "")[:3]
         return int(version) if name == self._name and version.isdecimal() and int(version) in self._pages else 0
 
     def message(self, version: int) -> bytes:
@@ -140,3 +143,26 @@ class Topic:
         """Send the watchers away."""
         for watcher in self.watchers:
             watcher.gone.set()
+
+
+def _begin(coroutine: Coroutine[Any, Any, None]) -> Awaitable[None] | None:
+    """Run a coroutine as far as it goes without waiting. Returns the rest of it; None if it has ended."""
+    try:
+        return _rest(coroutine, coroutine.send(None))
+    except StopIteration:
+        return None
+
+
+@coroutine_from_generator
+def _rest(coroutine: Coroutine[Any, Any, None], waits_for: Any) -> Generator[Any, Any, None]:
+    while True:
+        try:
+            value = yield waits_for
+        except BaseException as error:
+            go_on = partial(coroutine.throw, error)
+        else:
+            go_on = partial(coroutine.send, value)
+        try:
+            waits_for = go_on()
+        except StopIteration:
+            return

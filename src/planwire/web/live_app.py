@@ -5,6 +5,7 @@ times a change should pass through as little as possible.
 """
 
 import asyncio
+import re
 from typing import Final
 
 from starlette.exceptions import HTTPException
@@ -14,11 +15,12 @@ from planwire.errors import JournalError
 from planwire.web.addresses import OVERVIEW
 from planwire.web.guard import Receive, Scope, Send
 from planwire.web.hub import Hub, Key
-from planwire.web.live import PageWatcher, Topic
-from planwire.web.responses import asked_for, find_session, named_plan, say_what_is_wrong, say_what_the_journal_says
+from planwire.web.live import Topic
+from planwire.web.responses import asked_for, find_session, named_plan, problem
 
-__all__ = ["LiveStreams", "Stream"]
+__all__ = ["LiveStreams", "stream"]
 
+_PAGE: Final = re.compile(rf"/live{OVERVIEW}(?:/(?P<session>[^/]*)(?:/plans/(?P<plan>[^/]*))?)?")
 #: The time after which a browser connects again, in milliseconds.
 RETRY: Final = b"retry: 1000\n\n"
 _HEADERS: Final = [
@@ -26,7 +28,6 @@ _HEADERS: Final = [
     (b"cache-control", b"no-store"),
     (b"x-accel-buffering", b"no"),
 ]
-_NOTHING: Final = HTTPException(404, "no page has this stream")
 
 
 class LiveStreams:
@@ -39,56 +40,46 @@ class LiveStreams:
         request = Request(scope, receive)
         try:
             topic = await self._hub.topic(await self._key(request))
-        except HTTPException as error:
-            await (await say_what_is_wrong(request, error))(scope, receive, send)
-        except JournalError as error:
-            await (await say_what_the_journal_says(request, error))(scope, receive, send)
+        except (HTTPException, JournalError) as error:
+            await (await problem(request, error))(scope, receive, send)
         else:
             event_id = request.headers.get("last-event-id") or request.query_params.get("since")
-            await Stream(self._hub, topic, event_id)(scope, receive, send)
+            await stream(self._hub, topic, event_id, receive, send)
 
     async def _key(self, request: Request) -> Key:
         """The page in an address, or 404."""
         if request.method != "GET":
             raise HTTPException(405, "a stream can only be read")
-        path = request.scope["path"].removeprefix("/live")
-        if path == OVERVIEW:
+        found = _PAGE.fullmatch(request.scope["path"])
+        if found is None:
+            raise HTTPException(404, "no page has this stream")
+        if found["session"] is None:
             return asked_for(request)
-        segments = path.removeprefix(f"{OVERVIEW}/").split("/")
-        if not path.startswith(f"{OVERVIEW}/") or len(segments) not in (1, 3) or segments[1:2] not in ([], ["plans"]):
-            raise _NOTHING
-        request.scope["path_params"] = {"session": segments[0], "plan": segments[-1]}
+        request.scope["path_params"] = found.groupdict()
         session = await find_session(self._hub.sessions, request)
-        return session.id if len(segments) == 1 else (session.id, named_plan(request, session))
+        return session.id if found["plan"] is None else (session.id, named_plan(request, session))
 
 
-class Stream:
-    """The answer to a watcher. It lasts until one of the two ends goes away."""
+async def stream(hub: Hub, topic: Topic, event_id: str | None, receive: Receive, send: Send) -> None:
+    """Answer a watcher that has the page with the id `event_id`, until one of the two ends goes away."""
 
-    def __init__(self, hub: Hub, topic: Topic, event_id: str | None) -> None:
-        self._hub = hub
-        self._topic = topic
-        self._event_id = event_id
+    async def send_body(body: bytes) -> None:
+        await send({"type": "http.response.body", "body": body, "more_body": True})
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def send_body(body: bytes) -> None:
-            await send({"type": "http.response.body", "body": body, "more_body": True})
+    async def notice_leaving() -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        watcher.gone.set()
 
-        if not self._hub.has_room:
-            await send({"type": "http.response.start", "status": 503, "headers": [(b"retry-after", b"10")]})
-            await send({"type": "http.response.body", "body": b"there are too many watchers\n"})
-            return
-        await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
-        await send_body(RETRY)
-        with self._hub.watching(self._topic, self._event_id, send_body) as watcher:
-            leaving = asyncio.create_task(_notice_leaving(receive, watcher))
-            watcher.tell()
-            await watcher.gone.wait()
-            leaving.cancel()
-        await send({"type": "http.response.body", "body": b""})
-
-
-async def _notice_leaving(receive: Receive, watcher: PageWatcher) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
-    watcher.gone.set()
+    if not hub.has_room:
+        await send({"type": "http.response.start", "status": 503, "headers": [(b"retry-after", b"10")]})
+        await send({"type": "http.response.body", "body": b"there are too many watchers\n"})
+        return
+    await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
+    await send_body(RETRY)
+    with hub.watching(topic, event_id, send_body) as watcher:
+        leaving = asyncio.create_task(notice_leaving())
+        watcher.tell()
+        await watcher.gone.wait()
+        leaving.cancel()
+    await send({"type": "http.response.body", "body": b""})

@@ -1,5 +1,6 @@
 """The overview: every session on one page, running ones first, with a search by words and by state."""
 
+import re
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
@@ -9,22 +10,24 @@ from msgspec import Struct
 
 from planwire.model.steps import Progress
 from planwire.readmodel.overview import DONE, RUNNING, STOPPED, WAITING, Overview
+from planwire.readmodel.plain_text import age
 from planwire.web.addresses import OVERVIEW, encode_id, session_address
 from planwire.web.frame import action
-from planwire.web.html import EMPTY, Html, el, void
+from planwire.web.html import EMPTY, Html, el, iso, void
 from planwire.web.page_tree import Part, branch, leaf
 from planwire.web.session_page import state_badge
 from planwire.web.status_look import wording
 from planwire.web.steps_view import progress_view
-from planwire.web.times import ago
 
-__all__ = ["LONGEST_QUERY", "PAGE", "STATES", "Query", "found", "overview_page"]
+__all__ = ["LONGEST_QUERY", "STATES", "Query", "found", "overview_page", "with_ages"]
 
 STATES: Final = (RUNNING, WAITING, STOPPED, DONE)
 _RANK: Final = {state: rank for rank, state in enumerate(STATES)}
 #: Sessions on one page.
 PAGE: Final = 500
 LONGEST_QUERY: Final = 200
+
+_AGO: Final = re.compile(r'(<time [^>]*data-at="(-?\d+)">)[^<]*')
 
 
 class Query(Struct, frozen=True):
@@ -134,7 +137,7 @@ def _row(glance: Overview) -> Part:
         "li",
         el("div", link, el("p", *facts, class_="facts"), class_="who"),
         el("div", bar, current, class_="far"),
-        el("div", state_badge(glance.state, None, glance.asked), ago(glance.last_at), class_="when"),
+        el("div", state_badge(glance.state, None, glance.asked), _ago(glance.last_at), class_="when"),
         class_=f"session-row row-{glance.state}",
         data_status=glance.state,
         data_asked=glance.asked,
@@ -171,3 +174,18 @@ def _address(query: Query, page: int) -> str:
     fields = {"q": query.words, "state": query.state, "page": str(page) if page > 1 else ""}
     kept = {name: value for name, value in fields.items() if value}
     return f"{OVERVIEW}?{urlencode(kept)}" if kept else OVERVIEW
+
+
+def _ago(at: int) -> Html:
+    """The age of a moment, for `with_ages` to fill in: a row stays on the page longer than its age."""
+    return el("time", iso(at)[:10], datetime=iso(at), data_show="ago", data_at=at)
+
+
+def with_ages(page: str, now: int) -> str:
+    """A page with all ages in it. The script keeps them true."""
+
+    def with_age(time: re.Match[str]) -> str:
+        passed = age(int(time[2]), now)
+        return time[1] + (passed if passed == "now" else f"{passed} ago")
+
+    return _AGO.sub(with_age, page)

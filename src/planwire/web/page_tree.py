@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from planwire.web.html import Attribute, Html, attributes, el
 
-__all__ = ["Change", "Part", "branch", "difference", "leaf", "part_html", "whole"]
+__all__ = ["Part", "branch", "difference", "leaf", "part_html", "whole"]
 
 Change: TypeAlias = list[Any]
 
@@ -48,29 +48,23 @@ def part_html(part: Part) -> Html:
 
 def difference(before: Part, after: Part) -> list[Change]:
     """The changes that make the later page from the earlier one; none if they look the same."""
+    if before is after:
+        return []
+    if before.start != after.start or before.end != after.end:
+        return whole(after)
+    if before.children is after.children:
+        return []
     changes: list[Change] = []
-    _compare(before, after, changes)
+    known = {child.id: child for child in before.children}
+    ids = [child.id for child in after.children]
+    if list(known) != ids:
+        changes.append(["list", after.id, ids, {c.id: str(part_html(c)) for c in after.children if c.id not in known}])
+    for child in after.children:
+        if child.id in known:
+            changes += difference(known[child.id], child)
     return changes
 
 
 def whole(page: Part) -> list[Change]:
     """The change that makes the page from any other one."""
     return [["set", page.id, str(part_html(page))]]
-
-
-def _compare(before: Part, after: Part, changes: list[Change]) -> None:
-    if before is after:
-        return
-    if before.start != after.start or before.end != after.end:
-        changes += whole(after)
-        return
-    if before.children is after.children:
-        return
-    known = {child.id: child for child in before.children}
-    ids = [child.id for child in after.children]
-    if list(known) != ids:
-        changes.append(["list", after.id, ids, {c.id: str(part_html(c)) for c in after.children if c.id not in known}])
-    for child in after.children:
-        old = known.get(child.id)
-        if old is not None:
-            _compare(old, child, changes)

@@ -1,7 +1,9 @@
 """A plan on a page: its name, its progress, the reasons for it, and its steps or its text."""
 
 from functools import lru_cache
-from typing import Final
+from operator import is_
+from typing import Final, NamedTuple
+from urllib.parse import quote
 
 import msgspec
 
@@ -12,22 +14,29 @@ from planwire.model.steps import PlanState
 from planwire.readmodel.followed_files import FileText
 from planwire.readmodel.history import plan_name
 from planwire.web.addresses import plan_address, session_address
-from planwire.web.annotations_view import over
-from planwire.web.editors import editor_link
+from planwire.web.annotations_view import over, why_part
 from planwire.web.frame import action
 from planwire.web.html import Html, el
 from planwire.web.page_tree import Part, branch, leaf
 from planwire.web.prose import prose
-from planwire.web.question_view import asked_part
-from planwire.web.steer_view import actions_part, revision_part, steer_values
+from planwire.web.steer_view import actions_part, asked_part, revision_part, steer_values
 from planwire.web.steps_view import LONG, progress_view, steps_part
-from planwire.web.why_view import why_part
 
-__all__ = ["Shown", "plan_part"]
+__all__ = ["EDITORS", "Shown", "editor_link", "names", "plan_part"]
 
 #: Length from which on a page shows the steps of a text instead of the text.
 LONG_TEXT: Final = 20_000
 LONGEST_TITLE: Final = 200
+#: The beginning of an editor's links; the quoted path follows.
+EDITORS: Final = {
+    "vscode": "vscode://file",
+    "vscodium": "vscodium://file",
+    "cursor": "cursor://file",
+    "windsurf": "windsurf://file",
+    "zed": "zed://file",
+    "idea": "idea://open?file=",
+    "sublime": "subl://open?url=file://",
+}
 
 
 class Shown(msgspec.Struct, frozen=True):
@@ -44,35 +53,29 @@ class Shown(msgspec.Struct, frozen=True):
     client: str | None = None
 
 
-class _Box:
-    """A key for the cache: a record, its file, and the record before, compared by identity. They hold dicts, and every
-    change makes a new one."""
+class _Key(NamedTuple):
+    """A key for the cache: values compared by identity. They hold dicts, and every change makes a new one."""
 
-    __slots__ = ("before", "file", "record")
-
-    def __init__(self, record: PlanRecord, file: FileText | None, before: PlanRecord | None) -> None:
-        self.record = record
-        self.file = file
-        self.before = before
+    record: PlanRecord
+    file: FileText | None
+    before: PlanRecord | None
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, _Box):
-            return False
-        return self.record is other.record and self.file is other.file and self.before is other.before
+        return isinstance(other, _Key) and all(map(is_, self, other))
 
     def __hash__(self) -> int:
-        return hash((id(self.record), id(self.file), id(self.before)))
+        return hash(tuple(map(id, self)))
 
 
 def plan_part(shown: Shown, record: PlanRecord, file: FileText | None = None, before: PlanRecord | None = None) -> Part:
     """A plan as a part of a page. The same plan, shown the same way, is the same part. `before` is the plan that the
     agent's question compares with, if it asks."""
-    return _plan_part(shown, _Box(record, file, before))
+    return _plan_part(shown, _Key(record, file, before))
 
 
 @lru_cache(maxsize=1_024)
-def _plan_part(shown: Shown, box: _Box) -> Part:
-    record, file = box.record, box.file
+def _plan_part(shown: Shown, key: _Key) -> Part:
+    record, file, before = key
     kind = record.state.plan.kind if file is None else FilePlan.kind
     part_id = shown.part_id
     in_file = file is not None
@@ -80,7 +83,7 @@ def _plan_part(shown: Shown, box: _Box) -> Part:
     values = steer_values(shown.session, record, in_file=in_file) if steerable else {}
     children = (
         _head(shown, record, file),
-        asked_part(part_id, record, box.before, shown.client, in_file=in_file) if steerable else None,
+        asked_part(part_id, record, before, shown.client, in_file=in_file) if steerable else None,
         _progress(shown, record),
         why_part(part_id, record, shown.said, steerable=steerable),
         _body(shown, record, file),
@@ -142,6 +145,15 @@ def _actions(shown: Shown, record: PlanRecord, file: FileText | None) -> Html:
     return el("nav", *links, class_="actions", aria_label=f"actions for {plan_name(plan_id)}")
 
 
+def editor_link(editor: str | None, path: str) -> str | None:
+    """The link that opens a file in an editor on this machine, with the scheme that the editor registers for it; None
+    without an editor."""
+    if editor is None:
+        return None
+    safe = "" if "?" in EDITORS[editor] else "/"
+    return EDITORS[editor] + quote(path, safe=safe)
+
+
 def _file_name(plan_id: str | None) -> str:
     kept = "".join(sign if sign.isalnum() and sign.isascii() else "-" for sign in plan_id or "plan").strip("-")
     return kept[:60] or "plan"
@@ -160,14 +172,11 @@ def _body(shown: Shown, record: PlanRecord, file: FileText | None) -> Part:
         return leaf(part_id, "pre", text, class_="raw", tabindex=0, role="region", aria_label="fields")
     if not kind.has_editable_steps:
         return leaf(part_id, "p", el("code", text), class_="problem")
-    if kind.is_text and (whole or not _is_long(state, text)):
+    is_long = state.steps and (len(state.steps) > LONG or len(text) > LONG_TEXT)
+    if kind.is_text and (whole or not is_long):
         html = prose(text, state.steps, f"{shown.part_id}-", shown.stopped, shown_over)
         return leaf(part_id, "div", html, class_="text")
     if not state.steps and not shown_over.added:
         return leaf(part_id, "p", "Nothing on the list.", class_="nothing")
     more = None if whole else plan_address(shown.session, state.plan.id)
     return steps_part(shown.part_id, state.steps, shown.stopped, more, shown_over)
-
-
-def _is_long(state: PlanState, content: str) -> bool:
-    return bool(state.steps) and (len(state.steps) > LONG or len(content) > LONG_TEXT)

@@ -91,9 +91,9 @@ def _adorn(item: Token, words: Token, step: Step, prefix: str, stopped: bool, ex
 def _add_ghosts(tokens: list[Token], items: list[Token], steps: Sequence[Step], part_id: str, over: Over) -> None:
     """Put the rows of suggested steps in their places."""
     rows: dict[int, str] = {}
-    for after, ghost in over.added:
+    for after, key, html in over.added:
         at = _place_behind(tokens, items, steps, after)
-        rows[at] = rows.get(at, "") + ghost_row(part_id, ghost, "task")
+        rows[at] = rows.get(at, "") + ghost_row(f"{part_id}-{key}", html, "task")
     for at in sorted(rows, reverse=True):
         tokens.insert(at, _html(rows[at] if items else f"<ul>{rows[at]}</ul>"))
 

@@ -1,6 +1,10 @@
-"""Parts of many answers: JSON, problems, and the session and plan behind an address."""
+"""Parts of many answers: JSON, problems, and the session and plan behind an address.
 
-from typing import Any
+One address has several forms: a page for people, JSON for programs, markdown for a plan. The ending of the address
+chooses the form, or else the Accept header.
+"""
+
+from typing import Any, Final
 
 import msgspec
 from starlette.concurrency import run_in_threadpool
@@ -8,26 +12,22 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from planwire.errors import JournalError
 from planwire.model.plan import PlanId
 from planwire.readmodel.sessions import Sessions
 from planwire.readmodel.sessions import ShownSession as Session
 from planwire.web.addresses import decode_id
-from planwire.web.content_negotiation import wants_json
 from planwire.web.frame import words_page
+from planwire.web.guard import Scope
 from planwire.web.overview_page import LONGEST_QUERY, STATES, Query
 
-__all__ = [
-    "asked_for",
-    "find_session",
-    "json_response",
-    "named_plan",
-    "problem_response",
-    "say_what_is_wrong",
-    "say_what_the_journal_says",
-]
+__all__ = ["asked_for", "find_session", "json_response", "named_plan", "problem", "wants_json", "with_ending"]
 
-_TITLES = {404: "Nothing is here", 405: "That can't be done here", 400: "This can't be understood"}
+_TITLES: Final = {
+    400: "This can't be understood",
+    404: "Nothing is here",
+    405: "That can't be done here",
+    503: "The journal can't be read",
+}
 
 
 def json_response(value: Any) -> Response:
@@ -67,20 +67,26 @@ def asked_for(request: Request) -> Query:
     return Query(fields.get("q", "").strip()[:LONGEST_QUERY], state if state in STATES else "", max(1, number))
 
 
-async def say_what_is_wrong(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    return problem_response(
-        request, error.status_code, _TITLES.get(error.status_code, "That did not work"), error.detail
-    )
-
-
-async def say_what_the_journal_says(request: Request, error: Exception) -> Response:
-    assert isinstance(error, JournalError)
-    return problem_response(request, 503, "The journal can't be read", str(error))
-
-
-def problem_response(request: Request, status: int, title: str, what: str) -> Response:
-    """A problem, as JSON or as a page, whichever the request accepts."""
+async def problem(request: Request, error: Exception) -> Response:
+    """A problem, as JSON or as a page, whichever the request accepts. All but HTTP's own are the journal's."""
+    status, what = (error.status_code, error.detail) if isinstance(error, HTTPException) else (503, str(error))
+    title = _TITLES.get(status, "That did not work")
     if wants_json(request):
         return Response(msgspec.json.encode({"error": what}), status, media_type="application/json")
     return HTMLResponse(words_page(title, f"{what[:1].upper()}{what[1:]}."), status)
+
+
+def with_ending(scope: Scope) -> Scope:
+    """A request with the ending of its address in `scope["ending"]` instead of its path."""
+    path, _, ending = scope.get("path", "").rpartition(".")
+    if ending not in ("json", "md") or not path or path.startswith("/static/"):
+        return scope
+    return {**scope, "path": path, "ending": ending}
+
+
+def wants_json(request: Request) -> bool:
+    """Whether to answer in JSON: the ending says so, or a program that does not accept HTML."""
+    if request.scope.get("ending") is not None:
+        return bool(request.scope["ending"] == "json")
+    accepted = request.headers.get("accept", "")
+    return "application/json" in accepted and "text/html" not in accepted

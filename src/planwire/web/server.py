@@ -1,28 +1,34 @@
-"""The board as a server: its port, its token, and the address that opens it."""
+"""The board as a server: its port, its token, the address that opens it, and the limits of a connection."""
 
 import os
 import re
 import secrets
 import socket
+from asyncio import TimerHandle, Transport
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 from urllib.parse import urlencode
 
 import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from planwire.errors import InputError
 from planwire.journal import Journal
 from planwire.web.app import BoardApp
-from planwire.web.connection import LimitedConnection
 from planwire.web.hub import MOST_WATCHERS
 
-__all__ = ["LOOPBACK", "TOKEN_VARIABLE", "BoardServer", "new_token"]
+__all__ = ["LARGEST_REQUEST", "TOKEN_VARIABLE", "BoardServer", "new_token"]
 
 LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 #: The environment variable that holds the token; an argument would show in the list of processes.
 TOKEN_VARIABLE: Final = "PLANWIRE_BOARD_TOKEN"  # noqa: S105
 
 _TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{16,200}")
+
+#: The bytes of a request with its head. Below it, the guard says what is too large, and in words.
+LARGEST_REQUEST: Final = 256 * 1024
+#: Seconds until the head of a request must be complete. Browsers open connections before they need them.
+HEAD_SECONDS: Final = 20.0
 
 
 def new_token() -> str:
@@ -62,7 +68,7 @@ class BoardServer:
         self.app = BoardApp(journal, self.token, hosts, cookie=cookie, editor=editor, folders=folders)
         config = uvicorn.Config(
             self.app,
-            http=LimitedConnection,
+            http=_LimitedConnection,
             log_level="warning",
             access_log=False,
             proxy_headers=False,
@@ -132,3 +138,51 @@ def _listen(host: str, port: int) -> socket.socket:
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         why = why.partition(" (while")[0]  # Python says the address again
         raise InputError(f"the board can't listen on {host} port {port} ({why}): choose another with --port") from None
+
+
+class _LimitedConnection(HttpToolsProtocol):
+    """uvicorn's connection, which hangs up on a peer that sends too much or takes too long to ask.
+
+    The guard sees a request once its head is complete. Until then anybody could send headers without an end, which fill
+    the memory, or hold a silent connection; a process has only so many of them.
+    """
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._received = 0
+        self._deadline: TimerHandle | None = None
+
+    def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
+        # An answer is a head and a body. Without this, the body waits for the other end to confirm the head: 40 ms.
+        transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        super().connection_made(transport)
+        self._wait_for_a_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._received += len(data)
+        if self._received > LARGEST_REQUEST:
+            self.transport.close()
+        elif self.cycle is None or self.cycle.response_complete:
+            self._wait_for_a_head()
+
+    def on_message_begin(self) -> None:
+        self._received = 0
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        self._stop_waiting()
+        super().on_headers_complete()
+
+    def _wait_for_a_head(self) -> None:
+        if self._deadline is None and not self.transport.is_closing():
+            self._deadline = self.loop.call_later(HEAD_SECONDS, self.transport.close)
+
+    def _stop_waiting(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None

@@ -1,7 +1,6 @@
 """The page of a session: agent and folder, progress, the current steps, and all of its plans."""
 
-from collections.abc import Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
 from planwire.model.fold import PlanRecord
 from planwire.model.plan import PlanId
@@ -11,61 +10,45 @@ from planwire.readmodel.overview import total_progress
 from planwire.readmodel.sessions import ShownSession as Session
 from planwire.web.addresses import plan_address, session_address
 from planwire.web.frame import action, top_line
-from planwire.web.html import EMPTY, Html, el, escaped, joined
+from planwire.web.html import EMPTY, Html, el, moment
 from planwire.web.page_tree import Part, branch, leaf
 from planwire.web.plan_view import Shown, plan_part
-from planwire.web.question_view import waiting_words
 from planwire.web.status_look import wording
 from planwire.web.steps_view import progress_view
-from planwire.web.times import moment
 
-__all__ = ["gone_page", "plan_page", "session_name", "session_page", "state_badge"]
+__all__ = ["Beside", "gone_page", "plan_page", "session_name", "session_page", "state_badge"]
 
 #: Current steps with their names.
 NAMED: Final = 3
-NO_REASONS: Final[Mapping[PlanId, str]] = {}
-NONE_BEFORE: Final[Mapping[PlanId, PlanRecord]] = {}
 
 
-def session_page(
-    session: Session,
-    editor: str | None,
-    said: Mapping[PlanId, str] = NO_REASONS,
-    before: Mapping[PlanId, PlanRecord] = NONE_BEFORE,
-) -> Part:
+class Beside(NamedTuple):
+    """What goes with the plans of a session: an editor for files, the agent's words when it set a plan, and the plans
+    that its questions compare with."""
+
+    editor: str | None
+    said: dict[PlanId, str]
+    before: dict[PlanId, PlanRecord]
+
+
+def session_page(session: Session, beside: Beside) -> Part:
     """All plans of a session in the order of their arrival: first those that ask a person, then those with steps, then
-    those to read. `before` has the plans that the questions compare with."""
-    numbered = [
-        (number, plan_id, record)
-        for number, (plan_id, record) in enumerate(session.state.plans.items())
-        if not record.removed
-    ]
-    plans = [
-        plan_part(
-            _shown(session, number, editor, said.get(plan_id)), record, session.files.get(plan_id), before.get(plan_id)
-        )
-        for number, plan_id, record in sorted(numbered, key=lambda each: (not each[2].asked, not each[2].state.steps))
-    ]
+    those to read."""
+    live = session.state.live()
+    order = sorted(live, key=lambda plan_id: (not live[plan_id].asked, not live[plan_id].state.steps))
+    plans = [_plan(session, plan_id, beside) for plan_id in order]
     if not plans:
-        plans = [leaf("no-plans", "p", _nothing(session), class_="nothing")]
+        words = "No plan any more: all were dismissed." if session.state.plans else "No plan yet."
+        plans = [leaf("no-plans", "p", words, class_="nothing")]
     children = _head(session), branch("plans", "div", plans, class_="plans"), _dismissed(session)
     return branch("content", "main", children, class_="session")
 
 
-def plan_page(
-    session: Session,
-    plan_id: PlanId,
-    editor: str | None,
-    said: Mapping[PlanId, str] = NO_REASONS,
-    before: Mapping[PlanId, PlanRecord] = NONE_BEFORE,
-) -> Part | None:
-    """One plan with all its steps, or its whole text; None if the session never had it."""
+def plan_page(session: Session, plan_id: PlanId, beside: Beside) -> Part:
+    """One plan with all its steps, or its whole text."""
     if plan_id not in session.state.plans:
-        return None
-    number = list(session.state.plans).index(plan_id)
-    shown = _shown(session, number, editor, said.get(plan_id), whole=True)
-    part = plan_part(shown, session.state.plans[plan_id], session.files.get(plan_id), before.get(plan_id))
-    plans = branch("plans", "div", [part], class_="plans")
+        return gone_page()
+    plans = branch("plans", "div", [_plan(session, plan_id, beside, whole=True)], class_="plans")
     return branch("content", "main", (_head(session), plans), class_="session whole")
 
 
@@ -75,9 +58,11 @@ def gone_page() -> Part:
     return branch("content", "main", [leaf("gone", "div", words)])
 
 
-def _shown(session: Session, number: int, editor: str | None, said: str | None, *, whole: bool = False) -> Shown:
+def _plan(session: Session, plan_id: PlanId, beside: Beside, *, whole: bool = False) -> Part:
+    part_id = f"p{list(session.state.plans).index(plan_id)}"
     stopped, client = session.state.stopped is not None, session.glance.client
-    return Shown(session.id, f"p{number}", stopped, whole, editor, said=said, client=client)
+    shown = Shown(session.id, part_id, stopped, whole, beside.editor, said=beside.said.get(plan_id), client=client)
+    return plan_part(shown, session.state.plans[plan_id], session.files.get(plan_id), beside.before.get(plan_id))
 
 
 def session_name(session: Session) -> str:
@@ -110,9 +95,9 @@ def _top(session: Session) -> Part:
 
 
 def state_badge(state: str, reason: str | None, asked: bool) -> Html:
-    """The state of a session in a word, and why it stopped."""
+    """The state of a session in a word, or in three if it waits for a review, and why it stopped."""
     why = f": {reason}" if reason and state == "stopped" else ""
-    return el("span", waiting_words(state, asked), why, class_=f"state state-{state}")
+    return el("span", "waiting for review" if asked else state, why, class_=f"state state-{state}")
 
 
 def _facts(session: Session) -> list[Html]:
@@ -140,19 +125,14 @@ def _now(progress: Progress, stopped: bool, asked: bool) -> Part:
     return leaf("session-now", "div", *inside, class_=kind, data_announce=". ".join(words) or None)
 
 
-def _nothing(session: Session) -> str:
-    return "No plan any more: all were dismissed." if session.state.plans else "No plan yet."
-
-
 def _dismissed(session: Session) -> Part:
-    removed = [(plan_id, record) for plan_id, record in session.state.plans.items() if record.removed]
-    rows = [el("li", _dismissed_row(session.id, plan_id, record)) for plan_id, record in removed]
+    rows = [_dismissed_row(session.id, record) for record in session.state.plans.values() if record.removed]
     inside = el("details", el("summary", f"Dismissed plans ({len(rows)})"), el("ul", *rows)) if rows else EMPTY
     return leaf("dismissed", "section", inside, class_="dismissed")
 
 
-def _dismissed_row(session: str, plan_id: PlanId, record: PlanRecord) -> Html:
-    progress = record.state.progress
+def _dismissed_row(session: str, record: PlanRecord) -> Html:
+    plan_id, progress = record.state.plan.id, record.state.progress
     count = f" {progress.done} of {progress.total} done, " if progress.total else " "
     name = el("a", el("bdi", plan_name(plan_id)), href=plan_address(session, plan_id))
-    return joined(name, escaped(count), "dismissed ", moment(record.changed_at))
+    return el("li", name, count, "dismissed ", moment(record.changed_at))

@@ -12,7 +12,7 @@ import msgspec
 from planwire.model.statuses import DEFAULT_STATUS, STATUSES, Status, after_tick, status_of
 from planwire.web.html import Html, el, escaped
 
-__all__ = ["STATUS_MENUS", "StatusLook", "look", "mark", "wording"]
+__all__ = ["STATUS_MENUS", "look", "mark", "wording"]
 
 _CODE: Final = re.compile(r"`([^`\n]{1,200})`")
 #: The key for a tick, as in `planwire watch`.

@@ -9,36 +9,41 @@ revision. A review that the journal has, and a suggestion that is no longer open
 `already`.
 """
 
-from typing import Any, TypeVar
+from collections.abc import Iterator
+from functools import partial
+from typing import Any, Final
 
 import msgspec
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
+from starlette.routing import Route
 
 from planwire.errors import NothingChanges, PlanError, UnstorableEvent
 from planwire.model.events import Event, PlanChanged
 from planwire.model.fold import AGENT, SessionState
 from planwire.model.plan import PlanId
+from planwire.readmodel.history import HistoryEntry
 from planwire.readmodel.sessions import ShownSession as Session
 from planwire.session.moved_on import MovedOn
 from planwire.session.writer import steer
-from planwire.web.conflict_view import TOLD, WORDS, moved_view
+from planwire.web.difference import difference_view
+from planwire.web.history_page import entry_phrases
+from planwire.web.html import EMPTY, Html, el, moment
 from planwire.web.hub import Hub
 from planwire.web.json_views import entry_json
 from planwire.web.responses import find_session, named_plan
-from planwire.web.steer_requests import (
-    ChangesWanted,
-    ReviewWanted,
-    Wanted,
-    WithdrawalWanted,
-    read_wanted,
-)
+from planwire.web.steer_requests import ChangesWanted, ReviewWanted, Wanted, WithdrawalWanted, read_wanted
 
 __all__ = ["Steering"]
 
-_A = TypeVar("_A", ChangesWanted, ReviewWanted, WithdrawalWanted)
+#: Events about a plan that leave it as it is.
+WORDS: Final = ("plan_reviewed", "review_asked")
+#: The newest events in between to tell.
+TOLD: Final = 8
+#: Equal rows around each change of a plan that moved on.
+AROUND: Final = 1
 
 
 class Steering:
@@ -47,16 +52,12 @@ class Steering:
     def __init__(self, hub: Hub) -> None:
         self._hub = hub
 
-    async def changes(self, request: Request) -> Response:
-        return await self._answer(request, ChangesWanted)
+    def routes(self, plan: str) -> Iterator[Route]:
+        """The addresses behind that of a plan."""
+        for name, kind in (("changes", ChangesWanted), ("reviews", ReviewWanted), ("withdrawals", WithdrawalWanted)):
+            yield Route(f"{plan}/{name}", partial(self._answer, kind), methods=["POST"])
 
-    async def reviews(self, request: Request) -> Response:
-        return await self._answer(request, ReviewWanted)
-
-    async def withdrawals(self, request: Request) -> Response:
-        return await self._answer(request, WithdrawalWanted)
-
-    async def _answer(self, request: Request, kind: type[_A]) -> Response:
+    async def _answer(self, kind: type[Wanted], request: Request) -> Response:
         request.scope["ending"] = "json"
         wanted = await _read(request, kind)
         session = await find_session(self._hub.sessions, request)
@@ -107,7 +108,7 @@ class Steering:
         )
 
 
-async def _read(request: Request, kind: type[_A]) -> _A:
+async def _read(request: Request, kind: type[Wanted]) -> Wanted:
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise HTTPException(415, "send JSON, with application/json as its Content-Type")
     try:
@@ -142,10 +143,30 @@ def _moved_on(moved: MovedOn, wanted: Wanted) -> Response:
         "revision": moved.revision,
         "missing": [step for step in dict.fromkeys(wanted.steps()) if step not in known],
         "moments": [entry_json(moment) for moment in moved.moments[-TOLD:]],
-        "html": str(moved_view(moved)),
+        "html": str(_moved_view(moved)),
     }
     return _said(value, 409)
 
 
 def _said(value: dict[str, Any], status: int) -> Response:
     return Response(msgspec.json.encode(value), status, media_type="application/json")
+
+
+def _moved_view(moved: MovedOn) -> Html:
+    """The change since the revision that the person saw: the difference first, then its events."""
+    before, now = moved.before, moved.now
+    changed = before is None or now is None or before.state.plan != now.state.plan
+    told = [each for each in moved.moments if each.event not in WORDS]
+    left_out = len(told) - TOLD
+    return el(
+        "div",
+        difference_view(before, now, AROUND) if changed else EMPTY,
+        el("p", f"{left_out:,} more changes, then:", class_="nothing") if left_out > 0 else None,
+        el("ol", *(_entry(each) for each in told[-TOLD:]), class_="moments"),
+        class_="moved",
+    )
+
+
+def _entry(entry: HistoryEntry) -> Html:
+    head = el("div", moment(entry.at), el("span", el("bdi", entry.by), class_="by"), class_="moment-head")
+    return el("li", head, el("ul", *entry_phrases(entry), class_="words-list"), class_="moment")

@@ -1,6 +1,6 @@
 """Requests of people who steer, as a page sends them: read strictly, and refused with the place that is wrong."""
 
-from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias, TypeVar
+from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias
 
 import msgspec
 from msgspec import Meta, Struct
@@ -66,10 +66,9 @@ class WithdrawalWanted(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 Wanted: TypeAlias = ChangesWanted | ReviewWanted | WithdrawalWanted
-_A = TypeVar("_A", ChangesWanted, ReviewWanted, WithdrawalWanted)
 
 
-def read_wanted(body: bytes, kind: type[_A]) -> _A:
+def read_wanted(body: bytes, kind: type[Wanted]) -> Wanted:
     """Read a request. `ValueError` says what is wrong with it, and where."""
     wanted = msgspec.json.decode(body, type=kind)
     _refuse_unknown_fields(msgspec.json.decode(body), wanted)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from planwire.model.plan import MEDIUM, PRIORITIES
 from planwire.model.steps import Progress, Step
@@ -11,7 +11,7 @@ from planwire.web.html import Html, attributes, el
 from planwire.web.page_tree import Part, branch, leaf
 from planwire.web.status_look import look, mark, wording
 
-__all__ = ["Window", "progress_view", "steps_part", "window"]
+__all__ = ["LONG", "progress_view", "steps_part"]
 
 #: A plan with more steps than this gets a window, with so many steps before and behind the current one.
 LONG: Final = 60
@@ -19,47 +19,40 @@ BEFORE: Final = 8
 BEHIND: Final = 24
 
 
-class Window(NamedTuple):
-    """The steps in sight: from `first` up to the one before `end`."""
-
-    first: int
-    end: int
-
-
-def window(steps: Sequence[Step]) -> Window:
+def _in_sight(steps: Sequence[Step]) -> range:
     """All steps of a short plan; else those around the current step, or the first one that is open."""
     if len(steps) <= LONG:
-        return Window(0, len(steps))
+        return range(len(steps))
     current = next((at for at, step in enumerate(steps) if step.is_current), None)
     unfinished = next((at for at, step in enumerate(steps) if step.is_open), len(steps) - 1)
     middle = unfinished if current is None else current
     end = min(len(steps), max(middle - BEFORE, 0) + BEFORE + BEHIND)
-    return Window(max(0, end - BEFORE - BEHIND), end)
+    return range(max(0, end - BEFORE - BEHIND), end)
 
 
 def steps_part(part_id: str, steps: Sequence[Step], stopped: bool, more: str | None, over: Over = NOTHING_OVER) -> Part:
     """The rows of a plan. With `more`, the address of all of them, a long plan gets a window."""
-    shown = window(steps) if more else Window(0, len(steps))
+    shown = _in_sight(steps) if more else range(len(steps))
     extras = dict(over.steps)
-    rows = [_row(part_id, step, stopped, extras.get(step.id)) for step in steps[shown.first : shown.end]]
+    rows = [_row(part_id, step, stopped, extras.get(step.id)) for step in steps[shown.start : shown.stop]]
     if over.added:
-        rows = _with_ghosts(part_id, rows, over, begins=not shown.first, ends=shown.end == len(steps))
-    if more and shown.first:
-        nearest = f"{more}#{part_id}-{steps[shown.first - 1].id}"
-        rows.insert(0, _gap(f"{part_id}-above", steps[: shown.first], nearest, "above"))
-    if more and shown.end < len(steps):
-        nearest = f"{more}#{part_id}-{steps[shown.end].id}"
-        rows.append(_gap(f"{part_id}-below", steps[shown.end :], nearest, "below"))
+        rows = _with_ghosts(part_id, rows, over, begins=not shown.start, ends=shown.stop == len(steps))
+    if more and shown.start:
+        nearest = f"{more}#{part_id}-{steps[shown.start - 1].id}"
+        rows.insert(0, _gap(f"{part_id}-above", steps[: shown.start], nearest, "above"))
+    if more and shown.stop < len(steps):
+        nearest = f"{more}#{part_id}-{steps[shown.stop].id}"
+        rows.append(_gap(f"{part_id}-below", steps[shown.stop :], nearest, "below"))
     return branch(f"{part_id}-steps", "ol", rows, class_="steps")
 
 
 def _with_ghosts(part_id: str, rows: list[Part], over: Over, *, begins: bool, ends: bool) -> list[Part]:
     """The rows, with suggested steps in their places, as far as these are in sight."""
     behind: dict[str | None, list[Part]] = {}
-    for after, ghost in over.added:
-        row_id = f"{part_id}-{ghost.key}"
+    for after, key, html in over.added:
+        row_id = f"{part_id}-{key}"
         anchor = after if not after else f"{part_id}-{after}"
-        behind.setdefault(anchor, []).append(Part(row_id, ghost_row(part_id, ghost, "step")))
+        behind.setdefault(anchor, []).append(Part(row_id, ghost_row(row_id, html, "step")))
     first = behind.get("", []) if begins else []
     last = behind.get(None, []) if ends else []
     return [*first, *(each for row in rows for each in (row, *behind.get(row.id, ()))), *last]

@@ -3,7 +3,7 @@
 import pytest
 
 from planwire import Entry, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan, track
-from planwire.readmodel.as_markdown import plan_markdown
+from planwire.readmodel.documents import plan_markdown
 
 LIST = ItemsPlan(
     "to\ndo",
