@@ -1,5 +1,32 @@
 """Every error that planwire raises, in one tree: catch the root, a family such as `JournalError`, or a leaf.
 
+    PlanwireError
+    ├── PlanError              a plan can't do that
+    │   ├── StaleRevision      the plan moved on from the writer's revision
+    │   ├── NothingChanges     everything is as asked already: nothing to write
+    │   ├── UnknownStep        no step has that id
+    │   ├── UneditableText     a markdown text has no place for that edit
+    │   └── UnmarkableStatus   a markdown checkbox can't show that status
+    ├── DialectError           a dialect can't do that
+    │   ├── UnknownDialect     no dialect has that name
+    │   └── CannotCarry        the dialect has no form for this plan: lower it first
+    ├── ToolError              a model called a tool with nonsense
+    ├── JournalError           a journal can't do that
+    │   ├── Conflict           the session moved on since the writer last looked
+    │   ├── UnstorableEvent    an event is not JSON, or too large
+    │   ├── UnknownJournal     no journal has such a URL
+    │   ├── NoJournal          there is no journal yet, and a reader creates none
+    │   ├── NotAJournal        the file is something else, and stays as it is
+    │   ├── NewerJournal       a newer planwire wrote the file, and it stays as it is
+    │   ├── DamagedJournal     the file has damage, and stays as it is
+    │   └── JournalUnavailable locked for too long, full, not writable, gone or closed
+    ├── ChatError              a chat can't keep or show that
+    │   ├── BadMessage         a message has no shape that a journal can store
+    │   ├── BadStream          a stream file is not a list of messages
+    │   └── FormatError        no provider format has that name, or the stream has another one
+    ├── MissingExtra           an optional package is missing
+    └── InputError             the command line can't use a file or an argument
+
 No line on the wire ever raises one of them: there, `Report` values say what was wrong. Each message says what was
 wrong, where, and what to do about it.
 """

@@ -112,6 +112,7 @@ class Sessions:
     def _hear(self, followed: Followed) -> None:
         recorded = followed.recorded
         with self._lock:
+            self.position = followed.position  # whoever hears of the change below finds it
             if recorded.seq == 1:  # the session may have been forgotten, and begun anew
                 self._kept.pop(recorded.session, None)
             kept = self._kept.get(recorded.session)
@@ -119,7 +120,6 @@ class Sessions:
                 self._load(recorded.session)
             elif recorded.seq == kept.journalled.seq + 1:
                 self._keep(fold(kept.journalled, recorded), kept.glance.first_at, recorded.at)
-        self.position = followed.position
 
     def _has_trouble(self, trouble: JournalError | None) -> None:
         self._unheard = trouble
