@@ -14,10 +14,10 @@ from planwire.model.plan import PlanId
 from planwire.readmodel.plain_text import one_line
 from planwire.session.moved_on import MovedOn
 from planwire.terminal.change_lines import conflict_lines
-from planwire.terminal.deeds import BACK, CHANGE, RUN, Deed
+from planwire.terminal.deeds import Deed
 from planwire.terminal.dialogs import DecisionDialog, DialogAnswer, TextDialog
-from planwire.terminal.lines import Line
-from planwire.terminal.plan_card import step_row
+from planwire.terminal.lines import Line, Row
+from planwire.terminal.plan_card import WISH, step_row
 from planwire.terminal.steps_panel import StepsPanel
 from planwire.terminal.text_field import harmless
 
@@ -134,25 +134,22 @@ class Commander:
         record = after.plans.get(deed.plan_id)
         if record is None:
             return
-        if deed.kind == CHANGE:
-            if deed.added is not None:
-                _go_to_new(panel, deed.plan_id, record, deed.added)
-            if record.owner == AGENT and not self._screen.app.knows_wishes:
-                self._screen.app.knows_wishes = True
-                self.say(_WISHES, 8)
-            return
-        if deed.kind == RUN:
+        if deed.headline:
+            self.say(f"{deed.headline}: {one_line(deed.words)}", 4)
+        elif record.owner == AGENT and not self._screen.app.knows_wishes:
+            self._screen.app.knows_wishes = True
+            self.say(_WISHES, 8)
+        if deed.runs:
             panel.forget_marks()
-        said = "Taken back" if deed.kind == BACK else "The agent is told"
-        self.say(f"{said}: {one_line(deed.words)}", 4)
+        if deed.added is not None:
+            _go_to_new(panel, deed.plan_id, record, deed.added)
 
 
 def _go_to_new(panel: StepsPanel, plan_id: PlanId, record: PlanRecord, text: str) -> None:
-    for wish in reversed(record.wishes):
+    """Put the cursor on the newest wish for a new step with this text, or else on the last such step."""
+    rows: list[Row] = [step_row(plan_id, step.id) for step in record.state.steps if step.content == text]
+    for wish in record.wishes:
         if any(isinstance(change, AddStep) and change.content == text for change in wish.changes):
-            panel.go_to_wish(plan_id, wish.seq)
-            return
-    for step in reversed(record.state.steps):
-        if step.content == text:
-            panel.cursor.go(step_row(plan_id, step.id))
-            return
+            rows += [row for row in panel.cursor.rows if row[:3] == (WISH, plan_id, wish.seq)][:1]
+    if rows:
+        panel.cursor.go(rows[-1])

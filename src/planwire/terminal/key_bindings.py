@@ -10,8 +10,8 @@ __all__ = ["ACTS", "Act", "act_bindings"]
 
 
 class Act(NamedTuple):
-    """One row. `keys` are as Textual names them, and `display` is the one that people read. `name` and `by` are for
-    `PlanActs.do`; `shown` says whether the footer has it."""
+    """One row. `keys` are as Textual names them, and `display` is the one that people read. `name` is that of a method
+    of `PlanActs`; `shown` says whether the footer has it."""
 
     keys: str
     name: str
@@ -19,12 +19,11 @@ class Act(NamedTuple):
     meaning: str
     display: str
     shown: bool = False
-    by: int = 0
 
     @property
     def action(self) -> str:
         """The action of the session's screen."""
-        return f"act('{self.name}', {self.by})"
+        return f"act('{self.name}')"
 
 
 ACTS: Final = (
@@ -36,8 +35,8 @@ ACTS: Final = (
     Act("r,enter", "run", "Run", "only the selected steps, or this one", "r", shown=True),
     Act("v", "review", "Review", "approve the plan, or ask for changes", "v", shown=True),
     Act("o", "status", "Other status", ", ".join(row.spoken for row in STATUSES.values()), "o"),
-    Act("alt+up,K", "shift", "Move up", "among the steps beside it", "K", by=-1),
-    Act("alt+down,J", "shift", "Move down", "among the steps beside it", "J", by=1),
+    Act("alt+up,K", "move_up", "Move up", "among the steps beside it", "K"),
+    Act("alt+down,J", "move_down", "Move down", "among the steps beside it", "J"),
     Act("d,delete", "remove", "Remove", "the step, and all that is nested in it", "d"),
     Act("C", "comment_plan", "Comment on the plan", "whatever step the cursor is on", "C"),
     Act("u", "take_back", "Take back", "a wish that has not come true", "u"),

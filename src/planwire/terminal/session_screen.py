@@ -103,16 +103,12 @@ class SessionScreen(Screen[None]):
 
     # -- people
 
-    def action_act(self, name: str, by: int) -> None:
-        self.acts.do(name, by)
+    def action_act(self, name: str) -> None:
+        self.acts.do(name)
 
     @on(StepsPanel.Wanted)
     def _wanted(self, event: StepsPanel.Wanted) -> None:
-        self.acts.do(event.act)
-
-    @on(StepsPanel.Dropped)
-    def _dropped(self, event: StepsPanel.Dropped) -> None:
-        self.acts.drop(event.after)
+        self.acts.do(event.act, *event.arguments)
 
     @on(CursorMoved)
     def _moved(self, event: CursorMoved) -> None:

@@ -14,7 +14,7 @@ from planwire.model.steps import Step
 from planwire.terminal.cursor import CURSOR_KEYS, Cursor
 from planwire.terminal.lines import Line, Row
 from planwire.terminal.lines_view import LinesView
-from planwire.terminal.plan_card import PLAN, STEP, WISH, Card, step_row
+from planwire.terminal.plan_card import PLAN, STEP, Card, step_row
 from planwire.terminal.plan_sheet import AGES, PlanSheet
 from planwire.terminal.step_lines import sign_column
 
@@ -30,18 +30,12 @@ class StepsPanel(LinesView, can_focus=True):
     click rewords it, and dragging moves it behind another one. The panel only asks for all that: the screen acts."""
 
     class Wanted(Message):
-        """A person wants an act, by its name, for the row under the cursor."""
+        """A person wants an act, by the name of a method of `PlanActs`, for the row under the cursor."""
 
-        def __init__(self, act: str) -> None:
+        def __init__(self, act: str, *arguments: str) -> None:
             super().__init__()
             self.act = act
-
-    class Dropped(Message):
-        """A person dragged the step under the cursor behind another one; "" is the beginning."""
-
-        def __init__(self, after: str) -> None:
-            super().__init__()
-            self.after = after
+            self.arguments = arguments
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *CURSOR_KEYS,
@@ -104,12 +98,6 @@ class StepsPanel(LinesView, can_focus=True):
             self.cursor.go(row)
         self.sheet.follow()
 
-    def go_to_wish(self, plan_id: PlanId, wish: int) -> None:
-        """Put the cursor on a wish that stands alone."""
-        row = next((row for row in self.cursor.rows if row[:3] == (WISH, plan_id, wish)), None)
-        if row is not None:
-            self.cursor.go(row)
-
     # -- steps to run
 
     def marks_of(self, plan_id: PlanId) -> frozenset[str]:
@@ -169,7 +157,7 @@ class StepsPanel(LinesView, can_focus=True):
             self.release_mouse()
             self.refresh()
         if over is not None:
-            self.post_message(self.Dropped(str(over[2]) if over[0] == STEP else ""))
+            self.post_message(self.Wanted("drop", str(over[2]) if over[0] == STEP else ""))
 
     def render_line(self, y: int) -> Strip:
         """Underline the step under a dragged one."""
