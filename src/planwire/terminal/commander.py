@@ -112,7 +112,7 @@ class Commander:
             return False
         finally:
             waiting.stop()
-        if screen.is_attached and screen.query(StepsPanel):  # the person may have left it meanwhile
+        if screen.panel.is_attached:  # the person may have left it meanwhile
             self._show(deed, after)
         return True
 

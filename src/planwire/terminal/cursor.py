@@ -24,12 +24,12 @@ NEAR: Final = 3
 
 #: The keys of a view with a cursor.
 CURSOR_KEYS: Final = (
-    Binding("up,k", "move(-1)", "Up", show=False),
-    Binding("down,j", "move(1)", "Down", show=False),
-    Binding("home,g", "edge(0)", "Top", show=False),
-    Binding("end,G", "edge(-1)", "End", show=False),
-    Binding("pageup,b", "page(-1)", "Page up", show=False),
-    Binding("pagedown,f", "page(1)", "Page down", show=False),
+    Binding("up,k", "cursor('move', -1)", "Up", show=False),
+    Binding("down,j", "cursor('move', 1)", "Down", show=False),
+    Binding("home,g", "cursor('to_edge', 0)", "Top", show=False),
+    Binding("end,G", "cursor('to_edge', -1)", "End", show=False),
+    Binding("pageup,b", "cursor('page', -1)", "Page up", show=False),
+    Binding("pagedown,f", "cursor('page', 1)", "Page down", show=False),
 )
 
 

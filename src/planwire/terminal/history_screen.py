@@ -75,19 +75,25 @@ class HistoryScreen(Screen[None]):
         self._timeline = Timeline(session)
         self._shares: list[float] = []
         self._marked: int | None = None
+        self._whose = LinesView(id="whose")
+        self._slider = Slider(id="slider")
+        self._rows = RowList(id="moments")
+        self._when = LinesView(id="when")
+        self._plans = PlanPanel(session, id="then-plans", empty="there was no plan")
+        self._difference = LinesView(id="then-difference")
 
     def compose(self) -> ComposeResult:
-        yield LinesView(id="whose")
-        yield Slider(id="slider")
-        yield RowList(id="moments")
-        yield LinesView(id="when")
+        yield self._whose
+        yield self._slider
+        yield self._rows
+        yield self._when
         with ContentSwitcher(initial="then-plans", id="then"):
-            yield PlanPanel(self.session, id="then-plans", empty="there was no plan")
-            yield LinesView(id="then-difference")
+            yield self._plans
+            yield self._difference
         yield Footer(show_command_palette=False, compact=True)
 
     async def on_mount(self) -> None:
-        self.query_one(RowList).focus()
+        self._rows.focus()
         await self.update()
 
     async def on_screen_resume(self) -> None:
@@ -100,7 +106,6 @@ class HistoryScreen(Screen[None]):
 
     async def update(self) -> None:
         """Read on to the newest event, and go there if the cursor was on the newest."""
-        listed = self.query_one(RowList)
         newest = self._moments[-1].seq if self._moments else None
         try:
             self._timeline = await asyncio.to_thread(self.app.timelines.get, self.session)
@@ -112,9 +117,9 @@ class HistoryScreen(Screen[None]):
         name = (glance.title if glance else None) or self.session
         events = f"{len(self._moments):,} change{'' if len(self._moments) == 1 else 's'}"
         title = f"History of {one_line(name)}"
-        self.query_one("#whose", LinesView).show_lines(lambda width: _headline(title, events, width))
-        listed.show_lines(self._moment_lines)
-        if self._moments and listed.key in (None, newest):
+        self._whose.show_lines(lambda width: _headline(title, events, width))
+        self._rows.show_lines(self._moment_lines)
+        if self._moments and self._rows.key in (None, newest):
             self._go(len(self._moments) - 1)
         self._show()
 
@@ -134,7 +139,7 @@ class HistoryScreen(Screen[None]):
     @property
     def place(self) -> int:
         """The number of the moment under the cursor, counted from the first."""
-        seq = self.query_one(RowList).key
+        seq = self._rows.key
         return self._timeline.index(seq) if isinstance(seq, int) else 0
 
     # -- people
@@ -150,9 +155,9 @@ class HistoryScreen(Screen[None]):
 
     def action_mark(self) -> None:
         """Mark a moment to see differences from there, or take the mark away."""
-        seq = self.query_one(RowList).key
+        seq = self._rows.key
         self._marked = seq if isinstance(seq, int) and seq != self._marked else None
-        self.query_one(RowList).update_lines()
+        self._rows.update_lines()
         self._show()
 
     def action_past(self) -> None:
@@ -171,7 +176,7 @@ class HistoryScreen(Screen[None]):
     def _go(self, place: int) -> None:
         if self._moments:
             moment = self._moments[min(max(place, 0), len(self._moments) - 1)]
-            self.query_one(RowList).cursor.go(moment_row(moment))
+            self._rows.cursor.go(moment_row(moment))
 
     def _show(self) -> None:
         try:
@@ -185,7 +190,7 @@ class HistoryScreen(Screen[None]):
         place = self.place
         moment = self._moments[place]
         marked = self._timeline.index(self._marked) if self._marked is not None else None
-        self.query_one(Slider).put(self._shares, place, marked)
+        self._slider.put(self._shares, place, marked)
         details = f"{place + 1:,} of {len(self._moments):,} · {clock(moment.at)} · {one_line(moment.by)}"
         if self.query_one(ContentSwitcher).current == "then-difference":
             since = self._marked if self._marked is not None else self._moments[place - 1].seq if place else 0
@@ -193,17 +198,15 @@ class HistoryScreen(Screen[None]):
             self._show_difference(first, last)
             title = f"What changed from event {first} to {last}"
         else:
-            panel = self.query_one("#then-plans", PlanPanel)
-            panel.show_cards(cards_of(self._timeline.at(self.app.journal, moment.seq)), fresh=False)
+            self._plans.sheet.put(cards_of(self._timeline.at(self.app.journal, moment.seq)), fresh=False)
             title = f"As it was at event {moment.seq}"
-        self.query_one("#when", LinesView).show_lines(lambda width: _headline(title, details, width))
+        self._when.show_lines(lambda width: _headline(title, details, width))
 
     def _show_difference(self, first: int, last: int) -> None:
         before, after = (self._timeline.at(self.app.journal, seq) for seq in (first, last))
         _, *lines = difference_lines(before, after, compare_states(before, after))
-        view = self.query_one("#then-difference", LinesView)
-        view.jump(0)
-        view.show_lines(lambda width: [Line(cut(((" ", ""), *line.parts), width - 1)) for line in lines])
+        self._difference.jump(0)
+        self._difference.show_lines(lambda width: [Line(cut(((" ", ""), *line.parts), width - 1)) for line in lines])
 
 
 def _shares(timeline: Timeline) -> list[float]:

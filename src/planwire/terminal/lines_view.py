@@ -1,5 +1,6 @@
 """A view of lines that scrolls: it draws only those in sight, and of these only the ones that changed."""
 
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
@@ -21,8 +22,8 @@ __all__ = ["LinesView"]
 class LinesView(ScrollView):
     """Lines in the looks of the theme, with or without a cursor on one of their rows.
 
-    Give it a function that makes them for a width, or draw them in the `lines_for` of a subclass, which may also pin a
-    line to the top of the view.
+    Give it a function that makes them for a width, or draw them in the `lines_for` of a subclass. The last head above
+    the first line in sight takes the place of that line.
     """
 
     ALLOW_SELECT = False
@@ -39,6 +40,7 @@ class LinesView(ScrollView):
         self.drawn = 0  # lines drawn so far
         self.cursor: Cursor | None = None
         self.follows = False  # the view scrolls by itself, until a person does
+        self._heads: list[int] = []
         self._looks: dict[str, Style] = {}
         self._make: Callable[[int], Sequence[Line]] = lambda _width: ()
 
@@ -52,10 +54,6 @@ class LinesView(ScrollView):
     def lines_for(self, width: int) -> Sequence[Line]:
         """All the lines, for a width."""
         return self._make(width)
-
-    def pinned(self, _first: int) -> Line | None:
-        """A line to show in place of the first one in sight, whose number is `first`."""
-        return None
 
     def resized(self) -> None:
         """The view has a new size, and lines for it."""
@@ -74,6 +72,7 @@ class LinesView(ScrollView):
         before = self.in_sight()
         height = self.cursor.height_on_screen() if self.cursor is not None else None
         self.lines = self.lines_for(self.text_width)
+        self._heads = [number for number, line in enumerate(self.lines) if line.fill == "head"]
         moved = self.cursor is not None and self.cursor.take(self.lines)
         size = Size(self.text_width, len(self.lines))
         if size != self.virtual_size:
@@ -87,6 +86,12 @@ class LinesView(ScrollView):
             self.refresh()
         if self.cursor is not None and height is not None and not self.follows:
             self.cursor.stay_at(height)
+
+    def pinned(self, first: int) -> Line | None:
+        """The head whose lines go on at `first`, the first line in sight."""
+        above = bisect_left(self._heads, first)
+        is_inside = above and first < len(self.lines) and self.lines[first].fill != "head"
+        return self.lines[self._heads[above - 1]] if is_inside else None
 
     def line_at(self, y: int) -> Line:
         """The line on the screen, `y` lines below the view's upper edge."""
@@ -129,19 +134,9 @@ class LinesView(ScrollView):
     def _scrolled(self) -> None:
         self.looked_around()
 
-    # -- the cursor
-
-    def action_move(self, by: int) -> None:
-        if self.cursor is not None:
-            self.cursor.move(by)
-
-    def action_page(self, way: int) -> None:
-        if self.cursor is not None:
-            self.cursor.page(way)
-
-    def action_edge(self, index: int) -> None:
-        if self.cursor is not None:
-            self.cursor.to_edge(index)
+    def action_cursor(self, way: str, by: int) -> None:
+        """Have the cursor go its way: one of its methods."""
+        getattr(self.cursor, way)(by)
 
     # -- drawing
 

@@ -101,18 +101,22 @@ class OverviewScreen(Screen[None]):
         self.here = here
         self._state = ""
         self._words = ""
+        self._find = Input(placeholder="/ to search: agent, folder, title, step", id="find", compact=True)
+        self._bar = StateBar()
+        self._rows = RowList(id="sessions")
+        self._panel = PlanPanel(id="preview", empty="")
 
     def compose(self) -> ComposeResult:
-        yield Input(placeholder="/ to search: agent, folder, title, step", id="find", compact=True)
-        yield StateBar()
+        yield self._find
+        yield self._bar
         with Horizontal(id="beside"):
-            yield RowList(id="sessions")
-            yield PlanPanel(id="preview", empty="")
+            yield self._rows
+            yield self._panel
         yield Footer(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
-        self.query_one(RowList).focus()
-        self.set_interval(AGES, self.query_one(RowList).update_lines)
+        self._rows.focus()
+        self.set_interval(AGES, self._rows.update_lines)
         self.update()
 
     def on_resize(self) -> None:
@@ -126,14 +130,14 @@ class OverviewScreen(Screen[None]):
         if not self.is_mounted:
             return
         self.update()
-        if self.query_one(RowList).key in changed:
+        if self._rows.key in changed:
             self._preview()
 
     def update(self) -> None:
         """Show the sessions as they are now."""
         glances = [each for each in self.app.sessions.glances() if not self.here or self.app.is_here(each)]
         found = [each for each in glances if is_found(each, self._words)]
-        bar = self.query_one(StateBar)
+        bar = self._bar
         bar.counts = {"": len(found), **{state: sum(each.state == state for each in found) for state in STATES}}
         bar.state = self._state
         bar.scope = one_line(self.app.sessions.problem or ("this folder" if self.here else ""))
@@ -141,7 +145,7 @@ class OverviewScreen(Screen[None]):
         shown = [each for each in found if self._state in ("", each.state)]
         shown.sort(key=lambda each: (each.state == RUNNING, each.last_at), reverse=True)
         nothing = Line(((f"  {self._nothing(bool(glances))}", "muted"),))
-        self.query_one(RowList).show_lines(
+        self._rows.show_lines(
             lambda width: [line for each in shown for line in session_rows(each, width, this_minute())] or [nothing]
         )
 
@@ -164,7 +168,7 @@ class OverviewScreen(Screen[None]):
         self.filter_by(event.state)
 
     def action_search(self) -> None:
-        self.query_one("#find", Input).focus()
+        self._find.focus()
 
     def action_state(self) -> None:
         states = ["", *STATES]
@@ -175,12 +179,12 @@ class OverviewScreen(Screen[None]):
         self.update()
 
     def action_leave_search(self) -> None:
-        self.query_one("#find", Input).value = ""
+        self._find.value = ""
         self.filter_by("")
-        self.query_one(RowList).focus()
+        self._rows.focus()
 
     def action_history(self) -> None:
-        session = self.query_one(RowList).key
+        session = self._rows.key
         if session is not None:
             self.app.open_history(str(session))
 
@@ -191,11 +195,11 @@ class OverviewScreen(Screen[None]):
 
     @on(Input.Submitted, "#find")
     def _found(self) -> None:
-        self.query_one(RowList).focus()
+        self._rows.focus()
 
     @on(RowList.Opened)
     def action_open(self) -> None:
-        session = self.query_one(RowList).key
+        session = self._rows.key
         if session is not None:
             self.app.push_screen(SessionScreen(str(session)))
 
@@ -204,16 +208,15 @@ class OverviewScreen(Screen[None]):
         self._preview()
 
     def _preview(self) -> None:
-        panel = self.query_one("#preview", PlanPanel)
         if not self.has_class("-wide"):
             return
-        key = self.query_one(RowList).key
+        key = self._rows.key
         name = str(key) if key is not None else None
         try:
             session = self.app.sessions.get(name) if name is not None else None
         except JournalError as error:
             self.app.complain(error)
             return
-        if panel.session != name:
-            panel.clear(name)
-        panel.show_cards(session_cards(session) if session else ())
+        if self._panel.session != name:
+            self._panel.clear(name)
+        self._panel.sheet.put(session_cards(session) if session else ())

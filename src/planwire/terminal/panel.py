@@ -5,7 +5,7 @@ panel.apply(board.apply(line))       # a client: what a line of the connection c
 panel.show(board.sessions["s1"])     # all the plans of a session, from a board or a journal
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from planwire.errors import MissingExtra
@@ -102,10 +102,6 @@ class PlanPanel(LinesView, can_focus=True):
             self.clear(plans.id)
         self.sheet.put(cards_of(plans))
 
-    def show_cards(self, cards: Iterable[Card], *, fresh: bool = True) -> None:
-        """Show these plans, with everything about each. `fresh` points at what changed."""
-        self.sheet.put(cards, fresh=fresh)
-
     def clear(self, session: str | None = None) -> None:
         """Turn to another session: its plans are no change of those before."""
         self.sheet.clear(session)
@@ -127,9 +123,6 @@ class PlanPanel(LinesView, can_focus=True):
 
     def lines_for(self, width: int) -> Sequence[Line]:
         return self.sheet.lines(width)
-
-    def pinned(self, first: int) -> Line | None:
-        return self.sheet.pinned(first)
 
     def resized(self) -> None:
         self.sheet.show_current()

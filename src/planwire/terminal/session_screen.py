@@ -53,23 +53,21 @@ class SessionScreen(Screen[None]):
     def __init__(self, session: str) -> None:
         super().__init__()
         self.session = session
+        self.head = LinesView(id="head")
+        self.panel = StepsPanel(session)
         self.acts = PlanActs(self)
 
     def compose(self) -> ComposeResult:
-        yield LinesView(id="head")
-        yield StepsPanel(self.session)
+        yield self.head
+        yield self.panel
         yield KeysFooter(SPARE)
 
     def on_mount(self) -> None:
         self.app.last_shown = self.session
         self.panel.focus()
         self.set_interval(FILES, lambda: self.app.sessions.look_at_files(self.session))
-        self.set_interval(AGES, self.query_one("#head", LinesView).update_lines)
+        self.set_interval(AGES, self.head.update_lines)
         self.update()
-
-    @property
-    def panel(self) -> StepsPanel:
-        return self.query_one(StepsPanel)
 
     def on_screen_resume(self) -> None:
         if self.is_mounted:  # the first one comes before there is anything on the screen
@@ -95,7 +93,7 @@ class SessionScreen(Screen[None]):
             self.app.complain(error)
             return
         glance = session.glance if session else None
-        self.query_one("#head", LinesView).show_lines(lambda width: head_lines(glance, width) if glance else ())
+        self.head.show_lines(lambda width: head_lines(glance, width) if glance else ())
         empty = "this session is not in the journal any more"
         if session is not None:
             empty = "no plans any more" if session.state.plans else "no plan yet"

@@ -50,7 +50,6 @@ class StepsPanel(LinesView, can_focus=True):
         super().__init__()
         self.sheet = PlanSheet(self, session, empty)
         self.cursor = Cursor(self, self._current_row)
-        self._marked: tuple[PlanId, frozenset[str]] = (None, frozenset())
         self._held: Row | None = None
         self._over: Row | None = None
         self._dragged = False
@@ -59,18 +58,11 @@ class StepsPanel(LinesView, can_focus=True):
         """Show another session from now on."""
         self.sheet.clear(session)
         self.cursor.row = None
-        self._marked = (None, frozenset())
 
     # -- lines
 
     def lines_for(self, width: int) -> Sequence[Line]:
-        plan_id, steps = self._marked
-        there = {step.id for card in self.sheet.cards if card.id == plan_id for step in card.state.steps}
-        self._marked = (plan_id, steps & there)
-        return self.sheet.lines(width, self._marked)
-
-    def pinned(self, first: int) -> Line | None:
-        return self.sheet.pinned(first)
+        return self.sheet.lines(width)
 
     def resized(self) -> None:
         self.sheet.show_current()
@@ -101,15 +93,15 @@ class StepsPanel(LinesView, can_focus=True):
     # -- steps to run
 
     def marks_of(self, plan_id: PlanId) -> frozenset[str]:
-        return self._marked[1] if self._marked[0] == plan_id else frozenset()
+        return self.sheet.marked[1] if self.sheet.marked[0] == plan_id else frozenset()
 
     def toggle_mark(self, plan_id: PlanId, step: str) -> None:
         """Choose a step to run, or no more. The chosen steps are all of one plan."""
-        self._marked = (plan_id, self.marks_of(plan_id) ^ {step})
+        self.sheet.marked = (plan_id, self.marks_of(plan_id) ^ {step})
         self.update_lines()
 
     def forget_marks(self) -> None:
-        self._marked = (None, frozenset())
+        self.sheet.marked = (None, frozenset())
         self.update_lines()
 
     # -- the mouse
