@@ -17,7 +17,7 @@ from planwire.terminal.change_lines import conflict_lines
 from planwire.terminal.deeds import Deed
 from planwire.terminal.dialogs import DecisionDialog, DialogAnswer, TextDialog
 from planwire.terminal.lines import Line, Row
-from planwire.terminal.plan_card import WISH, step_row
+from planwire.terminal.plan_card import STEP, WISH
 from planwire.terminal.steps_panel import StepsPanel
 from planwire.terminal.text_field import harmless
 
@@ -147,7 +147,7 @@ class Commander:
 
 def _go_to_new(panel: StepsPanel, plan_id: PlanId, record: PlanRecord, text: str) -> None:
     """Put the cursor on the newest wish for a new step with this text, or else on the last such step."""
-    rows: list[Row] = [step_row(plan_id, step.id) for step in record.state.steps if step.content == text]
+    rows: list[Row] = [(STEP, plan_id, step.id) for step in record.state.steps if step.content == text]
     for wish in record.wishes:
         if any(isinstance(change, AddStep) and change.content == text for change in wish.changes):
             rows += [row for row in panel.cursor.rows if row[:3] == (WISH, plan_id, wish.seq)][:1]

@@ -1,6 +1,7 @@
 """The history of a session: every change with who and when, the plans as they were, and what changed between."""
 
 import asyncio
+from bisect import bisect_right
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
@@ -20,10 +21,9 @@ from planwire.terminal.change_lines import difference_lines
 from planwire.terminal.cursor import CursorMoved
 from planwire.terminal.history_lines import clock, moment_row, moment_rows
 from planwire.terminal.lines import Line, cut, fitted
-from planwire.terminal.lines_view import LinesView
+from planwire.terminal.lines_view import LinesView, RowList
 from planwire.terminal.panel import PlanPanel
 from planwire.terminal.plan_card import cards_of
-from planwire.terminal.row_list import RowList
 from planwire.terminal.slider import Slider
 
 if TYPE_CHECKING:
@@ -211,12 +211,10 @@ class HistoryScreen(Screen[None]):
 
 def _shares(timeline: Timeline) -> list[float]:
     """How far the session was at each moment, from 0 to 1."""
+    times = [point.at for point in timeline.points]
     shares = []
-    points = iter(timeline.points)
-    point = next(points, None)
-    following = next(points, None)
     for moment in timeline.moments:
-        while following is not None and following.at <= moment.at:
-            point, following = following, next(points, None)
-        shares.append(point.done / point.total if point and point.total and point.at <= moment.at else 0.0)
+        place = bisect_right(times, moment.at) - 1
+        point = timeline.points[place] if place >= 0 else None
+        shares.append(point.done / point.total if point and point.total else 0.0)
     return shares

@@ -1,4 +1,4 @@
-"""A view of lines that scrolls: it draws only those in sight, and of these only the ones that changed."""
+"""Views of lines that scroll: they draw only those in sight, and of these only the ones that changed."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
@@ -7,16 +7,18 @@ from typing import Any, ClassVar
 from rich.segment import Segment
 from rich.style import Style
 from textual import on
-from textual.events import MouseEvent, MouseScrollDown, MouseScrollUp, Resize
+from textual.binding import BindingType
+from textual.events import Click, MouseEvent, MouseScrollDown, MouseScrollUp, Resize
 from textual.geometry import Region, Size
+from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.scrollbar import ScrollTo
 from textual.strip import Strip
 
-from planwire.terminal.cursor import Cursor
+from planwire.terminal.cursor import CURSOR_KEYS, Cursor
 from planwire.terminal.lines import BLANK, LOOKS, Line, Row
 
-__all__ = ["LinesView"]
+__all__ = ["LinesView", "RowList"]
 
 
 class LinesView(ScrollView):
@@ -175,3 +177,29 @@ class LinesView(ScrollView):
     def _theme_changed(self, _theme: Any) -> None:
         self._looks.clear()
         self.refresh()
+
+
+class RowList(LinesView, can_focus=True):
+    """Lines, each of which is about a row, and a cursor on one of these."""
+
+    class Opened(Message):
+        """A person clicked on the row under the cursor."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*CURSOR_KEYS]
+    cursor: Cursor
+
+    def __init__(self, *, id: str) -> None:
+        super().__init__(id=id)
+        self.cursor = Cursor(self)
+
+    @property
+    def key(self) -> object:
+        """What the row under the cursor is about; None without a row."""
+        return self.cursor.row[1] if self.cursor.row else None
+
+    def on_click(self, event: Click) -> None:
+        row = self.row_at(event)
+        if row is not None and row == self.cursor.row:
+            self.post_message(self.Opened())
+        elif row is not None:
+            self.cursor.go(row)

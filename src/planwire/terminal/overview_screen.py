@@ -17,11 +17,10 @@ from planwire.readmodel.overview import RUNNING
 from planwire.readmodel.plain_text import one_line
 from planwire.terminal.cursor import CursorMoved
 from planwire.terminal.lines import Line, Part
-from planwire.terminal.lines_view import LinesView
+from planwire.terminal.lines_view import LinesView, RowList
 from planwire.terminal.panel import PlanPanel
 from planwire.terminal.plan_card import session_cards
 from planwire.terminal.plan_sheet import AGES
-from planwire.terminal.row_list import RowList
 from planwire.terminal.session_lines import STATES, is_found, session_rows, this_minute
 from planwire.terminal.session_screen import SessionScreen
 

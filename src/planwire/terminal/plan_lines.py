@@ -13,7 +13,7 @@ from planwire.model.steps import PlanState, Progress, Step
 from planwire.readmodel.history import plan_name
 from planwire.readmodel.plain_text import one_line, printable
 from planwire.terminal.lines import BLANK, Line, Part, between, fitted, folded, framed, progress_bar, wrapped
-from planwire.terminal.plan_card import Card, ago, plan_row
+from planwire.terminal.plan_card import PLAN, Card, ago
 from planwire.terminal.plan_remarks import printed_remarks, question_lines, remark_lines
 from planwire.terminal.prose import INDENT, LONGEST, prose_lines, woven_lines
 from planwire.terminal.step_lines import StepLines
@@ -60,7 +60,7 @@ def _head_line(card: Card, width: int, now: int) -> Line:
         parts = ((f"  {_noun(card.state, is_file=card.uri is not None)}", "muted"),)
     room = width - 2 - sum(cell_len(text) for text, _ in parts)
     name = (f" {fitted(one_line(plan_name(card.id)) or '(no name)', max(room, 8))}", "strong")
-    return Line(between((name, *parts), _numbers(card, now), width - 1), "head", plan_row(card.id))
+    return Line(between((name, *parts), _numbers(card, now), width - 1), "head", (PLAN, card.id))
 
 
 def _noun(state: PlanState, *, is_file: bool = False) -> str:

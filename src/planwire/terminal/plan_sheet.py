@@ -10,7 +10,7 @@ from planwire.model.plan import PlanId
 from planwire.model.steps import Step
 from planwire.terminal.lines import BLANK, Line
 from planwire.terminal.lines_view import LinesView
-from planwire.terminal.plan_card import MINUTE, Card, step_row
+from planwire.terminal.plan_card import MINUTE, STEP, Card
 from planwire.terminal.plan_lines import card_lines
 
 __all__ = ["AGES", "PlanSheet"]
@@ -72,7 +72,7 @@ class PlanSheet:
         current = self.current
         if not self._view.follows or current is None or not self._view.size.height:
             return
-        row = step_row(*current)
+        row = (STEP, *current)
         line = next((number for number, line in enumerate(self._view.lines) if line.row == row), None)
         if line is not None:
             self._view.scroll_to_line(line)

@@ -16,14 +16,14 @@ from planwire.model.steps import Step
 from planwire.readmodel.annotations import Annotations, WishedChange, annotations
 from planwire.readmodel.plain_text import one_line
 from planwire.terminal.lines import Line, Part, fitted, hanging, text_look, wrapped
-from planwire.terminal.plan_card import Card, origin, step_row, wish_row
+from planwire.terminal.plan_card import STEP, WISH, Card, origin
 from planwire.terminal.prose import INDENT
 
 __all__ = ["StepLines", "sign_column", "step_parts"]
 
 #: The sign before a step chosen to run, and the one of a wish.
 MARK: Final = "▸"
-WISH: Final = "☆"
+STAR: Final = "☆"
 #: Nesting beyond this depth has no deeper indent.
 DEEPEST: Final = 8
 
@@ -101,7 +101,7 @@ class StepLines:
     def _under(self, step: str) -> Iterator[_Said]:
         for wished in self._over.steps.get(step, ()):
             text = f"{_WISHED.get(wished.kind, '')}{one_line(wished.text)}"
-            yield _Said(WISH, "wish", text, "wish", self._whose(wished))
+            yield _Said(STAR, "wish", text, "wish", self._whose(wished))
         for remark in self._over.remarks.get(step, ()):
             yield _Said("›", "odd", one_line(remark.text), "", origin(remark.by, remark.at, self._now))
 
@@ -120,8 +120,8 @@ class StepLines:
             depth = steps[at].depth if after else 0
             while after and at + 1 < len(steps) and steps[at + 1].depth > depth:  # behind all that is nested in it
                 at += 1
-            row = wish_row(self._card.id, wished.wish, number)
-            words = _Said(WISH, "wish", one_line(wished.text), "ghost", f"new step, {self._whose(wished)}")
+            row = (WISH, self._card.id, wished.wish, number)
+            words = _Said(STAR, "wish", one_line(wished.text), "ghost", f"new step, {self._whose(wished)}")
             lines = (Line(parts, "", row) for parts in words.lines(_column(depth), self._width))
             key = steps[at].id if at >= 0 else ""
             ghosts[key] = (*ghosts.get(key, ()), *lines)
@@ -172,5 +172,5 @@ def _step_lines(
             lines[-1] += (("  ", ""), (text, tag))
     for remark in under:
         lines += remark.lines(indent + INDENT, width)
-    row = step_row(plan_id, step.id)
+    row = (STEP, plan_id, step.id)
     return tuple(Line(parts, "", row) for parts in lines)

@@ -14,7 +14,7 @@ from planwire.model.steps import Step
 from planwire.terminal.cursor import CURSOR_KEYS, Cursor
 from planwire.terminal.lines import Line, Row
 from planwire.terminal.lines_view import LinesView
-from planwire.terminal.plan_card import PLAN, STEP, Card, step_row
+from planwire.terminal.plan_card import PLAN, STEP, Card
 from planwire.terminal.plan_sheet import AGES, PlanSheet
 from planwire.terminal.step_lines import sign_column
 
@@ -81,7 +81,7 @@ class StepsPanel(LinesView, can_focus=True):
 
     def _current_row(self) -> Row | None:
         current = self.sheet.current
-        return step_row(*current) if current else None
+        return (STEP, *current) if current else None
 
     def action_current(self) -> None:
         """Go to the current step, and along with it from now on."""
