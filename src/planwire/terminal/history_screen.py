@@ -169,15 +169,12 @@ class HistoryScreen(Screen[None]):
     def _slid(self, event: Slider.Slid) -> None:
         self._go(event.place)
 
-    @on(CursorMoved)
-    def _moved(self) -> None:
-        self._show()
-
     def _go(self, place: int) -> None:
         if self._moments:
             moment = self._moments[min(max(place, 0), len(self._moments) - 1)]
             self._rows.cursor.go(moment_row(moment))
 
+    @on(CursorMoved)
     def _show(self) -> None:
         try:
             self._show_moment()

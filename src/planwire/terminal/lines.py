@@ -119,22 +119,14 @@ def wrapped(text: str, width: int) -> list[str]:
     lines: list[str] = []
     line = ""
     room = width
-    for word in _pieces(text, max(width, 1)):
-        size = cell_len(word)
-        if line and size + 1 > room:
-            lines.append(line)
-            line, room = "", width
-        line = f"{line} {word}" if line else word
-        room = width - cell_len(line)
-    return [*lines, line]
-
-
-def _pieces(text: str, width: int) -> Iterator[str]:
     for word in text.split(" "):
-        if cell_len(word) <= width:
-            yield word
-        else:
-            yield from chop_cells(word, width)
+        for piece in [word] if cell_len(word) <= width else chop_cells(word, max(width, 1)):
+            if line and cell_len(piece) + 1 > room:
+                lines.append(line)
+                line = ""
+            line = f"{line} {piece}" if line else piece
+            room = width - cell_len(line)
+    return [*lines, line]
 
 
 def folded(line: Line, width: int) -> list[Line]:

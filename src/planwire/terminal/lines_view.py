@@ -2,7 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
@@ -170,13 +170,6 @@ class LinesView(ScrollView):
     def notify_style_update(self) -> None:
         super().notify_style_update()
         self._looks.clear()
-
-    def on_mount(self) -> None:
-        self.watch(self.app, "theme", self._theme_changed, init=False)
-
-    def _theme_changed(self, _theme: Any) -> None:
-        self._looks.clear()
-        self.refresh()
 
 
 class RowList(LinesView, can_focus=True):

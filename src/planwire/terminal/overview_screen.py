@@ -1,6 +1,7 @@
 """The overview: every session with its progress, current step, age and state, to search and to filter."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
@@ -33,12 +34,11 @@ __all__ = ["OverviewScreen", "StateBar"]
 class StateBar(LinesView):
     """How many sessions are in which state. A click on a state asks for those in it."""
 
+    @dataclass
     class Clicked(Message):
         """A person wants the sessions in a state."""
 
-        def __init__(self, state: str) -> None:
-            super().__init__()
-            self.state = state
+        state: str
 
     DEFAULT_CSS = """
     StateBar { height: 1; width: 1fr; overflow: hidden; }
@@ -183,9 +183,8 @@ class OverviewScreen(Screen[None]):
         self._rows.focus()
 
     def action_history(self) -> None:
-        session = self._rows.key
-        if session is not None:
-            self.app.open_history(str(session))
+        if self._rows.key is not None:
+            self.app.open_history(str(self._rows.key))
 
     @on(Input.Changed, "#find")
     def _look_for(self, event: Input.Changed) -> None:
@@ -198,19 +197,14 @@ class OverviewScreen(Screen[None]):
 
     @on(RowList.Opened)
     def action_open(self) -> None:
-        session = self._rows.key
-        if session is not None:
-            self.app.push_screen(SessionScreen(str(session)))
+        if self._rows.key is not None:
+            self.app.push_screen(SessionScreen(str(self._rows.key)))
 
     @on(CursorMoved)
-    def _moved(self) -> None:
-        self._preview()
-
     def _preview(self) -> None:
         if not self.has_class("-wide"):
             return
-        key = self._rows.key
-        name = str(key) if key is not None else None
+        name = str(self._rows.key) if self._rows.key is not None else None
         try:
             session = self.app.sessions.get(name) if name is not None else None
         except JournalError as error:

@@ -13,17 +13,7 @@ from planwire.model.steps import PlanState
 from planwire.readmodel.plain_text import age, one_line
 from planwire.readmodel.sessions import ShownSession
 
-__all__ = [
-    "MINUTE",
-    "PLAN",
-    "STEP",
-    "WISH",
-    "Card",
-    "ago",
-    "cards_of",
-    "origin",
-    "session_cards",
-]
+__all__ = ["MINUTE", "PLAN", "STEP", "WISH", "Card", "ago", "cards_of", "origin", "session_cards"]
 
 MINUTE: Final = 60_000
 

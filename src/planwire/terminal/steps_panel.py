@@ -1,6 +1,6 @@
 """Plans that a person steers: a cursor on their rows, steps to choose, and the mouse."""
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from rich.style import Style
@@ -12,7 +12,7 @@ from textual.strip import Strip
 from planwire.model.plan import PlanId
 from planwire.model.steps import Step
 from planwire.terminal.cursor import CURSOR_KEYS, Cursor
-from planwire.terminal.lines import Line, Row
+from planwire.terminal.lines import Row
 from planwire.terminal.lines_view import LinesView
 from planwire.terminal.plan_card import PLAN, STEP, Card
 from planwire.terminal.plan_sheet import AGES, PlanSheet
@@ -29,13 +29,12 @@ class StepsPanel(LinesView, can_focus=True):
     """A click puts the cursor on a row. On the sign of a step it ticks the step, left of that it chooses it; a double
     click rewords it, and dragging moves it behind another one. The panel only asks for all that: the screen acts."""
 
+    @dataclass
     class Wanted(Message):
         """A person wants an act, by the name of a method of `PlanActs`, for the row under the cursor."""
 
-        def __init__(self, act: str, *arguments: str) -> None:
-            super().__init__()
-            self.act = act
-            self.arguments = arguments
+        act: str
+        arguments: tuple[str, ...] = ()
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *CURSOR_KEYS,
@@ -60,9 +59,6 @@ class StepsPanel(LinesView, can_focus=True):
         self.cursor.row = None
 
     # -- lines
-
-    def lines_for(self, width: int) -> Sequence[Line]:
-        return self.sheet.lines(width)
 
     def resized(self) -> None:
         self.sheet.show_current()
@@ -149,7 +145,7 @@ class StepsPanel(LinesView, can_focus=True):
             self.release_mouse()
             self.refresh()
         if over is not None:
-            self.post_message(self.Wanted("drop", str(over[2]) if over[0] == STEP else ""))
+            self.post_message(self.Wanted("drop", (str(over[2]) if over[0] == STEP else "",)))
 
     def render_line(self, y: int) -> Strip:
         """Underline the step under a dragged one."""

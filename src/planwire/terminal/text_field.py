@@ -37,13 +37,13 @@ class TextField(TextArea):
 
     async def _on_key(self, event: Key) -> None:
         """Textual calls this first, and then `TextArea`'s for events that it did not prevent."""
+        if event.key not in ("enter", "ctrl+j", "shift+enter", "alt+enter"):
+            return
+        event.stop()
+        event.prevent_default()
         if event.key == "enter":
-            event.stop()
-            event.prevent_default()
             self.post_message(self.Submitted())
-        elif event.key in ("ctrl+j", "shift+enter", "alt+enter"):
-            event.stop()
-            event.prevent_default()
+        else:
             self.insert("\n")
 
     async def _on_paste(self, event: Paste) -> None:
