@@ -27,11 +27,9 @@ from planwire.model.events import (
 from planwire.model.plan import Entry, FilePlan, ItemsPlan, OtherPlan
 from planwire.terminal import commander
 from planwire.terminal.deeds import Target
-from planwire.terminal.dialogs import ChoiceDialog, DecisionDialog, Dialog, DialogText
-from planwire.terminal.footer import KeysFooter
+from planwire.terminal.dialogs import ChoiceDialog, DecisionDialog, Dialog, DialogText, TextField
 from planwire.terminal.history_screen import HistoryScreen
-from planwire.terminal.session_screen import SessionScreen
-from planwire.terminal.text_field import TextField
+from planwire.terminal.session_screen import KeysFooter, SessionScreen
 from tests.journals import HOSTILE, add, items
 from tests.terminal.test_panel import on_a_loop
 from tests.terminal.test_watch_app import shows, watching

@@ -31,11 +31,10 @@ from planwire.model.fold import PLANWIRE, PlanRecord, fold_all
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan, PlanId
 from planwire.model.steps import PlanState, track
 from planwire.terminal.deeds import Target
-from planwire.terminal.dialogs import ChoiceDialog, DecisionDialog, DialogText, TextDialog
+from planwire.terminal.dialogs import ChoiceDialog, DecisionDialog, DialogText, TextDialog, TextField
 from planwire.terminal.plan_card import Card
 from planwire.terminal.session_screen import SessionScreen
 from planwire.terminal.steps_panel import StepsPanel
-from planwire.terminal.text_field import TextField
 from tests.journals import add, items
 from tests.terminal.test_panel import on_a_loop
 from tests.terminal.test_watch_app import HEAD, seen, shows, watching
@@ -475,6 +474,7 @@ async def test_wished_words_and_places_replace_those_wished_before(journal: Path
         await pilot.press(*" now")
         await press_button(app, pilot, "Wish it")
         await eventually(lambda: wishes(theirs(app)) == [RewordStep("s2", "Write two tests now")])
+        await closed(app)
         await pilot.press("J")
         await shows(app, "☆ ↕ after: Mend it")
         await pilot.press("J")

@@ -15,11 +15,10 @@ from planwire.readmodel.plain_text import one_line
 from planwire.session.moved_on import MovedOn
 from planwire.terminal.change_lines import conflict_lines
 from planwire.terminal.deeds import Deed
-from planwire.terminal.dialogs import DecisionDialog, DialogAnswer, TextDialog
+from planwire.terminal.dialogs import DecisionDialog, DialogAnswer, TextDialog, harmless
 from planwire.terminal.lines import Line, Row
 from planwire.terminal.plan_card import STEP, WISH
 from planwire.terminal.steps_panel import StepsPanel
-from planwire.terminal.text_field import harmless
 
 if TYPE_CHECKING:
     from planwire.terminal.session_screen import SessionScreen
@@ -67,16 +66,10 @@ class Commander:
         async def send(written: str, answer: str) -> bool:
             if text and written == text:
                 self.say(_UNCHANGED, 3)
-                done = True
-            else:
-                try:
-                    done = await self.perform(make(written, answer))
-                except PlanError as refusal:
-                    self.refuse(refusal)
-                    return False
-            if done:
-                app.drafts.pop(key, None)
-            return done
+            elif not await self.perform(lambda: make(written, answer)):
+                return False
+            app.drafts.pop(key, None)
+            return True
 
         def left(unsent: str | None) -> None:
             app.drafts.pop(key, None)
@@ -89,13 +82,14 @@ class Commander:
 
     def do(self, deed: Deed) -> None:
         """Do a deed in the background, even if the person leaves the screen meanwhile."""
-        self._screen.app.run_worker(self.perform(deed))
+        self._screen.app.run_worker(self.perform(lambda: deed))
 
-    async def perform(self, deed: Deed) -> bool:
-        """Do a deed, or say why not. Returns whether that worked."""
+    async def perform(self, make: Callable[[], Deed]) -> bool:
+        """Do the deed that `make` gives, or say why not. Returns whether that worked."""
         app, screen = self._screen.app, self._screen
         waiting = app.set_timer(PATIENCE, lambda: app.notify(_BUSY, markup=False))
         try:
+            deed = make()
             session = app.sessions.get(screen.session)
             if session is None:
                 raise PlanError("this session is not in the journal any more")

@@ -11,19 +11,30 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
-from textual.events import Key
+from textual.events import Key, Paste
 from textual.geometry import Size
+from textual.message import Message
 from textual.screen import ModalScreen
 from textual.widget import Widget
-from textual.widgets import Button, OptionList
+from textual.widgets import Button, OptionList, TextArea
 from textual.widgets.button import ButtonVariant
 from textual.widgets.option_list import Option
 
+from planwire.readmodel.plain_text import printable
 from planwire.terminal.lines import Line, folded
 from planwire.terminal.lines_view import LinesView
-from planwire.terminal.text_field import TextField
 
-__all__ = ["Choice", "ChoiceDialog", "DecisionDialog", "Dialog", "DialogAnswer", "DialogText", "TextDialog"]
+__all__ = [
+    "Choice",
+    "ChoiceDialog",
+    "DecisionDialog",
+    "Dialog",
+    "DialogAnswer",
+    "DialogText",
+    "TextDialog",
+    "TextField",
+    "harmless",
+]
 
 _R = TypeVar("_R")
 #: Below this width buttons stand one below the other.
@@ -122,6 +133,53 @@ class Dialog(ModalScreen[_R], Generic[_R]):
     def action_leave(self) -> None:
         """Close the dialog without an answer."""
         self.dismiss()
+
+
+class TextField(TextArea):
+    """A field for what people write, as many lines as they need. Enter sends; Ctrl+J makes a new line, and so do
+    Shift+Enter and Alt+Enter on terminals that tell them apart.
+
+    Nothing gets in that a terminal would obey: an agent wrote the text of a step, and a paste may hold anything.
+    """
+
+    class Submitted(Message):
+        """A person wants to send the text."""
+
+    DEFAULT_CSS = """
+    TextField {
+        height: auto;
+        min-height: 1;
+        max-height: 8;
+        padding: 0 1;
+        background: $background;
+        scrollbar-size-vertical: 1;
+    }
+    """
+
+    def __init__(self, text: str, placeholder: str = "") -> None:
+        super().__init__(
+            harmless(text), soft_wrap=True, compact=True, highlight_cursor_line=False, placeholder=placeholder
+        )
+        self.move_cursor(self.document.end)
+
+    async def _on_key(self, event: Key) -> None:
+        """Textual calls this first, and then `TextArea`'s for events that it did not prevent."""
+        if event.key not in ("enter", "ctrl+j", "shift+enter", "alt+enter"):
+            return
+        event.stop()
+        event.prevent_default()
+        if event.key == "enter":
+            self.post_message(self.Submitted())
+        else:
+            self.insert("\n")
+
+    async def _on_paste(self, event: Paste) -> None:
+        event.text = harmless(event.text)
+
+
+def harmless(text: str) -> str:
+    """The text as it gets into the field."""
+    return printable(text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 class TextDialog(Dialog[str | None]):

@@ -19,7 +19,7 @@ from planwire.readmodel.plain_text import one_line
 from planwire.readmodel.timeline import Timeline
 from planwire.terminal.change_lines import difference_lines
 from planwire.terminal.cursor import CursorMoved
-from planwire.terminal.history_lines import clock, moment_row, moment_rows
+from planwire.terminal.history_lines import MOMENT, clock, moment_rows
 from planwire.terminal.lines import Line, cut, fitted
 from planwire.terminal.lines_view import LinesView, RowList
 from planwire.terminal.panel import PlanPanel
@@ -57,7 +57,6 @@ class HistoryScreen(Screen[None]):
         layout: grid;
         grid-size: 1 5;
         grid-rows: 2 3 2fr 1 3fr;
-        background: $background;
         & > #whose, & > #when { height: 1; overflow: hidden; }
         & > #whose { margin-top: 1; }
         & > #slider { height: 3; padding: 0 1 1 1; }
@@ -172,7 +171,7 @@ class HistoryScreen(Screen[None]):
     def _go(self, place: int) -> None:
         if self._moments:
             moment = self._moments[min(max(place, 0), len(self._moments) - 1)]
-            self._rows.cursor.go(moment_row(moment))
+            self._rows.cursor.go((MOMENT, moment.seq))
 
     @on(CursorMoved)
     def _show(self) -> None:

@@ -26,6 +26,7 @@ __all__ = [
     "folded",
     "framed",
     "hanging",
+    "new_console",
     "progress_bar",
     "text_look",
     "wrapped",
@@ -100,6 +101,8 @@ class Line(Struct, frozen=True):
 
 
 BLANK: Final = Line()
+#: The width without a terminal: other programs read the lines, so nothing cuts or wraps them.
+UNBOUNDED: Final = 10_000
 
 
 class Drawing:
@@ -215,3 +218,15 @@ def progress_bar(done: int, total: int, width: int) -> tuple[Part, ...]:
     if 0 < done < total and width > 1:
         filled = min(max(filled, 1), width - 1)
     return ("━" * filled, "bar"), ("━" * (width - filled), "rest")
+
+
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Stop quietly on a closed pipe (`planwire log | head`): the command line takes it for no failure."""
+        raise BrokenPipeError
+
+
+def new_console(*, wide: bool = True) -> Console:
+    """Standard output. Without a terminal it has no colour, and `wide` lines have no end."""
+    console = _Console(highlight=False)
+    return console if console.is_terminal or not wide else _Console(highlight=False, width=UNBOUNDED)

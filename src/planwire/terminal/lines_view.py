@@ -45,24 +45,16 @@ class LinesView(ScrollView):
         self._heads: list[int] = []
         self._looks: dict[str, Style] = {}
         self._make: Callable[[int], Sequence[Line]] = lambda _width: ()
+        self._resized: Callable[[], None] | None = None
 
-    def show_lines(self, make: Callable[[int], Sequence[Line]]) -> None:
-        """Show the lines that `make` gives for a width, now and whenever the width changes."""
-        self._make = make
+    def show_lines(self, make: Callable[[int], Sequence[Line]], resized: Callable[[], None] | None = None) -> None:
+        """Show the lines that `make` gives for a width, now and whenever the width changes; then call `resized`."""
+        self._make, self._resized = make, resized
         self.update_lines()
-
-    # -- for subclasses
 
     def lines_for(self, width: int) -> Sequence[Line]:
         """All the lines, for a width."""
         return self._make(width)
-
-    def resized(self) -> None:
-        """The view has a new size, and lines for it."""
-        if self.cursor is not None:
-            self.cursor.show()
-
-    # -- lines
 
     @property
     def text_width(self) -> int:
@@ -118,6 +110,9 @@ class LinesView(ScrollView):
         if not first + edge <= line < first + height - edge:
             self.jump(line - height // 3)
 
+    @on(MouseScrollUp)
+    @on(MouseScrollDown)
+    @on(ScrollTo)
     def looked_around(self) -> None:
         """Stay where a person scrolled or moved the cursor to."""
         self.follows = False
@@ -128,13 +123,10 @@ class LinesView(ScrollView):
 
     def on_resize(self, _event: Resize) -> None:
         self.update_lines()
-        self.resized()
-
-    @on(MouseScrollUp)
-    @on(MouseScrollDown)
-    @on(ScrollTo)
-    def _scrolled(self) -> None:
-        self.looked_around()
+        if self._resized is not None:
+            self._resized()
+        elif self.cursor is not None:
+            self.cursor.show()
 
     def action_cursor(self, way: str, by: int) -> None:
         """Have the cursor go its way: one of its methods."""

@@ -85,7 +85,6 @@ class OverviewScreen(Screen[None]):
     ]
     DEFAULT_CSS = """
     OverviewScreen {
-        background: $background;
         & > #find { height: 1; margin: 1 1 0 1; border: none; background: $surface; padding: 0 1; }
         & > #states { margin: 0 0 1 0; }
         & > #beside { height: 1fr; }

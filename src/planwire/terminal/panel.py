@@ -61,10 +61,6 @@ class PlanPanel(LinesView, can_focus=True):
         Binding("pagedown,space", "look('scroll_page_down')", "Page down", show=False),
         Binding("c", "current", "Current step"),
     ]
-    DEFAULT_CSS = """
-    PlanPanel { height: 1fr; }
-    """
-
     stopped: reactive[bool] = reactive(False, init=False)
 
     def __init__(
@@ -114,9 +110,6 @@ class PlanPanel(LinesView, can_focus=True):
         return self.sheet.cards
 
     # -- lines
-
-    def resized(self) -> None:
-        self.sheet.show_current()
 
     def watch_stopped(self, stopped: bool) -> None:
         self.sheet.put([replace(each, stopped=stopped) for each in self.cards])

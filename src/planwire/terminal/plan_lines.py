@@ -86,14 +86,12 @@ def _body(card: Card, width: int, steps: StepLines, longest: int | None) -> Iter
         yield from (Line((("  ", ""), (line, "odd"))) for line in wrapped(one_line(card.problem), max(width - 3, 10)))
     elif not kind.has_editable_steps:
         yield from _fields(plan, width, longest)
-    elif not text.strip():
+    elif not text.strip() or (all_steps and len(text) > LONG_TEXT):
         yield from (line for step in all_steps for line in steps.of(step))
-    elif not all_steps:
-        yield from prose_lines(text, width - 1, INDENT, longest)
-    elif len(text) <= LONG_TEXT:
+    elif all_steps:
         yield from woven_lines(text, all_steps, width - 1, steps.of)
     else:
-        yield from (line for step in all_steps for line in steps.of(step))
+        yield from prose_lines(text, width - 1, INDENT, longest)
     wished = steps.of_none() if not all_steps else ()
     if wished:
         yield from (BLANK, *wished) if text else wished

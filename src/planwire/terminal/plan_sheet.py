@@ -35,7 +35,7 @@ class PlanSheet:
         self._known: dict[PlanId, tuple[Step, ...]] = {}
         self._minute = 0
         self._forgetting: Timer | None = None
-        view.show_lines(self.lines)
+        view.show_lines(self.lines, self.show_current)
 
     def clear(self, session: str | None = None) -> None:
         """Turn to another session: its plans are no change of those before."""

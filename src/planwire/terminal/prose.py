@@ -144,15 +144,10 @@ def woven_lines(
         if isinstance(piece, Step):
             yield from step_lines(piece)
             ended = False
-        else:
-            prose, indent = piece
-            lines = prose_lines(prose, width, indent)
-            if lines:
-                if not ended:
-                    yield BLANK
-                yield from lines
-                yield BLANK
-                ended = True
+        elif lines := prose_lines(piece[0], width, piece[1]):
+            yield from lines if ended else [BLANK, *lines]
+            yield BLANK
+            ended = True
 
 
 def _pieces(text: str, steps: tuple[Step, ...]) -> Iterator[Step | tuple[str, int]]:

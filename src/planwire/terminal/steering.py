@@ -5,7 +5,9 @@ dialog.
 """
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from textual.binding import Binding
 
 from planwire.errors import PlanError
 from planwire.model.events import APPROVED, CHANGES_REQUESTED, COMMENTED
@@ -16,14 +18,13 @@ from planwire.readmodel.plain_text import one_line
 from planwire.terminal.commander import Commander
 from planwire.terminal.deeds import Target
 from planwire.terminal.dialogs import Choice, ChoiceDialog, DecisionDialog, DialogAnswer
-from planwire.terminal.key_bindings import ACTS
 from planwire.terminal.lines import Line
-from planwire.terminal.plan_card import STEP, WISH
+from planwire.terminal.plan_card import WISH
 
 if TYPE_CHECKING:
     from planwire.terminal.session_screen import SessionScreen
 
-__all__ = ["PlanActs"]
+__all__ = ["ACTS", "PlanActs", "act_bindings"]
 
 #: Characters of a step's text that a question about it repeats.
 QUOTED: Final = 300
@@ -35,8 +36,54 @@ _VERDICTS: Final = (
 )
 
 
+class Act(NamedTuple):
+    """One row. `keys` are as Textual names them, and `display` is the one that people read. `name` is that of a method
+    of `PlanActs`; `shown` says whether the footer has it."""
+
+    keys: str
+    name: str
+    label: str
+    meaning: str
+    display: str
+    shown: bool = False
+
+    @property
+    def action(self) -> str:
+        """The action of the session's screen."""
+        return f"act('{self.name}')"
+
+
+ACTS: Final = (
+    Act("x,space", "tick", "Tick", "done, or not done after all", "x", shown=True),
+    Act("e", "reword", "Edit", "another text; a plan file opens in your editor", "e", shown=True),
+    Act("a", "add", "Add", "a new step below; on a plan's head, on top", "a", shown=True),
+    Act("c", "comment", "Comment", "on the step; on a plan's head, on the plan", "c", shown=True),
+    Act("s", "mark", "Select", "choose the step to be run", "s", shown=True),
+    Act("r,enter", "run", "Run", "only the selected steps, or this one", "r", shown=True),
+    Act("v", "review", "Review", "approve the plan, or ask for changes", "v", shown=True),
+    Act("o", "status", "Other status", ", ".join(row.spoken for row in STATUSES.values()), "o"),
+    Act("alt+up,K", "move_up", "Move up", "among the steps beside it", "K"),
+    Act("alt+down,J", "move_down", "Move down", "among the steps beside it", "J"),
+    Act("d,delete", "remove", "Remove", "the step, and all that is nested in it", "d"),
+    Act("C", "comment_plan", "Comment on the plan", "whatever step the cursor is on", "C"),
+    Act("u", "take_back", "Take back", "a wish that has not come true", "u"),
+)
+_MENU: Final = Act("m", "menu", "More", "all that can be done with it", "m", shown=True)
+
+
+def act_bindings() -> list[Binding]:
+    """All of them as bindings of a screen, and one for the list of them."""
+    made = []
+    for act in (*ACTS, _MENU):
+        first, *others = act.keys.split(",")
+        display = act.display if first == act.display else None
+        made.append(Binding(first, act.action, act.label, show=act.shown, key_display=display, tooltip=act.meaning))
+        made += [Binding(key, act.action, act.label, show=False, tooltip=act.meaning) for key in others]
+    return made
+
+
 class PlanActs:
-    """The acts of a person on the screen of a session: a method for each row of `key_bindings.ACTS`, by its name."""
+    """The acts of a person on the screen of a session: a method for each row of `ACTS`, by its name."""
 
     def __init__(self, screen: "SessionScreen") -> None:
         self._screen = screen
@@ -64,7 +111,7 @@ class PlanActs:
         panel.looked_around()
         if row[0] == WISH and card.record is not None:
             return Target(card, wish=next(each for each in card.record.wishes if each.seq == row[2]))
-        return Target(card, next((each for each in card.state.steps if row[0] == STEP and each.id == row[2]), None))
+        return Target(card, panel.step)
 
     # -- single steps
 

@@ -40,9 +40,6 @@ class StepsPanel(LinesView, can_focus=True):
         *CURSOR_KEYS,
         Binding("full_stop", "current", "Current step", show=False, key_display="."),
     ]
-    DEFAULT_CSS = """
-    StepsPanel { height: 1fr; }
-    """
     cursor: Cursor
 
     def __init__(self, session: str, *, empty: str = "no plan yet") -> None:
@@ -60,9 +57,6 @@ class StepsPanel(LinesView, can_focus=True):
 
     # -- lines
 
-    def resized(self) -> None:
-        self.sheet.show_current()
-
     def on_mount(self) -> None:
         self.set_interval(AGES, self.sheet.grow_older)
         self.update_lines()
@@ -74,6 +68,13 @@ class StepsPanel(LinesView, can_focus=True):
         """The plan under the cursor."""
         row = self.cursor.row
         return next((card for card in self.sheet.cards if row and card.id == row[1]), None)
+
+    @property
+    def step(self) -> Step | None:
+        """The step under the cursor."""
+        card, row = self.chosen, self.cursor.row
+        steps = card.state.steps if card and row and row[0] == STEP else ()
+        return next((step for step in steps if row and step.id == row[2]), None)
 
     def _current_row(self) -> Row | None:
         current = self.sheet.current
@@ -108,7 +109,7 @@ class StepsPanel(LinesView, can_focus=True):
             self._dragged = False
             return
         self.cursor.go(row)
-        step = self._step(row)
+        step = self.step
         place = event.get_content_offset_capture(self)
         if event.button == _RIGHT_BUTTON:
             self.post_message(self.Wanted("menu"))
@@ -153,7 +154,3 @@ class StepsPanel(LinesView, can_focus=True):
         line = self.line_at(y)
         last = self._over is not None and line.row == self._over and self.line_at(y + 1).row != self._over
         return strip.apply_style(Style(underline=True)) if last else strip
-
-    def _step(self, row: Row) -> Step | None:
-        card = self.chosen
-        return next((step for step in card.state.steps if row[0] == STEP and step.id == row[2]), None) if card else None
