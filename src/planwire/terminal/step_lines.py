@@ -82,10 +82,10 @@ class StepLines:
 
     def of(self, step: Step) -> tuple[Line, ...]:
         """The lines of a step, and of the wished steps before and behind it."""
-        fresh, marked = step.id in self.fresh, step.id in self.marked
-        run = step.id in self._to_run and step.is_open
-        under = tuple(self._under(step.id))
-        lines = _step_lines(self.card.id, step, self.width, self.card.stopped, fresh, marked, run, under)
+        more: tuple[Part, ...] = ((f"{MARK} to run", "waiting"),) if step.id in self._to_run and step.is_open else ()
+        more += (("●", "fresh"),) if step.id in self.fresh else ()
+        marked, under = step.id in self.marked, tuple(self._under(step.id))
+        lines = _step_lines(self.card.id, step, self.width, self.card.stopped, marked, more, under)
         if not self._ghosts:
             return lines
         first = self._ghosts.get("", ()) if step is self.card.state.steps[0] else ()
@@ -146,23 +146,18 @@ def _step_lines(
     step: Step,
     width: int,
     stopped: bool,
-    fresh: bool,
     marked: bool,
-    run: bool,
+    more: tuple[Part, ...],
     under: tuple[_Said, ...],
 ) -> tuple[Line, ...]:
     sign, words, tags = step_parts(step, stopped=stopped)
-    if run:
-        tags.append((f"{MARK} to run", "waiting"))
-    if fresh:
-        tags.append(("●", "fresh"))
     indent = sign_column(step)
     room = max(width - indent - 3, 8)
     lines: list[tuple[Part, ...]] = []
     for number, text in enumerate(wrapped(words[0], room)):
         before: Part = (f"{MARK:<{indent}}", "mark") if marked and not number else (" " * indent, "")
         lines.append((before, sign if not number else ("  ", ""), (text, words[1])))
-    for text, tag in tags:
+    for text, tag in (*tags, *more):
         if sum(cell_len(each) for each, _ in lines[-1]) + cell_len(text) + 2 >= width:
             lines.append(((" " * (indent + 2), ""), (fitted(text, room), tag)))
         else:
