@@ -13,10 +13,9 @@ from planwire.model.events import (
 )
 from planwire.model.fold import PlanRecord
 from planwire.model.plan import ItemsPlan, PlanId
-from planwire.terminal.dialogs import Dialog, TextDialog
+from planwire.terminal.dialogs import Dialog, TextDialog, TextField
 from planwire.terminal.session_screen import SessionScreen
 from planwire.terminal.steps_panel import StepsPanel
-from planwire.terminal.text_field import TextField
 from planwire.terminal.watch_app import WatchApp
 from tests.journals import add, items
 from tests.terminal.test_watch_app import shows

@@ -90,7 +90,7 @@ def test_whatever_happens_can_be_told_and_shown(told: list[tuple[str, Event]], w
             console.print(text)
     glance = overview(state, 0, 1)
     for height in (None, 3, 24):
-        console.print(session_record_view(state, glance, 10_000, {"s1"}, height))
+        console.print(session_record_view(state, glance, 10_000, height))
     assert session_document(state).startswith("# ")
     for dialect in DIALECTS.values():
         assert all(line.endswith("\n") for line in acp_lines(state, dialect))

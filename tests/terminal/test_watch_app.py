@@ -19,10 +19,9 @@ from planwire.model.events import ACP, PlanSet, SessionOpened, TurnEnded
 from planwire.model.plan import Entry, FilePlan, ItemsPlan
 from planwire.readmodel.overview import Overview
 from planwire.terminal.history_screen import HistoryScreen
-from planwire.terminal.lines_view import LinesView
+from planwire.terminal.lines_view import LinesView, RowList
 from planwire.terminal.overview_screen import OverviewScreen, StateBar
 from planwire.terminal.panel import PlanPanel
-from planwire.terminal.row_list import RowList
 from planwire.terminal.session_screen import SessionScreen
 from planwire.terminal.slider import Slider
 from planwire.terminal.steps_panel import StepsPanel

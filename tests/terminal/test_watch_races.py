@@ -25,12 +25,11 @@ from planwire.model.events import (
     SetStatus,
 )
 from planwire.model.plan import Entry, FilePlan, ItemsPlan, OtherPlan
-from planwire.terminal import commander, deeds
-from planwire.terminal.dialogs import ChoiceDialog, DecisionDialog, Dialog, DialogText
-from planwire.terminal.footer import KeysFooter
+from planwire.terminal import commander
+from planwire.terminal.deeds import Target
+from planwire.terminal.dialogs import ChoiceDialog, DecisionDialog, Dialog, DialogText, TextField
 from planwire.terminal.history_screen import HistoryScreen
-from planwire.terminal.session_screen import SessionScreen
-from planwire.terminal.text_field import TextField
+from planwire.terminal.session_screen import KeysFooter, SessionScreen
 from tests.journals import HOSTILE, add, items
 from tests.terminal.test_panel import on_a_loop
 from tests.terminal.test_watch_app import shows, watching
@@ -120,7 +119,7 @@ async def test_a_tick_that_came_too_late_is_not_made_without_a_word(journal: Pat
         for key, expected in (("n", "pending"), ("y", "completed")):
             add(journal, OURS, "agent", PlanChanged("main", None, (SetStatus("s3", "in_progress"),)))
             add(journal, OURS, "agent", PlanChanged("main", None, (SetStatus("s3", "pending"),)))
-            screen.acts.commander.do(deeds.tick(card, card.state.steps[2]))  # of the plan as it was shown
+            screen.acts.commander.do(Target(card, card.state.steps[2]).tick())  # of the plan as it was shown
             await asked(app, DecisionDialog)
             await pilot.press(key)
             await eventually(partial(lambda status: statuses(ours(app))[2] == status, expected))

@@ -30,12 +30,11 @@ from planwire.model.events import (
 from planwire.model.fold import PLANWIRE, PlanRecord, fold_all
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan, PlanId
 from planwire.model.steps import PlanState, track
-from planwire.terminal import deeds
-from planwire.terminal.dialogs import ChoiceDialog, DecisionDialog, DialogText, TextDialog
+from planwire.terminal.deeds import Target
+from planwire.terminal.dialogs import ChoiceDialog, DecisionDialog, DialogText, TextDialog, TextField
 from planwire.terminal.plan_card import Card
 from planwire.terminal.session_screen import SessionScreen
 from planwire.terminal.steps_panel import StepsPanel
-from planwire.terminal.text_field import TextField
 from tests.journals import add, items
 from tests.terminal.test_panel import on_a_loop
 from tests.terminal.test_watch_app import HEAD, seen, shows, watching
@@ -238,7 +237,7 @@ async def test_who_is_faster_than_the_screen_is_not_told_that_the_plan_moved_on(
         assert isinstance(screen, SessionScreen)
         card = panel(app).sheet.cards[0]
         for step in card.state.steps[1:]:  # all of them for the revision that is shown
-            screen.acts.commander.do(deeds.tick(card, step))
+            screen.acts.commander.do(Target(card, step).tick())
         await eventually(lambda: statuses(ours(app)) == ["completed"] * 4)
         assert app.screen is screen
         await pilot.press("x")
@@ -475,6 +474,7 @@ async def test_wished_words_and_places_replace_those_wished_before(journal: Path
         await pilot.press(*" now")
         await press_button(app, pilot, "Wish it")
         await eventually(lambda: wishes(theirs(app)) == [RewordStep("s2", "Write two tests now")])
+        await closed(app)
         await pilot.press("J")
         await shows(app, "☆ ↕ after: Mend it")
         await pilot.press("J")
@@ -568,7 +568,7 @@ def moved(card: Card, step: str, by: int) -> Card:
     found = next(each for each in card.state.steps if each.id == step)
     session = fold_all("s", [])
     plans: dict[PlanId, PlanRecord] = {"p": card.record} if card.record else {}
-    event = deeds.move(card, found, by).make(type(session)("s", 1, plans=plans), 1)
+    event = Target(card, found).move(by).make(type(session)("s", 1, plans=plans), 1)
     assert isinstance(event, PlanChanged)
     return carded(apply_changes(card.state, event.changes))
 

@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
         print_json({"from": sides[0], "to": sides[1], "plans": [_value(change) for change in changes]})
         return 0
     from planwire.terminal.change_lines import difference_lines
-    from planwire.terminal.console import new_console
+    from planwire.terminal.lines import new_console
 
     console = new_console()
     for line in difference_lines(before, after, changes):

@@ -55,8 +55,8 @@ def run(arguments: argparse.Namespace) -> int:
             for moment in chosen:
                 write_text(json_line(moment))
             return 0
-        from planwire.terminal.console import new_console
         from planwire.terminal.history_lines import moment_line
+        from planwire.terminal.lines import new_console
 
         console, numbers = new_console(), len(str(known.last_seq))
         for moment in chosen:

@@ -73,7 +73,7 @@ def _print_sessions(journal: Journal, arguments: argparse.Namespace) -> None:
 
 
 def _print_for_people(shown: list[Overview], count: int, ids: set[str], folder: str | None) -> None:
-    from planwire.terminal.console import new_console
+    from planwire.terminal.lines import new_console
     from planwire.terminal.session_lines import sessions_lines, sessions_list
 
     console, now = new_console(), time_ns() // 1_000_000

@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
         records = [state.plans[chosen]] if only else state.live().values()
         print_json({"session": glance, "plans": [record_json(record) for record in records]})
         return 0
-    from planwire.terminal.console import new_console
+    from planwire.terminal.lines import new_console
     from planwire.terminal.records import session_record_view
 
     new_console(wide=False).print(session_record_view(state, glance, time_ns() // 1_000_000, chosen=chosen, only=only))

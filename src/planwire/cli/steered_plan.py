@@ -69,7 +69,7 @@ def confirm(target: SteeredPlan, arguments: argparse.Namespace, question: str) -
             raise InputError(
                 "which revision? Say --revision N (planwire show has it), or --yes for the plan as it is now"
             )
-        from planwire.terminal.console import new_console
+        from planwire.terminal.lines import new_console
         from planwire.terminal.records import session_record_view
 
         now = time_ns() // 1_000_000

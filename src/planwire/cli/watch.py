@@ -87,8 +87,8 @@ def _print_json(moments: Iterator[HistoryEntry]) -> None:
 
 
 def _print_lines(moments: Iterator[HistoryEntry], *, several: bool) -> None:
-    from planwire.terminal.console import new_console
     from planwire.terminal.history_lines import moment_line
+    from planwire.terminal.lines import new_console
 
     console = new_console()
     with suppress(KeyboardInterrupt):

@@ -8,16 +8,15 @@ from typing import Final
 
 from planwire.acp import Report
 from planwire.acp.board import Change, PlanChange
-from planwire.model.diff import Changed, compare
+from planwire.model.diff import compare
 from planwire.model.fold import SessionState
 from planwire.model.kinds import kind_of, text_of
-from planwire.model.statuses import status_of
 from planwire.model.steps import PlanState
 from planwire.readmodel.history import plan_name
 from planwire.readmodel.plain_text import one_line, printable
 from planwire.session.moved_on import MovedOn
 from planwire.terminal.history_lines import word_parts
-from planwire.terminal.lines import Line, Part, text_look
+from planwire.terminal.lines import Line, Part
 from planwire.terminal.plan_lines import progress_parts
 from planwire.terminal.step_lines import step_parts
 
@@ -64,18 +63,13 @@ def _details(plan: PlanChange) -> Iterator[tuple[Part, ...]]:
         yield ("↕ ", "wish"), (f"{one_line(moved.step.content)} ({moved.before + 1} → {moved.at + 1})", "")
     for changed in diff.reworded:
         yield ("~ ", "odd"), (f"{one_line(changed.before)} → {one_line(changed.after)}", "")
-    yield from (_status(changed) for changed in diff.status)
+    for changed in diff.status:
+        sign, words, _ = step_parts(changed.step)
+        yield sign, words, (f"  {one_line(changed.before)} → {one_line(changed.after)}", "muted")
     for changed in diff.priority:
         became = f"{one_line(changed.before)} → {one_line(changed.after)} priority"
         yield ("! ", "odd"), (f"{one_line(changed.step.content)}: {became}", "")
     yield from _size(plan)
-
-
-def _status(changed: Changed) -> tuple[Part, ...]:
-    known = status_of(changed.after)
-    sign, look = (known.sign, known.look) if known else ("?", "odd")
-    became = f"  {one_line(changed.before)} → {one_line(changed.after)}"
-    return (f"{sign} ", look), (one_line(changed.step.content), text_look(look)), (became, "muted")
 
 
 def _size(plan: PlanChange) -> Iterator[tuple[Part, ...]]:

@@ -14,12 +14,11 @@ from planwire.model.plan import PlanId
 from planwire.readmodel.plain_text import one_line
 from planwire.session.moved_on import MovedOn
 from planwire.terminal.change_lines import conflict_lines
-from planwire.terminal.deeds import BACK, CHANGE, RUN, Deed
-from planwire.terminal.dialogs import DecisionDialog, DialogAnswer, TextDialog
-from planwire.terminal.lines import Line
-from planwire.terminal.plan_card import step_row
+from planwire.terminal.deeds import Deed
+from planwire.terminal.dialogs import DecisionDialog, DialogAnswer, TextDialog, harmless
+from planwire.terminal.lines import Line, Row
+from planwire.terminal.plan_card import STEP, WISH
 from planwire.terminal.steps_panel import StepsPanel
-from planwire.terminal.text_field import harmless
 
 if TYPE_CHECKING:
     from planwire.terminal.session_screen import SessionScreen
@@ -67,16 +66,10 @@ class Commander:
         async def send(written: str, answer: str) -> bool:
             if text and written == text:
                 self.say(_UNCHANGED, 3)
-                done = True
-            else:
-                try:
-                    done = await self.perform(make(written, answer))
-                except PlanError as refusal:
-                    self.refuse(refusal)
-                    return False
-            if done:
-                app.drafts.pop(key, None)
-            return done
+            elif not await self.perform(lambda: make(written, answer)):
+                return False
+            app.drafts.pop(key, None)
+            return True
 
         def left(unsent: str | None) -> None:
             app.drafts.pop(key, None)
@@ -89,13 +82,14 @@ class Commander:
 
     def do(self, deed: Deed) -> None:
         """Do a deed in the background, even if the person leaves the screen meanwhile."""
-        self._screen.app.run_worker(self.perform(deed))
+        self._screen.app.run_worker(self.perform(lambda: deed))
 
-    async def perform(self, deed: Deed) -> bool:
-        """Do a deed, or say why not. Returns whether that worked."""
+    async def perform(self, make: Callable[[], Deed]) -> bool:
+        """Do the deed that `make` gives, or say why not. Returns whether that worked."""
         app, screen = self._screen.app, self._screen
         waiting = app.set_timer(PATIENCE, lambda: app.notify(_BUSY, markup=False))
         try:
+            deed = make()
             session = app.sessions.get(screen.session)
             if session is None:
                 raise PlanError("this session is not in the journal any more")
@@ -112,7 +106,7 @@ class Commander:
             return False
         finally:
             waiting.stop()
-        if screen.is_attached and screen.query(StepsPanel):  # the person may have left it meanwhile
+        if screen.panel.is_attached:  # the person may have left it meanwhile
             self._show(deed, after)
         return True
 
@@ -134,25 +128,22 @@ class Commander:
         record = after.plans.get(deed.plan_id)
         if record is None:
             return
-        if deed.kind == CHANGE:
-            if deed.added is not None:
-                _go_to_new(panel, deed.plan_id, record, deed.added)
-            if record.owner == AGENT and not self._screen.app.knows_wishes:
-                self._screen.app.knows_wishes = True
-                self.say(_WISHES, 8)
-            return
-        if deed.kind == RUN:
+        if deed.headline:
+            self.say(f"{deed.headline}: {one_line(deed.words)}", 4)
+        elif record.owner == AGENT and not self._screen.app.knows_wishes:
+            self._screen.app.knows_wishes = True
+            self.say(_WISHES, 8)
+        if deed.runs:
             panel.forget_marks()
-        said = "Taken back" if deed.kind == BACK else "The agent is told"
-        self.say(f"{said}: {one_line(deed.words)}", 4)
+        if deed.added is not None:
+            _go_to_new(panel, deed.plan_id, record, deed.added)
 
 
 def _go_to_new(panel: StepsPanel, plan_id: PlanId, record: PlanRecord, text: str) -> None:
-    for wish in reversed(record.wishes):
+    """Put the cursor on the newest wish for a new step with this text, or else on the last such step."""
+    rows: list[Row] = [(STEP, plan_id, step.id) for step in record.state.steps if step.content == text]
+    for wish in record.wishes:
         if any(isinstance(change, AddStep) and change.content == text for change in wish.changes):
-            panel.go_to_wish(plan_id, wish.seq)
-            return
-    for step in reversed(record.state.steps):
-        if step.content == text:
-            panel.cursor.go(step_row(plan_id, step.id))
-            return
+            rows += [row for row in panel.cursor.rows if row[:3] == (WISH, plan_id, wish.seq)][:1]
+    if rows:
+        panel.cursor.go(rows[-1])

@@ -6,6 +6,7 @@ under it, and in its place on the screen. Only a row that is gone leaves the cur
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from textual.binding import Binding
@@ -24,21 +25,20 @@ NEAR: Final = 3
 
 #: The keys of a view with a cursor.
 CURSOR_KEYS: Final = (
-    Binding("up,k", "move(-1)", "Up", show=False),
-    Binding("down,j", "move(1)", "Down", show=False),
-    Binding("home,g", "edge(0)", "Top", show=False),
-    Binding("end,G", "edge(-1)", "End", show=False),
-    Binding("pageup,b", "page(-1)", "Page up", show=False),
-    Binding("pagedown,f", "page(1)", "Page down", show=False),
+    Binding("up,k", "cursor('move', -1)", "Up", show=False),
+    Binding("down,j", "cursor('move', 1)", "Down", show=False),
+    Binding("home,g", "cursor('to_edge', 0)", "Top", show=False),
+    Binding("end,G", "cursor('to_edge', -1)", "End", show=False),
+    Binding("pageup,b", "cursor('page', -1)", "Page up", show=False),
+    Binding("pagedown,f", "cursor('page', 1)", "Page down", show=False),
 )
 
 
+@dataclass
 class CursorMoved(Message):
     """The cursor of a view is on another row. `by_hand`: a person moved it, or looked around with it."""
 
-    def __init__(self, *, by_hand: bool) -> None:
-        super().__init__()
-        self.by_hand = by_hand
+    by_hand: bool
 
 
 class Cursor:
@@ -118,9 +118,6 @@ class Cursor:
                 if line.row in (before, row):
                     self._view.refresh_lines(self._view.scroll_offset.y + y)
         self.show()
-        self._tell()
-
-    def _tell(self) -> None:
         self._view.post_message(CursorMoved(by_hand=True))
 
     def show(self) -> None:
@@ -144,7 +141,7 @@ class Cursor:
         target = self._next(by)
         if target is None:
             self._view.jump(self._view.scroll_offset.y + by)
-            self._tell()
+            self._view.post_message(CursorMoved(by_hand=True))
         else:
             self.go(target)
 

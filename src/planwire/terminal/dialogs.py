@@ -11,18 +11,30 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
-from textual.events import Key
+from textual.events import Key, Paste
 from textual.geometry import Size
+from textual.message import Message
 from textual.screen import ModalScreen
-from textual.widgets import Button, OptionList
+from textual.widget import Widget
+from textual.widgets import Button, OptionList, TextArea
 from textual.widgets.button import ButtonVariant
 from textual.widgets.option_list import Option
 
+from planwire.readmodel.plain_text import printable
 from planwire.terminal.lines import Line, folded
 from planwire.terminal.lines_view import LinesView
-from planwire.terminal.text_field import TextField
 
-__all__ = ["Choice", "ChoiceDialog", "DecisionDialog", "Dialog", "DialogAnswer", "DialogText", "TextDialog"]
+__all__ = [
+    "Choice",
+    "ChoiceDialog",
+    "DecisionDialog",
+    "Dialog",
+    "DialogAnswer",
+    "DialogText",
+    "TextDialog",
+    "TextField",
+    "harmless",
+]
 
 _R = TypeVar("_R")
 #: Below this width buttons stand one below the other.
@@ -95,11 +107,15 @@ class Dialog(ModalScreen[_R], Generic[_R]):
     }
     """
 
-    def __init__(self, title: str, about: Sequence[Line] = (), hint: str = "") -> None:
+    def __init__(
+        self, title: str, about: Sequence[Line], hint: str, answers: Sequence[DialogAnswer], body: Widget | None = None
+    ) -> None:
         super().__init__()
         self._title = title
         self._about = about
         self._hint = hint
+        self._answers = answers
+        self._body = body
 
     def compose(self) -> ComposeResult:
         with Vertical(id="box") as box:
@@ -107,21 +123,63 @@ class Dialog(ModalScreen[_R], Generic[_R]):
             box.border_subtitle = Text(self._hint)
             if self._about:
                 yield DialogText(self._about)
-            yield from self.compose_answers()
-
-    def compose_answers(self) -> ComposeResult:
-        """The widgets below what there is to know."""
-        yield from ()
+            if self._body is not None:
+                yield self._body
+            if self._answers:
+                with Horizontal(id="buttons"):
+                    for answer in self._answers:
+                        yield Button(answer.label, answer.variant, name=answer.value, compact=True)
 
     def action_leave(self) -> None:
         """Close the dialog without an answer."""
         self.dismiss()
 
 
-def _buttons(answers: Sequence[DialogAnswer]) -> ComposeResult:
-    with Horizontal(id="buttons"):
-        for answer in answers:
-            yield Button(answer.label, answer.variant, name=answer.value, compact=True)
+class TextField(TextArea):
+    """A field for what people write, as many lines as they need. Enter sends; Ctrl+J makes a new line, and so do
+    Shift+Enter and Alt+Enter on terminals that tell them apart.
+
+    Nothing gets in that a terminal would obey: an agent wrote the text of a step, and a paste may hold anything.
+    """
+
+    class Submitted(Message):
+        """A person wants to send the text."""
+
+    DEFAULT_CSS = """
+    TextField {
+        height: auto;
+        min-height: 1;
+        max-height: 8;
+        padding: 0 1;
+        background: $background;
+        scrollbar-size-vertical: 1;
+    }
+    """
+
+    def __init__(self, text: str, placeholder: str = "") -> None:
+        super().__init__(
+            harmless(text), soft_wrap=True, compact=True, highlight_cursor_line=False, placeholder=placeholder
+        )
+        self.move_cursor(self.document.end)
+
+    async def _on_key(self, event: Key) -> None:
+        """Textual calls this first, and then `TextArea`'s for events that it did not prevent."""
+        if event.key not in ("enter", "ctrl+j", "shift+enter", "alt+enter"):
+            return
+        event.stop()
+        event.prevent_default()
+        if event.key == "enter":
+            self.post_message(self.Submitted())
+        else:
+            self.insert("\n")
+
+    async def _on_paste(self, event: Paste) -> None:
+        event.text = harmless(event.text)
+
+
+def harmless(text: str) -> str:
+    """The text as it gets into the field."""
+    return printable(text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 class TextDialog(Dialog[str | None]):
@@ -137,28 +195,23 @@ class TextDialog(Dialog[str | None]):
         send: Callable[[str, str], Awaitable[bool]],
         placeholder: str = "",
     ) -> None:
-        hint = "Enter: send · Ctrl+J: new line" if len(answers) == 1 else "Enter: go on · Ctrl+J: new line"
-        super().__init__(title, about, hint)
-        self._text = text
-        self._answers = answers
+        self._field = TextField(text, placeholder)
+        self._only = answers[0].value if len(answers) == 1 else None
         self._send = send
-        self._placeholder = placeholder
         self._sending = False
-
-    def compose_answers(self) -> ComposeResult:
-        yield TextField(self._text, self._placeholder)
-        yield from _buttons([*self._answers, DialogAnswer("", "Leave it")])
+        hint = f"Enter: {'go on' if self._only is None else 'send'} · Ctrl+J: new line"
+        super().__init__(title, about, hint, [*answers, DialogAnswer("", "Leave it")], self._field)
 
     def on_mount(self) -> None:
-        self.query_one(TextField).focus()
+        self._field.focus()
 
     def action_leave(self) -> None:
-        self.dismiss(self.query_one(TextField).text)
+        self.dismiss(self._field.text)
 
     @on(TextField.Submitted)
     def _entered(self) -> None:
-        if len(self._answers) == 1:
-            self._answer(self._answers[0].value)
+        if self._only is not None:
+            self._answer(self._only)
         else:
             self.query(Button).first().focus()
 
@@ -175,22 +228,21 @@ class TextDialog(Dialog[str | None]):
             self.app.run_worker(self._try(value))  # on the app, which outlives the dialog
 
     async def _try(self, value: str) -> None:
-        field = self.query_one(TextField)
-        field.read_only = True  # more text would not get sent
-        done = await self._send(field.text, value)
-        self._sending = field.read_only = False
+        self._field.read_only = True  # more text would not get sent
+        done = await self._send(self._field.text, value)
+        self._sending = self._field.read_only = False
         if done and self.is_current:
             self.dismiss(None)
         elif self.is_current:
-            field.focus()
+            self._field.focus()
 
 
 class DecisionDialog(Dialog[bool]):
     """Yes or no. A key pressed too fast means no."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y", "decide(True)", "Yes", show=False),
-        Binding("n", "decide(False)", "No", show=False),
+        Binding("y", "dismiss(True)", "Yes", show=False),
+        Binding("n", "dismiss(False)", "No", show=False),
         Binding("up,k", "look('scroll_up')", "Up", show=False),
         Binding("down,j", "look('scroll_down')", "Down", show=False),
         Binding("pageup", "look('scroll_page_up')", "Page up", show=False),
@@ -198,11 +250,8 @@ class DecisionDialog(Dialog[bool]):
     ]
 
     def __init__(self, title: str, about: Sequence[Line], yes: DialogAnswer, no: str) -> None:
-        super().__init__(title, about, f"y: {yes.label[0].lower()}{yes.label[1:]} · n: {no[0].lower()}{no[1:]}")
-        self._answers = [yes, DialogAnswer("", no)]
-
-    def compose_answers(self) -> ComposeResult:
-        yield from _buttons(self._answers)
+        hint = f"y: {yes.label[0].lower()}{yes.label[1:]} · n: {no[0].lower()}{no[1:]}"
+        super().__init__(title, about, hint, [yes, DialogAnswer("", no)])
 
     def on_mount(self) -> None:
         self.query(Button).last().focus()
@@ -211,9 +260,6 @@ class DecisionDialog(Dialog[bool]):
         """Scroll, where there is more to know than room for it."""
         for about in self.query(DialogText):
             getattr(about, way)(animate=False)
-
-    def action_decide(self, decision: bool) -> None:
-        self.dismiss(decision)
 
     @on(Button.Pressed)
     def _pressed(self, event: Button.Pressed) -> None:
@@ -224,8 +270,8 @@ class ChoiceDialog(Dialog[str | None]):
     """One of several things, by its key, with the arrows or with the mouse."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("j", "cursor(1)", "Down", show=False),
-        Binding("k", "cursor(-1)", "Up", show=False),
+        Binding("j", "app.simulate_key('down')", "Down", show=False),
+        Binding("k", "app.simulate_key('up')", "Up", show=False),
     ]
     DEFAULT_CSS = """
     ChoiceDialog OptionList {
@@ -240,20 +286,14 @@ class ChoiceDialog(Dialog[str | None]):
     """
 
     def __init__(self, title: str, choices: Sequence[Choice], about: Sequence[Line] = ()) -> None:
-        super().__init__(title, about, "Enter: choose · Esc: leave it")
+        wide = max(len(each.key) for each in choices)
         self._choices = choices
-
-    def compose_answers(self) -> ComposeResult:
-        yield OptionList(*(Option(self._line(each), id=each.value) for each in self._choices), compact=True)
-
-    def _line(self, choice: Choice) -> Text:
-        wide = max(len(each.key) for each in self._choices)
-        text = Text.assemble((f"{choice.key:<{wide}}  ", "bold"), choice.label) if wide else Text(choice.label)
-        return text.append(choice.details, "dim")
+        self._list = OptionList(*(Option(_choice_text(each, wide), id=each.value) for each in choices), compact=True)
+        super().__init__(title, about, "Enter: choose · Esc: leave it", (), self._list)
 
     def on_mount(self) -> None:
-        self.query_one(OptionList).highlighted = 0
-        self.query_one(OptionList).focus()
+        self._list.highlighted = 0
+        self._list.focus()
 
     def on_key(self, event: Key) -> None:
         for choice in self._choices:
@@ -261,10 +301,11 @@ class ChoiceDialog(Dialog[str | None]):
                 event.stop()
                 self.dismiss(choice.value)
 
-    def action_cursor(self, by: int) -> None:
-        listed = self.query_one(OptionList)
-        listed.action_cursor_down() if by > 0 else listed.action_cursor_up()
-
     @on(OptionList.OptionSelected)
     def _selected(self, event: OptionList.OptionSelected) -> None:
         self.dismiss(event.option_id)
+
+
+def _choice_text(choice: Choice, wide: int) -> Text:
+    text = Text.assemble((f"{choice.key:<{wide}}  ", "bold"), choice.label) if wide else Text(choice.label)
+    return text.append(choice.details, "dim")

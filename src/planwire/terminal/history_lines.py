@@ -9,9 +9,9 @@ from typing import Final
 from planwire.model.statuses import status_of
 from planwire.readmodel.history import HistoryEntry, Phrase
 from planwire.readmodel.plain_text import one_line
-from planwire.terminal.lines import Line, Part, Row, between, cut, fitted, text_look
+from planwire.terminal.lines import Line, Part, between, cut, fitted, text_look
 
-__all__ = ["clock", "moment_line", "moment_row", "moment_rows", "word_parts"]
+__all__ = ["MOMENT", "clock", "moment_line", "moment_rows", "word_parts"]
 
 #: The sign and the look of each kind of event. The statuses that steps get have theirs in the table of statuses.
 _LOOK: Final = {
@@ -46,6 +46,8 @@ _UNKNOWN: Final = ("·", "muted")
 NAMED: Final = 4
 NAMED_ON_SCREEN: Final = 6
 _WHO: Final = 8
+#: The rows of moments; the number of the event comes second.
+MOMENT: Final = "moment"
 
 
 def moment_line(moment: HistoryEntry, numbers: int = 4, session: str | None = None, *, short: bool = False) -> Line:
@@ -62,15 +64,10 @@ def moment_line(moment: HistoryEntry, numbers: int = 4, session: str | None = No
     return Line((*parts, *_words(moment, NAMED, " · ")))
 
 
-def moment_row(moment: HistoryEntry) -> Row:
-    """The row of a moment."""
-    return "moment", moment.seq
-
-
 @lru_cache(maxsize=4_096)
 def moment_rows(moment: HistoryEntry, width: int, *, marked: bool) -> tuple[Line, ...]:
     """Two lines on the screen: when, who, which plan and how far; then what happened."""
-    row = moment_row(moment)
+    row = (MOMENT, moment.seq)
     far = f"{moment.done:,} / {moment.total:,}" if moment.total else ""
     about = "  ".join(one_line(word) for word in (moment.by, moment.plan) if word)
     when = f" {'◆' if marked else ' '} {_time_here(moment.at)}  "

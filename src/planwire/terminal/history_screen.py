@@ -1,6 +1,7 @@
 """The history of a session: every change with who and when, the plans as they were, and what changed between."""
 
 import asyncio
+from bisect import bisect_right
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
@@ -17,12 +18,11 @@ from planwire.readmodel.plain_text import one_line
 from planwire.readmodel.timeline import Timeline, compare_states
 from planwire.terminal.change_lines import difference_lines
 from planwire.terminal.cursor import CursorMoved
-from planwire.terminal.history_lines import clock, moment_row, moment_rows
+from planwire.terminal.history_lines import MOMENT, clock, moment_rows
 from planwire.terminal.lines import Line, cut, fitted
-from planwire.terminal.lines_view import LinesView
+from planwire.terminal.lines_view import LinesView, RowList
 from planwire.terminal.panel import PlanPanel
 from planwire.terminal.plan_card import cards_of
-from planwire.terminal.row_list import RowList
 from planwire.terminal.slider import Slider
 
 if TYPE_CHECKING:
@@ -56,7 +56,6 @@ class HistoryScreen(Screen[None]):
         layout: grid;
         grid-size: 1 5;
         grid-rows: 2 3 2fr 1 3fr;
-        background: $background;
         & > #whose, & > #when { height: 1; overflow: hidden; }
         & > #whose { margin-top: 1; }
         & > #slider { height: 3; padding: 0 1 1 1; }
@@ -74,19 +73,25 @@ class HistoryScreen(Screen[None]):
         self._timeline = Timeline(session)
         self._shares: list[float] = []
         self._marked: int | None = None
+        self._whose = LinesView(id="whose")
+        self._slider = Slider(id="slider")
+        self._rows = RowList(id="moments")
+        self._when = LinesView(id="when")
+        self._plans = PlanPanel(session, id="then-plans", empty="there was no plan")
+        self._difference = LinesView(id="then-difference")
 
     def compose(self) -> ComposeResult:
-        yield LinesView(id="whose")
-        yield Slider(id="slider")
-        yield RowList(id="moments")
-        yield LinesView(id="when")
+        yield self._whose
+        yield self._slider
+        yield self._rows
+        yield self._when
         with ContentSwitcher(initial="then-plans", id="then"):
-            yield PlanPanel(self.session, id="then-plans", empty="there was no plan")
-            yield LinesView(id="then-difference")
+            yield self._plans
+            yield self._difference
         yield Footer(show_command_palette=False, compact=True)
 
     async def on_mount(self) -> None:
-        self.query_one(RowList).focus()
+        self._rows.focus()
         await self.update()
 
     async def on_screen_resume(self) -> None:
@@ -99,7 +104,6 @@ class HistoryScreen(Screen[None]):
 
     async def update(self) -> None:
         """Read on to the newest event, and go there if the cursor was on the newest."""
-        listed = self.query_one(RowList)
         newest = self._moments[-1].seq if self._moments else None
         try:
             self._timeline = await asyncio.to_thread(self.app.timelines.get, self.session)
@@ -111,9 +115,9 @@ class HistoryScreen(Screen[None]):
         name = (glance.title if glance else None) or self.session
         events = f"{len(self._moments):,} change{'' if len(self._moments) == 1 else 's'}"
         title = f"History of {one_line(name)}"
-        self.query_one("#whose", LinesView).show_lines(lambda width: _headline(title, events, width))
-        listed.show_lines(self._moment_lines)
-        if self._moments and listed.key in (None, newest):
+        self._whose.show_lines(lambda width: _headline(title, events, width))
+        self._rows.show_lines(self._moment_lines)
+        if self._moments and self._rows.key in (None, newest):
             self._go(len(self._moments) - 1)
         self._show()
 
@@ -133,7 +137,7 @@ class HistoryScreen(Screen[None]):
     @property
     def place(self) -> int:
         """The number of the moment under the cursor, counted from the first."""
-        seq = self.query_one(RowList).key
+        seq = self._rows.key
         return self._timeline.index(seq) if isinstance(seq, int) else 0
 
     # -- people
@@ -149,9 +153,9 @@ class HistoryScreen(Screen[None]):
 
     def action_mark(self) -> None:
         """Mark a moment to see differences from there, or take the mark away."""
-        seq = self.query_one(RowList).key
+        seq = self._rows.key
         self._marked = seq if isinstance(seq, int) and seq != self._marked else None
-        self.query_one(RowList).update_lines()
+        self._rows.update_lines()
         self._show()
 
     def action_past(self) -> None:
@@ -163,15 +167,12 @@ class HistoryScreen(Screen[None]):
     def _slid(self, event: Slider.Slid) -> None:
         self._go(event.place)
 
-    @on(CursorMoved)
-    def _moved(self) -> None:
-        self._show()
-
     def _go(self, place: int) -> None:
         if self._moments:
             moment = self._moments[min(max(place, 0), len(self._moments) - 1)]
-            self.query_one(RowList).cursor.go(moment_row(moment))
+            self._rows.cursor.go((MOMENT, moment.seq))
 
+    @on(CursorMoved)
     def _show(self) -> None:
         try:
             self._show_moment()
@@ -184,7 +185,7 @@ class HistoryScreen(Screen[None]):
         place = self.place
         moment = self._moments[place]
         marked = self._timeline.index(self._marked) if self._marked is not None else None
-        self.query_one(Slider).put(self._shares, place, marked)
+        self._slider.put(self._shares, place, marked)
         details = f"{place + 1:,} of {len(self._moments):,} · {clock(moment.at)} · {one_line(moment.by)}"
         if self.query_one(ContentSwitcher).current == "then-difference":
             since = self._marked if self._marked is not None else self._moments[place - 1].seq if place else 0
@@ -192,27 +193,23 @@ class HistoryScreen(Screen[None]):
             self._show_difference(first, last)
             title = f"What changed from event {first} to {last}"
         else:
-            panel = self.query_one("#then-plans", PlanPanel)
-            panel.show_cards(cards_of(self._timeline.at(self.app.journal, moment.seq)), fresh=False)
+            self._plans.sheet.put(cards_of(self._timeline.at(self.app.journal, moment.seq)), fresh=False)
             title = f"As it was at event {moment.seq}"
-        self.query_one("#when", LinesView).show_lines(lambda width: _headline(title, details, width))
+        self._when.show_lines(lambda width: _headline(title, details, width))
 
     def _show_difference(self, first: int, last: int) -> None:
         before, after = (self._timeline.at(self.app.journal, seq) for seq in (first, last))
         _, *lines = difference_lines(before, after, compare_states(before, after))
-        view = self.query_one("#then-difference", LinesView)
-        view.jump(0)
-        view.show_lines(lambda width: [Line(cut(((" ", ""), *line.parts), width - 1)) for line in lines])
+        self._difference.jump(0)
+        self._difference.show_lines(lambda width: [Line(cut(((" ", ""), *line.parts), width - 1)) for line in lines])
 
 
 def _shares(timeline: Timeline) -> list[float]:
     """How far the session was at each moment, from 0 to 1."""
+    times = [point.at for point in timeline.points]
     shares = []
-    points = iter(timeline.points)
-    point = next(points, None)
-    following = next(points, None)
     for moment in timeline.moments:
-        while following is not None and following.at <= moment.at:
-            point, following = following, next(points, None)
-        shares.append(point.done / point.total if point and point.total and point.at <= moment.at else 0.0)
+        place = bisect_right(times, moment.at) - 1
+        point = timeline.points[place] if place >= 0 else None
+        shares.append(point.done / point.total if point and point.total else 0.0)
     return shares

@@ -26,6 +26,7 @@ __all__ = [
     "folded",
     "framed",
     "hanging",
+    "new_console",
     "progress_bar",
     "text_look",
     "wrapped",
@@ -100,6 +101,8 @@ class Line(Struct, frozen=True):
 
 
 BLANK: Final = Line()
+#: The width without a terminal: other programs read the lines, so nothing cuts or wraps them.
+UNBOUNDED: Final = 10_000
 
 
 class Drawing:
@@ -119,22 +122,14 @@ def wrapped(text: str, width: int) -> list[str]:
     lines: list[str] = []
     line = ""
     room = width
-    for word in _pieces(text, max(width, 1)):
-        size = cell_len(word)
-        if line and size + 1 > room:
-            lines.append(line)
-            line, room = "", width
-        line = f"{line} {word}" if line else word
-        room = width - cell_len(line)
-    return [*lines, line]
-
-
-def _pieces(text: str, width: int) -> Iterator[str]:
     for word in text.split(" "):
-        if cell_len(word) <= width:
-            yield word
-        else:
-            yield from chop_cells(word, width)
+        for piece in [word] if cell_len(word) <= width else chop_cells(word, max(width, 1)):
+            if line and cell_len(piece) + 1 > room:
+                lines.append(line)
+                line = ""
+            line = f"{line} {piece}" if line else piece
+            room = width - cell_len(line)
+    return [*lines, line]
 
 
 def folded(line: Line, width: int) -> list[Line]:
@@ -223,3 +218,15 @@ def progress_bar(done: int, total: int, width: int) -> tuple[Part, ...]:
     if 0 < done < total and width > 1:
         filled = min(max(filled, 1), width - 1)
     return ("━" * filled, "bar"), ("━" * (width - filled), "rest")
+
+
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Stop quietly on a closed pipe (`planwire log | head`): the command line takes it for no failure."""
+        raise BrokenPipeError
+
+
+def new_console(*, wide: bool = True) -> Console:
+    """Standard output. Without a terminal it has no colour, and `wide` lines have no end."""
+    console = _Console(highlight=False)
+    return console if console.is_terminal or not wide else _Console(highlight=False, width=UNBOUNDED)

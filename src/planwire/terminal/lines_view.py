@@ -1,28 +1,31 @@
-"""A view of lines that scrolls: it draws only those in sight, and of these only the ones that changed."""
+"""Views of lines that scroll: they draw only those in sight, and of these only the ones that changed."""
 
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
 from textual import on
-from textual.events import MouseEvent, MouseScrollDown, MouseScrollUp, Resize
+from textual.binding import BindingType
+from textual.events import Click, MouseEvent, MouseScrollDown, MouseScrollUp, Resize
 from textual.geometry import Region, Size
+from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.scrollbar import ScrollTo
 from textual.strip import Strip
 
-from planwire.terminal.cursor import Cursor
+from planwire.terminal.cursor import CURSOR_KEYS, Cursor
 from planwire.terminal.lines import BLANK, LOOKS, Line, Row
 
-__all__ = ["LinesView"]
+__all__ = ["LinesView", "RowList"]
 
 
 class LinesView(ScrollView):
     """Lines in the looks of the theme, with or without a cursor on one of their rows.
 
-    Give it a function that makes them for a width, or draw them in the `lines_for` of a subclass, which may also pin a
-    line to the top of the view.
+    Give it a function that makes them for a width, or draw them in the `lines_for` of a subclass. The last head above
+    the first line in sight takes the place of that line.
     """
 
     ALLOW_SELECT = False
@@ -39,30 +42,19 @@ class LinesView(ScrollView):
         self.drawn = 0  # lines drawn so far
         self.cursor: Cursor | None = None
         self.follows = False  # the view scrolls by itself, until a person does
+        self._heads: list[int] = []
         self._looks: dict[str, Style] = {}
         self._make: Callable[[int], Sequence[Line]] = lambda _width: ()
+        self._resized: Callable[[], None] | None = None
 
-    def show_lines(self, make: Callable[[int], Sequence[Line]]) -> None:
-        """Show the lines that `make` gives for a width, now and whenever the width changes."""
-        self._make = make
+    def show_lines(self, make: Callable[[int], Sequence[Line]], resized: Callable[[], None] | None = None) -> None:
+        """Show the lines that `make` gives for a width, now and whenever the width changes; then call `resized`."""
+        self._make, self._resized = make, resized
         self.update_lines()
-
-    # -- for subclasses
 
     def lines_for(self, width: int) -> Sequence[Line]:
         """All the lines, for a width."""
         return self._make(width)
-
-    def pinned(self, _first: int) -> Line | None:
-        """A line to show in place of the first one in sight, whose number is `first`."""
-        return None
-
-    def resized(self) -> None:
-        """The view has a new size, and lines for it."""
-        if self.cursor is not None:
-            self.cursor.show()
-
-    # -- lines
 
     @property
     def text_width(self) -> int:
@@ -74,6 +66,7 @@ class LinesView(ScrollView):
         before = self.in_sight()
         height = self.cursor.height_on_screen() if self.cursor is not None else None
         self.lines = self.lines_for(self.text_width)
+        self._heads = [number for number, line in enumerate(self.lines) if line.fill == "head"]
         moved = self.cursor is not None and self.cursor.take(self.lines)
         size = Size(self.text_width, len(self.lines))
         if size != self.virtual_size:
@@ -87,6 +80,12 @@ class LinesView(ScrollView):
             self.refresh()
         if self.cursor is not None and height is not None and not self.follows:
             self.cursor.stay_at(height)
+
+    def pinned(self, first: int) -> Line | None:
+        """The head whose lines go on at `first`, the first line in sight."""
+        above = bisect_left(self._heads, first)
+        is_inside = above and first < len(self.lines) and self.lines[first].fill != "head"
+        return self.lines[self._heads[above - 1]] if is_inside else None
 
     def line_at(self, y: int) -> Line:
         """The line on the screen, `y` lines below the view's upper edge."""
@@ -111,6 +110,9 @@ class LinesView(ScrollView):
         if not first + edge <= line < first + height - edge:
             self.jump(line - height // 3)
 
+    @on(MouseScrollUp)
+    @on(MouseScrollDown)
+    @on(ScrollTo)
     def looked_around(self) -> None:
         """Stay where a person scrolled or moved the cursor to."""
         self.follows = False
@@ -121,27 +123,14 @@ class LinesView(ScrollView):
 
     def on_resize(self, _event: Resize) -> None:
         self.update_lines()
-        self.resized()
+        if self._resized is not None:
+            self._resized()
+        elif self.cursor is not None:
+            self.cursor.show()
 
-    @on(MouseScrollUp)
-    @on(MouseScrollDown)
-    @on(ScrollTo)
-    def _scrolled(self) -> None:
-        self.looked_around()
-
-    # -- the cursor
-
-    def action_move(self, by: int) -> None:
-        if self.cursor is not None:
-            self.cursor.move(by)
-
-    def action_page(self, way: int) -> None:
-        if self.cursor is not None:
-            self.cursor.page(way)
-
-    def action_edge(self, index: int) -> None:
-        if self.cursor is not None:
-            self.cursor.to_edge(index)
+    def action_cursor(self, way: str, by: int) -> None:
+        """Have the cursor go its way: one of its methods."""
+        getattr(self.cursor, way)(by)
 
     # -- drawing
 
@@ -174,9 +163,28 @@ class LinesView(ScrollView):
         super().notify_style_update()
         self._looks.clear()
 
-    def on_mount(self) -> None:
-        self.watch(self.app, "theme", self._theme_changed, init=False)
 
-    def _theme_changed(self, _theme: Any) -> None:
-        self._looks.clear()
-        self.refresh()
+class RowList(LinesView, can_focus=True):
+    """Lines, each of which is about a row, and a cursor on one of these."""
+
+    class Opened(Message):
+        """A person clicked on the row under the cursor."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*CURSOR_KEYS]
+    cursor: Cursor
+
+    def __init__(self, *, id: str) -> None:
+        super().__init__(id=id)
+        self.cursor = Cursor(self)
+
+    @property
+    def key(self) -> object:
+        """What the row under the cursor is about; None without a row."""
+        return self.cursor.row[1] if self.cursor.row else None
+
+    def on_click(self, event: Click) -> None:
+        row = self.row_at(event)
+        if row is not None and row == self.cursor.row:
+            self.post_message(self.Opened())
+        elif row is not None:
+            self.cursor.go(row)

@@ -1,6 +1,7 @@
 """The overview: every session with its progress, current step, age and state, to search and to filter."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
@@ -17,11 +18,10 @@ from planwire.readmodel.overview import RUNNING
 from planwire.readmodel.plain_text import one_line
 from planwire.terminal.cursor import CursorMoved
 from planwire.terminal.lines import Line, Part
-from planwire.terminal.lines_view import LinesView
+from planwire.terminal.lines_view import LinesView, RowList
 from planwire.terminal.panel import PlanPanel
 from planwire.terminal.plan_card import session_cards
 from planwire.terminal.plan_sheet import AGES
-from planwire.terminal.row_list import RowList
 from planwire.terminal.session_lines import STATES, is_found, session_rows, this_minute
 from planwire.terminal.session_screen import SessionScreen
 
@@ -34,12 +34,11 @@ __all__ = ["OverviewScreen", "StateBar"]
 class StateBar(LinesView):
     """How many sessions are in which state. A click on a state asks for those in it."""
 
+    @dataclass
     class Clicked(Message):
         """A person wants the sessions in a state."""
 
-        def __init__(self, state: str) -> None:
-            super().__init__()
-            self.state = state
+        state: str
 
     DEFAULT_CSS = """
     StateBar { height: 1; width: 1fr; overflow: hidden; }
@@ -86,7 +85,6 @@ class OverviewScreen(Screen[None]):
     ]
     DEFAULT_CSS = """
     OverviewScreen {
-        background: $background;
         & > #find { height: 1; margin: 1 1 0 1; border: none; background: $surface; padding: 0 1; }
         & > #states { margin: 0 0 1 0; }
         & > #beside { height: 1fr; }
@@ -101,18 +99,22 @@ class OverviewScreen(Screen[None]):
         self.here = here
         self._state = ""
         self._words = ""
+        self._find = Input(placeholder="/ to search: agent, folder, title, step", id="find", compact=True)
+        self._bar = StateBar()
+        self._rows = RowList(id="sessions")
+        self._panel = PlanPanel(id="preview", empty="")
 
     def compose(self) -> ComposeResult:
-        yield Input(placeholder="/ to search: agent, folder, title, step", id="find", compact=True)
-        yield StateBar()
+        yield self._find
+        yield self._bar
         with Horizontal(id="beside"):
-            yield RowList(id="sessions")
-            yield PlanPanel(id="preview", empty="")
+            yield self._rows
+            yield self._panel
         yield Footer(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
-        self.query_one(RowList).focus()
-        self.set_interval(AGES, self.query_one(RowList).update_lines)
+        self._rows.focus()
+        self.set_interval(AGES, self._rows.update_lines)
         self.update()
 
     def on_resize(self) -> None:
@@ -126,14 +128,14 @@ class OverviewScreen(Screen[None]):
         if not self.is_mounted:
             return
         self.update()
-        if self.query_one(RowList).key in changed:
+        if self._rows.key in changed:
             self._preview()
 
     def update(self) -> None:
         """Show the sessions as they are now."""
         glances = [each for each in self.app.sessions.glances() if not self.here or self.app.is_here(each)]
         found = [each for each in glances if is_found(each, self._words)]
-        bar = self.query_one(StateBar)
+        bar = self._bar
         bar.counts = {"": len(found), **{state: sum(each.state == state for each in found) for state in STATES}}
         bar.state = self._state
         bar.scope = one_line(self.app.sessions.problem or ("this folder" if self.here else ""))
@@ -141,7 +143,7 @@ class OverviewScreen(Screen[None]):
         shown = [each for each in found if self._state in ("", each.state)]
         shown.sort(key=lambda each: (each.state == RUNNING, each.last_at), reverse=True)
         nothing = Line(((f"  {self._nothing(bool(glances))}", "muted"),))
-        self.query_one(RowList).show_lines(
+        self._rows.show_lines(
             lambda width: [line for each in shown for line in session_rows(each, width, this_minute())] or [nothing]
         )
 
@@ -164,7 +166,7 @@ class OverviewScreen(Screen[None]):
         self.filter_by(event.state)
 
     def action_search(self) -> None:
-        self.query_one("#find", Input).focus()
+        self._find.focus()
 
     def action_state(self) -> None:
         states = ["", *STATES]
@@ -175,14 +177,13 @@ class OverviewScreen(Screen[None]):
         self.update()
 
     def action_leave_search(self) -> None:
-        self.query_one("#find", Input).value = ""
+        self._find.value = ""
         self.filter_by("")
-        self.query_one(RowList).focus()
+        self._rows.focus()
 
     def action_history(self) -> None:
-        session = self.query_one(RowList).key
-        if session is not None:
-            self.app.open_history(str(session))
+        if self._rows.key is not None:
+            self.app.open_history(str(self._rows.key))
 
     @on(Input.Changed, "#find")
     def _look_for(self, event: Input.Changed) -> None:
@@ -191,29 +192,23 @@ class OverviewScreen(Screen[None]):
 
     @on(Input.Submitted, "#find")
     def _found(self) -> None:
-        self.query_one(RowList).focus()
+        self._rows.focus()
 
     @on(RowList.Opened)
     def action_open(self) -> None:
-        session = self.query_one(RowList).key
-        if session is not None:
-            self.app.push_screen(SessionScreen(str(session)))
+        if self._rows.key is not None:
+            self.app.push_screen(SessionScreen(str(self._rows.key)))
 
     @on(CursorMoved)
-    def _moved(self) -> None:
-        self._preview()
-
     def _preview(self) -> None:
-        panel = self.query_one("#preview", PlanPanel)
         if not self.has_class("-wide"):
             return
-        key = self.query_one(RowList).key
-        name = str(key) if key is not None else None
+        name = str(self._rows.key) if self._rows.key is not None else None
         try:
             session = self.app.sessions.get(name) if name is not None else None
         except JournalError as error:
             self.app.complain(error)
             return
-        if panel.session != name:
-            panel.clear(name)
-        panel.show_cards(session_cards(session) if session else ())
+        if self._panel.session != name:
+            self._panel.clear(name)
+        self._panel.sheet.put(session_cards(session) if session else ())

@@ -5,7 +5,8 @@ panel.apply(board.apply(line))       # a client: what a line of the connection c
 panel.show(board.sessions["s1"])     # all the plans of a session, from a board or a journal
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import ClassVar
 
 from planwire.errors import MissingExtra
@@ -25,7 +26,6 @@ from planwire.acp.board import Change, SessionBoard
 from planwire.model.fold import SessionState
 from planwire.model.plan import PlanId
 from planwire.model.steps import PlanState
-from planwire.terminal.lines import Line
 from planwire.terminal.lines_view import LinesView
 from planwire.terminal.plan_card import STEP, Card, cards_of
 from planwire.terminal.plan_sheet import AGES, PlanSheet
@@ -40,14 +40,13 @@ class PlanPanel(LinesView, can_focus=True):
     draws what is in sight. Set `stopped` once the agent's turn is over: a step in progress then looks stopped.
     """
 
+    @dataclass
     class StepClicked(Message):
         """A person clicked on a step."""
 
-        def __init__(self, panel: "PlanPanel", plan_id: PlanId, step: str) -> None:
-            super().__init__()
-            self.panel = panel
-            self.plan_id = plan_id
-            self.step = step
+        panel: "PlanPanel"
+        plan_id: PlanId
+        step: str
 
         @property
         def control(self) -> "PlanPanel":
@@ -62,10 +61,6 @@ class PlanPanel(LinesView, can_focus=True):
         Binding("pagedown,space", "look('scroll_page_down')", "Page down", show=False),
         Binding("c", "current", "Current step"),
     ]
-    DEFAULT_CSS = """
-    PlanPanel { height: 1fr; }
-    """
-
     stopped: reactive[bool] = reactive(False, init=False)
 
     def __init__(
@@ -102,10 +97,6 @@ class PlanPanel(LinesView, can_focus=True):
             self.clear(plans.id)
         self.sheet.put(cards_of(plans))
 
-    def show_cards(self, cards: Iterable[Card], *, fresh: bool = True) -> None:
-        """Show these plans, with everything about each. `fresh` points at what changed."""
-        self.sheet.put(cards, fresh=fresh)
-
     def clear(self, session: str | None = None) -> None:
         """Turn to another session: its plans are no change of those before."""
         self.sheet.clear(session)
@@ -118,21 +109,7 @@ class PlanPanel(LinesView, can_focus=True):
     def cards(self) -> tuple[Card, ...]:
         return self.sheet.cards
 
-    @property
-    def current(self) -> tuple[PlanId, str] | None:
-        """The step in progress, or else the first open one: its plan and its id."""
-        return self.sheet.current
-
     # -- lines
-
-    def lines_for(self, width: int) -> Sequence[Line]:
-        return self.sheet.lines(width)
-
-    def pinned(self, first: int) -> Line | None:
-        return self.sheet.pinned(first)
-
-    def resized(self) -> None:
-        self.sheet.show_current()
 
     def watch_stopped(self, stopped: bool) -> None:
         self.sheet.put([replace(each, stopped=stopped) for each in self.cards])

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from planwire.acp.board import SessionBoard
 from planwire.model.fold import PlanRecord, SessionState
@@ -11,26 +12,13 @@ from planwire.model.plan import FilePlan, PlanId
 from planwire.model.steps import PlanState
 from planwire.readmodel.plain_text import age, one_line
 from planwire.readmodel.sessions import ShownSession
-from planwire.terminal.lines import Row
 
-__all__ = [
-    "MINUTE",
-    "PLAN",
-    "STEP",
-    "WISH",
-    "Card",
-    "ago",
-    "cards_of",
-    "origin",
-    "plan_row",
-    "session_cards",
-    "step_row",
-    "wish_row",
-]
+__all__ = ["MINUTE", "PLAN", "STEP", "WISH", "Card", "ago", "cards_of", "origin", "session_cards"]
 
 MINUTE: Final = 60_000
 
-#: The rows of a plan: its head, a step, or a wish for a new one. The plan's id comes second.
+#: The rows of a plan: its head, a step, or a wish that stands alone. The plan's id comes second, then that of the step
+#: or the number of the wish, and a number that tells several rows of one wish apart.
 PLAN: Final = "plan"
 STEP: Final = "step"
 WISH: Final = "wish"
@@ -63,43 +51,23 @@ class Card(Struct, frozen=True):
 
 def cards_of(plans: SessionState | SessionBoard | Mapping[PlanId, PlanState] | PlanState) -> list[Card]:
     """The live plans of a session, from a journal, a board or single states."""
-    match plans:
-        case SessionState():
-            stopped = plans.stopped is not None
-            client = plans.opened.client if plans.opened else None
-            return [Card(record.state, record, stopped, client=client) for record in plans.live().values()]
-        case PlanState():
-            return [Card(plans)]
-        case SessionBoard():
-            return [Card(state) for state in plans.plans.values()]
-    return [Card(state) for state in plans.values()]
+    if isinstance(plans, SessionState):
+        stopped = plans.stopped is not None
+        client = plans.opened.client if plans.opened else None
+        return [Card(record.state, record, stopped, client=client) for record in plans.live().values()]
+    if isinstance(plans, PlanState):
+        return [Card(plans)]
+    return [Card(state) for state in (plans.plans if isinstance(plans, SessionBoard) else plans).values()]
 
 
 def session_cards(session: ShownSession, said: Mapping[PlanId, str] | None = None) -> list[Card]:
     """The live plans of a followed session, with the texts of plan files, and what their authors `said`."""
-    stopped = session.state.stopped is not None
     cards = []
-    for plan_id, record in session.state.live().items():
-        file = session.files.get(plan_id)
-        words = (said or {}).get(plan_id)
+    for card in cards_of(session.state):
+        file = session.files.get(card.id)
         problem, uri = (file.problem, file.uri) if file is not None else (None, None)
-        cards.append(Card(record.state, record, stopped, words, problem, uri, session.glance.client))
+        cards.append(replace(card, said=(said or {}).get(card.id), problem=problem, uri=uri))
     return cards
-
-
-def plan_row(plan_id: PlanId) -> Row:
-    """The row of a plan's head."""
-    return PLAN, plan_id
-
-
-def step_row(plan_id: PlanId, step: str) -> Row:
-    """The row of a step."""
-    return STEP, plan_id, step
-
-
-def wish_row(plan_id: PlanId, wish: int, number: int) -> Row:
-    """The row of a wish that stands alone. `number` tells several of one wish apart."""
-    return WISH, plan_id, wish, number
 
 
 def ago(then: int, now: int) -> str:

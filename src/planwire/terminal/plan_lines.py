@@ -13,7 +13,7 @@ from planwire.model.steps import PlanState, Progress, Step
 from planwire.readmodel.history import plan_name
 from planwire.readmodel.plain_text import one_line, printable
 from planwire.terminal.lines import BLANK, Line, Part, between, fitted, folded, framed, progress_bar, wrapped
-from planwire.terminal.plan_card import Card, ago, plan_row
+from planwire.terminal.plan_card import PLAN, Card, ago
 from planwire.terminal.plan_remarks import printed_remarks, question_lines, remark_lines
 from planwire.terminal.prose import INDENT, LONGEST, prose_lines, woven_lines
 from planwire.terminal.step_lines import StepLines
@@ -60,7 +60,7 @@ def _head_line(card: Card, width: int, now: int) -> Line:
         parts = ((f"  {_noun(card.state, is_file=card.uri is not None)}", "muted"),)
     room = width - 2 - sum(cell_len(text) for text, _ in parts)
     name = (f" {fitted(one_line(plan_name(card.id)) or '(no name)', max(room, 8))}", "strong")
-    return Line(between((name, *parts), _numbers(card, now), width - 1), "head", plan_row(card.id))
+    return Line(between((name, *parts), _numbers(card, now), width - 1), "head", (PLAN, card.id))
 
 
 def _noun(state: PlanState, *, is_file: bool = False) -> str:
@@ -86,14 +86,12 @@ def _body(card: Card, width: int, steps: StepLines, longest: int | None) -> Iter
         yield from (Line((("  ", ""), (line, "odd"))) for line in wrapped(one_line(card.problem), max(width - 3, 10)))
     elif not kind.has_editable_steps:
         yield from _fields(plan, width, longest)
-    elif not text.strip():
+    elif not text.strip() or (all_steps and len(text) > LONG_TEXT):
         yield from (line for step in all_steps for line in steps.of(step))
-    elif not all_steps:
-        yield from prose_lines(text, width - 1, INDENT, longest)
-    elif len(text) <= LONG_TEXT:
+    elif all_steps:
         yield from woven_lines(text, all_steps, width - 1, steps.of)
     else:
-        yield from (line for step in all_steps for line in steps.of(step))
+        yield from prose_lines(text, width - 1, INDENT, longest)
     wished = steps.of_none() if not all_steps else ()
     if wished:
         yield from (BLANK, *wished) if text else wished

@@ -9,7 +9,7 @@ from planwire.readmodel.annotations import wish_sentence
 from planwire.readmodel.history import verdict_words
 from planwire.readmodel.plain_text import one_line, printable
 from planwire.terminal.lines import Line, Row, fitted, folded, hanging
-from planwire.terminal.plan_card import Card, ago, origin, plan_row, wish_row
+from planwire.terminal.plan_card import PLAN, WISH, Card, ago, origin
 from planwire.tools.delivered_reviews import unanswered
 
 __all__ = ["printed_remarks", "question_lines", "remark_lines"]
@@ -39,7 +39,7 @@ def question_lines(card: Card, width: int, now: int) -> Iterator[Line]:
     words = f"your answer{where}: {one_line(' / '.join(asked.options))}" if asked.options else "your review"
     text = fitted(f"The agent waits for {words}", MOST_ASKED * max(width - 5, 10))
     for parts in hanging(("  ◆ ", "waiting"), text, "waiting", ago(asked.at, now), width):
-        yield Line(parts, "", plan_row(card.id))
+        yield Line(parts, "", (PLAN, card.id))
 
 
 def remark_lines(card: Card, width: int, now: int) -> Iterator[Line]:
@@ -58,7 +58,7 @@ def remark_lines(card: Card, width: int, now: int) -> Iterator[Line]:
     for wish in record.wishes:
         if not _has_a_place(record, wish):
             whose = origin(wish.by, wish.at, now)
-            row = wish_row(card.id, wish.seq, -1)
+            row = (WISH, card.id, wish.seq, -1)
             yield from _labelled("Wished", "wish", wish_sentence(record, wish), whose, width, row)
     for review in _that_matter(record):
         label, look, text = _review(record, review)

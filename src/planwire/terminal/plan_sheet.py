@@ -1,8 +1,8 @@
-"""The plans of a session as the lines of a view: it keeps those of plans that did not change, and points at news."""
+"""The plans of a session as the lines of a view: it points at news, and goes along with the current step."""
 
 from collections.abc import Iterable
 from time import time_ns
-from typing import Final, NamedTuple
+from typing import Final
 
 from textual.timer import Timer
 
@@ -10,7 +10,7 @@ from planwire.model.plan import PlanId
 from planwire.model.steps import Step
 from planwire.terminal.lines import BLANK, Line
 from planwire.terminal.lines_view import LinesView
-from planwire.terminal.plan_card import MINUTE, Card, step_row
+from planwire.terminal.plan_card import MINUTE, STEP, Card
 from planwire.terminal.plan_lines import card_lines
 
 __all__ = ["AGES", "PlanSheet"]
@@ -20,39 +20,29 @@ FRESH: Final = 3.0
 AGES: Final = 15.0
 
 
-class _Drawn(NamedTuple):
-    """The lines of a plan, and their sources."""
-
-    card: Card
-    facts: tuple[object, ...]
-    lines: list[Line]
-
-    def is_of(self, card: Card, facts: tuple[object, ...]) -> bool:
-        return self.card.state is card.state and self.card.record is card.record and self.facts == facts
-
-
 class PlanSheet:
-    """The plans of a session on a view; `empty` are the words without any. While the view `follows`, the current step
-    stays in sight."""
+    """The plans of a session on a view; `empty` are the words without any, `marked` the chosen steps of one of them.
+    While the view `follows`, the current step stays in sight."""
 
     def __init__(self, view: LinesView, session: str | None, empty: str) -> None:
         self.session = session
         self.cards: tuple[Card, ...] = ()
         self.empty = empty
+        self.marked: tuple[PlanId, frozenset[str]] = (None, frozenset())
         self._view = view
         view.follows = True
         self._fresh: dict[tuple[PlanId, str], int] = {}
         self._known: dict[PlanId, tuple[Step, ...]] = {}
-        self._drawn: dict[PlanId, _Drawn] = {}
-        self._heads: list[int] = []
         self._minute = 0
         self._forgetting: Timer | None = None
+        view.show_lines(self.lines, self.show_current)
 
     def clear(self, session: str | None = None) -> None:
         """Turn to another session: its plans are no change of those before."""
         self.session = session
         self.cards = ()
-        self._known, self._fresh, self._drawn = {}, {}, {}
+        self.marked = (None, frozenset())
+        self._known, self._fresh = {}, {}
         self._view.follows = True
 
     def put(self, cards: Iterable[Card], *, fresh: bool = True, empty: str | None = None) -> None:
@@ -83,40 +73,24 @@ class PlanSheet:
         current = self.current
         if not self._view.follows or current is None or not self._view.size.height:
             return
-        row = step_row(*current)
+        row = (STEP, *current)
         line = next((number for number, line in enumerate(self._view.lines) if line.row == row), None)
         if line is not None:
             self._view.scroll_to_line(line)
 
     # -- lines
 
-    def lines(self, width: int, marked: tuple[PlanId, frozenset[str]] = (None, frozenset())) -> list[Line]:
-        """Draw the plans. `marked` are the chosen steps of one of them."""
+    def lines(self, width: int) -> list[Line]:
+        """Draw the plans."""
         now = time_ns() // 1_000_000
         self._minute = now // MINUTE
         lines: list[Line] = [Line(((f"  {self.empty}", "muted"),))] if not self.cards else []
-        drawn: dict[PlanId, _Drawn] = {}
-        self._heads = []
         for card in self.cards:
             fresh = frozenset(step for plan_id, step in self._fresh if plan_id == card.id)
-            marks = marked[1] if marked[0] == card.id else frozenset()
-            said = card.stopped, card.said, card.problem, card.uri, card.client
-            facts = (width, self._minute, fresh, marks, *said)
-            known = self._drawn.get(card.id)
-            if known is None or not known.is_of(card, facts):
-                known = _Drawn(card, facts, list(card_lines(card, width, now, fresh, marks)))
-            drawn[card.id] = known
+            marked = self.marked[1] if self.marked[0] == card.id else frozenset()
             lines += [BLANK] if lines else []
-            self._heads.append(len(lines))
-            lines += known.lines
-        self._drawn = drawn
+            lines += card_lines(card, width, now, fresh, marked)
         return lines
-
-    def pinned(self, first: int) -> Line | None:
-        """The head of the plan whose middle is in sight."""
-        lines = self._view.lines
-        above = [head for head in self._heads if head < first]
-        return lines[above[-1]] if above and first < len(lines) and lines[first].fill != "head" else None
 
     def grow_older(self) -> None:
         """Draw the ages again, once a minute."""
@@ -133,6 +107,7 @@ class PlanSheet:
                 old = set(known)
                 self._fresh |= {(card.id, step.id): now for step in card.state.steps if step not in old}
         self._known = {card.id: card.state.steps for card in self.cards}
+        self.marked = (self.marked[0], self.marked[1] & {step.id for step in self._known.get(self.marked[0], ())})
         if self._fresh and self._forgetting is None and self._view.is_attached:
             self._forgetting = self._view.set_timer(FRESH, self._forget)
 

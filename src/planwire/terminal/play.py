@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterable
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 from rich.console import Console, Group, RenderableType
@@ -14,26 +14,16 @@ from planwire.terminal.change_lines import change_lines, fresh_steps, report_lin
 from planwire.terminal.lines import Line
 from planwire.terminal.records import plans_view
 
+if TYPE_CHECKING:
+    from planwire.cli.recording import RecordedLine
+
 __all__ = ["play", "show", "walk"]
 
 #: Seconds that a pause in a recording takes at most: agents think longer than people like to wait.
 LONGEST_PAUSE: Final = 3.0
 
 
-class _RecordedMessage(Protocol):
-    """A recorded line of a connection: its number, who sent it, and when."""
-
-    @property
-    def number(self) -> int: ...
-    @property
-    def line(self) -> bytes: ...
-    @property
-    def sender(self) -> str | None: ...
-    @property
-    def at(self) -> float | None: ...
-
-
-def show(lines: Iterable[_RecordedMessage]) -> None:
+def show(lines: "Iterable[RecordedLine]") -> None:
     """Print the plans as they ended up, and what was wrong on the way."""
     console = Console(highlight=False)
     board = Board(keep=0)
@@ -47,7 +37,7 @@ def show(lines: Iterable[_RecordedMessage]) -> None:
         console.print(report)
 
 
-def walk(lines: Iterable[_RecordedMessage], *, interactive: bool, captions: bool = False) -> None:
+def walk(lines: "Iterable[RecordedLine]", *, interactive: bool, captions: bool = False) -> None:
     """Print every change, in order. On a terminal, wait for Enter between two. `captions` are the agent's words."""
     console = Console(highlight=False)
     board = Board(keep=0)
@@ -69,7 +59,7 @@ def walk(lines: Iterable[_RecordedMessage], *, interactive: bool, captions: bool
     console.print(_board_view(board))
 
 
-def play(lines: Iterable[_RecordedMessage], speed: float = 1.0, *, captions: bool = False) -> None:
+def play(lines: "Iterable[RecordedLine]", *, captions: bool = False) -> None:
     """Show the plans as they change, at the speed of the recording. Without a terminal, print every change at once."""
     console = Console(highlight=False)
     if not console.is_terminal:
@@ -81,8 +71,8 @@ def play(lines: Iterable[_RecordedMessage], speed: float = 1.0, *, captions: boo
     with Live(console=console, auto_refresh=False, vertical_overflow="crop") as live:
         for line in lines:
             if line.at is not None:
-                if clock is not None and speed > 0:
-                    time.sleep(min(max(0.0, line.at - clock), LONGEST_PAUSE) / speed)
+                if clock is not None:
+                    time.sleep(min(max(0.0, line.at - clock), LONGEST_PAUSE))
                 clock = line.at
             change = board.apply(line.line, line.sender, line.at)
             words = _words(line.line) if captions else None

@@ -92,16 +92,17 @@ def prose_lines(text: str, width: int, indent: int = 0, longest: int | None = LO
     return lines
 
 
-def _blocks(text: str) -> Iterator[str]:
+@lru_cache(maxsize=64)
+def _blocks(text: str) -> tuple[str, ...]:
     """Split a text into pieces that mean the same alone: some paragraphs, lists or tables each."""
     rows = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     begins = [0, *accumulate(len(row) + 1 for row in rows)]
-    begin = 0
+    begin, pieces = 0, []
     for token in _parser().parse("\n".join(rows)):
         if token.level == 0 and token.map is not None and begins[token.map[0]] - begins[begin] >= PIECE:
-            yield "\n".join(rows[begin : token.map[0]])
+            pieces.append("\n".join(rows[begin : token.map[0]]))
             begin = token.map[0]
-    yield "\n".join(rows[begin:])
+    return (*pieces, "\n".join(rows[begin:]))
 
 
 @lru_cache(maxsize=1)
@@ -143,15 +144,10 @@ def woven_lines(
         if isinstance(piece, Step):
             yield from step_lines(piece)
             ended = False
-        else:
-            prose, indent = piece
-            lines = prose_lines(prose, width, indent)
-            if lines:
-                if not ended:
-                    yield BLANK
-                yield from lines
-                yield BLANK
-                ended = True
+        elif lines := prose_lines(piece[0], width, piece[1]):
+            yield from lines if ended else [BLANK, *lines]
+            yield BLANK
+            ended = True
 
 
 def _pieces(text: str, steps: tuple[Step, ...]) -> Iterator[Step | tuple[str, int]]:

@@ -21,9 +21,8 @@ def session_record_view(
     state: SessionState,
     glance: Overview,
     now: int,
-    fresh: Collection[str] = (),
     height: int | None = None,
-    chosen: PlanId | None = None,
+    chosen: PlanId = None,
     *,
     only: bool = False,
 ) -> Drawing:
@@ -34,7 +33,7 @@ def session_record_view(
     words = f"removed: {', '.join(map(one_line, gone))}  (see them with --plan)" if gone and height is None else ""
     below = "no plans yet" if not state.plans else "no plans any more" if not cards else ""
     ends = [Line(((each, "muted"),)) for each in (below, words) if each]
-    return _view(heading_lines(glance, now), cards, ends, now, fresh, height)
+    return _view(heading_lines(glance, now), cards, ends, height, now)
 
 
 def plans_view(
@@ -43,16 +42,16 @@ def plans_view(
     """The plans of a session that no journal knows. `height` bounds the lines of all of it."""
     heading = Line((("session ", "muted"), (one_line(session) or "(none)", "strong")))
     ends = [] if plans else [Line((("  no plans any more", "muted"),))]
-    return _view([heading], [Card(state) for state in plans.values()], ends, 0, fresh, height)
+    return _view([heading], [Card(state) for state in plans.values()], ends, height, fresh=fresh)
 
 
 def _view(
     heading: Sequence[Line],
     cards: Sequence[Card],
     ends: Sequence[Line],
-    now: int,
-    fresh: Collection[str],
     height: int | None,
+    now: int = 0,
+    fresh: Collection[str] = (),
 ) -> Drawing:
     share = height
     if height is not None:

@@ -6,28 +6,29 @@ import subprocess
 from collections.abc import Collection
 from typing import TYPE_CHECKING, ClassVar, Final
 
+from rich.cells import cell_len
 from textual import on
 from textual.app import ComposeResult, SuspendNotSupported
 from textual.binding import Binding, BindingType
+from textual.events import Resize
 from textual.screen import Screen
+from textual.widgets import Footer
 
 from planwire.errors import JournalError, PlanError
 from planwire.model.plan import PlanId
 from planwire.readmodel.documents import plan_markdown
 from planwire.terminal.cursor import CursorMoved
-from planwire.terminal.footer import KeysFooter
-from planwire.terminal.key_bindings import act_bindings
 from planwire.terminal.lines_view import LinesView
 from planwire.terminal.plan_card import session_cards
 from planwire.terminal.plan_sheet import AGES
 from planwire.terminal.session_lines import head_lines
-from planwire.terminal.steering import PlanActs
+from planwire.terminal.steering import PlanActs, act_bindings
 from planwire.terminal.steps_panel import StepsPanel
 
 if TYPE_CHECKING:
     from planwire.terminal.watch_app import WatchApp
 
-__all__ = ["SessionScreen"]
+__all__ = ["KeysFooter", "SessionScreen"]
 
 #: Seconds between two looks at plan files.
 FILES: Final = 1.0
@@ -53,23 +54,21 @@ class SessionScreen(Screen[None]):
     def __init__(self, session: str) -> None:
         super().__init__()
         self.session = session
+        self.head = LinesView(id="head")
+        self.panel = StepsPanel(session)
         self.acts = PlanActs(self)
 
     def compose(self) -> ComposeResult:
-        yield LinesView(id="head")
-        yield StepsPanel(self.session)
-        yield KeysFooter(SPARE)
+        yield self.head
+        yield self.panel
+        yield KeysFooter()
 
     def on_mount(self) -> None:
         self.app.last_shown = self.session
         self.panel.focus()
         self.set_interval(FILES, lambda: self.app.sessions.look_at_files(self.session))
-        self.set_interval(AGES, self.query_one("#head", LinesView).update_lines)
+        self.set_interval(AGES, self.head.update_lines)
         self.update()
-
-    @property
-    def panel(self) -> StepsPanel:
-        return self.query_one(StepsPanel)
 
     def on_screen_resume(self) -> None:
         if self.is_mounted:  # the first one comes before there is anything on the screen
@@ -95,7 +94,7 @@ class SessionScreen(Screen[None]):
             self.app.complain(error)
             return
         glance = session.glance if session else None
-        self.query_one("#head", LinesView).show_lines(lambda width: head_lines(glance, width) if glance else ())
+        self.head.show_lines(lambda width: head_lines(glance, width) if glance else ())
         empty = "this session is not in the journal any more"
         if session is not None:
             empty = "no plans any more" if session.state.plans else "no plan yet"
@@ -103,16 +102,12 @@ class SessionScreen(Screen[None]):
 
     # -- people
 
-    def action_act(self, name: str, by: int) -> None:
-        self.acts.do(name, by)
+    def action_act(self, name: str) -> None:
+        self.acts.do(name)
 
     @on(StepsPanel.Wanted)
     def _wanted(self, event: StepsPanel.Wanted) -> None:
-        self.acts.do(event.act)
-
-    @on(StepsPanel.Dropped)
-    def _dropped(self, event: StepsPanel.Dropped) -> None:
-        self.acts.drop(event.after)
+        self.acts.do(event.act, *event.arguments)
 
     @on(CursorMoved)
     def _moved(self, event: CursorMoved) -> None:
@@ -144,3 +139,37 @@ class SessionScreen(Screen[None]):
                 subprocess.run(command, check=False)  # noqa: S603
         except (OSError, SuspendNotSupported) as error:
             self.notify(f"{editor[0]} can't be started: {error}. Set VISUAL or EDITOR.", severity="error", markup=False)
+
+
+class KeysFooter(Footer):
+    """A footer that never cuts a key off: without room for all, it leaves out `SPARE` ones. All are behind `?`."""
+
+    def __init__(self) -> None:
+        super().__init__(show_command_palette=False, compact=True)
+        self._shown: dict[str, str] = {}
+
+    def compose(self) -> ComposeResult:
+        self._shown = self._fitting()
+        yield from (key for key in super().compose() if getattr(key, "action", None) in self._shown)
+
+    async def recompose(self) -> None:
+        """Do nothing if nothing differs: Textual calls this whenever a dialog comes or goes."""
+        if not self.children or self._fitting() != self._shown:
+            await super().recompose()
+
+    def on_resize(self, _event: Resize) -> None:
+        self.call_after_refresh(self.recompose)
+
+    def _fitting(self) -> dict[str, str]:
+        """The words and keys that fit, by their actions."""
+        shown: dict[str, str] = {}
+        names: dict[str, str] = {}
+        for _, binding, enabled, _ in self.screen.active_bindings.values():
+            if binding.show and enabled:
+                shown.setdefault(binding.action, f"{self.app.get_key_display(binding)} {binding.description}")
+                names[binding.description] = binding.action
+        for name in SPARE:
+            if cell_len(" ".join(shown.values())) <= (self.size.width or self.app.size.width):
+                break
+            shown.pop(names.get(name, ""), None)
+        return shown

@@ -1,6 +1,7 @@
 """A slider over the moments of a session, below a small chart of how far it was at each of them."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from textual.events import MouseDown, MouseMove, MouseUp
@@ -17,12 +18,11 @@ _BLOCKS: Final = " ▁▂▃▄▅▆▇█"
 class Slider(LinesView, can_focus=False):
     """A knob at `place`, a mark at `marked`, and a chart of how far the session was, from 0.0 to 1.0, at each place."""
 
+    @dataclass
     class Slid(Message):
         """A person put the knob on another place."""
 
-        def __init__(self, place: int) -> None:
-            super().__init__()
-            self.place = place
+        place: int
 
     DEFAULT_CSS = """
     Slider { height: 2; padding: 0 1; overflow: hidden; }
@@ -47,7 +47,8 @@ class Slider(LinesView, can_focus=False):
         chart, track = [], []
         for column in range(width):
             look = "past" if column <= knob else "future"
-            chart.append((_BLOCKS[round(self._share(column, width) * (len(_BLOCKS) - 1))], look))
+            share = self._shares[self._place(column, width)] if self._shares else 0.0
+            chart.append((_BLOCKS[round(share * (len(_BLOCKS) - 1))], look))
             sign = ("◆", "odd strong") if column == mark else ("─", look)
             track.append(("●", "fresh") if column == knob else sign)
         return Line(tuple(chart)), Line(tuple(track))
@@ -59,9 +60,6 @@ class Slider(LinesView, can_focus=False):
     def _place(self, column: int, width: int) -> int:
         last = max(len(self._shares) - 1, 0)
         return min(max(round(column * last / max(width - 1, 1)), 0), last)
-
-    def _share(self, column: int, width: int) -> float:
-        return self._shares[self._place(column, width)] if self._shares else 0.0
 
     # -- the mouse
 

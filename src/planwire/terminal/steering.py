@@ -4,27 +4,27 @@ An act is for the plan as it was on the screen when the person pressed the key, 
 dialog.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from textual.binding import Binding
+
 from planwire.errors import PlanError
-from planwire.model.events import APPROVED, CHANGES_REQUESTED, COMMENTED, AddStep
-from planwire.model.fold import AGENT, Delta
+from planwire.model.events import APPROVED, CHANGES_REQUESTED, COMMENTED
 from planwire.model.statuses import STATUSES
 from planwire.model.steps import Step
 from planwire.readmodel.annotations import wish_sentence
 from planwire.readmodel.plain_text import one_line
-from planwire.terminal import deeds
 from planwire.terminal.commander import Commander
+from planwire.terminal.deeds import Target
 from planwire.terminal.dialogs import Choice, ChoiceDialog, DecisionDialog, DialogAnswer
-from planwire.terminal.key_bindings import ACTS
 from planwire.terminal.lines import Line
-from planwire.terminal.plan_card import STEP, WISH, Card
+from planwire.terminal.plan_card import WISH
 
 if TYPE_CHECKING:
     from planwire.terminal.session_screen import SessionScreen
 
-__all__ = ["PlanActs"]
+__all__ = ["ACTS", "PlanActs", "act_bindings"]
 
 #: Characters of a step's text that a question about it repeats.
 QUOTED: Final = 300
@@ -36,66 +36,63 @@ _VERDICTS: Final = (
 )
 
 
-class _UnderCursor(NamedTuple):
-    """A plan, and the step or the wish of it that the cursor is on."""
+class Act(NamedTuple):
+    """One row. `keys` are as Textual names them, and `display` is the one that people read. `name` is that of a method
+    of `PlanActs`; `shown` says whether the footer has it."""
 
-    card: Card
-    step: Step | None = None
-    wish: Delta | None = None
-
-    @property
-    def name(self) -> str:
-        return "the plan" if self.card.id is None else f"the plan {one_line(self.card.id)[:QUOTED]}"
-
-    @property
-    def is_of_agent(self) -> bool:
-        return self.card.record is not None and self.card.record.owner == AGENT
+    keys: str
+    name: str
+    label: str
+    meaning: str
+    display: str
+    shown: bool = False
 
     @property
-    def new_step(self) -> AddStep | None:
-        """The new step that the wish is for."""
-        changes = self.wish.changes if self.wish else ()
-        return next((each for each in changes if isinstance(each, AddStep)), None)
+    def action(self) -> str:
+        """The action of the session's screen."""
+        return f"act('{self.name}')"
 
-    def the_step(self) -> Step:
-        if self.wish is not None:
-            raise PlanError("this step is only wished: e rewords it, u takes it back")
-        if self.step is None:
-            raise PlanError("no step is under the cursor: go to one with the arrow keys")
-        return self.step
+
+ACTS: Final = (
+    Act("x,space", "tick", "Tick", "done, or not done after all", "x", shown=True),
+    Act("e", "reword", "Edit", "another text; a plan file opens in your editor", "e", shown=True),
+    Act("a", "add", "Add", "a new step below; on a plan's head, on top", "a", shown=True),
+    Act("c", "comment", "Comment", "on the step; on a plan's head, on the plan", "c", shown=True),
+    Act("s", "mark", "Select", "choose the step to be run", "s", shown=True),
+    Act("r,enter", "run", "Run", "only the selected steps, or this one", "r", shown=True),
+    Act("v", "review", "Review", "approve the plan, or ask for changes", "v", shown=True),
+    Act("o", "status", "Other status", ", ".join(row.spoken for row in STATUSES.values()), "o"),
+    Act("alt+up,K", "move_up", "Move up", "among the steps beside it", "K"),
+    Act("alt+down,J", "move_down", "Move down", "among the steps beside it", "J"),
+    Act("d,delete", "remove", "Remove", "the step, and all that is nested in it", "d"),
+    Act("C", "comment_plan", "Comment on the plan", "whatever step the cursor is on", "C"),
+    Act("u", "take_back", "Take back", "a wish that has not come true", "u"),
+)
+_MENU: Final = Act("m", "menu", "More", "all that can be done with it", "m", shown=True)
+
+
+def act_bindings() -> list[Binding]:
+    """All of them as bindings of a screen, and one for the list of them."""
+    made = []
+    for act in (*ACTS, _MENU):
+        first, *others = act.keys.split(",")
+        display = act.display if first == act.display else None
+        made.append(Binding(first, act.action, act.label, show=act.shown, key_display=display, tooltip=act.meaning))
+        made += [Binding(key, act.action, act.label, show=False, tooltip=act.meaning) for key in others]
+    return made
 
 
 class PlanActs:
-    """The acts of a person on the screen of a session."""
+    """The acts of a person on the screen of a session: a method for each row of `ACTS`, by its name."""
 
     def __init__(self, screen: "SessionScreen") -> None:
         self._screen = screen
         self.commander = Commander(screen)
-        self._acts: dict[str, Callable[[_UnderCursor, int], None]] = {
-            "tick": lambda on, _: self.commander.do(deeds.tick(on.card, on.the_step())),
-            "shift": lambda on, by: self.commander.do(deeds.move(on.card, on.the_step(), by)),
-            "status": lambda on, _: self._ask_for_status(on),
-            "reword": lambda on, _: self._ask_for_text(on),
-            "add": lambda on, _: self._ask_for_step(on),
-            "remove": lambda on, _: self._remove(on),
-            "comment": lambda on, _: self._ask_for_comment(on, on.step),
-            "comment_plan": lambda on, _: self._ask_for_comment(on, None),
-            "review": lambda on, _: self._ask_for_review(on),
-            "mark": lambda on, _: self._mark(on),
-            "run": lambda on, _: self._ask_to_run(on),
-            "take_back": lambda on, _: self._take_back(on),
-            "menu": lambda on, _: self._show_menu(on),
-        }
 
-    def do(self, name: str, by: int = 0) -> None:
-        """Do an act of `key_bindings.ACTS` with the row under the cursor, or say why not."""
+    def do(self, name: str, *arguments: str) -> None:
+        """Do an act with the row under the cursor, or say why not."""
         self._screen.app.stay()
-        self._attempt(lambda: self._acts[name](self._under_cursor(), by))
-
-    def drop(self, after: str) -> None:
-        """Put the step under the cursor behind another one."""
-        self._screen.app.stay()
-        self._attempt(lambda: self._drop(self._under_cursor(), after))
+        self._attempt(lambda: getattr(self, name)(self._under_cursor(), *arguments))
 
     def _attempt(self, work: Callable[[], None]) -> None:
         try:
@@ -103,7 +100,7 @@ class PlanActs:
         except PlanError as refusal:
             self.commander.refuse(refusal)
 
-    def _under_cursor(self) -> _UnderCursor:
+    def _under_cursor(self) -> Target:
         panel = self._screen.panel
         card, row = panel.chosen, panel.cursor.row
         if card is None or row is None:
@@ -112,167 +109,174 @@ class PlanActs:
             panel.cursor.show()
             raise PlanError("the cursor was out of sight: here it is, press the key again")
         panel.looked_around()
-        if row[0] == WISH:
-            return _UnderCursor(card, wish=next(each for each in deeds.open_wishes(card) if each.seq == row[2]))
-        step = next((each for each in card.state.steps if row[0] == STEP and each.id == row[2]), None)
-        return _UnderCursor(card, step)
+        if row[0] == WISH and card.record is not None:
+            return Target(card, wish=next(each for each in card.record.wishes if each.seq == row[2]))
+        return Target(card, panel.step)
 
     # -- single steps
 
-    def _drop(self, on: _UnderCursor, after: str) -> None:
-        self.commander.do(deeds.moved_behind(on.card, on.the_step(), after))
+    def tick(self, on: Target) -> None:
+        self.commander.do(on.tick())
 
-    def _ask_for_status(self, on: _UnderCursor) -> None:
-        card, step = on.card, on.the_step()
-        deeds.check_changeable(card)
+    def move_up(self, on: Target) -> None:
+        self.commander.do(on.move(-1))
 
-        def chosen(status: str | None) -> None:
-            if status is not None:
-                self._attempt(lambda: self.commander.do(deeds.set_status(card, step, status)))
+    def move_down(self, on: Target) -> None:
+        self.commander.do(on.move(1))
 
-        choices = [Choice(row.word, row.spoken, row.key) for row in STATUSES.values()]
-        self._screen.app.push_screen(ChoiceDialog("What is this step?", choices, [_quoted(step)]), chosen)
+    def drop(self, on: Target, after: str) -> None:
+        self.commander.do(on.move_behind(after))
 
-    def _ask_for_text(self, on: _UnderCursor) -> None:
-        card, wish = on.card, on.wish
-        if card.is_file:
-            self._screen.open_file(card.id)
+    def status(self, on: Target) -> None:
+        step = on.the_step()
+        on.changeable()
+        self._choose(
+            "What is this step?",
+            [Choice(row.word, row.spoken, row.key) for row in STATUSES.values()],
+            [_quoted(step)],
+            lambda status: self._attempt(lambda: self.commander.do(on.set_status(status))),
+        )
+
+    def reword(self, on: Target) -> None:
+        if on.card.is_file:
+            self._screen.open_file(on.card.id)
             return
-        deeds.check_changeable(card)
-        if wish is not None:
+        on.changeable()
+        if on.wish is not None:
             self.commander.ask(
-                (card.id, "wish", wish.seq),
+                (on.card.id, "wish", on.wish.seq),
                 "Another text for the step that is wished",
                 [],
                 on.new_step.content if on.new_step else "",
                 [DialogAnswer("add", "Wish it", "primary")],
-                lambda text, _: deeds.add_instead(card, wish, text),
+                lambda text, _: on.add_instead(text),
             )
             return
-        step = on.the_step()
-        words = deeds.wished_words(card, step)
+        step, words = on.the_step(), on.wished_words()
         self.commander.ask(
-            (card.id, "reword", step.id),
+            (on.card.id, "reword", step.id),
             "Another text for this step",
             [_quoted(step)] if words != step.content else [],
             words,
             [DialogAnswer("reword", "Wish it" if on.is_of_agent else "Change it", "primary")],
-            lambda text, _: deeds.reword(card, step, text),
+            lambda text, _: on.reword(text),
         )
 
-    def _ask_for_step(self, on: _UnderCursor) -> None:
-        card = on.card
-        deeds.check_changeable(card)
-        after = on.step.id if on.step else on.new_step.after if on.new_step else "" if card.state.steps else None
+    def add(self, on: Target) -> None:
+        on.changeable()
+        after = on.step.id if on.step else on.new_step.after if on.new_step else "" if on.card.state.steps else None
         self.commander.ask(
-            (card.id, "add", after),
+            (on.card.id, "add", after),
             "A new step",
             [_quoted(on.step, "below  ")] if on.step else [],
             "",
             [DialogAnswer("add", "Wish it" if on.is_of_agent else "Add it", "primary")],
-            lambda text, _: deeds.add(card, after, text),
+            lambda text, _: on.add(after, text),
         )
 
-    def _remove(self, on: _UnderCursor) -> None:
+    def remove(self, on: Target) -> None:
         if on.wish is not None:
-            self.commander.do(deeds.take_back(on.card, on.wish))
+            self.commander.do(on.take_back(on.wish))
             return
-        step = on.the_step()
-        deed = deeds.remove(on.card, step)
+        deed = on.remove()
         if on.is_of_agent:  # a wish, which can be taken back
             self.commander.do(deed)
             return
-        nested = deeds.nested_in(on.card, step)
+        nested = on.nested()
         more = [Line(((f"and {nested} more that are nested in it", "muted"),))] if nested else []
         remove = DialogAnswer("yes", "Remove it", "error")
-        dialog = DecisionDialog("Remove this step?", [_quoted(step), *more], remove, "Keep it")
+        dialog = DecisionDialog("Remove this step?", [_quoted(on.the_step()), *more], remove, "Keep it")
         self._screen.app.push_screen(dialog, lambda yes: self.commander.do(deed) if yes else None)
 
     # -- words
 
-    def _ask_for_comment(self, on: _UnderCursor, step: Step | None) -> None:
-        card = on.card
-        deeds.check_steerable(card)
+    def comment(self, on: Target) -> None:
+        on.steerable()
+        step = on.step
         self.commander.ask(
-            (card.id, "comment", step.id if step else None),
-            "Say something about this step" if step else f"Say something about {on.name}",
+            (on.card.id, "comment", step.id if step else None),
+            f"Say something about {'this step' if step else _named(on)}",
             [_quoted(step)] if step else [],
             "",
             [DialogAnswer("comment", "Say it", "primary")],
-            lambda text, _: deeds.comment(card, step, text),
+            lambda text, _: on.say(COMMENTED, text, step),
         )
 
-    def _ask_for_review(self, on: _UnderCursor) -> None:
-        card = on.card
-        record = deeds.check_steerable(card)
+    def comment_plan(self, on: Target) -> None:
+        self.comment(Target(on.card))
+
+    def review(self, on: Target) -> None:
+        record = on.steerable()
         about = []
         if record.asked is not None and record.asked.options:
-            where = f" in {one_line(card.client)}" if card.client else " in its client"
+            where = f" in {one_line(on.card.client)}" if on.card.client else " in its client"
             words = f"The agent waits for an answer{where}: this one it hears with its next prompt."
             about.append(Line(((words, "muted"),)))
         self.commander.ask(
-            (card.id, "review"),
-            f"Your word on {on.name}, revision {record.revision}",
+            (on.card.id, "review"),
+            f"Your word on {_named(on)}, revision {record.revision}",
             about,
             "",
             _VERDICTS,
-            lambda text, verdict: deeds.review(card, verdict, text),
+            lambda text, verdict: on.say(verdict, text),
             "comments, if you like",
         )
 
     # -- running some steps only
 
-    def _mark(self, on: _UnderCursor) -> None:
+    def mark(self, on: Target) -> None:
         step = on.the_step()
-        deeds.check_changeable(on.card)
+        on.changeable()
         self._screen.panel.toggle_mark(on.card.id, step.id)
 
-    def _ask_to_run(self, on: _UnderCursor) -> None:
-        card = on.card
-        deeds.check_changeable(card)
-        chosen = self._screen.panel.marks_of(card.id) or {on.the_step().id}
-        steps = [step for step in card.state.steps if step.id in chosen]
+    def run(self, on: Target) -> None:
+        on.changeable()
+        chosen = self._screen.panel.marks_of(on.card.id) or {on.the_step().id}
+        steps = [step for step in on.card.state.steps if step.id in chosen]
         one = len(steps) == 1
         self.commander.ask(
-            (card.id, "run"),
+            (on.card.id, "run"),
             "Run only this step for now" if one else f"Run only these {len(steps)} steps for now",
             [_quoted(step, "▸ ") for step in steps],
             "",
             [DialogAnswer("run", "Run it" if one else "Run them", "success")],
-            lambda text, _: deeds.review(card, APPROVED, text, [step.id for step in steps]),
+            lambda text, _: on.say(APPROVED, text, selected=[step.id for step in steps]),
             "comments, if you like",
         )
 
     # -- wishes, and everything
 
-    def _take_back(self, on: _UnderCursor) -> None:
-        card, record = on.card, on.card.record
-        here = [on.wish] if on.wish else deeds.open_wishes(card, on.step.id) if on.step else []
-        wishes = {str(wish.seq): wish for wish in here or deeds.open_wishes(card)}
+    def take_back(self, on: Target) -> None:
+        here, record = on.open_wishes(), on.card.record
+        wishes = {str(wish.seq): wish for wish in here or (record.wishes if record else ())}
         if record is None or not wishes:
             raise PlanError("no wish is open here: there is nothing to take back")
         if len(here) == 1:
-            self.commander.do(deeds.take_back(card, here[0]))
+            self.commander.do(on.take_back(here[0]))
             return
-
-        def chosen(seq: str | None) -> None:
-            if seq is not None:
-                self.commander.do(deeds.take_back(card, wishes[seq]))
-
         choices = [Choice(seq, one_line(wish_sentence(record, wish))) for seq, wish in wishes.items()]
-        self._screen.app.push_screen(ChoiceDialog("Take back which wish?", choices), chosen)
+        self._choose("Take back which wish?", choices, [], lambda seq: self.commander.do(on.take_back(wishes[seq])))
 
-    def _show_menu(self, on: _UnderCursor) -> None:
+    def menu(self, on: Target) -> None:
         """All the acts, for the row under the cursor."""
-
-        def chosen(action: str | None) -> None:
-            if action is not None:
-                self._screen.call_later(self._screen.run_action, action)
-
         wide = max(len(act.label) for act in ACTS)
         choices = [Choice(act.action, f"{act.label:<{wide}}  ", act.display, act.meaning) for act in ACTS]
         about = [_quoted(on.step)] if on.step else []
-        self._screen.app.push_screen(ChoiceDialog("What can be done", choices, about), chosen)
+        run = self._screen.run_action
+        self._choose("What can be done", choices, about, lambda action: self._screen.call_later(run, action))
+
+    def _choose(
+        self, title: str, choices: Sequence[Choice], about: Sequence[Line], then: Callable[[str], object]
+    ) -> None:
+        def chosen(value: str | None) -> None:
+            if value is not None:
+                then(value)
+
+        self._screen.app.push_screen(ChoiceDialog(title, choices, about), chosen)
+
+
+def _named(on: Target) -> str:
+    return "the plan" if on.card.id is None else f"the plan {one_line(on.card.id)[:QUOTED]}"
 
 
 def _quoted(step: Step, before: str = "") -> Line:

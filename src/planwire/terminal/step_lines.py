@@ -4,6 +4,7 @@ A wish never looks as if the agent had said it: it has a sign of its own, and sa
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -16,14 +17,14 @@ from planwire.model.steps import Step
 from planwire.readmodel.annotations import Annotations, WishedChange, annotations
 from planwire.readmodel.plain_text import one_line
 from planwire.terminal.lines import Line, Part, fitted, hanging, text_look, wrapped
-from planwire.terminal.plan_card import Card, origin, step_row, wish_row
+from planwire.terminal.plan_card import STEP, WISH, Card, origin
 from planwire.terminal.prose import INDENT
 
 __all__ = ["StepLines", "sign_column", "step_parts"]
 
 #: The sign before a step chosen to run, and the one of a wish.
 MARK: Final = "▸"
-WISH: Final = "☆"
+STAR: Final = "☆"
 #: Nesting beyond this depth has no deeper indent.
 DEEPEST: Final = 8
 
@@ -61,23 +62,19 @@ class _Said(NamedTuple):
         return hanging((f"{' ' * indent}{self.sign} ", self.look), self.text, self.text_look, self.origin, width)
 
 
+@dataclass
 class StepLines:
-    """The lines of every step of a plan, each with the wished steps behind it."""
+    """The lines of every step of a plan, each with the wished steps behind it. `fresh` are steps to point at, `marked`
+    the chosen ones."""
 
-    def __init__(
-        self,
-        card: Card,
-        width: int,
-        now: int,
-        fresh: frozenset[str] = frozenset(),
-        marked: frozenset[str] = frozenset(),
-    ) -> None:
-        self._card = card
-        self._width = width
-        self._now = now
-        self._fresh = fresh
-        self._marked = marked
-        record = card.record
+    card: Card
+    width: int
+    now: int
+    fresh: frozenset[str] = frozenset()
+    marked: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        record = self.card.record
         self._over = annotations(record) if record and (record.wishes or record.reviews) else Annotations()
         self._to_run = frozenset(_to_run(record))
         self._notes = {wish.seq: (wish.note, wish.at) for wish in record.wishes} if record else {}
@@ -85,13 +82,13 @@ class StepLines:
 
     def of(self, step: Step) -> tuple[Line, ...]:
         """The lines of a step, and of the wished steps before and behind it."""
-        fresh, marked = step.id in self._fresh, step.id in self._marked
-        run = step.id in self._to_run and step.is_open
-        under = tuple(self._under(step.id))
-        lines = _step_lines(self._card.id, step, self._width, self._card.stopped, fresh, marked, run, under)
+        more: tuple[Part, ...] = ((f"{MARK} to run", "waiting"),) if step.id in self._to_run and step.is_open else ()
+        more += (("●", "fresh"),) if step.id in self.fresh else ()
+        marked, under = step.id in self.marked, tuple(self._under(step.id))
+        lines = _step_lines(self.card.id, step, self.width, self.card.stopped, marked, more, under)
         if not self._ghosts:
             return lines
-        first = self._ghosts.get("", ()) if step is self._card.state.steps[0] else ()
+        first = self._ghosts.get("", ()) if step is self.card.state.steps[0] else ()
         return (*first, *lines, *self._ghosts.get(step.id, ()))
 
     def of_none(self) -> tuple[Line, ...]:
@@ -101,18 +98,18 @@ class StepLines:
     def _under(self, step: str) -> Iterator[_Said]:
         for wished in self._over.steps.get(step, ()):
             text = f"{_WISHED.get(wished.kind, '')}{one_line(wished.text)}"
-            yield _Said(WISH, "wish", text, "wish", self._whose(wished))
+            yield _Said(STAR, "wish", text, "wish", self._whose(wished))
         for remark in self._over.remarks.get(step, ()):
-            yield _Said("›", "odd", one_line(remark.text), "", origin(remark.by, remark.at, self._now))
+            yield _Said("›", "odd", one_line(remark.text), "", origin(remark.by, remark.at, self.now))
 
     def _whose(self, wished: WishedChange) -> str:
         note, at = self._notes[wished.wish]
-        whose = origin(wished.by, at, self._now)
+        whose = origin(wished.by, at, self.now)
         return f"“{one_line(note)}” {whose}" if note else whose
 
     def _places(self) -> dict[str, tuple[Line, ...]]:
         """The lines of wished steps, by the step that they follow; "" is the beginning."""
-        steps = self._card.state.steps
+        steps = self.card.state.steps
         places = {step.id: place for place, step in enumerate(steps)} if self._over.added else {}
         ghosts: dict[str, tuple[Line, ...]] = {}
         for number, (after, wished) in enumerate(self._over.added):
@@ -120,9 +117,9 @@ class StepLines:
             depth = steps[at].depth if after else 0
             while after and at + 1 < len(steps) and steps[at + 1].depth > depth:  # behind all that is nested in it
                 at += 1
-            row = wish_row(self._card.id, wished.wish, number)
-            words = _Said(WISH, "wish", one_line(wished.text), "ghost", f"new step, {self._whose(wished)}")
-            lines = (Line(parts, "", row) for parts in words.lines(_column(depth), self._width))
+            row = (WISH, self.card.id, wished.wish, number)
+            words = _Said(STAR, "wish", one_line(wished.text), "ghost", f"new step, {self._whose(wished)}")
+            lines = (Line(parts, "", row) for parts in words.lines(_column(depth), self.width))
             key = steps[at].id if at >= 0 else ""
             ghosts[key] = (*ghosts.get(key, ()), *lines)
         return ghosts
@@ -149,28 +146,23 @@ def _step_lines(
     step: Step,
     width: int,
     stopped: bool,
-    fresh: bool,
     marked: bool,
-    run: bool,
+    more: tuple[Part, ...],
     under: tuple[_Said, ...],
 ) -> tuple[Line, ...]:
     sign, words, tags = step_parts(step, stopped=stopped)
-    if run:
-        tags.append((f"{MARK} to run", "waiting"))
-    if fresh:
-        tags.append(("●", "fresh"))
     indent = sign_column(step)
     room = max(width - indent - 3, 8)
     lines: list[tuple[Part, ...]] = []
     for number, text in enumerate(wrapped(words[0], room)):
         before: Part = (f"{MARK:<{indent}}", "mark") if marked and not number else (" " * indent, "")
         lines.append((before, sign if not number else ("  ", ""), (text, words[1])))
-    for text, tag in tags:
+    for text, tag in (*tags, *more):
         if sum(cell_len(each) for each, _ in lines[-1]) + cell_len(text) + 2 >= width:
             lines.append(((" " * (indent + 2), ""), (fitted(text, room), tag)))
         else:
             lines[-1] += (("  ", ""), (text, tag))
     for remark in under:
         lines += remark.lines(indent + INDENT, width)
-    row = step_row(plan_id, step.id)
+    row = (STEP, plan_id, step.id)
     return tuple(Line(parts, "", row) for parts in lines)

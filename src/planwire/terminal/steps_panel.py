@@ -1,6 +1,6 @@
 """Plans that a person steers: a cursor on their rows, steps to choose, and the mouse."""
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from rich.style import Style
@@ -12,9 +12,9 @@ from textual.strip import Strip
 from planwire.model.plan import PlanId
 from planwire.model.steps import Step
 from planwire.terminal.cursor import CURSOR_KEYS, Cursor
-from planwire.terminal.lines import Line, Row
+from planwire.terminal.lines import Row
 from planwire.terminal.lines_view import LinesView
-from planwire.terminal.plan_card import PLAN, STEP, WISH, Card, step_row
+from planwire.terminal.plan_card import PLAN, STEP, Card
 from planwire.terminal.plan_sheet import AGES, PlanSheet
 from planwire.terminal.step_lines import sign_column
 
@@ -29,34 +29,23 @@ class StepsPanel(LinesView, can_focus=True):
     """A click puts the cursor on a row. On the sign of a step it ticks the step, left of that it chooses it; a double
     click rewords it, and dragging moves it behind another one. The panel only asks for all that: the screen acts."""
 
+    @dataclass
     class Wanted(Message):
-        """A person wants an act, by its name, for the row under the cursor."""
+        """A person wants an act, by the name of a method of `PlanActs`, for the row under the cursor."""
 
-        def __init__(self, act: str) -> None:
-            super().__init__()
-            self.act = act
-
-    class Dropped(Message):
-        """A person dragged the step under the cursor behind another one; "" is the beginning."""
-
-        def __init__(self, after: str) -> None:
-            super().__init__()
-            self.after = after
+        act: str
+        arguments: tuple[str, ...] = ()
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *CURSOR_KEYS,
         Binding("full_stop", "current", "Current step", show=False, key_display="."),
     ]
-    DEFAULT_CSS = """
-    StepsPanel { height: 1fr; }
-    """
     cursor: Cursor
 
     def __init__(self, session: str, *, empty: str = "no plan yet") -> None:
         super().__init__()
         self.sheet = PlanSheet(self, session, empty)
         self.cursor = Cursor(self, self._current_row)
-        self._marked: tuple[PlanId, frozenset[str]] = (None, frozenset())
         self._held: Row | None = None
         self._over: Row | None = None
         self._dragged = False
@@ -65,21 +54,8 @@ class StepsPanel(LinesView, can_focus=True):
         """Show another session from now on."""
         self.sheet.clear(session)
         self.cursor.row = None
-        self._marked = (None, frozenset())
 
     # -- lines
-
-    def lines_for(self, width: int) -> Sequence[Line]:
-        plan_id, steps = self._marked
-        there = {step.id for card in self.sheet.cards if card.id == plan_id for step in card.state.steps}
-        self._marked = (plan_id, steps & there)
-        return self.sheet.lines(width, self._marked)
-
-    def pinned(self, first: int) -> Line | None:
-        return self.sheet.pinned(first)
-
-    def resized(self) -> None:
-        self.sheet.show_current()
 
     def on_mount(self) -> None:
         self.set_interval(AGES, self.sheet.grow_older)
@@ -93,9 +69,16 @@ class StepsPanel(LinesView, can_focus=True):
         row = self.cursor.row
         return next((card for card in self.sheet.cards if row and card.id == row[1]), None)
 
+    @property
+    def step(self) -> Step | None:
+        """The step under the cursor."""
+        card, row = self.chosen, self.cursor.row
+        steps = card.state.steps if card and row and row[0] == STEP else ()
+        return next((step for step in steps if row and step.id == row[2]), None)
+
     def _current_row(self) -> Row | None:
         current = self.sheet.current
-        return step_row(*current) if current else None
+        return (STEP, *current) if current else None
 
     def action_current(self) -> None:
         """Go to the current step, and along with it from now on."""
@@ -104,24 +87,18 @@ class StepsPanel(LinesView, can_focus=True):
             self.cursor.go(row)
         self.sheet.follow()
 
-    def go_to_wish(self, plan_id: PlanId, wish: int) -> None:
-        """Put the cursor on a wish that stands alone."""
-        row = next((row for row in self.cursor.rows if row[:3] == (WISH, plan_id, wish)), None)
-        if row is not None:
-            self.cursor.go(row)
-
     # -- steps to run
 
     def marks_of(self, plan_id: PlanId) -> frozenset[str]:
-        return self._marked[1] if self._marked[0] == plan_id else frozenset()
+        return self.sheet.marked[1] if self.sheet.marked[0] == plan_id else frozenset()
 
     def toggle_mark(self, plan_id: PlanId, step: str) -> None:
         """Choose a step to run, or no more. The chosen steps are all of one plan."""
-        self._marked = (plan_id, self.marks_of(plan_id) ^ {step})
+        self.sheet.marked = (plan_id, self.marks_of(plan_id) ^ {step})
         self.update_lines()
 
     def forget_marks(self) -> None:
-        self._marked = (None, frozenset())
+        self.sheet.marked = (None, frozenset())
         self.update_lines()
 
     # -- the mouse
@@ -132,7 +109,7 @@ class StepsPanel(LinesView, can_focus=True):
             self._dragged = False
             return
         self.cursor.go(row)
-        step = self._step(row)
+        step = self.step
         place = event.get_content_offset_capture(self)
         if event.button == _RIGHT_BUTTON:
             self.post_message(self.Wanted("menu"))
@@ -169,7 +146,7 @@ class StepsPanel(LinesView, can_focus=True):
             self.release_mouse()
             self.refresh()
         if over is not None:
-            self.post_message(self.Dropped(str(over[2]) if over[0] == STEP else ""))
+            self.post_message(self.Wanted("drop", (str(over[2]) if over[0] == STEP else "",)))
 
     def render_line(self, y: int) -> Strip:
         """Underline the step under a dragged one."""
@@ -177,7 +154,3 @@ class StepsPanel(LinesView, can_focus=True):
         line = self.line_at(y)
         last = self._over is not None and line.row == self._over and self.line_at(y + 1).row != self._over
         return strip.apply_style(Style(underline=True)) if last else strip
-
-    def _step(self, row: Row) -> Step | None:
-        card = self.chosen
-        return next((step for step in card.state.steps if row[0] == STEP and step.id == row[2]), None) if card else None

@@ -5,7 +5,7 @@ import re
 import select
 import sys
 import time
-from typing import Final
+from typing import Any, Final
 
 from textual.theme import Theme
 
@@ -15,8 +15,23 @@ if sys.platform != "win32":
 
 __all__ = ["DARK", "LIGHT", "terminal_is_light", "theme_for_terminal"]
 
-DARK: Final = Theme(
-    name="planwire-dark",
+
+def _theme(name: str, primary: str, background: str, surface: str, scrollbar: tuple[str, str], **others: Any) -> Theme:
+    """A theme whose footer and scrollbars have its own colours."""
+    variables = {
+        "footer-key-foreground": primary,
+        "footer-background": surface,
+        "scrollbar": scrollbar[0],
+        "scrollbar-hover": scrollbar[1],
+        "scrollbar-active": primary,
+        **{f"scrollbar-background{state}": background for state in ("", "-hover", "-active")},
+        "input-selection-background": f"{primary} {30 if others['dark'] else 25}%",
+    }
+    return Theme(name, primary, background=background, surface=surface, variables=variables, **others)
+
+
+DARK: Final = _theme(
+    "planwire-dark",
     primary="#7aa2f7",
     secondary="#9aa5ce",
     accent="#bb9af7",
@@ -27,21 +42,11 @@ DARK: Final = Theme(
     background="#14161b",
     surface="#1e222b",
     panel="#232833",
+    scrollbar=("#343b4a", "#4a5468"),
     dark=True,
-    variables={
-        "footer-key-foreground": "#7aa2f7",
-        "footer-background": "#1e222b",
-        "scrollbar": "#343b4a",
-        "scrollbar-hover": "#4a5468",
-        "scrollbar-active": "#7aa2f7",
-        "scrollbar-background": "#14161b",
-        "scrollbar-background-hover": "#14161b",
-        "scrollbar-background-active": "#14161b",
-        "input-selection-background": "#7aa2f7 30%",
-    },
 )
-LIGHT: Final = Theme(
-    name="planwire-light",
+LIGHT: Final = _theme(
+    "planwire-light",
     primary="#2f5fd0",
     secondary="#55607a",
     accent="#7a3fb0",
@@ -52,18 +57,8 @@ LIGHT: Final = Theme(
     background="#fbfbfa",
     surface="#eeeff1",
     panel="#e6e8ec",
+    scrollbar=("#c9cdd6", "#aab0bd"),
     dark=False,
-    variables={
-        "footer-key-foreground": "#2f5fd0",
-        "footer-background": "#eeeff1",
-        "scrollbar": "#c9cdd6",
-        "scrollbar-hover": "#aab0bd",
-        "scrollbar-active": "#2f5fd0",
-        "scrollbar-background": "#fbfbfa",
-        "scrollbar-background-hover": "#fbfbfa",
-        "scrollbar-background-active": "#fbfbfa",
-        "input-selection-background": "#2f5fd0 25%",
-    },
 )
 
 #: Seconds that a terminal has to say what its background is.
@@ -83,16 +78,11 @@ def theme_for_terminal() -> str:
 
 def terminal_is_light() -> bool:
     """Whether the terminal has a light background: it says so itself, or COLORFGBG does."""
-    color = _background(_terminal_answer())
-    if color is not None:
-        red, green, blue = color
-        return 0.299 * red + 0.587 * green + 0.114 * blue > 0.5
-    return os.environ.get("COLORFGBG", "").rpartition(";")[2] in _LIGHT_NUMBERS
-
-
-def _background(answer: bytes) -> tuple[float, ...] | None:
-    found = _ANSWER.search(answer)
-    return tuple(int(part, 16) / (16 ** len(part) - 1) for part in found.groups()) if found else None
+    found = _ANSWER.search(_terminal_answer())
+    if found is None:
+        return os.environ.get("COLORFGBG", "").rpartition(";")[2] in _LIGHT_NUMBERS
+    red, green, blue = (int(part, 16) / int("f" * len(part), 16) for part in found.groups())
+    return 0.299 * red + 0.587 * green + 0.114 * blue > 0.5
 
 
 def _terminal_answer() -> bytes:
@@ -101,9 +91,9 @@ def _terminal_answer() -> bytes:
         return b""
     try:
         descriptor = sys.stdin.fileno()
-        if not (os.isatty(descriptor) and os.isatty(sys.stdout.fileno())):
-            return b""
         before = termios.tcgetattr(descriptor)
+        if not os.isatty(sys.stdout.fileno()):
+            return b""
     except (OSError, ValueError, termios.error):
         return b""
     answer = b""

@@ -36,10 +36,10 @@ from planwire.readmodel.sessions import Sessions
 from planwire.readmodel.timeline import Timelines
 from planwire.terminal.dialogs import Dialog
 from planwire.terminal.history_screen import HistoryScreen
-from planwire.terminal.key_bindings import ACTS
 from planwire.terminal.overview_screen import OverviewScreen
 from planwire.terminal.records import session_record_view
 from planwire.terminal.session_screen import SessionScreen
+from planwire.terminal.steering import ACTS
 from planwire.terminal.themes import DARK, LIGHT, theme_for_terminal
 from planwire.terminal.write_queue import WriteQueue
 
@@ -77,7 +77,6 @@ class WatchApp(App[None]):
         """Something changed in the journal."""
 
     TITLE = "planwire"
-    ENABLE_COMMAND_PALETTE = True
     CSS = """
     ToastRack { dock: top; align: right top; margin: 0; }
     Toast { width: 64; max-width: 100%; padding: 0 1; }

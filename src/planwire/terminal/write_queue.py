@@ -6,7 +6,9 @@ remembers its own writes as a chain of revisions, and follows it: a plan that no
 """
 
 import asyncio
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from typing import Final
 
 from planwire.errors import PlanError
@@ -17,7 +19,7 @@ from planwire.model.plan import PlanId
 from planwire.session.moved_on import MovedOn
 from planwire.session.writer import steer
 from planwire.steering.commands import withdraw
-from planwire.terminal.deeds import BACK, Deed
+from planwire.terminal.deeds import Deed
 
 __all__ = ["WriteQueue"]
 
@@ -51,28 +53,25 @@ class WriteQueue:
         revision = deed.revision
         while revision is not None and (session.id, deed.plan_id, revision) in self._next:
             revision = self._next[session.id, deed.plan_id, revision]
-        state = self._steer(session, deed, revision)
-        if deed.instead_of is not None:
-            wish = deed.instead_of
-            instead = Deed(BACK, deed.plan_id, "", None, lambda state, _revision: withdraw(state, deed.plan_id, wish))
-            try:
-                state = self._steer(state, instead, None)
-            except PlanError:  # it has come true, or another person took it back
-                return state
+        state = self._steer(session, deed.plan_id, lambda state: deed.make(state, revision))
+        wish = deed.instead_of
+        if wish is not None:
+            with suppress(PlanError):  # it has come true, or another person took it back
+                state = self._steer(state, deed.plan_id, lambda state: withdraw(state, deed.plan_id, wish))
         return state
 
-    def _steer(self, session: SessionState, deed: Deed, revision: int | None) -> SessionState:
+    def _steer(self, session: SessionState, plan_id: PlanId, make: Callable[[SessionState], Event]) -> SessionState:
         made: list[tuple[int, int]] = []
 
         def prepare(state: SessionState) -> Event:
-            event = deed.make(state, revision)
+            event = make(state)
             if not isinstance(event, PlanReviewed):  # a review leaves the plan at its revision
-                made[:] = [(state.plans[deed.plan_id].revision, state.seq + 1)]
+                made[:] = [(state.plans[plan_id].revision, state.seq + 1)]
             return event
 
-        after = steer(self._journal, session, deed.plan_id, prepare)
+        after = steer(self._journal, session, plan_id, prepare)
         for before, now in made:
-            self._link(session.id, deed.plan_id, before, now)
+            self._link(session.id, plan_id, before, now)
         return after
 
     def has_seen(self, session: str, moved: MovedOn) -> None:
