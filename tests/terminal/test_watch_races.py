@@ -119,7 +119,7 @@ async def test_a_tick_that_came_too_late_is_not_made_without_a_word(journal: Pat
         for key, expected in (("n", "pending"), ("y", "completed")):
             add(journal, OURS, "agent", PlanChanged("main", None, (SetStatus("s3", "in_progress"),)))
             add(journal, OURS, "agent", PlanChanged("main", None, (SetStatus("s3", "pending"),)))
-            screen.acts.commander.do(Target(card, card.state.steps[2]).tick())  # of the plan as it was shown
+            screen.acts.commander.do(Target(card, card.state.steps[2]).tick)  # of the plan as it was shown
             await asked(app, DecisionDialog)
             await pilot.press(key)
             await eventually(partial(lambda status: statuses(ours(app))[2] == status, expected))

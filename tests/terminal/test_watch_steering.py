@@ -237,7 +237,7 @@ async def test_who_is_faster_than_the_screen_is_not_told_that_the_plan_moved_on(
         assert isinstance(screen, SessionScreen)
         card = panel(app).sheet.cards[0]
         for step in card.state.steps[1:]:  # all of them for the revision that is shown
-            screen.acts.commander.do(Target(card, step).tick())
+            screen.acts.commander.do(Target(card, step).tick)
         await eventually(lambda: statuses(ours(app)) == ["completed"] * 4)
         assert app.screen is screen
         await pilot.press("x")

@@ -80,9 +80,9 @@ class Commander:
         shown = app.drafts.get(key, text)
         app.push_screen(TextDialog(title, about, shown, answers, send, placeholder), left)
 
-    def do(self, deed: Deed) -> None:
-        """Do a deed in the background, even if the person leaves the screen meanwhile."""
-        self._screen.app.run_worker(self.perform(lambda: deed))
+    def do(self, make: Callable[[], Deed]) -> None:
+        """Perform in the background, even if the person leaves the screen meanwhile."""
+        self._screen.app.run_worker(self.perform(make))
 
     async def perform(self, make: Callable[[], Deed]) -> bool:
         """Do the deed that `make` gives, or say why not. Returns whether that worked."""

@@ -92,11 +92,8 @@ class PlanActs:
     def do(self, name: str, *arguments: str) -> None:
         """Do an act with the row under the cursor, or say why not."""
         self._screen.app.stay()
-        self._attempt(lambda: getattr(self, name)(self._under_cursor(), *arguments))
-
-    def _attempt(self, work: Callable[[], None]) -> None:
         try:
-            work()
+            getattr(self, name)(self._under_cursor(), *arguments)
         except PlanError as refusal:
             self.commander.refuse(refusal)
 
@@ -116,16 +113,16 @@ class PlanActs:
     # -- single steps
 
     def tick(self, on: Target) -> None:
-        self.commander.do(on.tick())
+        self.commander.do(on.tick)
 
     def move_up(self, on: Target) -> None:
-        self.commander.do(on.move(-1))
+        self.commander.do(lambda: on.move(-1))
 
     def move_down(self, on: Target) -> None:
-        self.commander.do(on.move(1))
+        self.commander.do(lambda: on.move(1))
 
     def drop(self, on: Target, after: str) -> None:
-        self.commander.do(on.move_behind(after))
+        self.commander.do(lambda: on.move_behind(after))
 
     def status(self, on: Target) -> None:
         step = on.the_step()
@@ -134,7 +131,7 @@ class PlanActs:
             "What is this step?",
             [Choice(row.word, row.spoken, row.key) for row in STATUSES.values()],
             [_quoted(step)],
-            lambda status: self._attempt(lambda: self.commander.do(on.set_status(status))),
+            lambda status: self.commander.do(lambda: on.set_status(status)),
         )
 
     def reword(self, on: Target) -> None:
@@ -175,18 +172,15 @@ class PlanActs:
         )
 
     def remove(self, on: Target) -> None:
-        if on.wish is not None:
-            self.commander.do(on.take_back(on.wish))
-            return
-        deed = on.remove()
-        if on.is_of_agent:  # a wish, which can be taken back
-            self.commander.do(deed)
+        deed = on.take_back(on.wish) if on.wish else on.remove()
+        if on.wish is not None or on.is_of_agent:  # the next key can undo it
+            self.commander.do(lambda: deed)
             return
         nested = on.nested()
         more = [Line(((f"and {nested} more that are nested in it", "muted"),))] if nested else []
         remove = DialogAnswer("yes", "Remove it", "error")
         dialog = DecisionDialog("Remove this step?", [_quoted(on.the_step()), *more], remove, "Keep it")
-        self._screen.app.push_screen(dialog, lambda yes: self.commander.do(deed) if yes else None)
+        self._screen.app.push_screen(dialog, lambda yes: self.commander.do(lambda: deed) if yes else None)
 
     # -- words
 
@@ -252,10 +246,12 @@ class PlanActs:
         if record is None or not wishes:
             raise PlanError("no wish is open here: there is nothing to take back")
         if len(here) == 1:
-            self.commander.do(on.take_back(here[0]))
+            self.commander.do(lambda: on.take_back(here[0]))
             return
         choices = [Choice(seq, one_line(wish_sentence(record, wish))) for seq, wish in wishes.items()]
-        self._choose("Take back which wish?", choices, [], lambda seq: self.commander.do(on.take_back(wishes[seq])))
+        self._choose(
+            "Take back which wish?", choices, [], lambda seq: self.commander.do(lambda: on.take_back(wishes[seq]))
+        )
 
     def menu(self, on: Target) -> None:
         """All the acts, for the row under the cursor."""
