@@ -51,7 +51,7 @@ def _write(journal: Journal, session: str, by: str, *events: Event, ago: int) ->
 
 
 def filled_journal(path: Path, folder: str) -> Path:
-    """An agent's own plan with a wish and a review, one made with the tools, and one that is done."""
+    """An agent's own plan with a suggestion and a review, one made with the tools, and one that is done."""
     with open_journal(path) as journal:
         write = partial(_write, journal)
         opened = SessionOpened("codex-acp 0.16.0", "acpx", "/elsewhere", "Build anew")

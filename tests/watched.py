@@ -35,11 +35,11 @@ __all__ = [
     "record",
     "report",
     "statuses",
+    "suggestions",
     "texts",
     "theirs",
     "told",
     "two_plans",
-    "wishes",
     "write",
 ]
 
@@ -90,8 +90,8 @@ def statuses(of: PlanRecord) -> list[str]:
     return [step.status for step in of.state.steps]
 
 
-def wishes(of: PlanRecord) -> list[object]:
-    return [change for wish in of.wishes for change in wish.changes]
+def suggestions(of: PlanRecord) -> list[object]:
+    return [change for suggestion in of.suggestions for change in suggestion.changes]
 
 
 async def ready(app: WatchApp) -> None:

@@ -21,8 +21,8 @@ from planwire.model.events import (
     ReviewAsked,
     SessionOpened,
     SetStatus,
+    SuggestionWithdrawn,
     TurnEnded,
-    WishWithdrawn,
 )
 from planwire.model.fold import PlanRecord, SessionState, fold
 
@@ -117,13 +117,13 @@ def test_who_made_a_change_is_stored_with_it() -> None:
     assert (by_person.source, by_person.payload["by"]) == ("user", "user")
 
 
-def test_what_a_person_wishes_for_an_agents_plan_is_told_as_a_wish_and_taken_back() -> None:
+def test_what_a_person_suggests_for_an_agents_plan_is_told_as_a_suggestion_and_taken_back() -> None:
     story = Story()
     story.tell(PlanSet(TODO, via=ACP))
-    wish = story.shown(PlanChanged("main", None, (SetStatus("s2", "cancelled"),)), "user")
-    assert "The user asks for this change; it is not made yet:\ns2 cancelled\n" in wish
-    assert "The wish of update 1 is taken back." in story.shown(WishWithdrawn("main", 2), "user")
-    assert story.tell(WishWithdrawn("main", 2), "user") is None
+    suggestion = story.shown(PlanChanged("main", None, (SetStatus("s2", "cancelled"),)), "user")
+    assert "The user asks for this change; it is not made yet:\ns2 cancelled\n" in suggestion
+    assert "The wish of update 1 is taken back." in story.shown(SuggestionWithdrawn("main", 2), "user")
+    assert story.tell(SuggestionWithdrawn("main", 2), "user") is None
 
 
 def test_a_review_is_told() -> None:
@@ -206,7 +206,7 @@ def test_a_merged_plan_holds_all_that_happened_since_it_was_set() -> None:
     )
 
 
-def test_a_merged_plan_holds_open_wishes_and_no_review_that_is_out_of_date() -> None:
+def test_a_merged_plan_holds_open_suggestions_and_no_review_that_is_out_of_date() -> None:
     story = Story()
     story.tell(PlanSet(TODO, via=ACP))
     story.tell(PlanReviewed("main", 1, APPROVED), "user")

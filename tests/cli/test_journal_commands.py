@@ -245,7 +245,7 @@ def test_ages_are_short(passed: int, words: str) -> None:
 
 
 @pytest.mark.usefixtures("journal")
-def test_show_tells_wishes_and_the_review(run: Run) -> None:
+def test_show_tells_suggestions_and_the_review(run: Run) -> None:
     shown = run("show").out
     assert "▶ Mend the redirect" in shown
     assert "claude-agent-acp 0.99.0 · zed" in shown
@@ -343,7 +343,7 @@ def test_log_for_a_program_is_an_object_a_line(run: Run) -> None:
     assert (moments[3]["done"], moments[3]["total"], moments[3]["by"]) == (1, 3, "agent")
 
 
-def test_a_wish_that_comes_true_is_told(run: Run, journal: Path) -> None:
+def test_a_suggestion_that_comes_true_is_told(run: Run, journal: Path) -> None:
     entries = (*items(None, "completed", "completed", "pending").entries, Entry("Check the logout", "low", "pending"))
     add(journal, FIRST, "agent", PlanSet(ItemsPlan(None, entries), via="acp"))
     assert "★ 1 wish came true" in run("log", "--last", "1").out

@@ -158,7 +158,7 @@ def test_a_step_that_both_changed_is_not_overwritten(
     assert main_plan(journal).state.steps[0].status == "pending"
 
 
-def test_on_an_agents_own_plan_a_change_is_a_wish(journal: Journal, tmp_path: Path) -> None:
+def test_on_an_agents_own_plan_a_change_is_a_suggestion(journal: Journal, tmp_path: Path) -> None:
     plan = ItemsPlan("main", (Entry("read", "medium", "pending"),))
     opened = Stamped(1, "relay", SessionOpened(cwd=str(tmp_path)))
     journal.append("session-1", [opened, Stamped(1, "agent", PlanSet(plan, via=ACP))])
@@ -168,17 +168,17 @@ def test_on_an_agents_own_plan_a_change_is_a_wish(journal: Journal, tmp_path: Pa
     assert again == "nothing changes: the plan already says so, or it is wished for already\n"
     record = main_plan(journal)
     assert record.state.steps[0].status == "pending"
-    assert len(record.wishes) == 1
+    assert len(record.suggestions) == 1
 
 
-def test_a_wish_is_taken_back(journal: Journal, tmp_path: Path) -> None:
+def test_a_suggestion_is_taken_back(journal: Journal, tmp_path: Path) -> None:
     plan = ItemsPlan("main", (Entry("read", "medium", "pending"),))
     opened = Stamped(1, "relay", SessionOpened(cwd=str(tmp_path)))
-    wish, other = (Stamped(1, "user", PlanChanged("main", text)) for text in ("be quick", "be careful"))
-    journal.append("session-1", [opened, Stamped(1, "agent", PlanSet(plan, via=ACP)), wish, other])
+    suggestion, other = (Stamped(1, "user", PlanChanged("main", text)) for text in ("be quick", "be careful"))
+    journal.append("session-1", [opened, Stamped(1, "agent", PlanSet(plan, via=ACP)), suggestion, other])
     assert "wish 3: be quick" in planwire("show")
     assert planwire("edit", "--take-back") == "taken back: be careful\n"
-    assert [each.note for each in main_plan(journal).wishes] == ["be quick"]
+    assert [each.note for each in main_plan(journal).suggestions] == ["be quick"]
     assert "no wish of event 4 that is still open" in planwire("edit", "--take-back", "4", code=2)
     assert planwire("edit", "--take-back", "3") == "taken back: be quick\n"
     assert "the open ones are of events: none" in planwire("edit", "--take-back", code=2)

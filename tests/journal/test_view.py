@@ -175,10 +175,10 @@ def test_the_form_of_a_snapshot_is_known(journal: MemoryJournal) -> None:
     kept = journal.snapshot("s")
     assert kept is not None
     rules, state = msgspec.msgpack.decode(kept.data)
-    assert rules == 2
+    assert rules == 3
     assert set(state) == {"id", "seq", "opened", "plans", "stopped", "compacted"}
     assert " ".join(state["plans"]["main"]) == (
-        "state owner version base supersedes revision created_at changed_at summary mode deltas numbered wishes "
+        "state owner version base supersedes revision created_at changed_at summary mode deltas numbered suggestions "
         "reviews asked removed"
     )
     assert state["plans"]["main"]["state"]["memory"]["owners"] == {"read": ["s1"], "write": ["s2"], "test": ["s3"]}

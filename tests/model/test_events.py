@@ -25,8 +25,8 @@ from planwire.model.events import (
     SessionOpened,
     SetPriority,
     SetStatus,
+    SuggestionWithdrawn,
     TurnEnded,
-    WishWithdrawn,
 )
 
 EVENTS: list[Event] = [
@@ -51,7 +51,7 @@ EVENTS: list[Event] = [
     PlanReviewed("p", 7, APPROVED, (Comment("good"), Comment("why?", "s1")), ("s1",)),
     ReviewAsked("p", ("Yes", "No")),
     PlanReviewed("p", 7, DISMISSED, answer="No"),
-    WishWithdrawn("p", 3),
+    SuggestionWithdrawn("p", 3),
     TurnEnded("end_turn"),
     MessageAdded({"role": "user", "content": "hi"}),
     ContextCompacted(("m1",), ({"role": "event", "content": "x"},), "budget"),

@@ -1,4 +1,4 @@
-"""Versions, revisions, ownership, wishes and reviews, folded from events."""
+"""Versions, revisions, ownership, suggestions and reviews, folded from events."""
 
 from typing import TypeAlias
 
@@ -31,8 +31,8 @@ from planwire.model.events import (
     SetPriority,
     SetStatus,
     StepChange,
+    SuggestionWithdrawn,
     TurnEnded,
-    WishWithdrawn,
 )
 from planwire.model.fold import AGENT, MOST_REVIEWS, PLANWIRE, PlanRecord, SessionState, check_revision, fold_all
 
@@ -118,16 +118,16 @@ def test_a_persons_change_to_a_plan_of_planwire_is_a_change() -> None:
     assert [delta.by for delta in record.deltas] == [USER]
 
 
-def test_a_persons_change_to_an_agents_own_plan_is_a_wish() -> None:
+def test_a_persons_change_to_an_agents_own_plan_is_a_suggestion() -> None:
     record = the_plan(reported(plan("a")), (USER, PlanChanged("p", "please", (SetStatus("s1", "completed"),))))
     assert record.owner == AGENT
     assert statuses(record) == ["pending"]
-    assert [(wish.by, wish.note) for wish in record.wishes] == [(USER, "please")]
+    assert [(suggestion.by, suggestion.note) for suggestion in record.suggestions] == [(USER, "please")]
     assert record.revision == 2
 
 
 @pytest.mark.parametrize(
-    ("wish", "report"),
+    ("suggestion", "report"),
     [
         (SetStatus("s1", "completed"), plan(("a", "done"), "b")),
         (RewordStep("s1", "alpha"), plan("alpha", "b")),
@@ -139,16 +139,22 @@ def test_a_persons_change_to_an_agents_own_plan_is_a_wish() -> None:
     ],
     ids=str,
 )
-def test_a_wish_is_settled_by_a_report_that_contains_it_and_by_no_other(wish: StepChange, report: Plan) -> None:
-    wished: list[Told] = [reported(plan("a", "b")), (USER, PlanChanged("p", None, (wish,))), reported(plan("a", "b"))]
-    assert len(the_plan(*wished).wishes) == 1, "an agent's next list does not wipe it"
-    assert the_plan(*wished, reported(report)).wishes == ()
+def test_a_suggestion_is_settled_by_a_report_that_contains_it_and_by_no_other(
+    suggestion: StepChange, report: Plan
+) -> None:
+    suggested: list[Told] = [
+        reported(plan("a", "b")),
+        (USER, PlanChanged("p", None, (suggestion,))),
+        reported(plan("a", "b")),
+    ]
+    assert len(the_plan(*suggested).suggestions) == 1, "an agent's next list does not wipe it"
+    assert the_plan(*suggested, reported(report)).suggestions == ()
 
 
-def test_a_wish_in_words_stays_until_it_is_taken_back() -> None:
+def test_a_suggestion_in_words_stays_until_it_is_taken_back() -> None:
     events: list[Told] = [reported(plan("a")), (USER, PlanChanged("p", "be quick")), reported(plan("a", "b"))]
-    assert len(the_plan(*events).wishes) == 1
-    assert the_plan(*events, (USER, WishWithdrawn("p", 2))).wishes == ()
+    assert len(the_plan(*events).suggestions) == 1
+    assert the_plan(*events, (USER, SuggestionWithdrawn("p", 2))).suggestions == ()
 
 
 def test_a_review_is_of_a_revision_and_stale_when_the_plan_moved_on() -> None:
@@ -211,7 +217,12 @@ def test_what_is_known_of_a_session_adds_up() -> None:
 
 @pytest.mark.parametrize(
     "event",
-    [PlanChanged("never", "x"), PlanRemoved("never"), PlanReviewed("never", 1, APPROVED), WishWithdrawn("never", 1)],
+    [
+        PlanChanged("never", "x"),
+        PlanRemoved("never"),
+        PlanReviewed("never", 1, APPROVED),
+        SuggestionWithdrawn("never", 1),
+    ],
 )
 def test_events_about_a_plan_that_never_was_change_nothing(event: Event) -> None:
     assert folded(event) == SessionState("s", 1)

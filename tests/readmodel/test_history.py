@@ -34,8 +34,8 @@ from planwire.model.events import (
     SetPriority,
     SetStatus,
     StepChange,
+    SuggestionWithdrawn,
     TurnEnded,
-    WishWithdrawn,
 )
 from planwire.model.fold import SessionState
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
@@ -67,7 +67,7 @@ events: SearchStrategy[Event] = st.one_of(
     st.builds(PlanRemoved, ids),
     st.builds(PlanReviewed, ids, st.integers(0, 9), texts, st.lists(comments).map(tuple), answer=st.none() | texts),
     st.builds(ReviewAsked, ids, st.lists(texts, max_size=3).map(tuple)),
-    st.builds(WishWithdrawn, ids, st.integers(0, 9)),
+    st.builds(SuggestionWithdrawn, ids, st.integers(0, 9)),
     st.builds(TurnEnded, texts),
     st.builds(MessageAdded, st.fixed_dictionaries({}, optional={"role": texts | st.none()})),
     st.builds(ContextCompacted, reason=texts),
@@ -120,7 +120,7 @@ def plan(*texts: str) -> PlanSet:
         ),
         (plan("a"), PlanRemoved("p"), [Phrase("plan_removed", "plan removed")]),
         (plan("a"), PlanChanged("q", "hm"), [Phrase("none", "there was no such plan"), Phrase("note", "hm")]),
-        (plan("a"), WishWithdrawn("p", 7), [Phrase("withdrawn", "the wish of event 7 was taken back")]),
+        (plan("a"), SuggestionWithdrawn("p", 7), [Phrase("withdrawn", "the wish of event 7 was taken back")]),
         (
             PlanSet(MarkdownPlan("m", "one")),
             PlanSet(MarkdownPlan("m", "one two")),
@@ -159,7 +159,7 @@ def test_a_plan_that_comes_back_is_no_change() -> None:
     assert told(plan("a"), PlanRemoved("p"), plan("a", "b")).words == (Phrase("new", "back: 2 steps"),)
 
 
-def test_wishes_name_the_steps_that_they_are_about() -> None:
+def test_suggestions_name_the_steps_that_they_are_about() -> None:
     changes: tuple[StepChange, ...] = (
         SetStatus("s1", "completed"),
         RewordStep("s1", "b"),

@@ -120,7 +120,7 @@ def test_what_others_write_is_found_and_told(kept: Kept) -> None:
     wait_until(lambda: "s1" in kept.known and kept.known["s1"].seq == 1)
     with open_journal(kept.path) as journal:
         journal.append("s1", [Stamped(0, "user", PlanChanged(None, changes=(SetStatus("s1", "completed"),)))])
-    wait_until(lambda: bool(kept.known["s1"].state.plans[None].wishes))
+    wait_until(lambda: bool(kept.known["s1"].state.plans[None].suggestions))
     kept.record(a_plan("b"))
     assert kept.close() is None
     assert [type(event) for event in kept.events()] == [PlanSet, PlanChanged, PlanSet]

@@ -142,10 +142,10 @@ def test_a_prompt_that_was_refused_did_not_tell() -> None:
     assert added(talk.prompt()) is not None
 
 
-def test_a_wish_in_a_prompt_that_was_refused_is_told_again() -> None:
+def test_a_suggestion_in_a_prompt_that_was_refused_is_told_again() -> None:
     """The block of the refused prompt is in the journal all the same."""
     talk = Talk()
-    talk.know(known(LIST, WISH))
+    talk.know(known(LIST, SUGGESTION))
     assert "Please hurry" in (added(talk.prompt()) or "")
     talk.learn()
     talk.agent(refusal("p"))
@@ -213,11 +213,11 @@ def test_a_compaction_of_an_earlier_connection_that_was_not_told_is_told() -> No
     assert added(talk.prompt(session="old")) is not None
 
 
-WISH = PlanChanged(None, note="Please hurry", changes=(SetStatus("s2", "completed"),))
+SUGGESTION = PlanChanged(None, note="Please hurry", changes=(SetStatus("s2", "completed"),))
 REVIEW = PlanReviewed(None, 1, CHANGES_REQUESTED, (Comment("too vague", "s2"),))
 
 
-@pytest.mark.parametrize(("event", "words"), [(WISH, "Please hurry"), (REVIEW, "too vague")])
+@pytest.mark.parametrize(("event", "words"), [(SUGGESTION, "Please hurry"), (REVIEW, "too vague")])
 def test_what_a_person_says_of_the_plan_is_told_once(event: Event, words: str) -> None:
     talk = Talk()
     talk.know(known(LIST))

@@ -332,7 +332,7 @@ def test_an_agent_that_has_forgotten_its_plan_is_told_it(tmp_path: Path) -> None
     assert memory.read_text().count("planwire-context mark") == 1
 
 
-def test_a_wish_reaches_the_agent(tmp_path: Path) -> None:
+def test_a_suggestion_reaches_the_agent(tmp_path: Path) -> None:
     journal, memory = tmp_path / "journal.db", tmp_path / "agent.jsonl"
     with Relayed("scripted.py", str(memory), journal=journal) as relayed:
         session = relayed.begin()

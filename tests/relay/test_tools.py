@@ -377,7 +377,7 @@ def test_the_agent_knows_what_it_wrote_until_its_context_is_compacted() -> None:
 
 
 def test_what_a_person_changes_in_the_plan_reaches_the_agent() -> None:
-    """It is the plan's own change, and no wish: still the agent has not seen it."""
+    """It is the plan's own change, and no suggestion: still the agent has not seen it."""
     talk = Tooled().open()
     talk.write(a_plan("a", "b"))
     assert listed(talk.write(PlanChanged("main", changes=(SetStatus("s1", "cancelled"),)), by="user")) == [

@@ -23,7 +23,7 @@ from planwire.model.events import (
     SetStatus,
 )
 from planwire.model.fold import PlanRecord, SessionState
-from planwire.readmodel.annotations import annotations, wish_sentence
+from planwire.readmodel.annotations import annotations, suggestion_sentence
 from planwire.session.moved_on import MovedOn
 from planwire.session.writer import steer
 from planwire.steering.commands import change, comment, review, withdraw
@@ -92,30 +92,33 @@ def test_people_who_speak_at_once_are_all_heard(journal: Journal) -> None:
     assert said == {f"{name} {number}" for name in ("one", "two", "three") for number in range(10)}
 
 
-def test_wishes_lie_over_the_steps_that_they_are_about(journal: Journal) -> None:
+def test_suggestions_lie_over_the_steps_that_they_are_about(journal: Journal) -> None:
     write(journal, agents_plan("read", "write", "test"))
     changes = (RewordStep("s2", "write it twice"), SetStatus("s2", "in_progress"), MoveStep("s3", "s1"))
     write(journal, PlanChanged("main", "please", (*changes, AddStep("ship", "s3"), AddStep("rest"))), by="user")
     shown = annotations(record(journal))
-    assert {step: [(each.kind, each.text) for each in wished] for step, wished in shown.steps.items()} == {
+    assert {step: [(each.kind, each.text) for each in suggested] for step, suggested in shown.steps.items()} == {
         "s2": [("reword", "write it twice"), ("status", "in progress")],
         "s3": [("move", "after: read")],
     }
-    assert [(after, each.text, each.wish) for after, each in shown.added] == [("s3", "ship", 2), (None, "rest", 2)]
-    assert wish_sentence(record(journal), record(journal).wishes[0]).endswith("; please")
+    assert [(after, each.text, each.suggestion) for after, each in shown.added] == [
+        ("s3", "ship", 2),
+        (None, "rest", 2),
+    ]
+    assert suggestion_sentence(record(journal), record(journal).suggestions[0]).endswith("; please")
     steer(journal, "s", "main", lambda state: withdraw(state, "main", 2))
     assert annotations(record(journal)) == annotations(load_state(journal, "s").plans["main"])
     assert not annotations(record(journal)).steps
 
 
-def test_a_wish_for_a_step_that_is_gone_is_still_said_but_lies_nowhere(journal: Journal) -> None:
+def test_a_suggestion_for_a_step_that_is_gone_is_still_said_but_lies_nowhere(journal: Journal) -> None:
     write(journal, agents_plan("read", "write"))
     write(journal, PlanChanged("main", None, (RewordStep("s2", "later"), AddStep("ship", "s2"))), by="user")
     write(journal, agents_plan("read"))
     shown = annotations(record(journal))
     assert shown.steps == {}
     assert [after for after, _ in shown.added] == [None]
-    assert len(record(journal).wishes) == 1
+    assert len(record(journal).suggestions) == 1
 
 
 def test_remarks_stay_with_their_step_until_it_is_over(journal: Journal) -> None:

@@ -77,13 +77,13 @@ def test_a_review_says_which_revision_it_is_of() -> None:
     assert select(state, "main", 2, ["s2", "s2", "s1"]).selected == ("s2", "s1")
 
 
-def test_a_wish_can_be_taken_back_while_it_is_open() -> None:
+def test_a_suggestion_can_be_taken_back_while_it_is_open() -> None:
     agents_own = after(PlanSet(PLAN, via=ACP), by="agent")
-    wish = change(agents_own, "main", 1, [SetStatus("s2", "completed")])
-    wished = fold(agents_own, Recorded("s", 2, 0, "user", wish))
-    assert wished.plans["main"].state == agents_own.plans["main"].state
-    withdrawn = fold(wished, Recorded("s", 3, 0, "user", withdraw(wished, "main", 2)))
-    assert withdrawn.plans["main"].wishes == ()
+    suggestion = change(agents_own, "main", 1, [SetStatus("s2", "completed")])
+    suggested = fold(agents_own, Recorded("s", 2, 0, "user", suggestion))
+    assert suggested.plans["main"].state == agents_own.plans["main"].state
+    withdrawn = fold(suggested, Recorded("s", 3, 0, "user", withdraw(suggested, "main", 2)))
+    assert withdrawn.plans["main"].suggestions == ()
     with pytest.raises(PlanError, match="no wish of event 2"):
         withdraw(withdrawn, "main", 2)
 

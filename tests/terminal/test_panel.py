@@ -331,7 +331,7 @@ def test_no_line_is_too_wide_or_holds_what_a_terminal_obeys(
 
 @settings(max_examples=100, deadline=None)
 @given(PLANS, st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=3), st.integers(30, 200))
-def test_what_people_wish_and_say_is_as_harmless_and_as_wide(
+def test_what_people_suggestion_and_say_is_as_harmless_and_as_wide(
     plan: ItemsPlan | MarkdownPlan, said: list[tuple[str, str]], width: int
 ) -> None:
     events: list[Event] = [PlanSet(plan, via=ACP)]

@@ -47,11 +47,11 @@ from tests.watched import (
     record,
     report,
     statuses,
+    suggestions,
     texts,
     theirs,
     told,
     two_plans,
-    wishes,
     write,
 )
 
@@ -79,11 +79,11 @@ async def test_who_decides_on_a_plan_that_moved_on_decides_again(journal: Path) 
             app, "You want  Write a test → Write two tests", "You saw revision 2.", "up to revision 3", kind=DialogText
         )
         await shows(app, "✔ Write a test  in_progress → completed", "▶ Mend it  pending → in_progress", kind=DialogText)
-        assert not theirs(app).wishes, "nothing was written yet"
+        assert not theirs(app).suggestions, "nothing was written yet"
         await pilot.press("enter")
         await asked(app)
         assert app.screen.query_one(TextField).text == "Write two tests", "what was typed is still there"
-        assert not theirs(app).wishes
+        assert not theirs(app).suggestions
         report(journal, "completed", "completed", "completed", "pending")
         await eventually(lambda: theirs(app).revision == 4)
         await pilot.press("enter")
@@ -91,7 +91,7 @@ async def test_who_decides_on_a_plan_that_moved_on_decides_again(journal: Path) 
         await shows(app, "You saw revision 3.", "✔ Mend it  in_progress → completed", kind=DialogText)
         await press_button(app, pilot, "Do it anyway")
         await closed(app)
-        assert wishes(theirs(app)) == [RewordStep("s2", "Write two tests")]
+        assert suggestions(theirs(app)) == [RewordStep("s2", "Write two tests")]
 
 
 @on_a_loop

@@ -53,11 +53,11 @@ from tests.watched import (
     record,
     report,
     statuses,
+    suggestions,
     texts,
     theirs,
     told,
     two_plans,
-    wishes,
     write,
 )
 
@@ -166,7 +166,7 @@ async def test_steps_are_ticked_with_keys_and_with_the_mouse(journal: Path) -> N
         await shows(app, "○ Write a test")
         await click_row(app, pilot, "Mend it", 2)
         await eventually(lambda: statuses(ours(app))[2] == "completed")
-        assert not ours(app).wishes
+        assert not ours(app).suggestions
         assert {delta.by for delta in ours(app).deltas} == {"user"}
         await pilot.press("o")
         assert [str(each.prompt) for each in (await asked(app, ChoiceDialog)).query_one(OptionList).options] == [
@@ -217,16 +217,16 @@ async def test_what_changes_nothing_is_not_written_and_that_is_said(journal: Pat
 
 
 @on_a_loop
-async def test_a_wish_that_is_open_already_is_not_written_again(journal: Path) -> None:
+async def test_a_suggestion_that_is_open_already_is_not_written_again(journal: Path) -> None:
     async with watching(journal, THEIRS) as (app, pilot):
         await ready(app)
         await pilot.press("o", "c")
-        await eventually(lambda: wishes(theirs(app)) == [SetStatus("s2", "cancelled")])
-        seq = theirs(app).wishes[0].seq
+        await eventually(lambda: suggestions(theirs(app)) == [SetStatus("s2", "cancelled")])
+        seq = theirs(app).suggestions[0].seq
         await shows(app, "☆ → cancelled")
         await pilot.press("o", "c")
         await told(app, "Nothing changes: that is wished already, and u takes it back")
-        assert [wish.seq for wish in theirs(app).wishes] == [seq]
+        assert [suggestion.seq for suggestion in theirs(app).suggestions] == [seq]
 
 
 @on_a_loop
@@ -435,11 +435,11 @@ async def test_an_agent_that_waits_is_at_the_head_of_its_plan(journal: Path) -> 
         await eventually(lambda: "The agent waits" not in seen(app))
 
 
-# -- a plan of the agent's: wishes
+# -- a plan of the agent's: suggestions
 
 
 @on_a_loop
-async def test_a_tick_on_an_agents_plan_is_a_wish_until_the_agent_does_it(journal: Path) -> None:
+async def test_a_tick_on_an_agents_plan_is_a_suggestion_until_the_agent_does_it(journal: Path) -> None:
     async with watching(journal, THEIRS) as (app, pilot):
         await ready(app)
         await pilot.press("x")
@@ -447,21 +447,21 @@ async def test_a_tick_on_an_agents_plan_is_a_wish_until_the_agent_does_it(journa
         await told(app, "This is the agent's own plan: what you change is a wish")
         assert statuses(theirs(app))[1] == "in_progress"
         await pilot.press("x")
-        await eventually(lambda: not theirs(app).wishes)
+        await eventually(lambda: not theirs(app).suggestions)
         await told(app, "Taken back: Write a test: completed")
         await eventually(lambda: "☆" not in seen(app))
         await pilot.press("o", "c")
-        await eventually(lambda: wishes(theirs(app)) == [SetStatus("s2", "cancelled")])
+        await eventually(lambda: suggestions(theirs(app)) == [SetStatus("s2", "cancelled")])
         await pilot.press("o", "d")
-        await eventually(lambda: wishes(theirs(app)) == [SetStatus("s2", "completed")])
+        await eventually(lambda: suggestions(theirs(app)) == [SetStatus("s2", "completed")])
         report(journal, "completed", "completed", "in_progress", "pending")
         await shows(app, "✔ Write a test", "2 / 4")
         assert "☆" not in seen(app)
-        assert not theirs(app).wishes
+        assert not theirs(app).suggestions
 
 
 @on_a_loop
-async def test_wished_words_and_places_replace_those_wished_before(journal: Path) -> None:
+async def test_suggested_words_and_places_replace_those_suggested_before(journal: Path) -> None:
     async with watching(journal, THEIRS) as (app, pilot):
         await ready(app)
         await write(app, pilot, "e", "Write two tests")
@@ -473,21 +473,21 @@ async def test_wished_words_and_places_replace_those_wished_before(journal: Path
         assert app.screen.query_one(TextField).text == "Write two tests"
         await pilot.press(*" now")
         await press_button(app, pilot, "Wish it")
-        await eventually(lambda: wishes(theirs(app)) == [RewordStep("s2", "Write two tests now")])
+        await eventually(lambda: suggestions(theirs(app)) == [RewordStep("s2", "Write two tests now")])
         await closed(app)
         await pilot.press("J")
         await shows(app, "☆ ↕ after: Mend it")
         await pilot.press("J")
-        await eventually(lambda: wishes(theirs(app))[1:] == [MoveStep("s2", "s4")])
+        await eventually(lambda: suggestions(theirs(app))[1:] == [MoveStep("s2", "s4")])
         await shows(app, "☆ ↕ after: Tell people")
         await pilot.press("J")
         await told(app, "This step is the last of its list already")
         await write(app, pilot, "e", "Write a test")
         await pilot.press("enter")
         await closed(app)
-        await eventually(lambda: wishes(theirs(app)) == [MoveStep("s2", "s4")])
+        await eventually(lambda: suggestions(theirs(app)) == [MoveStep("s2", "s4")])
         await pilot.press("K", "K")
-        await eventually(lambda: not theirs(app).wishes)
+        await eventually(lambda: not theirs(app).suggestions)
 
 
 @on_a_loop
@@ -509,42 +509,42 @@ async def test_new_steps_are_ghosts_at_their_place_until_they_are_taken_back(jou
         await told(app, "This step is only wished: e rewords it, u takes it back")
         await write(app, pilot, "e", "Check the login")
         await pilot.press("enter")
-        await eventually(lambda: wishes(theirs(app)) == [AddStep("Check the login", "s2")])
+        await eventually(lambda: suggestions(theirs(app)) == [AddStep("Check the login", "s2")])
         await write(app, pilot, "a", "And then the logout")
         await pilot.press("enter")
         await closed(app)
-        assert len(theirs(app).wishes) == 2
+        assert len(theirs(app).suggestions) == 2
         await pilot.press("d")
-        await eventually(lambda: wishes(theirs(app)) == [AddStep("Check the login", "s2")])
+        await eventually(lambda: suggestions(theirs(app)) == [AddStep("Check the login", "s2")])
         await pilot.press("home", "u")
         await asked(app, ChoiceDialog)
         await pilot.press("enter")
-        await eventually(lambda: not theirs(app).wishes)
+        await eventually(lambda: not theirs(app).suggestions)
         await pilot.press("u")
         await told(app, "No wish is open here: there is nothing to take back")
 
 
 @on_a_loop
-async def test_a_removal_is_wished_without_a_question_and_a_wish_for_a_step_that_is_gone_is_still_there(
+async def test_a_removal_is_suggested_without_a_question_and_a_suggestion_for_a_step_that_is_gone_is_still_there(
     journal: Path,
 ) -> None:
     async with watching(journal, THEIRS) as (app, pilot):
         await ready(app)
         await pilot.press("end", "d")
         await shows(app, "☆ ✗ remove   user, just now")
-        assert wishes(theirs(app)) == [RemoveStep("s4")]
+        assert suggestions(theirs(app)) == [RemoveStep("s4")]
         await pilot.press("d")
         await told(app, "It is wished already that this step goes: u takes it back")
         await pilot.press("k", "x", "x", "o", "i")
-        await eventually(lambda: len(theirs(app).wishes) == 2)
+        await eventually(lambda: len(theirs(app).suggestions) == 2)
         await click_row(app, pilot, "remove", 8)
         await pilot.press("u")
-        await eventually(lambda: wishes(theirs(app)) == [SetStatus("s3", "in_progress")])
+        await eventually(lambda: suggestions(theirs(app)) == [SetStatus("s3", "in_progress")])
         report(journal, "completed", "in_progress")
         await shows(app, "Wished    Mend it: in progress   user, just now")
         await click_row(app, pilot, "Wished", 14)
         await pilot.press("u")
-        await eventually(lambda: not theirs(app).wishes)
+        await eventually(lambda: not theirs(app).suggestions)
 
 
 # -- moving, for any plan

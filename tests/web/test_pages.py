@@ -126,7 +126,7 @@ def test_what_the_model_thought_when_it_set_a_plan_is_shown_with_it(board: Runni
     assert "Small steps are safer." not in board.page("/sessions/s1")
 
 
-def test_wishes_for_an_agents_own_plan_are_shown_as_wishes(board: Running) -> None:
+def test_suggestions_for_an_agents_own_plan_are_shown_as_suggestions(board: Running) -> None:
     board.write("s1", items("in_progress", "pending"))
     board.write("s1", PlanChanged("main", None, (AddStep("Write tests"),)), by="ana")
     page = board.page("/sessions/s1")

@@ -30,7 +30,7 @@ from planwire.model.events import (
     RewordStep,
     SetPriority,
     SetStatus,
-    WishWithdrawn,
+    SuggestionWithdrawn,
 )
 from planwire.model.fold import PlanRecord
 from planwire.model.plan import Entry, FilePlan, ItemsPlan, OtherPlan
@@ -106,12 +106,12 @@ def test_every_change_of_a_plan_is_made_and_says_which_revision_it_made(here: He
     assert here.contents() == ["step 3", "New", "Other words"]
 
 
-def test_a_change_of_an_agents_own_plan_is_a_wish_and_the_plan_stays_the_agents(here: Here) -> None:
+def test_a_change_of_an_agents_own_plan_is_a_suggestion_and_the_plan_stays_the_agents(here: Here) -> None:
     here.write(items("pending", "pending"))
     answer = here.post("changes", revision=1, changes=[TICK], note="it was done before")
     assert answer.json() == {"revision": 2, "from": 1, "wished": True}
     assert [step.status for step in here.record().state.steps] == ["pending", "pending"]
-    assert [wish.note for wish in here.record().wishes] == ["it was done before"]
+    assert [suggestion.note for suggestion in here.record().suggestions] == ["it was done before"]
 
 
 def test_the_tasks_of_a_text_are_changed_in_the_text(here: Here) -> None:
@@ -145,13 +145,13 @@ def test_plans_of_any_name_are_steered_at_the_address_that_their_page_says(here:
     assert load_state(here.journal, here.session).plans[plan_id].state.progress.done == 1
 
 
-def test_a_wish_is_taken_back(here: Here) -> None:
+def test_a_suggestion_is_taken_back(here: Here) -> None:
     here.write(items("pending"))
     here.post("changes", revision=1, changes=[TICK])
     answer = here.post("withdrawals", wish=2)
     assert answer.json() == {"revision": 3, "from": 2, "wished": False}
-    assert here.events()[-1].event == WishWithdrawn("main", 2)
-    assert here.record().wishes == ()
+    assert here.events()[-1].event == SuggestionWithdrawn("main", 2)
+    assert here.record().suggestions == ()
 
 
 # ------------------------------------------------------------------ the plan moved on
@@ -188,7 +188,7 @@ def test_it_is_said_which_of_the_steps_that_were_meant_are_gone(here: Here) -> N
     assert answer.json()["missing"] == ["s2", "s3"]
 
 
-def test_another_persons_wish_is_a_difference_too(here: Here) -> None:
+def test_another_persons_suggestion_is_a_difference_too(here: Here) -> None:
     here.write(items("pending", "pending"))
     here.write(PlanChanged("main", None, (AddStep("Write tests"),)), by="ana")
     answer = here.post("changes", revision=1, changes=[TICK])
@@ -287,7 +287,7 @@ def test_who_changes_their_mind_twice_is_heard_twice(here: Here) -> None:
     assert "already" not in here.post("reviews", revision=5, verdict="approved").json()
 
 
-def test_a_wish_that_is_taken_back_twice_is_taken_back_once(here: Here) -> None:
+def test_a_suggestion_that_is_taken_back_twice_is_taken_back_once(here: Here) -> None:
     here.write(items("pending"))
     here.post("changes", revision=1, changes=[TICK])
     here.post("withdrawals", wish=2)
@@ -494,7 +494,7 @@ def test_pages_of_the_past_and_dismissed_plans_offer_nothing_to_do(here: Here) -
 
 
 @pytest.mark.parametrize("text", [False, True])
-def test_wishes_and_remarks_stand_over_the_steps_and_never_in_them(here: Here, text: bool) -> None:
+def test_suggestions_and_remarks_stand_over_the_steps_and_never_in_them(here: Here, text: bool) -> None:
     plan = markdown("- [ ] step 1\n- [ ] step 2\n- [ ] step 3\n", "main") if text else items(*["pending"] * 3)
     here.write(PlanSet(plan.plan, via=ACP))
     revision = 1
@@ -525,10 +525,10 @@ def test_wishes_and_remarks_stand_over_the_steps_and_never_in_them(here: Here, t
     assert "Behind one" in here.page("")
 
 
-def test_a_wish_that_came_true_is_gone_from_the_page(here: Here) -> None:
+def test_a_suggestion_that_came_true_is_gone_from_the_page(here: Here) -> None:
     here.write(items("pending", "pending"))
     here.post("changes", revision=1, changes=[TICK])
-    assert "wish-status" in here.page("")
+    assert "suggestion-status" in here.page("")
     here.write(items("completed", "pending"))
     assert "wish-" not in here.page("")
 
@@ -548,8 +548,8 @@ def test_hostile_words_of_people_are_words_on_every_page_and_in_every_answer(her
     text = f"x {payload.replace(chr(0), '')}"
     here.write(items("pending", "pending"), PlanSet(markdown("- [ ] one\n- [ ] two\n").plan, via=ACP))
     for plan, first in (("main", 1), ("text", 2)):
-        wishes = [{"do": "add", "content": text, "after": "s1"}, {"do": "reword", "step": "s2", "content": text}]
-        answer = here.post("changes", plan, revision=first, changes=wishes, note=text)
+        suggestions = [{"do": "add", "content": text, "after": "s1"}, {"do": "reword", "step": "s2", "content": text}]
+        answer = here.post("changes", plan, revision=first, changes=suggestions, note=text)
         assert answer.status_code == 200, answer.text
         revision = answer.json()["revision"]
         comments = [{"text": text, "step": "s1"}, {"text": text}]
@@ -589,10 +589,12 @@ def test_what_a_person_did_reaches_an_agent_that_works_with_planwires_tools(here
     assert "in C" in told
 
 
-def test_an_agents_plan_that_replaces_a_wished_one_keeps_the_wishes_that_it_does_not_contain(here: Here) -> None:
+def test_a_plan_of_the_agents_in_place_of_another_keeps_the_suggestions_that_it_does_not_contain(
+    here: Here,
+) -> None:
     here.write(items("pending", "pending"))
     first = here.post("changes", revision=1, changes=[TICK]).json()["revision"]
     here.post("changes", revision=first, changes=[{"do": "add", "content": "New"}])
     entries = (Entry("step 1", "medium", "completed"), Entry("step 2", "medium", "pending"))
     here.write(PlanSet(ItemsPlan("main", entries), via=ACP))
-    assert [wish.changes for wish in here.record().wishes] == [(AddStep("New"),)]
+    assert [suggestion.changes for suggestion in here.record().suggestions] == [(AddStep("New"),)]

@@ -25,7 +25,7 @@ from planwire.model.events import (
     SetPriority,
     SetStatus,
     StepChange,
-    WishWithdrawn,
+    SuggestionWithdrawn,
 )
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
 from planwire.model.statuses import STATUSES, after_tick
@@ -455,14 +455,14 @@ def test_fingers_can_do_it_too(stage: Stage) -> None:
 # ------------------------------------------------------------------ an agent's own plan
 
 
-def test_wishes_are_shown_over_the_agents_list_until_they_come_true_or_are_taken_back(stage: Stage) -> None:
+def test_suggestions_are_shown_over_the_agents_list_until_they_come_true_or_are_taken_back(stage: Stage) -> None:
     stage.agent_sends("Write the parser", "two", "three")
     page = stage.open()
     row(page, 1).click()
     page.keyboard.press("e")
     write(page, "Write the parser well")
     save(page)
-    expect(row(page, 1).locator(".wish-text")).to_have_text("Write the parser well")
+    expect(row(page, 1).locator(".suggestion-text")).to_have_text("Write the parser well")
     expect(row(page, 1).locator(".words")).to_have_text("Write the parser")
     assert "line-through" in row(page, 1).locator(".words").evaluate("(e) => getComputedStyle(e).textDecoration")
     page.keyboard.press("a")
@@ -473,23 +473,23 @@ def test_wishes_are_shown_over_the_agents_list_until_they_come_true_or_are_taken
     expect(page.locator("#p0-steps > li").nth(1)).to_have_class("step ghost")
     row(page, 2).click()
     page.keyboard.press("x")
-    expect(row(page, 2).locator(".wish-status")).to_contain_text("done")
+    expect(row(page, 2).locator(".suggestion-status")).to_contain_text("done")
     expect(row(page, 2)).to_have_attribute("data-status", "pending")
     row(page, 3).click()
     page.keyboard.press("Delete")
-    expect(row(page, 3).locator(".wish-remove")).to_be_visible()
+    expect(row(page, 3).locator(".suggestion-remove")).to_be_visible()
     photograph(page, "wishes")
     page.locator("#p0-why summary").click()
     expect(page.locator("#p0-why .take-back")).to_have_count(4)
 
     row(page, 2).click()
-    page.keyboard.press("x")  # once more: it is not wished any more
-    expect(row(page, 2).locator(".wish-status")).to_have_count(0)
+    page.keyboard.press("x")  # once more: it is not suggested any more
+    expect(row(page, 2).locator(".suggestion-status")).to_have_count(0)
     row(page, 3).get_by_role("button", name="Take back").click()
-    expect(row(page, 3).locator(".wish")).to_have_count(0)
+    expect(row(page, 3).locator(".suggestion")).to_have_count(0)
     stage.agent_sends("Write the parser well", "two", "three")
     expect(row(page, 1).locator(".words")).to_have_text("Write the parser well")
-    expect(row(page, 1).locator(".wish")).to_have_count(0)
+    expect(row(page, 1).locator(".suggestion")).to_have_count(0)
     expect(ghost).to_have_count(1)
     ghost.get_by_role("button", name="Take back: one and a half").click()
     expect(ghost).to_have_count(0)
@@ -499,46 +499,46 @@ def test_wishes_are_shown_over_the_agents_list_until_they_come_true_or_are_taken
         SetStatus("s2", "completed"),
         RemoveStep("s3"),
     ]
-    assert [each for each in stage.said() if isinstance(each, WishWithdrawn)] == [
-        WishWithdrawn("main", 4),
-        WishWithdrawn("main", 5),
-        WishWithdrawn("main", 3),
+    assert [each for each in stage.said() if isinstance(each, SuggestionWithdrawn)] == [
+        SuggestionWithdrawn("main", 4),
+        SuggestionWithdrawn("main", 5),
+        SuggestionWithdrawn("main", 3),
     ]
 
 
-def test_who_wishes_for_something_else_takes_the_first_wish_back(stage: Stage) -> None:
+def test_whoever_suggests_something_else_takes_the_first_suggestion_back(stage: Stage) -> None:
     stage.agent_sends("one", "two", "three")
     page = stage.open()
     row(page, 1).click()
     page.keyboard.press("x")
-    expect(row(page, 1).locator(".wish-status")).to_contain_text("done")
+    expect(row(page, 1).locator(".suggestion-status")).to_contain_text("done")
     expect(page.locator("[data-my-sending]")).to_have_count(0)
     page.keyboard.press("i")
-    expect(row(page, 1).locator(".wish")).to_have_text([re.compile("in progress")])
+    expect(row(page, 1).locator(".suggestion")).to_have_text([re.compile("in progress")])
     page.keyboard.press("e")
     write(page, "one `more`")
     save(page)
-    expect(row(page, 1).locator(".wish-text")).to_have_text(["one more"])
+    expect(row(page, 1).locator(".suggestion-text")).to_have_text(["one more"])
     page.keyboard.press("e")
     expect(page.locator(".composer textarea")).to_have_value("one `more`")
     write(page, "one less")
     save(page)
-    expect(row(page, 1).locator(".wish-text")).to_have_text(["one less"])
+    expect(row(page, 1).locator(".suggestion-text")).to_have_text(["one less"])
     page.keyboard.press("e")
     write(page, "one")
     save(page)
-    expect(row(page, 1).locator(".wish-text")).to_have_count(0)
+    expect(row(page, 1).locator(".suggestion-text")).to_have_count(0)
     row(page, 2).click()
     page.keyboard.press("Delete")
-    expect(row(page, 2).locator(".wish-remove")).to_be_visible()
+    expect(row(page, 2).locator(".suggestion-remove")).to_be_visible()
     page.keyboard.press("Delete")
-    expect(row(page, 2).locator(".wish-remove")).to_have_count(0)
+    expect(row(page, 2).locator(".suggestion-remove")).to_have_count(0)
     page.keyboard.press("J")
-    expect(row(page, 2).locator(".wish-move")).to_contain_text("after: three")
+    expect(row(page, 2).locator(".suggestion-move")).to_contain_text("after: three")
     page.keyboard.press("K")
-    expect(row(page, 2).locator(".wish-move")).to_have_text([re.compile("first")])
+    expect(row(page, 2).locator(".suggestion-move")).to_have_text([re.compile("first")])
     page.keyboard.press("u")
-    expect(row(page, 2).locator(".wish-move")).to_have_count(0)
+    expect(row(page, 2).locator(".suggestion-move")).to_have_count(0)
     expect(page.get_by_role("dialog")).to_have_count(0)
 
 
@@ -567,7 +567,7 @@ def test_hostile_words_stay_words(stage: Stage) -> None:
         write(page, bad)
         save(page)
 
-    expect(row(page, 1).locator(".wish-text")).to_have_text(bad)
+    expect(row(page, 1).locator(".suggestion-text")).to_have_text(bad)
     expect(row(page, 1).locator(".comment")).to_contain_text(bad)
     stage.agent_sends(bad, "two")
     row(page, 2).click()

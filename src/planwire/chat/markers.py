@@ -51,7 +51,7 @@ def past_plans(messages: Sequence[Stored]) -> set[int]:
     past = {
         index
         for index, each in changes
-        if each.plan_id in removed or (index < bases.get(each.plan_id, -1) and not _is_wish(each, withdrawn))
+        if each.plan_id in removed or (index < bases.get(each.plan_id, -1) and not _is_suggestion(each, withdrawn))
     }
     for index, message in enumerate(messages):
         if isinstance(message, PlanMessage) and (message.plan_id in removed or index != bases[message.plan_id]):
@@ -81,7 +81,7 @@ def _is_change(message: Stored) -> TypeGuard[EventMessage]:
     return isinstance(message, EventMessage) and message.subkind == PLAN_DELTA
 
 
-def _is_wish(change: EventMessage, withdrawn: Container[tuple[str, str]]) -> bool:
+def _is_suggestion(change: EventMessage, withdrawn: Container[tuple[str, str]]) -> bool:
     return bool(change.payload.get("wish")) and (change.plan_id, repr(change.payload.get("seq"))) not in withdrawn
 
 

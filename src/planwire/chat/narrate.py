@@ -25,7 +25,7 @@ from planwire.model.events import (
     PlanSet,
     Recorded,
     StepChange,
-    WishWithdrawn,
+    SuggestionWithdrawn,
 )
 from planwire.model.fold import PlanRecord, Review, SessionState
 from planwire.model.kinds import content_of, kind_named, kind_of, text_of
@@ -54,9 +54,13 @@ def message_for(recorded: Recorded, before: SessionState, after: SessionState) -
             return _update(recorded, plan_id, {"removed": True})
         case PlanReviewed(plan_id=plan_id) as event if plan_id in before.plans and event.verdict != DISMISSED:
             return _update(recorded, plan_id, {"review": review_words(event, before.plans[plan_id])})
-        case WishWithdrawn(plan_id=plan_id, wish=wish) if plan_id in before.plans:
-            wishes = {each.seq: each.number for each in before.plans[plan_id].wishes}
-            return _update(recorded, plan_id, {"withdrawn": wishes[wish]}) if wish in wishes else None
+        case SuggestionWithdrawn(plan_id=plan_id, suggestion=suggestion) if plan_id in before.plans:
+            suggestions = {each.seq: each.number for each in before.plans[plan_id].suggestions}
+            return (
+                _update(recorded, plan_id, {"withdrawn": suggestions[suggestion]})
+                if suggestion in suggestions
+                else None
+            )
     return None
 
 
@@ -72,10 +76,13 @@ def merged_plan(record: PlanRecord, message_id: str) -> PlanMessage:
     """A plan as it is now, with everything since its last version: one message instead of several."""
     message = _plan_message(record, message_id, _plan_name(record.base))
     notes = [delta.note for delta in record.deltas if delta.note]
-    wishes = [f"the {wish.by} wishes: {_wished(wish.note, wish.changes)}" for wish in record.wishes]
+    suggestions = [
+        f"the {suggestion.by} wishes: {_suggested(suggestion.note, suggestion.changes)}"
+        for suggestion in record.suggestions
+    ]
     words = [each for each in record.reviews if not record.is_stale(each) and each.verdict != DISMISSED]
     reviews = [_reviewed(each) for each in words]
-    merged = {"merged": record.numbered, "notes": [*notes, *wishes, *reviews]}
+    merged = {"merged": record.numbered, "notes": [*notes, *suggestions, *reviews]}
     return msgspec.structs.replace(message, plan={**message.plan, **merged})
 
 
@@ -116,7 +123,7 @@ def _delta(recorded: Recorded, event: PlanChanged, before: PlanRecord, after: Pl
     payload: Fields = {"seq": after.numbered, "changes": changes, "revision": after.revision}
     if event.summary:
         payload["summary"] = event.summary
-    if len(after.wishes) > len(before.wishes):
+    if len(after.suggestions) > len(before.suggestions):
         payload["wish"] = True
     return _update(recorded, event.plan_id, payload, event.note or "")
 
@@ -140,7 +147,7 @@ def _plain(value: Any) -> Any:
     return msgspec.json.decode(msgspec.json.encode(value))
 
 
-def _wished(note: str | None, changes: tuple[StepChange, ...]) -> str:
+def _suggested(note: str | None, changes: tuple[StepChange, ...]) -> str:
     words = [note] if note else []
     return "; ".join([*words, *(change_line(_plain(change)) for change in changes)])
 

@@ -18,7 +18,7 @@ from planwire.model.changes import apply_changes
 from planwire.model.events import PlanChanged, StepChange
 from planwire.model.fold import PLANWIRE, PlanRecord, SessionState
 from planwire.model.steps import PlanState
-from planwire.readmodel.annotations import wish_sentence
+from planwire.readmodel.annotations import suggestion_sentence
 from planwire.steering.commands import change, withdraw
 from planwire.steering.plan_text import as_text, changes_in, merge
 
@@ -36,7 +36,7 @@ examples:
 On a plan that is the agent's own your changes are wishes: the agent is told with its next prompt, and decides.
 """
 
-#: Stands for the newest wish.
+#: Stands for the newest suggestion.
 _LAST: Final = 0
 
 _HELP: Final = """\
@@ -70,11 +70,15 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _take_back(journal: Journal, target: SteeredPlan, wish: int) -> str:
-    wishes = {each.seq: each for each in target.record.wishes}
-    chosen = max(wishes, default=0) if wish == _LAST else wish
+def _take_back(journal: Journal, target: SteeredPlan, suggestion: int) -> str:
+    suggestions = {each.seq: each for each in target.record.suggestions}
+    chosen = max(suggestions, default=0) if suggestion == _LAST else suggestion
     write(journal, target, lambda state: withdraw(state, target.plan_id, chosen))
-    return f"taken back: {wish_sentence(target.record, wishes[chosen])}" if chosen in wishes else "taken back"
+    return (
+        f"taken back: {suggestion_sentence(target.record, suggestions[chosen])}"
+        if chosen in suggestions
+        else "taken back"
+    )
 
 
 class _Disputed(PlanError):

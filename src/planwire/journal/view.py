@@ -113,7 +113,7 @@ class View(Generic[_S]):
 
 
 #: All that `fold` knows of a session's plans.
-STATE: Final = View("state", SessionState, SessionState, fold, rules=2)
+STATE: Final = View("state", SessionState, SessionState, fold, rules=3)
 
 
 def load_state(journal: Journal, session: str) -> SessionState:

@@ -6,7 +6,7 @@ them (`fold`), so an event says what someone did, never what came of it.
 
 from typing import TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from planwire.model.plan import MEDIUM, Fields, Plan, PlanId
 from planwire.model.statuses import DEFAULT_STATUS
@@ -36,8 +36,8 @@ __all__ = [
     "SetPriority",
     "SetStatus",
     "StepChange",
+    "SuggestionWithdrawn",
     "TurnEnded",
-    "WishWithdrawn",
 ]
 
 #: The way of a plan into planwire: its own tools (or a person, or a file), or an agent's report over ACP.
@@ -158,11 +158,11 @@ class PlanReviewed(Struct, frozen=True, tag_field="event", tag="plan_reviewed", 
     answer: str | None = None
 
 
-class WishWithdrawn(Struct, frozen=True, tag_field="event", tag="wish_withdrawn"):
-    """A person withdraws a suggestion for an agent's own plan; `wish` is the number of its event."""
+class SuggestionWithdrawn(Struct, frozen=True, tag_field="event", tag="wish_withdrawn"):
+    """A person withdraws a suggestion for an agent's own plan; `suggestion` is the number of its event."""
 
     plan_id: PlanId
-    wish: int
+    suggestion: int = field(name="wish")
 
 
 class TurnEnded(Struct, frozen=True, tag_field="event", tag="turn_ended"):
@@ -193,7 +193,7 @@ Event: TypeAlias = (
     | PlanRemoved
     | ReviewAsked
     | PlanReviewed
-    | WishWithdrawn
+    | SuggestionWithdrawn
     | TurnEnded
     | MessageAdded
     | ContextCompacted

@@ -1,9 +1,9 @@
-"""Events to state: the one place with the rules of versions, revisions, ownership, wishes and reviews.
+"""Events to state: the one place with the rules of versions, revisions, ownership, suggestions and reviews.
 
 `fold(state, recorded)` is the state after one more event. It never fails: an event in the journal has happened, and one
 that does not fit its plan changes nothing. Writers check before they append, with `check_revision`.
 
-| event | version | revision | steps | deltas | wishes | reviews | asked |
+| event | version | revision | steps | deltas | suggestions | reviews | asked |
 |---|---|---|---|---|---|---|---|
 | `PlanSet` | + 1 | its number | tracked | from here on | without those that it contains | stale | no more |
 | `PlanChanged` | | its number | changed | + 1 | | stale | no more, if by the agent |
@@ -11,11 +11,11 @@ that does not fit its plan changes nothing. Writers check before they append, wi
 | `PlanRemoved` | | its number | hidden | | | | no more |
 | `ReviewAsked` | | | | | | | this |
 | `PlanReviewed` | | | | | | + 1 | no more, if it is a verdict |
-| `WishWithdrawn` | | its number | | | - 1 | stale | |
+| `SuggestionWithdrawn` | | its number | | | - 1 | stale | |
 | `TurnEnded` | | | | | | | no more |
 
 A plan from planwire's tools is planwire's: anybody's change is a change. A plan that an agent reports over ACP is the
-agent's, and its next report replaces it: there a person's change is a wish, until a report contains it.
+agent's, and its next report replaces it: there a person's change is a suggestion, until a report contains it.
 """
 
 from collections.abc import Callable, Iterable
@@ -46,8 +46,8 @@ from planwire.model.events import (
     SetPriority,
     SetStatus,
     StepChange,
+    SuggestionWithdrawn,
     TurnEnded,
-    WishWithdrawn,
 )
 from planwire.model.plan import PlanId
 from planwire.model.statuses import canonical
@@ -120,7 +120,7 @@ class PlanRecord(Struct, frozen=True):
     mode: str = ""
     deltas: tuple[Delta, ...] = ()
     numbered: int = 0
-    wishes: tuple[Delta, ...] = ()
+    suggestions: tuple[Delta, ...] = ()
     reviews: tuple[Review, ...] = ()
     asked: OpenQuestion | None = None
     removed: bool = False
@@ -200,7 +200,9 @@ def _set(state: SessionState, recorded: Recorded, event: PlanSet) -> _Changes:
         event.summary,
         event.mode,
         numbered=before.numbered if before else 0,
-        wishes=tuple(wish for wish in before.wishes if not _contains(after, wish)) if before else (),
+        suggestions=tuple(suggestion for suggestion in before.suggestions if not _contains(after, suggestion))
+        if before
+        else (),
         reviews=before.reviews if before else (),
     )
     return {**_put(state, record), "stopped": None}
@@ -213,7 +215,7 @@ def _changed(state: SessionState, recorded: Recorded, event: PlanChanged) -> _Ch
     touched = {"revision": recorded.seq, "changed_at": recorded.at, "numbered": record.numbered + 1}
     delta = Delta(record.numbered + 1, recorded.seq, recorded.at, recorded.by, event.note, event.changes)
     if record.owner == AGENT and recorded.by != AGENT:
-        return _put(state, replace(record, wishes=(*record.wishes, delta), **touched))
+        return _put(state, replace(record, suggestions=(*record.suggestions, delta), **touched))
     try:
         after = apply_changes(record.state, event.changes)
     except PlanError:  # written under other rules
@@ -248,12 +250,12 @@ def _reviewed(state: SessionState, recorded: Recorded, event: PlanReviewed) -> _
     return _put(state, replace(record, reviews=(*record.reviews, review)[-MOST_REVIEWS:], asked=asked))
 
 
-def _withdrawn(state: SessionState, recorded: Recorded, event: WishWithdrawn) -> _Changes:
+def _withdrawn(state: SessionState, recorded: Recorded, event: SuggestionWithdrawn) -> _Changes:
     record = state.plans.get(event.plan_id)
     if record is None:
         return {}
-    wishes = tuple(wish for wish in record.wishes if wish.seq != event.wish)
-    return _put(state, replace(record, wishes=wishes, revision=recorded.seq, changed_at=recorded.at))
+    suggestions = tuple(suggestion for suggestion in record.suggestions if suggestion.seq != event.suggestion)
+    return _put(state, replace(record, suggestions=suggestions, revision=recorded.seq, changed_at=recorded.at))
 
 
 def _ended(state: SessionState, _recorded: Recorded, event: TurnEnded) -> _Changes:
@@ -274,7 +276,7 @@ _RULES: Final[dict[type[Event], Callable[[SessionState, Recorded, Any], _Changes
     PlanRemoved: _removed,
     ReviewAsked: _asked,
     PlanReviewed: _reviewed,
-    WishWithdrawn: _withdrawn,
+    SuggestionWithdrawn: _withdrawn,
     TurnEnded: _ended,
     ContextCompacted: _compacted,
 }
@@ -284,9 +286,9 @@ def _put(state: SessionState, record: PlanRecord) -> _Changes:
     return {"plans": {**state.plans, record.state.plan.id: record}}
 
 
-def _contains(state: PlanState, wish: Delta) -> bool:
+def _contains(state: PlanState, suggestion: Delta) -> bool:
     """Whether a plan contains a suggestion. No list can contain one in words alone."""
-    return bool(wish.changes) and all(_is_so(state, change) for change in wish.changes)
+    return bool(suggestion.changes) and all(_is_so(state, change) for change in suggestion.changes)
 
 
 def _is_so(state: PlanState, change: StepChange) -> bool:

@@ -12,16 +12,16 @@ from planwire.model.events import AddStep, MoveStep, RemoveStep, RewordStep, Set
 from planwire.model.fold import Delta, PlanRecord
 from planwire.model.statuses import canonical
 from planwire.model.steps import PlanState, Step
-from planwire.readmodel.history import wish_words
+from planwire.readmodel.history import suggestion_words
 
-__all__ = ["Annotations", "Remark", "WishedChange", "annotations", "wish_sentence"]
+__all__ = ["Annotations", "Remark", "SuggestedChange", "annotations", "suggestion_sentence"]
 
 
-class WishedChange(Struct, frozen=True):
+class SuggestedChange(Struct, frozen=True):
     """One suggested change. `kind` is the tag of the change (`status`, `reword`, `add`, …), `text` says in words what
-    the step should become, `value` has the word of a status or a priority, and `wish` is the number of the event."""
+    the step should become, `value` has the word of a status or a priority, `suggestion` is the number of its event."""
 
-    wish: int
+    suggestion: int
     kind: str
     text: str
     by: str
@@ -42,8 +42,8 @@ class Annotations(Struct, frozen=True):
     the step that it goes behind ("" is the beginning, None the end). `remarks` are those that still matter, by step;
     None has those on the plan as a whole."""
 
-    steps: dict[str, tuple[WishedChange, ...]] = {}
-    added: tuple[tuple[str | None, WishedChange], ...] = ()
+    steps: dict[str, tuple[SuggestedChange, ...]] = {}
+    added: tuple[tuple[str | None, SuggestedChange], ...] = ()
     remarks: dict[str | None, tuple[Remark, ...]] = {}
 
 
@@ -51,16 +51,16 @@ def annotations(record: PlanRecord) -> Annotations:
     """The annotations of a plan as it is now. A step that is over needs no remarks: the history has them."""
     unfinished = {step.id for step in record.state.steps if step.is_open}
     texts = {step.id: step.content for step in record.state.steps}
-    steps: dict[str, tuple[WishedChange, ...]] = {}
-    added: list[tuple[str | None, WishedChange]] = []
-    for wish in record.wishes:
-        for change in wish.changes:
+    steps: dict[str, tuple[SuggestedChange, ...]] = {}
+    added: list[tuple[str | None, SuggestedChange]] = []
+    for suggestion in record.suggestions:
+        for change in suggestion.changes:
             kind = str(type(change).__struct_config__.tag)
-            wished = WishedChange(wish.seq, kind, _becomes(change, texts), wish.by, _value(change))
+            suggested = SuggestedChange(suggestion.seq, kind, _becomes(change, texts), suggestion.by, _value(change))
             if isinstance(change, AddStep):
-                added.append((change.after if not change.after or change.after in texts else None, wished))
+                added.append((change.after if not change.after or change.after in texts else None, suggested))
             elif change.step in texts:
-                steps[change.step] = (*steps.get(change.step, ()), wished)
+                steps[change.step] = (*steps.get(change.step, ()), suggested)
     remarks: dict[str | None, tuple[Remark, ...]] = {}
     for review in record.reviews:
         for comment in review.comments:
@@ -70,14 +70,14 @@ def annotations(record: PlanRecord) -> Annotations:
     return Annotations(steps, tuple(added), remarks)
 
 
-def wish_sentence(record: PlanRecord, wish: Delta) -> str:
+def suggestion_sentence(record: PlanRecord, suggestion: Delta) -> str:
     """A suggestion in words, with its note. A step that left the plan has the name that it had last."""
     there = {step.id for step in record.state.steps}
-    gone = {change.step for change in wish.changes if not isinstance(change, AddStep)} - there
+    gone = {change.step for change in suggestion.changes if not isinstance(change, AddStep)} - there
     former = [Step(step, _last_text(record.state, step), "") for step in sorted(gone)]
     state = replace(record.state, steps=(*record.state.steps, *former)) if gone else record.state
-    words = [word.text for word in wish_words(state, wish.changes)]
-    return "; ".join([*words, wish.note] if wish.note else words)
+    words = [word.text for word in suggestion_words(state, suggestion.changes)]
+    return "; ".join([*words, suggestion.note] if suggestion.note else words)
 
 
 def _last_text(state: PlanState, step: str) -> str:

@@ -16,7 +16,7 @@ from planwire.model.plan import MEDIUM, Fields
 from planwire.model.statuses import DEFAULT_STATUS, STATUSES
 from planwire.model.steps import PlanState, Step
 from planwire.model.text import unwrapped
-from planwire.readmodel.annotations import wish_sentence
+from planwire.readmodel.annotations import suggestion_sentence
 from planwire.readmodel.history import plan_name, verdict_words
 from planwire.readmodel.plain_text import one_line, printable
 
@@ -85,13 +85,16 @@ def _plain_task(step: Step) -> str:
 
 def _remark_lines(record: PlanRecord) -> Iterator[str]:
     notes = [f"- {one_line(delta.by)}: {one_line(delta.note)}" for delta in record.deltas if delta.note]
-    wishes = [f"- {one_line(wish.by)}: {one_line(wish_sentence(record, wish))}" for wish in record.wishes]
+    suggestions = [
+        f"- {one_line(suggestion.by)}: {one_line(suggestion_sentence(record, suggestion))}"
+        for suggestion in record.suggestions
+    ]
     reviews = []
     for review in record.reviews:
         since = ", changed since" if record.is_stale(review) else ""
         reviews.append(f"- {one_line(review.by)}: {one_line(verdict_words(review))}{since}")
         reviews += [f"  - {one_line(comment.text)}" for comment in review.comments]
-    for title, lines in (("Notes", notes), ("Wishes", wishes), ("Reviews", reviews)):
+    for title, lines in (("Notes", notes), ("Wishes", suggestions), ("Reviews", reviews)):
         if lines:
             yield from (f"### {title}", "", *lines, "")
 
@@ -108,7 +111,7 @@ def plan_document(record: PlanRecord) -> str:
         f"> {unwrapped(record.summary)}" if record.summary else "",
         _body(record.state),
         _section("Notes", [delta.note for delta in record.deltas if delta.note]),
-        _section("Wishes", [delta.note or "changes of steps" for delta in record.wishes]),
+        _section("Wishes", [delta.note or "changes of steps" for delta in record.suggestions]),
         _section("Reviews", (line for review in record.reviews for line in _said(review, record.is_stale(review)))),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -182,12 +185,12 @@ def plan_json(state: PlanState) -> dict[str, Any]:
 
 
 def record_json(record: PlanRecord) -> dict[str, Any]:
-    """A plan with all that a journal knows of it: the why, changes since the agent set it, wishes, reviews."""
+    """A plan with all that a journal knows of it: the why, changes since the agent set it, suggestions, reviews."""
     return {
         **plan_json(record.state),
         **{name: getattr(record, name) for name in _FACTS},
         "changes": msgspec.to_builtins(record.deltas),
-        "wishes": msgspec.to_builtins(record.wishes),
+        "wishes": msgspec.to_builtins(record.suggestions),
         "reviews": [{**msgspec.to_builtins(each), "stale": record.is_stale(each)} for each in record.reviews],
         "asked": msgspec.to_builtins(record.asked),
     }

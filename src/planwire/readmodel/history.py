@@ -33,8 +33,8 @@ from planwire.model.events import (
     SetPriority,
     SetStatus,
     StepChange,
+    SuggestionWithdrawn,
     TurnEnded,
-    WishWithdrawn,
 )
 from planwire.model.fold import AGENT, PlanRecord, Review, SessionState, fold
 from planwire.model.kinds import kind_of, text_of
@@ -42,7 +42,7 @@ from planwire.model.plan import PlanId
 from planwire.model.statuses import status_of
 from planwire.model.steps import PlanState, Progress
 
-__all__ = ["HistoryEntry", "Phrase", "describe", "history", "plan_name", "verdict_words", "wish_words"]
+__all__ = ["HistoryEntry", "Phrase", "describe", "history", "plan_name", "suggestion_words", "verdict_words"]
 
 
 class Phrase(Struct, frozen=True, omit_defaults=True):
@@ -85,7 +85,9 @@ def describe(recorded: Recorded, before: SessionState, after: SessionState) -> H
     """The entry of an event in its session's history."""
     event = recorded.event
     plan_id, words = _phrases(recorded, before, after)
-    about_plan = isinstance(event, PlanSet | PlanChanged | PlanRemoved | ReviewAsked | PlanReviewed | WishWithdrawn)
+    about_plan = isinstance(
+        event, PlanSet | PlanChanged | PlanRemoved | ReviewAsked | PlanReviewed | SuggestionWithdrawn
+    )
     record = after.plans.get(plan_id) if about_plan else None
     steps = record.state.steps if record and not record.removed else ()
     progress = Progress.of(steps)
@@ -107,10 +109,10 @@ def plan_name(plan_id: PlanId) -> str:
     return "plan" if plan_id is None else plan_id
 
 
-def wish_words(state: PlanState, changes: Iterable[StepChange]) -> tuple[Phrase, ...]:
+def suggestion_words(state: PlanState, changes: Iterable[StepChange]) -> tuple[Phrase, ...]:
     """Suggested changes in words."""
     texts = {step.id: step.content for step in state.steps}
-    return tuple(_wish_word(change, texts) for change in changes)
+    return tuple(_suggestion_word(change, texts) for change in changes)
 
 
 def _phrases(recorded: Recorded, before: SessionState, after: SessionState) -> tuple[PlanId, tuple[Phrase, ...]]:
@@ -129,8 +131,8 @@ def _phrases(recorded: Recorded, before: SessionState, after: SessionState) -> t
             return plan_id, (Phrase("asked", f"asked for a review{offered}"),)
         case PlanReviewed(plan_id=plan_id):
             return plan_id, _reviewed(event, after.plans.get(plan_id))
-        case WishWithdrawn(plan_id=plan_id, wish=wish):
-            return plan_id, (Phrase("withdrawn", f"the wish of event {wish} was taken back"),)
+        case SuggestionWithdrawn(plan_id=plan_id, suggestion=suggestion):
+            return plan_id, (Phrase("withdrawn", f"the wish of event {suggestion} was taken back"),)
         case TurnEnded(stop_reason=reason):
             return None, (Phrase("stopped", f"turn ended: {reason}"),)
         case MessageAdded(message=message):
@@ -154,9 +156,9 @@ def _set(event: PlanSet, before: PlanRecord | None, after: PlanRecord) -> tuple[
     why = (Phrase("why", event.summary),) if event.summary else ()
     if before is None or before.removed:
         return Phrase("new", f"{'new' if before is None else 'back'}: {_size(after.state)}"), *why
-    settled = len(before.wishes) - len(after.wishes)
-    wishes = (Phrase("settled", f"{settled} wish{'es' if settled > 1 else ''} came true"),) if settled else ()
-    return *_differences(before.state, after.state), *wishes, *why
+    settled = len(before.suggestions) - len(after.suggestions)
+    suggestions = (Phrase("settled", f"{settled} wish{'es' if settled > 1 else ''} came true"),) if settled else ()
+    return *_differences(before.state, after.state), *suggestions, *why
 
 
 def _size(state: PlanState) -> str:
@@ -178,8 +180,8 @@ def _changed(
     if before is None or after is None or before.removed:
         return Phrase("none", "there was no such plan"), *note
     if before.owner == AGENT and recorded.by != AGENT:
-        wishes = wish_words(before.state, event.changes)
-        return tuple(Phrase("wish", word.text, word.step) for word in (*wishes, *note))
+        suggestions = suggestion_words(before.state, event.changes)
+        return tuple(Phrase("wish", word.text, word.step) for word in (*suggestions, *note))
     return (*_differences(before.state, after.state), *note) if event.changes else note
 
 
@@ -241,7 +243,7 @@ def verdict_words(review: PlanReviewed | Review) -> str:
     return f"{review.verdict.replace('_', ' ')}{answer} (revision {review.revision})"
 
 
-def _wish_word(change: StepChange, texts: dict[str, str]) -> Phrase:
+def _suggestion_word(change: StepChange, texts: dict[str, str]) -> Phrase:
     step = None if isinstance(change, AddStep) else change.step
     name = texts.get(step, step) if step else ""
     match change:

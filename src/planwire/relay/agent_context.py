@@ -103,7 +103,7 @@ class AgentContext:
 def _is_steered(record: PlanRecord, told: int) -> bool:
     """Whether a person suggested or said something that the agent has not heard; or changed a plan of the tools, where
     no suggestion is needed."""
-    if any(wish.seq > told for wish in record.wishes):
+    if any(suggestion.seq > told for suggestion in record.suggestions):
         return True
     said: list[Delta | Review] = [*record.deltas, *record.reviews] if record.owner == PLANWIRE else [*record.reviews]
     return any(each.seq > told and each.by not in _SEEN for each in said)

@@ -1,4 +1,4 @@
-"""Commands of people: each checks a wish against the plan that its author saw and returns the event to append.
+"""Commands of people: each checks a suggestion against the plan that its author saw and returns the event to append.
 
 A command raises instead of returning an event where nothing may be written: `StaleRevision` if the plan moved on since
 the revision that the person saw, another `PlanError` if the plan can't do it, and `NothingChanges` if everything asked
@@ -32,7 +32,7 @@ from planwire.model.events import (
     RewordStep,
     SetStatus,
     StepChange,
-    WishWithdrawn,
+    SuggestionWithdrawn,
 )
 from planwire.model.fold import AGENT, PlanRecord, SessionState, check_revision
 from planwire.model.plan import PlanId
@@ -98,14 +98,16 @@ def select(
     return review(state, plan_id, revision, APPROVED, selected=dict.fromkeys(steps), by=by)
 
 
-def withdraw(state: SessionState, plan_id: PlanId, wish: int) -> WishWithdrawn:
-    """Take a suggestion back; `wish` is the number of its event."""
+def withdraw(state: SessionState, plan_id: PlanId, suggestion: int) -> SuggestionWithdrawn:
+    """Take a suggestion back; `suggestion` is the number of its event."""
     record = _seen(state, plan_id, None)
-    known = {each.seq for each in record.wishes}
-    if wish not in known:
+    known = {each.seq for each in record.suggestions}
+    if suggestion not in known:
         those = ", ".join(map(str, sorted(known))) or "none"
-        raise PlanError(f"there is no wish of event {wish} that is still open; the open ones are of events: {those}")
-    return WishWithdrawn(plan_id, wish)
+        raise PlanError(
+            f"there is no wish of event {suggestion} that is still open; the open ones are of events: {those}"
+        )
+    return SuggestionWithdrawn(plan_id, suggestion)
 
 
 def _seen(state: SessionState, plan_id: PlanId, revision: int | None) -> PlanRecord:
@@ -121,7 +123,7 @@ def _unsuggested(record: PlanRecord, changes: tuple[StepChange, ...]) -> tuple[S
     """The changes without those that an open suggestion on an agent's plan contains."""
     if record.owner != AGENT:
         return changes
-    suggested = [_in_own_words(each) for wish in record.wishes for each in wish.changes]
+    suggested = [_in_own_words(each) for suggestion in record.suggestions for each in suggestion.changes]
     return tuple(each for each in changes if _in_own_words(each) not in suggested)
 
 

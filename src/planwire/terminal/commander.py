@@ -17,7 +17,7 @@ from planwire.terminal.change_lines import conflict_lines
 from planwire.terminal.deeds import Deed
 from planwire.terminal.dialogs import DecisionDialog, DialogAnswer, TextDialog, harmless
 from planwire.terminal.lines import Line, Row
-from planwire.terminal.plan_card import STEP, WISH
+from planwire.terminal.plan_card import STEP, SUGGESTION
 from planwire.terminal.steps_panel import StepsPanel
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ __all__ = ["Commander"]
 
 #: Seconds after which a person hears that a write still waits.
 PATIENCE: Final = 1.5
-_WISHES: Final = "This is the agent's own plan: what you change is a wish (☆) until the agent does it; u takes it back"
+_HINT: Final = "This is the agent's own plan: what you change is a wish (☆) until the agent does it; u takes it back"
 _BUSY: Final = "The journal is busy: somebody else writes to it. What you did is written as soon as they are done"
 _UNCHANGED: Final = "Nothing was changed: the text is as it was"
 
@@ -130,9 +130,9 @@ class Commander:
             return
         if deed.headline:
             self.say(f"{deed.headline}: {one_line(deed.words)}", 4)
-        elif record.owner == AGENT and not self._screen.app.knows_wishes:
-            self._screen.app.knows_wishes = True
-            self.say(_WISHES, 8)
+        elif record.owner == AGENT and not self._screen.app.knows_suggestions:
+            self._screen.app.knows_suggestions = True
+            self.say(_HINT, 8)
         if deed.runs:
             panel.forget_marks()
         if deed.added is not None:
@@ -140,10 +140,10 @@ class Commander:
 
 
 def _go_to_new(panel: StepsPanel, plan_id: PlanId, record: PlanRecord, text: str) -> None:
-    """Put the cursor on the newest wish for a new step with this text, or else on the last such step."""
+    """Put the cursor on the newest suggestion for a new step with this text, or else on the last such step."""
     rows: list[Row] = [(STEP, plan_id, step.id) for step in record.state.steps if step.content == text]
-    for wish in record.wishes:
-        if any(isinstance(change, AddStep) and change.content == text for change in wish.changes):
-            rows += [row for row in panel.cursor.rows if row[:3] == (WISH, plan_id, wish.seq)][:1]
+    for suggestion in record.suggestions:
+        if any(isinstance(change, AddStep) and change.content == text for change in suggestion.changes):
+            rows += [row for row in panel.cursor.rows if row[:3] == (SUGGESTION, plan_id, suggestion.seq)][:1]
     if rows:
         panel.cursor.go(rows[-1])

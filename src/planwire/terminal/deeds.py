@@ -1,8 +1,8 @@
 """Deeds: what a person does with a plan on the screen, in words, for the revision on the screen, and as an event.
 
 The screen refuses what it knows to be impossible, with a sentence that says what to do instead; the rest is for
-`planwire.steering.commands`, at the moment of writing. On an agent's plan a change is a wish: another wish of the same
-kind for the same step takes its place, and the same wish again takes it back.
+`planwire.steering.commands`, at the moment of writing. On an agent's plan a change is a suggestion: another one of the
+same kind for the same step takes its place, and the same one again takes it back.
 """
 
 from collections.abc import Callable, Sequence
@@ -30,7 +30,7 @@ from planwire.model.kinds import kind_of, noun_of
 from planwire.model.plan import PlanId
 from planwire.model.statuses import after_tick, canonical
 from planwire.model.steps import Step
-from planwire.readmodel.history import wish_words
+from planwire.readmodel.history import suggestion_words
 from planwire.readmodel.plain_text import one_line
 from planwire.steering import commands
 from planwire.terminal.plan_card import Card
@@ -40,8 +40,8 @@ __all__ = ["Deed", "Target"]
 
 class Deed(Struct, frozen=True):
     """`make` gives the event for a state and a revision, or refuses. `headline` goes before the words when the person
-    hears that it is done; a change of steps can be seen and has none. The deed replaces the wish `instead_of`, `added`
-    is the text of a new step, and `runs` says that it names steps to run."""
+    hears that it is done; a change of steps can be seen and has none. The deed replaces the suggestion `instead_of`,
+    `added` is the text of a new step, and `runs` says that it names steps to run."""
 
     plan_id: PlanId
     words: str
@@ -54,11 +54,11 @@ class Deed(Struct, frozen=True):
 
 
 class Target(Struct, frozen=True):
-    """A plan, and the step or the wish of it that a deed is for."""
+    """A plan, and the step or the suggestion of it that a deed is for."""
 
     card: Card
     step: Step | None = None
-    wish: Delta | None = None
+    suggestion: Delta | None = None
 
     @property
     def is_of_agent(self) -> bool:
@@ -66,12 +66,12 @@ class Target(Struct, frozen=True):
 
     @property
     def new_step(self) -> AddStep | None:
-        """The new step that the wish is for."""
-        changes = self.wish.changes if self.wish else ()
+        """The new step that the suggestion is for."""
+        changes = self.suggestion.changes if self.suggestion else ()
         return next((each for each in changes if isinstance(each, AddStep)), None)
 
     def the_step(self) -> Step:
-        if self.wish is not None:
+        if self.suggestion is not None:
             raise PlanError("this step is only wished: e rewords it, u takes it back")
         if self.step is None:
             raise PlanError("no step is under the cursor: go to one with the arrow keys")
@@ -98,28 +98,28 @@ class Target(Struct, frozen=True):
     # -- single steps
 
     def tick(self) -> Deed:
-        """Done, or not done after all. A second tick takes back the wish of the first."""
+        """Done, or not done after all. A second tick takes back the suggestion of the first."""
         step = self.the_step()
-        wish = self._wish_for(SetStatus)
-        return self.take_back(wish) if wish is not None else self.set_status(after_tick(step.status))
+        suggestion = self._suggestion_for(SetStatus)
+        return self.take_back(suggestion) if suggestion is not None else self.set_status(after_tick(step.status))
 
     def set_status(self, status: str) -> Deed:
         step = self.the_step()
         already = f"this step is {status.replace('_', ' ')} already" if canonical(step.status) == status else None
-        return self._change(SetStatus(step.id, status), self._wish_for(SetStatus), already)
+        return self._change(SetStatus(step.id, status), self._suggestion_for(SetStatus), already)
 
     def reword(self, text: str) -> Deed:
         step, text = self.the_step(), text.strip()
-        before = self._wish_for(RewordStep)
+        before = self._suggestion_for(RewordStep)
         if not text:
             raise PlanError("a step says something: write its text, or remove it with d")
         already = "nothing changes: the plan says so already" if text == step.content else None
         return self._change(RewordStep(step.id, text), before, already)
 
-    def wished_words(self) -> str:
-        """The text that a wish gives the step, or else its own."""
-        wish = self._wish_for(RewordStep)
-        found = wish.changes[0] if wish else None
+    def suggested_words(self) -> str:
+        """The text that a suggestion gives the step, or else its own."""
+        suggestion = self._suggestion_for(RewordStep)
+        found = suggestion.changes[0] if suggestion else None
         return found.content if isinstance(found, RewordStep) else self.the_step().content
 
     def add(self, after: str | None, text: str) -> Deed:
@@ -130,17 +130,17 @@ class Target(Struct, frozen=True):
         return self._change(AddStep(text.strip(), after))
 
     def add_instead(self, text: str) -> Deed:
-        """Another text for the wished step."""
+        """Another text for the suggested step."""
         added = self.new_step
-        if added is None or self.wish is None or len(self.wish.changes) > 1:
+        if added is None or self.suggestion is None or len(self.suggestion.changes) > 1:
             raise PlanError("this wish is more than a new step: take it back with u, then say it anew")
         if not text.strip():
             raise PlanError("a step says something: write its text, or take the wish back with u")
-        return self._change(replace(added, content=text.strip()), self.wish)
+        return self._change(replace(added, content=text.strip()), self.suggestion)
 
     def remove(self) -> Deed:
         step = self.the_step()
-        if self._wish_for(RemoveStep) is not None:
+        if self._suggestion_for(RemoveStep) is not None:
             raise PlanError("it is wished already that this step goes: u takes it back")
         return self._change(RemoveStep(step.id))
 
@@ -152,7 +152,7 @@ class Target(Struct, frozen=True):
     def move(self, by: int) -> Deed:
         """One place up or down among the steps of its depth."""
         step = self.the_step()
-        others = _siblings(_wished_order(self.changeable()), step, by)
+        others = _siblings(_suggested_order(self.changeable()), step, by)
         if not others:
             raise PlanError(f"this step is the {'first' if by < 0 else 'last'} of its list already")
         if by < 0 and len(others) == 1 and step.depth:  # only its parent is before them: the other step goes behind it
@@ -162,12 +162,12 @@ class Target(Struct, frozen=True):
     def move_behind(self, after: str) -> Deed:
         """The step goes behind another one; "" is the beginning."""
         change = MoveStep(self.the_step().id, after)
-        before = self._wish_for(MoveStep)
+        before = self._suggestion_for(MoveStep)
         stays = apply_changes(self.card.state, [change]).steps == self.card.state.steps
         return self._change(change, before, "this step is there already" if stays else None)
 
     def _change(self, change: StepChange, before: Delta | None = None, already: str | None = None) -> Deed:
-        """Make a change in place of the wish `before`. If the plan is so `already`, take that wish back, or refuse."""
+        """Make a change in place of the suggestion `before`. If the plan is so `already`, withdraw it, or refuse."""
         record = self.changeable()
         if already is not None:
             if before is None:
@@ -184,28 +184,36 @@ class Target(Struct, frozen=True):
             added=change.content if isinstance(change, AddStep) else None,
         )
 
-    # -- wishes
+    # -- suggestions
 
-    def open_wishes(self) -> list[Delta]:
-        """The wish under the cursor, or the wishes for its step."""
-        if self.wish is not None or self.step is None or self.card.record is None:
-            return [self.wish] if self.wish else []
-        return [wish for wish in self.card.record.wishes if self.step.id in map(_step_of, wish.changes)]
+    def open_suggestions(self) -> list[Delta]:
+        """The suggestion under the cursor, or the suggestions for its step."""
+        if self.suggestion is not None or self.step is None or self.card.record is None:
+            return [self.suggestion] if self.suggestion else []
+        return [
+            suggestion
+            for suggestion in self.card.record.suggestions
+            if self.step.id in map(_step_of, suggestion.changes)
+        ]
 
-    def take_back(self, wish: Delta) -> Deed:
-        words = _in_words(self.card, wish.changes) or wish.note or ""
+    def take_back(self, suggestion: Delta) -> Deed:
+        words = _in_words(self.card, suggestion.changes) or suggestion.note or ""
         return Deed(
-            self.card.id, words, None, lambda state, _: commands.withdraw(state, self.card.id, wish.seq), "Taken back"
+            self.card.id,
+            words,
+            None,
+            lambda state, _: commands.withdraw(state, self.card.id, suggestion.seq),
+            "Taken back",
         )
 
-    def _wish_for(self, kind: type[StepChange]) -> Delta | None:
-        """The last wish that is nothing but such a change of the step."""
+    def _suggestion_for(self, kind: type[StepChange]) -> Delta | None:
+        """The last suggestion that is nothing but such a change of the step."""
         record, step = self.changeable(), self.the_step()
-        for wish in reversed(record.wishes if self.is_of_agent else ()):
-            if len(wish.changes) == 1 and not wish.note:
-                [only] = wish.changes
+        for suggestion in reversed(record.suggestions if self.is_of_agent else ()):
+            if len(suggestion.changes) == 1 and not suggestion.note:
+                [only] = suggestion.changes
                 if isinstance(only, kind) and _step_of(only) == step.id:
-                    return wish
+                    return suggestion
         return None
 
     # -- words
@@ -235,7 +243,7 @@ class Target(Struct, frozen=True):
 
 
 def _in_words(card: Card, changes: Sequence[StepChange]) -> str:
-    return "; ".join(word.text for word in wish_words(card.state, changes))
+    return "; ".join(word.text for word in suggestion_words(card.state, changes))
 
 
 def _step_of(change: StepChange) -> str | None:
@@ -251,10 +259,10 @@ def _siblings(steps: Sequence[Step], step: Step, by: int) -> list[str]:
     return [each.id for each in takewhile(lambda each: each.depth >= depth, around) if each.depth == depth]
 
 
-def _wished_order(record: PlanRecord) -> Sequence[Step]:
-    """The steps in the order that people wish: the next move counts from there."""
+def _suggested_order(record: PlanRecord) -> Sequence[Step]:
+    """The steps in the order that people suggest: the next move counts from there."""
     state = record.state
-    for wish in record.wishes:
+    for suggestion in record.suggestions:
         with suppress(PlanError):
-            state = apply_changes(state, [change for change in wish.changes if isinstance(change, MoveStep)])
+            state = apply_changes(state, [change for change in suggestion.changes if isinstance(change, MoveStep)])
     return state.steps

@@ -13,15 +13,15 @@ from planwire.model.steps import PlanState
 from planwire.readmodel.plain_text import age, one_line
 from planwire.readmodel.sessions import ShownSession
 
-__all__ = ["MINUTE", "PLAN", "STEP", "WISH", "Card", "ago", "cards_of", "origin", "session_cards"]
+__all__ = ["MINUTE", "PLAN", "STEP", "SUGGESTION", "Card", "ago", "cards_of", "origin", "session_cards"]
 
 MINUTE: Final = 60_000
 
-#: The rows of a plan: its head, a step, or a wish that stands alone. The plan's id comes second, then that of the step
-#: or the number of the wish, and a number that tells several rows of one wish apart.
+#: The rows of a plan: its head, a step, or a suggestion that stands alone. The plan's id comes second, then that of
+#: the step or the number of the suggestion, and a number that tells several rows of one suggestion apart.
 PLAN: Final = "plan"
 STEP: Final = "step"
-WISH: Final = "wish"
+SUGGESTION: Final = "wish"
 
 
 class Card(Struct, frozen=True):

@@ -92,9 +92,9 @@ def _body(card: Card, width: int, steps: StepLines, longest: int | None) -> Iter
         yield from woven_lines(text, all_steps, width - 1, steps.of)
     else:
         yield from prose_lines(text, width - 1, INDENT, longest)
-    wished = steps.of_none() if not all_steps else ()
-    if wished:
-        yield from (BLANK, *wished) if text else wished
+    suggested = steps.of_none() if not all_steps else ()
+    if suggested:
+        yield from (BLANK, *suggested) if text else suggested
     elif is_blank(plan):
         yield Line((("  nothing on the list", "muted"),))
 
@@ -125,7 +125,7 @@ def boxed_lines(
     """A plan in a box: its steps, then the remarks on it. With a `height`, the steps around the current one come first
     and only the last remarks follow."""
     state, record, inner = card.state, card.record, max(width - 2, 20)
-    bare = Card(state, stopped=card.stopped)  # the remarks below tell its wishes
+    bare = Card(state, stopped=card.stopped)  # the remarks below tell its suggestions
     steps = StepLines(bare, inner, now, frozenset(fresh))
     said = printed_remarks(record, inner - 1, now, None if height is None else BRIEF) if record else []
     why = [Line(((f"  {line}", "emphasis"),)) for line in printable((record and record.summary) or "").splitlines()]

@@ -5,11 +5,11 @@ from typing import Final
 
 from planwire.model.events import APPROVED, COMMENTED, DISMISSED, AddStep
 from planwire.model.fold import Delta, PlanRecord, Review
-from planwire.readmodel.annotations import wish_sentence
+from planwire.readmodel.annotations import suggestion_sentence
 from planwire.readmodel.history import verdict_words
 from planwire.readmodel.plain_text import one_line, printable
 from planwire.terminal.lines import Line, Row, fitted, folded, hanging
-from planwire.terminal.plan_card import PLAN, WISH, Card, ago, origin
+from planwire.terminal.plan_card import PLAN, SUGGESTION, Card, ago, origin
 from planwire.tools.delivered_reviews import unanswered
 
 __all__ = ["printed_remarks", "question_lines", "remark_lines"]
@@ -43,7 +43,7 @@ def question_lines(card: Card, width: int, now: int) -> Iterator[Line]:
 
 
 def remark_lines(card: Card, width: int, now: int) -> Iterator[Line]:
-    """Why the plan exists, the newest notes, wishes without a place among the steps, and reviews that matter."""
+    """Why the plan exists, the newest notes, suggestions without a place among the steps, and reviews that matter."""
     record = card.record
     if card.uri is not None:
         yield from _labelled("File", "muted", one_line(card.uri), "", width)
@@ -55,20 +55,22 @@ def remark_lines(card: Card, width: int, now: int) -> Iterator[Line]:
         yield from _labelled("Thinking", "muted", card.said, "", width)
     for delta in [each for each in record.deltas if each.note][-NOTES:]:
         yield from _labelled("Note", "note", delta.note or "", origin(delta.by, delta.at, now), width)
-    for wish in record.wishes:
-        if not _has_a_place(record, wish):
-            whose = origin(wish.by, wish.at, now)
-            row = (WISH, card.id, wish.seq, -1)
-            yield from _labelled("Wished", "wish", wish_sentence(record, wish), whose, width, row)
+    for suggestion in record.suggestions:
+        if not _has_a_place(record, suggestion):
+            whose = origin(suggestion.by, suggestion.at, now)
+            row = (SUGGESTION, card.id, suggestion.seq, -1)
+            yield from _labelled("Wished", "wish", suggestion_sentence(record, suggestion), whose, width, row)
     for review in _that_matter(record):
         label, look, text = _review(record, review)
         yield from _labelled(label, look, text, origin(review.by, review.at, now), width)
 
 
-def _has_a_place(record: PlanRecord, wish: Delta) -> bool:
-    """Whether the steps show all of a wish."""
+def _has_a_place(record: PlanRecord, suggestion: Delta) -> bool:
+    """Whether the steps show all of a suggestion."""
     steps = {step.id for step in record.state.steps}
-    return bool(wish.changes) and all(isinstance(each, AddStep) or each.step in steps for each in wish.changes)
+    return bool(suggestion.changes) and all(
+        isinstance(each, AddStep) or each.step in steps for each in suggestion.changes
+    )
 
 
 def _that_matter(record: PlanRecord) -> list[Review]:
@@ -107,7 +109,7 @@ def _labelled(label: str, look: str, text: str, whose: str, width: int, row: Row
 
 
 def printed_remarks(record: PlanRecord, width: int, now: int, most: int | None = None) -> list[Line]:
-    """Notes, wishes, reviews and the agent's question, with the numbers that commands ask for; or the last `most`."""
+    """Notes, suggestions, reviews and the agent's question, with the numbers for commands; or the last `most`."""
     said = list(_printed(record, now, PRINTED if most is None else 1, brief=most is not None))
     return [line for each in (said if most is None else said[-most:]) for line in folded(each, width)]
 
@@ -118,9 +120,9 @@ def _printed(record: PlanRecord, now: int, most: int, *, brief: bool) -> Iterato
         yield Line((("  ✎ ", "muted"), (f"{len(notes) - most} earlier notes", "muted")))
     for delta in notes[-most:]:
         yield _signed("✎", "note", origin(delta.by, delta.at, now), delta.note or "")
-    for wish in record.wishes:
-        words = f"wish {wish.seq}: {wish_sentence(record, wish)}"
-        yield _signed("☆", "wish", origin(wish.by, wish.at, now), words)
+    for suggestion in record.suggestions:
+        words = f"wish {suggestion.seq}: {suggestion_sentence(record, suggestion)}"
+        yield _signed("☆", "wish", origin(suggestion.by, suggestion.at, now), words)
     for review in record.reviews[-most:]:
         yield from _printed_review(record, review, now, brief=brief)
     if record.asked:

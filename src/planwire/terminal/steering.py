@@ -13,13 +13,13 @@ from planwire.errors import PlanError
 from planwire.model.events import APPROVED, CHANGES_REQUESTED, COMMENTED
 from planwire.model.statuses import STATUSES
 from planwire.model.steps import Step
-from planwire.readmodel.annotations import wish_sentence
+from planwire.readmodel.annotations import suggestion_sentence
 from planwire.readmodel.plain_text import one_line
 from planwire.terminal.commander import Commander
 from planwire.terminal.deeds import Target
 from planwire.terminal.dialogs import Choice, ChoiceDialog, DecisionDialog, DialogAnswer
 from planwire.terminal.lines import Line
-from planwire.terminal.plan_card import WISH
+from planwire.terminal.plan_card import SUGGESTION
 
 if TYPE_CHECKING:
     from planwire.terminal.session_screen import SessionScreen
@@ -106,8 +106,8 @@ class PlanActs:
             panel.cursor.show()
             raise PlanError("the cursor was out of sight: here it is, press the key again")
         panel.looked_around()
-        if row[0] == WISH and card.record is not None:
-            return Target(card, wish=next(each for each in card.record.wishes if each.seq == row[2]))
+        if row[0] == SUGGESTION and card.record is not None:
+            return Target(card, suggestion=next(each for each in card.record.suggestions if each.seq == row[2]))
         return Target(card, panel.step)
 
     # -- single steps
@@ -139,9 +139,9 @@ class PlanActs:
             self._screen.open_file(on.card.id)
             return
         on.changeable()
-        if on.wish is not None:
+        if on.suggestion is not None:
             self.commander.ask(
-                (on.card.id, "wish", on.wish.seq),
+                (on.card.id, "wish", on.suggestion.seq),
                 "Another text for the step that is wished",
                 [],
                 on.new_step.content if on.new_step else "",
@@ -149,7 +149,7 @@ class PlanActs:
                 lambda text, _: on.add_instead(text),
             )
             return
-        step, words = on.the_step(), on.wished_words()
+        step, words = on.the_step(), on.suggested_words()
         self.commander.ask(
             (on.card.id, "reword", step.id),
             "Another text for this step",
@@ -172,8 +172,8 @@ class PlanActs:
         )
 
     def remove(self, on: Target) -> None:
-        deed = on.take_back(on.wish) if on.wish else on.remove()
-        if on.wish is not None or on.is_of_agent:  # the next key can undo it
+        deed = on.take_back(on.suggestion) if on.suggestion else on.remove()
+        if on.suggestion is not None or on.is_of_agent:  # the next key can undo it
             self.commander.do(lambda: deed)
             return
         nested = on.nested()
@@ -238,19 +238,21 @@ class PlanActs:
             "comments, if you like",
         )
 
-    # -- wishes, and everything
+    # -- suggestions, and everything
 
     def take_back(self, on: Target) -> None:
-        here, record = on.open_wishes(), on.card.record
-        wishes = {str(wish.seq): wish for wish in here or (record.wishes if record else ())}
-        if record is None or not wishes:
+        here, record = on.open_suggestions(), on.card.record
+        suggestions = {str(suggestion.seq): suggestion for suggestion in here or (record.suggestions if record else ())}
+        if record is None or not suggestions:
             raise PlanError("no wish is open here: there is nothing to take back")
         if len(here) == 1:
             self.commander.do(lambda: on.take_back(here[0]))
             return
-        choices = [Choice(seq, one_line(wish_sentence(record, wish))) for seq, wish in wishes.items()]
+        choices = [
+            Choice(seq, one_line(suggestion_sentence(record, suggestion))) for seq, suggestion in suggestions.items()
+        ]
         self._choose(
-            "Take back which wish?", choices, [], lambda seq: self.commander.do(lambda: on.take_back(wishes[seq]))
+            "Take back which wish?", choices, [], lambda seq: self.commander.do(lambda: on.take_back(suggestions[seq]))
         )
 
     def menu(self, on: Target) -> None:

@@ -1,6 +1,6 @@
-"""Steps as lines: sign and words, then wishes for the step and remarks on it; and new steps that people wish.
+"""Steps as lines: sign and words, then suggestions for the step and remarks on it; and new steps that people suggest.
 
-A wish never looks as if the agent had said it: it has a sign of its own, and says whose it is.
+A suggestion never looks as if the agent had said it: it has a sign of its own, and says whose it is.
 """
 
 from collections.abc import Iterator
@@ -14,15 +14,15 @@ from planwire.model.events import COMMENTED
 from planwire.model.fold import PlanRecord
 from planwire.model.plan import MEDIUM, PlanId
 from planwire.model.steps import Step
-from planwire.readmodel.annotations import Annotations, WishedChange, annotations
+from planwire.readmodel.annotations import Annotations, SuggestedChange, annotations
 from planwire.readmodel.plain_text import one_line
 from planwire.terminal.lines import Line, Part, fitted, hanging, text_look, wrapped
-from planwire.terminal.plan_card import STEP, WISH, Card, origin
+from planwire.terminal.plan_card import STEP, SUGGESTION, Card, origin
 from planwire.terminal.prose import INDENT
 
 __all__ = ["StepLines", "sign_column", "step_parts"]
 
-#: The sign before a step chosen to run, and the one of a wish.
+#: The sign before a step chosen to run, and the one of a suggestion.
 MARK: Final = "▸"
 STAR: Final = "☆"
 #: Nesting beyond this depth has no deeper indent.
@@ -31,7 +31,7 @@ DEEPEST: Final = 8
 #: Sign and look of a step in progress whose agent stopped, and of a step with an unknown status.
 _STOPPED: Final = ("■", "stopped")
 _UNKNOWN: Final = ("?", "odd")
-_WISHED: Final = {"reword": "→ ", "status": "→ ", "move": "↕ ", "remove": "✗ "}
+_SUGGESTED: Final = {"reword": "→ ", "status": "→ ", "move": "↕ ", "remove": "✗ "}
 
 
 def step_parts(step: Step, *, stopped: bool = False) -> tuple[Part, Part, list[Part]]:
@@ -50,7 +50,7 @@ def step_parts(step: Step, *, stopped: bool = False) -> tuple[Part, Part, list[P
 
 
 class _Said(NamedTuple):
-    """A wish for a step or a remark on it: its sign, its text, the look of both, and whose it is."""
+    """A suggestion for a step or a remark on it: its sign, its text, the look of both, and whose it is."""
 
     sign: str
     look: str
@@ -64,8 +64,8 @@ class _Said(NamedTuple):
 
 @dataclass
 class StepLines:
-    """The lines of every step of a plan, each with the wished steps behind it. `fresh` are steps to point at, `marked`
-    the chosen ones."""
+    """The lines of every step of a plan, each with the suggested steps behind it. `fresh` are steps to point at,
+    `marked` the chosen ones."""
 
     card: Card
     width: int
@@ -75,13 +75,15 @@ class StepLines:
 
     def __post_init__(self) -> None:
         record = self.card.record
-        self._over = annotations(record) if record and (record.wishes or record.reviews) else Annotations()
+        self._over = annotations(record) if record and (record.suggestions or record.reviews) else Annotations()
         self._to_run = frozenset(_to_run(record))
-        self._notes = {wish.seq: (wish.note, wish.at) for wish in record.wishes} if record else {}
+        self._notes = (
+            {suggestion.seq: (suggestion.note, suggestion.at) for suggestion in record.suggestions} if record else {}
+        )
         self._ghosts = self._places()
 
     def of(self, step: Step) -> tuple[Line, ...]:
-        """The lines of a step, and of the wished steps before and behind it."""
+        """The lines of a step, and of the suggested steps before and behind it."""
         more: tuple[Part, ...] = ((f"{MARK} to run", "waiting"),) if step.id in self._to_run and step.is_open else ()
         more += (("●", "fresh"),) if step.id in self.fresh else ()
         marked, under = step.id in self.marked, tuple(self._under(step.id))
@@ -92,33 +94,33 @@ class StepLines:
         return (*first, *lines, *self._ghosts.get(step.id, ()))
 
     def of_none(self) -> tuple[Line, ...]:
-        """The wished steps of a plan that has none."""
+        """The suggested steps of a plan that has none."""
         return tuple(line for lines in self._ghosts.values() for line in lines)
 
     def _under(self, step: str) -> Iterator[_Said]:
-        for wished in self._over.steps.get(step, ()):
-            text = f"{_WISHED.get(wished.kind, '')}{one_line(wished.text)}"
-            yield _Said(STAR, "wish", text, "wish", self._whose(wished))
+        for suggested in self._over.steps.get(step, ()):
+            text = f"{_SUGGESTED.get(suggested.kind, '')}{one_line(suggested.text)}"
+            yield _Said(STAR, "wish", text, "wish", self._whose(suggested))
         for remark in self._over.remarks.get(step, ()):
             yield _Said("›", "odd", one_line(remark.text), "", origin(remark.by, remark.at, self.now))
 
-    def _whose(self, wished: WishedChange) -> str:
-        note, at = self._notes[wished.wish]
-        whose = origin(wished.by, at, self.now)
+    def _whose(self, suggested: SuggestedChange) -> str:
+        note, at = self._notes[suggested.suggestion]
+        whose = origin(suggested.by, at, self.now)
         return f"“{one_line(note)}” {whose}" if note else whose
 
     def _places(self) -> dict[str, tuple[Line, ...]]:
-        """The lines of wished steps, by the step that they follow; "" is the beginning."""
+        """The lines of suggested steps, by the step that they follow; "" is the beginning."""
         steps = self.card.state.steps
         places = {step.id: place for place, step in enumerate(steps)} if self._over.added else {}
         ghosts: dict[str, tuple[Line, ...]] = {}
-        for number, (after, wished) in enumerate(self._over.added):
+        for number, (after, suggested) in enumerate(self._over.added):
             at = len(steps) - 1 if after is None else places[after] if after else -1
             depth = steps[at].depth if after else 0
             while after and at + 1 < len(steps) and steps[at + 1].depth > depth:  # behind all that is nested in it
                 at += 1
-            row = (WISH, self.card.id, wished.wish, number)
-            words = _Said(STAR, "wish", one_line(wished.text), "ghost", f"new step, {self._whose(wished)}")
+            row = (SUGGESTION, self.card.id, suggested.suggestion, number)
+            words = _Said(STAR, "wish", one_line(suggested.text), "ghost", f"new step, {self._whose(suggested)}")
             lines = (Line(parts, "", row) for parts in words.lines(_column(depth), self.width))
             key = steps[at].id if at >= 0 else ""
             ghosts[key] = (*ghosts.get(key, ()), *lines)

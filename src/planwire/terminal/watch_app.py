@@ -112,7 +112,7 @@ class WatchApp(App[None]):
         self._due: Timer | None = None
         self.writes = WriteQueue(journal)
         self.drafts: dict[tuple[object, ...], str] = {}
-        self.knows_wishes = False
+        self.knows_suggestions = False
 
     def on_mount(self) -> None:
         self.register_theme(DARK)

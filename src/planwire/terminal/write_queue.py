@@ -54,10 +54,10 @@ class WriteQueue:
         while revision is not None and (session.id, deed.plan_id, revision) in self._next:
             revision = self._next[session.id, deed.plan_id, revision]
         state = self._steer(session, deed.plan_id, lambda state: deed.make(state, revision))
-        wish = deed.instead_of
-        if wish is not None:
+        suggestion = deed.instead_of
+        if suggestion is not None:
             with suppress(PlanError):  # it has come true, or another person took it back
-                state = self._steer(state, deed.plan_id, lambda state: withdraw(state, deed.plan_id, wish))
+                state = self._steer(state, deed.plan_id, lambda state: withdraw(state, deed.plan_id, suggestion))
         return state
 
     def _steer(self, session: SessionState, plan_id: PlanId, make: Callable[[SessionState], Event]) -> SessionState:

@@ -34,8 +34,10 @@ def plan_value(state: SessionState, plan_id: PlanId, detail: str = "full") -> Fi
         value["deltas"] = len(record.deltas)
     if record.summary:
         value["summary"] = record.summary
-    if record.wishes:
-        value["wishes"] = [{"by": each.by, "note": each.note, "changes": list(each.changes)} for each in record.wishes]
+    if record.suggestions:
+        value["wishes"] = [
+            {"by": each.by, "note": each.note, "changes": list(each.changes)} for each in record.suggestions
+        ]
     if record.review:
         value["review"] = _review_value(record, record.review)
         earlier = [each for each in unanswered(record) if each is not record.review]

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from planwire.model.events import APPROVED, CHANGES_REQUESTED, COMMENTED
 from planwire.model.fold import Delta, PlanRecord, Review
 from planwire.model.text import shortened
-from planwire.readmodel.annotations import Remark, WishedChange, annotations, wish_sentence
+from planwire.readmodel.annotations import Remark, SuggestedChange, annotations, suggestion_sentence
 from planwire.readmodel.history import verdict_words
 from planwire.web.html import EMPTY, Html, el, escaped, iso, joined, moment
 from planwire.web.page_tree import Part, leaf
@@ -52,22 +52,29 @@ NOTHING_OVER: Final = Over()
 
 def over(record: PlanRecord, *, steerable: bool) -> Over:
     """Everything over the steps of a plan, with buttons to withdraw suggestions where people can steer it."""
-    if not record.wishes and not record.reviews:
+    if not record.suggestions and not record.reviews:
         return NOTHING_OVER
     found = annotations(record)
     named = [*found.steps, *(step for step in found.remarks if step is not None and step not in found.steps)]
     steps = [(step, _extra(found.steps.get(step, ()), found.remarks.get(step, ()), steerable)) for step in named]
     added = [
-        (after, f"w{wish.wish}-{number}", _ghost(wish, steerable)) for number, (after, wish) in enumerate(found.added)
+        (after, f"w{suggestion.suggestion}-{number}", _ghost(suggestion, steerable))
+        for number, (after, suggestion) in enumerate(found.added)
     ]
     return Over(tuple(steps), tuple(added))
 
 
-def _take_back(wish: int, what: str) -> Html:
+def _take_back(suggestion: int, what: str) -> Html:
     """The button that withdraws a suggestion."""
     label = f"Take back: {shortened(what, LONG_NAME)}"
     return el(
-        "button", "×", type="button", class_="take-back", data_withdraw=wish, aria_label=label, title="Take it back"
+        "button",
+        "×",
+        type="button",
+        class_="take-back",
+        data_withdraw=suggestion,
+        aria_label=label,
+        title="Take it back",
     )
 
 
@@ -76,26 +83,36 @@ def ghost_row(row_id: str, html: Html, kind: str) -> Html:
     return el("li", html, id=row_id, class_=f"{kind} ghost")
 
 
-def _extra(wishes: tuple[WishedChange, ...], remarks: tuple[Remark, ...], steerable: bool) -> Extra:
-    classes = "".join(f" wants-{kind}" for kind in dict.fromkeys(wish.kind for wish in wishes))
-    return Extra(classes, joined(*(_wish(wish, steerable) for wish in wishes), *map(_remark, remarks)))
+def _extra(suggestions: tuple[SuggestedChange, ...], remarks: tuple[Remark, ...], steerable: bool) -> Extra:
+    classes = "".join(f" wants-{kind}" for kind in dict.fromkeys(suggestion.kind for suggestion in suggestions))
+    return Extra(
+        classes, joined(*(_suggestion(suggestion, steerable) for suggestion in suggestions), *map(_remark, remarks))
+    )
 
 
-def _wish(wish: WishedChange, steerable: bool) -> Html:
-    """A suggestion for a step. `data-wished` is for the script: to suggest the same once more withdraws it."""
-    text = look(wish.value or "").word if wish.kind == "status" else wish.text
-    spoken = el("span", f"wished by {wish.by}: {_SPOKEN.get(wish.kind, '')}", class_="unseen")
-    shown = el("span", wording(text), class_="wish-text", dir="auto") if wish.kind == "reword" else text
-    button = _take_back(wish.wish, text) if steerable else None
-    return el("span", spoken, shown, button, class_=f"wish wish-{wish.kind}", data_wished=wish.value)
+def _suggestion(suggestion: SuggestedChange, steerable: bool) -> Html:
+    """A suggestion for a step. `data-suggested` is for the script: to suggest the same once more withdraws it."""
+    text = look(suggestion.value or "").word if suggestion.kind == "status" else suggestion.text
+    spoken = el("span", f"wished by {suggestion.by}: {_SPOKEN.get(suggestion.kind, '')}", class_="unseen")
+    shown = el("span", wording(text), class_="suggestion-text", dir="auto") if suggestion.kind == "reword" else text
+    button = _take_back(suggestion.suggestion, text) if steerable else None
+    return el(
+        "span",
+        spoken,
+        shown,
+        button,
+        class_=f"suggestion suggestion-{suggestion.kind}",
+        data_suggested=suggestion.value,
+    )
 
 
-def _ghost(wish: WishedChange, steerable: bool) -> Html:
+def _ghost(suggestion: SuggestedChange, steerable: bool) -> Html:
     mark = el("span", el("span", "wished: ", class_="unseen"), class_="mark")
-    words = el("span", wording(wish.text), class_="words", dir="auto")
-    button = _take_back(wish.wish, wish.text) if steerable else None
+    words = el("span", wording(suggestion.text), class_="words", dir="auto")
+    button = _take_back(suggestion.suggestion, suggestion.text) if steerable else None
     return joined(
-        mark, el("span", words, el("span", f"new, wished by {wish.by}", button, class_="wish"), class_="about")
+        mark,
+        el("span", words, el("span", f"new, wished by {suggestion.by}", button, class_="suggestion"), class_="about"),
     )
 
 
@@ -113,8 +130,8 @@ def why_part(part_id: str, record: PlanRecord, thinking: str | None, *, steerabl
         rows.append(_reason("Thinking", _folded(thinking), None, None))
     notes = [each for each in reversed(record.deltas) if each.note]
     rows += [_reason("Note", escaped(each.note or ""), each.by, each.at) for each in notes[:NOTES]]
-    if record.wishes:
-        rows.append(_wishes(record, steerable))
+    if record.suggestions:
+        rows.append(_suggestions(record, steerable))
     rows += [_review(record, review) for review in _shown_reviews(record)]
     return leaf(f"{part_id}-why", "dl", *rows, class_="why") if rows else None
 
@@ -133,20 +150,20 @@ def _folded(text: str) -> Html:
     return el("details", el("summary", first), rest) if rest else escaped(first)
 
 
-def _wishes(record: PlanRecord, steerable: bool) -> Html:
+def _suggestions(record: PlanRecord, steerable: bool) -> Html:
     """The suggestions that the agent's list does not contain yet, also those for steps out of sight."""
-    wishes = [_open_wish(record, wish, steerable) for wish in record.wishes]
-    inside = wishes[0]
-    if len(wishes) > 1:
-        count = el("summary", f"{len(wishes)} changes that are not in the agent's list yet")
-        inside = el("details", count, el("ul", *(el("li", wish) for wish in wishes)))
-    return el("div", el("dt", "Wished"), el("dd", inside), class_="reason wish-list")
+    suggestions = [_open_suggestion(record, suggestion, steerable) for suggestion in record.suggestions]
+    inside = suggestions[0]
+    if len(suggestions) > 1:
+        count = el("summary", f"{len(suggestions)} changes that are not in the agent's list yet")
+        inside = el("details", count, el("ul", *(el("li", suggestion) for suggestion in suggestions)))
+    return el("div", el("dt", "Wished"), el("dd", inside), class_="reason suggestion-list")
 
 
-def _open_wish(record: PlanRecord, wish: Delta, steerable: bool) -> Html:
-    sentence = wish_sentence(record, wish)
-    origin = el("span", " — ", wish.by, " ", moment(wish.at), class_="origin")
-    button = _take_back(wish.seq, sentence) if steerable else None
+def _open_suggestion(record: PlanRecord, suggestion: Delta, steerable: bool) -> Html:
+    sentence = suggestion_sentence(record, suggestion)
+    origin = el("span", " — ", suggestion.by, " ", moment(suggestion.at), class_="origin")
+    button = _take_back(suggestion.seq, sentence) if steerable else None
     return joined(el("span", sentence, dir="auto"), origin, button)
 
 

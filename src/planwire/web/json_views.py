@@ -57,7 +57,7 @@ def plan_json(session: str, record: PlanRecord, file: FileText | None) -> dict[s
         "current": [step.id for step in progress.current],
         "steps": [asdict(step) for step in record.state.steps],
         "changes": record.deltas,
-        "wishes": record.wishes,
+        "wishes": record.suggestions,
         "reviews": [{**asdict(review), "stale": record.is_stale(review)} for review in record.reviews],
         "asked": record.asked,
     }

@@ -72,7 +72,7 @@ class Steering:
         except MovedOn as moved:
             return _moved_on(moved, wanted)
         except (PlanError, UnstorableEvent) as error:
-            if isinstance(wanted, WithdrawalWanted) and self._was_wished(session, plan_id, wanted.wish):
+            if isinstance(wanted, WithdrawalWanted) and self._was_suggested(session, plan_id, wanted.suggestion):
                 return _nothing_new(session.journalled.plans[plan_id].revision, wanted)
             return _said({"error": str(error)}, 422)
 
@@ -97,11 +97,11 @@ class Steering:
                 seen = moved.revision
         before = onto.plans[plan_id]  # others may have written since, which is news to the page
         revision = before.revision if isinstance(wanted, ReviewWanted) else onto.seq + 1
-        wished = isinstance(wanted, ChangesWanted) and before.owner == AGENT
-        return _said({"revision": revision, "from": before.revision, "wished": wished}, 200)
+        suggested = isinstance(wanted, ChangesWanted) and before.owner == AGENT
+        return _said({"revision": revision, "from": before.revision, "wished": suggested}, 200)
 
-    def _was_wished(self, session: Session, plan_id: PlanId, wish: int) -> bool:
-        events = self._hub.sessions.journal.read(session.id, wish - 1, wish) if wish else ()
+    def _was_suggested(self, session: Session, plan_id: PlanId, suggestion: int) -> bool:
+        events = self._hub.sessions.journal.read(session.id, suggestion - 1, suggestion) if suggestion else ()
         return any(
             isinstance(each.event, PlanChanged) and each.event.plan_id == plan_id and each.by != AGENT
             for each in events

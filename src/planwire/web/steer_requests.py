@@ -3,7 +3,7 @@
 from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, field
 
 from planwire.model.events import AddStep, Comment, Event, MoveStep, StepChange
 from planwire.model.fold import SessionState
@@ -56,13 +56,13 @@ class WithdrawalWanted(Struct, frozen=True, forbid_unknown_fields=True):
     """The withdrawal of a suggestion. It names the suggestion, so it needs no revision."""
 
     revision: ClassVar[int] = 0
-    wish: _Number
+    suggestion: _Number = field(name="wish")
 
     def steps(self) -> list[str]:
         return []
 
     def event(self, state: SessionState, plan_id: PlanId, _revision: int) -> Event:
-        return withdraw(state, plan_id, self.wish)
+        return withdraw(state, plan_id, self.suggestion)
 
 
 Wanted: TypeAlias = ChangesWanted | ReviewWanted | WithdrawalWanted
@@ -79,6 +79,6 @@ def _refuse_unknown_fields(sent: dict[str, Any], wanted: Wanted) -> None:
     """Refuse a field that nobody would look at: it could be the one that matters."""
     for name in ("changes", "comments"):
         for at, (each, known) in enumerate(zip(sent.get(name) or (), getattr(wanted, name, ()), strict=True)):
-            for field in each:
-                if field not in (*known.__struct_fields__, known.__struct_config__.tag_field):
-                    raise ValueError(f"Object contains unknown field `{field}` - at `$.{name}[{at}]`")
+            for key in each:
+                if key not in (*known.__struct_fields__, known.__struct_config__.tag_field):
+                    raise ValueError(f"Object contains unknown field `{key}` - at `$.{name}[{at}]`")

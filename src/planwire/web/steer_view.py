@@ -41,7 +41,7 @@ def steer_values(session: str, record: PlanRecord, *, in_file: bool) -> dict[str
         "data-edit": _edited_as(record, in_file=in_file),
         "data-priorities": kind.has_priorities,
         "data-multiline": not kind.is_text,
-        "data-wish": record.owner == AGENT,
+        "data-suggestion": record.owner == AGENT,
     }
 
 

@@ -66,9 +66,9 @@ async function end(drop) {
   if (!row || !anchor.isConnected) return void say("It was not moved: the plan has changed meanwhile");
   if (isHere(row, place)) return;
   const where = `${place.before ? "before" : "behind"} ${nameOf(anchor)}`;
-  const takeBackWish = replaced(row, "move");
+  const withdrawSuggestion = replaced(row, "move");
   const came = await change(plan, changesTo(plan, step, place), `move ${name} ${where}`, { revision });
-  if (came.done) takeBackWish?.();
+  if (came.done) withdrawSuggestion?.();
 }
 
 // ---------------------------------------------------------------- with a pointer

@@ -16,9 +16,9 @@ export const review = (address, body, revision, words, more = {}) =>
 
 /** Make the act that withdraws a suggestion. Asks the button now: later it may belong to another suggestion. */
 function withdrawal(button) {
-  const address = planOf(button).dataset.steer, wish = Number(button.dataset.withdraw);
+  const address = planOf(button).dataset.steer, suggestion = Number(button.dataset.withdraw);
   const words = button.getAttribute("aria-label");
-  return (more = {}) => perform({ address, path: "withdrawals", body: { wish }, words, ...more });
+  return (more = {}) => perform({ address, path: "withdrawals", body: { wish: suggestion }, words, ...more });
 }
 
 export const withdraw = (button) => withdrawal(button)();
@@ -27,8 +27,8 @@ export const withdraw = (button) => withdrawal(button)();
  * The suggestion of one kind for a step, if it is about nothing else. Another one in its place withdraws it, and so does
  * the same one once more.
  */
-function wishOf(row, kind) {
-  const all = [...row.querySelectorAll(`.wish-${kind}`)].filter((each) => each.closest("[data-step]") === row);
+function suggestionOf(row, kind) {
+  const all = [...row.querySelectorAll(`.suggestion-${kind}`)].filter((each) => each.closest("[data-step]") === row);
   const button = all.at(-1)?.querySelector(".take-back");
   if (!button) return null;
   const same = `#${planOf(row).id} :is(.step, .task) [data-withdraw="${button.dataset.withdraw}"]`;
@@ -37,26 +37,26 @@ function wishOf(row, kind) {
 
 /** Make the act that withdraws the suggestion of one kind for a step, once another one has taken its place. */
 export function replaced(row, kind) {
-  const wish = wishOf(row, kind);
-  return wish && withdrawal(wish);
+  const suggestion = suggestionOf(row, kind);
+  return suggestion && withdrawal(suggestion);
 }
 
-const wished = (button) => button?.parentElement.dataset.wished;
+const suggested = (button) => button?.parentElement.dataset.suggested;
 
 /** Withdraw the last suggestion for a step. */
 export function takeBack(row) {
-  const all = [...row.querySelectorAll(".wish > .take-back")].filter((each) => each.closest("[data-step]") === row);
+  const all = [...row.querySelectorAll(".suggestion > .take-back")].filter((each) => each.closest("[data-step]") === row);
   if (all.length) withdraw(all.at(-1));
 }
 
 /** Change one value of a step, or withdraw the suggestion for that. */
 async function set(row, kind, value, words) {
   if (row.hasAttribute("data-my-sending")) return;
-  const wish = wishOf(row, kind), takeBackWish = replaced(row, kind);
-  if (wish && wished(wish) === value) return void takeBackWish();
+  const suggestion = suggestionOf(row, kind), withdrawSuggestion = replaced(row, kind);
+  if (suggestion && suggested(suggestion) === value) return void withdrawSuggestion();
   const changes = [{ do: kind, step: row.dataset.step, [kind]: value }];
   const came = await change(planOf(row), changes, `${nameOf(row)} ${words}`, { row });
-  if (came.done) takeBackWish?.();
+  if (came.done) withdrawSuggestion?.();
 }
 
 export const setStatus = (row, [label, , status]) => set(row, "status", status, label.toLowerCase());
@@ -71,9 +71,9 @@ export function setPriority(row, priority) {
 
 export async function remove(row) {
   const plan = planOf(row), revision = revisionOf(plan), words = `remove ${nameOf(row)}`;
-  const wish = wishOf(row, "remove");
-  if (wish) return void withdraw(wish);
-  if (plan.dataset.wish === undefined) {
+  const suggestion = suggestionOf(row, "remove");
+  if (suggestion) return void withdraw(suggestion);
+  if (plan.dataset.suggestion === undefined) {
     const nested = row.querySelector("[data-step]") ? " with all the steps in it" : "";
     if (!(await confirm("Remove this step?", `${nameOf(row)}${nested}. The history keeps it.`, "Remove"))) return;
   }
@@ -82,21 +82,21 @@ export async function remove(row) {
 
 export function reword(row) {
   const plan = planOf(row), address = plan.dataset.steer, { step } = row.dataset;
-  const name = nameOf(row), text = textOf(row), wish = wishOf(row, "reword");
-  const takeBackWish = replaced(row, "reword");
+  const name = nameOf(row), text = textOf(row), suggestion = suggestionOf(row, "reword");
+  const withdrawSuggestion = replaced(row, "reword");
   const act = (changes, words) => async (content, revision, trouble) => {
-    if (wish && content === text) return takeBackWish({ trouble });
+    if (suggestion && content === text) return withdrawSuggestion({ trouble });
     const added = { body: { changes: [{ do: "add", content }] }, words: `add “${short(content)}”` };
     const instead = () => ({ label: "Add it as a new step", ...added });
     const body = { changes: changes(content) };
     const came = await perform({ address, path: "changes", revision, body, words, text: content, trouble, instead });
-    if (came.done) takeBackWish?.();
+    if (came.done) withdrawSuggestion?.();
     return came;
   };
   compose({
     plan, row, kind: "reword", over: true, label: "Save",
-    text: wish ? writtenIn(wish.parentElement.querySelector(".wish-text")) : text,
-    title: plan.dataset.wish === undefined ? "Reword this step" : "Wish for other words",
+    text: suggestion ? writtenIn(suggestion.parentElement.querySelector(".suggestion-text")) : text,
+    title: plan.dataset.suggestion === undefined ? "Reword this step" : "Wish for other words",
     submit: act((content) => [{ do: "reword", step, content }], `reword ${name}`),
     gone: { label: "Add it as a new step", submit: act((content) => [{ do: "add", content }], "add a step") },
   });
@@ -113,7 +113,7 @@ export function add(plan, row) {
   };
   compose({
     plan, row, kind: "add", label: "Add", placeholder: "What is to be done?",
-    title: plan.dataset.wish === undefined ? "Add a step" : "Wish for another step",
+    title: plan.dataset.suggestion === undefined ? "Add a step" : "Wish for another step",
     submit: act(after ? { after } : {}),
     gone: { label: "Add it at the end", submit: act({}) },
   });
