@@ -11,6 +11,7 @@ import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from io import FileIO
 from pathlib import Path
 from threading import Lock
 from time import monotonic
@@ -25,13 +26,17 @@ from planwire.journal.polling import Bell, Found, poll
 from planwire.journal.protocol import Followed, KnownSession, Snapshot, Stamped, Stop
 from planwire.journal.sqlite_errors import translate_errors
 from planwire.journal.sqlite_file import be_patient, connect, open_file, refuse_newer, transaction
-from planwire.journal.sqlite_log import LogRound
+from planwire.journal.sqlite_log import add_link, room_in_log
 from planwire.model.events import Recorded
 
 __all__ = ["SqliteJournal"]
 
 #: Seconds that a writer waits for those of other processes before it gives up.
 PATIENCE: Final = 30.0
+#: Upper bounds: pages of tables and indexes that a new row changes, and characters that fill no more than a page. To look
+#: at the log before every append would cost a tenth of its time: so the journal counts, and looks 20 times a round.
+PAGES_PER_ROW: Final = 8
+CHARACTERS_PER_PAGE: Final = 1_000
 #: Seconds until a journal notices that its file is gone. To look after every append would cost a fifth of its time.
 NOTICE: Final = 0.05
 
@@ -49,7 +54,7 @@ class SqliteJournal:
             self._writer = open_file(self.path, patience)
             try:
                 self._guard = _FileGuard(self.path)
-                self._round = LogRound(self.path)
+                self._log = FileIO(f"{self.path}-wal")
                 self._reader = connect(self.path, patience, "ro")
             except BaseException:
                 self._writer.close()
@@ -58,6 +63,8 @@ class SqliteJournal:
         self._patience = patience
         self._known: dict[str, rows.SessionEnd] = {}  # valid as long as no one else has written
         self._others: int | None = None
+        self._is_linked = False  # the log needs no link before the next append, unless
+        self._room = 0  # that many pages have gone into it
 
     def append(self, session: str, events: Sequence[Stamped], expected_seq: int | None = None) -> tuple[Recorded, ...]:
         self._check_process()
@@ -115,7 +122,6 @@ class SqliteJournal:
     def forget(self, *sessions: str) -> None:
         self._check_process()
         with self._group.turn, self._guard:
-            self._others = None
             with self._linked() as writer:
                 rows.delete_sessions(writer, sessions)
             # `secure_delete` overwrites what goes, but not the copies that SQLite left behind wherever it had moved a
@@ -140,7 +146,7 @@ class SqliteJournal:
             return
         with self._group.turn, self._reading:
             self._guard.closed = True
-            self._round.close()
+            self._log.close()
             # The last one to go deletes the log, by its name. A reader can't, and so must be the last if that name
             # belongs to another journal by now.
             for connection in (self._reader, self._writer) if self._guard.in_place() else (self._writer, self._reader):
@@ -162,11 +168,10 @@ class SqliteJournal:
             if others != self._others:  # someone else has written, or the last transaction came to nothing
                 refuse_newer(writer, self.path)
                 self._known.clear()
-                self._transaction.needs_link = True
-            texts = (row.text for append in batch for row in append.rows)
-            if self._transaction.needs_link or self._round.may_end(texts):
-                self._transaction.link()
-                self._round.changed()
+                self._is_linked = False
+            elif self._room <= 0:
+                self._room = room_in_log(self._log)
+                self._is_linked &= self._room > 0  # a longer log may start over with this transaction
             self._others = None
             outcomes = [self._write(append) for append in batch]
         self._others = others
@@ -180,6 +185,12 @@ class SqliteJournal:
             return Conflict(session, expected, known.last)
         if not append.rows:
             return ()
+        if not self._is_linked:
+            add_link(self._writer)
+            self._is_linked = True
+            self._room = 0
+        for row in append.rows:
+            self._room -= PAGES_PER_ROW + len(row.text) // CHARACTERS_PER_PAGE
         self._known[session], written = rows.insert(self._writer, session, known, append.rows)
         return written
 
@@ -194,11 +205,11 @@ class SqliteJournal:
 
     @contextmanager
     def _linked(self) -> Iterator[sqlite3.Connection]:
-        """A transaction that is no mere append."""
+        """A transaction that is no mere append. What the journal knows of the file holds no longer."""
+        self._others = None
         with self._transaction as writer:
             refuse_newer(writer, self.path)
-            self._transaction.link()
-            self._round.changed()
+            add_link(writer)
             yield writer
 
     @contextmanager
@@ -232,8 +243,9 @@ class _FileGuard(translate_errors):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        super().__exit__(kind, error, trace)
-        if kind is None and monotonic() - self._seen > NOTICE:
+        if error is not None:
+            super().__exit__(kind, error, trace)
+        elif monotonic() - self._seen > NOTICE:
             if not self.in_place():
                 raise JournalUnavailable(
                     f"the journal {self._path} or its -wal file was deleted or replaced while it was open, and what "

@@ -116,18 +116,14 @@ class transaction:  # noqa: N801  (it reads like a function)
     """All of it or nothing, with the right to write from the beginning.
 
     SQLite waits for that right in ever longer naps, and latecomers overtake it. So this asks for short naps only, again
-    and again. A transaction that may be the first in a round of the log needs a link (see `sqlite_log`); one that turns
-    out to write nothing else writes none.
+    and again.
     """
 
     def __init__(self, connection: sqlite3.Connection, patience: float) -> None:
-        self.needs_link = True
         self._connection = connection
         self._patience = patience
-        self._changes = -1
 
     def __enter__(self) -> sqlite3.Connection:
-        self._changes = -1
         if self._connection.in_transaction:  # an interrupt came where nobody can catch it
             self._connection.execute("ROLLBACK")
         give_up = monotonic() + self._patience
@@ -140,19 +136,12 @@ class transaction:  # noqa: N801  (it reads like a function)
             else:
                 return self._connection
 
-    def link(self) -> None:
-        """Add the link, before anything else is written."""
-        self.needs_link = True
-        add_link(self._connection)
-        self._changes = self._connection.total_changes
-
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
-            if kind is None and self._connection.total_changes != self._changes:
+            if kind is None:
                 self._connection.execute("COMMIT")
-                self.needs_link = False
         finally:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")

@@ -22,21 +22,18 @@ import os
 import re
 import sqlite3
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
+from io import FileIO
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from planwire.errors import DamagedJournal
 
-__all__ = ["CHECKPOINT_PAGES", "LogRound", "add_link", "refuse_foreign_log"]
+__all__ = ["CHECKPOINT_PAGES", "add_link", "refuse_foreign_log", "room_in_log"]
 
 #: SQLite copies the log to the file once it has this many pages, its own default. A shorter log does not start over.
 CHECKPOINT_PAGES: Final = 1_000
-#: Upper bounds: pages of tables and indexes that a new row changes, and characters that fill no more than a page.
-PAGES_PER_ROW: Final = 8
-CHARACTERS_PER_PAGE: Final = 1_000
-
 #: The link found, the link made, the last position and the layout found, all of fixed length: easy to find in a page.
 _MARK: Final = b"planwire-log "
 _LINK: Final = re.compile(rb"planwire-log ([0-9a-f]{16}) ([0-9a-f]{16}) ([0-9a-f]{16}) ([0-9a-f]{8})")
@@ -76,42 +73,17 @@ def add_link(connection: sqlite3.Connection) -> None:
         connection.execute(_FIRST, (f"{_MARK.decode()}{_NO_LINK}{rest}",))
 
 
-class LogRound:
-    """The log of an open journal, and whether the next transaction may be the first in a new round of it.
+def room_in_log(log: FileIO) -> int:
+    """How many pages fit into this round of a log before it is long enough to start over."""
 
-    A look at the log takes 3 µs, a tenth of what an append costs beside the disk. So this counts pages, generously, and
-    looks only once they could have made the log long enough: about 20 times a round.
-    """
+    def read(place: int, size: int) -> bytes:
+        log.seek(place)
+        return log.read(size)
 
-    def __init__(self, path: Path) -> None:
-        self._log = Path(f"{path}-wal").open("rb", buffering=0)  # noqa: SIM115  (for as long as the journal is open)
-        self._room = 0
-
-    def may_end(self, texts: Iterable[str]) -> bool:
-        """Whether the log is long enough to start over, before a transaction that adds these texts, a row each."""
-        if self._room <= 0:
-            self._room = CHECKPOINT_PAGES - self._length()
-        is_long = self._room <= 0
-        self._room -= sum(PAGES_PER_ROW + len(text) // CHARACTERS_PER_PAGE for text in texts)
-        return is_long
-
-    def changed(self) -> None:
-        """The log may have become longer than counted, or started over."""
-        self._room = 0
-
-    def close(self) -> None:
-        self._log.close()
-
-    def _length(self) -> int:
-        """The pages of this round, up to as many as it takes to end it."""
-        head = self._read(0, _LOG_HEAD)
-        size, salts = _frame_size(head), head[16:24]
-        frames = range(_LOG_HEAD + 8, _LOG_HEAD + 8 + CHECKPOINT_PAGES * size, size)
-        return bisect_left(frames, True, key=lambda place: self._read(place, 8) != salts)
-
-    def _read(self, place: int, size: int) -> bytes:
-        self._log.seek(place)
-        return self._log.read(size)
+    head = read(0, _LOG_HEAD)
+    size, salts = _frame_size(head), head[16:24]
+    frames = range(_LOG_HEAD + 8, _LOG_HEAD + 8 + CHECKPOINT_PAGES * size, size)
+    return CHECKPOINT_PAGES - bisect_left(frames, True, key=lambda place: read(place, 8) != salts)
 
 
 def refuse_foreign_log(path: Path) -> None:
