@@ -33,8 +33,8 @@ __all__ = ["SqliteJournal"]
 
 #: Seconds that a writer waits for those of other processes before it gives up.
 PATIENCE: Final = 30.0
-#: Upper bounds: pages of tables and indexes that a new row changes, and characters that fill no more than a page. To look
-#: at the log before every append would cost a tenth of its time: so the journal counts, and looks 20 times a round.
+#: Upper bounds: pages of tables and indexes that a new row changes, and characters that fill no more than a page. To
+#: look at the log before every append would cost a tenth of its time: so the journal counts, and looks 20 times a round.
 PAGES_PER_ROW: Final = 8
 CHARACTERS_PER_PAGE: Final = 1_000
 #: Seconds until a journal notices that its file is gone. To look after every append would cost a fifth of its time.
