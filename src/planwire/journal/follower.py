@@ -18,7 +18,7 @@ hears of the trouble and may look for itself, and following goes on after it. A 
 from collections.abc import Callable
 from contextlib import suppress
 from threading import Event, Lock, Thread
-from typing import Final
+from typing import Final, NamedTuple
 from weakref import WeakKeyDictionary, ref
 
 from planwire.errors import JournalError, JournalUnavailable
@@ -32,21 +32,13 @@ RETRY: Final = 1.0
 Unsubscribe = Callable[[], None]
 
 
-class _Subscriber:
+class _Subscriber(NamedTuple):
     """Who wants to hear: of one session, or of all. `trouble` gets an error, and None once it is over or the journal
     closes."""
 
-    __slots__ = ("hear", "session", "trouble")
-
-    def __init__(
-        self,
-        hear: Callable[[Followed], None],
-        session: str | None,
-        trouble: Callable[[JournalError | None], None] | None,
-    ) -> None:
-        self.hear = hear
-        self.session = session
-        self.trouble = trouble or _ignore
+    hear: Callable[[Followed], None]
+    session: str | None
+    trouble: Callable[[JournalError | None], None]
 
 
 class Follower:
@@ -62,7 +54,7 @@ class Follower:
         self,
         hear: Callable[[Followed], None],
         session: str | None = None,
-        trouble: Callable[[JournalError | None], None] | None = None,
+        trouble: Callable[[JournalError | None], None] = lambda _: None,
     ) -> Unsubscribe:
         """Call `hear` with every event that anyone writes from now on, to one session or to all. Returns how to end
         that; a call that is under way may still finish."""
@@ -142,7 +134,3 @@ def follower_of(journal: Journal) -> Follower:
         if found is None:
             found = _followers[journal] = Follower(journal)
         return found
-
-
-def _ignore(trouble: JournalError | None) -> None:
-    """Trouble that a subscriber need not hear of."""

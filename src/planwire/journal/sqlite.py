@@ -16,14 +16,14 @@ from pathlib import Path
 from threading import Lock
 from time import monotonic
 from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
 from planwire.errors import Conflict, JournalUnavailable
 from planwire.journal import sqlite_rows as rows
 from planwire.journal.codec import encode
 from planwire.journal.group_commit import Append, GroupCommit, Outcome
-from planwire.journal.polling import Bell, Found, poll
-from planwire.journal.protocol import Followed, KnownSession, Snapshot, Stamped, Stop
+from planwire.journal.polling import Found, PolledJournal
+from planwire.journal.protocol import KnownSession, Snapshot, Stamped
 from planwire.journal.sqlite_errors import translate_errors
 from planwire.journal.sqlite_file import be_patient, connect, open_file, refuse_newer, transaction
 from planwire.journal.sqlite_log import add_link, room_in_log
@@ -34,27 +34,28 @@ __all__ = ["SqliteJournal"]
 #: Seconds that a writer waits for those of other processes before it gives up.
 PATIENCE: Final = 30.0
 #: Upper bounds: pages of tables and indexes that a new row changes, and characters that fill no more than a page. To
-#: look at the log before every append would cost a tenth of its time: so the journal counts, and looks 20 times a round.
+#: look at the log before every append would cost a tenth of its time: so the journal counts, and looks 20 times a log.
 PAGES_PER_ROW: Final = 8
 CHARACTERS_PER_PAGE: Final = 1_000
 #: Seconds until a journal notices that its file is gone. To look after every append would cost a fifth of its time.
 NOTICE: Final = 0.05
 
 
-class SqliteJournal:
+class SqliteJournal(PolledJournal):
     """A `Journal` in a file. It waits `patience` seconds for the writers of other processes."""
 
     def __init__(self, path: str | os.PathLike[str], patience: float = PATIENCE) -> None:
+        super().__init__()
         self.path = Path(os.path.realpath(path))
+        self._log_path = f"{self.path}-wal"
         self._owner = os.getpid()
-        self._bell = Bell()
         self._group = GroupCommit(self._commit)
         self._reading = Lock()
         with translate_errors(self.path):
             self._writer = open_file(self.path, patience)
             try:
                 self._guard = _FileGuard(self.path)
-                self._log = FileIO(f"{self.path}-wal")
+                self._log = FileIO(self._log_path)
                 self._reader = connect(self.path, patience, "ro")
             except BaseException:
                 self._writer.close()
@@ -86,29 +87,6 @@ class SqliteJournal:
     def sessions(self) -> list[KnownSession]:
         with self._reads() as reader:
             return rows.known_sessions(reader)
-
-    def follow(
-        self,
-        after: int | None = None,
-        *,
-        session: str | None = None,
-        stop: Stop | None = None,
-        timeout: float | None = None,
-    ) -> Iterator[Followed]:
-        def look(position: int) -> Found | None:
-            try:
-                with self._reads() as reader:
-                    last = rows.last_position(reader)
-                    page = rows.page_behind(reader, position, last, session) if last > position else []
-            except JournalUnavailable:
-                if self._guard.closed:
-                    return None
-                raise
-            found = rows.followed(page, self.path)
-            return Found(found, found[-1].position if found else max(last, position))
-
-        begin = self.last_position() if after is None else max(after, 0)
-        return poll(look, self._guard.glance, self._bell, begin, stop, timeout)
 
     def snapshot(self, session: str, name: str = "state") -> Snapshot | None:
         with self._reads() as reader:
@@ -151,15 +129,27 @@ class SqliteJournal:
             # belongs to another journal by now.
             for connection in (self._reader, self._writer) if self._guard.in_place() else (self._writer, self._reader):
                 connection.close()
-        self._bell.ring()
+        self._ring()
 
-    def __enter__(self) -> Self:
-        return self
+    def _look(self, position: int, session: str | None) -> Found | None:
+        try:
+            with self._reads() as reader:
+                last = rows.last_position(reader)
+                page = rows.page_behind(reader, position, last, session) if last > position else []
+        except JournalUnavailable:
+            if self._guard.closed:
+                return None
+            raise
+        found = rows.followed(page, self.path)
+        return Found(found, found[-1].position if found else max(last, position))
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+    def _glance(self) -> object:
+        """Every commit writes to the log first."""
+        try:
+            found = os.stat(self._log_path)  # noqa: PTH116  (it is done fifty times a second)
+        except OSError:
+            return None
+        return found.st_mtime_ns, found.st_size, found.st_ino
 
     def _commit(self, batch: list[Append]) -> list[Outcome]:
         """One transaction for all of them. `GroupCommit` calls this, and holds the turn."""
@@ -175,7 +165,7 @@ class SqliteJournal:
             self._others = None
             outcomes = [self._write(append) for append in batch]
         self._others = others
-        self._bell.ring()
+        self._ring()
         return outcomes
 
     def _write(self, append: Append) -> Outcome:
@@ -252,14 +242,6 @@ class _FileGuard(translate_errors):
                     "was written last may be gone with it: open it again"
                 )
             self._seen = monotonic()
-
-    def glance(self) -> object:
-        """A value that changes when anyone writes: every commit writes to the log first."""
-        try:
-            found = os.stat(self._log)  # noqa: PTH116  (it is done fifty times a second)
-        except OSError:
-            return None
-        return found.st_mtime_ns, found.st_size, found.st_ino
 
     def in_place(self) -> bool:
         try:

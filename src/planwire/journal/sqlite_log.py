@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from planwire.errors import DamagedJournal
+from planwire.journal.sqlite_rows import last_position
 
 __all__ = ["CHECKPOINT_PAGES", "add_link", "refuse_foreign_log", "room_in_log"]
 
@@ -42,7 +43,6 @@ _ADD: Final = """UPDATE sqlite_sequence SET name = 'planwire-log ' || substr(nam
     WHERE name GLOB 'planwire-log *'"""
 _FIRST: Final = "INSERT INTO sqlite_sequence (name, seq) VALUES (?, 0)"
 _LAST: Final = "SELECT substr(name, 31, 16) FROM sqlite_sequence WHERE name GLOB 'planwire-log *'"
-_POSITION: Final = "SELECT max(position) FROM events"
 
 # https://www.sqlite.org/fileformat2.html#the_write_ahead_log
 _MAGIC: Final = (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83")
@@ -53,8 +53,6 @@ _FIRST_PAGE: Final = b"\0\0\0\1"
 _COMMITS: Final = slice(4, 8)
 _NOT_LAST: Final = b"\0\0\0\0"
 _SCHEMA_COOKIE: Final = slice(_FRAME_HEAD + 40, _FRAME_HEAD + 44)
-#: Pages of the log to read at a time. The link that fits is usually among the first, and spares reading the rest.
-_AT_A_TIME: Final = 64
 
 
 class _FileState(NamedTuple):
@@ -67,7 +65,7 @@ class _FileState(NamedTuple):
 
 def add_link(connection: sqlite3.Connection) -> None:
     """Link a transaction that has just begun, and written nothing yet, to the state that it finds."""
-    position, layout = _position(connection), _layout(connection)
+    position, layout = last_position(connection), _layout(connection)
     rest = f" {os.urandom(8).hex()} {position:016x} {layout.hex()}"
     if not connection.execute(_ADD, (rest,)).rowcount:
         connection.execute(_FIRST, (f"{_MARK.decode()}{_NO_LINK}{rest}",))
@@ -113,14 +111,9 @@ def _file_state(path: Path) -> _FileState | None:
         try:
             connection.execute("PRAGMA writable_schema = ON")  # a file may have grown on its first page only
             (link,) = connection.execute(_LAST).fetchone() or (_NO_LINK,)
-            return _FileState(link.encode(), _position(connection), _layout(connection))
+            return _FileState(link.encode(), last_position(connection), _layout(connection))
         except sqlite3.DatabaseError:
             return None
-
-
-def _position(connection: sqlite3.Connection) -> int:
-    (position,) = connection.execute(_POSITION).fetchone()
-    return int(position or 0)
 
 
 def _layout(connection: sqlite3.Connection) -> bytes:
@@ -147,11 +140,8 @@ def _frames(log: Path, head: bytes) -> Iterator[bytes]:
     size, salts = _frame_size(head), head[16:24]
     with log.open("rb") as file:
         file.seek(_LOG_HEAD)
-        while chunk := file.read(_AT_A_TIME * size):
-            for at in range(0, len(chunk) - size + 1, size):
-                if chunk[at + 8 : at + 16] != salts:
-                    return
-                yield chunk[at : at + size]
+        while len(frame := file.read(size)) == size and frame[8:16] == salts:
+            yield frame
 
 
 def _fits(file: _FileState, frames: Iterator[bytes]) -> bool:
