@@ -46,14 +46,7 @@ from planwire.session.options import (
     SessionOptions,
     check_options,
 )
-from planwire.tools.call import (
-    Answer,
-    answer_call,
-    decoded,
-    failure,
-    prepare_call,
-    waiting_answer,
-)
+from planwire.tools.call import Answer, answer_call, decoded, failure, prepare_call, waiting_answer
 from planwire.tools.delivered_reviews import DeliveredReviews, asking
 from planwire.tools.plan_files import read_plan_file
 from planwire.tools.schemas import BODY_CAP, GET_PLAN, SET_PLAN, tool_schemas
@@ -95,7 +88,7 @@ class BlockingPlanSession:
         self.wait_seconds = wait_seconds
         self.id = session_id
         self.journal = journal
-        self._let_go: Callable[[], object] = _nothing
+        self._let_go: Callable[[], object] = lambda: None
         self._format = chat_format(format)
         self._folders = (folders,) if isinstance(folders, str | os.PathLike) else tuple(folders)
         if oversize not in OVERSIZE:
@@ -363,7 +356,3 @@ def _added(message: Ordinary) -> MessageAdded:
 def _knows(state: SessionState, about: SessionOpened) -> bool:
     known = state.opened or SessionOpened()
     return all(word in (None, getattr(known, name)) for name, word in msgspec.structs.asdict(about).items())
-
-
-def _nothing() -> None:
-    """Let go of nothing: the journal is the caller's."""

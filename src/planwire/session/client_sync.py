@@ -65,16 +65,10 @@ class ClientSync:
     def next_lines(self, state: SessionState) -> list[bytes]:
         """The lines about the first plan that differs from what the client knows; none, once it knows all."""
         for plan_id, plan in changed_plans(state, self._known):
-            if lines := self._remove(plan_id) if plan is None else self._put(plan):
-                return lines
+            if self._dialect.operations:
+                kind = "plan_removed" if plan is None else "plan_update"
+                return [write(Update(self._session, kind, plan or Removal(plan_id or MAIN)), self._dialect)]
+            lowered = self._fallback.remove(plan_id) if plan is None else self._fallback.put(plan)
+            if lowered:
+                return [write_update(self._session, fields) for fields in lowered]
         return []
-
-    def _put(self, plan: Plan) -> list[bytes]:
-        if self._dialect.operations:
-            return [write(Update(self._session, "plan_update", plan), self._dialect)]
-        return [write_update(self._session, fields) for fields in self._fallback.put(plan)]
-
-    def _remove(self, plan_id: PlanId) -> list[bytes]:
-        if self._dialect.operations:
-            return [write(Update(self._session, "plan_removed", Removal(plan_id or MAIN)), self._dialect)]
-        return [write_update(self._session, fields) for fields in self._fallback.remove(plan_id)]
