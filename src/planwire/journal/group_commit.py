@@ -10,6 +10,8 @@ from collections.abc import Callable
 from threading import Lock
 from typing import TypeAlias
 
+from msgspec import Struct, field
+
 from planwire.errors import JournalUnavailable
 from planwire.journal.codec import EventRow
 from planwire.model.events import Recorded
@@ -19,18 +21,14 @@ __all__ = ["Append", "GroupCommit", "Outcome"]
 Outcome: TypeAlias = tuple[Recorded, ...] | BaseException
 
 
-class Append:
+class Append(Struct, eq=False):
     """One append. Only the first of its batch sets its outcome, and releases `waits` then."""
 
-    __slots__ = ("expected", "outcome", "rows", "session", "waits")
-
-    def __init__(self, session: str, rows: list[EventRow], expected: int | None) -> None:
-        self.session = session
-        self.rows = rows
-        self.expected = expected
-        self.outcome: Outcome | None = None
-        self.waits = Lock()
-        self.waits.acquire()
+    session: str
+    rows: list[EventRow]
+    expected: int | None
+    outcome: Outcome | None = None
+    waits: Lock = field(default_factory=Lock)
 
 
 class GroupCommit:
@@ -47,6 +45,7 @@ class GroupCommit:
 
     def append(self, append: Append) -> tuple[Recorded, ...]:
         """Write it, together with all that gather meanwhile."""
+        append.waits.acquire()  # to acquire it once more is to wait
         with self._door:
             batch = self._gathering
             batch.append(append)

@@ -17,7 +17,7 @@ from typing import Final, Literal
 
 from planwire.errors import JournalUnavailable, NewerJournal
 from planwire.journal.sqlite_errors import damaged, not_a_journal
-from planwire.journal.sqlite_log import CHECKPOINT_PAGES, add_link, refuse_foreign_log
+from planwire.journal.sqlite_log import CHECKPOINT_PAGES, add_link, file_alone, refuse_foreign_log
 
 __all__ = ["APPLICATION_ID", "MIGRATIONS", "be_patient", "connect", "open_file", "refuse_newer", "transaction"]
 
@@ -161,10 +161,8 @@ def _check(path: Path) -> None:
     """Refuse a file whose first page is not that of a journal which this planwire knows.
 
     SQLite reads the page, because closing any other handle would drop the locks that this process has on the file.
-    `writable_schema` lets it read a file that grew on its first page only, in the middle of a checkpoint.
     """
-    with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
-        connection.execute("PRAGMA writable_schema = ON")
+    with file_alone(path) as connection:
         (application_id,) = connection.execute("PRAGMA application_id").fetchone()
         if application_id != APPLICATION_ID:
             raise not_a_journal(path, "it is a SQLite database of another program")
@@ -185,22 +183,14 @@ def _create(path: Path) -> None:
         with closing(connect(draft, 0)) as connection:
             _migrate(connection, path, 0)
             _log_ahead(connection)
-        with suppress(FileExistsError):  # somebody else was quicker
-            _give_name(draft, path)
+        try:
+            path.hardlink_to(draft)  # a second name, which replaces no file
+        except OSError:  # somebody else was quicker, or the file system knows one name only
+            if not os.path.lexists(path):
+                draft.rename(path)
     finally:
         draft.unlink(missing_ok=True)
     _sync(path.parent)
-
-
-def _give_name(draft: Path, path: Path) -> None:
-    """Rename without ever replacing a file, where the file system can: add the second name, then drop the first."""
-    try:
-        path.hardlink_to(draft)
-    except FileExistsError:
-        raise
-    except OSError:
-        if not path.exists():
-            draft.rename(path)
 
 
 def _sync(folder: Path) -> None:

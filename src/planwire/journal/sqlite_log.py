@@ -23,7 +23,7 @@ import re
 import sqlite3
 from bisect import bisect_left
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from io import FileIO
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -31,7 +31,7 @@ from typing import Final, NamedTuple
 from planwire.errors import DamagedJournal
 from planwire.journal.sqlite_rows import last_position
 
-__all__ = ["CHECKPOINT_PAGES", "add_link", "refuse_foreign_log", "room_in_log"]
+__all__ = ["CHECKPOINT_PAGES", "add_link", "file_alone", "refuse_foreign_log", "room_in_log"]
 
 #: SQLite copies the log to the file once it has this many pages, its own default. A shorter log does not start over.
 CHECKPOINT_PAGES: Final = 1_000
@@ -61,6 +61,17 @@ class _FileState(NamedTuple):
     link: bytes
     position: int
     layout: bytes
+
+
+@contextmanager
+def file_alone(path: Path) -> Iterator[sqlite3.Connection]:
+    """A connection that sees a file without its log, takes no locks and changes nothing.
+
+    `writable_schema` lets it read a file that grew on its first page only, in the middle of a checkpoint.
+    """
+    with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
+        connection.execute("PRAGMA writable_schema = ON")
+        yield connection
 
 
 def add_link(connection: sqlite3.Connection) -> None:
@@ -107,13 +118,12 @@ def refuse_foreign_log(path: Path) -> None:
 
 def _file_state(path: Path) -> _FileState | None:
     """None if the file can't be read without its log, as in the middle of a checkpoint."""
-    with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
-        try:
-            connection.execute("PRAGMA writable_schema = ON")  # a file may have grown on its first page only
+    try:
+        with file_alone(path) as connection:
             (link,) = connection.execute(_LAST).fetchone() or (_NO_LINK,)
             return _FileState(link.encode(), last_position(connection), _layout(connection))
-        except sqlite3.DatabaseError:
-            return None
+    except sqlite3.DatabaseError:
+        return None
 
 
 def _layout(connection: sqlite3.Connection) -> bytes:

@@ -46,7 +46,7 @@ from planwire.session.options import (
     SessionOptions,
     check_options,
 )
-from planwire.tools.call import Answer, answer_call, decoded, failure, prepare_call, waiting_answer
+from planwire.tools.call import Answer, Call, answer_call, decoded, failure, prepare_call, waiting_answer
 from planwire.tools.delivered_reviews import DeliveredReviews, asking
 from planwire.tools.plan_files import read_plan_file
 from planwire.tools.schemas import BODY_CAP, GET_PLAN, SET_PLAN, tool_schemas
@@ -262,16 +262,13 @@ class BlockingPlanSession:
     def _call(self, name: str, arguments: Any, since: int) -> Fields:
         arguments = self._with_file(arguments) if name == SET_PLAN else arguments
         with self._view.lock:
-            self._view.read_on()
-            before = self.state
-            call = prepare_call(before, name, arguments, oversize=self._oversize, mode=self._mode)
+            before: SessionState
+            call: Call
             tries = iter(range(ASKING_TRIES))
 
             def prepare(state: SessionState) -> Sequence[Event]:
                 nonlocal before, call
-                if state is not before:
-                    before = state
-                    call = prepare_call(state, name, arguments, oversize=self._oversize, mode=self._mode)
+                before, call = state, prepare_call(state, name, arguments, oversize=self._oversize, mode=self._mode)
                 if call.waits and not self._told.lacks(state, call.plan_id, since):
                     return asking(state, call.plan_id) if next(tries, None) is not None else ()
                 return call.events

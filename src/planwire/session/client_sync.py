@@ -5,7 +5,6 @@ slowly misses states in between and never the last one, and nothing piles up for
 """
 
 from collections.abc import Awaitable, Callable, Iterator
-from typing import Protocol
 
 from msgspec import Struct
 
@@ -17,17 +16,7 @@ from planwire.acp.write import write_update
 from planwire.model.fold import PLANWIRE, SessionState
 from planwire.model.plan import Plan, PlanId
 
-__all__ = ["ClientSync", "Peer", "PeerLike", "changed_plans"]
-
-
-class PeerLike(Protocol):
-    """What `PlanSession.connect` takes."""
-
-    @property
-    def dialect(self) -> Dialect: ...
-
-    @property
-    def send(self) -> Callable[[bytes], Awaitable[None]]: ...
+__all__ = ["ClientSync", "Peer", "changed_plans"]
 
 
 class Peer(Struct, frozen=True):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from planwire.session.blocking import BlockingPlanSession
-from planwire.session.client_sync import ClientSync, PeerLike
+from planwire.session.client_sync import ClientSync, Peer
 
 __all__ = ["PeerConnection"]
 
@@ -16,7 +16,7 @@ _log = logging.getLogger("planwire")
 class PeerConnection:
     """A client that hears of every change. `error` is why that ended, if it did."""
 
-    def __init__(self, blocking: BlockingPlanSession, peer: PeerLike, session_id: str) -> None:
+    def __init__(self, blocking: BlockingPlanSession, peer: Peer, session_id: str) -> None:
         self.error: Exception | None = None
         self._blocking = blocking
         self._peer = peer

@@ -26,7 +26,7 @@ from planwire.journal import Followed, follower_of
 from planwire.model.fold import SessionState
 from planwire.model.plan import Fields
 from planwire.session.blocking import Answer, BlockingPlanSession
-from planwire.session.client_sync import PeerLike
+from planwire.session.client_sync import Peer
 from planwire.session.live_history import JournalLike
 from planwire.session.options import ProviderTool, SessionOptions, check_options
 from planwire.session.peer_connection import PeerConnection
@@ -194,7 +194,7 @@ class PlanSession:
         finally:
             ignore()
 
-    def connect(self, peer: PeerLike, session_id: str | None = None) -> PeerConnection:
+    def connect(self, peer: Peer, session_id: str | None = None) -> PeerConnection:
         """Tell a client of every change from now on, and of the plans that there are: complete, in order, the newest
         state if it is slow. `session_id` is the client's id of the session, if it has another one."""
         self._follow()
