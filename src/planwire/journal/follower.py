@@ -24,12 +24,10 @@ from weakref import WeakKeyDictionary, ref
 from planwire.errors import JournalError, JournalUnavailable
 from planwire.journal.protocol import Followed, Journal
 
-__all__ = ["Follower", "Unsubscribe", "follower_of"]
+__all__ = ["Follower", "follower_of"]
 
 #: Seconds until the follower tries a journal again that was unavailable.
 RETRY: Final = 1.0
-
-Unsubscribe = Callable[[], None]
 
 
 class _Subscriber(NamedTuple):
@@ -55,7 +53,7 @@ class Follower:
         hear: Callable[[Followed], None],
         session: str | None = None,
         trouble: Callable[[JournalError | None], None] = lambda _: None,
-    ) -> Unsubscribe:
+    ) -> Callable[[], None]:
         """Call `hear` with every event that anyone writes from now on, to one session or to all. Returns how to end
         that; a call that is under way may still finish."""
         subscriber = _Subscriber(hear, session, trouble)
@@ -88,8 +86,13 @@ class Follower:
                 for followed in journal.follow(position, stop=stop):
                     self._hand_out(followed)
                     position = followed.position
-                if not stop.is_set():
-                    self._end(stop)
+                if (
+                    not stop.is_set()
+                ):  # the journal closed, which is no trouble: who waits may stop waiting
+                    self._tell(None)
+                    with self._lock:
+                        if stop is self._stop:
+                            self._subscribers = ()
                     return
             except JournalUnavailable as error:
                 is_troubled = True
@@ -114,13 +117,6 @@ class Follower:
     def _tell(self, trouble: JournalError | None) -> None:
         for subscriber in self._subscribers:
             subscriber.trouble(trouble)
-
-    def _end(self, stop: Event) -> None:
-        """The journal closed, which is no trouble: who waits for an event may stop waiting."""
-        self._tell(None)
-        with self._lock:
-            if stop is self._stop:
-                self._subscribers = ()
 
 
 _followers: "WeakKeyDictionary[Journal, Follower]" = WeakKeyDictionary()

@@ -8,7 +8,7 @@ something may have changed. A writer in the same process rings the bell, so that
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from threading import Lock
 from time import monotonic
 from types import TracebackType
@@ -77,22 +77,14 @@ class PolledJournal(Protocol):
             with suppress(RuntimeError):  # it rang already
                 listener.release()
 
-    @contextmanager
-    def _listener(self) -> Iterator[Lock]:
-        """A lock that a ring releases: to wait is to acquire it."""
-        lock = Lock()
-        lock.acquire()
-        self._listeners.add(lock)
-        try:
-            yield lock
-        finally:
-            self._listeners.discard(lock)
-
     def _poll(self, after: int, session: str | None, stop: Stop | None, timeout: float | None) -> Iterator[Followed]:
         heard = monotonic()
         moved = looked = heard - QUIET - TRUST
         sight = self._glance()
-        with self._listener() as rung:
+        rung = Lock()  # a ring releases it: to wait is to acquire it
+        rung.acquire()
+        self._listeners.add(rung)
+        try:
             while stop is None or not stop.is_set():
                 now = monotonic()
                 before, sight = sight, self._glance()
@@ -118,3 +110,5 @@ class PolledJournal(Protocol):
                 wait = IDLE_WAIT if idle else BUSY_WAIT
                 if rung.acquire(timeout=wait if timeout is None else min(wait, timeout - (now - heard))):
                     looked = now - TRUST
+        finally:
+            self._listeners.discard(rung)

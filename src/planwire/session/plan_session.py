@@ -149,17 +149,14 @@ class PlanSession:
         """Make the context fit a budget of tokens. `summarise` may be a coroutine function: it runs on this loop."""
         loop = asyncio.get_running_loop()
         given_up = Flag()
-        asked: list[asyncio.Task[Any] | None] = []
-
-        async def ask(messages: Sequence[Fields]) -> str:
-            assert summarise is not None
-            asked.append(asyncio.current_task())
-            if given_up.is_set():
-                raise asyncio.CancelledError
-            return await _text(summarise, messages)
+        asked: list[Future[str]] = []
 
         def wait_for_summary(messages: Sequence[Fields]) -> str:
-            return asyncio.run_coroutine_threadsafe(ask(messages), loop).result()
+            assert summarise is not None
+            asked.append(asyncio.run_coroutine_threadsafe(_text(summarise, messages), loop))
+            if given_up.is_set():
+                asked[-1].cancel()
+            return asked[-1].result()
 
         try:
             return await (in_thread_of_its_own if summarise else in_pool)(
@@ -171,9 +168,8 @@ class PlanSession:
             )
         except asyncio.CancelledError:  # nobody waits for a summary any more, and without it nothing is compacted
             given_up.set()
-            for task in asked:
-                if task is not None:
-                    task.cancel()
+            for summary in asked:
+                summary.cancel()
             raise
 
     async def changed(self, seq: int) -> SessionState:
