@@ -86,9 +86,7 @@ class Follower:
                 for followed in journal.follow(position, stop=stop):
                     self._hand_out(followed)
                     position = followed.position
-                if (
-                    not stop.is_set()
-                ):  # the journal closed, which is no trouble: who waits may stop waiting
+                if not stop.is_set():  # the journal closed, which is no trouble: who waits may stop waiting
                     self._tell(None)
                     with self._lock:
                         if stop is self._stop:

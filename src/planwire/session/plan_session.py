@@ -29,7 +29,7 @@ from planwire.session.blocking import Answer, BlockingPlanSession
 from planwire.session.client_sync import Peer
 from planwire.session.live_history import JournalLike
 from planwire.session.options import ProviderTool, SessionOptions, check_options
-from planwire.session.peer_connection import PeerConnection
+from planwire.session.peer_connection import PeerConnection, next_state
 from planwire.session.pool import in_pool, in_thread_of_its_own, start_in_pool
 
 __all__ = ["Opening", "PlanSession"]
@@ -175,20 +175,7 @@ class PlanSession:
     async def changed(self, seq: int) -> SessionState:
         """Wait until the session is elsewhere than at its event number `seq`, whoever brought it there."""
         self._follow()
-        loop, news = asyncio.get_running_loop(), asyncio.Event()
-
-        def hear() -> None:
-            with suppress(RuntimeError):  # the loop is closed
-                loop.call_soon_threadsafe(news.set)
-
-        ignore = self._blocking.on_change(hear)
-        try:
-            while self.state.seq == seq:
-                await news.wait()
-                news.clear()
-            return self.state
-        finally:
-            ignore()
+        return await next_state(self._blocking, lambda state: state.seq == seq)
 
     def connect(self, peer: Peer, session_id: str | None = None) -> PeerConnection:
         """Tell a client of every change from now on, and of the plans that there are: complete, in order, the newest
