@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from threading import Lock
 from time import monotonic
-from types import TracebackType
 from typing import Final, NamedTuple, Protocol, Self
 
 from planwire.journal.protocol import Followed, Stop
@@ -56,9 +55,7 @@ class PolledJournal(Protocol):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def close(self) -> None: ...

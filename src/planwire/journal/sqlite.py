@@ -15,7 +15,6 @@ from io import FileIO
 from pathlib import Path
 from threading import Lock
 from time import monotonic
-from types import TracebackType
 from typing import Final
 
 from planwire.errors import Conflict, JournalUnavailable
@@ -230,9 +229,7 @@ class _FileGuard(translate_errors):
         if self.closed:
             raise JournalUnavailable(f"the journal {self._path} is closed: open it again")
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if error is not None:
             super().__exit__(kind, error, trace)
         elif monotonic() - self._seen > NOTICE:

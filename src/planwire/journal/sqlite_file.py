@@ -12,7 +12,6 @@ import stat
 from contextlib import closing, suppress
 from pathlib import Path
 from time import monotonic
-from types import TracebackType
 from typing import Final, Literal
 
 from planwire.errors import JournalUnavailable, NewerJournal
@@ -136,9 +135,7 @@ class transaction:  # noqa: N801  (it reads like a function)
             else:
                 return self._connection
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: object, *_: object) -> None:
         try:
             if kind is None:
                 self._connection.execute("COMMIT")

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from threading import Event as Flag
 from time import monotonic
-from types import TracebackType
 from typing import Any, Final, Self, Unpack
 from weakref import finalize
 
@@ -125,9 +124,7 @@ class BlockingPlanSession:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     @property

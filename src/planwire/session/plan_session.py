@@ -16,7 +16,6 @@ from concurrent.futures import Future
 from contextlib import suppress
 from functools import wraps
 from threading import Event as Flag
-from types import TracebackType
 from typing import Any, Concatenate, Final, Generic, Never, ParamSpec, Self, TypeVar, Unpack
 
 from planwire.chat import Compaction, about_tokens
@@ -95,9 +94,7 @@ class PlanSession:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         await self.close()
 
     @property
@@ -248,9 +245,7 @@ class Opening(Generic[_S]):
         self._session = await self._open()
         return self._session
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         if self._session is not None:
             await self._session.close()
 
