@@ -1,7 +1,7 @@
 """The table of journal engines: which one a URL names, and the user's own journal if there is no URL.
 
-An engine is one row: its scheme, how the scheme's URLs look, how to open one, and the URL by which processes in other
-folders find the same journal. A row imports its engine when it opens one: a program that never opens a journal must not
+An engine is one row: how the URLs of its scheme look, how to open one, and the URL by which processes in other folders
+find the same journal. A row imports its engine when it opens one: a program that never opens a journal must not
 pay for SQLite (15 ms of a relay's start).
 """
 
@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 from planwire.errors import NoJournal, UnknownJournal
 from planwire.journal.protocol import Journal
 
-__all__ = ["ENGINES", "VARIABLE", "Engine", "default_path", "open_journal", "shared_url"]
+__all__ = ["VARIABLE", "default_path", "open_journal", "shared_url"]
 
 #: The environment variable that names the journal.
 VARIABLE: Final = "PLANWIRE_JOURNAL"
@@ -23,11 +23,10 @@ VARIABLE: Final = "PLANWIRE_JOURNAL"
 _URL: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(.*)", re.DOTALL)
 
 
-class Engine(NamedTuple):
+class _Engine(NamedTuple):
     """A way to keep a journal. `open` and `shared` get the URL without its scheme; `open` returns None if that names
     nothing which it could open."""
 
-    scheme: str
     urls: str
     open: Callable[[str, bool], Journal | None]
     shared: Callable[[str], str | None]
@@ -47,9 +46,9 @@ def open_journal(url: str | os.PathLike[str] | None = None, *, create: bool = Tr
     journal = engine.open(rest, create) if engine else None
     if journal is not None:
         return journal
-    *others, last = ("a path", *(each.urls for each in ENGINES.values()))
+    *others, last = ("a path", *(each.urls for each in _ENGINES.values()))
     known = f"known are {', '.join(others)} and {last}"
-    if engine is ENGINES[_FILE]:
+    if engine is _ENGINES[_FILE]:
         raise UnknownJournal(f"the journal {url!r} names no file: {known}")
     raise UnknownJournal(f"no journal has the URL {url!r}: {known}. A file with a colon in its name is ./NAME")
 
@@ -73,11 +72,11 @@ def default_path() -> Path:
     return folder / "planwire" / "journal.db"
 
 
-def _engine(url: str) -> tuple[Engine | None, str]:
+def _engine(url: str) -> tuple[_Engine | None, str]:
     """The row for a URL, and the rest of it. A URL without a scheme is a path."""
     found = _URL.fullmatch(url)
     scheme, rest = (found[1].lower(), found[2]) if found else (_FILE, url)
-    return ENGINES.get(scheme), rest
+    return _ENGINES.get(scheme), rest
 
 
 def _open_memory(rest: str, _create: bool) -> Journal | None:
@@ -109,15 +108,11 @@ def _path(rest: str) -> str:
 
 
 _FILE: Final = "sqlite"
-ENGINES: Final = {
-    engine.scheme: engine
-    for engine in (
-        Engine(
-            _FILE,
-            "sqlite:PATH, sqlite:///ABSOLUTE/PATH",
-            _open_sqlite,
-            lambda rest: f"{_FILE}:{Path(_path(rest)).expanduser().absolute()}",
-        ),
-        Engine("memory", "memory:", _open_memory, lambda _: None),
-    )
+_ENGINES: Final = {
+    _FILE: _Engine(
+        "sqlite:PATH, sqlite:///ABSOLUTE/PATH",
+        _open_sqlite,
+        lambda rest: f"{_FILE}:{Path(_path(rest)).expanduser().absolute()}",
+    ),
+    "memory": _Engine("memory:", _open_memory, lambda _: None),
 }

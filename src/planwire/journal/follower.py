@@ -18,35 +18,25 @@ hears of the trouble and may look for itself, and following goes on after it. A 
 from collections.abc import Callable
 from contextlib import suppress
 from threading import Event, Lock, Thread
-from typing import Final
+from typing import Final, NamedTuple
 from weakref import WeakKeyDictionary, ref
 
 from planwire.errors import JournalError, JournalUnavailable
 from planwire.journal.protocol import Followed, Journal
 
-__all__ = ["Follower", "Unsubscribe", "follower_of"]
+__all__ = ["Follower", "follower_of"]
 
 #: Seconds until the follower tries a journal again that was unavailable.
 RETRY: Final = 1.0
 
-Unsubscribe = Callable[[], None]
 
-
-class _Subscriber:
+class _Subscriber(NamedTuple):
     """Who wants to hear: of one session, or of all. `trouble` gets an error, and None once it is over or the journal
     closes."""
 
-    __slots__ = ("hear", "session", "trouble")
-
-    def __init__(
-        self,
-        hear: Callable[[Followed], None],
-        session: str | None,
-        trouble: Callable[[JournalError | None], None] | None,
-    ) -> None:
-        self.hear = hear
-        self.session = session
-        self.trouble = trouble or _ignore
+    hear: Callable[[Followed], None]
+    session: str | None
+    trouble: Callable[[JournalError | None], None]
 
 
 class Follower:
@@ -62,8 +52,8 @@ class Follower:
         self,
         hear: Callable[[Followed], None],
         session: str | None = None,
-        trouble: Callable[[JournalError | None], None] | None = None,
-    ) -> Unsubscribe:
+        trouble: Callable[[JournalError | None], None] = lambda _: None,
+    ) -> Callable[[], None]:
         """Call `hear` with every event that anyone writes from now on, to one session or to all. Returns how to end
         that; a call that is under way may still finish."""
         subscriber = _Subscriber(hear, session, trouble)
@@ -96,8 +86,11 @@ class Follower:
                 for followed in journal.follow(position, stop=stop):
                     self._hand_out(followed)
                     position = followed.position
-                if not stop.is_set():
-                    self._end(stop)
+                if not stop.is_set():  # the journal closed, which is no trouble: who waits may stop waiting
+                    self._tell(None)
+                    with self._lock:
+                        if stop is self._stop:
+                            self._subscribers = ()
                     return
             except JournalUnavailable as error:
                 is_troubled = True
@@ -123,13 +116,6 @@ class Follower:
         for subscriber in self._subscribers:
             subscriber.trouble(trouble)
 
-    def _end(self, stop: Event) -> None:
-        """The journal closed, which is no trouble: who waits for an event may stop waiting."""
-        self._tell(None)
-        with self._lock:
-            if stop is self._stop:
-                self._subscribers = ()
-
 
 _followers: "WeakKeyDictionary[Journal, Follower]" = WeakKeyDictionary()
 _making: Final = Lock()
@@ -142,7 +128,3 @@ def follower_of(journal: Journal) -> Follower:
         if found is None:
             found = _followers[journal] = Follower(journal)
         return found
-
-
-def _ignore(trouble: JournalError | None) -> None:
-    """Trouble that a subscriber need not hear of."""

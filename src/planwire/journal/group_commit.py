@@ -7,8 +7,10 @@ its own: a conflict costs its neighbours nothing.
 """
 
 from collections.abc import Callable
-from threading import Event, Lock
+from threading import Lock
 from typing import TypeAlias
+
+from msgspec import Struct, field
 
 from planwire.errors import JournalUnavailable
 from planwire.journal.codec import EventRow
@@ -19,26 +21,14 @@ __all__ = ["Append", "GroupCommit", "Outcome"]
 Outcome: TypeAlias = tuple[Recorded, ...] | BaseException
 
 
-class Append:
-    """One append. Only the first of its batch sets its outcome."""
+class Append(Struct, eq=False):
+    """One append. Only the first of its batch sets its outcome, and releases `waits` then."""
 
-    __slots__ = ("expected", "outcome", "rows", "session")
-
-    def __init__(self, session: str, rows: list[EventRow], expected: int | None) -> None:
-        self.session = session
-        self.rows = rows
-        self.expected = expected
-        self.outcome: Outcome | None = None
-
-
-class _Batch:
-    """Appends that gather for one commit. `done` is there as soon as a second one has to wait for it."""
-
-    __slots__ = ("appends", "done")
-
-    def __init__(self) -> None:
-        self.appends: list[Append] = []
-        self.done: Event | None = None
+    session: str
+    rows: list[EventRow]
+    expected: int | None
+    outcome: Outcome | None = None
+    waits: Lock = field(default_factory=Lock)
 
 
 class GroupCommit:
@@ -51,49 +41,42 @@ class GroupCommit:
         self.turn = Lock()
         self._commit = commit
         self._door = Lock()
-        self._gathering = _Batch()
+        self._gathering: list[Append] = []
 
     def append(self, append: Append) -> tuple[Recorded, ...]:
         """Write it, together with all that gather meanwhile."""
+        append.waits.acquire()  # to acquire it once more is to wait
         with self._door:
             batch = self._gathering
-            batch.appends.append(append)
-            is_first = len(batch.appends) == 1
-            if not is_first and batch.done is None:
-                batch.done = Event()
-        if is_first:
+            batch.append(append)
+        if batch[0] is append:
             self._commit_batch(batch)
         else:
-            assert batch.done is not None
-            batch.done.wait()
+            append.waits.acquire()
         outcome = append.outcome
         assert outcome is not None
         if isinstance(outcome, BaseException):
             raise outcome
         return outcome
 
-    def _commit_batch(self, batch: _Batch) -> None:
+    def _commit_batch(self, batch: list[Append]) -> None:
         outcomes: list[Outcome] = []
         try:
             with self.turn:
-                self._close(batch)
-                try:
-                    outcomes = self._commit(batch.appends)
-                except Exception as error:
-                    outcomes = [error] * len(batch.appends)
+                self._begin_another()
+                outcomes = self._commit(batch)
+        except Exception as error:
+            outcomes = [error] * len(batch)
         finally:
             if self._gathering is batch:  # an interrupt came before its turn
-                self._close(batch)
-            if len(outcomes) < len(batch.appends):
+                self._begin_another()
+            if len(outcomes) < len(batch):
                 unknown = JournalUnavailable("writing was interrupted: look at the last number before trying again")
-                outcomes = [unknown] * len(batch.appends)
-            for append, outcome in zip(batch.appends, outcomes, strict=True):
+                outcomes = [unknown] * len(batch)
+            for append, outcome in zip(batch, outcomes, strict=True):
                 append.outcome = outcome
-            if batch.done is not None:
-                batch.done.set()
+                append.waits.release()
 
-    def _close(self, batch: _Batch) -> None:
-        """Let the next append begin another batch."""
+    def _begin_another(self) -> None:
         with self._door:
-            if self._gathering is batch:
-                self._gathering = _Batch()
+            self._gathering = []

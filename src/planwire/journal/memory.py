@@ -5,13 +5,12 @@ It stores events as text too, so that reading gives what any other engine would 
 
 from collections.abc import Iterator, Sequence
 from threading import Lock
-from types import TracebackType
-from typing import Final, NamedTuple, Self
+from typing import Final, NamedTuple
 
 from planwire.errors import Conflict, JournalUnavailable
 from planwire.journal.codec import decode, encode
-from planwire.journal.polling import Bell, Found, poll
-from planwire.journal.protocol import Followed, KnownSession, Snapshot, Stamped, Stop
+from planwire.journal.polling import Found, PolledJournal
+from planwire.journal.protocol import Followed, KnownSession, Snapshot, Stamped
 from planwire.model.events import Recorded
 
 __all__ = ["MemoryJournal"]
@@ -28,12 +27,12 @@ class _StoredEvent(NamedTuple):
     text: str
 
 
-class MemoryJournal:
+class MemoryJournal(PolledJournal):
     """A `Journal` that ends with its process."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._lock = Lock()
-        self._bell = Bell()
         self._all: list[_StoredEvent | None] = []  # by position; None where a forgotten event was
         self._sessions: dict[str, list[_StoredEvent]] = {}
         self._snapshots: dict[tuple[str, str], Snapshot] = {}
@@ -51,7 +50,7 @@ class MemoryJournal:
             new = [_StoredEvent(session, current + n, row.at, row.by, row.text) for n, row in enumerate(rows, start=1)]
             self._sessions.setdefault(session, kept).extend(new)
             self._all += new
-        self._bell.ring()
+        self._ring()
         return tuple(Recorded(session, current + n, row.at, row.by, row.event) for n, row in enumerate(rows, start=1))
 
     def read(self, session: str, after: int = 0, upto: int | None = None) -> Iterator[Recorded]:
@@ -70,29 +69,6 @@ class MemoryJournal:
     def sessions(self) -> list[KnownSession]:
         with self._open():
             return [KnownSession(name, len(kept), kept[0].at, kept[-1].at) for name, kept in self._sessions.items()]
-
-    def follow(
-        self,
-        after: int | None = None,
-        *,
-        session: str | None = None,
-        stop: Stop | None = None,
-        timeout: float | None = None,
-    ) -> Iterator[Followed]:
-        def look(position: int) -> Found | None:
-            with self._lock:
-                if self._closed:
-                    return None
-                page = self._all[position : position + PAGE]
-            found = [
-                Followed(place, decode(*each))
-                for place, each in enumerate(page, start=position + 1)
-                if each is not None and session in (None, each.session)
-            ]
-            return Found(found, position + len(page))
-
-        begin = self.last_position() if after is None else max(after, 0)
-        return poll(look, lambda: len(self._all), self._bell, begin, stop, timeout)
 
     def snapshot(self, session: str, name: str = "state") -> Snapshot | None:
         with self._open():
@@ -114,15 +90,22 @@ class MemoryJournal:
     def close(self) -> None:
         with self._lock:
             self._closed = True
-        self._bell.ring()
+        self._ring()
 
-    def __enter__(self) -> Self:
-        return self
+    def _look(self, position: int, session: str | None) -> Found | None:
+        with self._lock:
+            if self._closed:
+                return None
+            page = self._all[position : position + PAGE]
+        found = [
+            Followed(place, decode(*each))
+            for place, each in enumerate(page, start=position + 1)
+            if each is not None and session in (None, each.session)
+        ]
+        return Found(found, position + len(page))
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+    def _glance(self) -> object:
+        return len(self._all)
 
     def _open(self) -> Lock:
         if self._closed:

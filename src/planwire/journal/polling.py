@@ -7,15 +7,15 @@ something may have changed. A writer in the same process rings the bell, so that
 `follower` is the other side: it shares one such loop among all who want to know.
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import suppress
 from threading import Lock
 from time import monotonic
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol, Self
 
 from planwire.journal.protocol import Followed, Stop
 
-__all__ = ["Bell", "Found", "poll"]
+__all__ = ["Found", "PolledJournal"]
 
 #: Seconds between two looks while events come in, and between two glances when none has come for QUIET seconds. Waking
 #: up costs a tenth of a millisecond, most of it the system's: 20 ms keep an idle loop well under 1 % of a core.
@@ -33,64 +33,79 @@ class Found(NamedTuple):
     position: int
 
 
-class Bell:
-    """Wakes the loops of this process. A ring that comes before a loop waits cuts its next wait short."""
+class PolledJournal(Protocol):
+    """What every engine has in common: `with` closes it, and `follow` polls. Its writers ring the bell."""
+
+    _listeners: set[Lock]
 
     def __init__(self) -> None:
-        self._listeners: set[Lock] = set()
+        self._listeners = set()
 
-    def ring(self) -> None:
+    def follow(
+        self,
+        after: int | None = None,
+        *,
+        session: str | None = None,
+        stop: Stop | None = None,
+        timeout: float | None = None,
+    ) -> Iterator[Followed]:
+        begin = self.last_position() if after is None else max(after, 0)
+        return self._poll(begin, session, stop, timeout)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None: ...
+
+    def last_position(self) -> int: ...
+
+    def _look(self, position: int, session: str | None) -> Found | None:
+        """What is behind a position, some of it at least; None once the journal is closed."""
+
+    def _glance(self) -> object:
+        """A value that changes when anyone writes."""
+
+    def _ring(self) -> None:
+        """Wake the loops of this process. A ring that comes before a loop waits cuts its next wait short."""
         for listener in tuple(self._listeners):
             with suppress(RuntimeError):  # it rang already
                 listener.release()
 
-    @contextmanager
-    def listener(self) -> Iterator[Lock]:
-        """A lock that the bell releases: to wait is to acquire it."""
-        lock = Lock()
-        lock.acquire()
-        self._listeners.add(lock)
+    def _poll(self, after: int, session: str | None, stop: Stop | None, timeout: float | None) -> Iterator[Followed]:
+        heard = monotonic()
+        moved = looked = heard - QUIET - TRUST
+        sight = self._glance()
+        rung = Lock()  # a ring releases it: to wait is to acquire it
+        rung.acquire()
+        self._listeners.add(rung)
         try:
-            yield lock
-        finally:
-            self._listeners.discard(lock)
-
-
-def poll(
-    look: Callable[[int], Found | None],
-    glance: Callable[[], object],
-    bell: Bell,
-    after: int,
-    stop: Stop | None,
-    timeout: float | None,
-) -> Iterator[Followed]:
-    """Yield what `look` finds behind `after`, then behind that, until it returns None because the journal closed."""
-    heard = monotonic()
-    moved = looked = heard - QUIET - TRUST
-    sight = glance()
-    with bell.listener() as rung:
-        while stop is None or not stop.is_set():
-            now = monotonic()
-            before, sight = sight, glance()
-            if sight != before:  # a writer is about to be done, if not done
-                moved = now
-            idle = now - moved >= QUIET
-            if not idle or now - looked >= TRUST:
-                looked = now
-                found = look(after)
-                if found is None:
-                    return
-                for each in found.events:
-                    yield each
-                    if stop is not None and stop.is_set():
-                        return
+            while stop is None or not stop.is_set():
                 now = monotonic()
-                if found.position > after:
-                    after, moved = found.position, now
-                    heard = now if found.events else heard
-                    continue
-            if timeout is not None and now - heard >= timeout:
-                return
-            wait = IDLE_WAIT if idle else BUSY_WAIT
-            if rung.acquire(timeout=wait if timeout is None else min(wait, timeout - (now - heard))):
-                looked = now - TRUST
+                before, sight = sight, self._glance()
+                if sight != before:  # a writer is about to be done, if not done
+                    moved = now
+                idle = now - moved >= QUIET
+                if not idle or now - looked >= TRUST:
+                    looked = now
+                    found = self._look(after, session)
+                    if found is None:
+                        return
+                    for each in found.events:
+                        yield each
+                        if stop is not None and stop.is_set():
+                            return
+                    now = monotonic()
+                    if found.position > after:
+                        after, moved = found.position, now
+                        heard = now if found.events else heard
+                        continue
+                if timeout is not None and now - heard >= timeout:
+                    return
+                wait = IDLE_WAIT if idle else BUSY_WAIT
+                if rung.acquire(timeout=wait if timeout is None else min(wait, timeout - (now - heard))):
+                    looked = now - TRUST
+        finally:
+            self._listeners.discard(rung)

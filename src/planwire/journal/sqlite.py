@@ -11,45 +11,50 @@ import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from io import FileIO
 from pathlib import Path
 from threading import Lock
 from time import monotonic
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
 from planwire.errors import Conflict, JournalUnavailable
 from planwire.journal import sqlite_rows as rows
 from planwire.journal.codec import encode
 from planwire.journal.group_commit import Append, GroupCommit, Outcome
-from planwire.journal.polling import Bell, Found, poll
-from planwire.journal.protocol import Followed, KnownSession, Snapshot, Stamped, Stop
+from planwire.journal.polling import Found, PolledJournal
+from planwire.journal.protocol import KnownSession, Snapshot, Stamped
 from planwire.journal.sqlite_errors import translate_errors
 from planwire.journal.sqlite_file import be_patient, connect, open_file, refuse_newer, transaction
-from planwire.journal.sqlite_log import LogRound
+from planwire.journal.sqlite_log import add_link, room_in_log
 from planwire.model.events import Recorded
 
 __all__ = ["SqliteJournal"]
 
 #: Seconds that a writer waits for those of other processes before it gives up.
 PATIENCE: Final = 30.0
+#: Upper bounds: pages of tables and indexes that a new row changes, and characters that fill no more than a page. To
+#: look at the log before every append would cost a tenth of its time: so the journal counts, and looks 20 times a log.
+PAGES_PER_ROW: Final = 8
+CHARACTERS_PER_PAGE: Final = 1_000
 #: Seconds until a journal notices that its file is gone. To look after every append would cost a fifth of its time.
 NOTICE: Final = 0.05
 
 
-class SqliteJournal:
+class SqliteJournal(PolledJournal):
     """A `Journal` in a file. It waits `patience` seconds for the writers of other processes."""
 
     def __init__(self, path: str | os.PathLike[str], patience: float = PATIENCE) -> None:
+        super().__init__()
         self.path = Path(os.path.realpath(path))
+        self._log_path = f"{self.path}-wal"
         self._owner = os.getpid()
-        self._bell = Bell()
         self._group = GroupCommit(self._commit)
         self._reading = Lock()
         with translate_errors(self.path):
             self._writer = open_file(self.path, patience)
             try:
                 self._guard = _FileGuard(self.path)
-                self._round = LogRound(self.path)
+                self._log = FileIO(self._log_path)
                 self._reader = connect(self.path, patience, "ro")
             except BaseException:
                 self._writer.close()
@@ -58,6 +63,8 @@ class SqliteJournal:
         self._patience = patience
         self._known: dict[str, rows.SessionEnd] = {}  # valid as long as no one else has written
         self._others: int | None = None
+        self._is_linked = False  # the log needs no link before the next append, unless
+        self._room = 0  # that many pages have gone into it
 
     def append(self, session: str, events: Sequence[Stamped], expected_seq: int | None = None) -> tuple[Recorded, ...]:
         self._check_process()
@@ -80,29 +87,6 @@ class SqliteJournal:
         with self._reads() as reader:
             return rows.known_sessions(reader)
 
-    def follow(
-        self,
-        after: int | None = None,
-        *,
-        session: str | None = None,
-        stop: Stop | None = None,
-        timeout: float | None = None,
-    ) -> Iterator[Followed]:
-        def look(position: int) -> Found | None:
-            try:
-                with self._reads() as reader:
-                    last = rows.last_position(reader)
-                    page = rows.page_behind(reader, position, last, session) if last > position else []
-            except JournalUnavailable:
-                if self._guard.closed:
-                    return None
-                raise
-            found = rows.followed(page, self.path)
-            return Found(found, found[-1].position if found else max(last, position))
-
-        begin = self.last_position() if after is None else max(after, 0)
-        return poll(look, self._guard.glance, self._bell, begin, stop, timeout)
-
     def snapshot(self, session: str, name: str = "state") -> Snapshot | None:
         with self._reads() as reader:
             return rows.snapshot(reader, session, name)
@@ -115,7 +99,6 @@ class SqliteJournal:
     def forget(self, *sessions: str) -> None:
         self._check_process()
         with self._group.turn, self._guard:
-            self._others = None
             with self._linked() as writer:
                 rows.delete_sessions(writer, sessions)
             # `secure_delete` overwrites what goes, but not the copies that SQLite left behind wherever it had moved a
@@ -140,20 +123,32 @@ class SqliteJournal:
             return
         with self._group.turn, self._reading:
             self._guard.closed = True
-            self._round.close()
+            self._log.close()
             # The last one to go deletes the log, by its name. A reader can't, and so must be the last if that name
             # belongs to another journal by now.
             for connection in (self._reader, self._writer) if self._guard.in_place() else (self._writer, self._reader):
                 connection.close()
-        self._bell.ring()
+        self._ring()
 
-    def __enter__(self) -> Self:
-        return self
+    def _look(self, position: int, session: str | None) -> Found | None:
+        try:
+            with self._reads() as reader:
+                last = rows.last_position(reader)
+                page = rows.page_behind(reader, position, last, session) if last > position else []
+        except JournalUnavailable:
+            if self._guard.closed:
+                return None
+            raise
+        found = rows.followed(page, self.path)
+        return Found(found, found[-1].position if found else max(last, position))
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+    def _glance(self) -> object:
+        """Every commit writes to the log first."""
+        try:
+            found = os.stat(self._log_path)  # noqa: PTH116  (it is done fifty times a second)
+        except OSError:
+            return None
+        return found.st_mtime_ns, found.st_size, found.st_ino
 
     def _commit(self, batch: list[Append]) -> list[Outcome]:
         """One transaction for all of them. `GroupCommit` calls this, and holds the turn."""
@@ -162,15 +157,14 @@ class SqliteJournal:
             if others != self._others:  # someone else has written, or the last transaction came to nothing
                 refuse_newer(writer, self.path)
                 self._known.clear()
-                self._transaction.needs_link = True
-            texts = (row.text for append in batch for row in append.rows)
-            if self._transaction.needs_link or self._round.may_end(texts):
-                self._transaction.link()
-                self._round.changed()
+                self._is_linked = False
+            elif self._room <= 0:
+                self._room = room_in_log(self._log)
+                self._is_linked &= self._room > 0  # a longer log may start over with this transaction
             self._others = None
             outcomes = [self._write(append) for append in batch]
         self._others = others
-        self._bell.ring()
+        self._ring()
         return outcomes
 
     def _write(self, append: Append) -> Outcome:
@@ -180,6 +174,12 @@ class SqliteJournal:
             return Conflict(session, expected, known.last)
         if not append.rows:
             return ()
+        if not self._is_linked:
+            add_link(self._writer)
+            self._is_linked = True
+            self._room = 0
+        for row in append.rows:
+            self._room -= PAGES_PER_ROW + len(row.text) // CHARACTERS_PER_PAGE
         self._known[session], written = rows.insert(self._writer, session, known, append.rows)
         return written
 
@@ -194,11 +194,11 @@ class SqliteJournal:
 
     @contextmanager
     def _linked(self) -> Iterator[sqlite3.Connection]:
-        """A transaction that is no mere append."""
+        """A transaction that is no mere append. What the journal knows of the file holds no longer."""
+        self._others = None
         with self._transaction as writer:
             refuse_newer(writer, self.path)
-            self._transaction.link()
-            self._round.changed()
+            add_link(writer)
             yield writer
 
     @contextmanager
@@ -229,25 +229,16 @@ class _FileGuard(translate_errors):
         if self.closed:
             raise JournalUnavailable(f"the journal {self._path} is closed: open it again")
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        super().__exit__(kind, error, trace)
-        if kind is None and monotonic() - self._seen > NOTICE:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if error is not None:
+            super().__exit__(kind, error, trace)
+        elif monotonic() - self._seen > NOTICE:
             if not self.in_place():
                 raise JournalUnavailable(
                     f"the journal {self._path} or its -wal file was deleted or replaced while it was open, and what "
                     "was written last may be gone with it: open it again"
                 )
             self._seen = monotonic()
-
-    def glance(self) -> object:
-        """A value that changes when anyone writes: every commit writes to the log first."""
-        try:
-            found = os.stat(self._log)  # noqa: PTH116  (it is done fifty times a second)
-        except OSError:
-            return None
-        return found.st_mtime_ns, found.st_size, found.st_ino
 
     def in_place(self) -> bool:
         try:

@@ -2,7 +2,6 @@
 
 import sqlite3
 from pathlib import Path
-from types import TracebackType
 from typing import Final
 
 from planwire.errors import DamagedJournal, JournalError, JournalUnavailable, NotAJournal
@@ -38,9 +37,7 @@ class translate_errors:  # noqa: N801  (it reads like a function)
 
     def __enter__(self) -> None: ...
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, sqlite3.Error):
             raise _explained(error, self._path) from error
         if isinstance(error, UnicodeDecodeError):  # what SQLite has to complain about is no text either

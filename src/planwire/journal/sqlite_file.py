@@ -12,12 +12,11 @@ import stat
 from contextlib import closing, suppress
 from pathlib import Path
 from time import monotonic
-from types import TracebackType
 from typing import Final, Literal
 
 from planwire.errors import JournalUnavailable, NewerJournal
 from planwire.journal.sqlite_errors import damaged, not_a_journal
-from planwire.journal.sqlite_log import CHECKPOINT_PAGES, add_link, refuse_foreign_log
+from planwire.journal.sqlite_log import CHECKPOINT_PAGES, add_link, file_alone, refuse_foreign_log
 
 __all__ = ["APPLICATION_ID", "MIGRATIONS", "be_patient", "connect", "open_file", "refuse_newer", "transaction"]
 
@@ -116,18 +115,14 @@ class transaction:  # noqa: N801  (it reads like a function)
     """All of it or nothing, with the right to write from the beginning.
 
     SQLite waits for that right in ever longer naps, and latecomers overtake it. So this asks for short naps only, again
-    and again. A transaction that may be the first in a round of the log needs a link (see `sqlite_log`); one that turns
-    out to write nothing else writes none.
+    and again.
     """
 
     def __init__(self, connection: sqlite3.Connection, patience: float) -> None:
-        self.needs_link = True
         self._connection = connection
         self._patience = patience
-        self._changes = -1
 
     def __enter__(self) -> sqlite3.Connection:
-        self._changes = -1
         if self._connection.in_transaction:  # an interrupt came where nobody can catch it
             self._connection.execute("ROLLBACK")
         give_up = monotonic() + self._patience
@@ -140,19 +135,10 @@ class transaction:  # noqa: N801  (it reads like a function)
             else:
                 return self._connection
 
-    def link(self) -> None:
-        """Add the link, before anything else is written."""
-        self.needs_link = True
-        add_link(self._connection)
-        self._changes = self._connection.total_changes
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: object, *_: object) -> None:
         try:
-            if kind is None and self._connection.total_changes != self._changes:
+            if kind is None:
                 self._connection.execute("COMMIT")
-                self.needs_link = False
         finally:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
@@ -172,10 +158,8 @@ def _check(path: Path) -> None:
     """Refuse a file whose first page is not that of a journal which this planwire knows.
 
     SQLite reads the page, because closing any other handle would drop the locks that this process has on the file.
-    `writable_schema` lets it read a file that grew on its first page only, in the middle of a checkpoint.
     """
-    with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
-        connection.execute("PRAGMA writable_schema = ON")
+    with file_alone(path) as connection:
         (application_id,) = connection.execute("PRAGMA application_id").fetchone()
         if application_id != APPLICATION_ID:
             raise not_a_journal(path, "it is a SQLite database of another program")
@@ -196,22 +180,14 @@ def _create(path: Path) -> None:
         with closing(connect(draft, 0)) as connection:
             _migrate(connection, path, 0)
             _log_ahead(connection)
-        with suppress(FileExistsError):  # somebody else was quicker
-            _give_name(draft, path)
+        try:
+            path.hardlink_to(draft)  # a second name, which replaces no file
+        except OSError:  # somebody else was quicker, or the file system knows one name only
+            if not os.path.lexists(path):
+                draft.rename(path)
     finally:
         draft.unlink(missing_ok=True)
     _sync(path.parent)
-
-
-def _give_name(draft: Path, path: Path) -> None:
-    """Rename without ever replacing a file, where the file system can: add the second name, then drop the first."""
-    try:
-        path.hardlink_to(draft)
-    except FileExistsError:
-        raise
-    except OSError:
-        if not path.exists():
-            draft.rename(path)
 
 
 def _sync(folder: Path) -> None:

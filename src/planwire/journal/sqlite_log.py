@@ -22,21 +22,19 @@ import os
 import re
 import sqlite3
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from io import FileIO
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from planwire.errors import DamagedJournal
+from planwire.journal.sqlite_rows import last_position
 
-__all__ = ["CHECKPOINT_PAGES", "LogRound", "add_link", "refuse_foreign_log"]
+__all__ = ["CHECKPOINT_PAGES", "add_link", "file_alone", "refuse_foreign_log", "room_in_log"]
 
 #: SQLite copies the log to the file once it has this many pages, its own default. A shorter log does not start over.
 CHECKPOINT_PAGES: Final = 1_000
-#: Upper bounds: pages of tables and indexes that a new row changes, and characters that fill no more than a page.
-PAGES_PER_ROW: Final = 8
-CHARACTERS_PER_PAGE: Final = 1_000
-
 #: The link found, the link made, the last position and the layout found, all of fixed length: easy to find in a page.
 _MARK: Final = b"planwire-log "
 _LINK: Final = re.compile(rb"planwire-log ([0-9a-f]{16}) ([0-9a-f]{16}) ([0-9a-f]{16}) ([0-9a-f]{8})")
@@ -45,7 +43,6 @@ _ADD: Final = """UPDATE sqlite_sequence SET name = 'planwire-log ' || substr(nam
     WHERE name GLOB 'planwire-log *'"""
 _FIRST: Final = "INSERT INTO sqlite_sequence (name, seq) VALUES (?, 0)"
 _LAST: Final = "SELECT substr(name, 31, 16) FROM sqlite_sequence WHERE name GLOB 'planwire-log *'"
-_POSITION: Final = "SELECT max(position) FROM events"
 
 # https://www.sqlite.org/fileformat2.html#the_write_ahead_log
 _MAGIC: Final = (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83")
@@ -56,8 +53,6 @@ _FIRST_PAGE: Final = b"\0\0\0\1"
 _COMMITS: Final = slice(4, 8)
 _NOT_LAST: Final = b"\0\0\0\0"
 _SCHEMA_COOKIE: Final = slice(_FRAME_HEAD + 40, _FRAME_HEAD + 44)
-#: Pages of the log to read at a time. The link that fits is usually among the first, and spares reading the rest.
-_AT_A_TIME: Final = 64
 
 
 class _FileState(NamedTuple):
@@ -68,50 +63,36 @@ class _FileState(NamedTuple):
     layout: bytes
 
 
+@contextmanager
+def file_alone(path: Path) -> Iterator[sqlite3.Connection]:
+    """A connection that sees a file without its log, takes no locks and changes nothing.
+
+    `writable_schema` lets it read a file that grew on its first page only, in the middle of a checkpoint.
+    """
+    with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
+        connection.execute("PRAGMA writable_schema = ON")
+        yield connection
+
+
 def add_link(connection: sqlite3.Connection) -> None:
     """Link a transaction that has just begun, and written nothing yet, to the state that it finds."""
-    position, layout = _position(connection), _layout(connection)
+    position, layout = last_position(connection), _layout(connection)
     rest = f" {os.urandom(8).hex()} {position:016x} {layout.hex()}"
     if not connection.execute(_ADD, (rest,)).rowcount:
         connection.execute(_FIRST, (f"{_MARK.decode()}{_NO_LINK}{rest}",))
 
 
-class LogRound:
-    """The log of an open journal, and whether the next transaction may be the first in a new round of it.
+def room_in_log(log: FileIO) -> int:
+    """How many pages fit into this round of a log before it is long enough to start over."""
 
-    A look at the log takes 3 µs, a tenth of what an append costs beside the disk. So this counts pages, generously, and
-    looks only once they could have made the log long enough: about 20 times a round.
-    """
+    def read(place: int, size: int) -> bytes:
+        log.seek(place)
+        return log.read(size)
 
-    def __init__(self, path: Path) -> None:
-        self._log = Path(f"{path}-wal").open("rb", buffering=0)  # noqa: SIM115  (for as long as the journal is open)
-        self._room = 0
-
-    def may_end(self, texts: Iterable[str]) -> bool:
-        """Whether the log is long enough to start over, before a transaction that adds these texts, a row each."""
-        if self._room <= 0:
-            self._room = CHECKPOINT_PAGES - self._length()
-        is_long = self._room <= 0
-        self._room -= sum(PAGES_PER_ROW + len(text) // CHARACTERS_PER_PAGE for text in texts)
-        return is_long
-
-    def changed(self) -> None:
-        """The log may have become longer than counted, or started over."""
-        self._room = 0
-
-    def close(self) -> None:
-        self._log.close()
-
-    def _length(self) -> int:
-        """The pages of this round, up to as many as it takes to end it."""
-        head = self._read(0, _LOG_HEAD)
-        size, salts = _frame_size(head), head[16:24]
-        frames = range(_LOG_HEAD + 8, _LOG_HEAD + 8 + CHECKPOINT_PAGES * size, size)
-        return bisect_left(frames, True, key=lambda place: self._read(place, 8) != salts)
-
-    def _read(self, place: int, size: int) -> bytes:
-        self._log.seek(place)
-        return self._log.read(size)
+    head = read(0, _LOG_HEAD)
+    size, salts = _frame_size(head), head[16:24]
+    frames = range(_LOG_HEAD + 8, _LOG_HEAD + 8 + CHECKPOINT_PAGES * size, size)
+    return CHECKPOINT_PAGES - bisect_left(frames, True, key=lambda place: read(place, 8) != salts)
 
 
 def refuse_foreign_log(path: Path) -> None:
@@ -137,18 +118,12 @@ def refuse_foreign_log(path: Path) -> None:
 
 def _file_state(path: Path) -> _FileState | None:
     """None if the file can't be read without its log, as in the middle of a checkpoint."""
-    with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
-        try:
-            connection.execute("PRAGMA writable_schema = ON")  # a file may have grown on its first page only
+    try:
+        with file_alone(path) as connection:
             (link,) = connection.execute(_LAST).fetchone() or (_NO_LINK,)
-            return _FileState(link.encode(), _position(connection), _layout(connection))
-        except sqlite3.DatabaseError:
-            return None
-
-
-def _position(connection: sqlite3.Connection) -> int:
-    (position,) = connection.execute(_POSITION).fetchone()
-    return int(position or 0)
+            return _FileState(link.encode(), last_position(connection), _layout(connection))
+    except sqlite3.DatabaseError:
+        return None
 
 
 def _layout(connection: sqlite3.Connection) -> bytes:
@@ -175,11 +150,8 @@ def _frames(log: Path, head: bytes) -> Iterator[bytes]:
     size, salts = _frame_size(head), head[16:24]
     with log.open("rb") as file:
         file.seek(_LOG_HEAD)
-        while chunk := file.read(_AT_A_TIME * size):
-            for at in range(0, len(chunk) - size + 1, size):
-                if chunk[at + 8 : at + 16] != salts:
-                    return
-                yield chunk[at : at + size]
+        while len(frame := file.read(size)) == size and frame[8:16] == salts:
+            yield frame
 
 
 def _fits(file: _FileState, frames: Iterator[bytes]) -> bool:

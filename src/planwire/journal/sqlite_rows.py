@@ -16,7 +16,6 @@ from planwire.journal.sqlite_errors import damaged
 from planwire.model.events import Recorded
 
 __all__ = [
-    "UNKNOWN",
     "SessionEnd",
     "delete_sessions",
     "find",
@@ -60,13 +59,10 @@ class SessionEnd(NamedTuple):
     last: int
 
 
-UNKNOWN: Final = SessionEnd(None, 0)
-
-
 def find(connection: sqlite3.Connection, session: str) -> SessionEnd:
     query = "SELECT number, (SELECT max(seq) FROM events WHERE session = number) FROM sessions WHERE id = ?"
     found = connection.execute(query, (_bindable(session),)).fetchone()
-    return UNKNOWN if found is None else SessionEnd(found[0], found[1] or 0)
+    return SessionEnd(None, 0) if found is None else SessionEnd(found[0], found[1] or 0)
 
 
 def last_position(connection: sqlite3.Connection) -> int:

@@ -63,13 +63,13 @@ class View(Generic[_S]):
         self._decoder = msgspec.msgpack.Decoder(form)
 
     def load(self, journal: Journal, session: str) -> _S:
-        """The state now."""
+        """The state of a session now, whether it has one event or a hundred thousand."""
         require_journal(journal, f"open_journal({journal!r})")
         begun = self._loaded(journal, session)
         return self._advance(journal, begun, journal.read(session, begun.seq))
 
     def catch_up(self, journal: Journal, state: _S) -> _S:
-        """The state now, from an earlier one."""
+        """The state of a session now, from an earlier state of it."""
         return read_on(
             journal,
             state,
@@ -115,17 +115,6 @@ class View(Generic[_S]):
 #: All that `fold` knows of a session's plans.
 STATE: Final = View("state", SessionState, SessionState, fold, rules=3)
 
-
-def load_state(journal: Journal, session: str) -> SessionState:
-    """The state of a session now, whether it has one event or a hundred thousand."""
-    return STATE.load(journal, session)
-
-
-def catch_up(journal: Journal, state: SessionState) -> SessionState:
-    """The state of a session now, from an earlier state of it."""
-    return STATE.catch_up(journal, state)
-
-
-def state_at(journal: Journal, session: str, seq: int) -> SessionState:
-    """The state of a session after its event number `seq`."""
-    return STATE.at(journal, session, seq)
+load_state = STATE.load
+catch_up = STATE.catch_up
+state_at = STATE.at

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from threading import Event as Flag
 from time import monotonic
-from types import TracebackType
 from typing import Any, Final, Self, Unpack
 from weakref import finalize
 
@@ -46,14 +45,7 @@ from planwire.session.options import (
     SessionOptions,
     check_options,
 )
-from planwire.tools.call import (
-    Answer,
-    answer_call,
-    decoded,
-    failure,
-    prepare_call,
-    waiting_answer,
-)
+from planwire.tools.call import Answer, Call, answer_call, decoded, failure, prepare_call, waiting_answer
 from planwire.tools.delivered_reviews import DeliveredReviews, asking
 from planwire.tools.plan_files import read_plan_file
 from planwire.tools.schemas import BODY_CAP, GET_PLAN, SET_PLAN, tool_schemas
@@ -95,7 +87,7 @@ class BlockingPlanSession:
         self.wait_seconds = wait_seconds
         self.id = session_id
         self.journal = journal
-        self._let_go: Callable[[], object] = _nothing
+        self._let_go: Callable[[], object] = lambda: None
         self._format = chat_format(format)
         self._folders = (folders,) if isinstance(folders, str | os.PathLike) else tuple(folders)
         if oversize not in OVERSIZE:
@@ -132,9 +124,7 @@ class BlockingPlanSession:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     @property
@@ -269,16 +259,13 @@ class BlockingPlanSession:
     def _call(self, name: str, arguments: Any, since: int) -> Fields:
         arguments = self._with_file(arguments) if name == SET_PLAN else arguments
         with self._view.lock:
-            self._view.read_on()
-            before = self.state
-            call = prepare_call(before, name, arguments, oversize=self._oversize, mode=self._mode)
+            before: SessionState
+            call: Call
             tries = iter(range(ASKING_TRIES))
 
             def prepare(state: SessionState) -> Sequence[Event]:
                 nonlocal before, call
-                if state is not before:
-                    before = state
-                    call = prepare_call(state, name, arguments, oversize=self._oversize, mode=self._mode)
+                before, call = state, prepare_call(state, name, arguments, oversize=self._oversize, mode=self._mode)
                 if call.waits and not self._told.lacks(state, call.plan_id, since):
                     return asking(state, call.plan_id) if next(tries, None) is not None else ()
                 return call.events
@@ -363,7 +350,3 @@ def _added(message: Ordinary) -> MessageAdded:
 def _knows(state: SessionState, about: SessionOpened) -> bool:
     known = state.opened or SessionOpened()
     return all(word in (None, getattr(known, name)) for name, word in msgspec.structs.asdict(about).items())
-
-
-def _nothing() -> None:
-    """Let go of nothing: the journal is the caller's."""

@@ -5,7 +5,6 @@ slowly misses states in between and never the last one, and nothing piles up for
 """
 
 from collections.abc import Awaitable, Callable, Iterator
-from typing import Protocol
 
 from msgspec import Struct
 
@@ -17,17 +16,7 @@ from planwire.acp.write import write_update
 from planwire.model.fold import PLANWIRE, SessionState
 from planwire.model.plan import Plan, PlanId
 
-__all__ = ["ClientSync", "Peer", "PeerLike", "changed_plans"]
-
-
-class PeerLike(Protocol):
-    """What `PlanSession.connect` takes."""
-
-    @property
-    def dialect(self) -> Dialect: ...
-
-    @property
-    def send(self) -> Callable[[bytes], Awaitable[None]]: ...
+__all__ = ["ClientSync", "Peer", "changed_plans"]
 
 
 class Peer(Struct, frozen=True):
@@ -65,16 +54,10 @@ class ClientSync:
     def next_lines(self, state: SessionState) -> list[bytes]:
         """The lines about the first plan that differs from what the client knows; none, once it knows all."""
         for plan_id, plan in changed_plans(state, self._known):
-            if lines := self._remove(plan_id) if plan is None else self._put(plan):
-                return lines
+            if self._dialect.operations:
+                kind = "plan_removed" if plan is None else "plan_update"
+                return [write(Update(self._session, kind, plan or Removal(plan_id or MAIN)), self._dialect)]
+            lowered = self._fallback.remove(plan_id) if plan is None else self._fallback.put(plan)
+            if lowered:
+                return [write_update(self._session, fields) for fields in lowered]
         return []
-
-    def _put(self, plan: Plan) -> list[bytes]:
-        if self._dialect.operations:
-            return [write(Update(self._session, "plan_update", plan), self._dialect)]
-        return [write_update(self._session, fields) for fields in self._fallback.put(plan)]
-
-    def _remove(self, plan_id: PlanId) -> list[bytes]:
-        if self._dialect.operations:
-            return [write(Update(self._session, "plan_removed", Removal(plan_id or MAIN)), self._dialect)]
-        return [write_update(self._session, fields) for fields in self._fallback.remove(plan_id)]

@@ -5,10 +5,11 @@ import logging
 from collections.abc import Callable
 from contextlib import suppress
 
+from planwire.model.fold import SessionState
 from planwire.session.blocking import BlockingPlanSession
-from planwire.session.client_sync import ClientSync, PeerLike
+from planwire.session.client_sync import ClientSync, Peer
 
-__all__ = ["PeerConnection"]
+__all__ = ["PeerConnection", "next_state"]
 
 _log = logging.getLogger("planwire")
 
@@ -16,53 +17,58 @@ _log = logging.getLogger("planwire")
 class PeerConnection:
     """A client that hears of every change. `error` is why that ended, if it did."""
 
-    def __init__(self, blocking: BlockingPlanSession, peer: PeerLike, session_id: str) -> None:
+    def __init__(self, blocking: BlockingPlanSession, peer: Peer, session_id: str) -> None:
         self.error: Exception | None = None
         self._blocking = blocking
         self._peer = peer
         self._sync = ClientSync(peer.dialect, session_id)
-        self._news = asyncio.Event()
-        self._knows_all = asyncio.Event()
-        self._loop = asyncio.get_running_loop()
-        self._ignore: Callable[[], None] | None = blocking.on_change(self._call)
-        self._task = self._loop.create_task(self._tell(), name=f"planwire peer of {session_id}")
+        self._known: SessionState | None = None
+        self._progress = asyncio.Event()
+        self._task = asyncio.create_task(self._tell(), name=f"planwire peer of {session_id}")
 
     async def flush(self) -> None:
         """Wait until the client knows the newest state, or is gone."""
-        await asyncio.sleep(0)  # news that a thread left for the loop comes first
-        await self._knows_all.wait()
+        while self._known is not self._blocking.state and not self._task.done():
+            await self._progress.wait()
 
     async def close(self) -> None:
         """Send this client nothing more."""
-        if self._ignore is not None:
-            self._ignore()
-            self._ignore = None
         self._task.cancel()
         await asyncio.wait([self._task])
-        self._knows_all.set()
-
-    def _call(self) -> None:
-        """Wake the task, from any thread. A loop that is closed has no clients any more."""
-        with suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(self._hear)
-
-    def _hear(self) -> None:
-        if not self._task.done():
-            self._knows_all.clear()
-            self._news.set()
+        self._progress.set()
 
     async def _tell(self) -> None:
         try:
             while True:
-                self._news.clear()
-                while lines := self._sync.next_lines(self._blocking.state):
+                state = self._blocking.state
+                if lines := self._sync.next_lines(state):
                     for line in lines:
                         await self._peer.send(line)
-                if not self._news.is_set():
-                    self._knows_all.set()
-                await self._news.wait()
+                    continue
+                self._known = state
+                self._progress.set()
+                self._progress.clear()
+                await next_state(self._blocking, lambda newest: newest is self._known)
         except Exception as error:
             self.error = error
             _log.warning("a client of session %s is gone: %s", self._blocking.id, error)
         finally:
-            self._knows_all.set()
+            self._progress.set()
+
+
+async def next_state(blocking: BlockingPlanSession, is_known: Callable[[SessionState], bool]) -> SessionState:
+    """Wait on the event loop for a state that is not known yet, whichever thread brings it."""
+    loop, news = asyncio.get_running_loop(), asyncio.Event()
+
+    def hear() -> None:
+        with suppress(RuntimeError):  # the loop is closed
+            loop.call_soon_threadsafe(news.set)
+
+    ignore = blocking.on_change(hear)
+    try:
+        while is_known(blocking.state):
+            await news.wait()
+            news.clear()
+        return blocking.state
+    finally:
+        ignore()

@@ -11,25 +11,24 @@ disk. A session has no thread of its own; one follower a journal wakes it when o
 import asyncio
 import inspect
 import logging
-from collections.abc import Awaitable, Callable, Generator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
+from functools import wraps
 from threading import Event as Flag
-from types import TracebackType
-from typing import Any, Final, Generic, Never, Self, TypeVar, Unpack
+from typing import Any, Concatenate, Final, Generic, Never, ParamSpec, Self, TypeVar, Unpack
 
 from planwire.chat import Compaction, about_tokens
 from planwire.chat.compaction import TAIL, Counter
 from planwire.errors import JournalError
 from planwire.journal import Followed, follower_of
-from planwire.model.events import SessionOpened
 from planwire.model.fold import SessionState
 from planwire.model.plan import Fields
 from planwire.session.blocking import Answer, BlockingPlanSession
-from planwire.session.client_sync import PeerLike
+from planwire.session.client_sync import Peer
 from planwire.session.live_history import JournalLike
-from planwire.session.options import ProviderMessage, ProviderTool, SessionOptions, check_options
-from planwire.session.peer_connection import PeerConnection
+from planwire.session.options import ProviderTool, SessionOptions, check_options
+from planwire.session.peer_connection import PeerConnection, next_state
 from planwire.session.pool import in_pool, in_thread_of_its_own, start_in_pool
 
 __all__ = ["Opening", "PlanSession"]
@@ -40,6 +39,20 @@ PARTING_SECONDS: Final = 2.0
 Summarise = Callable[[Sequence[Fields]], str | Awaitable[str]]
 
 _log = logging.getLogger("planwire")
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+def _in_pool(
+    method: Callable[Concatenate[BlockingPlanSession, _P], _R],
+) -> Callable[Concatenate["PlanSession", _P], Coroutine[Any, Any, _R]]:
+    """The same method on an event loop."""
+
+    @wraps(method)
+    async def call(self: "PlanSession", /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
+        return await in_pool(method, self._blocking, *args, **kwargs)
+
+    return call
 
 
 class PlanSession:
@@ -58,7 +71,11 @@ class PlanSession:
         """A session in a journal, or in the one that a URL or a path names: `async with` it, or `await` it and `close`
         it later."""
         check_options(options)
-        return Opening(cls, journal, session_id, options)
+
+        async def opened() -> Self:
+            return cls(await in_pool(BlockingPlanSession.open, journal, session_id, **options))
+
+        return Opening(opened)
 
     async def close(self) -> None:
         """Tell the clients what they do not know yet, let them go, and close the journal if `open` opened it. A second
@@ -77,9 +94,7 @@ class PlanSession:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         await self.close()
 
     @property
@@ -110,29 +125,15 @@ class PlanSession:
             except TimeoutError:
                 return answer
 
-    async def describe(self, about: SessionOpened) -> None:
-        """Write down what is known of the session, if it is news."""
-        await in_pool(self._blocking.describe, about)
-
-    async def pending(self) -> list[ProviderMessage]:
-        """For those who keep their own history: the messages to append now, at a point where no call is open."""
-        return await in_pool(self._blocking.pending)
-
-    async def recap(self) -> list[ProviderMessage]:
-        """For those who keep their own history: what to put first once they compacted it."""
-        return await in_pool(self._blocking.recap)
-
-    async def add(self, *messages: Any) -> None:
-        """Put messages into the chat, as the provider gives and takes them."""
-        await in_pool(self._blocking.add, *messages)
-
-    async def context(self) -> list[ProviderMessage]:
-        """The messages to send to the provider. Asking cancels, for good, the calls that have no answer."""
-        return await in_pool(self._blocking.context)
-
-    async def export(self) -> bytes:
-        """The chat as a JSON list of messages in their stored shapes."""
-        return await in_pool(self._blocking.export)
+    describe = _in_pool(BlockingPlanSession.describe)
+    pending = _in_pool(BlockingPlanSession.pending)
+    recap = _in_pool(BlockingPlanSession.recap)
+    add = _in_pool(BlockingPlanSession.add)
+    context = _in_pool(BlockingPlanSession.context)
+    export = _in_pool(BlockingPlanSession.export)
+    rebase = _in_pool(BlockingPlanSession.rebase)
+    end_turn = _in_pool(BlockingPlanSession.end_turn)
+    refresh = _in_pool(BlockingPlanSession.refresh)
 
     async def compact(
         self,
@@ -145,17 +146,14 @@ class PlanSession:
         """Make the context fit a budget of tokens. `summarise` may be a coroutine function: it runs on this loop."""
         loop = asyncio.get_running_loop()
         given_up = Flag()
-        asked: list[asyncio.Task[Any] | None] = []
-
-        async def ask(messages: Sequence[Fields]) -> str:
-            assert summarise is not None
-            asked.append(asyncio.current_task())
-            if given_up.is_set():
-                raise asyncio.CancelledError
-            return await _text(summarise, messages)
+        asked: list[Future[str]] = []
 
         def wait_for_summary(messages: Sequence[Fields]) -> str:
-            return asyncio.run_coroutine_threadsafe(ask(messages), loop).result()
+            assert summarise is not None
+            asked.append(asyncio.run_coroutine_threadsafe(_text(summarise, messages), loop))
+            if given_up.is_set():
+                asked[-1].cancel()
+            return asked[-1].result()
 
         try:
             return await (in_thread_of_its_own if summarise else in_pool)(
@@ -167,42 +165,16 @@ class PlanSession:
             )
         except asyncio.CancelledError:  # nobody waits for a summary any more, and without it nothing is compacted
             given_up.set()
-            for task in asked:
-                if task is not None:
-                    task.cancel()
+            for summary in asked:
+                summary.cancel()
             raise
-
-    async def rebase(self) -> None:
-        """Fold every plan and all its changes into one message, at the end of the context."""
-        await in_pool(self._blocking.rebase)
-
-    async def end_turn(self, stop_reason: str = "end_turn") -> None:
-        """Say that the agent stopped: steps still in progress then show as stopped, not as running."""
-        await in_pool(self._blocking.end_turn, stop_reason)
-
-    async def refresh(self) -> SessionState:
-        """The session as it is now, whoever changed it."""
-        return await in_pool(self._blocking.refresh)
 
     async def changed(self, seq: int) -> SessionState:
         """Wait until the session is elsewhere than at its event number `seq`, whoever brought it there."""
         self._follow()
-        loop, news = asyncio.get_running_loop(), asyncio.Event()
+        return await next_state(self._blocking, lambda state: state.seq == seq)
 
-        def hear() -> None:
-            with suppress(RuntimeError):  # the loop is closed
-                loop.call_soon_threadsafe(news.set)
-
-        ignore = self._blocking.on_change(hear)
-        try:
-            while self.state.seq == seq:
-                await news.wait()
-                news.clear()
-            return self.state
-        finally:
-            ignore()
-
-    def connect(self, peer: PeerLike, session_id: str | None = None) -> PeerConnection:
+    def connect(self, peer: Peer, session_id: str | None = None) -> PeerConnection:
         """Tell a client of every change from now on, and of the plans that there are: complete, in order, the newest
         state if it is slow. `session_id` is the client's id of the session, if it has another one."""
         self._follow()
@@ -225,7 +197,7 @@ class PlanSession:
             unsubscribe = follower_of(self._blocking.journal).subscribe(self._hear, self.id, self._look)
         except JournalError as error:
             self._warn(error)
-            return _nothing
+            return lambda: None
         self._refresh()  # what came before
         return unsubscribe
 
@@ -256,40 +228,28 @@ class PlanSession:
             _log.warning("changes that others make to session %s are not heard of: %s", self.id, trouble)
 
 
-_P = TypeVar("_P", bound=PlanSession)
+_S = TypeVar("_S", bound=PlanSession)
 
 
-class Opening(Generic[_P]):
+class Opening(Generic[_S]):
     """A session about to open: `async with` closes it again, `await` leaves that to its `close`."""
 
-    def __init__(self, kind: type[_P], journal: JournalLike, session_id: str, options: SessionOptions) -> None:
-        self._kind = kind
-        self._journal = journal
-        self._session_id = session_id
-        self._options = options
-        self._session: _P | None = None
+    def __init__(self, opened: Callable[[], Coroutine[Any, Any, _S]]) -> None:
+        self._open = opened
+        self._session: _S | None = None
 
-    def __await__(self) -> Generator[Any, None, _P]:
+    def __await__(self) -> Generator[Any, None, _S]:
         return self._open().__await__()
 
-    async def __aenter__(self) -> _P:
+    async def __aenter__(self) -> _S:
         self._session = await self._open()
         return self._session
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         if self._session is not None:
             await self._session.close()
-
-    async def _open(self) -> _P:
-        return self._kind(await in_pool(BlockingPlanSession.open, self._journal, self._session_id, **self._options))
 
 
 async def _text(summarise: Summarise, messages: Sequence[Fields]) -> str:
     text = summarise(messages)
     return await text if inspect.isawaitable(text) else text
-
-
-def _nothing() -> None:
-    """There is nothing to end."""

@@ -40,7 +40,6 @@ async def in_thread_of_its_own(function: Callable[_P, _R], *args: _P.args, **kwa
     """Call a function that waits for others who need the pool: in it, a few of these could wait for each other."""
     thread = ThreadPoolExecutor(1, _NAME)
     try:
-        call = partial(copy_context().run, partial(function, *args, **kwargs))
-        return await asyncio.get_running_loop().run_in_executor(thread, call)
+        return await asyncio.wrap_future(thread.submit(copy_context().run, partial(function, *args, **kwargs)))
     finally:
         thread.shutdown(wait=False)
