@@ -7,12 +7,11 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from time import perf_counter
 
 import pytest
 
 from planwire.errors import DamagedJournal, JournalUnavailable
-from planwire.journal import open_journal
+from planwire.journal import open_journal, sqlite_log
 from planwire.journal.sqlite import SqliteJournal
 from tests.journal.test_contract import said, words
 from tests.journal.test_damage import PAGE, change, contents
@@ -348,14 +347,18 @@ for number in range(10**9):
         assert journal.last_seq("mine") == 60
 
 
-def test_a_long_log_costs_no_noticeable_time(path: Path) -> None:
-    write(path, *many("kept"))
-    with SqliteJournal(path) as journal:
-        journal._writer.execute("PRAGMA wal_autocheckpoint = 0")
-        for _ in range(16):
-            journal.append("s", said("x" * 1_000_000))
-        assert Path(f"{path}-wal").stat().st_size > 16_000_000
-        start = perf_counter()
-        with open_journal(path):
-            pass
-        assert perf_counter() - start < 1
+def test_a_log_that_goes_while_one_looks_at_it_is_no_reason_to_refuse(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last process that has a journal open takes the log along when it closes it."""
+    journal = open_journal(path)
+    journal.append("s", said("one"))
+    file_state = sqlite_log._file_state
+
+    def close_and_look(file: Path) -> object:
+        journal.close()
+        return file_state(file)
+
+    monkeypatch.setattr(sqlite_log, "_file_state", close_and_look)
+    with open_journal(path) as again:
+        assert words(again.read("s")) == ["one"]

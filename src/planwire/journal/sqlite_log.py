@@ -104,8 +104,11 @@ def refuse_foreign_log(path: Path) -> None:
     log = Path(f"{path}-wal")
     seen: tuple[_FileState, bytes] | None = None
     while (head := _log_head(log)) and (file := _file_state(path)):
-        if _fits(file, _frames(log, head)):
-            return
+        try:
+            if _fits(file, _frames(log, head)):
+                return
+        except FileNotFoundError:  # the last process that had the journal open has just closed it
+            continue
         if seen == (file, head):
             raise DamagedJournal(
                 f"the journal {path} and its log {log.name} don't belong together: the log is that of another file, or "
