@@ -106,7 +106,7 @@ def _appending(folder: Path) -> Iterator[Figure]:
             order = list(contenders)[:: (-1) ** number]
             rounds.append({name: contenders[name](APPENDS) for name in order})
         assert one.last_seq("s") == FIRST_APPENDS + ROUNDS * APPENDS
-        assert many.last_seq("s") == _in_tasks(FIRST_APPENDS) + ROUNDS * _in_tasks(APPENDS)
+        assert many.last_seq("s") == TASKS * (_each_task(FIRST_APPENDS) + ROUNDS * _each_task(APPENDS))
     bare.close()
     for column in contenders:
         name = {"sqlite": "append_sqlite_us", "planwire": "append_us"}.get(column, "append_async_64_us")
@@ -126,19 +126,19 @@ def _seconds_each(call: Callable[[], None], times: int) -> float:
 
 
 def _seconds_each_of_many(journal: Journal, pool: ThreadPoolExecutor, times: int) -> float:
-    """Threads that each append one event after another, at least `times` in all."""
+    """Threads that each append one event after another, long enough that to start them costs little."""
 
     def work(_: int) -> None:
-        for _ in range(_in_tasks(times) // TASKS):
+        for _ in range(_each_task(times)):
             journal.append("s", _STAMPED)
 
     start = perf_counter()
     list(pool.map(work, range(TASKS)))
-    return (perf_counter() - start) / _in_tasks(times)
+    return (perf_counter() - start) / (_each_task(times) * TASKS)
 
 
-def _in_tasks(times: int) -> int:
-    return -(-times // TASKS) * TASKS
+def _each_task(times: int) -> int:
+    return times // 5
 
 
 def _opening(folder: Path) -> Iterator[Figure]:

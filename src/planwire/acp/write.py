@@ -95,12 +95,12 @@ def _ids(plan_id: str, dialect: Dialect) -> Fields:
 def _put_content(fields: Fields, plan: Plan, dialect: Dialect) -> Fields:
     """Add a plan's content to the fields that identify it."""
     match plan:
-        case ItemsPlan(entries=entries):
-            fields["entries"] = _wire_entries(entries, dialect)
-        case MarkdownPlan(content=content):
-            fields["content"] = content
-        case FilePlan(uri=uri):
-            fields["uri"] = uri
+        case ItemsPlan():
+            fields["entries"] = _wire_entries(plan.entries, dialect)
+        case MarkdownPlan():
+            fields["content"] = plan.content
+        case FilePlan():
+            fields["uri"] = plan.uri
         case OtherPlan():
             return plan.fields | fields
         case _:
