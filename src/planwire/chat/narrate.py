@@ -121,8 +121,6 @@ def _delta(recorded: Recorded, event: PlanChanged, before: PlanRecord, after: Pl
     new = iter(sorted(added, key=lambda step: int(step.removeprefix("s"))))
     changes = [_with_id(change, new) for change in event.changes]
     payload: Fields = {"seq": after.numbered, "changes": changes, "revision": after.revision}
-    if event.summary:
-        payload["summary"] = event.summary
     if len(after.suggestions) > len(before.suggestions):
         payload["wish"] = True
     return _update(recorded, event.plan_id, payload, event.note or "")

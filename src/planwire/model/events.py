@@ -116,13 +116,11 @@ class PlanSet(Struct, frozen=True, tag_field="event", tag="plan_set", omit_defau
 
 
 class PlanChanged(Struct, frozen=True, tag_field="event", tag="plan_changed", omit_defaults=True):
-    """A change to a plan instead of the plan again: a note, changes of steps, or both. `summary` is only in old rows:
-    nothing writes it any more."""
+    """A change to a plan instead of the plan again: a note, changes of steps, or both."""
 
     plan_id: PlanId
     note: str | None = None
     changes: tuple[StepChange, ...] = ()
-    summary: str | None = None
 
 
 class PlanRemoved(Struct, frozen=True, tag_field="event", tag="plan_removed"):
