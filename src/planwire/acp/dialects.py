@@ -70,6 +70,9 @@ class Dialect(Struct, frozen=True, kw_only=True):
     hears_of_compactions: bool
     answers_prompts_at_once: bool
 
+    def __str__(self) -> str:
+        return self.name
+
     def spelling(self, id_key: str) -> "Dialect":
         """The same dialect with one spelling of the id, for a peer that reads only that one."""
         return replace(self, id_keys=(id_key,))
