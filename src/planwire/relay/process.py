@@ -94,8 +94,8 @@ def end_like(code: int) -> int:
     """End as the agent did: the exit code, or, if a signal ended it, the same signal."""
     if code >= 0:
         return code
-    with suppress(OSError, ValueError):
-        import resource  # noqa: PLC0415
+    with suppress(ImportError, OSError, ValueError):
+        import resource  # noqa: PLC0415  (a module of POSIX systems only)
 
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # the agent has left its own
     with suppress(OSError, ValueError):
