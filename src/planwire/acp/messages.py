@@ -1,12 +1,12 @@
 """The contents of an ACP line as values: updates of plans, other JSON-RPC messages, and reports of defects."""
 
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from planwire.model.plan import Fields, Plan, PlanId
 
-__all__ = ["Body", "Envelope", "Extension", "Message", "Reading", "Removal", "Report", "Update"]
+__all__ = ["PLAIN", "Body", "Envelope", "Extension", "Message", "Reading", "Removal", "Report", "Update"]
 
 
 class Report(Struct, frozen=True):
@@ -45,6 +45,9 @@ class Envelope(Struct, frozen=True):
     bare: bool = False
 
 
+#: The envelope of a line with nothing of its own around the plan: of nearly all of them.
+PLAIN: Final = Envelope()
+
 #: The content of an update. None stands for an unusable update, which leaves the plan as it was.
 Body: TypeAlias = Plan | Extension | Removal | None
 
@@ -56,7 +59,7 @@ class Update(Struct, frozen=True):
     tag: str
     body: Body
     id_keys: tuple[str, ...] = ()
-    envelope: Envelope = Envelope()
+    envelope: Envelope = PLAIN
 
 
 class Message(Struct, frozen=True):

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from planwire.acp.dialects import V1
-from planwire.acp.messages import Envelope, Reading
+from planwire.acp.messages import PLAIN, Reading
 from planwire.acp.salvage import MAX_ENTRIES
 from planwire.model.kinds import entries_of
 from planwire.model.plan import ItemsPlan
@@ -22,7 +22,6 @@ __all__ = ["KnownPrefixes"]
 
 _END: Final = b"]}}}\n"
 _KEY: Final = b'"entries":['
-_NOTHING_ELSE: Final = Envelope()
 _MOST: Final = 1_000
 
 
@@ -59,7 +58,7 @@ class KnownPrefixes:
         plan = update.body
         start = line.find(_KEY) + len(_KEY)
         is_list = update.tag == "plan" and plan == ItemsPlan(None, entries_of(plan) or ())
-        if not is_list or update.envelope != _NOTHING_ELSE or reading.reports or len(self._sessions) >= _MOST:
+        if not is_list or update.envelope != PLAIN or reading.reports or len(self._sessions) >= _MOST:
             return
         if line.endswith(_END) and _is_proper(line, start):
             self._sessions[line[:start]] = session
