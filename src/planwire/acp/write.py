@@ -24,8 +24,8 @@ _encode = msgspec.json.Encoder().encode
 def write(update: Update, dialect: Dialect) -> bytes:
     """The line that says an update in a dialect, envelope included, without a line feed."""
     body, envelope = update.body, update.envelope
-    if envelope is PLAIN and isinstance(body, ItemsPlan) and body.id is body.meta is body.extra is None:
-        if dialect.baseline:  # by far the most frequent line: a struct encodes faster than a dict
+    if isinstance(body, ItemsPlan) and body.id is None and envelope is PLAIN and dialect.baseline:
+        if body.meta is None and body.extra is None:  # by far the most frequent line: a struct is faster than a dict
             written = _WrittenList(_wire_entries(body.entries, dialect))
             return _encode(_WrittenLine("2.0", "session/update", _WrittenParams(update.session, written)))
     fields = update_fields(body, dialect)
