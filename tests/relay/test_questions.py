@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from planwire.model.events import (
     ACP,
     APPROVED,
+    CHANGES_REQUESTED,
     DISMISSED,
     Event,
     PlanReviewed,
@@ -66,6 +67,25 @@ def test_the_question_is_recorded_after_the_plan_with_the_answers_in_their_order
     assert talk.client(choice("default")) == [choice("default")]
     assert plan_of(talk).asked is None
     assert talk.plan_events() == [proposed(), ASKED, PlanReviewed("plan-mode", 3, APPROVED, answer=NAMES[0])]
+
+
+@pytest.mark.parametrize("is_answered_first", [False, True], ids=["then answered", "answered first"])
+def test_a_question_that_overtakes_its_plan_is_about_it_all_the_same(is_answered_first: bool) -> None:
+    """As claude-agent-acp does on a busy machine: the tool call with the text comes behind the request."""
+    talk = Talk(PLANS)
+    talk.prompt()
+    call = {"sessionUpdate": "tool_call_update", "toolCallId": "t1", "kind": "switch_mode", "rawInput": {"plan": TEXT}}
+    talk.agent(question(plan=None))
+    if is_answered_first:
+        talk.client(choice("reject"))
+    assert talk.agent(line(call)) == [line(call)]
+    if not is_answered_first:
+        talk.client(choice("reject"))
+    talk.end_turn()
+    events = talk.plan_events()
+    assert events[0] == proposed()
+    assert (ASKED in events) is not is_answered_first
+    assert [event.verdict for event in events if isinstance(event, PlanReviewed)] == [CHANGES_REQUESTED]
 
 
 def test_a_text_that_streams_in_is_whole_when_it_is_asked_about() -> None:

@@ -72,8 +72,8 @@ def _informed(line: bytes, update: Fields, session: WireSession, _agreed: Agreem
 
 
 def _called(line: bytes, update: Fields, session: WireSession, agreed: Agreement) -> list[Action]:
-    agreed.questions.hear_tool_call(session.id, update)
-    return [ToClient(line)]
+    proposed = agreed.questions.hear_tool_call(session.id, update)
+    return [ToClient(line), *(session.hear_proposal(proposed) if proposed else ())]
 
 
 def _echoed(line: bytes, update: Fields, session: WireSession, _agreed: Agreement) -> list[Action]:

@@ -72,17 +72,25 @@ class Questions:
     def __init__(self) -> None:
         self._texts: dict[tuple[str, str], str] = {}
         self._shown: dict[tuple[str, str], None] = {}
+        self._ahead: dict[tuple[str, str], PlanId] = {}  # plans that are asked about before their tool call tells them
         self._unanswered = Requests[Question](_MOST)
 
-    def hear_tool_call(self, session: str, call: Fields) -> None:
-        """Remember the text of a plan in a tool call or an update of one: a question about it may follow."""
+    def hear_tool_call(self, session: str, call: Fields) -> MarkdownPlan | None:
+        """Remember the text of a plan in a tool call or an update of one: a question about it may follow.
+
+        Or the question overtook it, as it may: agents send the two on paths of their own. Then this is its plan.
+        """
         text, call_id = _plan_text(call), call.get("toolCallId")
-        if text and isinstance(call_id, str):
-            self._texts[session, call_id] = text
-            _bound(self._texts)
-            if text == _content_text(call):
-                self._shown[session, text] = None
-                _bound(self._shown)
+        if not text or not isinstance(call_id, str):
+            return None
+        self._texts[session, call_id] = text
+        _bound(self._texts)
+        if text == _content_text(call):
+            self._shown[session, text] = None
+            _bound(self._shown)
+        if (session, call_id) not in self._ahead:
+            return None
+        return MarkdownPlan(self._ahead.pop((session, call_id)), text)
 
     def has_shown(self, session: str, text: str) -> bool:
         """Whether a tool call has shown a plan's text to the client."""
@@ -106,6 +114,9 @@ class Questions:
         plan_id, proposed = _reviewed(call_id, text, plans)
         is_ahead = not text and plan_id not in current
         question = Question(session, plan_id, _options(params), proposed, is_ahead)
+        if is_ahead:
+            self._ahead[session, call_id] = plan_id
+            _bound(self._ahead)
         self._unanswered.ask(AGENT, request_id, question)
         return question
 

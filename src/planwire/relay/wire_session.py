@@ -86,10 +86,14 @@ class WireSession:
         if self.plans.is_retold or not self.questions.ask(question):
             return
         if question.proposed is not None:
-            yield from self._record(self.plans.hear(question.proposed), streams_in=False)
+            yield from self.hear_proposal(question.proposed)
         elif not question.is_ahead:
             self.has_stopped = False
             yield Record(self.id, ReviewAsked(question.plan_id, question.names))
+
+    def hear_proposal(self, plan: Plan) -> Iterator[Record | Warn]:
+        """A plan that a question is about, from the question or its tool call: no plan message may ever say it."""
+        return self._record(self.plans.hear(plan), streams_in=False)
 
     def hear_answer(self, question: Question, result: Any) -> Iterator[Record]:
         """The client answered it."""
