@@ -31,7 +31,7 @@ from msgspec import Struct
 
 from planwire.model.kinds import Draft, drafts_of
 from planwire.model.plan import MEDIUM, ItemsPlan, Plan
-from planwire.model.statuses import CANCELLED, COMPLETED, IN_PROGRESS, PENDING, Status, canonical, status_of
+from planwire.model.statuses import COMPLETED, IN_PROGRESS, PENDING, Status, canonical, status_of
 
 __all__ = ["PlanState", "Progress", "Step", "restate", "track"]
 
@@ -78,10 +78,6 @@ class Step(Struct, frozen=True, gc=False):
     @property
     def is_done(self) -> bool:
         return canonical(self.status) == COMPLETED
-
-    @property
-    def is_cancelled(self) -> bool:
-        return canonical(self.status) == CANCELLED
 
 
 class Progress(Struct, frozen=True):

@@ -10,7 +10,7 @@ from planwire.model.plan import PlanId
 from planwire.readmodel.followed_files import FileText
 from planwire.readmodel.history import HistoryEntry
 from planwire.readmodel.overview import Overview
-from planwire.readmodel.sessions import ShownSession as Session
+from planwire.readmodel.sessions import ShownSession
 from planwire.web.addresses import plan_address, session_address
 
 __all__ = ["difference_json", "entry_json", "glance_json", "plan_json", "session_json", "state_json"]
@@ -24,7 +24,7 @@ def glance_json(glance: Overview) -> dict[str, Any]:
     return {**asdict(glance), "address": session_address(glance.id)}
 
 
-def session_json(session: Session) -> dict[str, Any]:
+def session_json(session: ShownSession) -> dict[str, Any]:
     """A session with all its plans."""
     return {**glance_json(session.glance), "plans": _plans(session.state, session.files)}
 

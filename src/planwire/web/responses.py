@@ -13,8 +13,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from planwire.model.plan import PlanId
-from planwire.readmodel.sessions import Sessions
-from planwire.readmodel.sessions import ShownSession as Session
+from planwire.readmodel.sessions import Sessions, ShownSession
 from planwire.web.addresses import decode_id
 from planwire.web.frame import words_page
 from planwire.web.guard import Scope
@@ -35,7 +34,7 @@ def json_response(value: Any) -> Response:
     return Response(msgspec.json.encode(value), media_type="application/json", headers={"vary": "Accept"})
 
 
-async def find_session(sessions: Sessions, request: Request) -> Session:
+async def find_session(sessions: Sessions, request: Request) -> ShownSession:
     """The session in an address, or 404."""
     try:
         name = decode_id(request.path_params["session"])
@@ -47,7 +46,7 @@ async def find_session(sessions: Sessions, request: Request) -> Session:
     return session
 
 
-def named_plan(request: Request, session: Session) -> PlanId:
+def named_plan(request: Request, session: ShownSession) -> PlanId:
     """The id of the plan in an address, or 404 if the session has no such plan."""
     try:
         plan_id = decode_id(request.path_params["plan"])

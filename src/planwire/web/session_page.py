@@ -7,7 +7,7 @@ from planwire.model.plan import PlanId
 from planwire.model.steps import Progress
 from planwire.readmodel.history import plan_name
 from planwire.readmodel.overview import total_progress
-from planwire.readmodel.sessions import ShownSession as Session
+from planwire.readmodel.sessions import ShownSession
 from planwire.web.addresses import plan_address, session_address
 from planwire.web.frame import action, top_line
 from planwire.web.html import EMPTY, Html, el, moment
@@ -31,7 +31,7 @@ class Beside(NamedTuple):
     before: dict[PlanId, PlanRecord]
 
 
-def session_page(session: Session, beside: Beside) -> Part:
+def session_page(session: ShownSession, beside: Beside) -> Part:
     """All plans of a session in the order of their arrival: first those that ask a person, then those with steps, then
     those to read."""
     live = session.state.live()
@@ -44,7 +44,7 @@ def session_page(session: Session, beside: Beside) -> Part:
     return branch("content", "main", children, class_="session")
 
 
-def plan_page(session: Session, plan_id: PlanId, beside: Beside) -> Part:
+def plan_page(session: ShownSession, plan_id: PlanId, beside: Beside) -> Part:
     """One plan with all its steps, or its whole text."""
     if plan_id not in session.state.plans:
         return gone_page()
@@ -58,19 +58,19 @@ def gone_page() -> Part:
     return branch("content", "main", [leaf("gone", "div", words)])
 
 
-def _plan(session: Session, plan_id: PlanId, beside: Beside, *, whole: bool = False) -> Part:
+def _plan(session: ShownSession, plan_id: PlanId, beside: Beside, *, whole: bool = False) -> Part:
     part_id = f"p{list(session.state.plans).index(plan_id)}"
     stopped, client = session.state.stopped is not None, session.glance.client
     shown = Shown(session.id, part_id, stopped, whole, beside.editor, said=beside.said.get(plan_id), client=client)
     return plan_part(shown, session.state.plans[plan_id], session.files.get(plan_id), beside.before.get(plan_id))
 
 
-def session_name(session: Session) -> str:
+def session_name(session: ShownSession) -> str:
     """The name of a session: its title, or else its id."""
     return session.glance.title or session.id
 
 
-def _head(session: Session) -> Part:
+def _head(session: ShownSession) -> Part:
     """The head in parts: one that seldom changes, and two that change with every step."""
     progress = total_progress(session.state)
     bar = progress_view(progress, "the session", "session-progress") if progress.total else None
@@ -82,7 +82,7 @@ def _head(session: Session) -> Part:
     return branch("session-head", "header", children, class_="session-head")
 
 
-def _top(session: Session) -> Part:
+def _top(session: ShownSession) -> Part:
     glance = session.glance
     name = el("h1", el("bdi", session_name(session)))
     title = el("div", name, state_badge(glance.state, glance.stop_reason, glance.asked), class_="session-title")
@@ -100,7 +100,7 @@ def state_badge(state: str, reason: str | None, asked: bool) -> Html:
     return el("span", "waiting for review" if asked else state, why, class_=f"state state-{state}")
 
 
-def _facts(session: Session) -> list[Html]:
+def _facts(session: ShownSession) -> list[Html]:
     glance = session.glance
     facts = [
         el("span", el("span", name, class_="unseen"), " ", el("bdi", value), class_=f"fact fact-{name}")
@@ -125,7 +125,7 @@ def _now(progress: Progress, stopped: bool, asked: bool) -> Part:
     return leaf("session-now", "div", *inside, class_=kind, data_announce=". ".join(words) or None)
 
 
-def _dismissed(session: Session) -> Part:
+def _dismissed(session: ShownSession) -> Part:
     rows = [_dismissed_row(session.id, record) for record in session.state.plans.values() if record.removed]
     inside = el("details", el("summary", f"Dismissed plans ({len(rows)})"), el("ul", *rows)) if rows else EMPTY
     return leaf("dismissed", "section", inside, class_="dismissed")

@@ -25,7 +25,7 @@ from planwire.model.events import Event, PlanChanged
 from planwire.model.fold import AGENT, SessionState
 from planwire.model.plan import PlanId
 from planwire.readmodel.history import HistoryEntry
-from planwire.readmodel.sessions import ShownSession as Session
+from planwire.readmodel.sessions import ShownSession
 from planwire.session.moved_on import MovedOn
 from planwire.session.writer import steer
 from planwire.web.difference import difference_view
@@ -66,7 +66,7 @@ class Steering:
             raise HTTPException(404, "this plan was dismissed: nothing was changed")
         return await run_in_threadpool(self._write, session, plan_id, wanted)
 
-    def _write(self, session: Session, plan_id: PlanId, wanted: Wanted) -> Response:
+    def _write(self, session: ShownSession, plan_id: PlanId, wanted: Wanted) -> Response:
         try:
             return self._steer(session, plan_id, wanted)
         except MovedOn as moved:
@@ -76,7 +76,7 @@ class Steering:
                 return _nothing_new(session.journalled.plans[plan_id].revision, wanted)
             return _said({"error": str(error)}, 422)
 
-    def _steer(self, session: Session, plan_id: PlanId, wanted: Wanted) -> Response:
+    def _steer(self, session: ShownSession, plan_id: PlanId, wanted: Wanted) -> Response:
         seen = wanted.revision
         onto = session.journalled
 
@@ -100,7 +100,7 @@ class Steering:
         suggested = isinstance(wanted, ChangesWanted) and before.owner == AGENT
         return _said({"revision": revision, "from": before.revision, "wished": suggested}, 200)
 
-    def _was_suggested(self, session: Session, plan_id: PlanId, suggestion: int) -> bool:
+    def _was_suggested(self, session: ShownSession, plan_id: PlanId, suggestion: int) -> bool:
         events = self._hub.sessions.journal.read(session.id, suggestion - 1, suggestion) if suggestion else ()
         return any(
             isinstance(each.event, PlanChanged) and each.event.plan_id == plan_id and each.by != AGENT
