@@ -70,6 +70,8 @@ class PolledJournal(Protocol):
 
     def _ring(self) -> None:
         """Wake the loops of this process. A ring that comes before a loop waits cuts its next wait short."""
+        if not self._listeners:
+            return
         for listener in tuple(self._listeners):
             with suppress(RuntimeError):  # it rang already
                 listener.release()

@@ -125,15 +125,12 @@ class transaction:  # noqa: N801  (it reads like a function)
     def __enter__(self) -> sqlite3.Connection:
         if self._connection.in_transaction:  # an interrupt came where nobody can catch it
             self._connection.execute("ROLLBACK")
-        give_up = monotonic() + self._patience
-        while True:
-            try:
-                self._connection.execute("BEGIN IMMEDIATE")
-            except sqlite3.OperationalError as error:
-                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or monotonic() > give_up:
-                    raise
-            else:
-                return self._connection
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError as error:
+            _raise_unless_busy(error)
+            self._insist()
+        return self._connection
 
     def __exit__(self, kind: object, *_: object) -> None:
         try:
@@ -142,6 +139,18 @@ class transaction:  # noqa: N801  (it reads like a function)
         finally:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
+
+    def _insist(self) -> None:
+        give_up = monotonic() + self._patience
+        while True:
+            try:
+                self._connection.execute("BEGIN IMMEDIATE")
+            except sqlite3.OperationalError as error:
+                _raise_unless_busy(error)
+                if monotonic() > give_up:
+                    raise
+            else:
+                return
 
 
 def refuse_newer(connection: sqlite3.Connection, path: Path) -> None:
@@ -152,6 +161,11 @@ def refuse_newer(connection: sqlite3.Connection, path: Path) -> None:
             f"the journal {path} has format {version}, and this planwire knows formats up to {len(MIGRATIONS)}. "
             "It was left as it is: upgrade planwire, or name another file"
         )
+
+
+def _raise_unless_busy(error: sqlite3.OperationalError) -> None:
+    if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+        raise error
 
 
 def _check(path: Path) -> None:

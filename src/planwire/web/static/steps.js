@@ -51,7 +51,6 @@ export function takeBack(row) {
 
 /** Change one value of a step, or withdraw the suggestion for that. */
 async function set(row, kind, value, words) {
-  if (row.hasAttribute("data-my-sending")) return;
   const suggestion = suggestionOf(row, kind), withdrawSuggestion = replaced(row, kind);
   if (suggestion && suggested(suggestion) === value) return void withdrawSuggestion();
   const changes = [{ do: kind, step: row.dataset.step, [kind]: value }];
