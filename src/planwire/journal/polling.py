@@ -18,9 +18,9 @@ from planwire.journal.protocol import Followed, Stop
 __all__ = ["Found", "PolledJournal"]
 
 #: Seconds between two looks while events come in, and between two glances when none has come for QUIET seconds. Waking
-#: up costs a tenth of a millisecond, most of it the system's: 20 ms keep an idle loop well under 1 % of a core.
+#: up costs a tenth of a millisecond, most of it the system's: 22 ms keep an idle loop well under 1 % of a core.
 BUSY_WAIT: Final = 0.004
-IDLE_WAIT: Final = 0.020
+IDLE_WAIT: Final = 0.022
 QUIET: Final = 1.0
 #: Seconds after which the loop looks whatever a glance says: a file system may be late to show a change.
 TRUST: Final = 0.25
