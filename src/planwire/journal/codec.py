@@ -17,7 +17,7 @@ __all__ = ["EventRow", "decode", "encode"]
 
 #: The longest text of one event, in bytes. Plans and messages are a thousand times shorter: this only protects.
 LARGEST_EVENT: Final = 64 * 1024 * 1024
-_INTEGERS: Final = range(-(2**63), 2**63)
+_LEAST, _MOST = -(2**63), 2**63 - 1
 
 _encoder = msgspec.json.Encoder()
 _decoder: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
@@ -60,7 +60,7 @@ def decode(session: str, seq: int, at: int, by: str, text: str | bytes) -> Recor
 def _row(session: str, at: int, by: str, event: Event) -> EventRow:
     if not (session.isascii() and by.isascii()):
         (session + by).encode()
-    if type(at) is not int or at not in _INTEGERS:
+    if type(at) is not int or not _LEAST <= at <= _MOST:
         raise ValueError(f"the time {at!r} is no number of milliseconds")
     written = _encoder.encode(event)
     if len(written) > LARGEST_EVENT:

@@ -162,25 +162,25 @@ class SqliteJournal(PolledJournal):
                 self._room = room_in_log(self._log)
                 self._is_linked &= self._room > 0  # a longer log may start over with this transaction
             self._others = None
-            outcomes = [self._write(append) for append in batch]
+            outcomes = [self._write(writer, append) for append in batch]
         self._others = others
         self._ring()
         return outcomes
 
-    def _write(self, append: Append) -> Outcome:
+    def _write(self, writer: sqlite3.Cursor, append: Append) -> Outcome:
         session, expected = append.session, append.expected
-        known = self._known.get(session) or rows.find(self._writer, session)
+        known = self._known.get(session) or rows.find(writer, session)
         if expected is not None and expected != known.last:
             return Conflict(session, expected, known.last)
         if not append.rows:
             return ()
         if not self._is_linked:
-            add_link(self._writer)
+            add_link(writer)
             self._is_linked = True
             self._room = 0
         for row in append.rows:
             self._room -= PAGES_PER_ROW + len(row.text) // CHARACTERS_PER_PAGE
-        self._known[session], written = rows.insert(self._writer, session, known, append.rows)
+        self._known[session], written = rows.insert(writer, session, known, append.rows)
         return written
 
     def _pages(self, session: str, number: int | None, after: int, last: int) -> Iterator[Recorded]:
@@ -193,7 +193,7 @@ class SqliteJournal(PolledJournal):
             after += len(page)
 
     @contextmanager
-    def _linked(self) -> Iterator[sqlite3.Connection]:
+    def _linked(self) -> Iterator[sqlite3.Cursor]:
         """A transaction that is no mere append. What the journal knows of the file holds no longer."""
         self._others = None
         with self._transaction as writer:

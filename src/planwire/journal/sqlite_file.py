@@ -17,6 +17,7 @@ from typing import Final, Literal
 from planwire.errors import JournalUnavailable, NewerJournal
 from planwire.journal.sqlite_errors import damaged, not_a_journal
 from planwire.journal.sqlite_log import CHECKPOINT_PAGES, add_link, file_alone, refuse_foreign_log
+from planwire.journal.sqlite_rows import Executor
 
 __all__ = ["APPLICATION_ID", "MIGRATIONS", "be_patient", "connect", "open_file", "refuse_newer", "transaction"]
 
@@ -92,7 +93,7 @@ def open_file(path: Path, patience: float) -> sqlite3.Connection:
     return connection
 
 
-def be_patient(connection: sqlite3.Connection, seconds: float = NAP) -> None:
+def be_patient(connection: Executor, seconds: float = NAP) -> None:
     """Set how long a statement waits for others before it fails because of them."""
     connection.execute(f"PRAGMA busy_timeout = {round(seconds * 1_000)}")
 
@@ -115,36 +116,38 @@ class transaction:  # noqa: N801  (it reads like a function)
     """All of it or nothing, with the right to write from the beginning.
 
     SQLite waits for that right in ever longer naps, and latecomers overtake it. So this asks for short naps only, again
-    and again.
+    and again. Every transaction uses the one cursor that `with` gives: to make one for each statement costs an append
+    as much as its checksum and its JSON.
     """
 
     def __init__(self, connection: sqlite3.Connection, patience: float) -> None:
         self._connection = connection
+        self._cursor = connection.cursor()
         self._patience = patience
 
-    def __enter__(self) -> sqlite3.Connection:
+    def __enter__(self) -> sqlite3.Cursor:
         if self._connection.in_transaction:  # an interrupt came where nobody can catch it
-            self._connection.execute("ROLLBACK")
+            self._cursor.execute("ROLLBACK")
         try:
-            self._connection.execute("BEGIN IMMEDIATE")
+            self._cursor.execute("BEGIN IMMEDIATE")
         except sqlite3.OperationalError as error:
             _raise_unless_busy(error)
             self._insist()
-        return self._connection
+        return self._cursor
 
     def __exit__(self, kind: object, *_: object) -> None:
         try:
             if kind is None:
-                self._connection.execute("COMMIT")
+                self._cursor.execute("COMMIT")
         finally:
             if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
+                self._cursor.execute("ROLLBACK")
 
     def _insist(self) -> None:
         give_up = monotonic() + self._patience
         while True:
             try:
-                self._connection.execute("BEGIN IMMEDIATE")
+                self._cursor.execute("BEGIN IMMEDIATE")
             except sqlite3.OperationalError as error:
                 _raise_unless_busy(error)
                 if monotonic() > give_up:
@@ -153,7 +156,7 @@ class transaction:  # noqa: N801  (it reads like a function)
                 return
 
 
-def refuse_newer(connection: sqlite3.Connection, path: Path) -> None:
+def refuse_newer(connection: Executor, path: Path) -> None:
     """Raise `NewerJournal` if a newer planwire changed the format, which it may do while this one has the file open."""
     version = _version(connection)
     if version > len(MIGRATIONS):
@@ -238,5 +241,5 @@ def _log_ahead(connection: sqlite3.Connection) -> bool:
     return bool(connection.execute("PRAGMA journal_mode = WAL").fetchone() == ("wal",))
 
 
-def _version(connection: sqlite3.Connection) -> int:
+def _version(connection: Executor) -> int:
     return int(connection.execute("PRAGMA user_version").fetchone()[0])

@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from planwire.errors import DamagedJournal
-from planwire.journal.sqlite_rows import last_position
+from planwire.journal.sqlite_rows import Executor, last_position
 
 __all__ = ["CHECKPOINT_PAGES", "add_link", "file_alone", "refuse_foreign_log", "room_in_log"]
 
@@ -74,7 +74,7 @@ def file_alone(path: Path) -> Iterator[sqlite3.Connection]:
         yield connection
 
 
-def add_link(connection: sqlite3.Connection) -> None:
+def add_link(connection: Executor) -> None:
     """Link a transaction that has just begun, and written nothing yet, to the state that it finds."""
     position, layout = last_position(connection), _layout(connection)
     rest = f" {os.urandom(8).hex()} {position:016x} {layout.hex()}"
@@ -129,7 +129,7 @@ def _file_state(path: Path) -> _FileState | None:
         return None
 
 
-def _layout(connection: sqlite3.Connection) -> bytes:
+def _layout(connection: Executor) -> bytes:
     (cookie,) = connection.execute("PRAGMA schema_version").fetchone()
     return int(cookie).to_bytes(4, signed=cookie < 0)
 

@@ -7,7 +7,7 @@ checksum, and the numbers of a session must have no gaps.
 import sqlite3
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 from zlib import crc32
 
 from planwire.journal.codec import EventRow, decode
@@ -16,6 +16,7 @@ from planwire.journal.sqlite_errors import damaged
 from planwire.model.events import Recorded
 
 __all__ = [
+    "Executor",
     "SessionEnd",
     "delete_sessions",
     "find",
@@ -29,6 +30,9 @@ __all__ = [
     "recorded_in_order",
     "snapshot",
 ]
+
+#: Whatever executes a statement. A cursor serves one statement at a time.
+Executor: TypeAlias = sqlite3.Connection | sqlite3.Cursor
 
 #: A page ends with the event that reaches either of these.
 PAGE_EVENTS: Final = 1_000
@@ -59,23 +63,23 @@ class SessionEnd(NamedTuple):
     last: int
 
 
-def find(connection: sqlite3.Connection, session: str) -> SessionEnd:
+def find(connection: Executor, session: str) -> SessionEnd:
     query = "SELECT number, (SELECT max(seq) FROM events WHERE session = number) FROM sessions WHERE id = ?"
     found = connection.execute(query, (_bindable(session),)).fetchone()
     return SessionEnd(None, 0) if found is None else SessionEnd(found[0], found[1] or 0)
 
 
-def last_position(connection: sqlite3.Connection) -> int:
+def last_position(connection: Executor) -> int:
     (found,) = connection.execute("SELECT max(position) FROM events").fetchone()
     return int(found or 0)
 
 
-def known_sessions(connection: sqlite3.Connection) -> list[KnownSession]:
+def known_sessions(connection: Executor) -> list[KnownSession]:
     return [KnownSession(*row) for row in connection.execute(_SESSIONS)]
 
 
 def insert(
-    connection: sqlite3.Connection, session: str, known: SessionEnd, rows: list[EventRow]
+    connection: Executor, session: str, known: SessionEnd, rows: list[EventRow]
 ) -> tuple[SessionEnd, tuple[Recorded, ...]]:
     """Write the rows behind the last one of the session, which may be new."""
     number, last = known
@@ -89,7 +93,7 @@ def insert(
     return SessionEnd(number, last + len(rows)), tuple(written)
 
 
-def page_of_session(connection: sqlite3.Connection, number: int | None, after: int, last: int) -> list[Any]:
+def page_of_session(connection: Executor, number: int | None, after: int, last: int) -> list[Any]:
     """Some events of a session, raw: `recorded_in_order` decodes them once the lock is gone."""
     return _page(connection.execute(_READ, (number, after, last)))
 
@@ -100,7 +104,7 @@ def recorded_in_order(page: list[Any], session: str, after: int, path: Path) -> 
     return (_recorded(path, session, *row) for row in page)
 
 
-def page_behind(connection: sqlite3.Connection, position: int, last: int, session: str | None) -> list[Any]:
+def page_behind(connection: Executor, position: int, last: int, session: str | None) -> list[Any]:
     """Some events behind a position, of one session or of all, raw."""
     return _page(connection.execute(_FOLLOW, (position, last, session if session is None else _bindable(session))))
 
@@ -109,19 +113,19 @@ def followed(page: list[Any], path: Path) -> list[Followed]:
     return [Followed(position, _recorded(path, session, *row)) for *row, position, session in page]
 
 
-def snapshot(connection: sqlite3.Connection, session: str, name: str) -> Snapshot | None:
+def snapshot(connection: Executor, session: str, name: str) -> Snapshot | None:
     query = "SELECT seq, data FROM snapshots WHERE session = ? AND name = ?"
     found = connection.execute(query, (find(connection, session).number, name)).fetchone()
     return None if found is None else Snapshot(*found)
 
 
-def keep_snapshot(connection: sqlite3.Connection, session: str, seq: int, data: bytes, name: str) -> None:
+def keep_snapshot(connection: Executor, session: str, seq: int, data: bytes, name: str) -> None:
     number, last = find(connection, session)
     if 0 < seq <= last:
         connection.execute(_KEEP, (number, name, seq, data))
 
 
-def delete_sessions(connection: sqlite3.Connection, sessions: Iterable[str]) -> None:
+def delete_sessions(connection: Executor, sessions: Iterable[str]) -> None:
     last = last_position(connection)
     for session in sessions:
         number = find(connection, session).number
