@@ -35,12 +35,6 @@ every_format = pytest.mark.parametrize("form", CHAT_FORMATS)
 
 
 @pytest.fixture
-def journal() -> Iterator[Journal]:
-    with open_journal("memory:") as journal:
-        yield journal
-
-
-@pytest.fixture
 def plans(journal: Journal) -> BlockingPlanSession:
     return BlockingPlanSession(journal, "s")
 

@@ -1,12 +1,11 @@
 """What people do, written to a journal that others write to as well; and what is shown over a plan."""
 
-from collections.abc import Iterator
 from functools import partial
 from threading import Thread
 
 import pytest
 
-from planwire import BlockingPlanSession, Entry, ItemsPlan, open_journal
+from planwire import BlockingPlanSession, Entry, ItemsPlan
 from planwire.journal import Journal, Stamped, load_state
 from planwire.model.events import (
     ACP,
@@ -27,12 +26,6 @@ from planwire.readmodel.annotations import annotations, suggestion_sentence
 from planwire.session.moved_on import MovedOn
 from planwire.session.writer import steer
 from planwire.steering.commands import change, comment, review, withdraw
-
-
-@pytest.fixture
-def journal() -> Iterator[Journal]:
-    with open_journal("memory:") as opened:
-        yield opened
 
 
 def agents_plan(*contents: str, done: int = 0) -> PlanSet:

@@ -1,20 +1,12 @@
 """Appending to a session that others write to as well: the newest state decides, however often that takes."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from planwire.errors import Conflict, UnstorableEvent
-from planwire.journal import Journal, Stamped, View, catch_up, load_state, open_journal
+from planwire.journal import Journal, Stamped, View, catch_up, load_state
 from planwire.model.events import MessageAdded, TurnEnded
 from planwire.model.fold import SessionState
 from planwire.session.writer import append_latest, append_new, stamped
-
-
-@pytest.fixture
-def journal() -> Iterator[Journal]:
-    with open_journal("memory:") as opened:
-        yield opened
 
 
 def said(*words: str) -> list[Stamped]:

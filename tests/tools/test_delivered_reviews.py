@@ -1,7 +1,6 @@
 """Waiting for a review, in both kinds of session, and which reviews an agent has been told of."""
 
 import asyncio
-from collections.abc import Iterator
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -24,12 +23,6 @@ from planwire.model.events import (
 from tests.waiting import eventually, until
 
 WAIT = {"wait": "review"}
-
-
-@pytest.fixture
-def journal() -> Iterator[Journal]:
-    with open_journal("memory:") as journal:
-        yield journal
 
 
 @pytest.fixture
