@@ -19,6 +19,7 @@ import pytest
 from planwire.errors import JournalUnavailable
 from planwire.journal import Stamped, open_journal, sqlite_rows
 from planwire.journal.sqlite import SqliteJournal
+from planwire.journal.sqlite_file import transaction
 from planwire.journal.sqlite_rows import insert
 from planwire.model.events import TurnEnded
 from tests.journal.test_contract import PATIENCE, heard, said, words
@@ -380,3 +381,61 @@ def test_an_interrupt_in_the_middle_of_a_commit_leaves_a_journal_that_works(
                 journal.append("s", said("two"))
         assert words(journal.append("s", said("three"), 1)) == ["three"]
         assert [each.recorded.seq for each in heard(journal)] == [1, 2]
+
+
+class Interrupted(sqlite3.Connection):
+    """A connection on which an interrupt comes while a transaction begins, which it does all the same."""
+
+    class Cursor(sqlite3.Cursor):
+        def execute(self, statement: str, *parameters: Any) -> "Interrupted.Cursor":
+            super().execute(statement, *parameters)
+            if statement == "BEGIN IMMEDIATE":
+                raise KeyboardInterrupt
+            return self
+
+    def cursor(self, *_: Any) -> Any:
+        return super().cursor(Interrupted.Cursor)
+
+
+def test_an_interrupt_while_a_transaction_begins_keeps_no_lock_on_the_file(path: Path) -> None:
+    with closing(sqlite3.connect(path, isolation_level=None, factory=Interrupted)) as connection:
+        with pytest.raises(KeyboardInterrupt), transaction(connection, 1):
+            raise AssertionError("it began")
+        assert not connection.in_transaction
+
+
+def test_interrupts_at_any_moment_leave_nobody_waiting_for_ever(path: Path) -> None:
+    storm = """
+import signal, threading, time
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+ending = threading.Event()
+def write(session):
+    while not ending.is_set():
+        try:
+            journal.append(session, said("theirs"))
+        except JournalUnavailable:  # whoever wrote for all was interrupted
+            pass
+writers = [threading.Thread(target=write, args=(f"writer {number}",)) for number in range(2)]
+for writer in writers:
+    writer.start()
+came, end = 0, time.monotonic() + 20
+while came < 400 and time.monotonic() < end:
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.00005 * (came % 40 + 1))
+        while True:
+            journal.append("main", said("mine"))
+    except (KeyboardInterrupt, JournalUnavailable):
+        came += 1
+signal.signal(signal.SIGALRM, signal.SIG_IGN)
+ending.set()
+for writer in writers:
+    writer.join()
+journal.append("main", said("last"))
+journal.close()
+print(came)
+"""
+    [came] = run(storm, path)
+    assert int(came) > 100
+    with open_journal(path) as journal:
+        assert words(journal.read("main"))[-1] == "last"
+        assert [each.seq for each in journal.read("main")] == [*range(1, journal.last_seq("main") + 1)]

@@ -54,8 +54,8 @@ class SqliteJournal(PolledJournal):
             self._writer = open_file(self.path, patience)
             try:
                 self._guard = _FileGuard(self.path)
-                self._log = FileIO(self._log_path)
                 self._reader = connect(self.path, patience, "ro")
+                self._log = FileIO(self._log_path)
             except BaseException:
                 self._writer.close()
                 raise
@@ -63,8 +63,8 @@ class SqliteJournal(PolledJournal):
         self._patience = patience
         self._known: dict[str, rows.SessionEnd] = {}  # valid as long as no one else has written
         self._others: int | None = None
-        self._is_linked = False  # the log needs no link before the next append, unless
-        self._room = 0  # that many pages have gone into it
+        self._is_linked = False  # this round of the log has a link
+        self._room = 0  # pages that may go into the log before the next look at its length
 
     def append(self, session: str, events: Sequence[Stamped], expected_seq: int | None = None) -> tuple[Recorded, ...]:
         self._check_process()

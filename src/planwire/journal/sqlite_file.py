@@ -126,13 +126,12 @@ class transaction:  # noqa: N801  (it reads like a function)
         self._patience = patience
 
     def __enter__(self) -> sqlite3.Cursor:
-        if self._connection.in_transaction:  # an interrupt came where nobody can catch it
-            self._cursor.execute("ROLLBACK")
+        self._roll_back()  # an interrupt may have come where nobody can catch it
         try:
-            self._cursor.execute("BEGIN IMMEDIATE")
-        except sqlite3.OperationalError as error:
-            _raise_unless_busy(error)
-            self._insist()
+            self._begin()
+        except BaseException:  # an interrupt while SQLite waits is raised only once it has begun
+            self._roll_back()
+            raise
         return self._cursor
 
     def __exit__(self, kind: object, *_: object) -> None:
@@ -140,20 +139,25 @@ class transaction:  # noqa: N801  (it reads like a function)
             if kind is None:
                 self._cursor.execute("COMMIT")
         finally:
-            if self._connection.in_transaction:
-                self._cursor.execute("ROLLBACK")
+            self._roll_back()
 
-    def _insist(self) -> None:
-        give_up = monotonic() + self._patience
+    def _begin(self) -> None:
+        give_up: float | None = None
         while True:
             try:
                 self._cursor.execute("BEGIN IMMEDIATE")
             except sqlite3.OperationalError as error:
-                _raise_unless_busy(error)
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+                    raise
+                give_up = give_up or monotonic() + self._patience
                 if monotonic() > give_up:
                     raise
             else:
                 return
+
+    def _roll_back(self) -> None:
+        if self._connection.in_transaction:
+            self._cursor.execute("ROLLBACK")
 
 
 def refuse_newer(connection: Executor, path: Path) -> None:
@@ -164,11 +168,6 @@ def refuse_newer(connection: Executor, path: Path) -> None:
             f"the journal {path} has format {version}, and this planwire knows formats up to {len(MIGRATIONS)}. "
             "It was left as it is: upgrade planwire, or name another file"
         )
-
-
-def _raise_unless_busy(error: sqlite3.OperationalError) -> None:
-    if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
-        raise error
 
 
 def _check(path: Path) -> None:

@@ -74,7 +74,7 @@ def last_position(connection: Executor) -> int:
     return int(found or 0)
 
 
-def known_sessions(connection: Executor) -> list[KnownSession]:
+def known_sessions(connection: sqlite3.Connection) -> list[KnownSession]:
     return [KnownSession(*row) for row in connection.execute(_SESSIONS)]
 
 
@@ -93,7 +93,7 @@ def insert(
     return SessionEnd(number, last + len(rows)), tuple(written)
 
 
-def page_of_session(connection: Executor, number: int | None, after: int, last: int) -> list[Any]:
+def page_of_session(connection: sqlite3.Connection, number: int | None, after: int, last: int) -> list[Any]:
     """Some events of a session, raw: `recorded_in_order` decodes them once the lock is gone."""
     return _page(connection.execute(_READ, (number, after, last)))
 
@@ -104,7 +104,7 @@ def recorded_in_order(page: list[Any], session: str, after: int, path: Path) -> 
     return (_recorded(path, session, *row) for row in page)
 
 
-def page_behind(connection: Executor, position: int, last: int, session: str | None) -> list[Any]:
+def page_behind(connection: sqlite3.Connection, position: int, last: int, session: str | None) -> list[Any]:
     """Some events behind a position, of one session or of all, raw."""
     return _page(connection.execute(_FOLLOW, (position, last, session if session is None else _bindable(session))))
 
@@ -113,7 +113,7 @@ def followed(page: list[Any], path: Path) -> list[Followed]:
     return [Followed(position, _recorded(path, session, *row)) for *row, position, session in page]
 
 
-def snapshot(connection: Executor, session: str, name: str) -> Snapshot | None:
+def snapshot(connection: sqlite3.Connection, session: str, name: str) -> Snapshot | None:
     query = "SELECT seq, data FROM snapshots WHERE session = ? AND name = ?"
     found = connection.execute(query, (find(connection, session).number, name)).fetchone()
     return None if found is None else Snapshot(*found)
