@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from planwire.errors import DamagedJournal, JournalError, JournalUnavailable
+from planwire.errors import DamagedJournal, JournalError, JournalUnavailable, NewerJournal
 from planwire.journal import Followed, Journal, follower, follower_of, open_journal
+from planwire.journal.sqlite import SqliteJournal
+from planwire.journal.sqlite_file import MIGRATIONS
 from tests.journal.test_contract import ENGINES, said, words
 from tests.journal.test_damage import change
 from tests.waiting import until
@@ -120,6 +122,31 @@ def test_a_row_that_can_not_be_read_deafens_no_session(tmp_path: Path) -> None:
         journal.append("sound", said("one"))
         until(lambda: listener.words == ["one"])
         assert isinstance(listener.troubles[0], DamagedJournal)
+        listener.unsubscribe()
+
+
+def test_a_journal_that_nothing_can_be_read_of_is_told_once_and_followed_again_once_it_can(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(follower, "RETRY", 0.01)
+    looks = 0
+
+    def look(journal: SqliteJournal) -> int:
+        nonlocal looks
+        looks += 1
+        return last_position(journal)
+
+    last_position = SqliteJournal.last_position
+    with open_journal(tmp_path / "journal.db") as journal:
+        listener = Listener(journal)
+        monkeypatch.setattr(SqliteJournal, "last_position", look)
+        change(tmp_path / "journal.db", "PRAGMA user_version = 99")
+        until(lambda: looks > 3)
+        assert [type(each) for each in listener.troubles] == [NewerJournal]
+        change(tmp_path / "journal.db", f"PRAGMA user_version = {len(MIGRATIONS)}")
+        until(lambda: listener.troubles[-1] is None)
+        journal.append("s", said("one"))
+        until(lambda: listener.words == ["one"])
         listener.unsubscribe()
 
 

@@ -92,14 +92,15 @@ class Follower:
                         if stop is self._stop:
                             self._subscribers = ()
                     return
-            except JournalUnavailable as error:
-                is_troubled = True
-                self._tell(error)
-                stop.wait(RETRY)
             except JournalError as error:
-                self._tell(error)
-                with suppress(JournalUnavailable):  # then the next round meets it
-                    position = journal.last_position()
+                if not is_troubled:
+                    self._tell(error)
+                is_troubled = True
+                if not isinstance(error, JournalUnavailable):
+                    with suppress(JournalError):  # leave behind what can't be read, unless nothing can
+                        position, is_troubled = journal.last_position(), False
+                if is_troubled:
+                    stop.wait(RETRY)
 
     def _hand_out(self, followed: Followed) -> None:
         for subscriber in self._subscribers:
