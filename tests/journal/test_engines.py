@@ -7,7 +7,7 @@ import pytest
 
 from planwire.errors import UnknownJournal
 from planwire.journal import open_journal
-from planwire.journal.engines import VARIABLE, default_path
+from planwire.journal.engines import VARIABLE, default_path, shared_url
 from planwire.journal.memory import MemoryJournal
 from planwire.journal.sqlite import SqliteJournal
 
@@ -58,6 +58,13 @@ def test_an_unknown_url_is_refused_with_those_that_are_known(url: str) -> None:
 def test_a_url_without_a_file_is_refused(url: str) -> None:
     with pytest.raises(UnknownJournal, match="names no file"):
         open_journal(url)
+
+
+@pytest.mark.parametrize("url", ["~no-such-user/x.db", "sqlite:~no-such-user/x.db"])
+def test_a_home_that_is_not_there_is_said_so(url: str) -> None:
+    for use in (open_journal, shared_url):
+        with pytest.raises(UnknownJournal, match="there is no home folder for '~no-such-user"):
+            use(url)
 
 
 def test_the_environment_names_the_journal_if_nobody_else_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -62,7 +62,7 @@ def shared_url(url: str | None = None) -> str | None:
 
 def default_path() -> Path:
     """The journal in the folder where this system keeps the data of a user's programs."""
-    home = Path.home()
+    home = _expanded("~")
     if sys.platform == "darwin":
         folder = home / "Library" / "Application Support"
     elif sys.platform == "win32":
@@ -91,7 +91,7 @@ def _open_sqlite(rest: str, create: bool) -> Journal | None:
 
 
 def _open_file(name: str, create: bool) -> Journal:
-    path = Path(name).expanduser()
+    path = _expanded(name)
     if not create and not os.path.lexists(path):
         raise NoJournal(
             f"there is no journal at {path} yet: an agent's plans are kept once it runs behind planwire "
@@ -100,6 +100,16 @@ def _open_file(name: str, create: bool) -> Journal:
     from planwire.journal.sqlite import SqliteJournal  # noqa: PLC0415  (see above)
 
     return SqliteJournal(path)
+
+
+def _expanded(name: str) -> Path:
+    try:
+        return Path(name).expanduser()
+    except RuntimeError:
+        raise UnknownJournal(
+            f"there is no home folder for {name!r}: name the journal by its full path, with --journal or the variable "
+            f"{VARIABLE}"
+        ) from None
 
 
 def _path(rest: str) -> str:
@@ -112,7 +122,7 @@ _ENGINES: Final = {
     _FILE: _Engine(
         "sqlite:PATH, sqlite:///ABSOLUTE/PATH",
         _open_sqlite,
-        lambda rest: f"{_FILE}:{Path(_path(rest)).expanduser().absolute()}",
+        lambda rest: f"{_FILE}:{_expanded(_path(rest)).absolute()}",
     ),
     "memory": _Engine("memory:", _open_memory, lambda _: None),
 }
