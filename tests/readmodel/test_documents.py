@@ -3,7 +3,9 @@
 import pytest
 
 from planwire import Entry, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan, track
-from planwire.readmodel.documents import plan_markdown
+from planwire.model.events import Event, PlanChanged, PlanSet, Recorded, RewordStep, SetStatus
+from planwire.model.fold import fold_all
+from planwire.readmodel.documents import plan_document, plan_markdown
 
 LIST = ItemsPlan(
     "to\ndo",
@@ -29,3 +31,15 @@ LIST = ItemsPlan(
 )
 def test_every_kind_of_plan_has_a_form_in_markdown(plan: Plan, text: str) -> None:
     assert plan_markdown(track(plan)) == text
+
+
+def test_a_document_says_what_people_suggest_with_or_without_a_note() -> None:
+    events: list[Event] = [
+        PlanSet(ItemsPlan("p", (Entry("read", None, "pending"),)), via="acp"),
+        PlanChanged("p", "this first", (SetStatus("s1", "completed"),)),
+        PlanChanged("p", None, (RewordStep("s1", "read it all"),)),
+    ]
+    authors = ["agent", "user", "user"]
+    recorded = [Recorded("s", at, at, by, event) for at, (by, event) in enumerate(zip(authors, events, strict=True), 1)]
+    document = plan_document(fold_all("s", recorded).plans["p"])
+    assert document.endswith("## Wishes\n\n- read: completed; this first\n- read → read it all\n")

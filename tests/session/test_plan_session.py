@@ -517,6 +517,7 @@ def test_a_session_that_was_forgotten_begins_anew(journal: Journal, plans: Block
     plans.add({"role": "user", "content": "secret"})
     journal.forget("s")
     assert plans.call("update_plan", {"note": "?"})["error"]["code"] == "no_plan"
+    assert plans.pending() == []
     assert plans.context() == []
     assert plans.call("set_plan", {"entries": ["anew"]})["revision"] == 1
 

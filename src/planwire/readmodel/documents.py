@@ -111,7 +111,7 @@ def plan_document(record: PlanRecord) -> str:
         f"> {unwrapped(record.summary)}" if record.summary else "",
         _body(record.state),
         _section("Notes", [delta.note for delta in record.deltas if delta.note]),
-        _section("Wishes", [delta.note or "changes of steps" for delta in record.suggestions]),
+        _section("Wishes", [suggestion_sentence(record, each) for each in record.suggestions]),
         _section("Reviews", (line for review in record.reviews for line in _said(review, record.is_stale(review)))),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"

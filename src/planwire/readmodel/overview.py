@@ -48,7 +48,7 @@ def overview(state: SessionState, first_at: int, last_at: int) -> Overview:
     asked = any(record.asked for record in state.live().values())
     return Overview(
         state.id,
-        WAITING if asked else _doing(state, progress),
+        WAITING if asked else _state(state, progress),
         state.stopped,
         opened.agent if opened else None,
         opened.client if opened else None,
@@ -66,7 +66,7 @@ def overview(state: SessionState, first_at: int, last_at: int) -> Overview:
     )
 
 
-def _doing(state: SessionState, progress: Progress) -> str:
+def _state(state: SessionState, progress: Progress) -> str:
     if 0 < progress.total == progress.done:
         return DONE
     if state.stopped is None:

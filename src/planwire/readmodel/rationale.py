@@ -33,10 +33,13 @@ class Reasons:
 
     def of(self, session: SessionState) -> dict[PlanId, str]:
         """What the agent said with each plan of a session, as far as the journal has its chat."""
-        found = {plan_id: self._said(session.id, record.base) for plan_id, record in session.live().items()}
+        found = {
+            plan_id: self._said(session.id, record.base, record.created_at)
+            for plan_id, record in session.live().items()
+        }
         return {plan_id: said for plan_id, said in found.items() if said}
 
-    def _look(self, session: str, base: int) -> str:
+    def _look(self, session: str, base: int, _created_at: int) -> str:
         said = ""
         for recorded in self._journal.read(session, max(base - 1 - REACH, 0), base - 1):
             match recorded.event:

@@ -83,6 +83,7 @@ class LiveHistory:
 
     def _begin(self) -> "LiveHistory":
         self._history = ChatHistory(self.id, self._format)
+        self._unsent.clear()
         self._kept_at = 0
         return self
 
