@@ -98,14 +98,13 @@ def _change_text(state: PlanState, plan: MarkdownPlan, change: StepChange) -> Pl
     text = plan.content
     match change:
         case AddStep(content=content, status=status):
-            place = _behind(state, change.after, text)
-            text = task_edits.add_task(text, _anchor(state, change.after), content, status)
-            ids.insert(place, None)
+            anchor = _anchor(state, change.after)
+            ids.insert(_behind_family(text, anchor), None)
+            text = task_edits.add_task(text, anchor, content, status)
         case MoveStep(step=step, after=after):
-            place = _place(state, step)
-            size = task_edits.family(text, place)
-            to = _behind(state, after, text)
-            text = task_edits.move_task(text, place, _anchor(state, after))
+            place, anchor = _place(state, step), _anchor(state, after)
+            size, to = task_edits.family(text, place), _behind_family(text, anchor)
+            text = task_edits.move_task(text, place, anchor)
             moved = ids[place : place + size]
             del ids[place : place + size]
             to -= size if to > place else 0
@@ -134,22 +133,22 @@ def _place(state: PlanState, step_id: str) -> int:
     raise UnknownStep(f"the plan has no step {step_id!r}; its steps are: {known}")
 
 
-def _anchor(state: PlanState, after: str | None) -> int | None:
-    """The place of the step to stand behind; None for the beginning."""
+def _behind(state: PlanState, after: str | None) -> int:
+    """The place behind a step of a list. None is the end, "" the beginning."""
     if after is None:
-        return _last_outermost(state)
+        return len(state.steps)
+    return _place(state, after) + 1 if after else 0
+
+
+def _anchor(state: PlanState, after: str | None) -> int | None:
+    """The place of the step of a text to stand behind; None for the beginning. The end is behind the outermost steps:
+    checkboxes may all lie under items that are none."""
+    if after is None:
+        outermost = min((step.depth for step in state.steps), default=0)
+        return max((place for place, step in enumerate(state.steps) if step.depth == outermost), default=None)
     return _place(state, after) if after else None
 
 
-def _last_outermost(state: PlanState) -> int | None:
-    return max((place for place, step in enumerate(state.steps) if step.depth == 0), default=None)
-
-
-def _behind(state: PlanState, after: str | None, text: str | None = None) -> int:
-    """The place behind a step and, in a text, behind everything nested in it."""
-    if after is None:
-        return len(state.steps)
-    if not after:
-        return 0
-    place = _place(state, after)
-    return place + (1 if text is None else task_edits.family(text, place))
+def _behind_family(text: str, anchor: int | None) -> int:
+    """The place behind a step of a text and everything nested in it."""
+    return 0 if anchor is None else anchor + task_edits.family(text, anchor)
