@@ -164,8 +164,8 @@ def test_every_edit_of_the_text_is_a_change_of_the_plan() -> None:
     )
     assert shown(now) == [
         ("s2", "write it down", "in_progress"),
-        ("s3", "check", "pending"),
-        ("s4", "publish", "pending"),
+        ("s4", "check", "pending"),
+        ("s3", "publish", "pending"),
         ("s1", "read", "completed"),
     ]
     assert [step.priority for step in now.steps] == ["medium", "low", "medium", "high"]
@@ -235,3 +235,13 @@ def test_a_step_that_both_changed_is_for_the_person_to_decide_again() -> None:
     assert merged.disputed == ("s2",)
     gone = apply_changes(before, changes_in("[x] (high) read {s1}\n", before))
     assert merge(mine, before, gone).disputed == ("s2", "the new step 'check'")
+
+
+def test_new_steps_stay_together_whatever_another_writer_adds_meanwhile() -> None:
+    before = track(PLAN)
+    mine = changes_in("[x] (high) read {s1}\n[ ] A\n[ ] B\n[ ] write {s2}\n", before)
+    now = apply_changes(before, [AddStep("theirs")])
+    merged = merge(mine, before, now)
+    assert merged.disputed == ()
+    contents = [step.content for step in apply_changes(now, merged.changes).steps]
+    assert contents == ["read", "A", "B", "write", "theirs"]

@@ -511,7 +511,7 @@ def test_suggestions_and_remarks_stand_over_the_steps_and_never_in_them(here: He
     here.post("reviews", revision=revision, verdict="commented", comments=[comment])
     seen = check(here.page(""))
     rows = [row for tag, row in seen.tags if tag == "li" and ("data-step" in row or "ghost" in str(row.get("class")))]
-    assert [row["id"] for row in rows] == ["p0-w6-1", "p0-s1", "p0-w5-0", "p0-s2", "p0-s3", "p0-w7-2"]
+    assert [row["id"] for row in rows] == ["p0-w6-0", "p0-s1", "p0-w5-0", "p0-s2", "p0-s3", "p0-w7-0"]
     assert [("wants-reword" in str(row["class"]), "wants-remove" in str(row["class"])) for row in rows][1:4:2] == [
         (True, False),
         (False, True),

@@ -52,27 +52,30 @@ def as_text(state: PlanState) -> str:
 
 
 def changes_in(text: str, state: PlanState) -> tuple[StepChange, ...]:
-    """The changes between a state and its edited text."""
+    """The changes between a state and its edited text.
+
+    New steps come last, from the last to the first, each behind the known step above it: the id that one will get
+    depends on what others add meanwhile.
+    """
     lines = [*_edited(text, state)]
     steps = {step.id: step for step in state.steps}
     kept = {line.id for line in lines}
     changes: list[StepChange] = [RemoveStep(step) for step in steps if step not in kept]
     changes += [each for line in lines if line.id for each in _changes_of(line, steps[line.id], state)]
     state = apply_changes(state, changes)
+    added: list[StepChange] = []
     before = ""
     for line in lines:
+        if line.id is None:
+            added.append(AddStep(line.content, before, line.priority, line.status))
+            continue
         ids = [step.id for step in state.steps]
         place = ids.index(before) + 1 if before else 0
-        move: StepChange | None = None
-        if line.id is None:
-            move = AddStep(line.content, before, line.priority, line.status)
-        elif ids[place : place + 1] != [line.id]:
-            move = MoveStep(line.id, before)
-        if move is not None:
-            changes.append(move)
-            state = apply_changes(state, [move])
-        before = line.id or next(step.id for step in state.steps if step.id not in ids)
-    return tuple(changes)
+        if ids[place : place + 1] != [line.id]:
+            changes.append(MoveStep(line.id, before))
+            state = apply_changes(state, changes[-1:])
+        before = line.id
+    return (*changes, *reversed(added))
 
 
 def merge(changes: tuple[StepChange, ...], before: PlanState, now: PlanState) -> Merge:
@@ -87,10 +90,11 @@ def merge(changes: tuple[StepChange, ...], before: PlanState, now: PlanState) ->
     disputed: dict[str, None] = {}
     for change in changes:
         about = f"the new step {change.content!r}" if isinstance(change, AddStep) else change.step
+        if about in theirs:
+            disputed[about] = None
+            continue
         try:
-            if about in theirs:
-                raise PlanError("somebody else changed it")
-            apply_changes(now, [*made, change])
+            now = apply_changes(now, [change])
             made.append(change)
         except PlanError:
             disputed[about] = None
