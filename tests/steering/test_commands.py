@@ -192,6 +192,8 @@ def test_a_checklist_in_a_text_is_edited_the_same_way() -> None:
     now = edited(before, "[x] read it all {s1}", "[ ] check", "[ ] write {s2}")
     assert isinstance(now.plan, MarkdownPlan)
     assert now.plan.content == "# Work\n\n- [x] read it all\n- [ ] check\n- [ ] write\n\nThe end.\n"
+    nested = track(MarkdownPlan("p", "- [ ] read\n  - [ ] the code\n- [ ] write\n"))
+    assert edited(nested, "[ ] write {s3}").plan == MarkdownPlan("p", "- [ ] write\n")
     with pytest.raises(PlanError, match="no steps"):
         as_text(track(MarkdownPlan("p", "only prose")))
 

@@ -52,7 +52,7 @@ def as_text(state: PlanState) -> str:
 
 
 def changes_in(text: str, state: PlanState) -> tuple[StepChange, ...]:
-    """The changes between a state and its edited text.
+    """The changes between a state and its edited text. Nested steps go before those that they are nested in.
 
     New steps come last, from the last to the first, each behind the known step above it: the id that one will get
     depends on what others add meanwhile.
@@ -60,7 +60,7 @@ def changes_in(text: str, state: PlanState) -> tuple[StepChange, ...]:
     lines = [*_edited(text, state)]
     steps = {step.id: step for step in state.steps}
     kept = {line.id for line in lines}
-    changes: list[StepChange] = [RemoveStep(step) for step in steps if step not in kept]
+    changes: list[StepChange] = [RemoveStep(step) for step in reversed(steps) if step not in kept]
     changes += [each for line in lines if line.id for each in _changes_of(line, steps[line.id], state)]
     state = apply_changes(state, changes)
     added: list[StepChange] = []
