@@ -239,6 +239,14 @@ def test_a_step_that_both_changed_is_for_the_person_to_decide_again() -> None:
     assert merge(mine, before, gone).disputed == ("s2", "the new step 'check'")
 
 
+def test_brackets_in_a_text_are_words_of_its_steps() -> None:
+    before = track(MarkdownPlan("p", "- [ ] one\n- [ ] (really) two\n"))
+    assert as_text(before) == "[ ] one {s1}\n[ ] (really) two {s2}\n"
+    assert changes_in(as_text(before), before) == ()
+    now = edited(before, "[ ] (really) one {s1}", "[ ] (really) two {s2}", "[ ] (maybe) three", "[ ] (high)")
+    assert [step.content for step in now.steps] == ["(really) one", "(really) two", "(maybe) three", "(high)"]
+
+
 def test_new_steps_stay_together_whatever_another_writer_adds_meanwhile() -> None:
     before = track(PLAN)
     mine = changes_in("[x] (high) read {s1}\n[ ] A\n[ ] B\n[ ] write {s2}\n", before)

@@ -5,8 +5,8 @@
     [ ] Check it on the old files
 
 One step a line. `{s1}` is the step's id: a line without one is a new step, an id without a line is a step that goes,
-and the order of the lines is the order of the steps. A box holds the character of a status, or its word. Lines that
-begin with # are comments.
+and the order of the lines is the order of the steps. A box holds the character of a status, or its word. Brackets hold
+a priority, in a plan whose steps have one. Lines that begin with # are comments.
 """
 
 import re
@@ -27,7 +27,8 @@ from planwire.model.text import unwrapped
 
 __all__ = ["Merge", "as_text", "changes_in", "merge"]
 
-_LINE: Final = re.compile(r"^\[(?P<box>[^\]]*)\]\s*(?:\((?P<priority>\w+)\)\s+)?(?P<text>.*?)\s*(?:\{(?P<id>s\d+)\})?$")
+_LINE: Final = re.compile(r"^\[(?P<box>[^\]]*)\]\s*(?P<text>.*?)\s*(?:\{(?P<id>s\d+)\})?$")
+_PRIORITY: Final = re.compile(r"^\((\w+)\)(?:\s+|$)")
 
 
 class _Edited(Struct, frozen=True):
@@ -48,7 +49,8 @@ def as_text(state: PlanState) -> str:
     """The steps, one a line."""
     if not state.steps:
         raise PlanError("this plan has no steps that can be edited; say what you think of it with planwire comment")
-    return "".join(_line(step) + "\n" for step in state.steps)
+    has_priorities = kind_of(state.plan).has_priorities
+    return "".join(_line(step, has_priorities) + "\n" for step in state.steps)
 
 
 def changes_in(text: str, state: PlanState) -> tuple[StepChange, ...]:
@@ -61,7 +63,7 @@ def changes_in(text: str, state: PlanState) -> tuple[StepChange, ...]:
     steps = {step.id: step for step in state.steps}
     kept = {line.id for line in lines}
     changes: list[StepChange] = [RemoveStep(step) for step in reversed(steps) if step not in kept]
-    changes += [each for line in lines if line.id for each in _changes_of(line, steps[line.id], state)]
+    changes += [each for line in lines if line.id for each in _changes_of(line, steps[line.id])]
     state = apply_changes(state, changes)
     added: list[StepChange] = []
     before = ""
@@ -101,21 +103,25 @@ def merge(changes: tuple[StepChange, ...], before: PlanState, now: PlanState) ->
     return Merge(tuple(made), tuple(disputed))
 
 
-def _line(step: Step) -> str:
+def _line(step: Step, has_priorities: bool) -> str:
     box = step.known.box if step.known else step.status
     text = unwrapped(step.content)
-    priority = f"({step.priority}) " if step.priority != MEDIUM or text.startswith("(") else ""
-    return f"[{box}] {priority}{text} {{{step.id}}}"
+    said = has_priorities and (step.priority != MEDIUM or text.startswith("("))
+    return f"[{box}] {f'({step.priority}) ' if said else ''}{text} {{{step.id}}}"
 
 
 def _edited(text: str, state: PlanState) -> Iterator[_Edited]:
     known = {step.id for step in state.steps}
+    has_priorities = kind_of(state.plan).has_priorities
     seen: set[str] = set()
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         match = _LINE.match(line.strip().removeprefix("- "))
-        if match is None or not match["text"]:
+        words = match["text"] if match else ""
+        bracket = _PRIORITY.match(words) if has_priorities else None
+        content = words[bracket.end() :] if bracket else words
+        if match is None or not content:
             raise UneditableText(
                 f"line {number}: a step looks like `[ ] its text {{s1}}`, and this is {line.strip()!r}"
             )
@@ -127,13 +133,13 @@ def _edited(text: str, state: PlanState) -> Iterator[_Edited]:
         box = match["box"].strip() or " "
         row = status_of_box(box)
         status = row.word if row else canonical(box)
-        yield _Edited(match["id"], match["text"], status, match["priority"] or MEDIUM)
+        yield _Edited(match["id"], content, status, bracket[1] if bracket else MEDIUM)
 
 
-def _changes_of(line: _Edited, step: Step, state: PlanState) -> Iterator[StepChange]:
+def _changes_of(line: _Edited, step: Step) -> Iterator[StepChange]:
     if line.content != unwrapped(step.content):
         yield RewordStep(step.id, line.content)
     if line.status != canonical(step.status):
         yield SetStatus(step.id, line.status)
-    if line.priority != step.priority and kind_of(state.plan).has_priorities:
+    if line.priority != step.priority:
         yield SetPriority(step.id, line.priority)
