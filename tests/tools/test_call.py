@@ -163,6 +163,13 @@ def test_reading_in_brief_gives_the_current_and_the_next_steps() -> None:
     plan = model.call("get_plan", detail="brief")["plan"]
     assert [step["id"] for step in plan["steps"]] == ["s2", "s3", "s4", "s5"]
     assert "notes" not in plan
+    model.call("update_plan", steps={"s3": "blocked", "s4": "cancelled"})
+    plan = model.call("get_plan", detail="brief")["plan"]
+    assert [(step["id"], step["status"]) for step in plan["steps"]][:3] == [
+        ("s2", "in_progress"),
+        ("s3", "blocked"),
+        ("s5", "pending"),
+    ]
 
 
 def test_reading_a_plan_that_is_not_there_gives_none(model: Model) -> None:
