@@ -116,6 +116,12 @@ def test_of_several_changes_only_those_with_an_effect_are_written() -> None:
     assert change(state, "main", 1, wanted).changes == (SetStatus("s2", "doing"),)
 
 
+def test_a_blank_note_is_none() -> None:
+    state = after(PlanSet(PLAN))
+    assert change(state, "main", 1, [SetStatus("s2", "completed")], " \n").note is None
+    assert change(state, "main", 1, [], " well \n").note == "well"
+
+
 def test_a_suggestion_that_is_open_is_not_written_again() -> None:
     state = after(PlanSet(PLAN, via=ACP), by="agent")
     wanted = SetStatus("s2", "completed"), AddStep("check", "s1")

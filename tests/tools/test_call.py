@@ -138,6 +138,12 @@ def test_a_note_alone_is_a_change(model: Model) -> None:
     assert model.call("update_plan", note="blocked by review")["revision"] == 2
 
 
+def test_a_blank_note_is_none(model: Model) -> None:
+    model.call("update_plan", steps={"s1": "completed"}, note=" \n")
+    model.call("update_plan", note=" learned \n")
+    assert [delta.note for delta in model.state.plans["main"].deltas] == [None, "learned"]
+
+
 def test_steps_can_be_removed(model: Model) -> None:
     model.call("update_plan", remove=["s1", "s3"])
     assert [step[0] for step in model.steps()] == ["s2"]
@@ -254,7 +260,7 @@ def test_an_oversize_plan_can_be_cut_and_the_model_is_told() -> None:
 
 @pytest.mark.parametrize("letter", ["x", "ü", "\n", '"', "\x01"])
 def test_an_oversize_note_can_be_cut_and_the_steps_are_changed_all_the_same(model: Model, letter: str) -> None:
-    note = letter * DELTA_CAP
+    note = f"n{letter * DELTA_CAP}n"
     arguments = {"note": note, "steps": {"s1": "completed"}}
     call = prepare_call(model.state, "update_plan", arguments, oversize="truncate")
     [event] = call.events

@@ -49,16 +49,16 @@ def change(
 ) -> PlanChanged:
     """Change steps, add a note, or both. A revision of None accepts the plan as it is now."""
     record = _seen(state, plan_id, revision)
-    said = bool((note or "").strip())
-    if not changes and not said:
+    note = (note or "").strip() or None
+    if not changes and not note:
         raise PlanError("nothing is changed: tick, reword, add, move or remove a step, or say something")
     for each in changes:
         if isinstance(each, AddStep | RewordStep) and not each.content.strip():
             raise PlanError("a step says something: give it a text")
     news = _unsuggested(record, effective_changes(record.state, changes))
-    if not news and not said:
+    if not news and not note:
         raise NothingChanges("nothing changes: the plan already says so, or it is wished for already")
-    return PlanChanged(plan_id, note or None, news)
+    return PlanChanged(plan_id, note, news)
 
 
 def review(

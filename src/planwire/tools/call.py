@@ -201,12 +201,12 @@ def _prepare_update(state: SessionState, arguments: _UpdatePlan, oversize: str) 
     plan_id = arguments.plan_id or DEFAULT_PLAN
     check_revision(state, plan_id, arguments.expected_revision)
     record = _existing(state, plan_id)
-    changes = _changes(arguments)
-    if not changes and not (arguments.note or "").strip():
+    changes, note = _changes(arguments), (arguments.note or "").strip() or None
+    if not changes and not note:
         raise ToolError("nothing_to_change", "the call says no change", "give steps, add, reword, remove or note")
-    event, cut = fitting_change(PlanChanged(plan_id, arguments.note, changes), oversize)
+    event, cut = fitting_change(PlanChanged(plan_id, note, changes), oversize)
     news = effective_changes(record.state, changes)
-    if not news and not (arguments.note or "").strip():
+    if not news and not note:
         return Call(UPDATE_PLAN, plan_id)
     return Call(UPDATE_PLAN, plan_id, (msgspec.structs.replace(event, changes=news),), cut=cut)
 
