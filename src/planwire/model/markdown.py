@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from planwire.errors import UnknownStep, UnmarkableStatus
-from planwire.model.statuses import STATUSES, canonical, status_of, status_of_box
+from planwire.model.statuses import BOXES, STATUSES, canonical, status_of
 from planwire.model.text import unwrapped
 
 if TYPE_CHECKING:
@@ -33,9 +33,8 @@ __all__ = [
 #: A longer text is kept and shown, but not searched for steps: a hostile sender must not buy minutes of parsing.
 MAX_PARSED_CHARACTERS = 262_144
 
-_BOXES = "".join(row.box + row.box.upper() for row in STATUSES.values())
 #: The box of a task, and the beginning of a task up to its words.
-BOX = rf"\[([{re.escape(_BOXES)}])\]"
+BOX = rf"\[([{re.escape(''.join(BOXES))}])\]"
 TASK = re.compile(rf"{BOX}\s+(?=\S)")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")  # a line ends where the parser says that it ends
 
@@ -84,12 +83,11 @@ def parse(text: str) -> Document:
                 headings.append((int(tokens[index - 1].tag[1]), unwrapped(token.content)))
             case "inline" if tokens[index - 2].type == "list_item_open":
                 box = TASK.match(token.content)
-                status = status_of_box(box[1]) if box else None
-                if box and status:
-                    words = token.content[box.end() :]
+                if box:
+                    words, status = token.content[box.end() :], BOXES[box[1]].word
                     lines = _lines_of(tokens[index - 2], text, starts), _lines_of(token, text, starts)
                     offset = _offset(text, starts, token)
-                    tasks.append(Checkbox(unwrapped(words), status.word, depth - 1, offset, *lines))
+                    tasks.append(Checkbox(unwrapped(words), status, depth - 1, offset, *lines))
                 else:
                     prose = True
             case "inline" | "fence" | "code_block" | "html_block":

@@ -21,7 +21,7 @@ from planwire.model.changes import apply_changes
 from planwire.model.events import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
 from planwire.model.kinds import kind_of
 from planwire.model.plan import MEDIUM
-from planwire.model.statuses import canonical, status_of_box
+from planwire.model.statuses import BOXES, canonical
 from planwire.model.steps import PlanState, Step
 from planwire.model.text import unwrapped
 
@@ -131,7 +131,7 @@ def _edited(text: str, state: PlanState) -> Iterator[_Edited]:
             raise UneditableText(f"line {number}: the step {match['id']} is there twice")
         seen |= {match["id"]} if match["id"] else set()
         box = match["box"].strip() or " "
-        row = status_of_box(box)
+        row = BOXES.get(box)
         status = row.word if row else canonical(box)
         yield _Edited(match["id"], content, status, bracket[1] if bracket else MEDIUM)
 
