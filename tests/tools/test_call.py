@@ -19,8 +19,9 @@ from planwire.model.events import (
     SetStatus,
 )
 from planwire.model.fold import SessionState, fold_all
+from planwire.model.plan import BODY_CAP, DELTA_CAP
 from planwire.tools.call import answer_call, failure, prepare_call
-from planwire.tools.schemas import BODY_CAP, DELTA_CAP, FORMATS, tool_schemas
+from planwire.tools.schemas import FORMATS, tool_schemas
 
 
 class Model:

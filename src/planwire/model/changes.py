@@ -17,7 +17,7 @@ from planwire.model.plan import Entry, FilePlan, ItemsPlan, MarkdownPlan, OtherP
 from planwire.model.statuses import canonical
 from planwire.model.steps import PlanState, restate
 
-__all__ = ["apply_changes", "effective_changes", "mark"]
+__all__ = ["apply_changes", "effective_changes", "mark", "place_of"]
 
 
 def apply_changes(state: PlanState, changes: Iterable[StepChange]) -> PlanState:
@@ -55,10 +55,19 @@ def mark(state: PlanState, step_id: str, status: str) -> Plan:
     return apply_changes(state, [SetStatus(step_id, status)]).plan
 
 
+def place_of(state: PlanState, step_id: str) -> int:
+    """The place of a step. Raises `UnknownStep`, with the steps that there are, if there is no such step."""
+    for place, step in enumerate(state.steps):
+        if step.id == step_id:
+            return place
+    known = ", ".join(step.id for step in state.steps) or "none"
+    raise UnknownStep(f"the plan has no step {step_id!r}; its steps are: {known}")
+
+
 def _is_other_spelling(state: PlanState, change: StepChange) -> bool:
     if not isinstance(change, SetStatus):
         return False
-    return canonical(state.steps[_place(state, change.step)].status) == canonical(change.status)
+    return canonical(state.steps[place_of(state, change.step)].status) == canonical(change.status)
 
 
 def _change_list(state: PlanState, plan: ItemsPlan, change: StepChange) -> PlanState:
@@ -70,23 +79,23 @@ def _change_list(state: PlanState, plan: ItemsPlan, change: StepChange) -> PlanS
             entries.insert(place, Entry(content, priority, status))
             ids.insert(place, None)
         case MoveStep(step=step, after=after):
-            place = _place(state, step)
+            place = place_of(state, step)
             entry, step_id = entries.pop(place), ids.pop(place)
             to = _behind(state, after)
             to -= to > place
             entries.insert(to, entry)
             ids.insert(to, step_id)
         case RemoveStep(step=step):
-            place = _place(state, step)
+            place = place_of(state, step)
             del entries[place], ids[place]
         case SetStatus(step=step, status=status):
-            place = _place(state, step)
+            place = place_of(state, step)
             entries[place] = replace(entries[place], status=status)
         case RewordStep(step=step, content=content):
-            place = _place(state, step)
+            place = place_of(state, step)
             entries[place] = replace(entries[place], content=content)
         case SetPriority(step=step, priority=priority):
-            place = _place(state, step)
+            place = place_of(state, step)
             entries[place] = replace(entries[place], priority=priority)
         case _ as never:
             assert_never(never)
@@ -102,7 +111,7 @@ def _change_text(state: PlanState, plan: MarkdownPlan, change: StepChange) -> Pl
             ids.insert(_behind_family(text, anchor), None)
             text = task_edits.add_task(text, anchor, content, status)
         case MoveStep(step=step, after=after):
-            place, anchor = _place(state, step), _anchor(state, after)
+            place, anchor = place_of(state, step), _anchor(state, after)
             size, to = task_edits.family(text, place), _behind_family(text, anchor)
             text = task_edits.move_task(text, place, anchor)
             moved = ids[place : place + size]
@@ -110,14 +119,14 @@ def _change_text(state: PlanState, plan: MarkdownPlan, change: StepChange) -> Pl
             to -= size if to > place else 0
             ids[to:to] = moved
         case RemoveStep(step=step):
-            place = _place(state, step)
+            place = place_of(state, step)
             size = task_edits.family(text, place)
             text = task_edits.remove_task(text, place)
             del ids[place : place + size]
         case SetStatus(step=step, status=status):
-            text = markdown.mark(text, _place(state, step), status)
+            text = markdown.mark(text, place_of(state, step), status)
         case RewordStep(step=step, content=content):
-            text = task_edits.reword_task(text, _place(state, step), content)
+            text = task_edits.reword_task(text, place_of(state, step), content)
         case SetPriority():
             raise PlanError("steps of a markdown plan have no priority: put it into their text")
         case _ as never:
@@ -125,19 +134,11 @@ def _change_text(state: PlanState, plan: MarkdownPlan, change: StepChange) -> Pl
     return restate(replace(plan, content=text), ids, state)
 
 
-def _place(state: PlanState, step_id: str) -> int:
-    for place, step in enumerate(state.steps):
-        if step.id == step_id:
-            return place
-    known = ", ".join(step.id for step in state.steps) or "none"
-    raise UnknownStep(f"the plan has no step {step_id!r}; its steps are: {known}")
-
-
 def _behind(state: PlanState, after: str | None) -> int:
     """The place behind a step of a list. None is the end, "" the beginning."""
     if after is None:
         return len(state.steps)
-    return _place(state, after) + 1 if after else 0
+    return place_of(state, after) + 1 if after else 0
 
 
 def _anchor(state: PlanState, after: str | None) -> int | None:
@@ -146,7 +147,7 @@ def _anchor(state: PlanState, after: str | None) -> int | None:
     if after is None:
         outermost = min((step.depth for step in state.steps), default=0)
         return max((place for place, step in enumerate(state.steps) if step.depth == outermost), default=None)
-    return _place(state, after) if after else None
+    return place_of(state, after) if after else None
 
 
 def _behind_family(text: str, anchor: int | None) -> int:

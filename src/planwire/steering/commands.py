@@ -20,8 +20,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from planwire.errors import NothingChanges, PlanError, UnknownStep
-from planwire.model.changes import effective_changes
+from planwire.errors import NothingChanges, PlanError
+from planwire.model.changes import effective_changes, place_of
 from planwire.model.events import (
     APPROVED,
     COMMENTED,
@@ -77,7 +77,8 @@ def review(
         raise PlanError("no step is selected: name those to run")
     if (verdict == COMMENTED and not comments) or not all(each.text.strip() for each in comments):
         raise PlanError("a comment says something: give it a text")
-    _check_steps(record, [*(each.step for each in comments if each.step is not None), *(steps or ())])
+    for step in (*(each.step for each in comments if each.step is not None), *(steps or ())):
+        place_of(record.state, step)
     said = PlanReviewed(plan_id, record.revision, verdict, comments, steps)
     if _is_said(record, said, by):
         raise NothingChanges("nothing changes: this was said already")
@@ -140,10 +141,3 @@ def _is_said(record: PlanRecord, said: PlanReviewed, by: str) -> bool:
         earlier = [] if record.asked else earlier[-1:]
     same = by, said.revision, said.verdict, said.comments, said.selected
     return any((each.by, each.revision, each.verdict, each.comments, each.selected) == same for each in earlier)
-
-
-def _check_steps(record: PlanRecord, steps: Iterable[str]) -> None:
-    known = [step.id for step in record.state.steps]
-    for step in steps:
-        if step not in known:
-            raise UnknownStep(f"the plan has no step {step!r}; its steps are: {', '.join(known) or 'none'}")

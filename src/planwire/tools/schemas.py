@@ -8,12 +8,10 @@ from typing import Any, Final
 
 from planwire.chat.formats import CHAT_FORMATS
 from planwire.errors import ToolError
-from planwire.model.plan import BODY_CAP, DELTA_CAP, PRIORITIES, Fields
+from planwire.model.plan import MAIN, PRIORITIES, Fields
 from planwire.model.statuses import DEFAULT_STATUS, STATUSES, after_tick
 
 __all__ = [
-    "BODY_CAP",
-    "DELTA_CAP",
     "FORMATS",
     "GET_PLAN",
     "REVIEW",
@@ -40,7 +38,7 @@ _PRIORITY: Final[Fields] = {
     "enum": list(PRIORITIES),
     "description": "high: the goal fails without it. low: nice to have.",
 }
-_PLAN_ID: Final[Fields] = {"type": "string", "description": "Which plan, if there are several. Default: main."}
+_PLAN_ID: Final[Fields] = {"type": "string", "description": f"Which plan, if there are several. Default: {MAIN}."}
 _REVISION: Final[Fields] = {
     "type": "integer",
     "description": "The revision you last saw. If the plan has moved on, nothing is changed and you are told.",
