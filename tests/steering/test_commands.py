@@ -53,7 +53,7 @@ def test_what_can_not_be_done_is_not_written_down() -> None:
     state = after(PlanSet(PLAN))
     with pytest.raises(UnknownStep):
         change(state, "main", None, [SetStatus("s9", "completed")])
-    with pytest.raises(PlanError, match="nothing is changed"):
+    with pytest.raises(PlanError, match="nothing to save"):
         change(state, "main", None, [], " ")
     for empty in (AddStep(" "), RewordStep("s1", "\n")):
         with pytest.raises(PlanError, match="give it a text"):
@@ -66,7 +66,7 @@ def test_what_can_not_be_done_is_not_written_down() -> None:
         select(state, "main", 1, ["s1", "s9"])
     with pytest.raises(PlanError, match="no step is selected"):
         select(state, "main", 1, [])
-    with pytest.raises(PlanError, match="says something"):
+    with pytest.raises(PlanError, match="the comment is empty"):
         comment(state, "main", 1, [Comment(" ")])
 
 

@@ -66,7 +66,7 @@ __all__ = [
     "fold_all",
 ]
 
-#: The owners of plans: only an owner's change is a change.
+#: The owners of plans. On an agent's plan, other people's changes are suggestions.
 PLANWIRE: Final = "planwire"
 AGENT: Final = "agent"
 #: Reviews of a plan that the state holds, the newest ones. The journal has them all.
@@ -171,7 +171,7 @@ def check_revision(state: SessionState, plan_id: PlanId, expected: int | None) -
     current = record.revision if record else 0
     if expected is not None and expected != current:
         name = "the plan" if plan_id is None else f"the plan {plan_id!r}"
-        problem = f"{name} is at revision {current}, not {expected}: read it again and decide anew"
+        problem = f"{name} changed since revision {expected} (now {current}): look at it again before you decide"
         raise StaleRevision(problem, current, expected)
 
 

@@ -1,4 +1,4 @@
-"""Commands of people: each checks a suggestion against the plan that its author saw and returns the event to append.
+"""Commands of people: each checks an act against the plan that the person saw, and returns the event to append.
 
 A command raises instead of returning an event where nothing may be written: `StaleRevision` if the plan moved on since
 the revision that the person saw, another `PlanError` if the plan can't do it, and `NothingChanges` if everything asked
@@ -51,10 +51,10 @@ def change(
     record = _seen(state, plan_id, revision)
     note = (note or "").strip() or None
     if not changes and not note:
-        raise PlanError("nothing is changed: tick, reword, add, move or remove a step, or say something")
+        raise PlanError("nothing to save: change a step or add a comment")
     for each in changes:
         if isinstance(each, AddStep | RewordStep) and not each.content.strip():
-            raise PlanError("a step says something: give it a text")
+            raise PlanError("the step is empty: give it a text")
     news = _unsuggested(record, effective_changes(record.state, changes))
     if not news and not note:
         raise NothingChanges("nothing changes: the plan already says so, or it is wished for already")
@@ -76,7 +76,7 @@ def review(
     if steps == ():
         raise PlanError("no step is selected: name those to run")
     if (verdict == COMMENTED and not comments) or not all(each.text.strip() for each in comments):
-        raise PlanError("a comment says something: give it a text")
+        raise PlanError("the comment is empty: give it a text")
     for step in (*(each.step for each in comments if each.step is not None), *(steps or ())):
         place_of(record.state, step)
     said = PlanReviewed(plan_id, record.revision, verdict, comments, steps)
@@ -124,11 +124,11 @@ def _unsuggested(record: PlanRecord, changes: tuple[StepChange, ...]) -> tuple[S
     """The changes without those that an open suggestion on an agent's plan contains."""
     if record.owner != AGENT:
         return changes
-    suggested = [_in_own_words(each) for suggestion in record.suggestions for each in suggestion.changes]
-    return tuple(each for each in changes if _in_own_words(each) not in suggested)
+    suggested = [_with_canonical_status(each) for suggestion in record.suggestions for each in suggestion.changes]
+    return tuple(each for each in changes if _with_canonical_status(each) not in suggested)
 
 
-def _in_own_words(change: StepChange) -> StepChange:
+def _with_canonical_status(change: StepChange) -> StepChange:
     """A change with the table's word for its status, so that spellings compare as equal."""
     return replace(change, status=canonical(change.status)) if isinstance(change, SetStatus | AddStep) else change
 
