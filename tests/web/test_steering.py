@@ -525,6 +525,13 @@ def test_suggestions_and_remarks_stand_over_the_steps_and_never_in_them(here: He
     assert "Behind one" in here.page("")
 
 
+def test_a_suggested_step_at_the_end_of_a_text_stands_behind_the_last_of_its_steps(here: Here) -> None:
+    here.write(PlanSet(markdown("- Phase 1\n  - [ ] a\n- Phase 2\n  - [ ] b\n", "main").plan, via=ACP))
+    here.post("changes", revision=1, changes=[{"do": "add", "content": "At the end"}])
+    rows = [row["id"] for tag, row in check(here.page("")).tags if tag == "li" and "id" in row]
+    assert rows == ["p0-s1", "p0-s2", "p0-w2-0"]
+
+
 def test_a_suggestion_that_came_true_is_gone_from_the_page(here: Here) -> None:
     here.write(items("pending", "pending"))
     here.post("changes", revision=1, changes=[TICK])

@@ -5,7 +5,7 @@ gets an id that the plan never had. `effective_changes` is the one rule for "thi
 share it: a write without effect would make a revision all the same, and turn the next writer away as stale.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import assert_never
 
 from msgspec.structs import replace
@@ -15,9 +15,9 @@ from planwire.model import markdown, task_edits
 from planwire.model.events import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
 from planwire.model.plan import Entry, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan
 from planwire.model.statuses import canonical
-from planwire.model.steps import PlanState, restate
+from planwire.model.steps import PlanState, Step, restate
 
-__all__ = ["apply_changes", "effective_changes", "mark", "place_of"]
+__all__ = ["apply_changes", "effective_changes", "last_outermost", "mark", "place_of"]
 
 
 def apply_changes(state: PlanState, changes: Iterable[StepChange]) -> PlanState:
@@ -62,6 +62,12 @@ def place_of(state: PlanState, step_id: str) -> int:
             return place
     known = ", ".join(step.id for step in state.steps) or "none"
     raise UnknownStep(f"the plan has no step {step_id!r}; its steps are: {known}")
+
+
+def last_outermost(steps: Sequence[Step]) -> int | None:
+    """The place of the step that the end of a text is behind: checkboxes may all lie under items that are none."""
+    outermost = min((step.depth for step in steps), default=0)
+    return max((place for place, step in enumerate(steps) if step.depth == outermost), default=None)
 
 
 def _is_other_spelling(state: PlanState, change: StepChange) -> bool:
@@ -142,11 +148,9 @@ def _behind(state: PlanState, after: str | None) -> int:
 
 
 def _anchor(state: PlanState, after: str | None) -> int | None:
-    """The place of the step of a text to stand behind; None for the beginning. The end is behind the outermost steps:
-    checkboxes may all lie under items that are none."""
+    """The place of the step of a text to stand behind; None for the beginning."""
     if after is None:
-        outermost = min((step.depth for step in state.steps), default=0)
-        return max((place for place, step in enumerate(state.steps) if step.depth == outermost), default=None)
+        return last_outermost(state.steps)
     return place_of(state, after) if after else None
 
 
