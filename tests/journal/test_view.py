@@ -175,7 +175,7 @@ def test_the_form_of_a_snapshot_is_known(journal: MemoryJournal) -> None:
     kept = journal.snapshot("s")
     assert kept is not None
     rules, state = msgspec.msgpack.decode(kept.data)
-    assert rules == 3
+    assert rules == 4
     assert set(state) == {"id", "seq", "opened", "plans", "stopped", "compacted"}
     assert " ".join(state["plans"]["main"]) == (
         "state owner version base supersedes revision created_at changed_at summary mode deltas numbered suggestions "

@@ -149,6 +149,28 @@ def test_a_step_can_not_be_moved_into_itself() -> None:
         after(MarkdownPlan("p", "- [ ] a\n  - [ ] a1\n"), MoveStep("s1", "s2"))
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "- Phase 1\n  - [ ] a\n  - [ ] b\n- Phase 2\n  - [ ] c\n",
+            "- Phase 1\n  - [ ] a\n  - [ ] b\n- Phase 2\n  - [ ] c\n  - [ ] n\n",
+        ),
+        (
+            "- [ ] a\n  - [ ] b\n- Later\n  - [ ] c\n",
+            "- [ ] a\n  - [ ] b\n- [ ] n\n- Later\n  - [ ] c\n",
+        ),
+    ],
+    ids=["under items that are none", "before one of those"],
+)
+def test_a_step_that_is_added_at_the_end_goes_behind_the_outermost_steps_and_the_others_keep_their_ids(
+    text: str, expected: str
+) -> None:
+    state = after(MarkdownPlan("p", text), AddStep("n"))
+    assert state.plan == MarkdownPlan("p", expected)
+    assert {step.id: step.content for step in state.steps} == {"s1": "a", "s2": "b", "s3": "c", "s4": "n"}
+
+
 def test_a_text_without_tasks_gets_its_first_one() -> None:
     assert after(MarkdownPlan("p", "# Plan"), AddStep("a")).plan == MarkdownPlan("p", "# Plan\n\n- [ ] a\n")
     assert after(MarkdownPlan("p", ""), AddStep("a", status="completed")).plan == MarkdownPlan("p", "- [x] a\n")

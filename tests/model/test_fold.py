@@ -239,7 +239,7 @@ def test_a_write_for_another_revision_is_refused_with_the_current_one() -> None:
     check_revision(state, "p", None)
     check_revision(state, "p", 2)
     check_revision(state, "new", 0)
-    with pytest.raises(StaleRevision, match="at revision 2, not 1: read it again") as refused:
+    with pytest.raises(StaleRevision, match=r"changed since revision 1 \(now 2\): look at it again") as refused:
         check_revision(state, "p", 1)
     assert refused.value.current == 2
 

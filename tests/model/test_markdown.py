@@ -1,9 +1,9 @@
-"""Checkboxes and outlines in markdown texts."""
+"""Checkboxes and titles in markdown texts."""
 
 import pytest
 
 from planwire.errors import UnknownStep, UnmarkableStatus
-from planwire.model.markdown import MAX_PARSED_CHARACTERS, OutlineItem, mark, parse, unmarked
+from planwire.model.markdown import MAX_PARSED_CHARACTERS, mark, parse, unmarked
 
 EVERY_BOX = "- [ ] open\n- [x] done\n- [X] done too\n- [~] at work\n- [-] dropped\n"
 
@@ -71,17 +71,10 @@ def test_nested_and_numbered_lists_have_their_depth() -> None:
     assert [(task.text, task.depth) for task in tasks] == [("a", 0), ("b", 1), ("c", 2), ("d", 0)]
 
 
-def test_a_proposal_has_an_outline_and_no_tasks() -> None:
+def test_a_proposal_has_a_title_and_no_tasks() -> None:
     document = parse(PROPOSAL)
     assert document.title == "Move to UTF-8"
     assert document.tasks == ()
-    assert document.outline == (
-        OutlineItem("heading", 1, "Move to UTF-8"),
-        OutlineItem("heading", 2, "Steps"),
-        OutlineItem("item", 1, "Find the writer"),
-        OutlineItem("item", 2, "its tests too"),
-        OutlineItem("item", 1, "Change *it*"),
-    )
 
 
 @pytest.mark.parametrize(

@@ -26,9 +26,8 @@ from planwire.model.events import (
     SessionOpened,
     SetStatus,
 )
-from planwire.model.plan import Fields
+from planwire.model.plan import BODY_CAP, Fields
 from planwire.session.options import ProviderFormat
-from planwire.tools.schemas import BODY_CAP
 from tests.waiting import eventually
 
 every_format = pytest.mark.parametrize("form", CHAT_FORMATS)

@@ -53,7 +53,7 @@ def test_what_can_not_be_done_is_not_written_down() -> None:
     state = after(PlanSet(PLAN))
     with pytest.raises(UnknownStep):
         change(state, "main", None, [SetStatus("s9", "completed")])
-    with pytest.raises(PlanError, match="nothing is changed"):
+    with pytest.raises(PlanError, match="nothing to save"):
         change(state, "main", None, [], " ")
     for empty in (AddStep(" "), RewordStep("s1", "\n")):
         with pytest.raises(PlanError, match="give it a text"):
@@ -66,7 +66,7 @@ def test_what_can_not_be_done_is_not_written_down() -> None:
         select(state, "main", 1, ["s1", "s9"])
     with pytest.raises(PlanError, match="no step is selected"):
         select(state, "main", 1, [])
-    with pytest.raises(PlanError, match="says something"):
+    with pytest.raises(PlanError, match="the comment is empty"):
         comment(state, "main", 1, [Comment(" ")])
 
 
@@ -114,6 +114,12 @@ def test_of_several_changes_only_those_with_an_effect_are_written() -> None:
     state = after(PlanSet(PLAN))
     wanted = [SetStatus("s1", "done"), SetStatus("s2", "doing"), SetStatus("s2", "in_progress")]
     assert change(state, "main", 1, wanted).changes == (SetStatus("s2", "doing"),)
+
+
+def test_a_blank_note_is_none() -> None:
+    state = after(PlanSet(PLAN))
+    assert change(state, "main", 1, [SetStatus("s2", "completed")], " \n").note is None
+    assert change(state, "main", 1, [], " well \n").note == "well"
 
 
 def test_a_suggestion_that_is_open_is_not_written_again() -> None:
@@ -164,8 +170,8 @@ def test_every_edit_of_the_text_is_a_change_of_the_plan() -> None:
     )
     assert shown(now) == [
         ("s2", "write it down", "in_progress"),
-        ("s3", "check", "pending"),
-        ("s4", "publish", "pending"),
+        ("s4", "check", "pending"),
+        ("s3", "publish", "pending"),
         ("s1", "read", "completed"),
     ]
     assert [step.priority for step in now.steps] == ["medium", "low", "medium", "high"]
@@ -192,6 +198,8 @@ def test_a_checklist_in_a_text_is_edited_the_same_way() -> None:
     now = edited(before, "[x] read it all {s1}", "[ ] check", "[ ] write {s2}")
     assert isinstance(now.plan, MarkdownPlan)
     assert now.plan.content == "# Work\n\n- [x] read it all\n- [ ] check\n- [ ] write\n\nThe end.\n"
+    nested = track(MarkdownPlan("p", "- [ ] read\n  - [ ] the code\n- [ ] write\n"))
+    assert edited(nested, "[ ] write {s3}").plan == MarkdownPlan("p", "- [ ] write\n")
     with pytest.raises(PlanError, match="no steps"):
         as_text(track(MarkdownPlan("p", "only prose")))
 
@@ -235,3 +243,21 @@ def test_a_step_that_both_changed_is_for_the_person_to_decide_again() -> None:
     assert merged.disputed == ("s2",)
     gone = apply_changes(before, changes_in("[x] (high) read {s1}\n", before))
     assert merge(mine, before, gone).disputed == ("s2", "the new step 'check'")
+
+
+def test_brackets_in_a_text_are_words_of_its_steps() -> None:
+    before = track(MarkdownPlan("p", "- [ ] one\n- [ ] (really) two\n"))
+    assert as_text(before) == "[ ] one {s1}\n[ ] (really) two {s2}\n"
+    assert changes_in(as_text(before), before) == ()
+    now = edited(before, "[ ] (really) one {s1}", "[ ] (really) two {s2}", "[ ] (maybe) three", "[ ] (high)")
+    assert [step.content for step in now.steps] == ["(really) one", "(really) two", "(maybe) three", "(high)"]
+
+
+def test_new_steps_stay_together_whatever_another_writer_adds_meanwhile() -> None:
+    before = track(PLAN)
+    mine = changes_in("[x] (high) read {s1}\n[ ] A\n[ ] B\n[ ] write {s2}\n", before)
+    now = apply_changes(before, [AddStep("theirs")])
+    merged = merge(mine, before, now)
+    assert merged.disputed == ()
+    contents = [step.content for step in apply_changes(now, merged.changes).steps]
+    assert contents == ["read", "A", "B", "write", "theirs"]

@@ -19,8 +19,9 @@ from planwire.model.events import (
     SetStatus,
 )
 from planwire.model.fold import SessionState, fold_all
+from planwire.model.plan import BODY_CAP, DELTA_CAP
 from planwire.tools.call import answer_call, failure, prepare_call
-from planwire.tools.schemas import BODY_CAP, DELTA_CAP, FORMATS, tool_schemas
+from planwire.tools.schemas import FORMATS, tool_schemas
 
 
 class Model:
@@ -138,6 +139,12 @@ def test_a_note_alone_is_a_change(model: Model) -> None:
     assert model.call("update_plan", note="blocked by review")["revision"] == 2
 
 
+def test_a_blank_note_is_none(model: Model) -> None:
+    model.call("update_plan", steps={"s1": "completed"}, note=" \n")
+    model.call("update_plan", note=" learned \n")
+    assert [delta.note for delta in model.state.plans["main"].deltas] == [None, "learned"]
+
+
 def test_steps_can_be_removed(model: Model) -> None:
     model.call("update_plan", remove=["s1", "s3"])
     assert [step[0] for step in model.steps()] == ["s2"]
@@ -163,6 +170,13 @@ def test_reading_in_brief_gives_the_current_and_the_next_steps() -> None:
     plan = model.call("get_plan", detail="brief")["plan"]
     assert [step["id"] for step in plan["steps"]] == ["s2", "s3", "s4", "s5"]
     assert "notes" not in plan
+    model.call("update_plan", steps={"s3": "blocked", "s4": "cancelled"})
+    plan = model.call("get_plan", detail="brief")["plan"]
+    assert [(step["id"], step["status"]) for step in plan["steps"]][:3] == [
+        ("s2", "in_progress"),
+        ("s3", "blocked"),
+        ("s5", "pending"),
+    ]
 
 
 def test_reading_a_plan_that_is_not_there_gives_none(model: Model) -> None:
@@ -247,7 +261,7 @@ def test_an_oversize_plan_can_be_cut_and_the_model_is_told() -> None:
 
 @pytest.mark.parametrize("letter", ["x", "ü", "\n", '"', "\x01"])
 def test_an_oversize_note_can_be_cut_and_the_steps_are_changed_all_the_same(model: Model, letter: str) -> None:
-    note = letter * DELTA_CAP
+    note = f"n{letter * DELTA_CAP}n"
     arguments = {"note": note, "steps": {"s1": "completed"}}
     call = prepare_call(model.state, "update_plan", arguments, oversize="truncate")
     [event] = call.events

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from planwire.errors import ToolError
+from planwire.model.plan import BODY_CAP
 from planwire.tools.plan_files import read_plan_file
-from planwire.tools.schemas import BODY_CAP
 
 
 @pytest.fixture

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from planwire.model.events import PlanSet, SessionOpened
-from planwire.model.plan import FilePlan
+from planwire.model.plan import BODY_CAP, FilePlan
 from planwire.readmodel.followed_files import path_of
-from planwire.tools.schemas import BODY_CAP
 from planwire.web.plan_view import EDITORS, editor_link
 from tests.waiting import until
 from tests.web.board import Running, running_board

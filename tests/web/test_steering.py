@@ -511,7 +511,7 @@ def test_suggestions_and_remarks_stand_over_the_steps_and_never_in_them(here: He
     here.post("reviews", revision=revision, verdict="commented", comments=[comment])
     seen = check(here.page(""))
     rows = [row for tag, row in seen.tags if tag == "li" and ("data-step" in row or "ghost" in str(row.get("class")))]
-    assert [row["id"] for row in rows] == ["p0-w6-1", "p0-s1", "p0-w5-0", "p0-s2", "p0-s3", "p0-w7-2"]
+    assert [row["id"] for row in rows] == ["p0-w6-0", "p0-s1", "p0-w5-0", "p0-s2", "p0-s3", "p0-w7-0"]
     assert [("wants-reword" in str(row["class"]), "wants-remove" in str(row["class"])) for row in rows][1:4:2] == [
         (True, False),
         (False, True),
@@ -523,6 +523,13 @@ def test_suggestions_and_remarks_stand_over_the_steps_and_never_in_them(here: He
     assert here.board.get(f"{here.address}/plans/main.md").text.count("Other words") == 0
     here.write(PlanSet(plan.plan, via=ACP))
     assert "Behind one" in here.page("")
+
+
+def test_a_suggested_step_at_the_end_of_a_text_stands_behind_the_last_of_its_steps(here: Here) -> None:
+    here.write(PlanSet(markdown("- Phase 1\n  - [ ] a\n- Phase 2\n  - [ ] b\n", "main").plan, via=ACP))
+    here.post("changes", revision=1, changes=[{"do": "add", "content": "At the end"}])
+    rows = [row["id"] for tag, row in check(here.page("")).tags if tag == "li" and "id" in row]
+    assert rows == ["p0-s1", "p0-s2", "p0-w2-0"]
 
 
 def test_a_suggestion_that_came_true_is_gone_from_the_page(here: Here) -> None:

@@ -16,7 +16,6 @@ from planwire.model.statuses import STATUSES, V1_STATUSES
 
 __all__ = [
     "DIALECTS",
-    "MAIN",
     "V1",
     "V1_DRAFT",
     "V1_RFD",
@@ -29,9 +28,6 @@ __all__ = [
     "id_keys",
     "negotiate",
 ]
-
-#: The id for the plan without one, in dialects that require an id (R27).
-MAIN: Final = "main"
 
 
 class Dialect(Struct, frozen=True, kw_only=True):

@@ -13,23 +13,24 @@ what a v1 client does have: a list and a chat.
 - While no plan gives entries, titles stand in the list: otherwise a client that shows plans would show none.
 """
 
+from collections.abc import Container
 from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from planwire.acp.dialects import MAIN, V1
+from planwire.acp.dialects import V1
 from planwire.acp.write import fitted, update_fields
 from planwire.model import markdown
 from planwire.model.kinds import drafts_of, entries_of, is_prose, prose_of, text_of, title_of
-from planwire.model.plan import MEDIUM, Entry, Fields, ItemsPlan, Plan, PlanId
+from planwire.model.plan import MAIN, MEDIUM, Entry, Fields, ItemsPlan, Plan, PlanId
 from planwire.model.statuses import DEFAULT_STATUS
 
-__all__ = ["OWN", "Fallback"]
+__all__ = ["Fallback", "name_of"]
 
 
 #: The name of the plan without an id while another plan has the id `main`. It is the agent's own list, hence "agent".
-OWN: Final = "agent"
+_OWN: Final = "agent"
 
 
 class _SaidText(Struct, frozen=True):
@@ -37,6 +38,13 @@ class _SaidText(Struct, frozen=True):
 
     text: str = ""
     message: int = 0
+
+
+def name_of(plan_id: PlanId, ids: Container[PlanId]) -> str:
+    """The name of a plan among those with these ids."""
+    if plan_id is None:
+        return _OWN if MAIN in ids else MAIN
+    return plan_id
 
 
 class Fallback:
@@ -77,8 +85,7 @@ class Fallback:
             return [Entry(title, MEDIUM, DEFAULT_STATUS) for plan in self._plans.values() if (title := title_of(plan))]
         if len(giving) == 1:
             return [fitted(entry, V1) for steps in giving.values() for entry in steps]
-        own = OWN if MAIN in giving else MAIN
-        names = {plan_id: own if plan_id is None else plan_id for plan_id in giving}
+        names = {plan_id: name_of(plan_id, giving) for plan_id in giving}
         return [_named(fitted(entry, V1), names[plan_id]) for plan_id, steps in giving.items() for entry in steps]
 
     def shows(self, plan: Plan) -> bool:

@@ -12,14 +12,14 @@ from msgspec.structs import replace
 
 from planwire.acp.batches import is_batch, split_batch
 from planwire.acp.conversation import AGENT, Conversation, Retelling
-from planwire.acp.dialects import MAIN, Dialect
+from planwire.acp.dialects import Dialect
 from planwire.acp.heard_plans import HeardPlans, TooMany
 from planwire.acp.lower import Fallback
 from planwire.acp.messages import Envelope, Extension, Reading, Removal, Update
 from planwire.acp.read import read
 from planwire.acp.write import write, write_update
 from planwire.model.kinds import entries_of
-from planwire.model.plan import ItemsPlan, Plan, PlanId
+from planwire.model.plan import MAIN, ItemsPlan, Plan, PlanId
 
 __all__ = ["Translator"]
 

@@ -10,10 +10,10 @@ from typing import Any, assert_never
 import msgspec
 from msgspec import Struct
 
-from planwire.acp.dialects import MAIN, Dialect
+from planwire.acp.dialects import Dialect
 from planwire.acp.messages import PLAIN, Body, Envelope, Extension, Removal, Update
 from planwire.errors import CannotCarry
-from planwire.model.plan import MEDIUM, Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan
+from planwire.model.plan import MAIN, MEDIUM, Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan
 from planwire.model.statuses import DEFAULT_STATUS, status_of
 
 __all__ = ["fitted", "update_fields", "write", "write_update"]

@@ -23,7 +23,7 @@ COMPACT: Final = "compact"
 REBASE: Final = "rebase"
 
 #: The version of the snapshot and of the rules of folding. A snapshot of another version is of no use.
-RULES = 4
+RULES = 5
 
 
 class _KeptHistory(Struct):

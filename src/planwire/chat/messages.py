@@ -19,7 +19,7 @@ import msgspec
 from msgspec import Struct
 
 from planwire.errors import BadMessage, BadStream
-from planwire.model.plan import Fields
+from planwire.model.plan import MAIN, Fields
 
 __all__ = [
     "EventMessage",
@@ -35,9 +35,6 @@ __all__ = [
 
 PLAN: Final = "plan"
 EVENT: Final = "event"
-
-#: The plan of a message that names none.
-MAIN: Final = "main"
 
 _ENVELOPE: Final = ("message_id", "extra")
 #: Words for JSON values that stand where another one should.

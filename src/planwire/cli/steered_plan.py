@@ -12,7 +12,7 @@ from planwire.errors import InputError
 from planwire.journal import Journal, load_state
 from planwire.model.events import Event
 from planwire.model.fold import PlanRecord, SessionState
-from planwire.model.plan import PlanId
+from planwire.model.plan import MAIN, PlanId
 from planwire.readmodel.overview import overview
 from planwire.readmodel.plain_text import one_line
 from planwire.session.moved_on import MovedOn
@@ -52,8 +52,8 @@ def find_target(journal: Journal, arguments: argparse.Namespace) -> SteeredPlan:
         raise InputError(f"session {state.id!r} has no plan")
     if arguments.plan is not None:
         plan_id = choose_plan(state, arguments.plan)
-    elif len(live) == 1 or "main" in live:
-        plan_id = "main" if "main" in live else next(iter(live))
+    elif len(live) == 1 or MAIN in live:
+        plan_id = MAIN if MAIN in live else next(iter(live))
     else:
         names = ", ".join(repr(each or "plan") for each in live)
         raise InputError(f"which plan? Name it with --plan: there are {names}")

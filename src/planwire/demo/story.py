@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 from planwire.acp.words import COMPACTION_COMPLETED, COMPACTION_IN_PROGRESS
-from planwire.model.statuses import status_of_box
+from planwire.model.statuses import BOXES
 
 __all__ = ["Beat", "first_part", "second_part"]
 
@@ -90,8 +90,6 @@ def _items(steps: tuple[tuple[str, str, str], ...], boxes: str) -> UpdateFields:
     """The list with a checkbox a step. A step in progress has other words, as agents put it while they work on it."""
     entries = []
     for (text, in_progress, priority), box in zip(steps, boxes, strict=True):
-        status = status_of_box(box)
-        assert status is not None
         words = in_progress if box == "~" else text
-        entries.append({"content": words, "priority": priority, "status": status.word})
+        entries.append({"content": words, "priority": priority, "status": BOXES[box].word})
     return _plan("fix", "items", entries=entries)

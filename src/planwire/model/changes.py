@@ -5,7 +5,7 @@ gets an id that the plan never had. `effective_changes` is the one rule for "thi
 share it: a write without effect would make a revision all the same, and turn the next writer away as stale.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import assert_never
 
 from msgspec.structs import replace
@@ -15,9 +15,9 @@ from planwire.model import markdown, task_edits
 from planwire.model.events import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
 from planwire.model.plan import Entry, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan
 from planwire.model.statuses import canonical
-from planwire.model.steps import PlanState, restate
+from planwire.model.steps import PlanState, Step, restate
 
-__all__ = ["apply_changes", "effective_changes", "mark"]
+__all__ = ["apply_changes", "effective_changes", "last_outermost", "mark", "place_of"]
 
 
 def apply_changes(state: PlanState, changes: Iterable[StepChange]) -> PlanState:
@@ -55,10 +55,25 @@ def mark(state: PlanState, step_id: str, status: str) -> Plan:
     return apply_changes(state, [SetStatus(step_id, status)]).plan
 
 
+def place_of(state: PlanState, step_id: str) -> int:
+    """The place of a step. Raises `UnknownStep`, with the steps that there are, if there is no such step."""
+    for place, step in enumerate(state.steps):
+        if step.id == step_id:
+            return place
+    known = ", ".join(step.id for step in state.steps) or "none"
+    raise UnknownStep(f"the plan has no step {step_id!r}; its steps are: {known}")
+
+
+def last_outermost(steps: Sequence[Step]) -> int | None:
+    """The place of the step that the end of a text is behind: checkboxes may all lie under items that are none."""
+    outermost = min((step.depth for step in steps), default=0)
+    return max((place for place, step in enumerate(steps) if step.depth == outermost), default=None)
+
+
 def _is_other_spelling(state: PlanState, change: StepChange) -> bool:
     if not isinstance(change, SetStatus):
         return False
-    return canonical(state.steps[_place(state, change.step)].status) == canonical(change.status)
+    return canonical(state.steps[place_of(state, change.step)].status) == canonical(change.status)
 
 
 def _change_list(state: PlanState, plan: ItemsPlan, change: StepChange) -> PlanState:
@@ -70,23 +85,23 @@ def _change_list(state: PlanState, plan: ItemsPlan, change: StepChange) -> PlanS
             entries.insert(place, Entry(content, priority, status))
             ids.insert(place, None)
         case MoveStep(step=step, after=after):
-            place = _place(state, step)
+            place = place_of(state, step)
             entry, step_id = entries.pop(place), ids.pop(place)
             to = _behind(state, after)
             to -= to > place
             entries.insert(to, entry)
             ids.insert(to, step_id)
         case RemoveStep(step=step):
-            place = _place(state, step)
+            place = place_of(state, step)
             del entries[place], ids[place]
         case SetStatus(step=step, status=status):
-            place = _place(state, step)
+            place = place_of(state, step)
             entries[place] = replace(entries[place], status=status)
         case RewordStep(step=step, content=content):
-            place = _place(state, step)
+            place = place_of(state, step)
             entries[place] = replace(entries[place], content=content)
         case SetPriority(step=step, priority=priority):
-            place = _place(state, step)
+            place = place_of(state, step)
             entries[place] = replace(entries[place], priority=priority)
         case _ as never:
             assert_never(never)
@@ -98,27 +113,26 @@ def _change_text(state: PlanState, plan: MarkdownPlan, change: StepChange) -> Pl
     text = plan.content
     match change:
         case AddStep(content=content, status=status):
-            place = _behind(state, change.after, text)
-            text = task_edits.add_task(text, _anchor(state, change.after), content, status)
-            ids.insert(place, None)
+            anchor = _anchor(state, change.after)
+            ids.insert(_behind_family(text, anchor), None)
+            text = task_edits.add_task(text, anchor, content, status)
         case MoveStep(step=step, after=after):
-            place = _place(state, step)
-            size = task_edits.family(text, place)
-            to = _behind(state, after, text)
-            text = task_edits.move_task(text, place, _anchor(state, after))
+            place, anchor = place_of(state, step), _anchor(state, after)
+            size, to = task_edits.family(text, place), _behind_family(text, anchor)
+            text = task_edits.move_task(text, place, anchor)
             moved = ids[place : place + size]
             del ids[place : place + size]
             to -= size if to > place else 0
             ids[to:to] = moved
         case RemoveStep(step=step):
-            place = _place(state, step)
+            place = place_of(state, step)
             size = task_edits.family(text, place)
             text = task_edits.remove_task(text, place)
             del ids[place : place + size]
         case SetStatus(step=step, status=status):
-            text = markdown.mark(text, _place(state, step), status)
+            text = markdown.mark(text, place_of(state, step), status)
         case RewordStep(step=step, content=content):
-            text = task_edits.reword_task(text, _place(state, step), content)
+            text = task_edits.reword_task(text, place_of(state, step), content)
         case SetPriority():
             raise PlanError("steps of a markdown plan have no priority: put it into their text")
         case _ as never:
@@ -126,30 +140,20 @@ def _change_text(state: PlanState, plan: MarkdownPlan, change: StepChange) -> Pl
     return restate(replace(plan, content=text), ids, state)
 
 
-def _place(state: PlanState, step_id: str) -> int:
-    for place, step in enumerate(state.steps):
-        if step.id == step_id:
-            return place
-    known = ", ".join(step.id for step in state.steps) or "none"
-    raise UnknownStep(f"the plan has no step {step_id!r}; its steps are: {known}")
+def _behind(state: PlanState, after: str | None) -> int:
+    """The place behind a step of a list. None is the end, "" the beginning."""
+    if after is None:
+        return len(state.steps)
+    return place_of(state, after) + 1 if after else 0
 
 
 def _anchor(state: PlanState, after: str | None) -> int | None:
-    """The place of the step to stand behind; None for the beginning."""
+    """The place of the step of a text to stand behind; None for the beginning."""
     if after is None:
-        return _last_outermost(state)
-    return _place(state, after) if after else None
+        return last_outermost(state.steps)
+    return place_of(state, after) if after else None
 
 
-def _last_outermost(state: PlanState) -> int | None:
-    return max((place for place, step in enumerate(state.steps) if step.depth == 0), default=None)
-
-
-def _behind(state: PlanState, after: str | None, text: str | None = None) -> int:
-    """The place behind a step and, in a text, behind everything nested in it."""
-    if after is None:
-        return len(state.steps)
-    if not after:
-        return 0
-    place = _place(state, after)
-    return place + (1 if text is None else task_edits.family(text, place))
+def _behind_family(text: str, anchor: int | None) -> int:
+    """The place behind a step of a text and everything nested in it."""
+    return 0 if anchor is None else anchor + task_edits.family(text, anchor)

@@ -51,7 +51,7 @@ from planwire.model.events import (
 )
 from planwire.model.plan import PlanId
 from planwire.model.statuses import canonical
-from planwire.model.steps import PlanState, track
+from planwire.model.steps import PlanState, Step, track
 
 __all__ = [
     "AGENT",
@@ -66,7 +66,7 @@ __all__ = [
     "fold_all",
 ]
 
-#: The owners of plans: only an owner's change is a change.
+#: The owners of plans. On an agent's plan, other people's changes are suggestions.
 PLANWIRE: Final = "planwire"
 AGENT: Final = "agent"
 #: Reviews of a plan that the state holds, the newest ones. The journal has them all.
@@ -171,7 +171,7 @@ def check_revision(state: SessionState, plan_id: PlanId, expected: int | None) -
     current = record.revision if record else 0
     if expected is not None and expected != current:
         name = "the plan" if plan_id is None else f"the plan {plan_id!r}"
-        problem = f"{name} is at revision {current}, not {expected}: read it again and decide anew"
+        problem = f"{name} changed since revision {expected} (now {current}): look at it again before you decide"
         raise StaleRevision(problem, current, expected)
 
 
@@ -200,9 +200,7 @@ def _set(state: SessionState, recorded: Recorded, event: PlanSet) -> _Changes:
         event.summary,
         event.mode,
         numbered=before.numbered if before else 0,
-        suggestions=tuple(suggestion for suggestion in before.suggestions if not _contains(after, suggestion))
-        if before
-        else (),
+        suggestions=_still_open(before.suggestions, after) if before and before.suggestions else (),
         reviews=before.reviews if before else (),
     )
     return {**_put(state, record), "stopped": None}
@@ -286,28 +284,30 @@ def _put(state: SessionState, record: PlanRecord) -> _Changes:
     return {"plans": {**state.plans, record.state.plan.id: record}}
 
 
-def _contains(state: PlanState, suggestion: Delta) -> bool:
-    """Whether a plan contains a suggestion. No list can contain one in words alone."""
-    return bool(suggestion.changes) and all(_is_so(state, change) for change in suggestion.changes)
+def _still_open(suggestions: tuple[Delta, ...], state: PlanState) -> tuple[Delta, ...]:
+    """The suggestions without those that a plan contains. No list can contain one in words alone."""
+    places = {step.id: place for place, step in enumerate(state.steps)}
+    texts = {step.content for step in state.steps}
+    return tuple(
+        each
+        for each in suggestions
+        if not each.changes or not all(_is_so(change, state.steps, places, texts) for change in each.changes)
+    )
 
 
-def _is_so(state: PlanState, change: StepChange) -> bool:
-    ids = [step.id for step in state.steps]
-    steps = dict(zip(ids, state.steps, strict=True))
+def _is_so(change: StepChange, steps: tuple[Step, ...], places: dict[str, int], texts: set[str]) -> bool:
     match change:
         case AddStep(content=content) | RewordStep(content=content):  # under whichever id the agent put it
-            return content in [step.content for step in state.steps]
+            return content in texts
         case RemoveStep(step=step):
-            return step not in steps
+            return step not in places
+        case MoveStep(step=step, after=""):
+            return places.get(step) == 0
         case MoveStep(step=step, after=after):
-            return step in steps and (ids[:1] == [step] if not after else _follows(ids, step, after))
+            return step in places and after in places and places[step] == places[after] + 1
         case SetStatus(step=step, status=status):
-            return step in steps and canonical(steps[step].status) == canonical(status)
+            return step in places and canonical(steps[places[step]].status) == canonical(status)
         case SetPriority(step=step, priority=priority):
-            return step in steps and steps[step].priority == priority
+            return step in places and steps[places[step]].priority == priority
         case _ as never:
             assert_never(never)
-
-
-def _follows(ids: list[str], step: str, after: str) -> bool:
-    return after in ids and ids.index(step) == ids.index(after) + 1

@@ -1,4 +1,4 @@
-"""The checkboxes and the outline of a markdown text.
+"""The checkboxes and the title of a markdown text.
 
 Parsing stops at block structure. That is enough to tell a task from a line of code that looks like one, and it gives
 the line of each checkbox, so that marking it touches one character.
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from planwire.errors import UnknownStep, UnmarkableStatus
-from planwire.model.statuses import STATUSES, canonical, status_of, status_of_box
+from planwire.model.statuses import BOXES, STATUSES, canonical, status_of
 from planwire.model.text import unwrapped
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ __all__ = [
     "TASK",
     "Checkbox",
     "Document",
-    "OutlineItem",
     "box_of",
     "mark",
     "parse",
@@ -34,9 +33,8 @@ __all__ = [
 #: A longer text is kept and shown, but not searched for steps: a hostile sender must not buy minutes of parsing.
 MAX_PARSED_CHARACTERS = 262_144
 
-_BOXES = "".join(row.box + row.box.upper() for row in STATUSES.values())
 #: The box of a task, and the beginning of a task up to its words.
-BOX = rf"\[([{re.escape(_BOXES)}])\]"
+BOX = rf"\[([{re.escape(''.join(BOXES))}])\]"
 TASK = re.compile(rf"{BOX}\s+(?=\S)")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")  # a line ends where the parser says that it ends
 
@@ -56,20 +54,11 @@ class Checkbox(Struct, frozen=True):
     words: tuple[int, int]
 
 
-class OutlineItem(Struct, frozen=True):
-    """A heading (level 1 to 6) or a list item (level 1 = outermost list)."""
-
-    kind: str
-    level: int
-    text: str
-
-
 class Document(Struct, frozen=True):
     """The parts of a markdown text that planwire uses. `prose`: it has more to read than headings and tasks."""
 
     title: str
     tasks: tuple[Checkbox, ...]
-    outline: tuple[OutlineItem, ...]
     prose: bool
 
 
@@ -77,11 +66,11 @@ class Document(Struct, frozen=True):
 def parse(text: str) -> Document:
     """Parse a text. A text over the limit gives a document without tasks."""
     if len(text) > MAX_PARSED_CHARACTERS:
-        return Document(_first_line(text), (), (), prose=True)
+        return Document(_first_line(text), (), prose=True)
     tokens = _parser().parse(text)
     starts = [match.start() for match in _LINE.finditer(text)]
     tasks: list[Checkbox] = []
-    outline: list[OutlineItem] = []
+    headings: list[tuple[int, str]] = []
     depth = 0
     prose = False
     for index, token in enumerate(tokens):
@@ -91,21 +80,19 @@ def parse(text: str) -> Document:
             case "bullet_list_close" | "ordered_list_close":
                 depth -= 1
             case "inline" if tokens[index - 1].type == "heading_open":
-                outline.append(OutlineItem("heading", int(tokens[index - 1].tag[1]), unwrapped(token.content)))
+                headings.append((int(tokens[index - 1].tag[1]), unwrapped(token.content)))
             case "inline" if tokens[index - 2].type == "list_item_open":
                 box = TASK.match(token.content)
-                words = token.content[box.end() :] if box else token.content
-                outline.append(OutlineItem("item", depth, unwrapped(words)))
-                status = status_of_box(box[1]) if box else None
-                if status:
+                if box:
+                    words, status = token.content[box.end() :], BOXES[box[1]].word
                     lines = _lines_of(tokens[index - 2], text, starts), _lines_of(token, text, starts)
                     offset = _offset(text, starts, token)
-                    tasks.append(Checkbox(unwrapped(words), status.word, depth - 1, offset, *lines))
+                    tasks.append(Checkbox(unwrapped(words), status, depth - 1, offset, *lines))
                 else:
                     prose = True
             case "inline" | "fence" | "code_block" | "html_block":
                 prose = True
-    return Document(_title(outline) or _first_line(text), tuple(tasks), tuple(outline), prose)
+    return Document(_title(headings) or _first_line(text), tuple(tasks), prose)
 
 
 def mark(text: str, index: int, status: str) -> str:
@@ -163,9 +150,9 @@ def _lines_of(token: "Token", text: str, starts: list[int]) -> tuple[int, int]:
     return first, end
 
 
-def _title(outline: list[OutlineItem]) -> str:
-    headings = [item for item in outline if item.kind == "heading" and item.text]
-    return min(headings, key=lambda item: item.level).text if headings else ""
+def _title(headings: list[tuple[int, str]]) -> str:
+    """The first of the headings on the highest level."""
+    return min((heading for heading in headings if heading[1]), key=lambda heading: heading[0], default=(0, ""))[1]
 
 
 def _first_line(text: str) -> str:

@@ -12,6 +12,7 @@ from msgspec import Struct, field
 __all__ = [
     "BODY_CAP",
     "DELTA_CAP",
+    "MAIN",
     "MEDIUM",
     "PRIORITIES",
     "Entry",
@@ -38,6 +39,8 @@ Fields: TypeAlias = dict[str, Any]
 
 #: The identity of a plan within its session. None belongs to the v1 `plan` update, which has no identity.
 PlanId: TypeAlias = str | None
+#: The id of the plan that nobody named. Dialects that require an id have it for the plan without one (R27).
+MAIN: Final = "main"
 
 
 #: The key of `Entry.extra` in journals. It must never come from a wire or reach one.

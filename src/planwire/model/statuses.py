@@ -10,6 +10,7 @@ from typing import Final
 from msgspec import Struct
 
 __all__ = [
+    "BOXES",
     "CANCELLED",
     "COMPLETED",
     "DEFAULT_STATUS",
@@ -21,7 +22,6 @@ __all__ = [
     "after_tick",
     "canonical",
     "status_of",
-    "status_of_box",
 ]
 
 
@@ -81,19 +81,15 @@ _TABLE: Final = (
 STATUSES: Final = {row.word: row for row in _TABLE}
 #: The words that version 1 knows.
 V1_STATUSES: Final = frozenset(row.v1 or row.word for row in _TABLE)
+#: The rows by the characters of their checkboxes, small and capital.
+BOXES: Final = {box: row for row in _TABLE for box in (row.box, row.box.upper())}
 
 _MEANINGS: Final = {spelling: row for row in _TABLE for spelling in (row.word, *row.aliases)}
-_BOXES: Final = {row.box: row for row in _TABLE} | {"X": STATUSES[COMPLETED]}
 
 
 def status_of(word: str) -> Status | None:
     """The row of a status word or one of its aliases; None for other words, such as `blocked`."""
     return _MEANINGS.get(word)
-
-
-def status_of_box(character: str) -> Status | None:
-    """The row of a checkbox's character; None for characters that no checkbox has."""
-    return _BOXES.get(character)
 
 
 def canonical(word: str) -> str:

@@ -31,7 +31,7 @@ from msgspec import Struct
 
 from planwire.model.kinds import Draft, drafts_of
 from planwire.model.plan import MEDIUM, ItemsPlan, Plan
-from planwire.model.statuses import COMPLETED, IN_PROGRESS, PENDING, Status, canonical, status_of
+from planwire.model.statuses import COMPLETED, Status, canonical, status_of
 
 __all__ = ["PlanState", "Progress", "Step", "restate", "track"]
 
@@ -68,12 +68,9 @@ class Step(Struct, frozen=True, gc=False):
         return row is None or row.is_open
 
     @property
-    def is_pending(self) -> bool:
-        return canonical(self.status) == PENDING
-
-    @property
     def is_current(self) -> bool:
-        return canonical(self.status) == IN_PROGRESS
+        row = status_of(self.status)
+        return row is not None and row.is_current
 
     @property
     def is_done(self) -> bool:
@@ -102,7 +99,7 @@ class Progress(Struct, frozen=True):
                 continue
             if not row.is_open:
                 done += 1
-            elif row.word == IN_PROGRESS:
+            elif row.is_current:
                 current.append(step)
         return cls(done, total, tuple(current), uncounted)
 

@@ -19,9 +19,11 @@ __all__ = ["Annotations", "Remark", "SuggestedChange", "annotations", "suggestio
 
 class SuggestedChange(Struct, frozen=True):
     """One suggested change. `kind` is the tag of the change (`status`, `reword`, `add`, …), `text` says in words what
-    the step should become, `value` has the word of a status or a priority, `suggestion` is the number of its event."""
+    the step should become, `value` has the word of a status or a priority, `suggestion` is the number of its event,
+    `number` its own among the changes there."""
 
     suggestion: int
+    number: int
     kind: str
     text: str
     by: str
@@ -39,8 +41,8 @@ class Remark(Struct, frozen=True):
 
 class Annotations(Struct, frozen=True):
     """Everything to show over a plan. `steps` has the suggestions for each step, `added` the suggested steps, each with
-    the step that it goes behind ("" is the beginning, None the end). `remarks` are those that still matter, by step;
-    None has those on the plan as a whole."""
+    the step that it goes behind ("" is the beginning, None the end), in the order that they would have in the list.
+    `remarks` are those that still matter, by step; None has those on the plan as a whole."""
 
     steps: dict[str, tuple[SuggestedChange, ...]] = {}
     added: tuple[tuple[str | None, SuggestedChange], ...] = ()
@@ -52,13 +54,14 @@ def annotations(record: PlanRecord) -> Annotations:
     unfinished = {step.id for step in record.state.steps if step.is_open}
     texts = {step.id: step.content for step in record.state.steps}
     steps: dict[str, tuple[SuggestedChange, ...]] = {}
-    added: list[tuple[str | None, SuggestedChange]] = []
+    added: dict[str | None, list[SuggestedChange]] = {}
     for suggestion in record.suggestions:
-        for change in suggestion.changes:
-            kind = str(type(change).__struct_config__.tag)
-            suggested = SuggestedChange(suggestion.seq, kind, _becomes(change, texts), suggestion.by, _value(change))
+        for number, change in enumerate(suggestion.changes):
+            kind, text = str(type(change).__struct_config__.tag), _becomes(change, texts)
+            suggested = SuggestedChange(suggestion.seq, number, kind, text, suggestion.by, _value(change))
             if isinstance(change, AddStep):
-                added.append((change.after if not change.after or change.after in texts else None, suggested))
+                together = added.setdefault(change.after, [])
+                together.insert(len(together) if change.after is None else 0, suggested)  # as `apply_changes` does it
             elif change.step in texts:
                 steps[change.step] = (*steps.get(change.step, ()), suggested)
     remarks: dict[str | None, tuple[Remark, ...]] = {}
@@ -67,7 +70,8 @@ def annotations(record: PlanRecord) -> Annotations:
             if comment.step is None or comment.step in unfinished:
                 remark = Remark(comment.text, review.by, review.at, review.revision)
                 remarks[comment.step] = (*remarks.get(comment.step, ()), remark)
-    return Annotations(steps, tuple(added), remarks)
+    places = ((after if not after or after in texts else None, together) for after, together in added.items())
+    return Annotations(steps, tuple((after, each) for after, together in places for each in together), remarks)
 
 
 def suggestion_sentence(record: PlanRecord, suggestion: Delta) -> str:

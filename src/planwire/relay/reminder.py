@@ -12,8 +12,7 @@ from zlib import crc32
 
 from msgspec import structs
 
-from planwire.acp.dialects import MAIN
-from planwire.acp.lower import OWN
+from planwire.acp.lower import name_of
 from planwire.chat.messages import EventMessage
 from planwire.chat.narrate import merged_plan, review_words
 from planwire.chat.reminder import ELEMENT
@@ -49,7 +48,7 @@ def tell(why: str, records: Iterable[PlanRecord], since: int = 0) -> str:
     records = list(records)
     ids = {record.state.plan.id for record in records}
     for record in records:
-        name = OWN if record.state.plan.id is None and MAIN in ids else record.state.plan.id
+        name = name_of(record.state.plan.id, ids)
         plan = merged_plan(record, ELEMENT)
         parts.append(_shortened(rendered(structs.replace(plan, plan={**plan.plan, "id": name}))))
         for review in record.reviews:

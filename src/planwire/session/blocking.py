@@ -35,7 +35,7 @@ from planwire.journal import Journal, follower_of, open_journal
 from planwire.journal.protocol import require_journal
 from planwire.model.events import ContextCompacted, Event, MessageAdded, SessionOpened, TurnEnded
 from planwire.model.fold import SessionState
-from planwire.model.plan import Fields
+from planwire.model.plan import BODY_CAP, Fields
 from planwire.session.live_history import JournalLike, LiveHistory
 from planwire.session.options import (
     Oversize,
@@ -48,7 +48,7 @@ from planwire.session.options import (
 from planwire.tools.call import Answer, Call, answer_call, decoded, failure, prepare_call, waiting_answer
 from planwire.tools.delivered_reviews import DeliveredReviews, asking
 from planwire.tools.plan_files import read_plan_file
-from planwire.tools.schemas import BODY_CAP, GET_PLAN, SET_PLAN, tool_schemas
+from planwire.tools.schemas import GET_PLAN, SET_PLAN, tool_schemas
 from planwire.tools.size_limits import OVERSIZE, TRUNCATE
 
 __all__ = ["Answer", "BlockingPlanSession"]

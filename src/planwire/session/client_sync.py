@@ -9,12 +9,11 @@ from collections.abc import Awaitable, Callable, Iterator
 from msgspec import Struct
 
 from planwire.acp import Dialect, Update, write
-from planwire.acp.dialects import MAIN
 from planwire.acp.lower import Fallback
 from planwire.acp.messages import Removal
 from planwire.acp.write import write_update
 from planwire.model.fold import PLANWIRE, SessionState
-from planwire.model.plan import Plan, PlanId
+from planwire.model.plan import MAIN, Plan, PlanId
 
 __all__ = ["ClientSync", "Peer", "changed_plans"]
 

@@ -1,4 +1,4 @@
-"""Commands of people: each checks a suggestion against the plan that its author saw and returns the event to append.
+"""Commands of people: each checks an act against the plan that the person saw, and returns the event to append.
 
 A command raises instead of returning an event where nothing may be written: `StaleRevision` if the plan moved on since
 the revision that the person saw, another `PlanError` if the plan can't do it, and `NothingChanges` if everything asked
@@ -20,8 +20,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from planwire.errors import NothingChanges, PlanError, UnknownStep
-from planwire.model.changes import effective_changes
+from planwire.errors import NothingChanges, PlanError
+from planwire.model.changes import effective_changes, place_of
 from planwire.model.events import (
     APPROVED,
     COMMENTED,
@@ -49,16 +49,16 @@ def change(
 ) -> PlanChanged:
     """Change steps, add a note, or both. A revision of None accepts the plan as it is now."""
     record = _seen(state, plan_id, revision)
-    said = bool((note or "").strip())
-    if not changes and not said:
-        raise PlanError("nothing is changed: tick, reword, add, move or remove a step, or say something")
+    note = (note or "").strip() or None
+    if not changes and not note:
+        raise PlanError("nothing to save: change a step or add a comment")
     for each in changes:
         if isinstance(each, AddStep | RewordStep) and not each.content.strip():
-            raise PlanError("a step says something: give it a text")
+            raise PlanError("the step is empty: give it a text")
     news = _unsuggested(record, effective_changes(record.state, changes))
-    if not news and not said:
+    if not news and not note:
         raise NothingChanges("nothing changes: the plan already says so, or it is wished for already")
-    return PlanChanged(plan_id, note or None, news)
+    return PlanChanged(plan_id, note, news)
 
 
 def review(
@@ -76,8 +76,9 @@ def review(
     if steps == ():
         raise PlanError("no step is selected: name those to run")
     if (verdict == COMMENTED and not comments) or not all(each.text.strip() for each in comments):
-        raise PlanError("a comment says something: give it a text")
-    _check_steps(record, [*(each.step for each in comments if each.step is not None), *(steps or ())])
+        raise PlanError("the comment is empty: give it a text")
+    for step in (*(each.step for each in comments if each.step is not None), *(steps or ())):
+        place_of(record.state, step)
     said = PlanReviewed(plan_id, record.revision, verdict, comments, steps)
     if _is_said(record, said, by):
         raise NothingChanges("nothing changes: this was said already")
@@ -123,11 +124,11 @@ def _unsuggested(record: PlanRecord, changes: tuple[StepChange, ...]) -> tuple[S
     """The changes without those that an open suggestion on an agent's plan contains."""
     if record.owner != AGENT:
         return changes
-    suggested = [_in_own_words(each) for suggestion in record.suggestions for each in suggestion.changes]
-    return tuple(each for each in changes if _in_own_words(each) not in suggested)
+    suggested = [_with_canonical_status(each) for suggestion in record.suggestions for each in suggestion.changes]
+    return tuple(each for each in changes if _with_canonical_status(each) not in suggested)
 
 
-def _in_own_words(change: StepChange) -> StepChange:
+def _with_canonical_status(change: StepChange) -> StepChange:
     """A change with the table's word for its status, so that spellings compare as equal."""
     return replace(change, status=canonical(change.status)) if isinstance(change, SetStatus | AddStep) else change
 
@@ -140,10 +141,3 @@ def _is_said(record: PlanRecord, said: PlanReviewed, by: str) -> bool:
         earlier = [] if record.asked else earlier[-1:]
     same = by, said.revision, said.verdict, said.comments, said.selected
     return any((each.by, each.revision, each.verdict, each.comments, each.selected) == same for each in earlier)
-
-
-def _check_steps(record: PlanRecord, steps: Iterable[str]) -> None:
-    known = [step.id for step in record.state.steps]
-    for step in steps:
-        if step not in known:
-            raise UnknownStep(f"the plan has no step {step!r}; its steps are: {', '.join(known) or 'none'}")

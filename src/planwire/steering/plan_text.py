@@ -5,8 +5,8 @@
     [ ] Check it on the old files
 
 One step a line. `{s1}` is the step's id: a line without one is a new step, an id without a line is a step that goes,
-and the order of the lines is the order of the steps. A box holds the character of a status, or its word. Lines that
-begin with # are comments.
+and the order of the lines is the order of the steps. A box holds the character of a status, or its word. Brackets hold
+a priority, in a plan whose steps have one. Lines that begin with # are comments.
 """
 
 import re
@@ -21,13 +21,14 @@ from planwire.model.changes import apply_changes
 from planwire.model.events import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
 from planwire.model.kinds import kind_of
 from planwire.model.plan import MEDIUM
-from planwire.model.statuses import canonical, status_of_box
+from planwire.model.statuses import BOXES, canonical
 from planwire.model.steps import PlanState, Step
 from planwire.model.text import unwrapped
 
 __all__ = ["Merge", "as_text", "changes_in", "merge"]
 
-_LINE: Final = re.compile(r"^\[(?P<box>[^\]]*)\]\s*(?:\((?P<priority>\w+)\)\s+)?(?P<text>.*?)\s*(?:\{(?P<id>s\d+)\})?$")
+_LINE: Final = re.compile(r"^\[(?P<box>[^\]]*)\]\s*(?P<text>.*?)\s*(?:\{(?P<id>s\d+)\})?$")
+_PRIORITY: Final = re.compile(r"^\((\w+)\)(?:\s+|$)")
 
 
 class _Edited(Struct, frozen=True):
@@ -48,31 +49,35 @@ def as_text(state: PlanState) -> str:
     """The steps, one a line."""
     if not state.steps:
         raise PlanError("this plan has no steps that can be edited; say what you think of it with planwire comment")
-    return "".join(_line(step) + "\n" for step in state.steps)
+    has_priorities = kind_of(state.plan).has_priorities
+    return "".join(_line(step, has_priorities) + "\n" for step in state.steps)
 
 
 def changes_in(text: str, state: PlanState) -> tuple[StepChange, ...]:
-    """The changes between a state and its edited text."""
+    """The changes between a state and its edited text. Nested steps go before those that they are nested in.
+
+    New steps come last, from the last to the first, each behind the known step above it: the id that one will get
+    depends on what others add meanwhile.
+    """
     lines = [*_edited(text, state)]
     steps = {step.id: step for step in state.steps}
     kept = {line.id for line in lines}
-    changes: list[StepChange] = [RemoveStep(step) for step in steps if step not in kept]
-    changes += [each for line in lines if line.id for each in _changes_of(line, steps[line.id], state)]
+    changes: list[StepChange] = [RemoveStep(step) for step in reversed(steps) if step not in kept]
+    changes += [each for line in lines if line.id for each in _changes_of(line, steps[line.id])]
     state = apply_changes(state, changes)
+    added: list[StepChange] = []
     before = ""
     for line in lines:
+        if line.id is None:
+            added.append(AddStep(line.content, before, line.priority, line.status))
+            continue
         ids = [step.id for step in state.steps]
         place = ids.index(before) + 1 if before else 0
-        move: StepChange | None = None
-        if line.id is None:
-            move = AddStep(line.content, before, line.priority, line.status)
-        elif ids[place : place + 1] != [line.id]:
-            move = MoveStep(line.id, before)
-        if move is not None:
-            changes.append(move)
-            state = apply_changes(state, [move])
-        before = line.id or next(step.id for step in state.steps if step.id not in ids)
-    return tuple(changes)
+        if ids[place : place + 1] != [line.id]:
+            changes.append(MoveStep(line.id, before))
+            state = apply_changes(state, changes[-1:])
+        before = line.id
+    return (*changes, *reversed(added))
 
 
 def merge(changes: tuple[StepChange, ...], before: PlanState, now: PlanState) -> Merge:
@@ -87,31 +92,36 @@ def merge(changes: tuple[StepChange, ...], before: PlanState, now: PlanState) ->
     disputed: dict[str, None] = {}
     for change in changes:
         about = f"the new step {change.content!r}" if isinstance(change, AddStep) else change.step
+        if about in theirs:
+            disputed[about] = None
+            continue
         try:
-            if about in theirs:
-                raise PlanError("somebody else changed it")
-            apply_changes(now, [*made, change])
+            now = apply_changes(now, [change])
             made.append(change)
         except PlanError:
             disputed[about] = None
     return Merge(tuple(made), tuple(disputed))
 
 
-def _line(step: Step) -> str:
+def _line(step: Step, has_priorities: bool) -> str:
     box = step.known.box if step.known else step.status
     text = unwrapped(step.content)
-    priority = f"({step.priority}) " if step.priority != MEDIUM or text.startswith("(") else ""
-    return f"[{box}] {priority}{text} {{{step.id}}}"
+    said = has_priorities and (step.priority != MEDIUM or text.startswith("("))
+    return f"[{box}] {f'({step.priority}) ' if said else ''}{text} {{{step.id}}}"
 
 
 def _edited(text: str, state: PlanState) -> Iterator[_Edited]:
     known = {step.id for step in state.steps}
+    has_priorities = kind_of(state.plan).has_priorities
     seen: set[str] = set()
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         match = _LINE.match(line.strip().removeprefix("- "))
-        if match is None or not match["text"]:
+        words = match["text"] if match else ""
+        bracket = _PRIORITY.match(words) if has_priorities else None
+        content = words[bracket.end() :] if bracket else words
+        if match is None or not content:
             raise UneditableText(
                 f"line {number}: a step looks like `[ ] its text {{s1}}`, and this is {line.strip()!r}"
             )
@@ -121,15 +131,15 @@ def _edited(text: str, state: PlanState) -> Iterator[_Edited]:
             raise UneditableText(f"line {number}: the step {match['id']} is there twice")
         seen |= {match["id"]} if match["id"] else set()
         box = match["box"].strip() or " "
-        row = status_of_box(box)
+        row = BOXES.get(box)
         status = row.word if row else canonical(box)
-        yield _Edited(match["id"], match["text"], status, match["priority"] or MEDIUM)
+        yield _Edited(match["id"], content, status, bracket[1] if bracket else MEDIUM)
 
 
-def _changes_of(line: _Edited, step: Step, state: PlanState) -> Iterator[StepChange]:
+def _changes_of(line: _Edited, step: Step) -> Iterator[StepChange]:
     if line.content != unwrapped(step.content):
         yield RewordStep(step.id, line.content)
     if line.status != canonical(step.status):
         yield SetStatus(step.id, line.status)
-    if line.priority != step.priority and kind_of(state.plan).has_priorities:
+    if line.priority != step.priority:
         yield SetPriority(step.id, line.priority)

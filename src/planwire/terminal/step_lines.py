@@ -114,12 +114,12 @@ class StepLines:
         steps = self.card.state.steps
         places = {step.id: place for place, step in enumerate(steps)} if self._over.added else {}
         ghosts: dict[str, tuple[Line, ...]] = {}
-        for number, (after, suggested) in enumerate(self._over.added):
+        for after, suggested in self._over.added:
             at = len(steps) - 1 if after is None else places[after] if after else -1
             depth = steps[at].depth if after else 0
             while after and at + 1 < len(steps) and steps[at + 1].depth > depth:  # behind all that is nested in it
                 at += 1
-            row = (SUGGESTION, self.card.id, suggested.suggestion, number)
+            row = (SUGGESTION, self.card.id, suggested.suggestion, suggested.number)
             words = _Said(STAR, "wish", one_line(suggested.text), "ghost", f"new step, {self._whose(suggested)}")
             lines = (Line(parts, "", row) for parts in words.lines(_column(depth), self.width))
             key = steps[at].id if at >= 0 else ""

@@ -15,15 +15,14 @@ from planwire.errors import PlanError, PlanwireError, StaleRevision, ToolError, 
 from planwire.model.changes import effective_changes
 from planwire.model.events import AddStep, Event, PlanChanged, PlanSet, RemoveStep, RewordStep, SetStatus, StepChange
 from planwire.model.fold import PlanRecord, SessionState, check_revision
-from planwire.model.plan import MEDIUM, Entry, Fields, ItemsPlan, MarkdownPlan, Plan
+from planwire.model.plan import BODY_CAP, DELTA_CAP, MAIN, MEDIUM, Entry, Fields, ItemsPlan, MarkdownPlan, Plan
 from planwire.model.statuses import DEFAULT_STATUS
 from planwire.tools.plan_value import plan_value
-from planwire.tools.schemas import BODY_CAP, DELTA_CAP, GET_PLAN, REVIEW, SET_PLAN, TOOL_NAMES, UPDATE_PLAN
+from planwire.tools.schemas import GET_PLAN, REVIEW, SET_PLAN, TOOL_NAMES, UPDATE_PLAN
 from planwire.tools.size_limits import Cut, check_size, fitting_change, fitting_text
 
 __all__ = ["Answer", "answer_call", "decoded", "failure", "prepare_call", "waiting_answer"]
 
-DEFAULT_PLAN: Final = "main"
 STILL_WAITING: Final = "still_waiting"
 
 
@@ -91,7 +90,8 @@ def decoded(arguments: Any) -> Any:
     try:
         if isinstance(arguments, str | bytes):
             return msgspec.json.decode(arguments) if arguments.strip() else None
-        with suppress(TypeError, OverflowError, RecursionError):  # what it should have been is said elsewhere
+        # Encoding finds half an emoji, which no journal can store. `prepare_call` reports every other unfit value.
+        with suppress(TypeError, OverflowError, RecursionError):
             msgspec.json.encode(arguments)
         return arguments
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
@@ -109,7 +109,7 @@ def prepare_call(state: SessionState, tool: str, arguments: Any, *, oversize: st
             return _prepare_set(state, _convert(arguments, _SetPlan), oversize, mode)
         return _prepare_update(state, _convert(arguments, _UpdatePlan), oversize)
     except StaleRevision as stale:
-        plan_id = (arguments.get("plan_id") if isinstance(arguments, dict) else None) or DEFAULT_PLAN
+        plan_id = (arguments.get("plan_id") if isinstance(arguments, dict) else None) or MAIN
         hint = "read current, then decide whether your change still makes sense"
         raise ToolError("stale_revision", str(stale), hint, {"current": plan_value(state, plan_id)}) from None
     except UnknownStep as unknown:
@@ -162,7 +162,7 @@ def _convert(arguments: Any, shape: type[Any]) -> Any:
 
 
 def _prepare_get(state: SessionState, arguments: _GetPlan) -> Call:
-    plan_id = arguments.plan_id or DEFAULT_PLAN
+    plan_id = arguments.plan_id or MAIN
     if arguments.wait not in (None, REVIEW):
         problem = f"wait can't be {arguments.wait!r}"
         raise ToolError("invalid_arguments", problem, f'wait for "{REVIEW}", or leave it out')
@@ -175,7 +175,7 @@ def _prepare_get(state: SessionState, arguments: _GetPlan) -> Call:
 
 
 def _prepare_set(state: SessionState, arguments: _SetPlan, oversize: str, mode: str) -> Call:
-    plan_id = arguments.plan_id or DEFAULT_PLAN
+    plan_id = arguments.plan_id or MAIN
     check_revision(state, plan_id, arguments.expected_revision)
     if (arguments.content is None) == (arguments.entries is None):
         problem = "a plan is either entries or content (or a path)"
@@ -198,15 +198,15 @@ def _prepare_set(state: SessionState, arguments: _SetPlan, oversize: str, mode: 
 
 
 def _prepare_update(state: SessionState, arguments: _UpdatePlan, oversize: str) -> Call:
-    plan_id = arguments.plan_id or DEFAULT_PLAN
+    plan_id = arguments.plan_id or MAIN
     check_revision(state, plan_id, arguments.expected_revision)
     record = _existing(state, plan_id)
-    changes = _changes(arguments)
-    if not changes and not (arguments.note or "").strip():
+    changes, note = _changes(arguments), (arguments.note or "").strip() or None
+    if not changes and not note:
         raise ToolError("nothing_to_change", "the call says no change", "give steps, add, reword, remove or note")
-    event, cut = fitting_change(PlanChanged(plan_id, arguments.note, changes), oversize)
+    event, cut = fitting_change(PlanChanged(plan_id, note, changes), oversize)
     news = effective_changes(record.state, changes)
-    if not news and not (arguments.note or "").strip():
+    if not news and not note:
         return Call(UPDATE_PLAN, plan_id)
     return Call(UPDATE_PLAN, plan_id, (msgspec.structs.replace(event, changes=news),), cut=cut)
 

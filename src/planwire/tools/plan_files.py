@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from planwire.errors import ToolError
-from planwire.tools.schemas import BODY_CAP
+from planwire.model.plan import BODY_CAP
 from planwire.tools.size_limits import check_size
 
 __all__ = ["read_plan_file"]

@@ -62,4 +62,4 @@ def _shown(record: PlanRecord, detail: str) -> tuple[Step, ...]:
     if detail != "brief":
         return steps
     current = [step for step in steps if step.is_current]
-    return (*current, *[step for step in steps if step.is_pending][:_NEXT])
+    return (*current, *[step for step in steps if step.is_open and not step.is_current][:_NEXT])

@@ -8,12 +8,10 @@ from typing import Any, Final
 
 from planwire.chat.formats import CHAT_FORMATS
 from planwire.errors import ToolError
-from planwire.model.plan import BODY_CAP, DELTA_CAP, PRIORITIES, Fields
+from planwire.model.plan import MAIN, PRIORITIES, Fields
 from planwire.model.statuses import DEFAULT_STATUS, STATUSES, after_tick
 
 __all__ = [
-    "BODY_CAP",
-    "DELTA_CAP",
     "FORMATS",
     "GET_PLAN",
     "REVIEW",
@@ -40,7 +38,7 @@ _PRIORITY: Final[Fields] = {
     "enum": list(PRIORITIES),
     "description": "high: the goal fails without it. low: nice to have.",
 }
-_PLAN_ID: Final[Fields] = {"type": "string", "description": "Which plan, if there are several. Default: main."}
+_PLAN_ID: Final[Fields] = {"type": "string", "description": f"Which plan, if there are several. Default: {MAIN}."}
 _REVISION: Final[Fields] = {
     "type": "integer",
     "description": "The revision you last saw. If the plan has moved on, nothing is changed and you are told.",
@@ -53,33 +51,31 @@ def _text_or(**properties: Fields) -> Fields:
     return {"anyOf": [{"type": "string"}, whole]}
 
 
+_SET_PLAN: Final = (
+    "Make a plan, or replace one as a whole. Worth it for work of several steps that could go astray or outlive "
+    "your context; not for what you would do at once. Give entries (short, actionable, in order) or content "
+    "(markdown; its task-list checkboxes are the steps). The plan {stays}: do not repeat it, and tell later changes "
+    f"with {UPDATE_PLAN}."
+)
+_GET_PLAN: Final = "Read the plan as it is now, with what people changed, wished or said in a review. {when}."
 _DESCRIPTIONS: Final = {
-    SET_PLAN: (
-        "Make a plan, or replace one as a whole. Worth it for work of several steps that could go astray or outlive "
-        "your context; not for what you would do at once. Give entries (short, actionable, in order) or content "
-        "(markdown; its task-list checkboxes are the steps). The plan stays in your context from then on: do not "
-        "repeat it, and tell later changes with update_plan."
-    ),
+    SET_PLAN: _SET_PLAN.format(stays="stays in your context from then on"),
     UPDATE_PLAN: (
         "Tell a change of the plan as it happens: steps started or done by their id, steps you discovered, what you "
         f'learned. Example: {{"steps": {{"s3": "{_FINISHED}", "s4": "{_STARTED}"}}}}. Never send the whole list again.'
     ),
-    GET_PLAN: (
-        "Read the plan as it is now, with what people changed, wished or said in a review. You have it in your "
-        "context already; call this after a refusal, or when you were told that it changed."
+    GET_PLAN: _GET_PLAN.format(
+        when="You have it in your context already; call this after a refusal, or when you were told that it changed"
     ),
 }
 
 #: An MCP host does not put the plan into the context: the model has to ask for it.
 _MCP_DESCRIPTIONS: Final = {
     **_DESCRIPTIONS,
-    SET_PLAN: _DESCRIPTIONS[SET_PLAN].replace(
-        "The plan stays in your context from then on: do not repeat it, and tell",
-        "The plan is kept for you, beyond your context: do not repeat it, and tell",
-    ),
-    GET_PLAN: (
-        "Read the plan as it is now, with what people changed, wished or said in a review. Call this before you begin "
-        "or go on with work that may have a plan, after a refusal, and when you no longer see the plan's steps."
+    SET_PLAN: _SET_PLAN.format(stays="is kept for you, beyond your context"),
+    GET_PLAN: _GET_PLAN.format(
+        when="Call this before you begin or go on with work that may have a plan, after a refusal, and when you no "
+        "longer see the plan's steps"
     ),
 }
 

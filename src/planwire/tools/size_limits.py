@@ -12,7 +12,7 @@ import msgspec
 
 from planwire.errors import ToolError
 from planwire.model.events import PlanChanged
-from planwire.tools.schemas import BODY_CAP, DELTA_CAP
+from planwire.model.plan import BODY_CAP, DELTA_CAP
 
 __all__ = ["OVERSIZE", "TRUNCATE", "Cut", "check_size", "fitting_change", "fitting_text"]
 

@@ -58,8 +58,8 @@ def over(record: PlanRecord, *, steerable: bool) -> Over:
     named = [*found.steps, *(step for step in found.remarks if step is not None and step not in found.steps)]
     steps = [(step, _extra(found.steps.get(step, ()), found.remarks.get(step, ()), steerable)) for step in named]
     added = [
-        (after, f"w{suggestion.suggestion}-{number}", _ghost(suggestion, steerable))
-        for number, (after, suggestion) in enumerate(found.added)
+        (after, f"w{suggestion.suggestion}-{suggestion.number}", _ghost(suggestion, steerable))
+        for after, suggestion in found.added
     ]
     return Over(tuple(steps), tuple(added))
 

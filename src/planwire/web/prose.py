@@ -12,6 +12,7 @@ from typing import Final
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from planwire.model.changes import last_outermost
 from planwire.model.markdown import BOX, TASK, parse
 from planwire.model.steps import Step
 from planwire.model.text import unwrapped
@@ -103,8 +104,7 @@ def _place_behind(tokens: list[Token], items: list[Token], steps: Sequence[Step]
     if not items:
         return len(tokens)
     places = {id(token): at for at, token in enumerate(tokens)}
-    last = max((at for at, step in enumerate(steps) if not step.depth), default=None)
-    neighbour = next((at for at, step in enumerate(steps) if step.id == after), last)
+    neighbour = next((at for at, step in enumerate(steps) if step.id == after), last_outermost(steps))
     if after == "" or neighbour is None:
         return places[id(items[0])]
     start = places[id(items[neighbour])]
