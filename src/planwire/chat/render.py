@@ -145,19 +145,24 @@ def _review(review: dict[str, Any], by: str) -> Iterable[str]:
         yield f"The {by} commented on revision {revision}:"
     else:
         yield f"The {by} reviewed revision {revision}: {verdict.replace('_', ' ')}."
-    named = review.get("steps")
-    words = named if isinstance(named, dict) else {}
     match review.get("selected"):
         case []:
             yield "No step is to be run now."
         case [*steps]:
             yield "Run only these steps now, and leave the others until you are told:"
-            yield from (unwrapped(f"{step} {words.get(step, '')}") for step in steps)
+            yield from (unwrapped(f"{step} {_named(step, review) or ''}") for step in steps)
     for comment in _list(review.get("comments")):
         if isinstance(comment, dict):
             step = comment.get("step")
-            about = f"{step} ({_indexed(str(words[step]))})" if step in words else step or "plan"
+            words = _named(step, review)
+            about = step or "plan" if words is None else f"{step} ({_indexed(words)})"
             yield f"{about}: {comment.get('text', '')}"
+
+
+def _named(step: Any, review: dict[str, Any]) -> str | None:
+    """The words of a step that a review names, if it has them. Another program may name anything, a list even."""
+    words = review.get("steps")
+    return str(words[step]) if isinstance(step, str) and isinstance(words, dict) and step in words else None
 
 
 def change_line(change: Any) -> str:
