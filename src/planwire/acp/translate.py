@@ -64,7 +64,7 @@ class Translator:
         for message in reading.messages:
             meaning = self._conversation.hear(message, sender)
             if isinstance(meaning, Retelling):
-                self._fallback(meaning.session).retell()
+                self.retell(meaning.session)
         if not reading.updates:
             return (line,)
         mended = any(report.code in _DROPPED_BY_OTHERS for report in reading.reports)
@@ -73,6 +73,10 @@ class Translator:
     def tell(self, update: Update) -> tuple[bytes, ...]:
         """The lines to send for an update that the agent did not send, such as a person's plan next to the agent's."""
         return self._translate_update(b"", update, mended=True)
+
+    def retell(self, session: str) -> None:
+        """Start over with a session whose history the client asks for: every text goes out once more."""
+        self._fallback(session).retell()
 
     def know(self, session: str | None, plan_id: PlanId, text: str) -> None:
         """Note that the client already shows a plan's text elsewhere, so that no message repeats it."""

@@ -11,7 +11,6 @@ from time import monotonic
 from typing import Any, Final
 
 import msgspec
-from msgspec import Raw
 
 from planwire.acp.conversation import AGENT, CLIENT, value_of
 from planwire.acp.read import MAX_LINE_BYTES
@@ -185,7 +184,7 @@ def _start(command: Sequence[str]) -> "subprocess.Popen[bytes]":
 
 def _messages(line: bytes) -> list[Fields]:
     """The messages on a line: none if it is no JSON, several if it is a batch."""
-    value = value_of(Raw(line))
+    value = value_of(line)
     return [each for each in (value if isinstance(value, list) else [value]) if isinstance(each, dict)]
 
 
