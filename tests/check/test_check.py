@@ -412,6 +412,8 @@ def test_compactions_are_told_to_who_asked_for_them(tag: str) -> None:
     assert found(talk(sent)) == [("R51", "unasked-compaction")]
     assert found(talk(sent, hello=asks)) == []
     assert found(talk(sent, hello=V2)) == []
+    spelled_as_in_2 = {"protocolVersion": 1, "capabilities": {"session": {"compaction": {}}}}
+    assert found(talk(sent, hello=spelled_as_in_2)) == [("R51", "unasked-compaction")]
 
 
 def test_an_agent_speaks_the_version_that_it_answers() -> None:

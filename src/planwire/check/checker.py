@@ -160,11 +160,10 @@ class Checker:
         tag = update.get("sessionUpdate") if isinstance(update, dict) else None
         if not isinstance(tag, str):
             return
-        if tag in COMPACTION_UPDATES and self._facts.version == 1 and self._facts.greeted:
-            if not self._facts.may_report_compaction:
-                found = f"`{tag}` was sent to a client that did not announce it"
-                breach = Breach("params.update.sessionUpdate", found)
-                self._add(CONVERSATION_RULES["unasked-compaction"], breach, line, session.id)
+        if tag in COMPACTION_UPDATES and self._facts.greeted and not self._facts.may_report_compactions:
+            found = f"`{tag}` was sent to a client that did not announce it"
+            breach = Breach("params.update.sessionUpdate", found)
+            self._add(CONVERSATION_RULES["unasked-compaction"], breach, line, session.id)
         elif tag in ("tool_call", "tool_call_update") and session.turn is not None and session.replay is None:
             session.turn.tool_calls += tag == "tool_call"
             if written_list(update):
@@ -202,10 +201,7 @@ class Checker:
     def _greet(self, request: Any, result: Any, line: int) -> None:
         facts = self._facts
         facts.dialect, facts.greeted = negotiate(request, result), True
-        facts.version = facts.dialect.version
-        capabilities = request.get("clientCapabilities") or request.get("capabilities")
-        features = capabilities.get("session") if isinstance(capabilities, dict) else None
-        facts.may_report_compaction = isinstance(features, dict) and isinstance(features.get("compaction"), dict)
+        facts.may_report_compactions = facts.dialect.may_report_compactions(request)
         facts.may_stream_in_meta = b"planContentDelta" in msgspec.json.encode(request)
         if not isinstance(result, dict):
             return
