@@ -110,7 +110,7 @@ class Translator:
         match whole.body:
             case Removal(id=plan_id):
                 updates = fallback.remove(plan_id)
-            case None | Extension():  # unusable: a v1 client gets it only if it is v1
+            case None | Extension():  # nothing to lower: only a v1 `plan` line goes on as it is
                 return (line,) if update.tag == "plan" else ()
             case plan:
                 updates = fallback.put(plan)
@@ -167,9 +167,9 @@ class Translator:
             first = (self._written(ItemsPlan(None, ()) if had is None else Removal(had), update),)
         return update if name is None else replace(update, body=replace(body, id=name)), first
 
-    def _written(self, body: Plan | Removal, beside: Update) -> bytes:
-        envelope = Envelope(bare=beside.envelope.bare)
-        return write(Update(beside.session, "plan_update", body, envelope=envelope), self.dialect)
+    def _written(self, body: Plan | Removal, like: Update) -> bytes:
+        envelope = Envelope(bare=like.envelope.bare)
+        return write(Update(like.session, "plan_update", body, envelope=envelope), self.dialect)
 
     def _is_understood(self, update: Update) -> bool:
         """Whether a client of the dialect reads the line as it stands."""
