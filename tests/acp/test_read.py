@@ -97,6 +97,13 @@ def test_values_outside_the_closed_sets_are_kept_and_reported_in_v1() -> None:
     assert len(only_update(reading).body.entries) == 2  # type: ignore[union-attr]
 
 
+def test_a_report_on_a_bare_update_says_where_in_it() -> None:
+    bare = {"sessionUpdate": "plan", "entries": [entry("a", "blocked"), "b"]}
+    assert codes(read(bare, V1)) == [("entry-not-an-object", "entries[1]"), ("unknown-status", "entries[0].status")]
+    plan_update = {"sessionUpdate": "plan_update", "plan": {**bare, "type": "items", "planId": "p"}}
+    assert ("unknown-status", "plan.entries[0].status") in codes(read(plan_update, V2))
+
+
 def test_a_v1_plan_on_a_v2_connection_is_read_and_reported() -> None:
     """R29."""
     assert [report.rule for report in read(plan(entry("a")), V2).reports] == ["R29"]

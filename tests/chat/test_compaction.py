@@ -207,6 +207,8 @@ def test_of_two_messages_with_one_version_the_later_one_counts() -> None:
     assert ids(compact(stream, FORM).messages) == ["merged"]
     late: list[Stored] = [plan("p2", version=2), plan("p1", version=1)]
     assert ids(compact(late, FORM).messages) == ["p2"]
+    below_zero: list[Stored] = [plan("p1", version=-2), plan("p2", version=-1), plan("p3", version=-3)]
+    assert ids(compact(below_zero, FORM).messages) == ["p2"]
 
 
 def test_what_a_person_suggested_for_a_plan_outlives_it_until_it_is_taken_back() -> None:

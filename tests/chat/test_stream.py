@@ -67,16 +67,15 @@ def test_the_results_of_a_batch_become_one_message_where_the_provider_demands_it
     assert merged["role"] == "user"
 
 
-def test_results_come_first_in_a_merged_message() -> None:
+@pytest.mark.parametrize(("form", "field"), [("anthropic", "content"), ("gemini", "parts")])
+def test_results_come_first_in_a_merged_message(form: str, field: str) -> None:
     """Anthropic refuses a message in which a text stands before a result."""
-    chat = Chat("anthropic")
+    chat = Chat(form)
     chat.call(2)
-    with_text: Fields = {
-        "role": "user",
-        "content": [*parts(result("anthropic", "c0")), {"type": "text", "text": "and this"}],
-    }
-    chat.add(with_text, result("anthropic", "c1"))
-    assert [part["type"] for part in parts(chat.ask()[-1])] == ["tool_result", "tool_result", "text"]
+    first, second = parts(result(form, "c0")), parts(result(form, "c1"))
+    words = parts(chat.stream.format.context("and this"))
+    chat.add({"role": "user", field: [*first, *words]}, result(form, "c1"))
+    assert parts(chat.ask()[-1]) == [*first, *second, *words]
 
 
 def test_a_single_result_message_is_passed_on_as_it_is() -> None:

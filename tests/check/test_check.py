@@ -291,6 +291,15 @@ def test_a_relative_uri_breaks_no_rule_of_version_1(hello: dict[str, Any]) -> No
     assert "uri-not-absolute" not in {code for _, code in found(verdict)}
 
 
+def test_a_finding_shows_what_was_found_and_not_how_planwire_dealt_with_it() -> None:
+    assert named(talk(b"hello; it works"), "not-json").message.endswith(": hello; it works")
+    verdict = talk(plan({"content": "a", "priority": "x; it is no status", "status": 3}))
+    assert named(verdict, "no-status").message == "expected a status, found 3"
+    assert named(verdict, "unknown-priority").message == (
+        "'x; it is no status' is no v1 priority: other readers drop this entry"
+    )
+
+
 def test_what_is_too_much_to_look_into_is_said() -> None:
     deep: Any = 1
     for _ in range(300):
@@ -403,6 +412,8 @@ def test_compactions_are_told_to_who_asked_for_them(tag: str) -> None:
     assert found(talk(sent)) == [("R51", "unasked-compaction")]
     assert found(talk(sent, hello=asks)) == []
     assert found(talk(sent, hello=V2)) == []
+    spelled_as_in_2 = {"protocolVersion": 1, "capabilities": {"session": {"compaction": {}}}}
+    assert found(talk(sent, hello=spelled_as_in_2)) == [("R51", "unasked-compaction")]
 
 
 def test_an_agent_speaks_the_version_that_it_answers() -> None:

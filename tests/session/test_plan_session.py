@@ -511,6 +511,13 @@ def test_a_long_session_is_opened_from_a_snapshot(journal: Journal, plans: Block
     assert BlockingPlanSession(journal, "s").context()[:-1] == plans.context()[:-1]
 
 
+def test_a_session_that_no_snapshot_can_hold_does_without_one(journal: Journal, plans: BlockingPlanSession) -> None:
+    plans.add({"role": "user", "content": "How many?", "number": 2**64})
+    talk(plans, 150)
+    assert journal.snapshot("s", "session") is None
+    assert BlockingPlanSession(journal, "s").context() == plans.context()
+
+
 def test_a_session_that_was_forgotten_begins_anew(journal: Journal, plans: BlockingPlanSession) -> None:
     plans.call("set_plan", {"entries": ["read"]})
     plans.add({"role": "user", "content": "secret"})

@@ -70,7 +70,7 @@ class SessionBoard:
         self.history: deque[Moment] = deque(maxlen=keep)
         self._heard = HeardPlans()
         self._plans: dict[PlanId, PlanState] = {}
-        self._beside: dict[PlanId, Fields | None] = {}
+        self._siblings: dict[PlanId, Fields | None] = {}
 
     @property
     def plans(self) -> Mapping[PlanId, PlanState]:
@@ -101,22 +101,22 @@ class SessionBoard:
             if isinstance(heard, TooMany):
                 problem = f"the session has {MAX_PLANS:,} plans already: {heard.id!r} is not kept"
                 reports.append(Report("too-many-plans", "params.update.plan", problem))
-            elif change := self._remove(heard.id) if heard.plan is None else self._put(heard.plan, heard.beside):
+            elif change := self._remove(heard.id) if heard.plan is None else self._put(heard.plan, heard.siblings):
                 changes.append(change)
         return self._record(changes, tuple(reports), at)
 
-    def _put(self, plan: Plan, beside: Fields | None) -> PlanChange | None:
+    def _put(self, plan: Plan, siblings: Fields | None) -> PlanChange | None:
         before = self._plans.get(plan.id)
-        if before is not None and before.plan == plan and self._beside.get(plan.id) == beside:
+        if before is not None and before.plan == plan and self._siblings.get(plan.id) == siblings:
             return None
         after = track(plan, before)
         self._plans[plan.id] = after
-        self._beside[plan.id] = beside
+        self._siblings[plan.id] = siblings
         return PlanChange(plan.id, before, after, diff.compare(before, after))
 
     def _remove(self, plan_id: PlanId) -> PlanChange | None:
         before = self._plans.pop(plan_id, None)
-        self._beside.pop(plan_id, None)
+        self._siblings.pop(plan_id, None)
         if before is None:
             return None
         gone = tuple(diff.Removed(step, at) for at, step in enumerate(before.steps))

@@ -13,17 +13,19 @@ from planwire.acp.batches import UNREADABLE
 from planwire.acp.dialects import Dialect, negotiate
 from planwire.acp.messages import Message
 from planwire.acp.requests import Requests
+from planwire.model.plan import Fields
 
 __all__ = [
     "AGENT",
     "CLIENT",
     "Conversation",
-    "Initialized",
     "Meaning",
     "Prompted",
     "Request",
     "Retelling",
     "Retold",
+    "asks_for_replay",
+    "sender_of",
     "value_of",
 ]
 
@@ -34,12 +36,6 @@ AGENT: Final = "agent"
 _OTHER_SIDE = {CLIENT: AGENT, AGENT: CLIENT}
 #: How the methods begin that only an agent calls. Clients call all others.
 _AGENT_METHODS = ("session/update", "session/request_permission", "fs/", "terminal/", "elicitation/")
-
-
-class Initialized(Struct, frozen=True):
-    """The agent answered `initialize`: version and capabilities stand."""
-
-    dialect: Dialect
 
 
 class Retelling(Struct, frozen=True):
@@ -61,7 +57,7 @@ class Prompted(Struct, frozen=True):
     session: str
 
 
-Meaning: TypeAlias = Initialized | Retelling | Retold | Prompted | None
+Meaning: TypeAlias = Retelling | Retold | Prompted | None
 
 
 class Request(Struct, frozen=True):
@@ -93,24 +89,13 @@ class Conversation:
         session = params.get("sessionId") if isinstance(params, dict) else None
         if not isinstance(params, dict) or not isinstance(session, str):
             return None
-        match message.method:
-            case "session/load":
-                return Retelling(session)
-            case "session/resume" if params.get("replayFrom") is not None:
-                return Retelling(session)
-            case "session/prompt":
-                return Prompted(session)
-        return None
+        if asks_for_replay(message.method, params):
+            return Retelling(session)
+        return Prompted(session) if message.method == "session/prompt" else None
 
     def sender_of(self, message: Message) -> str | None:
         """The side that sent a message; None if neither method nor id tells."""
-        if message.method is not None:
-            return _caller(message.method)
-        askers = [side for side in (CLIENT, AGENT) if self._unanswered.is_asked(side, message.id)]
-        if len(askers) == 2:  # both sides count their requests from 0: the answer's shape decides
-            outcome = value_of(message.result)
-            return CLIENT if isinstance(outcome, dict) and "outcome" in outcome else AGENT
-        return _OTHER_SIDE[askers[0]] if askers else None
+        return sender_of(message, self._unanswered)
 
     def _hear_answer(self, message: Message, sender: str | None) -> Meaning:
         sender = sender or self.sender_of(message)
@@ -123,7 +108,6 @@ class Conversation:
         match asked.method:
             case "initialize" if not failed:
                 self.dialect = negotiate(asked.params, value_of(message.result))
-                return Initialized(self.dialect)
             case "session/load" | "session/resume":
                 session = asked.params.get("sessionId")
                 return Retold(session, failed) if isinstance(session, str) else None
@@ -138,9 +122,29 @@ def _caller(method: str) -> str:
     return AGENT if method.startswith(_AGENT_METHODS) else CLIENT
 
 
-def value_of(raw: object) -> Any:
-    """The JSON value of a `Raw` part of a message; None if the part is missing or unreadable."""
+def sender_of(message: Message, unanswered: Requests[Any]) -> str | None:
+    """The side that sent a message, given the requests of both that wait for an answer; None if neither method nor id
+    tells."""
+    if message.method is not None:
+        return _caller(message.method)
+    askers = [side for side in (CLIENT, AGENT) if unanswered.is_asked(side, message.id)]
+    if len(askers) == 2:  # both sides count their requests from 0: the answer's shape decides
+        outcome = value_of(message.result)
+        return CLIENT if isinstance(outcome, dict) and "outcome" in outcome else AGENT
+    return _OTHER_SIDE[askers[0]] if askers else None
+
+
+def asks_for_replay(method: str, params: Fields) -> bool:
+    """Whether a request of the client's asks the agent to retell a session's history (R37, R39)."""
+    return method == "session/load" or (method == "session/resume" and params.get("replayFrom") is not None)
+
+
+_decode = msgspec.json.Decoder().decode
+
+
+def value_of(text: object) -> Any:
+    """The JSON value of a line, or of a `Raw` part of a message; None if it is missing or unreadable."""
     try:
-        return msgspec.json.decode(raw) if isinstance(raw, Raw) else None
+        return _decode(text) if isinstance(text, (Raw, bytes)) else None
     except UNREADABLE:
         return None

@@ -15,6 +15,7 @@ from planwire.model.plan import PRIORITIES, Entry, Fields
 from planwire.model.statuses import STATUSES, V1_STATUSES
 
 __all__ = [
+    "COMPACTION",
     "DIALECTS",
     "V1",
     "V1_DRAFT",
@@ -25,9 +26,13 @@ __all__ = [
     "dialect",
     "dialect_of_option",
     "dialect_options",
+    "has_object",
     "id_keys",
     "negotiate",
 ]
+
+#: Where among its capabilities a client announces that it hears of compactions.
+COMPACTION: Final = ("session", "compaction")
 
 
 class Dialect(Struct, frozen=True, kw_only=True):
@@ -41,8 +46,8 @@ class Dialect(Struct, frozen=True, kw_only=True):
     - `has_batches`: a line may hold several messages. `absolute_uris`: the URI of a file plan is absolute (R25).
     - `option`: the name of such a client on the command line of `planwire check`.
 
-    The other fields differ by protocol version: where each side's capabilities stand in `initialize` and its answer,
-    and which of the agent's says that it starts MCP servers (empty: every agent does); whether an entry of
+    The other fields differ by protocol version: where each side's capabilities stand in `initialize` and its answer;
+    the path of the agent capability that says it starts MCP servers (empty if every agent does); whether an entry of
     `mcpServers` names its type; whether every client hears of compactions; whether the answer to a prompt only says
     that the turn has begun.
     """
@@ -61,7 +66,7 @@ class Dialect(Struct, frozen=True, kw_only=True):
     absolute_uris: bool
     client_capabilities: str
     agent_capabilities: str
-    starts_servers: tuple[str, ...] = ()
+    mcp_capability: tuple[str, ...] = ()
     types_servers: bool
     hears_of_compactions: bool
     answers_prompts_at_once: bool
@@ -89,13 +94,14 @@ class Dialect(Struct, frozen=True, kw_only=True):
 
         Only an object announces it: true, null or a missing key does not (R10, R15).
         """
-        if self.capability is None:
-            return True
-        announced = request.get(self.client_capabilities) if isinstance(request, dict) else None
-        return isinstance(announced, dict) and isinstance(announced.get(self.capability), dict)
+        return self.capability is None or has_object(request, self.client_capabilities, self.capability)
+
+    def may_report_compactions(self, request: Any) -> bool:
+        """Whether an agent may tell the client with these `params` of `initialize` of its compactions (R51)."""
+        return self.hears_of_compactions or has_object(request, self.client_capabilities, *COMPACTION)
 
 
-_VERSION_1: Final = Dialect(
+V1: Final = Dialect(
     name="v1",
     version=1,
     option="none",
@@ -111,15 +117,10 @@ _VERSION_1: Final = Dialect(
     hears_of_compactions=False,
     answers_prompts_at_once=False,
 )
-_VERSION_1_OPERATIONS: Final = replace(_VERSION_1, operations=True)
-
-V1: Final = _VERSION_1
 V1_RFD: Final = replace(
-    _VERSION_1_OPERATIONS, name="v1-rfd", option="rfd", capability="planCapabilities", id_keys=("id",)
+    V1, name="v1-rfd", option="rfd", capability="planCapabilities", operations=True, id_keys=("id",)
 )
-V1_DRAFT: Final = replace(
-    _VERSION_1_OPERATIONS, name="v1-draft", option="draft", capability="plan", id_keys=("planId", "id")
-)
+V1_DRAFT: Final = replace(V1_RFD, name="v1-draft", option="draft", capability="plan", id_keys=("planId", "id"))
 V2: Final = Dialect(
     name="v2",
     version=2,
@@ -133,7 +134,7 @@ V2: Final = Dialect(
     absolute_uris=True,
     client_capabilities="capabilities",
     agent_capabilities="capabilities",
-    starts_servers=("session", "mcp", "stdio"),
+    mcp_capability=("session", "mcp", "stdio"),
     types_servers=True,
     hears_of_compactions=True,
     answers_prompts_at_once=True,
@@ -157,7 +158,7 @@ def dialect_options() -> list[str]:
 
 
 def dialect_of_option(option: str) -> Dialect:
-    """The dialect with one of these names."""
+    """The dialect that `planwire check --capability` calls `option`."""
     return next(row for row in DIALECTS.values() if row.option == option)
 
 
@@ -181,6 +182,13 @@ def negotiate(request: Any, response: Any) -> Dialect:
     if not isinstance(version, int) or isinstance(version, bool):
         version = V1.version
     return next(row for row in reversed(_rows_of(version)) if row.is_announced(request))
+
+
+def has_object(value: Any, *path: str) -> bool:
+    """Whether an object stands at a path of keys: only an object announces a capability."""
+    for key in path:
+        value = value.get(key) if isinstance(value, dict) else None
+    return isinstance(value, dict)
 
 
 def _rows_of(version: int) -> list[Dialect]:

@@ -32,13 +32,13 @@ MAX_PLANS: Final = 1_000
 class Heard(Struct, frozen=True):
     """One plan after an update, and `before` it; `plan` is None after a removal.
 
-    `beside` holds the fields next to the plan on its line.
+    `siblings` are the fields next to the plan on its line.
     """
 
     id: PlanId
     plan: Plan | None
     before: Plan | None = None
-    beside: Fields | None = None
+    siblings: Fields | None = None
 
     @property
     def is_news(self) -> bool:
@@ -73,16 +73,16 @@ class HeardPlans:
         """Whether a replay is in progress, so that updates are history."""
         return self._retold is not None
 
-    def hear(self, body: Body, beside: Fields | None = None) -> Heard | TooMany | None:
+    def hear(self, body: Body, siblings: Fields | None = None) -> Heard | TooMany | None:
         """Take in an update. Returns None if nothing changes for now: the update is unusable, or part of a replay."""
         if body is None:
             return None
         if self._retold is None:
-            return self._take(_heard(body, self._plans.get(body.id), beside))
+            return self._take(_heard(body, self._plans.get(body.id), siblings))
         known = self._retold.get(body.id)
         if known is None and len(self._retold) >= MAX_PLANS:
             return TooMany(body.id)
-        self._retold[body.id] = _heard(body, known.plan if known else None, beside)
+        self._retold[body.id] = _heard(body, known.plan if known else None, siblings)
         return None
 
     def begin_retelling(self) -> None:
@@ -91,25 +91,26 @@ class HeardPlans:
 
     def end_retelling(self, *, failed: bool = False) -> list[Heard | TooMany]:
         """End the replay, if there is one: adopt its last word on each plan, or nothing if it failed."""
-        retold, self._retold = self._retold, None
-        return [] if failed else [self._take(heard) for heard in (retold or {}).values()]
+        retold, self._retold = self._retold or {}, None
+        if failed:
+            return []
+        return [self._take(replace(heard, before=self._plans.get(heard.id))) for heard in retold.values()]
 
     def _take(self, heard: Heard) -> Heard | TooMany:
-        before = self._plans.get(heard.id)
         if heard.plan is None:
             self._plans.pop(heard.id, None)
-        elif before is None and len(self._plans) >= MAX_PLANS:
+        elif heard.before is None and len(self._plans) >= MAX_PLANS:
             return TooMany(heard.id)
         else:
             self._plans[heard.id] = heard.plan
-        return Heard(heard.id, heard.plan, before, heard.beside)
+        return heard
 
 
-def _heard(body: Plan | Extension | Removal, before: Plan | None, beside: Fields | None) -> Heard:
+def _heard(body: Plan | Extension | Removal, before: Plan | None, siblings: Fields | None) -> Heard:
     if isinstance(body, Removal):
-        return Heard(body.id, None)
+        return Heard(body.id, None, before)
     plan = _extended(body, before) if isinstance(body, Extension) else body
-    return Heard(body.id, plan, before, beside)
+    return Heard(body.id, plan, before, siblings)
 
 
 def _extended(extension: Extension, before: Plan | None) -> Plan:

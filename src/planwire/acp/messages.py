@@ -13,13 +13,21 @@ class Report(Struct, frozen=True):
     """One defect of a line, and how the reader dealt with it.
 
     `where` is a path into the line's JSON, `rule` the number of the protocol rule that the line breaks, if there is
-    one. A report never costs the good parts of a line.
+    one. `outcome` tells how the reader dealt with it, if that needs telling; `word` is the word that nobody knows, if
+    that is the defect. A report never costs the good parts of a line.
     """
 
     code: str
     where: str
-    message: str
+    defect: str
     rule: str | None = None
+    outcome: str = ""
+    word: str = ""
+
+    @property
+    def message(self) -> str:
+        """The defect and the outcome, for people."""
+        return f"{self.defect}; {self.outcome}" if self.outcome else self.defect
 
 
 class Extension(Struct, frozen=True):

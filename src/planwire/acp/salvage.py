@@ -28,6 +28,8 @@ MAX_REPORTS: Final = 100
 
 #: Characters of a value in a report: enough to recognise it, and a report stays one line.
 _EXCERPT_LENGTH: Final = 60
+#: The outcome of an update without a usable plan.
+_NOTHING_CHANGES: Final = "nothing changes"
 
 
 class Reports:
@@ -36,9 +38,9 @@ class Reports:
     def __init__(self) -> None:
         self.made: list[Report] = []
 
-    def add(self, code: str, where: str, message: str, rule: str | None = None) -> None:
+    def add(self, code: str, where: str, defect: str, rule: str | None = None, outcome: str = "") -> None:
         if len(self.made) < MAX_REPORTS:
-            self.made.append(Report(code, where.removeprefix("."), message, rule))
+            self.made.append(Report(code, where.removeprefix("."), defect, rule, outcome))
 
 
 def excerpt(value: Any) -> str:
@@ -112,13 +114,13 @@ def _plan_update(session: str | None, update: Fields, envelope: Envelope, path: 
     if isinstance(plan, dict):
         plan_id, id_keys = _take_id(plan, f"{path}.plan", reports)
         if plan_id is None:
-            problem = "a plan_update must name its plan; it is read as the plan without an id"
-            reports.add("no-plan-id", f"{path}.plan.planId", problem, "R11")
+            outcome = "it is read as the plan without an id"
+            reports.add("no-plan-id", f"{path}.plan.planId", "a plan_update must name its plan", "R11", outcome)
         body = _content(plan_id, plan, f"{path}.plan", reports)
         if isinstance(body, MarkdownPlan) and not body.content:
             body, update = _with_streamed_text(body, update)
     else:
-        reports.add("no-plan", f"{path}.plan", f"expected a plan, found {excerpt(plan)}; nothing changes", "R22")
+        reports.add("no-plan", f"{path}.plan", f"expected a plan, found {excerpt(plan)}", "R22", _NOTHING_CHANGES)
     return Update(session, "plan_update", body, id_keys, replace(envelope, update=_extra(update, path, reports)))
 
 
@@ -126,7 +128,7 @@ def _plan_removed(session: str | None, update: Fields, envelope: Envelope, path:
     del update["sessionUpdate"]
     plan_id, id_keys = _take_id(update, path, reports)
     if plan_id is None:
-        reports.add("no-plan-id", f"{path}.planId", "a removal must name its plan; nothing changes", "R11")
+        reports.add("no-plan-id", f"{path}.planId", "a removal must name its plan", "R11", _NOTHING_CHANGES)
     body = None if plan_id is None else Removal(plan_id)
     return Update(session, "plan_removed", body, id_keys, replace(envelope, update=_extra(update, path, reports)))
 
@@ -143,13 +145,13 @@ def _take_id(fields: Fields, path: str, reports: Reports) -> tuple[PlanId, tuple
             found[key] = fields.pop(key)
         elif value is not None:
             found[key] = excerpt(fields.pop(key))
-            problem = f"expected a string, found {excerpt(value)}; it is read as one"
-            reports.add("bad-plan-id", f"{path}.{key}", problem, "R11")
+            defect = f"expected a string, found {excerpt(value)}"
+            reports.add("bad-plan-id", f"{path}.{key}", defect, "R11", "it is read as one")
     used = next(iter(found), "")
     for key in [key for key in found if found[key] != found[used]]:
         fields[key] = found.pop(key)
-        problem = f"{used} is {excerpt(found[used])!r} and {key} is {excerpt(fields[key])!r}; {used} is used"
-        reports.add("two-plan-ids", f"{path}.{key}", problem)
+        defect = f"{used} is {excerpt(found[used])!r} and {key} is {excerpt(fields[key])!r}"
+        reports.add("two-plan-ids", f"{path}.{key}", defect, outcome=f"{used} is used")
     return found.get(used), tuple(found)
 
 
@@ -158,9 +160,9 @@ def _content(plan_id: PlanId, fields: Fields, path: str, reports: Reports) -> Pl
     plan_type = fields.pop("type", None)
     if not isinstance(plan_type, str):
         guess = next((name for key, name in _TYPE_OF_FIELD.items() if key in fields), None)
-        outcome = f"it is read as {guess}" if guess else "nothing changes"
-        problem = f"expected the type of the plan, found {excerpt(plan_type)}; {outcome}"
-        reports.add("no-plan-type", f"{path}.type", problem, "R22")
+        outcome = f"it is read as {guess}" if guess else _NOTHING_CHANGES
+        defect = f"expected the type of the plan, found {excerpt(plan_type)}"
+        reports.add("no-plan-type", f"{path}.type", defect, "R22", outcome)
         if guess is None:
             return None
         plan_type = guess
@@ -178,12 +180,12 @@ def _items(plan_id: PlanId, fields: Fields, path: str, reports: Reports) -> Item
     entries = fields.pop("entries", UNSET)
     if not isinstance(entries, list):
         found = "nothing" if entries is UNSET else excerpt(entries)
-        problem = f"expected a list, found {found}; the plan stays as it was"
-        reports.add("entries-not-a-list", f"{path}.entries", problem, "R6")
+        defect = f"expected a list, found {found}"
+        reports.add("entries-not-a-list", f"{path}.entries", defect, "R6", "the plan stays as it was")
         return None
     if len(entries) > MAX_ENTRIES:
-        problem = f"found {len(entries):,}; only the first {MAX_ENTRIES:,} are kept"
-        reports.add("too-many-entries", f"{path}.entries", problem)
+        outcome = f"only the first {MAX_ENTRIES:,} are kept"
+        reports.add("too-many-entries", f"{path}.entries", f"found {len(entries):,}", outcome=outcome)
         entries = entries[:MAX_ENTRIES]
     kept = [_entry(entry, f"{path}.entries[{index}]", reports) for index, entry in enumerate(entries)]
     return ItemsPlan(plan_id, tuple(kept), _take_meta(fields, path, reports), _extra(fields, path, reports))
@@ -192,8 +194,8 @@ def _items(plan_id: PlanId, fields: Fields, path: str, reports: Reports) -> Item
 def _markdown(plan_id: PlanId, fields: Fields, path: str, reports: Reports) -> MarkdownPlan | None:
     content = fields.pop("content", None)
     if not isinstance(content, str):
-        problem = f"expected a text, found {excerpt(content)}; nothing changes"
-        reports.add("content-not-text", f"{path}.content", problem, "R22")
+        defect = f"expected a text, found {excerpt(content)}"
+        reports.add("content-not-text", f"{path}.content", defect, "R22", _NOTHING_CHANGES)
         return None
     return MarkdownPlan(plan_id, content, _take_meta(fields, path, reports), _extra(fields, path, reports))
 
@@ -201,7 +203,7 @@ def _markdown(plan_id: PlanId, fields: Fields, path: str, reports: Reports) -> M
 def _file(plan_id: PlanId, fields: Fields, path: str, reports: Reports) -> FilePlan | None:
     uri = fields.pop("uri", None)
     if not isinstance(uri, str):
-        reports.add("uri-not-text", f"{path}.uri", f"expected a URI, found {excerpt(uri)}; nothing changes", "R22")
+        reports.add("uri-not-text", f"{path}.uri", f"expected a URI, found {excerpt(uri)}", "R22", _NOTHING_CHANGES)
         return None
     if "://" not in uri:
         reports.add("uri-not-absolute", f"{path}.uri", f"{excerpt(uri)!r} is not absolute: it can't be opened", "R25")
@@ -226,17 +228,17 @@ def _with_streamed_text(plan: MarkdownPlan, update: Fields) -> tuple[MarkdownPla
 
 def _entry(entry: Any, path: str, reports: Reports) -> Entry:
     if isinstance(entry, str):
-        problem = f"expected an entry, found the text {excerpt(entry)!r}; it is kept"
-        reports.add("entry-not-an-object", path, problem, "R6")
+        defect = f"expected an entry, found the text {excerpt(entry)!r}"
+        reports.add("entry-not-an-object", path, defect, "R6", "it is kept")
         return Entry(entry, None, DEFAULT_STATUS)
     if not isinstance(entry, dict):
-        problem = f"expected an entry, found {excerpt(entry)}; it is kept as text"
-        reports.add("entry-not-an-object", path, problem, "R6")
+        defect = f"expected an entry, found {excerpt(entry)}"
+        reports.add("entry-not-an-object", path, defect, "R6", "it is kept as text")
         return Entry(_as_text(entry), None, DEFAULT_STATUS)
     content = entry.get("content")
     if not isinstance(content, str):
-        problem = f"expected a text, found {excerpt(content)}; the entry is kept as its JSON"
-        reports.add("no-content", f"{path}.content", problem, "R6")
+        defect = f"expected a text, found {excerpt(content)}"
+        reports.add("no-content", f"{path}.content", defect, "R6", "the entry is kept as its JSON")
         content = _as_text(entry)
     entry.pop("content", None)
     priority = _word(entry, "priority", MEDIUM, path, reports)
@@ -253,7 +255,7 @@ def _word(fields: Fields, name: str, instead: str, path: str, reports: Reports) 
     if isinstance(value, str):
         return value
     found = "nothing" if value is UNSET else excerpt(value)
-    reports.add(f"no-{name}", f"{path}.{name}", f"expected a {name}, found {found}; it counts as {instead}", "R6")
+    reports.add(f"no-{name}", f"{path}.{name}", f"expected a {name}, found {found}", "R6", f"it counts as {instead}")
     return None
 
 
@@ -267,7 +269,8 @@ def _take_meta(fields: Fields, path: str, reports: Reports) -> Fields | None:
     if meta is None or isinstance(meta, dict):
         return meta and _bounded(meta, f"{path}._meta", reports)
     fields["_meta"] = meta
-    reports.add("bad-meta", f"{path}._meta", f"expected an object, found {excerpt(meta)}; it is kept as it is")
+    defect = f"expected an object, found {excerpt(meta)}"
+    reports.add("bad-meta", f"{path}._meta", defect, outcome="it is kept as it is")
     return None
 
 
@@ -282,7 +285,8 @@ def _extra(fields: Fields, path: str, reports: Reports) -> Fields | None:
 def _bounded(fields: Fields, path: str, reports: Reports) -> Fields:
     """The fields, without those that nest too deeply to handle safely; a report tells of each."""
     for key in [key for key, value in fields.items() if not _nesting_is_safe(value)]:
-        reports.add("too-deep", f"{path}.{key}", f"nested more than {MAX_NESTING} levels deep; it is left out")
+        defect = f"nested more than {MAX_NESTING} levels deep"
+        reports.add("too-deep", f"{path}.{key}", defect, outcome="it is left out")
         fields = _without(fields, key)
     return fields
 

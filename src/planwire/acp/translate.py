@@ -64,7 +64,7 @@ class Translator:
         for message in reading.messages:
             meaning = self._conversation.hear(message, sender)
             if isinstance(meaning, Retelling):
-                self._fallback(meaning.session).retell()
+                self.retell(meaning.session)
         if not reading.updates:
             return (line,)
         mended = any(report.code in _DROPPED_BY_OTHERS for report in reading.reports)
@@ -73,6 +73,10 @@ class Translator:
     def tell(self, update: Update) -> tuple[bytes, ...]:
         """The lines to send for an update that the agent did not send, such as a person's plan next to the agent's."""
         return self._translate_update(b"", update, mended=True)
+
+    def retell(self, session: str) -> None:
+        """Start over with a session whose history the client asks for: every text goes out once more."""
+        self._fallback(session).retell()
 
     def know(self, session: str | None, plan_id: PlanId, text: str) -> None:
         """Note that the client already shows a plan's text elsewhere, so that no message repeats it."""
@@ -106,7 +110,7 @@ class Translator:
         match whole.body:
             case Removal(id=plan_id):
                 updates = fallback.remove(plan_id)
-            case None | Extension():  # unusable: a v1 client gets it only if it is v1
+            case None | Extension():  # nothing to lower: only a v1 `plan` line goes on as it is
                 return (line,) if update.tag == "plan" else ()
             case plan:
                 updates = fallback.put(plan)
@@ -163,9 +167,9 @@ class Translator:
             first = (self._written(ItemsPlan(None, ()) if had is None else Removal(had), update),)
         return update if name is None else replace(update, body=replace(body, id=name)), first
 
-    def _written(self, body: Plan | Removal, beside: Update) -> bytes:
-        envelope = Envelope(bare=beside.envelope.bare)
-        return write(Update(beside.session, "plan_update", body, envelope=envelope), self.dialect)
+    def _written(self, body: Plan | Removal, like: Update) -> bytes:
+        envelope = Envelope(bare=like.envelope.bare)
+        return write(Update(like.session, "plan_update", body, envelope=envelope), self.dialect)
 
     def _is_understood(self, update: Update) -> bool:
         """Whether a client of the dialect reads the line as it stands."""

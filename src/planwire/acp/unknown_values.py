@@ -11,25 +11,27 @@ __all__ = ["unknown_values"]
 
 def unknown_values(update: Update, dialect: Dialect) -> Iterator[Report]:
     """A report for each word in an update that readers of the dialect don't know."""
+    path = "" if update.envelope.bare else "params.update"
     if update.tag == "plan" and not dialect.baseline:
-        yield Report("removed-update", "params.update", "version 2 has no 'plan' update any more; it is read", "R29")
+        yield Report("removed-update", path, "version 2 has no 'plan' update any more", "R29", "it is read")
     entries = entries_of(update.body)
     if entries is None:
         return
     row = V1 if update.tag == "plan" else dialect
-    if all(entry.status in row.statuses and entry.priority in (None, *row.priorities) for entry in entries):
-        return
-    where = "params.update.entries" if update.tag == "plan" else "params.update.plan.entries"
+    statuses, priorities = row.statuses, row.priorities
     for index, entry in enumerate(entries):
-        for name, word, known in (
-            ("status", entry.status, row.statuses),
-            ("priority", entry.priority, row.priorities),
-        ):
+        status, priority = entry.status, entry.priority
+        if status in statuses and (priority is None or priority in priorities):
+            continue
+        for name, word, known in (("status", status, statuses), ("priority", priority, priorities)):
             if word is None or word in known:
                 continue
             if row.closed:
-                note = f"{word!r} is no v1 {name}: other readers drop this entry; it is kept"
-                yield Report(f"unknown-{name}", f"{where}[{index}].{name}", note, "R7")
+                defect, rule = f"{word!r} is no v1 {name}: other readers drop this entry", "R7"
             elif not word.startswith("_"):
-                note = f"{word!r} is no {name} of the protocol, and a custom one starts with '_'; it is kept"
-                yield Report(f"unknown-{name}", f"{where}[{index}].{name}", note, "R19")
+                defect, rule = f"{word!r} is no {name} of the protocol, and a custom one starts with '_'", "R19"
+            else:
+                continue
+            entries_at = "entries" if update.tag == "plan" else "plan.entries"
+            where = f"{path}.{entries_at}[{index}].{name}".removeprefix(".")
+            yield Report(f"unknown-{name}", where, defect, rule, "it is kept", word)

@@ -14,6 +14,7 @@ __all__ = [
     "STOP_COMPLETED",
     "STOP_END_TURN",
     "STOP_IDLE",
+    "SWITCH_MODE",
     "TOOL_COMPLETED",
     "TOOL_FAILED",
     "TOOL_IN_PROGRESS",
@@ -22,6 +23,9 @@ __all__ = [
 #: The `sessionUpdate`s about plans, and those about compactions.
 PLAN_UPDATES: Final = frozenset(("plan", "plan_removed", "plan_update"))
 COMPACTION_UPDATES: Final = frozenset(("compaction_summary_chunk", "compaction_update"))
+
+#: The `kind` of a tool call that leaves or enters a mode, such as that of planning.
+SWITCH_MODE: Final = "switch_mode"
 
 #: The `status` of a tool call.
 TOOL_IN_PROGRESS: Final = "in_progress"

@@ -29,7 +29,7 @@ def write(update: Update, dialect: Dialect) -> bytes:
             written = _WrittenList(_wire_entries(body.entries, dialect))
             return _encode(_WrittenLine("2.0", "session/update", _WrittenParams(update.session, written)))
     fields = update_fields(body, dialect)
-    if envelope is not PLAIN and envelope.update:
+    if envelope.update:
         fields = fields | envelope.update | fields  # in this order, and planwire's own win
     return write_update(update.session, fields, envelope)
 
@@ -38,7 +38,7 @@ def write_update(session: str | None, update: Fields, envelope: Envelope = PLAIN
     """The line that carries an update given as its JSON fields."""
     if envelope.bare:
         return _encode(update)
-    if envelope is PLAIN or not (envelope.params or envelope.message):
+    if not (envelope.params or envelope.message):
         return _encode(_WrittenLine("2.0", "session/update", _WrittenParams(session, update)))
     params = {"sessionId": session, "update": update} | (envelope.params or {})
     return _encode({"jsonrpc": "2.0", "method": "session/update", "params": params} | (envelope.message or {}))

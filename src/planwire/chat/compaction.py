@@ -46,7 +46,7 @@ Summarise: TypeAlias = Callable[[Sequence[Fields]], str]
 TAIL: Final = 20
 #: Roles of the author's instructions, which stay.
 _INSTRUCTIONS: Final = ("system", "developer")
-#: The assumed cost of a marker: rather one unit too many goes than one too few.
+#: The assumed cost of a marker, on the high side: dropping one unit too many beats missing the budget.
 MARKER_ROOM: Final = 60
 
 
@@ -93,7 +93,7 @@ def compact(
     The last `tail` messages stay. Without `summarise` the same stream always gives the same result.
     """
     work = _Work(messages, form, count, tail)
-    work.forget_what_is_not_shown()
+    work.drop_retired()
     before = work.total
     work.retire_past_plans()
     work.drop_by_age()
@@ -114,18 +114,18 @@ class _Work:
         self.total = sum(self.cost)
         self.classes = [class_of(message) for message in messages]
         self.units = units(messages, form)
-        first = max(0, len(messages) - tail) if tail > 0 else len(messages)
+        first = len(messages) - max(0, tail)
         self.tail = next((unit.start for unit in self.units if unit.stop > first), len(messages))
         self.gone: set[int] = set()
         self.retired: set[int] = set()
         self.written: dict[int, list[EventMessage]] = defaultdict(list)
 
-    def forget_what_is_not_shown(self) -> None:
+    def drop_retired(self) -> None:
         """Drop the plans that an earlier compaction retired, and the marker that names them."""
         markers = [(index, ids) for index, each in enumerate(self.messages) if (ids := retired_ids(each)) is not None]
         self.let_go(index for index, _ in markers)
         named = {each for _, ids in markers for each in ids}
-        self.retired = {index for index, each in enumerate(self.messages) if each.id in named} if named else set()
+        self.retired = {index for index, each in enumerate(self.messages) if each.id in named}
         self.let_go(self.retired)
 
     def retire_past_plans(self) -> None:
@@ -141,8 +141,8 @@ class _Work:
                 self.let_go([index])
 
     def keep_recent(self, recent: int) -> None:
-        """Keep the newest of each source and subkind. A marker in the place of the first of the others counts them, and
-        those that an earlier marker counted."""
+        """Keep the newest of each source and subkind. One marker replaces the others; it also counts those that an
+        earlier marker stood for."""
         groups: dict[tuple[str, str], list[int]] = defaultdict(list)
         markers: dict[tuple[str, str], list[int]] = defaultdict(list)
         for index, message in enumerate(self.messages):

@@ -1,4 +1,4 @@
-"""The providers' formats: one table, one row a format.
+"""The providers' formats: one table, one row per format.
 
 An author's own messages pass through as they are. A row says how to give a model a text as user context, which tool
 calls a message makes or answers, how to answer an interrupted call, and how to declare a tool. A new format is a new
@@ -77,10 +77,11 @@ class Format(Struct, frozen=True, kw_only=True):
 
     def answers(self, messages: Sequence[Fields]) -> list[Fields]:
         """The answers to a batch of calls, as the provider takes them: results come before anything else."""
-        if self.batch is None or len(messages) < 2:
+        field = self.batch
+        if field is None or len(messages) < 2:
             return list(messages)
-        parts = [part for message in messages for part in message[self.batch]]
-        return [{**messages[0], self.batch: sorted(parts, key=lambda part: not _is_result(part))}]
+        parts = [part for message in messages for part in message[field]]
+        return [{**messages[0], field: sorted(parts, key=lambda part: not self.results({field: [part]}))}]
 
     def is_of_model(self, message: Fields) -> bool:
         """Whether an item is part of an answer of the model (formats in items only)."""
@@ -135,7 +136,7 @@ def _openai_cancelled(call: CallRef) -> Fields:
     return {"role": "tool", "tool_call_id": call.id, "content": CANCELLED_TEXT}
 
 
-# OpenAI responses: one item each. What carries a `call_id` and is no output waits for one.
+# OpenAI responses: one item each. An item with a `call_id` that is not an output waits for its output.
 
 
 def _responses_calls(item: Fields) -> Sequence[CallRef]:

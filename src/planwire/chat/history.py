@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from planwire.chat.formats import Format
-from planwire.chat.messages import Stored, read_message, write_message
+from planwire.chat.messages import Stored, read_message, stored_message, write_message
 from planwire.chat.narrate import message_for
 from planwire.chat.stream import ChatStream
 from planwire.errors import ChatError
@@ -71,7 +71,7 @@ class ChatHistory:
             if (kept.rules, kept.format, kept.state.id) == (RULES, form.name, session):
                 history = cls(session, form)
                 history.state = kept.state
-                history.stream = ChatStream(form, map(read_message, kept.messages))
+                history.stream = ChatStream(form, map(stored_message, kept.messages))
                 return history
         return None
 

@@ -40,7 +40,7 @@ def past_plans(messages: Sequence[Stored]) -> set[int]:
     bases: dict[str, int] = {}
     versions: dict[str, int] = {}
     for index, message in enumerate(messages):
-        if isinstance(message, PlanMessage) and message.version >= versions.get(message.plan_id, 0):
+        if isinstance(message, PlanMessage) and message.version >= versions.get(message.plan_id, message.version):
             bases[message.plan_id] = index
             versions[message.plan_id] = message.version
     changes = [(index, each) for index, each in enumerate(messages) if _is_change(each)]
@@ -70,7 +70,7 @@ def retired_marker(ids: Iterable[str]) -> EventMessage:
 
 
 def retired_ids(message: Stored) -> list[str] | None:
-    """The ids in such a marker; None if the message is something else."""
+    """The ids that a `retired_marker` names; None for any other message."""
     match message:
         case EventMessage(subkind="summarization_marker", payload={"retired": list(ids)}):
             return [each for each in ids if isinstance(each, str)]

@@ -29,6 +29,7 @@ __all__ = [
     "Stored",
     "read_message",
     "read_stream",
+    "stored_message",
     "write_message",
     "write_stream",
 ]
@@ -112,13 +113,13 @@ Stored: TypeAlias = Ordinary | PlanMessage | EventMessage
 def read_message(value: Any, message_id: str | None = None) -> Stored:
     """A message from its stored form, or an author's own message, which gets the id `message_id`."""
     try:
-        return _stored(_plain(value), message_id)
+        return stored_message(_plain(value), message_id)
     except RecursionError:
         raise BadMessage("the message is nested too deeply to be stored") from None
 
 
-def _stored(fields: Any, message_id: str | None) -> Stored:
-    """A message from JSON values that no caller shares."""
+def stored_message(fields: Any, message_id: str | None = None) -> Stored:
+    """A message from its stored form, in JSON values that nobody else has: it keeps these, and copies none."""
     if not isinstance(fields, dict):
         raise BadMessage(f"a message is a JSON object, and this is {_kind(fields)}")
     message_id = fields.get("message_id") if message_id is None else message_id
@@ -184,7 +185,7 @@ def read_stream(data: bytes | str) -> list[Stored]:
     for index, value in enumerate(values):
         nameless = isinstance(value, dict) and value.get("message_id") is None
         try:
-            message = _stored(value, _free_name(index, taken) if nameless else None)
+            message = stored_message(value, _free_name(index, taken) if nameless else None)
         except BadMessage as error:
             raise BadStream(f"message {index} (counted from 0): {error}") from None
         if message.id in seen:
@@ -195,7 +196,7 @@ def read_stream(data: bytes | str) -> list[Stored]:
 
 
 def write_stream(messages: Iterable[Stored]) -> bytes:
-    """The file of a stream, one message a line."""
+    """The file of a stream, one message per line."""
     lines = b",\n".join(msgspec.json.encode(write_message(message)) for message in messages)
     return b"[\n" + lines + b"\n]\n" if lines else b"[]\n"
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from planwire.chat.messages import EventMessage, Ordinary, PlanMessage, Stored, read_message, write_message
+from planwire.chat.messages import EventMessage, PlanMessage, Stored, read_message, write_message
 from planwire.chat.render import change_line, message_steps, step_line
 from planwire.chat.roles import PLAN_DELTA
 from planwire.errors import ChatError, PlanError
@@ -65,7 +65,7 @@ def message_for(recorded: Recorded, before: SessionState, after: SessionState) -
 
 
 def review_words(review: PlanReviewed | Review, record: PlanRecord) -> Fields:
-    """A review for the model, with the words of the steps that it names, so that it need not look them up."""
+    """A review for the model, with the words of the steps that it names, so that the model need not look them up."""
     words: Fields = {key: value for key, value in _plain(review).items() if key not in _NOT_OF_REVIEW}
     named = {*(review.selected or ()), *(comment.step for comment in review.comments)}
     steps = {step.id: step.content for step in record.state.steps if step.id in named}
@@ -179,7 +179,7 @@ def adopted(message: Stored, state: SessionState, *, named: bool) -> Event:
             if change := _change(message, state.plans[plan_id]):
                 return change
     fields = write_message(message)
-    if not named or not isinstance(message, Ordinary | EventMessage):
+    if not named:
         del fields["message_id"]
     return MessageAdded(fields)
 

@@ -1,4 +1,4 @@
-"""A reminder, as the journal keeps it: the relay told an agent its plan again, with a mark, and for this reason.
+"""A reminder in its stored form: that the relay told an agent its plans again, under which mark, and why.
 
 The relay writes such a message, recognises it after a restart, and `readmodel.history` shows its reason to people. The
 shape has one home, so that rewording what an agent reads changes neither. Journals from before the reason was data have
@@ -9,6 +9,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from planwire.chat.messages import EventMessage, write_message
 from planwire.chat.roles import SYSTEM_NOTICE
 from planwire.model.plan import Fields
 
@@ -33,8 +34,7 @@ def write_reminder(reminder: Reminder) -> Fields:
     """The hidden message for a reminder."""
     payload = {"mark": reminder.mark, "told": reminder.known, "why": reminder.why}
     event = {"subkind": SYSTEM_NOTICE, "source": _SOURCE, "payload": payload}
-    message_id = f"planwire-{reminder.mark}"
-    return {"message_id": message_id, "role": "event", "content": reminder.text, "extra": {"event": event}}
+    return write_message(EventMessage(f"planwire-{reminder.mark}", reminder.text, event))
 
 
 def read_reminder(message: Fields) -> Reminder | None:

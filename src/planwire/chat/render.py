@@ -35,21 +35,11 @@ INDEXED_CHARACTERS: Final = 48
 #: Fields of a marker that name the messages behind it, for planwire and not for the model.
 _IDS: Final = ("first_message_id", "sources")
 
-_REPLACED: Final = "\N{REPLACEMENT CHARACTER}"
-_CONTROLS: Final = {
-    **{chr(code): chr(0x2400 + code) for code in range(0x20)},
-    "\x7f": "\N{SYMBOL FOR DELETE}",
-    **dict.fromkeys(map(chr, (*range(0x80, 0xA0), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF)), _REPLACED),
-}
-_TEXT: Final = {
-    **{character: shown for character, shown in _CONTROLS.items() if character not in "\t\n\r"},
-    "&": "&amp;",
-    "<": "&lt;",
-    "]]>": "]]&gt;",
-}
-_ATTRIBUTE: Final = {
-    **_CONTROLS,
-    **{character: f"&#{ord(character)};" for character in "\t\n\r"},
+_IN_TEXT: Final = {"&": "&amp;", "<": "&lt;", "]]>": "]]&gt;"}
+_IN_ATTRIBUTE: Final = {
+    "\t": "&#9;",
+    "\n": "&#10;",
+    "\r": "&#13;",
     "&": "&amp;",
     "<": "&lt;",
     ">": "&gt;",
@@ -75,12 +65,19 @@ def block(message: Hidden) -> str:
 
 def inside(text: str) -> str:
     """Text that can't leave the block it stands in."""
-    return _ANY_IN_TEXT.sub(lambda found: _TEXT[found[0]], text)
+    return _ANY_IN_TEXT.sub(lambda found: _IN_TEXT.get(found[0]) or _picture(found[0]), text)
 
 
 def attribute(text: str) -> str:
     """Text for an attribute of a block, between quotation marks."""
-    return _ANY_IN_ATTRIBUTE.sub(lambda found: _ATTRIBUTE[found[0]], text)
+    return _ANY_IN_ATTRIBUTE.sub(lambda found: _IN_ATTRIBUTE.get(found[0]) or _picture(found[0]), text)
+
+
+def _picture(character: str) -> str:
+    """What stands for a character that XML does not allow."""
+    if character < " ":
+        return chr(0x2400 + ord(character))
+    return "\N{SYMBOL FOR DELETE}" if character == "\x7f" else "\N{REPLACEMENT CHARACTER}"
 
 
 def step_line(step: Step) -> str:
@@ -96,10 +93,10 @@ def message_steps(message: PlanMessage) -> Sequence[Step]:
 
 def _plan(message: PlanMessage) -> str:
     plan = message.plan
-    steps = message_steps(message)
     attributes = {"id": message.plan_id, "version": message.version, "revision": plan.get("revision")}
-    body = message.content or "\n".join(step_line(step) for step in steps)
-    index = _index(steps or track(MarkdownPlan(None, message.content)).steps) if _is_markdown(message) else ()
+    body, index = message.content, _index(message) if _is_markdown(message) else ()
+    if not body:
+        body = "\n".join(step_line(step) for step in message_steps(message))
     why = (f"why: {plan['summary']}",) if isinstance(plan.get("summary"), str) else ()
     notes = (f"note: {note}" for note in _list(plan.get("notes")) if isinstance(note, str))
     return "\n".join([_open("plan", attributes), inside(body), *index, *map(inside, (*why, *notes)), "</plan>"])
@@ -110,8 +107,9 @@ def _is_markdown(message: PlanMessage) -> bool:
     return bool(message.content) and kind is not None and kind.is_text
 
 
-def _index(steps: Sequence[Step]) -> Iterable[str]:
+def _index(message: PlanMessage) -> Iterable[str]:
     """The ids of a markdown plan's steps, in the order of its checkboxes."""
+    steps = message_steps(message) or track(MarkdownPlan(None, message.content)).steps
     if not steps:
         return ()
     return ("<steps>", *(inside(f"{unwrapped(step.id)} {_indexed(step.content)}") for step in steps), "</steps>")
@@ -145,19 +143,24 @@ def _review(review: dict[str, Any], by: str) -> Iterable[str]:
         yield f"The {by} commented on revision {revision}:"
     else:
         yield f"The {by} reviewed revision {revision}: {verdict.replace('_', ' ')}."
-    named = review.get("steps")
-    words = named if isinstance(named, dict) else {}
     match review.get("selected"):
         case []:
             yield "No step is to be run now."
         case [*steps]:
             yield "Run only these steps now, and leave the others until you are told:"
-            yield from (unwrapped(f"{step} {words.get(step, '')}") for step in steps)
+            yield from (unwrapped(f"{step} {_named(step, review) or ''}") for step in steps)
     for comment in _list(review.get("comments")):
         if isinstance(comment, dict):
             step = comment.get("step")
-            about = f"{step} ({_indexed(str(words[step]))})" if step in words else step or "plan"
+            words = _named(step, review)
+            about = step or "plan" if words is None else f"{step} ({_indexed(words)})"
             yield f"{about}: {comment.get('text', '')}"
+
+
+def _named(step: Any, review: dict[str, Any]) -> str | None:
+    """The words of a step that a review names, if it has them. Another program may name anything, a list even."""
+    words = review.get("steps")
+    return str(words[step]) if isinstance(step, str) and isinstance(words, dict) and step in words else None
 
 
 def change_line(change: Any) -> str:

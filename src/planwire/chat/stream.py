@@ -27,7 +27,7 @@ class ChatStream:
         self._placed: list[Stored] = []
         self._shown: list[Fields] = []
         self._waiting: list[Hidden] = []
-        self._open: dict[str, CallRef] = {}  # by the id that a result has which cancels the call
+        self._open: dict[str, CallRef] = {}  # by the id of the result that would cancel the call
         self._batch: list[Fields] = []
         self._holds_the_next = False
         self._breakpoints_left = BREAKPOINTS if form.has_breakpoints else 0

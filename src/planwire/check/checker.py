@@ -11,9 +11,9 @@ reader would have. The price is that one mistake may show up under two rules, wh
 from typing import Any
 
 import msgspec
-from msgspec import UNSET, Raw, Struct
+from msgspec import UNSET, Struct
 
-from planwire.acp.conversation import AGENT, CLIENT, Conversation, Request, value_of
+from planwire.acp.conversation import AGENT, CLIENT, Request, sender_of, value_of
 from planwire.acp.dialects import V1, Dialect, negotiate
 from planwire.acp.messages import Message, Update
 from planwire.acp.read import MAX_LINE_BYTES, read
@@ -59,7 +59,6 @@ class Checker:
     def __init__(self, assumed: Dialect | None = None) -> None:
         self._facts = Facts(assumed)
         self._findings = Findings()
-        self._conversation = Conversation()
         self._unanswered = Requests[Request]()
         self._lines = 0
 
@@ -77,17 +76,16 @@ class Checker:
         self._lines = number = self._lines + 1 if number is None else number
         reading = read(line)
         if sender is None and reading.messages:
-            sender = self._conversation.sender_of(reading.messages[0])
+            sender = sender_of(reading.messages[0], self._unanswered)
         sender = sender or AGENT
         if sender == AGENT:
             dialect = self._facts.dialect
-            value = value_of(Raw(line)) if len(line) <= MAX_LINE_BYTES else None
+            value = value_of(line) if len(line) <= MAX_LINE_BYTES else None
             for rule, breach in (*reader_breaches(reading, dialect), *envelope_breaches(value, dialect)):
                 self._add(rule, breach, number)
             for update in reading.updates:
                 self._judge(update, number)
         for message in reading.messages:
-            self._conversation.hear(message, sender)
             if message.method is None:
                 self._hear_answer(message, sender, number)
             else:
@@ -162,11 +160,10 @@ class Checker:
         tag = update.get("sessionUpdate") if isinstance(update, dict) else None
         if not isinstance(tag, str):
             return
-        if tag in COMPACTION_UPDATES and self._facts.version == 1 and self._facts.greeted:
-            if not self._facts.may_report_compaction:
-                found = f"`{tag}` was sent to a client that did not announce it"
-                breach = Breach("params.update.sessionUpdate", found)
-                self._add(CONVERSATION_RULES["unasked-compaction"], breach, line, session.id)
+        if tag in COMPACTION_UPDATES and self._facts.greeted and not self._facts.may_report_compactions:
+            found = f"`{tag}` was sent to a client that did not announce it"
+            breach = Breach("params.update.sessionUpdate", found)
+            self._add(CONVERSATION_RULES["unasked-compaction"], breach, line, session.id)
         elif tag in ("tool_call", "tool_call_update") and session.turn is not None and session.replay is None:
             session.turn.tool_calls += tag == "tool_call"
             if written_list(update):
@@ -204,10 +201,7 @@ class Checker:
     def _greet(self, request: Any, result: Any, line: int) -> None:
         facts = self._facts
         facts.dialect, facts.greeted = negotiate(request, result), True
-        facts.version = facts.dialect.version
-        capabilities = request.get("clientCapabilities") or request.get("capabilities")
-        features = capabilities.get("session") if isinstance(capabilities, dict) else None
-        facts.may_report_compaction = isinstance(features, dict) and isinstance(features.get("compaction"), dict)
+        facts.may_report_compactions = facts.dialect.may_report_compactions(request)
         facts.may_stream_in_meta = b"planContentDelta" in msgspec.json.encode(request)
         if not isinstance(result, dict):
             return

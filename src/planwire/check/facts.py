@@ -103,14 +103,18 @@ class Facts:
 
     def __init__(self, dialect: Dialect | None) -> None:
         self.dialect = dialect
-        self.version = None if dialect is None else dialect.version
         self.greeted = False
         self.agent: str | None = None
-        self.may_report_compaction = False
+        self.may_report_compactions = False
         self.may_stream_in_meta = False
         self.sessions: dict[str, CheckedSession] = {}
         self.subagents: set[str] = set()
         self.updates = 0
+
+    @property
+    def version(self) -> int | None:
+        """The version of the protocol in force."""
+        return None if self.dialect is None else self.dialect.version
 
     def session(self, session_id: str) -> CheckedSession:
         session = self.sessions.get(session_id)

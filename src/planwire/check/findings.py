@@ -125,8 +125,8 @@ class RuleFamily(Generic[_Subject]):
     def rule(
         self, number: str, asks: str, mend: str, level: str = ERROR, number_v2: str | None = None
     ) -> Callable[[_Finder[_Subject]], _Finder[_Subject]]:
-        """Declare a rule above the function that finds its breaches, and that gives it its code: `_left_out` finds
-        those of `left-out`."""
+        """Declare a rule on the function that finds its breaches. The function's name is the rule's code: `_left_out`
+        is `left-out`."""
 
         def add(find: _Finder[_Subject]) -> _Finder[_Subject]:
             code = find.__name__.strip("_").replace("_", "-")

@@ -116,12 +116,10 @@ ENVELOPE_RULES: Final = by_code(
     ),
 )
 
-#: The end of a report that tells how the reader dealt with the defect, which is no concern of the agent's author.
-_OUTCOME: Final = re.compile(r"; (?:it |nothing |the plan |the entry |planId |only )[^;]*$")
-
 
 def reader_breaches(reading: Reading, dialect: Dialect | None) -> Iterator[tuple[Rule, Breach]]:
-    """The reader's reports on a line as breaches of rules."""
+    """The reader's reports on a line as breaches of rules. How the reader dealt with a defect is no concern of the
+    agent's author."""
     reports = [*reading.reports]
     for update in reading.updates:  # without a dialect, only a word that is wrong in all of them is a breach
         reports += unknown_values(update, dialect or (V1 if update.tag == "plan" else V2))
@@ -129,14 +127,13 @@ def reader_breaches(reading: Reading, dialect: Dialect | None) -> Iterator[tuple
         rule = READER_RULES.get(report.code)
         if rule is None or (report.code == "uri-not-absolute" and not (dialect and dialect.absolute_uris)):
             continue
-        number = None if report.rule in (None, "R11", "R34") else report.rule
-        yield rule, Breach(report.where, _OUTCOME.sub("", report.message), _subject(report), number=number)
+        number = report.rule if report.code.startswith("unknown-") else None
+        yield rule, Breach(report.where, report.defect, _subject(report), number=number)
 
 
 def _subject(report: Report) -> str:
     """One thing to mend: a field with the same word in it, whichever entry it is in."""
-    word = report.message.partition(" is no ")[0] if report.code.startswith("unknown-") else ""
-    return f"{re.sub(r'[0-9]+', '', report.where)} {word}"
+    return f"{re.sub(r'[0-9]+', '', report.where)} {report.word}"
 
 
 def envelope_breaches(value: Any, dialect: Dialect | None) -> Iterator[tuple[Rule, Breach]]:

@@ -97,8 +97,7 @@ def _foreign_field(seen: PlanUpdate) -> Iterator[Breach]:
         return
     yield from _fields(body.extra, at_plan)
     for index, entry in enumerate(entries_of(body) or ()):
-        if entry.extra is not None:
-            yield from _fields(entry.extra, f"{at_plan}.entries[{index}]")
+        yield from _fields(entry.extra, f"{at_plan}.entries[{index}]")
 
 
 def _fields(fields: Fields | None, path: str) -> Iterator[Breach]:

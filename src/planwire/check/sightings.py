@@ -3,12 +3,14 @@
 import re
 from typing import Any, Final
 
+from planwire.acp.permissions import allows, options_of, selected, tool_call_of
+from planwire.acp.words import SWITCH_MODE
+
 __all__ = ["approved_plan", "written_list"]
 
 _APPROVAL: Final = re.compile(
     r"exit.?plan|(approve|accept|review|ready).*\bplan|\bplan\b.*(approv|review)", re.IGNORECASE
 )
-_ALLOWING: Final = ("allow_once", "allow_always")
 
 
 def written_list(call: Any) -> bool:
@@ -22,23 +24,12 @@ def written_list(call: Any) -> bool:
 
 def approved_plan(params: Any, result: Any) -> bool:
     """Whether a permission request asked to go on with a plan, and the answer allowed it (R43)."""
-    if not isinstance(params, dict) or not _allows(params.get("options"), result):
-        return False
-    subject = params.get("subject")
-    call = params.get("toolCall") or (subject.get("toolCall") if isinstance(subject, dict) else None)
-    if not isinstance(call, dict):
+    call = tool_call_of(params)
+    if call is None or not allows(selected(options_of(params), result)):
         return False
     given = call.get("rawInput")
     if isinstance(given, dict) and isinstance(given.get("plan"), str) and given["plan"].strip():
         return True
     names = (call.get("name"), call.get("title"), params.get("title"))
-    is_switch = call.get("kind") in ("switch_mode", None)
+    is_switch = call.get("kind") in (SWITCH_MODE, None)
     return is_switch and any(isinstance(name, str) and _APPROVAL.search(name) for name in names)
-
-
-def _allows(options: Any, result: Any) -> bool:
-    outcome = result.get("outcome") if isinstance(result, dict) else None
-    if not isinstance(outcome, dict) or outcome.get("outcome") != "selected" or not isinstance(options, list):
-        return False
-    chosen = [each for each in options if isinstance(each, dict) and each.get("optionId") == outcome.get("optionId")]
-    return any(each.get("kind") in _ALLOWING for each in chosen)

@@ -11,11 +11,11 @@ from time import monotonic
 from typing import Any, Final
 
 import msgspec
-from msgspec import Raw
 
 from planwire.acp.conversation import AGENT, CLIENT, value_of
+from planwire.acp.permissions import options_of, tool_call_of
 from planwire.acp.read import MAX_LINE_BYTES
-from planwire.acp.words import OUTCOME_CANCELLED
+from planwire.acp.words import OUTCOME_CANCELLED, SWITCH_MODE
 from planwire.cli.recording import RecordedLine
 from planwire.errors import InputError
 from planwire.model.plan import Fields
@@ -185,7 +185,7 @@ def _start(command: Sequence[str]) -> "subprocess.Popen[bytes]":
 
 def _messages(line: bytes) -> list[Fields]:
     """The messages on a line: none if it is no JSON, several if it is a batch."""
-    value = value_of(Raw(line))
+    value = value_of(line)
     return [each for each in (value if isinstance(value, list) else [value]) if isinstance(each, dict)]
 
 
@@ -198,15 +198,9 @@ def _is_idle(message: Fields, session: str) -> bool:
 
 def _decide(params: Any, *, allow: bool) -> Fields:
     """Approve plans, and reject everything else unless the user allowed it: a check must not change things."""
-    call: Any = None
-    match params:
-        case {"toolCall": dict(call)} | {"subject": {"toolCall": dict(call)}}:
-            pass
-    may = allow or (isinstance(call, dict) and call.get("kind") == "switch_mode")
-    wanted = "allow_once" if may else "reject_once"
-    options = params.get("options") if isinstance(params, dict) else None
-    for option in options if isinstance(options, list) else ():
-        match option:
-            case {"kind": str(kind), "optionId": str(option_id)} if kind == wanted:
-                return {"outcome": "selected", "optionId": option_id}
+    call = tool_call_of(params) or {}
+    wanted = "allow_once" if allow or call.get("kind") == SWITCH_MODE else "reject_once"
+    for option_id, option in options_of(params).items():
+        if option.kind == wanted:
+            return {"outcome": "selected", "optionId": option_id}
     return {"outcome": OUTCOME_CANCELLED}

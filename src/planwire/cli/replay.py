@@ -4,8 +4,6 @@ import argparse
 import sys
 from typing import Any
 
-import msgspec
-
 from planwire.acp import Report
 from planwire.acp.board import Board, SessionBoard
 from planwire.cli.input_output import print_json
@@ -66,7 +64,8 @@ def _print_json(lines: Any) -> None:
 
 
 def _report(number: int, session: str | None, report: Report) -> dict[str, Any]:
-    return {"line": number, "session": session, **msgspec.structs.asdict(report)}
+    told = {"code": report.code, "where": report.where, "message": report.message, "rule": report.rule}
+    return {"line": number, "session": session, **told}
 
 
 def _session(session: SessionBoard) -> dict[str, Any]:

@@ -77,9 +77,9 @@ class DemoAgent:
         self._version = 2 if params.get("protocolVersion") == 2 else 1
         result: Fields = {"protocolVersion": self._version}
         result |= {"info": about, "capabilities": {}} if self._version == 2 else {"agentInfo": about}
-        self._translator = Translator(negotiate(params, result))
-        session = (params.get("clientCapabilities") or {}).get("session") or {}
-        self._tells_of_compaction = self._version == 2 or isinstance(session.get("compaction"), dict)
+        dialect = negotiate(params, result)
+        self._translator = Translator(dialect)
+        self._tells_of_compaction = dialect.may_report_compactions(params)
         self._answer(message_id, result)
 
     def _prompt(self, message_id: Any, params: Fields) -> None:

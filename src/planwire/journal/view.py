@@ -15,10 +15,12 @@ from planwire.journal.protocol import Journal, require_journal
 from planwire.model.events import Recorded
 from planwire.model.fold import SessionState, fold
 
-__all__ = ["STATE", "Folded", "View", "catch_up", "load_state", "read_on", "state_at"]
+__all__ = ["STATE", "UNKEEPABLE", "Folded", "View", "catch_up", "load_state", "read_on", "state_at"]
 
 #: A view keeps a snapshot whenever it has folded this many events more.
 EVENTS_PER_SNAPSHOT: Final = 256
+#: The errors of a journal that can't keep a snapshot, and of a state that a snapshot can't hold: a huge number, say.
+UNKEEPABLE: Final = (JournalUnavailable, msgspec.MsgspecError, OverflowError, TypeError, ValueError, RecursionError)
 
 
 class Folded(Protocol):
@@ -107,7 +109,7 @@ class View(Generic[_S]):
         return None
 
     def _keep(self, journal: Journal, state: _S) -> None:
-        with suppress(JournalUnavailable, msgspec.MsgspecError, OverflowError, TypeError, ValueError, RecursionError):
+        with suppress(*UNKEEPABLE):
             data = msgspec.msgpack.encode((self._rules, state))
             journal.keep_snapshot(state.id, state.seq, data, self._name)
 

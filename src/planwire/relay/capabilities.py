@@ -8,14 +8,13 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from planwire.acp.dialects import V1, Dialect, capabilities_of, negotiate
+from planwire.acp.dialects import COMPACTION, V1, Dialect, capabilities_of, has_object, negotiate
 from planwire.model.plan import Fields
 from planwire.relay.splice import Unspliceable, set_members
 
 __all__ = ["Capabilities", "name_in", "offer"]
 
 _PATH: Final = ("params", V1.client_capabilities)
-_COMPACTION: Final = ("session", "compaction")
 
 
 def name_in(info: Any, otherwise: str | None = None) -> str | None:
@@ -39,9 +38,8 @@ class Capabilities(Struct, frozen=True):
     def agreed(cls, request: Any, result: Any) -> "Capabilities":
         """From what the client really said, and what the agent answered (R30)."""
         dialect = negotiate(request, result)
-        hears = dialect.hears_of_compactions or _is_object(request, dialect.client_capabilities, *_COMPACTION)
-        starts = not dialect.starts_servers or _is_object(result, dialect.agent_capabilities, *dialect.starts_servers)
-        return cls(dialect, hears, starts)
+        starts = not dialect.mcp_capability or has_object(result, dialect.agent_capabilities, *dialect.mcp_capability)
+        return cls(dialect, dialect.may_report_compactions(request), starts)
 
 
 def offer(line: bytes, params: Fields) -> bytes:
@@ -56,18 +54,13 @@ def offer(line: bytes, params: Fields) -> bytes:
     if not isinstance(announced, dict | None):
         return line
     offered = capabilities_of(V1.version)
-    plans: Fields = {key: {} for key in offered if not _is_object(announced, key)}
-    session = announced.get("session") if announced else None
+    plans: Fields = {key: {} for key in offered if not has_object(announced, key)}
+    outer, inner = COMPACTION
+    session = announced.get(outer) if announced else None
     try:
         line = set_members(line, _PATH, plans)
-        if session is None or (isinstance(session, dict) and not _is_object(session, "compaction")):
-            line = set_members(line, (*_PATH, "session"), {"compaction": {}})
+        if session is None or (isinstance(session, dict) and not has_object(session, inner)):
+            line = set_members(line, (*_PATH, outer), {inner: {}})
     except Unspliceable:
         pass
     return line
-
-
-def _is_object(value: Any, *path: str) -> bool:
-    for step in path:
-        value = value.get(step) if isinstance(value, dict) else None
-    return isinstance(value, dict)

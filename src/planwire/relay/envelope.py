@@ -5,7 +5,7 @@ from typing import Any, Final, TypeAlias
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from planwire.acp.batches import UNREADABLE
+from planwire.acp.conversation import value_of
 from planwire.acp.read import read
 from planwire.model.kinds import entries_of
 from planwire.model.plan import Fields, ItemsPlan
@@ -21,7 +21,6 @@ __all__ = [
     "text_of",
     "title_of",
     "update_of",
-    "value_of",
 ]
 
 _TITLE_LENGTH: Final = 80
@@ -57,7 +56,6 @@ class FromClient(Struct):
 
 peek_agent = msgspec.json.Decoder(FromAgent).decode
 peek_client = msgspec.json.Decoder(FromClient).decode
-_decode = msgspec.json.Decoder().decode
 
 
 def list_on(line: bytes) -> ItemsPlan | None:
@@ -65,13 +63,6 @@ def list_on(line: bytes) -> ItemsPlan | None:
     updates = read(line).updates
     entries = entries_of(updates[0].body) if updates else None
     return None if entries is None else ItemsPlan(None, entries)
-
-
-def value_of(text: object) -> Any:
-    try:
-        return _decode(text) if isinstance(text, (Raw, bytes)) else None
-    except UNREADABLE:
-        return None
 
 
 def update_of(line: bytes) -> Fields | None:

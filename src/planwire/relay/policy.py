@@ -9,7 +9,7 @@ from typing import Any, Final
 from msgspec import UNSET, Struct
 
 from planwire.acp.batches import UNREADABLE, split_batch
-from planwire.acp.conversation import AGENT, CLIENT
+from planwire.acp.conversation import AGENT, CLIENT, asks_for_replay, value_of
 from planwire.acp.messages import Extension, Reading
 from planwire.acp.read import read
 from planwire.acp.requests import Requests
@@ -31,7 +31,6 @@ from planwire.relay.envelope import (
     text_of,
     title_of,
     update_of,
-    value_of,
 )
 from planwire.relay.fast_lists import KnownPrefixes
 from planwire.relay.other_updates import HANDLERS, Agreement
@@ -133,15 +132,15 @@ class Policy:
         method = str(message.method)
         line, key, warnings = self._tools.offer(line, method, params, self._agreed.capabilities)
         self._remember(message.id, _ClientRequest(method, params, key=key))
-        return [ToAgent(line), *warnings, *self._attached(line, method, params, key)]
+        return [ToAgent(line), *warnings, *self._attached(method, params, key)]
 
-    def _attached(self, line: bytes, method: str, params: Fields, key: str | None) -> Iterator[Action]:
+    def _attached(self, method: str, params: Fields, key: str | None) -> Iterator[Action]:
         """An old session goes on. The agent may retell its history (R37, R39)."""
         session_id = params.get("sessionId")
         if method not in ("session/load", "session/resume") or not isinstance(session_id, str):
             return
         session = self._sessions.get(session_id)
-        is_retold = method == "session/load" or params.get("replayFrom") is not None
+        is_retold = asks_for_replay(method, params)
         self._tools.attach(session_id, is_new=session is None, retelling=is_retold)
         self._tools.bind(session_id, key, params.get("cwd"))
         if session is None:
@@ -153,7 +152,7 @@ class Policy:
             self._translate_missed(session)
             session.plans.begin_retelling()
             if self._translator is not None:
-                self._translator.translate(line, CLIENT)
+                self._translator.retell(session_id)
 
     def _prompted(self, line: bytes, message_id: object, params: Fields) -> list[Action]:
         session_id = params.get("sessionId")

@@ -1,8 +1,7 @@
 """Questions about plans: permission requests in which an agent asks a person to approve what it intends.
 
-The request itself may hold nothing of the plan: its text stood in an update of the tool call before it. An answer
-approves only if it selects an option of an allow kind (R43), and asks for changes only if it selects one of a reject
-kind. Anything else dismisses the question.
+The request itself may hold nothing of the plan: its text stood in an update of the tool call before it. An answer that
+allows approves the plan (R43), one that rejects asks for changes. Anything else dismisses the question.
 """
 
 from collections.abc import Container, Mapping
@@ -11,30 +10,24 @@ from typing import Any, Final
 from msgspec import Struct
 
 from planwire.acp.conversation import AGENT
+from planwire.acp.permissions import Option, allows, options_of, rejects, selected, tool_call_of
 from planwire.acp.requests import Requests
+from planwire.acp.words import SWITCH_MODE
 from planwire.model.events import APPROVED, CHANGES_REQUESTED, DISMISSED, PlanReviewed
 from planwire.model.kinds import prose_of
 from planwire.model.plan import Fields, MarkdownPlan, Plan, PlanId
 
-__all__ = ["Option", "Question", "Questions"]
+__all__ = ["Question", "Questions"]
 
 #: The id of a plan under review that the agent does not name: claude-agent-acp calls it so afterwards.
 PLAN_MODE: Final = "plan-mode"
 _REVIEW_PREFIX: Final = "plan-review:"
-_MODE_KIND: Final = "switch_mode"
 _LEAVING: Final = frozenset(("ExitPlanMode", "exit_plan_mode"))
 #: Tool calls whose texts to remember, and questions that may wait for an answer.
 _MOST: Final = 64
 #: Options to record, and characters of their names.
 _MOST_NAMES: Final = 32
 _LONGEST_NAME: Final = 200
-
-
-class Option(Struct, frozen=True):
-    """An answer on offer, as a person reads it, and what it means."""
-
-    name: str
-    kind: str
 
 
 class Question(Struct, frozen=True):
@@ -54,16 +47,9 @@ class Question(Struct, frozen=True):
 
     def answered(self, result: Any) -> PlanReviewed:
         """What the client's answer says of the plan; None is an error."""
-        verdict, name = DISMISSED, None
-        match result:
-            case {"outcome": {"outcome": "selected", "optionId": str(option_id)}} if option_id in self.options:
-                option = self.options[option_id]
-                name = option.name
-                if option.kind.startswith("allow"):
-                    verdict = APPROVED
-                elif option.kind.startswith("reject"):
-                    verdict = CHANGES_REQUESTED
-        return PlanReviewed(self.plan_id, 0, verdict, answer=name)
+        option = selected(self.options, result)
+        verdict = APPROVED if allows(option) else CHANGES_REQUESTED if rejects(option) else DISMISSED
+        return PlanReviewed(self.plan_id, 0, verdict, answer=option.name if option else None)
 
 
 class Questions:
@@ -103,17 +89,18 @@ class Questions:
 
         `plans` are those that the session has reported, `current` those of this turn that nobody asked about yet.
         """
-        call = _tool_call(params)
+        call = tool_call_of(params)
         if call is None or not isinstance(params.get("sessionId"), str):
             return None
         session, call_id = params["sessionId"], str(call.get("toolCallId"))
         text = _plan_text(call) or self._texts.get((session, call_id), "")
         leaves = _tool_name(call) in _LEAVING or call_id.startswith(_REVIEW_PREFIX)
-        if not (leaves or (text and call.get("kind") == _MODE_KIND)):  # plan mode is entered with a question too
+        if not (leaves or (text and call.get("kind") == SWITCH_MODE)):  # plan mode is entered with a question too
             return None
         plan_id, proposed = _reviewed(call_id, text, plans)
         is_ahead = not text and plan_id not in current
-        question = Question(session, plan_id, _options(params), proposed, is_ahead)
+        options = {key: Option(each.name[:_LONGEST_NAME], each.kind) for key, each in options_of(params).items()}
+        question = Question(session, plan_id, options, proposed, is_ahead)
         if is_ahead:
             self._ahead[session, call_id] = plan_id
             _bound(self._ahead)
@@ -123,14 +110,6 @@ class Questions:
     def close(self, request_id: object) -> Question | None:
         """The question that an answer of the client's belongs to, if it is one about a plan."""
         return self._unanswered.answer(AGENT, request_id)
-
-
-def _tool_call(params: Any) -> Fields | None:
-    """The tool call of a request, in version 1 or in version 2."""
-    match params:
-        case {"toolCall": dict(call)} | {"subject": {"toolCall": dict(call)}}:
-            return call
-    return None
 
 
 def _tool_name(call: Fields) -> object:
@@ -144,9 +123,7 @@ def _plan_text(call: Fields) -> str:
     match call:
         case {"rawInput": {"plan": str(text)}} if text.strip():
             return text.strip()
-        case {"kind": "switch_mode"}:
-            return _content_text(call)
-    return ""
+    return _content_text(call) if call.get("kind") == SWITCH_MODE else ""
 
 
 def _content_text(call: Fields) -> str:
@@ -166,17 +143,6 @@ def _reviewed(call_id: str, text: str, plans: Mapping[PlanId, Plan]) -> tuple[Pl
             return plan_id, None
     named = call_id.removeprefix(_REVIEW_PREFIX) if call_id.startswith(_REVIEW_PREFIX) else PLAN_MODE
     return named, MarkdownPlan(named, text) if text else None
-
-
-def _options(params: Fields) -> dict[str, Option]:
-    options = params.get("options")
-    offered = {}
-    for option in options if isinstance(options, list) else ():
-        if isinstance(option, dict) and isinstance(option_id := option.get("optionId"), str):
-            name, kind = option.get("name"), option.get("kind")
-            name = name if isinstance(name, str) and name.strip() else option_id
-            offered[option_id] = Option(name[:_LONGEST_NAME], kind if isinstance(kind, str) else "")
-    return offered
 
 
 def _bound(entries: dict[Any, Any]) -> None:

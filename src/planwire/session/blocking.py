@@ -33,7 +33,7 @@ from planwire.chat.narrate import adopted
 from planwire.errors import BadMessage, FormatError, PlanwireError, ToolError
 from planwire.journal import Journal, follower_of, open_journal
 from planwire.journal.protocol import require_journal
-from planwire.model.events import ContextCompacted, Event, MessageAdded, SessionOpened, TurnEnded
+from planwire.model.events import ContextCompacted, Event, SessionOpened, TurnEnded
 from planwire.model.fold import SessionState
 from planwire.model.plan import BODY_CAP, Fields
 from planwire.session.live_history import JournalLike, LiveHistory
@@ -199,7 +199,9 @@ class BlockingPlanSession:
         with self._view.lock:
             self._view.read_on()
             self._check_format(self.state)
-            self._view.write(lambda _: [_added(result) for result in self._view.stream.unanswered()])
+            self._view.write(
+                lambda state: [adopted(result, state, named=False) for result in self._view.stream.unanswered()]
+            )
             self._told.tell(self.state)
             return self._view.stream.context()
 
@@ -339,12 +341,6 @@ class BlockingPlanSession:
     def _merged(self, name: str) -> list[Hidden]:
         plans = self.state.live().values()
         return [merged_plan(record, f"{name}-{number}") for number, record in enumerate(plans, start=1)]
-
-
-def _added(message: Ordinary) -> MessageAdded:
-    fields = write_message(message)
-    del fields["message_id"]
-    return MessageAdded(fields)
 
 
 def _knows(state: SessionState, about: SessionOpened) -> bool:

@@ -11,6 +11,7 @@ from planwire.chat.formats import Format
 from planwire.chat.history import ChatHistory
 from planwire.errors import JournalError
 from planwire.journal import Journal, Stamped, read_on
+from planwire.journal.view import UNKEEPABLE
 from planwire.model.events import Event, Recorded
 from planwire.model.fold import SessionState
 from planwire.session.writer import append_latest, stamped
@@ -110,5 +111,5 @@ class LiveHistory:
 
     def _keep(self) -> None:
         self._kept_at = self.seq
-        with suppress(JournalError):  # a view can always be folded again
+        with suppress(JournalError, *UNKEEPABLE):  # a view can always be folded again
             self._journal.keep_snapshot(self.id, self.seq, self._history.keep(), _SNAPSHOT)
