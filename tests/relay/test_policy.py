@@ -644,6 +644,14 @@ def test_a_compaction_is_recorded_once_whichever_way_it_shows() -> None:
     assert talk.plan_events()[1:] == [ContextCompacted(reason="the used context fell from 100 to 49")]
 
 
+@pytest.mark.parametrize("unnamed", [{}, {"compactionId": ""}, {"compactionId": None}])
+def test_compactions_without_an_id_are_not_one(unnamed: JSON) -> None:
+    talk = Talk()
+    for _ in range(2):
+        talk.agent(line({"sessionUpdate": "compaction_update", "status": "completed", **unnamed}))
+    assert talk.plan_events() == [ContextCompacted(reason="reported by the agent")] * 2
+
+
 @pytest.mark.parametrize("status", ["in_progress", "failed", "cancelled"])
 def test_a_compaction_that_is_not_completed_is_none(status: str) -> None:
     talk = Talk()
