@@ -406,6 +406,15 @@ def test_reviews_of_several_plans_do_not_displace_each_other() -> None:
     assert backlog.take() == items
 
 
+def test_a_title_does_not_displace_who_and_where() -> None:
+    backlog = Backlog(most_records=1)
+    about = arrived(SessionOpened("agent 1", "client", "/p"))
+    items = [arrived(TurnEnded("x")), about, arrived(SessionOpened(title="a")), arrived(SessionOpened(title="b"))]
+    for each in items:
+        backlog.put(each)
+    assert backlog.take() == [items[0], about, items[3]]
+
+
 def test_meetings_are_never_displaced() -> None:
     backlog = Backlog(most_records=1)
     for number in range(5):
