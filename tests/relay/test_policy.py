@@ -125,6 +125,19 @@ def test_lists_that_need_no_translation_are_merged_with_what_comes_beside_them()
     assert [each["content"] for each in update_of(sent)["entries"]] == ["main: c", "p: b"]
 
 
+@pytest.mark.parametrize("meta", [{}, {"_meta": {"jetbrains": {"air": {"version": 1, "contentDelta": "# Text"}}}}])
+def test_a_list_replaces_a_text_that_has_no_id_either(meta: JSON) -> None:
+    """R12, R27: the client has the text as `main`, and would go on showing it beside the list."""
+    talk = Talk(PLANS)
+    talk.agent(plan(entry("a")))
+    unnamed = {"type": "markdown", "content": "# Text"}
+    talk.agent(line({"sessionUpdate": "plan_update", "plan": unnamed, **meta}))
+    usual = plan(entry("b"))
+    gone, sent = talk.agent(usual)
+    assert (update_of(gone)["sessionUpdate"], update_of(gone)["planId"]) == ("plan_removed", "main")
+    assert sent == usual
+
+
 def test_the_short_way_is_not_for_lists_that_a_client_would_not_read_whole() -> None:
     """R7."""
     talk = Talk()
