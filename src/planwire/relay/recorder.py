@@ -14,7 +14,7 @@ from threading import Event, Thread
 from time import monotonic, sleep, time_ns
 from typing import Final
 
-from planwire.errors import JournalError, JournalUnavailable
+from planwire.errors import JournalUnavailable
 from planwire.journal.protocol import Journal
 from planwire.model.events import PlanSet
 from planwire.model.kinds import prose_of
@@ -184,7 +184,7 @@ class Recorder:
             try:
                 self._write(self._journal, all_streams=True)
                 self._journal.close()
-            except JournalError as error:
+            except Exception as error:  # as above: the end comes, whatever is wrong with the journal
                 self._problem = error
         self._held += self._backlog.take()
         self._drop()
