@@ -14,7 +14,7 @@ from typing import Final
 
 import anyio
 
-from planwire.errors import InputError, ToolError
+from planwire.errors import InputError, ToolError, reason
 from planwire.journal import Journal
 from planwire.readmodel.folders import latest_of_folder
 from planwire.session.handoff import Handoff, read_handoff
@@ -33,7 +33,7 @@ def project_folder(name: str | None) -> Path:
     try:
         folder = Path(name or os.curdir).expanduser().resolve(strict=True)
     except (OSError, RuntimeError, ValueError) as error:
-        raise InputError(f"the folder {name or os.curdir} can't be used: {_reason(error)}") from None
+        raise InputError(f"the folder {name or os.curdir} can't be used: {reason(error)}") from None
     if not folder.is_dir():
         raise InputError(f"{folder} is not a folder: give the one that holds the project")
     return folder
@@ -59,10 +59,6 @@ def plan_folders(folder: Path) -> tuple[Path, ...]:
 
 def _named(folder: Path, mark: str) -> str:
     return f"{folder.name or 'root'}-{mark[:8]}"
-
-
-def _reason(error: Exception) -> str:
-    return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
 class RelayedSession:
