@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from planwire.acp.words import PLAN_UPDATES
 from planwire.model.events import (
     APPROVED,
     CHANGES_REQUESTED,
@@ -23,7 +24,8 @@ from planwire.model.events import (
 from planwire.model.plan import MarkdownPlan
 from planwire.relay.actions import Meet, ToAgent, ToClient, Warn
 from planwire.relay.dedupe import begin, learn
-from planwire.relay.policy import Policy
+from planwire.relay.other_updates import HANDLERS
+from planwire.relay.policy import WORDS_OF_AGENT, Policy
 from tests.agents.driving import Talk
 from tests.wire import JSON, answer, entry, items, line, plan, refusal, removed, request, streamed, text, update_of
 
@@ -91,6 +93,17 @@ def test_the_version_in_force_is_the_answered_one() -> None:
     talk.agent(answer(0, {"protocolVersion": 1}))
     (sent,) = talk.agent(items("p", entry("a")))
     assert update_of(sent)["sessionUpdate"] == "plan"
+
+
+# -- what is looked into
+
+
+def test_every_update_that_somebody_handles_is_looked_into() -> None:
+    """A tool call matters only with a plan in it or a change of the mode, and those two are words of their own."""
+    handled = HANDLERS.keys() | PLAN_UPDATES
+    heard = {sort for sort in handled if any(word in f'"{sort}"'.encode() for word in WORDS_OF_AGENT)}
+    assert handled - heard == {"tool_call", "tool_call_update"}
+    assert {b'"plan', b'"switch_mode"'} <= {*WORDS_OF_AGENT}
 
 
 # -- what the client gets
