@@ -58,6 +58,7 @@ __all__ = [
     "UnknownStep",
     "UnmarkableStatus",
     "UnstorableEvent",
+    "reason",
 ]
 
 
@@ -186,3 +187,8 @@ class MissingExtra(PlanwireError):
 
 class InputError(PlanwireError):
     """The command line can't use a file or an argument."""
+
+
+def reason(error: Exception) -> str:
+    """Why something failed, in the system's words where it has any."""
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)

@@ -274,6 +274,7 @@ def test_a_host_with_a_handshake_is_notified_of_changes_that_others_make(tmp_pat
         listed = ("notifications/resources/list_changed", None)
         main, as_json = plan_uris("s", "main")
         async with a_host(tmp_path, "--session", "s", mode="legacy", message_handler=hear) as host:
+            assert (await host.list_resources()).resources == []  # once that is answered, the end of the handshake came
             with someone_else(tmp_path) as write:
                 write(PlanSet(ItemsPlan("main", (Entry("read", "high", "pending"),))))
                 await eventually(lambda: heard == [listed])

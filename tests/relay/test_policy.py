@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from planwire.acp.words import PLAN_UPDATES
 from planwire.model.events import (
     APPROVED,
     CHANGES_REQUESTED,
@@ -23,7 +24,8 @@ from planwire.model.events import (
 from planwire.model.plan import MarkdownPlan
 from planwire.relay.actions import Meet, ToAgent, ToClient, Warn
 from planwire.relay.dedupe import begin, learn
-from planwire.relay.policy import Policy
+from planwire.relay.other_updates import HANDLERS
+from planwire.relay.policy import WORDS_OF_AGENT, Policy
 from tests.agents.driving import Talk
 from tests.wire import JSON, answer, entry, items, line, plan, refusal, removed, request, streamed, text, update_of
 
@@ -93,6 +95,17 @@ def test_the_version_in_force_is_the_answered_one() -> None:
     assert update_of(sent)["sessionUpdate"] == "plan"
 
 
+# -- what is looked into
+
+
+def test_every_update_that_somebody_handles_is_looked_into() -> None:
+    """A tool call matters only with a plan in it or a change of the mode, and those two are words of their own."""
+    handled = HANDLERS.keys() | PLAN_UPDATES
+    heard = {sort for sort in handled if any(word in f'"{sort}"'.encode() for word in WORDS_OF_AGENT)}
+    assert handled - heard == {"tool_call", "tool_call_update"}
+    assert {b'"plan', b'"switch_mode"'} <= {*WORDS_OF_AGENT}
+
+
 # -- what the client gets
 
 
@@ -123,6 +136,19 @@ def test_lists_that_need_no_translation_are_merged_with_what_comes_beside_them()
     assert [each["content"] for each in update_of(sent)["entries"]] == ["main: a", "p: b"]
     (sent,) = talk.agent(plan(entry("c")))
     assert [each["content"] for each in update_of(sent)["entries"]] == ["main: c", "p: b"]
+
+
+@pytest.mark.parametrize("meta", [{}, {"_meta": {"jetbrains": {"air": {"version": 1, "contentDelta": "# Text"}}}}])
+def test_a_list_replaces_a_text_that_has_no_id_either(meta: JSON) -> None:
+    """R12, R27: the client has the text as `main`, and would go on showing it beside the list."""
+    talk = Talk(PLANS)
+    talk.agent(plan(entry("a")))
+    unnamed = {"type": "markdown", "content": "# Text"}
+    talk.agent(line({"sessionUpdate": "plan_update", "plan": unnamed, **meta}))
+    usual = plan(entry("b"))
+    gone, sent = talk.agent(usual)
+    assert (update_of(gone)["sessionUpdate"], update_of(gone)["planId"]) == ("plan_removed", "main")
+    assert sent == usual
 
 
 def test_the_short_way_is_not_for_lists_that_a_client_would_not_read_whole() -> None:
@@ -642,6 +668,14 @@ def test_a_compaction_is_recorded_once_whichever_way_it_shows() -> None:
     assert talk.plan_events() == [ContextCompacted(reason="reported by the agent")]
     talk.agent(line({"sessionUpdate": "usage_update", "used": 49, "size": 2000}))
     assert talk.plan_events()[1:] == [ContextCompacted(reason="the used context fell from 100 to 49")]
+
+
+@pytest.mark.parametrize("unnamed", [{}, {"compactionId": ""}, {"compactionId": None}])
+def test_compactions_without_an_id_are_not_one(unnamed: JSON) -> None:
+    talk = Talk()
+    for _ in range(2):
+        talk.agent(line({"sessionUpdate": "compaction_update", "status": "completed", **unnamed}))
+    assert talk.plan_events() == [ContextCompacted(reason="reported by the agent")] * 2
 
 
 @pytest.mark.parametrize("status", ["in_progress", "failed", "cancelled"])

@@ -48,10 +48,10 @@ class Kept:
         self.recorder = Recorder(lambda: open_journal(path), self.known.__setitem__)
         self.recorder.start()
 
-    def record(self, *events: Event, session: str = "s1", fresh: bool = True, by: str = "agent") -> None:
-        self.recorder.put(Meet(session, fresh, "agent 1", "/p"), 0)
+    def record(self, *events: Event, session: str = "s1", fresh: bool = True, folder: str | None = "/p") -> None:
+        self.recorder.put(Meet(session, fresh, "agent 1", folder), 0)
         for event in events:
-            self.recorder.put(Record(session, event, by), 100)
+            self.recorder.put(Record(session, event), 100)
 
     def close(self) -> str | None:
         return self.recorder.close(PATIENCE)
@@ -106,11 +106,14 @@ def test_a_new_session_with_an_old_id_is_not_the_old_session(kept: Kept) -> None
     assert loaded.events() == [SessionOpened("agent 1", None, "/p"), a_plan("old")]
 
 
-def test_another_agents_session_with_the_same_id_is_another_session(kept: Kept) -> None:
-    kept.record(SessionOpened("other 9", None, "/elsewhere"), a_plan("theirs"))
+@pytest.mark.parametrize(("theirs", "ours"), [("/elsewhere", "/p"), ("/elsewhere", None), (None, "/p"), (None, None)])
+def test_another_agents_session_with_the_same_id_is_another_session(
+    kept: Kept, theirs: str | None, ours: str | None
+) -> None:
+    kept.record(SessionOpened("other 9", None, theirs), a_plan("theirs"))
     kept.close()
     later = Kept(kept.path)
-    later.record(a_plan("ours"), fresh=False)
+    later.record(a_plan("ours"), fresh=False, folder=ours)
     later.close()
     assert later.events("s1~2") == [a_plan("ours")]
 
@@ -228,11 +231,12 @@ def test_everything_is_counted_that_a_journal_did_not_take(tmp_path: Path) -> No
     assert recorder.close(PATIENCE) == "3 events could not be recorded: the disk is full"
 
 
-class Locked:
+class Refusing:
     """Opens a journal that refuses to be written until it is free, and notes how much it was given at a time."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, error: Exception) -> None:
         self.journal = open_journal(path)
+        self.error = error
         self.append = self.journal.append
         self.is_free = False
         self.given: list[int] = []
@@ -244,14 +248,14 @@ class Locked:
     def _append(self, session: str, events: Sequence[Stamped], expected_seq: int | None = None) -> tuple[Recorded, ...]:
         self.given.append(len(events))
         if not self.is_free:
-            raise JournalUnavailable("it is locked")
+            raise self.error
         return self.append(session, events, expected_seq)
 
 
 def test_what_waits_for_a_journal_that_is_locked_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """However often it is tried again."""
     monkeypatch.setattr("planwire.relay.recorder.RETRY", 0.0)
-    locked = Locked(tmp_path / "journal.db")
+    locked = Refusing(tmp_path / "journal.db", JournalUnavailable("it is locked"))
     recorder = Recorder(locked, lambda _session, _known: None)
     recorder.start()
     recorder.put(Meet("s1", True), 0)
@@ -296,7 +300,7 @@ def test_a_burst_of_long_plans_is_recorded_to_the_last(tmp_path: Path) -> None:
 
 def test_a_text_weighs_what_it_weighs_however_short_its_last_piece(tmp_path: Path) -> None:
     texts: list[Event] = [a_text(f"{number}" + 200_000 * "x") for number in range(20)]
-    assert "could not be recorded: there were too many" in (put_before_it_is_open(tmp_path / "j.db", texts, 10) or "")
+    assert "could not be recorded: they came faster" in (put_before_it_is_open(tmp_path / "j.db", texts, 10) or "")
 
 
 def test_a_long_prompt_weighs_nothing_as_it_is_not_kept(tmp_path: Path) -> None:
@@ -312,6 +316,17 @@ def test_a_journal_that_is_beyond_help_is_given_up(error: Exception, tmp_path: P
     for _ in range(3):
         recorder.put(Record("s1", TurnEnded("x")), 1)
     assert recorder.close(PATIENCE) == f"3 events could not be recorded: {error}"
+
+
+@pytest.mark.parametrize("error", [DamagedJournal("it is broken"), OSError("no such disk"), RuntimeError("a bug")])
+def test_a_text_that_a_journal_does_not_take_in_the_end_is_counted(error: Exception, tmp_path: Path) -> None:
+    refusing = Refusing(tmp_path / "journal.db", error)
+    recorder = Recorder(refusing, lambda _session, _known: None)
+    recorder.start()
+    recorder.put(Meet("s1", True), 0)
+    recorder.put(Record("s1", a_text("# A"), streams=True), 1)
+    assert recorder.close(PATIENCE) == f"1 event could not be recorded: {error}"
+    refusing.journal.close()
 
 
 # -- the backlog
@@ -404,6 +419,15 @@ def test_reviews_of_several_plans_do_not_displace_each_other() -> None:
     for each in items:
         backlog.put(each)
     assert backlog.take() == items
+
+
+def test_a_title_does_not_displace_who_and_where() -> None:
+    backlog = Backlog(most_records=1)
+    about = arrived(SessionOpened("agent 1", "client", "/p"))
+    items = [arrived(TurnEnded("x")), about, arrived(SessionOpened(title="a")), arrived(SessionOpened(title="b"))]
+    for each in items:
+        backlog.put(each)
+    assert backlog.take() == [items[0], about, items[3]]
 
 
 def test_meetings_are_never_displaced() -> None:

@@ -295,6 +295,16 @@ def test_an_echo_of_version_2_is_taken_out_of_its_message() -> None:
     parts = [{"type": "text", "text": "Go on."}, {"text": told, "type": "text"}]
     (sent,) = talk.agent(echo(parts, "user_message"))
     assert update_of(sent)["content"] == parts[:1]
+    assert talk.agent(echo(parts[1:], "user_message")) == []
+
+
+def test_an_echo_of_version_2_is_taken_out_of_the_part_that_holds_it() -> None:
+    """Some agents make one text of the whole prompt."""
+    talk = Talk(version=2)
+    told = told_prompt(talk)
+    image = {"type": "image", "data": "…"}
+    (sent,) = talk.agent(echo([image, {"type": "text", "text": f"Go on.\n{told}", "x": 1}], "user_message"))
+    assert update_of(sent)["content"] == [image, {"type": "text", "text": "Go on.\n", "x": 1}]
 
 
 def test_an_echo_that_is_not_exact_is_left_alone() -> None:

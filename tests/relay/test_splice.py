@@ -42,8 +42,8 @@ def test_members_are_set_in_an_object_that_may_not_be_there(
 
 
 def test_a_value_is_replaced_where_it_stands() -> None:
-    line = b'{ "a" : [1, {"b" : "x\\"]}" } ] , "c":2}\n'
-    assert replace_value(line, ("a", 1, "b"), "new") == b'{ "a" : [1, {"b" : "new" } ] , "c":2}\n'
+    line = b'{ "x":["}", {"b":0}], "a" : {"b" : "x\\"]}" } , "c":2}\n'
+    assert replace_value(line, ("a", "b"), "new") == b'{ "x":["}", {"b":0}], "a" : {"b" : "new" } , "c":2}\n'
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,13 @@
 from typing import Final
 
 __all__ = [
+    "ATTACHING",
     "COMPACTION_CANCELLED",
     "COMPACTION_COMPLETED",
     "COMPACTION_FAILED",
     "COMPACTION_IN_PROGRESS",
     "COMPACTION_UPDATES",
+    "OPENING",
     "OUTCOME_CANCELLED",
     "PLAN_UPDATES",
     "STOP_CANCELLED",
@@ -26,6 +28,10 @@ COMPACTION_UPDATES: Final = frozenset(("compaction_summary_chunk", "compaction_u
 
 #: The `kind` of a tool call that leaves or enters a mode, such as that of planning.
 SWITCH_MODE: Final = "switch_mode"
+
+#: The requests that open a new session, and those that attach the client to an old one.
+OPENING: Final = frozenset(("session/fork", "session/new"))
+ATTACHING: Final = frozenset(("session/load", "session/resume"))
 
 #: The `status` of a tool call.
 TOOL_IN_PROGRESS: Final = "in_progress"

@@ -27,7 +27,7 @@ from planwire.model.events import (
     StepChange,
     SuggestionWithdrawn,
 )
-from planwire.model.fold import PlanRecord, Review, SessionState
+from planwire.model.fold import AGENT, PlanRecord, Review, SessionState
 from planwire.model.kinds import content_of, kind_named, kind_of, text_of
 from planwire.model.plan import Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan, Plan, PlanId
 
@@ -135,7 +135,7 @@ def _with_id(change: StepChange, new: Iterator[str]) -> Fields:
 
 
 def _update(recorded: Recorded, plan_id: PlanId, payload: Fields, note: str = "") -> EventMessage:
-    source = "tool.update_plan" if recorded.by == "agent" else recorded.by
+    source = "tool.update_plan" if recorded.by == AGENT else recorded.by
     whole = {"plan_id": plan_id, "by": recorded.by, **payload}
     return EventMessage(f"delta-{recorded.seq}", note, {"subkind": PLAN_DELTA, "source": source, "payload": whole})
 

@@ -17,7 +17,7 @@ from planwire.acp.permissions import options_of, tool_call_of
 from planwire.acp.read import MAX_LINE_BYTES
 from planwire.acp.words import OUTCOME_CANCELLED, SWITCH_MODE
 from planwire.cli.recording import RecordedLine
-from planwire.errors import InputError
+from planwire.errors import InputError, reason
 from planwire.model.plan import Fields
 
 __all__ = ["AgentClient", "AgentTrouble"]
@@ -177,9 +177,8 @@ def _start(command: Sequence[str]) -> "subprocess.Popen[bytes]":
     try:
         return subprocess.Popen(list(command), stdin=pipe, stdout=pipe, start_new_session=True)  # noqa: S603
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise InputError(
-            f"the agent {command[0]!r} could not be started: {reason}. Check the command after --"
+            f"the agent {command[0]!r} could not be started: {reason(error)}. Check the command after --"
         ) from None
 
 

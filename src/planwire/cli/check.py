@@ -19,7 +19,7 @@ from planwire.cli.agent_client import AgentClient, AgentTrouble
 from planwire.cli.argument_types import number
 from planwire.cli.input_output import print_json
 from planwire.cli.recording import RecordedLine, as_recorded, read_recording
-from planwire.errors import InputError
+from planwire.errors import InputError, reason
 from planwire.readmodel.plain_text import one_line
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
@@ -163,7 +163,7 @@ def _kept(name: str | None) -> Iterator[BinaryIO]:
         with Path(name or os.devnull).open("wb") as file:
             yield file
     except OSError as error:
-        raise InputError(f"{name} can't be written: {error.strerror}. Give --save another file") from None
+        raise InputError(f"{name} can't be written: {reason(error)}. Give --save another file") from None
 
 
 def _text(verdict: Verdict) -> str:

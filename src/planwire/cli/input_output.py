@@ -8,7 +8,7 @@ from typing import IO, Any
 
 import msgspec
 
-from planwire.errors import InputError
+from planwire.errors import InputError, reason
 from planwire.readmodel.plain_text import escaped_json
 
 __all__ = ["indented_json", "json_line", "opened", "print_json", "write_text"]
@@ -21,7 +21,7 @@ def opened(name: str) -> Iterator[IO[bytes]]:
         with nullcontext(sys.stdin.buffer) if name == "-" else Path(name).open("rb") as file:
             yield file
     except OSError as error:
-        raise InputError(f"{name} can't be read: {error.strerror}") from None
+        raise InputError(f"{name} can't be read: {reason(error)}") from None
 
 
 def print_json(value: Any) -> None:

@@ -1,15 +1,14 @@
 """`planwire relay`: run any agent behind planwire."""
 
 import argparse
-import sys
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from planwire.cli.argument_types import seconds
 from planwire.cli.board_process import board_process
 from planwire.errors import InputError
-from planwire.relay.process import end_like
-from planwire.relay.run import relay
+from planwire.relay.process import GRACE, end_like
+from planwire.relay.run import relay, say
 
 if TYPE_CHECKING:
     from planwire.journal import Journal
@@ -46,8 +45,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--grace",
         metavar="SECONDS",
         type=seconds,
-        default=5.0,
-        help="how long a silent agent may ignore the end of its input (5)",
+        default=GRACE,
+        help=f"how long a silent agent may ignore the end of its input ({GRACE:g})",
     )
     parser.add_argument("agent", metavar="-- AGENT ...", nargs=argparse.REMAINDER, help="the agent's command")
 
@@ -67,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
     return end_like(code)
 
 
-# The relay calls the next two once the agent runs. Imported above, journal and hand-offs would bring msgspec with them
+# The relay calls the next two once the agent runs. Imported above, journal and handoffs would bring msgspec with them
 # and let the agent start after 55 ms instead of 32.
 
 
@@ -84,5 +83,4 @@ def _handoffs(journal: str | None) -> "Handoffs":
 
 
 def _tell(address: str | None) -> None:
-    missing = "there is no board here: install planwire[web]"
-    print(f"planwire: the board is at {address}" if address else f"planwire: {missing}", file=sys.stderr, flush=True)
+    say(f"the board is at {address}" if address else "the board did not start: `planwire board` says why")

@@ -10,8 +10,10 @@ from typing import Final
 
 from planwire.errors import InputError
 from planwire.journal import Journal, KnownSession, load_state, state_at
+from planwire.model.events import SessionOpened
 from planwire.model.fold import SessionState
 from planwire.model.plan import PlanId
+from planwire.model.text import shortened
 from planwire.readmodel.folders import latest_of_folder, newest_first
 from planwire.readmodel.plain_text import age, one_line
 
@@ -32,6 +34,8 @@ SESSION_HELP: Final = "a session's id, or the beginning of it (default: the late
 SHORT: Final = 8
 #: Limits the sessions in an error message.
 LISTED: Final = 8
+#: The most characters of a title in that list.
+TITLE_LENGTH: Final = 40
 
 
 def add_journal_option(parser: ArgumentParser) -> None:
@@ -114,14 +118,10 @@ def short_list(journal: Journal, known: list[KnownSession]) -> str:
     now = time_ns() // 1_000_000
     lines = []
     for session in known[:LISTED]:
-        opened = load_state(journal, session.id).opened
-        words = [_clipped(one_line(opened.title or opened.agent or "")), opened.cwd or ""] if opened else []
+        opened = load_state(journal, session.id).opened or SessionOpened()
+        words = [shortened(one_line(opened.title or opened.agent or ""), TITLE_LENGTH), opened.cwd or ""]
         details = ", ".join([one_line(word) for word in words if word] + [age(session.last_at, now)])
         lines.append(f"  {one_line(short[session.id])}  {details}")
     if len(known) > LISTED:
         lines.append(f"  and {len(known) - LISTED} more")
     return "\n".join(lines)
-
-
-def _clipped(text: str, most: int = 40) -> str:
-    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"

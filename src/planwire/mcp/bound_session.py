@@ -14,7 +14,7 @@ from typing import Final
 
 import anyio
 
-from planwire.errors import InputError, ToolError
+from planwire.errors import InputError, ToolError, reason
 from planwire.journal import Journal
 from planwire.readmodel.folders import latest_of_folder
 from planwire.session.handoff import Handoff, read_handoff
@@ -33,7 +33,7 @@ def project_folder(name: str | None) -> Path:
     try:
         folder = Path(name or os.curdir).expanduser().resolve(strict=True)
     except (OSError, RuntimeError, ValueError) as error:
-        raise InputError(f"the folder {name or os.curdir} can't be used: {_reason(error)}") from None
+        raise InputError(f"the folder {name or os.curdir} can't be used: {reason(error)}") from None
     if not folder.is_dir():
         raise InputError(f"{folder} is not a folder: give the one that holds the project")
     return folder
@@ -61,12 +61,8 @@ def _named(folder: Path, mark: str) -> str:
     return f"{folder.name or 'root'}-{mark[:8]}"
 
 
-def _reason(error: Exception) -> str:
-    return (error.strerror if isinstance(error, OSError) else None) or str(error)
-
-
 class RelayedSession:
-    """The session that the relay names in a hand-off file, sooner or later.
+    """The session that the relay names in a handoff file, sooner or later.
 
     The relay knows it only when the agent has answered, and the agent may wait for its servers before it answers. So
     the server starts at once, and finds its session while it answers other requests. And it lets the client hear of a
@@ -79,10 +75,10 @@ class RelayedSession:
     @asynccontextmanager
     async def open(self, wait_seconds: float) -> AsyncIterator[PlanSession]:
         """The session, as soon as the relay has named it."""
-        binding = await self._bound()
-        folders = _folders(binding.folder)
-        assert binding.session is not None
-        opening = PlanSession.open(binding.journal, binding.session, folders=folders, wait_seconds=wait_seconds)
+        handoff = await self._bound()
+        folders = _folders(handoff.folder)
+        assert handoff.session is not None
+        opening = PlanSession.open(handoff.journal, handoff.session, folders=folders, wait_seconds=wait_seconds)
         plans = await opening.__aenter__()
         try:
             yield plans
@@ -93,16 +89,16 @@ class RelayedSession:
     async def told(self, revision: int) -> None:
         """Wait a moment for the client to hear of a revision, so that it comes before the agent's next words."""
         until = monotonic() + TOLD_SECONDS
-        while (binding := read_handoff(self._path)) and binding.told < revision and monotonic() < until:
+        while (handoff := read_handoff(self._path)) and handoff.told < revision and monotonic() < until:
             await anyio.sleep(_GLANCE)
 
     async def _bound(self) -> Handoff:
         while True:
-            binding = read_handoff(self._path)
-            if binding and binding.problem:
-                raise ToolError("no_journal", f"no plans are kept here: {binding.problem}", "go on without plan tools")
-            if binding and binding.session:
-                return binding
+            handoff = read_handoff(self._path)
+            if handoff and handoff.problem:
+                raise ToolError("no_journal", f"no plans are kept here: {handoff.problem}", "go on without plan tools")
+            if handoff and handoff.session:
+                return handoff
             await anyio.sleep(_WAIT)
 
 

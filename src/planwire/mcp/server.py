@@ -148,8 +148,9 @@ class PlanServer:
         with anyio.move_on_after(SESSION_SECONDS):
             await self._decided.wait()
         if self._plans is None:
-            problem = "it is not known yet which session this is"
-            raise self._problem or ToolError("no_session", problem, "try again in a while, or go on without")
+            problem = "the relay has not named the session yet"
+            hint = "try again in a moment, or go on without plan tools"
+            raise self._problem or ToolError("no_session", problem, hint)
         return self._plans
 
     async def _list_tools(self, _: Context, __: Page) -> types.ListToolsResult:
@@ -211,8 +212,7 @@ class PlanServer:
         return types.ListResourceTemplatesResult(resource_templates=[template])
 
     async def _read_resource(self, ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        uri = await self._own(ctx, params.uri)
-        state = await self._state()
+        uri, state = await self._own(ctx, params.uri)
         if uri.plan_id not in state.live():
             known = ", ".join(plan_uris(state.id, each)[0] for each in state.live()) or "none"
             raise _not_found(ctx, f"there is no plan at {params.uri}; there are: {known}")
@@ -252,13 +252,13 @@ class PlanServer:
         except PlanwireError as error:
             raise MCPError(types.INTERNAL_ERROR, str(error)) from None
 
-    async def _own(self, ctx: Context, uri: str) -> PlanUri:
-        found = read_uri(uri)
-        session = (await self._state()).id
-        if found is None or found.session != session:
-            own = plan_uris(session, "PLAN_ID")[0]
+    async def _own(self, ctx: Context, uri: str) -> tuple[PlanUri, SessionState]:
+        """A URI of this session, and the session as it is."""
+        found, state = read_uri(uri), await self._state()
+        if found is None or found.session != state.id:
+            own = plan_uris(state.id, "PLAN_ID")[0]
             raise _not_found(ctx, f"{uri} is no plan of this session: they are at {own}")
-        return found
+        return found, state
 
 
 def _not_found(ctx: Context, message: str) -> MCPError:

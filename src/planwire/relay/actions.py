@@ -1,11 +1,11 @@
-"""Actions of the relay: values that the policy makes of a line, and that `run` and the recorder carry out."""
+"""Actions of the relay: values that the policy makes of a line, and that `traffic` and the recorder carry out."""
 
 from typing import Final, TypeAlias
 
 from msgspec import Struct
 
 from planwire.model.events import Event
-from planwire.model.fold import SessionState
+from planwire.model.fold import AGENT, SessionState
 
 __all__ = [
     "BY_AGENT",
@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 #: Authors of what the relay records. An answer to a question of the agent's is the client's: it may have asked nobody.
-BY_AGENT: Final = "agent"
+BY_AGENT: Final = AGENT
 BY_CLIENT: Final = "client"
 BY_RELAY: Final = "relay"
 #: Why a session ends that had nothing to do: its connection is closed. Of one that has stopped this is no news.

@@ -89,8 +89,8 @@ class AgentContext:
     def _was_compacted(self) -> bool:
         """Whether the journal knows of a compaction and of no reminder after it. While the newest reminder of this
         connection is still on its way to the journal, the journal can't say."""
-        memory = self.memory
-        if memory is None or not all(mark in memory.marks for mark in (*self.marks,)[-1:]):
+        memory, newest = self.memory, next(reversed(self.marks), None)
+        if memory is None or (newest is not None and newest not in memory.marks):
             return False
         return memory.state.compacted > memory.reminded
 

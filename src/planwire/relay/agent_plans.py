@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from planwire.acp.heard_plans import MAX_PLANS, Heard, HeardPlans, TooMany
 from planwire.acp.messages import Body
-from planwire.model.plan import Plan, PlanId
+from planwire.model.plan import ItemsPlan, Plan, PlanId
 from planwire.relay.envelope import list_on
 
 __all__ = ["AgentPlans"]
@@ -17,7 +17,7 @@ __all__ = ["AgentPlans"]
 class AgentPlans:
     """One session's plans as the agent tells them.
 
-    `is_plain`: there was no plan yet but the one without an id. `current`: the plans set in this turn. `mentioned`:
+    `is_plain`: there was no plan yet but the list without an id. `current`: the plans set in this turn. `mentioned`:
     those that the agent spoke of since it was attached. `removed`: those that it dismissed.
     """
 
@@ -62,7 +62,7 @@ class AgentPlans:
         self._read_newest()
         heard = self._heard.hear(body)
         if body is not None:
-            self.is_plain = self.is_plain and body.id is None
+            self.is_plain = self.is_plain and body.id is None and isinstance(body, ItemsPlan)
         return self._take(() if heard is None else (heard,))
 
     def begin_retelling(self) -> None:

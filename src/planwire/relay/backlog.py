@@ -12,7 +12,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from planwire.model.events import PlanRemoved, PlanSet
+from planwire.model.events import PlanRemoved, PlanSet, SessionOpened
 from planwire.relay.actions import Meet, Record, RecordLine
 from planwire.relay.dedupe import extends
 
@@ -114,5 +114,7 @@ def _subject(action: Record | RecordLine) -> object:
             return action.session, PlanSet, plan.id
         case Record(event=PlanRemoved(plan_id=plan_id)):
             return action.session, PlanSet, plan_id
+        case Record(event=SessionOpened(title=title)):  # who and where comes apart from the title
+            return action.session, SessionOpened, title is None
         case Record(event=event):
             return action.session, type(event), getattr(event, "plan_id", None)

@@ -17,11 +17,11 @@ __all__ = ["Capabilities", "name_in", "offer"]
 _PATH: Final = ("params", V1.client_capabilities)
 
 
-def name_in(info: Any, otherwise: str | None = None) -> str | None:
+def name_in(info: Any) -> str | None:
     """What one side calls itself in `clientInfo` or `agentInfo`, with its version."""
     if not isinstance(info, dict):
-        return otherwise
-    name = next((word for key in ("title", "name") if isinstance(word := info.get(key), str) and word), otherwise)
+        return None
+    name = next((word for key in ("title", "name") if isinstance(word := info.get(key), str) and word), None)
     version = info.get("version")
     return f"{name} {version}" if name and isinstance(version, str) and version else name
 

@@ -9,6 +9,7 @@ from planwire.acp.conversation import value_of
 from planwire.acp.read import read
 from planwire.model.kinds import entries_of
 from planwire.model.plan import Fields, ItemsPlan
+from planwire.model.text import shortened, unwrapped
 
 __all__ = [
     "FromAgent",
@@ -86,5 +87,4 @@ def first_text(prompt: Any) -> str:
 
 
 def title_of(text: str) -> str:
-    line = " ".join(text.strip().splitlines()[0].split())
-    return line if len(line) <= _TITLE_LENGTH else f"{line[: _TITLE_LENGTH - 1].rstrip()}…"
+    return shortened(unwrapped(text.strip().splitlines()[0]), _TITLE_LENGTH)

@@ -6,7 +6,7 @@ import tempfile
 from importlib.util import find_spec
 from pathlib import Path
 
-from planwire.errors import InputError
+from planwire.errors import InputError, reason
 from planwire.journal.engines import shared_url
 from planwire.relay.actions import Bind
 from planwire.relay.tools import ToolServer
@@ -21,14 +21,14 @@ class Handoffs:
     def __init__(self, url: str | None) -> None:
         journal = shared_url(url)
         if journal is None:
-            raise InputError("the tools write from another process, and a journal in memory is only ours. Name a file")
+            raise InputError("they run in another process, which can't read a journal in memory. Give --journal a file")
         if find_spec("mcp") is None:
             raise InputError("they need the MCP SDK: pip install 'planwire[mcp]'")
         self._journal = journal
         try:
             self._folder = Path(tempfile.mkdtemp(prefix="planwire-"))
         except OSError as error:
-            raise InputError(f"there is no room for temporary files: {error.strerror or error}") from None
+            raise InputError(f"no temporary folder could be made: {reason(error)}") from None
 
     @property
     def server(self) -> ToolServer:

@@ -137,7 +137,8 @@ def _is_of(memory: SessionMemory, meeting: Meet) -> bool:
     opened = memory.state.opened
     if opened is None or opened.agent is None or meeting.agent is None:
         return True
-    return _without_version(opened.agent) == _without_version(meeting.agent) or opened.cwd == meeting.cwd
+    is_there = opened.cwd is not None and opened.cwd == meeting.cwd
+    return is_there or _without_version(opened.agent) == _without_version(meeting.agent)
 
 
 def _without_version(agent: str) -> str:

@@ -42,7 +42,8 @@ def _state_changed(line: bytes, update: Fields, session: WireSession, _agreed: A
 def _compacted(line: bytes, update: Fields, session: WireSession, agreed: Agreement) -> list[Action]:
     actions: list[Action] = []
     is_done = update.get("sessionUpdate") == "compaction_update" and update.get("status") == COMPACTION_COMPLETED
-    if is_done and not session.plans.is_retold and session.compactions.report(text_of(update, "compactionId")):
+    compaction = text_of(update, "compactionId") or None
+    if is_done and not session.plans.is_retold and session.compactions.report(compaction):
         session.context.is_compacted = True
         actions.append(Record(session.id, ContextCompacted(reason="reported by the agent")))
     if agreed.capabilities is None or agreed.capabilities.compaction:

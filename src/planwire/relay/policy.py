@@ -14,7 +14,7 @@ from planwire.acp.messages import Extension, Reading
 from planwire.acp.read import read
 from planwire.acp.requests import Requests
 from planwire.acp.translate import Translator
-from planwire.acp.words import PLAN_UPDATES
+from planwire.acp.words import ATTACHING, OPENING, PLAN_UPDATES
 from planwire.chat.reminder import Reminder, write_reminder
 from planwire.model.events import MessageAdded, SessionOpened, TurnEnded
 from planwire.model.kinds import prose_of
@@ -137,19 +137,19 @@ class Policy:
     def _attached(self, method: str, params: Fields, key: str | None) -> Iterator[Action]:
         """An old session goes on. The agent may retell its history (R37, R39)."""
         session_id = params.get("sessionId")
-        if method not in ("session/load", "session/resume") or not isinstance(session_id, str):
+        if method not in ATTACHING or not isinstance(session_id, str):
             return
         session = self._sessions.get(session_id)
         is_retold = asks_for_replay(method, params)
         self._tools.attach(session_id, is_new=session is None, retelling=is_retold)
-        self._tools.bind(session_id, key, params.get("cwd"))
+        cwd = text_of(params, "cwd") or None
+        self._tools.bind(session_id, key, cwd)
         if session is None:
             session = self._sessions[session_id] = WireSession(session_id, attached=True)
-            cwd = params.get("cwd")
-            yield Meet(session_id, False, self._agent, cwd if isinstance(cwd, str) else None)
+            yield Meet(session_id, False, self._agent, cwd)
         session.attach()
         if is_retold:
-            self._translate_missed(session)
+            session.show_missed_list(self._translator)
             session.plans.begin_retelling()
             if self._translator is not None:
                 self._translator.retell(session_id)
@@ -237,19 +237,13 @@ class Policy:
         session = self._sessions[update.session]
         if self._translator is not None and self._translator.dialect.baseline:
             self._prefixes.learn(line, reading, session)
-        self._translate_missed(session)
+        session.show_missed_list(self._translator)
         actions += session.hear(update.body)
         text = prose_of(update.body)
         if self._translator is not None and update.body is not None and text is not None:
             if self._agreed.questions.has_shown(session.id, text):
                 self._translator.know(session.id, update.body.id, text)
         return [*self._translated(line, reading), *actions]
-
-    def _translate_missed(self, session: WireSession) -> None:
-        """Show the translator the newest list, which left without it: from now on it may matter."""
-        untranslated = session.plans.take_untranslated()
-        if untranslated is not None and self._translator is not None:
-            self._translator.translate(untranslated.rstrip(b"\r\n"), AGENT)
 
     def _translated(self, line: bytes, reading: Reading) -> Iterator[Action]:
         if self._translator is None:
@@ -283,9 +277,9 @@ class Policy:
         match asked.method:
             case "initialize" if not failed:
                 self._initialized(asked.params, result)
-            case "session/new" | "session/fork" if isinstance(result, dict):
+            case method if method in OPENING and isinstance(result, dict):
                 yield from self._opened(result.get("sessionId"), asked.params, asked.key)
-            case "session/load" | "session/resume" if isinstance(session_id, str):
+            case method if method in ATTACHING and isinstance(session_id, str):
                 session = self._sessions[session_id]
                 was_retold = session.plans.is_retold
                 yield from session.end_retelling(failed=failed)
@@ -310,10 +304,9 @@ class Policy:
     def _opened(self, session_id: object, params: Fields, key: str | None = None) -> Iterator[Action]:
         if isinstance(session_id, str):
             yield from self._met(session_id, fresh=True)
-            self._tools.bind(session_id, key, params.get("cwd"))
-            cwd = params.get("cwd")
-            opened = SessionOpened(self._agent, self._client, cwd if isinstance(cwd, str) else None)
-            yield Record(session_id, opened, BY_RELAY)
+            cwd = text_of(params, "cwd") or None
+            self._tools.bind(session_id, key, cwd)
+            yield Record(session_id, SessionOpened(self._agent, self._client, cwd), BY_RELAY)
 
     def _turn_answered(
         self, session: WireSession, message: FromAgent, why: str | None, result: Any
@@ -336,7 +329,7 @@ class Policy:
 
     def _is_opening(self) -> bool:
         """Whether a session that nobody mentioned before is likely the one that the client just asked for."""
-        return any(asked.method in ("session/new", "session/fork") for asked in self._unanswered)
+        return any(asked.method in OPENING for asked in self._unanswered)
 
     def _remember(self, message_id: Any, asked: _ClientRequest) -> None:
         if message_id is not UNSET:
@@ -357,4 +350,4 @@ class Policy:
         return [*([to(b"[%b]\n" % b",".join(sent))] if sent else []), *rest]
 
 
-_HEARD = frozenset(("initialize", "session/new", "session/load", "session/resume", "session/fork", "session/prompt"))
+_HEARD = OPENING | ATTACHING | {"initialize", "session/prompt"}

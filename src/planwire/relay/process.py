@@ -10,7 +10,7 @@ from threading import Thread
 from time import sleep
 from typing import Any, Final
 
-from planwire.errors import InputError
+from planwire.errors import InputError, reason
 
 __all__ = ["GRACE", "end_like", "end_when_silent", "ended_after_us", "name_of", "start_agent"]
 
@@ -36,9 +36,8 @@ def start_agent(command: Sequence[str]) -> "subprocess.Popen[bytes]":
     try:
         agent = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)  # noqa: S603
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise InputError(
-            f"the agent {command[0]!r} could not be started: {reason}. Check the command after --"
+            f"the agent {command[0]!r} could not be started: {reason(error)}. Check the command after --"
         ) from None
 
     def forward(number: int, _frame: Any) -> None:

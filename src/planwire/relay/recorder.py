@@ -14,7 +14,7 @@ from threading import Event, Thread
 from time import monotonic, sleep, time_ns
 from typing import Final
 
-from planwire.errors import JournalError, JournalUnavailable
+from planwire.errors import JournalUnavailable
 from planwire.journal.protocol import Journal
 from planwire.model.events import PlanSet
 from planwire.model.kinds import prose_of
@@ -38,6 +38,7 @@ TIDY: Final = 256
 LOOK: Final = 0.2
 #: Seconds until the next try at a journal that could not be written.
 RETRY: Final = 1.0
+_TOO_FAST: Final = "they came faster than the journal could write; the last state of each plan was recorded"
 
 
 class Recorder:
@@ -105,7 +106,7 @@ class Recorder:
         lost = self._lost + self._backlog.displaced + waiting
         if not lost:
             return None
-        why = self._problem or ("the journal is too slow" if waiting else "there were too many at a time")
+        why = self._problem or ("the journal is too slow" if waiting else _TOO_FAST)
         return f"{lost:,} event{'s' if lost > 1 else ''} could not be recorded: {why}"
 
     # -- the thread
@@ -184,7 +185,7 @@ class Recorder:
             try:
                 self._write(self._journal, all_streams=True)
                 self._journal.close()
-            except JournalError as error:
+            except Exception as error:  # as above: the end comes, whatever is wrong with the journal
                 self._problem = error
         self._held += self._backlog.take()
         self._drop()

@@ -90,8 +90,12 @@ def without_echo_in_line(line: bytes, update: Fields, marks: dict[str, str], *, 
     path = ("params", "update", "content")
     try:
         if isinstance(content, list):  # a whole message, in version 2
-            kept = [part for part in content if without_echo(text_of(part, "text"), marks, trust=trust) != ""]
-            if len(kept) == len(content):
+            kept: list[object] = []
+            for part in content:
+                remaining = without_echo(text_of(part, "text"), marks, trust=trust)
+                if remaining != "":
+                    kept.append(part if remaining is None else {**part, "text": remaining})
+            if kept == content:
                 return line
             return replace_value(line, path, kept) if kept else b""
         remaining = without_echo(text_of(content, "text"), marks, trust=trust)

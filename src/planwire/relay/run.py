@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from planwire.errors import PlanwireError
-from planwire.relay.process import GRACE, start_agent
+from planwire.relay.process import start_agent
 
 if TYPE_CHECKING:
     from planwire.journal.protocol import Journal
@@ -23,9 +23,9 @@ def relay(
     command: Sequence[str],
     open_journal: "Callable[[], Journal]",
     *,
-    context: bool = True,
-    grace: float = GRACE,
-    hand_over: "Callable[[], Handoffs] | None" = None,
+    context: bool,
+    grace: float,
+    hand_over: "Callable[[], Handoffs] | None",
 ) -> int:
     """Run an agent behind our own standard input and output until it ends.
 

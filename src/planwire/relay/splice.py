@@ -20,8 +20,8 @@ _STRING_OR_BRACKET: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[{}\[\]]', re.DOT
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder().decode
 
-#: A way into a value: names of members, numbers of elements.
-Path = Sequence[str | int]
+#: A way into a value: the names of members.
+Path = Sequence[str]
 
 
 class Unspliceable(Exception):
@@ -39,7 +39,7 @@ def set_members(line: bytes, path: Path, members: dict[str, Any]) -> bytes:
     _checked(_follow(value, path[:-1]), dict)
     place = _locate(line, path, missing=True)
     if place is None:
-        return set_members(line, path[:-1], {str(path[-1]): members})
+        return set_members(line, path[:-1], {path[-1]: members})
     if not isinstance(_follow(value, path), dict):
         return _swap(line, path, place, _encode(members), members)
     text = line
@@ -93,7 +93,7 @@ def _follow(value: Any, path: Path) -> Any:
     for step in path:
         try:
             value = value[step]
-        except (KeyError, IndexError, TypeError):
+        except (KeyError, TypeError):
             if isinstance(value, dict):
                 return None
             raise Unspliceable(f"there is no {step!r}") from None
@@ -116,7 +116,7 @@ def _locate(line: bytes, path: Path, *, missing: bool = False) -> _Span | None:
     """Where the value at a path begins and ends. With `missing`, None if only the last step is not there."""
     start = _skip_space(line, 0)
     for depth, step in enumerate(path, start=1):
-        found = _member(line, start, step) if isinstance(step, str) else _element(line, start, step)
+        found = _member(line, start, step)
         if found is None:
             if missing and depth == len(path):
                 return None
@@ -136,20 +136,6 @@ def _member(line: bytes, start: int, name: str) -> int | None:
         at = _skip_space(line, _skip_space(line, key.end()) + 1)
         if _decoded(key.group()) == name:
             return at
-        at = _skip_space(line, _end(line, at))
-        if line[at : at + 1] == b",":
-            at = _skip_space(line, at + 1)
-    return None
-
-
-def _element(line: bytes, start: int, number: int) -> int | None:
-    if line[start : start + 1] != b"[":
-        raise Unspliceable("expected a list")
-    at = _skip_space(line, start + 1)
-    while line[at : at + 1] != b"]":
-        if not number:
-            return at
-        number -= 1
         at = _skip_space(line, _end(line, at))
         if line[at : at + 1] == b",":
             at = _skip_space(line, at + 1)

@@ -10,9 +10,9 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct
 
-from planwire.acp.conversation import AGENT
 from planwire.acp.messages import Removal, Update
 from planwire.acp.translate import Translator
+from planwire.acp.words import ATTACHING
 from planwire.model.fold import PLANWIRE, SessionState
 from planwire.model.plan import Fields, Plan, PlanId
 from planwire.relay.actions import Action, Bind, SessionMemory, ToClient, Warn
@@ -26,8 +26,6 @@ __all__ = ["NAME", "Offered", "ToolServer", "Tools"]
 
 #: The name of the server. An agent puts it before the names of the tools.
 NAME: Final = "planwire"
-_SETTING_UP: Final = frozenset(("session/new", "session/load", "session/resume", "session/fork"))
-_MAKING: Final = frozenset(("session/new", "session/fork"))
 _NO_STDIO: Final = "the plan tools are left out: this agent starts no MCP servers"
 
 
@@ -84,14 +82,14 @@ class Tools:
     def offer(self, line: bytes, method: str, params: Fields, agreed: Capabilities | None) -> Offered:
         """Add planwire's MCP server to a session request. An author's own server of that name stays alone."""
         servers = params.get("mcpServers")
-        if self._server is None or self._problem or agreed is None or method not in _SETTING_UP:
+        if self._server is None or self._problem or agreed is None:
             return Offered(line)
         if not isinstance(servers, list | None) or any(text_of(each, "name") == NAME for each in servers or ()):
             return Offered(line)
         if not agreed.starts_servers:
             warnings, self._has_warned = () if self._has_warned else (Warn(_NO_STDIO),), True
             return Offered(line, None, warnings)
-        key = self._key_of(params.get("sessionId")) if method not in _MAKING else None
+        key = self._key_of(params.get("sessionId")) if method in ATTACHING else None
         key = key or self._new_word()
         entry = self._server.entry(key, typed=agreed.dialect.types_servers)
         try:
@@ -110,11 +108,11 @@ class Tools:
             session.revision = 0
         session.seen = None
 
-    def bind(self, session_id: str, key: str | None, folder: object) -> None:
+    def bind(self, session_id: str, key: str | None, folder: str | None) -> None:
         """The server with this key works for this session."""
         session = self._of(session_id)
         if key is not None:
-            session.key, session.folder = key, folder if isinstance(folder, str) else None
+            session.key, session.folder = key, folder
             session.seen = session.bound = None
 
     def open(self, session_id: str, *, failed: bool = False) -> None:
@@ -171,9 +169,7 @@ def _told(session: WireSession, updates: list[Update], translator: Translator) -
     if not updates:
         return
     session.plans.is_plain = False
-    untranslated = session.plans.take_untranslated()
-    if untranslated is not None:
-        translator.translate(untranslated.rstrip(b"\r\n"), AGENT)
+    session.show_missed_list(translator)
     for update in updates:
         yield from (ToClient(line + b"\n") for line in translator.tell(update))
 

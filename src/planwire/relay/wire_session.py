@@ -3,8 +3,10 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from planwire.acp.conversation import AGENT
 from planwire.acp.heard_plans import MAX_PLANS, Heard, TooMany
 from planwire.acp.messages import Body
+from planwire.acp.translate import Translator
 from planwire.model.events import ACP, Event, PlanRemoved, PlanSet, Recorded, ReviewAsked
 from planwire.model.fold import PlanRecord, SessionState, fold
 from planwire.model.kinds import is_blank, prose_of
@@ -81,6 +83,12 @@ class WireSession:
         self.has_stopped = False
         return (RecordLine(self.id, line),)
 
+    def show_missed_list(self, translator: Translator | None) -> None:
+        """Show the translator the newest list, which left without it: from now on it may matter."""
+        line = self.plans.take_untranslated()
+        if line is not None and translator is not None:
+            translator.translate(line.rstrip(b"\r\n"), AGENT)
+
     def hear_question(self, question: Question) -> Iterator[Record | Warn]:
         """The agent asks a person about a plan, which only the question may contain, or which is still to come."""
         if self.plans.is_retold or not self.questions.ask(question):
@@ -112,7 +120,9 @@ class WireSession:
     def records(self) -> list[PlanRecord]:
         """The plans worth telling: as the journal knows them, or newer as the agent told them."""
         state = self.memory.state if self.memory else SessionState(self.id)
-        events: list[Event] = [PlanSet(plan, via=ACP) for plan in self.plans.plans.values() if not _is(state, plan)]
+        events: list[Event] = [
+            PlanSet(plan, via=ACP) for plan in self.plans.plans.values() if not _is_recorded(state, plan)
+        ]
         events += [PlanRemoved(plan_id) for plan_id in self.plans.removed]
         for event in events:
             state = fold(state, Recorded(self.id, state.seq + 1, 0, BY_AGENT, event))
@@ -141,6 +151,6 @@ class WireSession:
             yield Record(self.id, verdict, BY_CLIENT)
 
 
-def _is(state: SessionState, plan: Plan) -> bool:
+def _is_recorded(state: SessionState, plan: Plan) -> bool:
     record = state.live().get(plan.id)
     return record is not None and record.state.plan == plan

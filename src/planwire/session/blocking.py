@@ -34,7 +34,7 @@ from planwire.errors import BadMessage, FormatError, PlanwireError, ToolError
 from planwire.journal import Journal, follower_of, open_journal
 from planwire.journal.protocol import require_journal
 from planwire.model.events import ContextCompacted, Event, SessionOpened, TurnEnded
-from planwire.model.fold import SessionState
+from planwire.model.fold import AGENT, SessionState
 from planwire.model.plan import BODY_CAP, Fields
 from planwire.session.live_history import JournalLike, LiveHistory
 from planwire.session.options import (
@@ -76,7 +76,7 @@ class BlockingPlanSession:
         session_id: str,
         *,
         format: ProviderFormat = "openai-chat",
-        by: str = "agent",
+        by: str = AGENT,
         folders: Iterable[str | Path] | str | Path = (),
         oversize: Oversize = "error",
         mode: str = "",

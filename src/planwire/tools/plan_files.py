@@ -9,7 +9,7 @@ import stat
 from collections.abc import Iterable
 from pathlib import Path
 
-from planwire.errors import ToolError
+from planwire.errors import ToolError, reason
 from planwire.model.plan import BODY_CAP
 from planwire.tools.size_limits import check_size
 
@@ -29,7 +29,7 @@ def read_plan_file(path: str, folders: Iterable[str | Path], cap: int = BODY_CAP
         target = Path(path).resolve(strict=True)
         roots = [Path(folder).resolve() for folder in folders]
     except (OSError, RuntimeError) as error:
-        raise _refused(f"{path} can't be found ({_reason(error)})") from None
+        raise _refused(f"{path} can't be found ({reason(error)})") from None
     if Path(path).suffix.lower() != ".md" or target.suffix.lower() != ".md":
         raise _refused(f"{path} is not a .md file")
     if not any(target.is_relative_to(root) for root in roots):
@@ -41,7 +41,7 @@ def _read(path: str, target: Path, cap: int) -> str:
     try:
         descriptor = _opened(target)
     except OSError as error:
-        raise _refused(f"{path} can't be opened ({_reason(error)})") from None
+        raise _refused(f"{path} can't be opened ({reason(error)})") from None
     try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
@@ -68,10 +68,6 @@ def _opened(target: Path) -> int:
         return os.open(target.name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
     finally:
         os.close(folder)
-
-
-def _reason(error: Exception) -> str:
-    return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
 def _refused(problem: str) -> ToolError:

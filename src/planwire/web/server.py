@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from planwire.errors import InputError
+from planwire.errors import InputError, reason
 from planwire.journal import Journal
 from planwire.web.app import BoardApp
 from planwire.web.hub import MOST_WATCHERS
@@ -135,8 +135,7 @@ def _listen(host: str, port: int) -> socket.socket:
             (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=2_048
         )
     except (OSError, OverflowError) as error:
-        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        why = why.partition(" (while")[0]  # Python says the address again
+        why = reason(error).partition(" (while")[0]  # Python says the address again
         raise InputError(f"the board can't listen on {host} port {port} ({why}): choose another with --port") from None
 
 
