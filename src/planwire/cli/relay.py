@@ -1,7 +1,6 @@
 """`planwire relay`: run any agent behind planwire."""
 
 import argparse
-import sys
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
@@ -9,7 +8,7 @@ from planwire.cli.argument_types import seconds
 from planwire.cli.board_process import board_process
 from planwire.errors import InputError
 from planwire.relay.process import end_like
-from planwire.relay.run import relay
+from planwire.relay.run import relay, say
 
 if TYPE_CHECKING:
     from planwire.journal import Journal
@@ -84,5 +83,4 @@ def _handoffs(journal: str | None) -> "Handoffs":
 
 
 def _tell(address: str | None) -> None:
-    missing = "there is no board here: install planwire[web]"
-    print(f"planwire: the board is at {address}" if address else f"planwire: {missing}", file=sys.stderr, flush=True)
+    say(f"the board is at {address}" if address else "the board did not start: `planwire board` says why")
