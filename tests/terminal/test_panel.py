@@ -311,6 +311,16 @@ async def test_a_plan_that_is_removed_leaves_the_panel() -> None:
         assert "no plan yet" in seen(panel)
 
 
+@on_a_loop
+async def test_a_session_without_plans_does_not_show_those_of_the_session_before() -> None:
+    journalled = fold_all("s", [Recorded("s", 1, 0, "agent", PlanSet(MarkdownPlan("p", "- [~] a"), via=ACP))])
+    async with panel_of() as (panel, _):
+        panel.show(journalled)
+        assert "▶ a" in seen(panel)
+        panel.show(fold_all("other", []))
+        assert seen(panel).strip() == "no plan yet"
+
+
 # -- whatever an agent sends
 
 WORDS = st.text(max_size=60) | st.sampled_from([HOSTILE, "日本語" * 30, "👍🏽 " * 20, "a" * 300, "- [ ] x\n" * 4])
