@@ -131,6 +131,10 @@ async def test_a_wide_terminal_shows_the_session_beside_the_list(journal: Path) 
         await pilot.press("home")
         await pilot.resize_terminal(160, 30)
         await shows(app, "○ Mend it", kind=PlanPanel)
+        add(journal, "empty", "agent", SessionOpened("x", None, "/far", "Without a plan"))
+        await shows(app, "Without a plan")
+        await pilot.press("home")
+        await eventually(lambda: not seen(app, PlanPanel).strip())
 
 
 @on_a_loop
@@ -192,6 +196,21 @@ async def test_it_begins_with_the_latest_session_of_the_folder_and_takes_up_one_
 async def test_a_folder_without_sessions_says_so(journal: Path, tmp_path: Path) -> None:
     async with watching(journal, here=tmp_path) as (app, _):
         await shows(app, "no session in this folder yet; a shows those of all folders")
+
+
+@on_a_loop
+async def test_a_session_that_a_person_opened_stays_when_one_begins_here(journal: Path, tmp_path: Path) -> None:
+    async with watching(journal, here=tmp_path) as (app, pilot):
+        await shows(app, "no session in this folder yet")
+        await pilot.press("a")
+        await shows(app, "Mend the redirect")
+        await pilot.press("enter")
+        await shows(app, "Mend the redirect", kind=HEAD)
+        opened = SessionOpened("new agent", None, str(tmp_path), "A new one")
+        add(journal, "fresh", "agent", opened, PlanSet(items("main", "pending")))
+        await eventually(lambda: any(each.id == "fresh" for each in app.sessions.glances()))
+        await eventually(lambda: app._due is None and not app._news)
+        assert "Mend the redirect" in seen(app, HEAD)
 
 
 # -- a session
