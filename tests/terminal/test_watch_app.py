@@ -17,7 +17,9 @@ from textual.widgets import Input
 from planwire.journal import Stamped, open_journal
 from planwire.model.events import ACP, PlanSet, SessionOpened, TurnEnded
 from planwire.model.plan import Entry, FilePlan, ItemsPlan
+from planwire.readmodel.history import HistoryEntry
 from planwire.readmodel.overview import Overview
+from planwire.terminal.history_lines import clock, moment_rows
 from planwire.terminal.history_screen import HistoryScreen
 from planwire.terminal.lines_view import LinesView, RowList
 from planwire.terminal.overview_screen import OverviewScreen, StateBar
@@ -353,6 +355,13 @@ async def test_the_history_goes_on_while_one_looks(journal: Path) -> None:
         update(journal, "completed", "completed", "completed")
         await shows(app, "8 changes", "As it was at event 5")
         assert isinstance(app.screen, HistoryScreen)
+
+
+def test_a_day_later_a_moment_has_its_date() -> None:
+    moment = HistoryEntry("s", 1, 1_700_000_000_000, "agent", "set", None, ())
+    day, _, time = clock(moment.at).partition(" ")
+    assert moment_rows(moment, 80, day, marked=False)[0].text.split() == [time, "agent"]
+    assert moment_rows(moment, 80, "2024-01-01", marked=False)[0].text.split() == [day[5:], time[:5], "agent"]
 
 
 # -- the screen
