@@ -11,7 +11,15 @@ import pytest
 
 from planwire import BlockingPlanSession, open_journal
 from planwire.journal import Journal, Stamped, load_state
-from planwire.model.events import ACP, APPROVED, CHANGES_REQUESTED, PlanChanged, PlanSet, SessionOpened
+from planwire.model.events import (
+    ACP,
+    APPROVED,
+    CHANGES_REQUESTED,
+    PlanChanged,
+    PlanSet,
+    ReviewAsked,
+    SessionOpened,
+)
 from planwire.model.fold import PlanRecord
 from planwire.model.plan import Entry, ItemsPlan
 
@@ -189,3 +197,13 @@ def test_which_plan_is_meant_is_asked_where_it_is_not_clear(journal: Journal, pl
     assert planwire("approve", "--yes") == "approved: main, revision 2\n"
     assert planwire("approve", "--yes", "--plan", "si") == "approved: side, revision 3\n"
     assert "no plan of this session begins with 'x'" in planwire("approve", "--yes", "--plan", "x", code=2)
+
+
+def test_an_agent_that_waits_for_a_review_is_not_said_to_have_stopped(
+    journal: Journal, plans: BlockingPlanSession
+) -> None:
+    plans.call("update_plan", {"steps": {"s1": "in_progress"}})
+    journal.append(plans.id, [Stamped(1, "agent", ReviewAsked("main"))])
+    shown = planwire("show")
+    assert "▶ read" in shown
+    assert "stopped" not in shown
