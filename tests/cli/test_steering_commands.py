@@ -16,6 +16,7 @@ from planwire.model.events import (
     APPROVED,
     CHANGES_REQUESTED,
     PlanChanged,
+    PlanRemoved,
     PlanSet,
     ReviewAsked,
     SessionOpened,
@@ -197,6 +198,19 @@ def test_which_plan_is_meant_is_asked_where_it_is_not_clear(journal: Journal, pl
     assert planwire("approve", "--yes") == "approved: main, revision 2\n"
     assert planwire("approve", "--yes", "--plan", "si") == "approved: side, revision 3\n"
     assert "no plan of this session begins with 'x'" in planwire("approve", "--yes", "--plan", "x", code=2)
+
+
+def test_a_plan_that_was_removed_is_none_to_choose(
+    journal: Journal, plans: BlockingPlanSession, tmp_path: Path
+) -> None:
+    journal.append(
+        plans.id, [Stamped(1, "agent", PlanSet(ItemsPlan("old", ()))), Stamped(1, "agent", PlanRemoved("old"))]
+    )
+    editor = an_editor(tmp_path, "text += '[ ] more\\n'")
+    refused = planwire("edit", "--plan", "old", editor=editor, code=2)
+    assert "no plan of this session begins with 'old'; its plans are: 'main'" in refused
+    assert "removed: old" in planwire("show")
+    assert "old" in planwire("show", "--plan", "old")
 
 
 def test_an_agent_that_waits_for_a_review_is_not_said_to_have_stopped(

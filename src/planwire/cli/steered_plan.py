@@ -14,6 +14,7 @@ from planwire.model.events import Event
 from planwire.model.fold import PlanRecord, SessionState
 from planwire.model.plan import PlanId
 from planwire.readmodel.overview import overview
+from planwire.readmodel.history import plan_name
 from planwire.readmodel.plain_text import one_line
 from planwire.session.moved_on import MovedOn
 from planwire.session.writer import steer
@@ -51,11 +52,11 @@ def find_target(journal: Journal, arguments: argparse.Namespace) -> SteeredPlan:
     if not live:
         raise InputError(f"session {state.id!r} has no plan")
     if arguments.plan is not None:
-        plan_id = choose_plan(state, arguments.plan)
+        plan_id = choose_plan(live, arguments.plan)
     elif len(live) == 1 or "main" in live:
         plan_id = "main" if "main" in live else next(iter(live))
     else:
-        names = ", ".join(repr(each or "plan") for each in live)
+        names = ", ".join(repr(plan_name(each)) for each in live)
         raise InputError(f"which plan? Name it with --plan: there are {names}")
     return SteeredPlan(plan_id, state)
 
