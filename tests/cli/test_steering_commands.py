@@ -20,9 +20,11 @@ from planwire.model.events import (
     PlanSet,
     ReviewAsked,
     SessionOpened,
+    SetStatus,
 )
 from planwire.model.fold import PlanRecord
 from planwire.model.plan import Entry, ItemsPlan
+from tests.journals import HOSTILE
 
 
 @pytest.fixture
@@ -211,6 +213,17 @@ def test_a_plan_that_was_removed_is_none_to_choose(
     assert "no plan of this session begins with 'old'; its plans are: 'main'" in refused
     assert "removed: old" in planwire("show")
     assert "old" in planwire("show", "--plan", "old")
+
+
+def test_what_a_terminal_would_obey_is_not_in_an_answer(journal: Journal, tmp_path: Path) -> None:
+    opened, plan = SessionOpened(cwd=str(tmp_path)), ItemsPlan(HOSTILE, (Entry(HOSTILE, "medium", "pending"),))
+    wish = PlanChanged(HOSTILE, None, (SetStatus("s1", "completed"),))
+    events = Stamped(1, "relay", opened), Stamped(1, "agent", PlanSet(plan, via=ACP)), Stamped(1, "user", wish)
+    journal.append("session-1", events)
+    for act in (["approve", "--yes"], ["comment", "slowly"], ["select", "s1", "--yes"], ["edit", "--take-back"]):
+        said = planwire(*act)
+        assert "pwned" in said
+        assert not set("\x1b\x07\x9b\u202e") & set(said)
 
 
 def test_an_agent_that_waits_for_a_review_is_not_said_to_have_stopped(

@@ -19,6 +19,7 @@ from planwire.model.events import PlanChanged, StepChange
 from planwire.model.fold import PLANWIRE, PlanRecord, SessionState
 from planwire.model.steps import PlanState
 from planwire.readmodel.annotations import suggestion_sentence
+from planwire.readmodel.plain_text import printable
 from planwire.steering.commands import change, withdraw
 from planwire.steering.plan_text import as_text, changes_in, merge
 
@@ -62,11 +63,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     with open_journal(arguments.journal, create=False) as journal:
         target = find_target(journal, arguments)
-        print(
+        done = (
             _edit(journal, target, arguments.note)
             if arguments.take_back is None
             else _take_back(journal, target, arguments.take_back)
         )
+    print(printable(done))
     return 0
 
 
