@@ -226,6 +226,18 @@ def test_what_a_terminal_would_obey_is_not_in_an_answer(journal: Journal, tmp_pa
         assert not set("\x1b\x07\x9b\u202e") & set(said)
 
 
+def test_what_was_written_stays_if_the_journal_fails(plans: BlockingPlanSession, tmp_path: Path) -> None:
+    script = f"""
+import sqlite3
+with sqlite3.connect({str(tmp_path / "default.db")!r}) as journal:
+    journal.execute("DROP TABLE events")
+text = text.replace("[ ] read", "[x] read")
+"""
+    said = planwire("edit", editor=an_editor(tmp_path, script), code=2)
+    assert "is damaged" in said
+    assert "Nothing was changed. What you wrote:\n[x] read {s1}\n" in said
+
+
 def test_an_agent_that_waits_for_a_review_is_not_said_to_have_stopped(
     journal: Journal, plans: BlockingPlanSession
 ) -> None:

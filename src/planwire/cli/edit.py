@@ -12,7 +12,7 @@ from typing import Final
 
 from planwire.cli.argument_types import revision
 from planwire.cli.steered_plan import SteeredPlan, add_target, find_target, write
-from planwire.errors import InputError, NothingChanges, PlanError
+from planwire.errors import InputError, JournalError, NothingChanges, PlanError
 from planwire.journal import Journal, open_journal
 from planwire.model.changes import apply_changes
 from planwire.model.events import PlanChanged, StepChange
@@ -109,7 +109,7 @@ def _edit(journal: Journal, target: SteeredPlan, note: str | None) -> str:
                 problem, record, text = str(disputed), disputed.now, _with_changes(disputed.now.state, disputed.others)
             except NothingChanges:
                 raise
-            except PlanError as error:
+            except (PlanError, JournalError) as error:
                 problem, text = str(error), written
             else:
                 return _done(state.plans[target.plan_id], len(changes))
