@@ -25,6 +25,7 @@ from planwire.model.events import (
 from planwire.model.fold import PlanRecord
 from planwire.model.plan import Entry, ItemsPlan
 from tests.journals import HOSTILE
+from tests.terminal.test_views import running
 
 
 @pytest.fixture
@@ -236,6 +237,27 @@ text = text.replace("[ ] read", "[x] read")
     said = planwire("edit", editor=an_editor(tmp_path, script), code=2)
     assert "is damaged" in said
     assert "Nothing was changed. What you wrote:\n[x] read {s1}\n" in said
+
+
+# -- on a terminal
+
+
+def test_the_end_of_the_input_is_a_no(
+    journal: Journal, plans: BlockingPlanSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with running("approve") as terminal:
+        terminal.wait_for(b"Approve this? [y/N]")
+        terminal.type(b"\x04")
+        terminal.wait_for(b"planwire: nothing was written")
+    monkeypatch.setenv("VISUAL", an_editor(tmp_path, "text = 'what?'"))
+    with running("edit") as terminal:
+        terminal.wait_for(b"Edit again? [Y/n]")
+        terminal.type(b"\n")
+        terminal.wait_for(b"Edit again? [Y/n]")
+        terminal.type(b"\x04")
+        terminal.wait_for(b"Nothing was changed. What you wrote:\r\nwhat?")
+    assert main_plan(journal).revision == 2
+    assert main_plan(journal).review is None
 
 
 def test_an_agent_that_waits_for_a_review_is_not_said_to_have_stopped(

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from planwire.cli.argument_types import revision
+from planwire.cli.input_output import agreed
 from planwire.cli.steered_plan import SteeredPlan, add_target, find_target, write
 from planwire.errors import InputError, JournalError, NothingChanges, PlanError
 from planwire.journal import Journal, open_journal
@@ -170,8 +171,8 @@ def _again(problem: str) -> bool:
     """Ask whether to reopen the editor. Without a terminal, don't."""
     if not sys.stdin.isatty():
         return False
-    print(f"planwire: {problem}", file=sys.stderr)
-    return input("Edit again? [Y/n] ").strip().lower() in ("", "y", "yes")
+    print(f"planwire: {printable(problem)}", file=sys.stderr)
+    return agreed("Edit again?", otherwise=True)
 
 
 def _without_comments(text: str) -> str:

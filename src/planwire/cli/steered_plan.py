@@ -7,14 +7,15 @@ from time import time_ns
 from typing import Final, NamedTuple
 
 from planwire.cli.argument_types import revision
+from planwire.cli.input_output import agreed
 from planwire.cli.session_argument import SESSION_HELP, add_journal_option, choose_plan, choose_session
 from planwire.errors import InputError
 from planwire.journal import Journal, load_state
 from planwire.model.events import Event
 from planwire.model.fold import PlanRecord, SessionState
 from planwire.model.plan import PlanId
-from planwire.readmodel.overview import overview
 from planwire.readmodel.history import plan_name
+from planwire.readmodel.overview import overview
 from planwire.readmodel.plain_text import one_line
 from planwire.session.moved_on import MovedOn
 from planwire.session.writer import steer
@@ -76,7 +77,7 @@ def confirm(target: SteeredPlan, arguments: argparse.Namespace, question: str) -
         now = time_ns() // 1_000_000
         glance = overview(target.state, now, now)
         new_console(wide=False).print(session_record_view(target.state, glance, now, chosen=target.plan_id, only=True))
-        if input(f"{question} [y/N] ").strip().lower() not in ("y", "yes"):
+        if not agreed(question):
             raise InputError("nothing was written")
     return target.record.revision
 

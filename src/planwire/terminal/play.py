@@ -51,7 +51,7 @@ def walk(lines: "Iterable[RecordedLine]", *, interactive: bool, captions: bool =
         if change:
             count += 1
             _print_change(console, change, count, line.at)
-            if interactive and console.input("[dim]Enter: next · q: stop [/]").strip().lower() == "q":
+            if interactive and not _goes_on(console):
                 return
     last = board.close()
     if last:
@@ -82,6 +82,14 @@ def play(lines: "Iterable[RecordedLine]", *, captions: bool = False) -> None:
                 live.update(Group(view, caption) if caption else view, refresh=True)
         board.close()
         live.update(_board_view(board), refresh=True)
+
+
+def _goes_on(console: Console) -> bool:
+    try:
+        return console.input("[dim]Enter: next · q: stop [/]").strip().lower() != "q"
+    except EOFError:
+        console.print()
+        return False
 
 
 def _words(line: bytes) -> str | None:
