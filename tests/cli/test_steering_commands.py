@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from planwire import BlockingPlanSession, open_journal
+from planwire.cli.editor_command import editor_command
 from planwire.journal import Journal, Stamped, load_state
 from planwire.model.events import (
     ACP,
@@ -141,7 +142,23 @@ def test_leaving_the_text_as_it_is_changes_nothing(
     assert "ended with 3" in planwire("edit", editor=an_editor(tmp_path, "sys.exit(3)"), code=2)
     assert "could not be started" in planwire("edit", editor="no-such-editor", code=2)
     assert "line" in planwire("edit", editor=an_editor(tmp_path, "text = 'what?'"), code=2)
+    assert "'what \"' could not be started (No closing quotation)" in planwire("edit", editor='what "', code=2)
     assert main_plan(journal).revision == 2
+
+
+@pytest.mark.parametrize(
+    ("visual", "editor", "words"),
+    [("code --wait", "ed", ["code", "--wait"]), (" ", "ed", ["ed"]), ("", "\t", ["vi"]), (None, None, ["vi"])],
+)
+def test_the_editor_is_the_first_that_is_named(
+    visual: str | None, editor: str | None, words: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (("VISUAL", visual), ("EDITOR", editor)):
+        if value is None:
+            monkeypatch.delenv(name, raising=False)
+        else:
+            monkeypatch.setenv(name, value)
+    assert editor_command() == words
 
 
 MEANWHILE = """

@@ -477,6 +477,20 @@ def test_it_works_in_a_real_terminal(journal: Path, tmp_path: Path) -> None:
         terminal.shows("it ended with 0", "2/3", "▶ Mend it")
 
 
+CRASHES = """
+import sys
+from planwire.cli import main
+from planwire.terminal.overview_screen import OverviewScreen
+OverviewScreen.update = None
+print("it ended with", main(sys.argv[1:]))
+"""
+
+
+def test_a_crash_is_a_failure(journal: Path) -> None:
+    with running("watch", "--all", "--journal", str(journal), program=("-c", CRASHES)) as terminal:
+        terminal.wait_for(b"it ended with 1")
+
+
 def test_without_textual_it_says_what_to_install(
     journal: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,8 +1,6 @@
 """`planwire edit`: a plan in an editor, merged with the changes of others."""
 
 import argparse
-import os
-import shlex
 import subprocess
 import sys
 import tempfile
@@ -11,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from planwire.cli.argument_types import revision
+from planwire.cli.editor_command import editor_command, unstartable
 from planwire.cli.input_output import agreed
 from planwire.cli.steered_plan import SteeredPlan, add_target, find_target, write
 from planwire.errors import InputError, JournalError, NothingChanges, PlanError
@@ -154,13 +153,13 @@ def _with_changes(state: PlanState, changes: tuple[StepChange, ...]) -> str:
 
 def _edited(path: Path, text: str) -> str:
     path.write_text(text, encoding="utf-8")
-    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+    editor = editor_command()
     try:
-        code = subprocess.run([*shlex.split(editor), str(path)], check=False).returncode  # noqa: S603
-    except (OSError, ValueError) as error:
-        raise InputError(f"the editor {editor!r} could not be started ({error}): set $VISUAL or $EDITOR") from None
+        code = subprocess.run([*editor, str(path)], check=False).returncode  # noqa: S603
+    except OSError as error:
+        raise unstartable(editor[0], error) from None
     if code:
-        raise InputError(f"the editor {editor!r} ended with {code}: nothing was changed")
+        raise InputError(f"the editor {editor[0]!r} ended with {code}: nothing was changed")
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -49,8 +49,9 @@ __all__ = ["WatchApp", "watch"]
 BUSY: Final = 0.05
 
 
-def watch(journal: Journal, session: str | None, is_here: Callable[[Overview], bool] | None) -> None:
-    """Run the app until the person quits it. Leaves the last session on the terminal as it ended up."""
+def watch(journal: Journal, session: str | None, is_here: Callable[[Overview], bool] | None) -> int:
+    """Run the app until the person quits it. Leaves the last session on the terminal as it ended up. Returns the exit
+    code."""
     app = WatchApp(journal, session, is_here, theme_for_terminal())
     app.run()
     if app.writes.is_writing:
@@ -65,6 +66,7 @@ def watch(journal: Journal, session: str | None, is_here: Callable[[Overview], b
         now = time_ns() // 1_000_000
         console = Console(highlight=False)
         console.print(session_record_view(state, overview(state, first, last), now, height=console.height - 2))
+    return app.return_code or 0
 
 
 class WatchApp(App[None]):
