@@ -17,8 +17,8 @@ from planwire.acp.conversation import AGENT, CLIENT, value_of
 from planwire.acp.read import MAX_LINE_BYTES
 from planwire.acp.words import OUTCOME_CANCELLED
 from planwire.cli.recording import RecordedLine
-from planwire.errors import InputError
 from planwire.model.plan import Fields
+from planwire.relay.process import not_started
 
 __all__ = ["AgentClient", "AgentTrouble"]
 
@@ -177,10 +177,7 @@ def _start(command: Sequence[str]) -> "subprocess.Popen[bytes]":
     try:
         return subprocess.Popen(list(command), stdin=pipe, stdout=pipe, start_new_session=True)  # noqa: S603
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise InputError(
-            f"the agent {command[0]!r} could not be started: {reason}. Check the command after --"
-        ) from None
+        raise not_started(command, error) from None
 
 
 def _messages(line: bytes) -> list[Fields]:
