@@ -232,8 +232,10 @@ async def test_of_a_long_plan_only_what_is_in_sight_is_drawn() -> None:
         assert len(panel.lines) == 2_001
         text = seen(panel)
         assert text.startswith(" long  ━"), "the progress stays in sight"
-        assert "1,234 / 2,000  62 %" in text
+        assert "1,234 / 2,000  61 %" in text
         assert "▶ step 1234" in text
+        panel.show(long_plan(1_999))
+        assert "1,999 / 2,000  99 %" in seen(panel), "only what is done is 100 %"
 
 
 @on_a_loop
