@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from planwire.cli import main
 from planwire.cli.editors import EDITORS
-from planwire.cli.setup import agent_name
 
 AWKWARD = ["my agent", "--say", 'a "quoted" \\ word', "tab\tand\nline", "ünï", "'single'", ""]
 
@@ -91,22 +90,6 @@ def test_lua_reads_the_settings_for_neovim(tmp_path: Path) -> None:
 def test_emacs_reads_its_settings(tmp_path: Path) -> None:
     (tmp_path / "init.el").write_text(settings_for("emacs", *AWKWARD).stdout)
     subprocess.run(["emacs", "--batch", "-l", tmp_path / "init.el"], check=True)
-
-
-@pytest.mark.parametrize(
-    ("command", "name"),
-    [
-        ("claude-agent-acp", "claude-agent-acp"),
-        ("/opt/bin/codex-acp --debug", "codex-acp"),
-        ("npx -y @agentclientprotocol/claude-agent-acp@latest", "claude-agent-acp"),
-        ("uvx deepagents-acp==0.1 --x", "deepagents-acp"),
-        ("env KEY=1 gemini --experimental-acp", "gemini"),
-        ("node ./dist/agent.js", "agent.js"),
-        ("npx", "npx"),
-    ],
-)
-def test_an_agent_is_called_by_its_program(command: str, name: str) -> None:
-    assert agent_name(command.split()) == name
 
 
 def test_codecompanion_uses_the_adapter_that_knows_the_agent() -> None:

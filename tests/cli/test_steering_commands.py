@@ -10,10 +10,23 @@ from pathlib import Path
 import pytest
 
 from planwire import BlockingPlanSession, open_journal
+from planwire.cli.editor_command import editor_command
 from planwire.journal import Journal, Stamped, load_state
-from planwire.model.events import ACP, APPROVED, CHANGES_REQUESTED, PlanChanged, PlanSet, SessionOpened
+from planwire.model.events import (
+    ACP,
+    APPROVED,
+    CHANGES_REQUESTED,
+    PlanChanged,
+    PlanRemoved,
+    PlanSet,
+    ReviewAsked,
+    SessionOpened,
+    SetStatus,
+)
 from planwire.model.fold import PlanRecord
 from planwire.model.plan import Entry, ItemsPlan
+from tests.journals import HOSTILE
+from tests.terminal.test_views import running
 
 
 @pytest.fixture
@@ -129,7 +142,23 @@ def test_leaving_the_text_as_it_is_changes_nothing(
     assert "ended with 3" in planwire("edit", editor=an_editor(tmp_path, "sys.exit(3)"), code=2)
     assert "could not be started" in planwire("edit", editor="no-such-editor", code=2)
     assert "line" in planwire("edit", editor=an_editor(tmp_path, "text = 'what?'"), code=2)
+    assert "'what \"' could not be started (No closing quotation)" in planwire("edit", editor='what "', code=2)
     assert main_plan(journal).revision == 2
+
+
+@pytest.mark.parametrize(
+    ("visual", "editor", "words"),
+    [("code --wait", "ed", ["code", "--wait"]), (" ", "ed", ["ed"]), ("", "\t", ["vi"]), (None, None, ["vi"])],
+)
+def test_the_editor_is_the_first_that_is_named(
+    visual: str | None, editor: str | None, words: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (("VISUAL", visual), ("EDITOR", editor)):
+        if value is None:
+            monkeypatch.delenv(name, raising=False)
+        else:
+            monkeypatch.setenv(name, value)
+    assert editor_command() == words
 
 
 MEANWHILE = """
@@ -189,3 +218,70 @@ def test_which_plan_is_meant_is_asked_where_it_is_not_clear(journal: Journal, pl
     assert planwire("approve", "--yes") == "approved: main, revision 2\n"
     assert planwire("approve", "--yes", "--plan", "si") == "approved: side, revision 3\n"
     assert "no plan of this session begins with 'x'" in planwire("approve", "--yes", "--plan", "x", code=2)
+
+
+def test_a_plan_that_was_removed_is_none_to_choose(
+    journal: Journal, plans: BlockingPlanSession, tmp_path: Path
+) -> None:
+    journal.append(
+        plans.id, [Stamped(1, "agent", PlanSet(ItemsPlan("old", ()))), Stamped(1, "agent", PlanRemoved("old"))]
+    )
+    editor = an_editor(tmp_path, "text += '[ ] more\\n'")
+    refused = planwire("edit", "--plan", "old", editor=editor, code=2)
+    assert "no plan of this session begins with 'old'; its plans are: 'main'" in refused
+    assert "removed: old" in planwire("show")
+    assert "old" in planwire("show", "--plan", "old")
+
+
+def test_what_a_terminal_would_obey_is_not_in_an_answer(journal: Journal, tmp_path: Path) -> None:
+    opened, plan = SessionOpened(cwd=str(tmp_path)), ItemsPlan(HOSTILE, (Entry(HOSTILE, "medium", "pending"),))
+    wish = PlanChanged(HOSTILE, None, (SetStatus("s1", "completed"),))
+    events = Stamped(1, "relay", opened), Stamped(1, "agent", PlanSet(plan, via=ACP)), Stamped(1, "user", wish)
+    journal.append("session-1", events)
+    for act in (["approve", "--yes"], ["comment", "slowly"], ["select", "s1", "--yes"], ["edit", "--take-back"]):
+        said = planwire(*act)
+        assert "pwned" in said
+        assert not set("\x1b\x07\x9b\u202e") & set(said)
+
+
+def test_what_was_written_stays_if_the_journal_fails(plans: BlockingPlanSession, tmp_path: Path) -> None:
+    script = f"""
+import sqlite3
+with sqlite3.connect({str(tmp_path / "default.db")!r}) as journal:
+    journal.execute("DROP TABLE events")
+text = text.replace("[ ] read", "[x] read")
+"""
+    said = planwire("edit", editor=an_editor(tmp_path, script), code=2)
+    assert "is damaged" in said
+    assert "Nothing was changed. What you wrote:\n[x] read {s1}\n" in said
+
+
+# -- on a terminal
+
+
+def test_the_end_of_the_input_is_a_no(
+    journal: Journal, plans: BlockingPlanSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with running("approve") as terminal:
+        terminal.wait_for(b"Approve this? [y/N]")
+        terminal.type(b"\x04")
+        terminal.wait_for(b"planwire: nothing was written")
+    monkeypatch.setenv("VISUAL", an_editor(tmp_path, "text = 'what?'"))
+    with running("edit") as terminal:
+        terminal.wait_for(b"Edit again? [Y/n]")
+        terminal.type(b"\n")
+        terminal.wait_for(b"Edit again? [Y/n]")
+        terminal.type(b"\x04")
+        terminal.wait_for(b"Nothing was changed. What you wrote:\r\nwhat?")
+    assert main_plan(journal).revision == 2
+    assert main_plan(journal).review is None
+
+
+def test_an_agent_that_waits_for_a_review_is_not_said_to_have_stopped(
+    journal: Journal, plans: BlockingPlanSession
+) -> None:
+    plans.call("update_plan", {"steps": {"s1": "in_progress"}})
+    journal.append(plans.id, [Stamped(1, "agent", ReviewAsked("main"))])
+    shown = planwire("show")
+    assert "▶ read" in shown
+    assert "stopped" not in shown

@@ -126,6 +126,16 @@ def test_replay_step_walks_through_every_change() -> None:
     assert "there is no plan 'never-seen' to remove" in shown
 
 
+@pytest.mark.parametrize("how", [[], ["--step"]])
+def test_what_is_wrong_with_a_history_is_said_even_if_its_end_is_not_recorded(how: list[str]) -> None:
+    loading = request("session/load", 1, sessionId="s1", cwd="/", mcpServers=[])
+    sent = b"\n".join([*(text(f"p{number}", "- [ ] a") for number in range(1_000)), loading, text("q", "- [ ] b")])
+    assert (
+        b"! line 1002, params.update.plan: the session has 1,000 plans already"
+        in planwire("replay", "-", *how, stdin=sent).stdout
+    )
+
+
 def test_replay_of_nothing_says_so() -> None:
     assert b"no plans" in planwire("replay", "-").stdout
     assert replayed(b"") == {"sessions": {}, "reports": []}
@@ -181,9 +191,10 @@ def test_rubbish_is_reported_and_not_a_crash() -> None:
         assert result.stderr == b""
 
 
-def test_a_reader_that_has_seen_enough_is_no_error() -> None:
+@pytest.mark.parametrize("how", ["", "--step", "--json"])
+def test_a_reader_that_has_seen_enough_is_no_error(how: str) -> None:
     file = CONVERSATIONS / "claude-agent-acp-0.99.0-tasktools.jsonl"
-    command = f"{sys.executable} -m planwire replay {file} --json | head -c 10; exit ${{PIPESTATUS[0]}}"
+    command = f"{sys.executable} -m planwire replay {file} {how} | head -c 10; exit ${{PIPESTATUS[0]}}"
     result = subprocess.run(["bash", "-c", command], capture_output=True, check=False)
     assert (result.returncode, result.stderr) == (0, b"")
 

@@ -258,11 +258,21 @@ def test_an_agent_that_cant_be_started_is_said_to_be() -> None:
     ("command", "name"),
     [
         ("/usr/bin/agent --acp", "agent"),
+        ("claude-agent-acp", "claude-agent-acp"),
+        ("/opt/bin/codex-acp --debug", "codex-acp"),
+        ("C:\\bin\\agent.exe --acp", "agent.exe"),
         ("python3.11 -m deepagents_acp", "deepagents_acp"),
         ("npx -y @zed-industries/codex-acp", "codex-acp"),
+        ("npx -y @agentclientprotocol/claude-agent-acp@latest", "claude-agent-acp"),
+        ("uvx deepagents-acp==0.1 --x", "deepagents-acp"),
+        ("uvx deepagents==0.1 --x", "deepagents"),
         ("env A=1 node /opt/agent/index.js", "index.js"),
+        ("env PATH=/opt/bin KEY=1 gemini --experimental-acp", "gemini"),
+        ("node ./dist/agent.js", "agent.js"),
+        ("bun x agent", "agent"),
+        ("npx", "npx"),
         ("uv run agent", "agent"),
-        ("python -u", "python"),
+        ("/usr/bin/python -u", "python"),
     ],
 )
 def test_an_agent_is_named_after_what_is_run(command: str, name: str) -> None:

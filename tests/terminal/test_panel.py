@@ -232,8 +232,10 @@ async def test_of_a_long_plan_only_what_is_in_sight_is_drawn() -> None:
         assert len(panel.lines) == 2_001
         text = seen(panel)
         assert text.startswith(" long  ━"), "the progress stays in sight"
-        assert "1,234 / 2,000  62 %" in text
+        assert "1,234 / 2,000  61 %" in text
         assert "▶ step 1234" in text
+        panel.show(long_plan(1_999))
+        assert "1,999 / 2,000  99 %" in seen(panel), "only what is done is 100 %"
 
 
 @on_a_loop
@@ -309,6 +311,16 @@ async def test_a_plan_that_is_removed_leaves_the_panel() -> None:
         assert "■ a  stopped" in seen(panel)
         panel.apply(board.apply(line('{"sessionUpdate":"plan_removed","planId":"p"}')))
         assert "no plan yet" in seen(panel)
+
+
+@on_a_loop
+async def test_a_session_without_plans_does_not_show_those_of_the_session_before() -> None:
+    journalled = fold_all("s", [Recorded("s", 1, 0, "agent", PlanSet(MarkdownPlan("p", "- [~] a"), via=ACP))])
+    async with panel_of() as (panel, _):
+        panel.show(journalled)
+        assert "▶ a" in seen(panel)
+        panel.show(fold_all("other", []))
+        assert seen(panel).strip() == "no plan yet"
 
 
 # -- whatever an agent sends

@@ -7,7 +7,7 @@ import select
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from rich.console import Console
@@ -40,18 +40,25 @@ class Terminal:
                 except OSError:
                     assert words in self.seen, f"it ended without {words!r}: {self.seen[-500:]!r}"
 
+    def rest(self) -> bytes:
+        """All that it still prints until it ends."""
+        with suppress(OSError):
+            while chunk := os.read(self.descriptor, 65536):
+                self.seen += chunk
+        return self.seen
+
     def type(self, keys: bytes) -> None:
         self.seen = b""
         os.write(self.descriptor, keys)
 
 
 @contextmanager
-def running(*arguments: str) -> Iterator[Terminal]:
+def running(*arguments: str, program: tuple[str, str] = ("-m", "planwire")) -> Iterator[Terminal]:
     pid, descriptor = pty.fork()
     if pid == 0:
         os.environ |= {"TERM": "xterm-256color", "COLUMNS": "90", "LINES": "30"}
         os.environ.pop("NO_COLOR", None)
-        os.execv(sys.executable, [sys.executable, "-W", "ignore", "-m", "planwire", *arguments])
+        os.execv(sys.executable, [sys.executable, "-W", "ignore", *program, *arguments])
     try:
         yield Terminal(descriptor)
     finally:
@@ -81,6 +88,13 @@ def test_step_waits_for_enter_and_q_stops() -> None:
         terminal.type(b"q\n")
         terminal.wait_for(b"q")
         assert b"#3" not in terminal.seen
+
+
+def test_the_end_of_the_input_stops_a_walk() -> None:
+    with running("replay", str(CONVERSATIONS / "claude-code-acp-0.16.2.jsonl"), "--step") as terminal:
+        terminal.wait_for(b"Enter: next")
+        terminal.type(b"\x04")
+        assert terminal.rest().strip() == b""
 
 
 def test_the_demo_plays_live() -> None:

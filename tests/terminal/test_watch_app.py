@@ -17,7 +17,9 @@ from textual.widgets import Input
 from planwire.journal import Stamped, open_journal
 from planwire.model.events import ACP, PlanSet, SessionOpened, TurnEnded
 from planwire.model.plan import Entry, FilePlan, ItemsPlan
+from planwire.readmodel.history import HistoryEntry
 from planwire.readmodel.overview import Overview
+from planwire.terminal.history_lines import clock, moment_rows
 from planwire.terminal.history_screen import HistoryScreen
 from planwire.terminal.lines_view import LinesView, RowList
 from planwire.terminal.overview_screen import OverviewScreen, StateBar
@@ -131,6 +133,10 @@ async def test_a_wide_terminal_shows_the_session_beside_the_list(journal: Path) 
         await pilot.press("home")
         await pilot.resize_terminal(160, 30)
         await shows(app, "○ Mend it", kind=PlanPanel)
+        add(journal, "empty", "agent", SessionOpened("x", None, "/far", "Without a plan"))
+        await shows(app, "Without a plan")
+        await pilot.press("home")
+        await eventually(lambda: not seen(app, PlanPanel).strip())
 
 
 @on_a_loop
@@ -192,6 +198,21 @@ async def test_it_begins_with_the_latest_session_of_the_folder_and_takes_up_one_
 async def test_a_folder_without_sessions_says_so(journal: Path, tmp_path: Path) -> None:
     async with watching(journal, here=tmp_path) as (app, _):
         await shows(app, "no session in this folder yet; a shows those of all folders")
+
+
+@on_a_loop
+async def test_a_session_that_a_person_opened_stays_when_one_begins_here(journal: Path, tmp_path: Path) -> None:
+    async with watching(journal, here=tmp_path) as (app, pilot):
+        await shows(app, "no session in this folder yet")
+        await pilot.press("a")
+        await shows(app, "Mend the redirect")
+        await pilot.press("enter")
+        await shows(app, "Mend the redirect", kind=HEAD)
+        opened = SessionOpened("new agent", None, str(tmp_path), "A new one")
+        add(journal, "fresh", "agent", opened, PlanSet(items("main", "pending")))
+        await eventually(lambda: any(each.id == "fresh" for each in app.sessions.glances()))
+        await eventually(lambda: app._due is None and not app._news)
+        assert "Mend the redirect" in seen(app, HEAD)
 
 
 # -- a session
@@ -336,6 +357,13 @@ async def test_the_history_goes_on_while_one_looks(journal: Path) -> None:
         assert isinstance(app.screen, HistoryScreen)
 
 
+def test_a_day_later_a_moment_has_its_date() -> None:
+    moment = HistoryEntry("s", 1, 1_700_000_000_000, "agent", "set", None, ())
+    day, _, time = clock(moment.at).partition(" ")
+    assert moment_rows(moment, 80, day, marked=False)[0].text.split() == [time, "agent"]
+    assert moment_rows(moment, 80, "2024-01-01", marked=False)[0].text.split() == [day[5:], time[:5], "agent"]
+
+
 # -- the screen
 
 
@@ -447,6 +475,20 @@ def test_it_works_in_a_real_terminal(journal: Path, tmp_path: Path) -> None:
         terminal.shows("History of Mend the redirect", "As it was at event 8")
         terminal.type("C-c")
         terminal.shows("it ended with 0", "2/3", "▶ Mend it")
+
+
+CRASHES = """
+import sys
+from planwire.cli import main
+from planwire.terminal.overview_screen import OverviewScreen
+OverviewScreen.update = None
+print("it ended with", main(sys.argv[1:]))
+"""
+
+
+def test_a_crash_is_a_failure(journal: Path) -> None:
+    with running("watch", "--all", "--journal", str(journal), program=("-c", CRASHES)) as terminal:
+        terminal.wait_for(b"it ended with 1")
 
 
 def test_without_textual_it_says_what_to_install(

@@ -255,6 +255,24 @@ async def test_files_and_other_kinds_are_reviewed_and_commented_on_only(
 
 
 @on_a_loop
+async def test_an_editor_that_can_not_be_named_and_a_journal_that_fails_are_said(
+    journal: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "plan.md").write_text("- [ ] one\n")
+    monkeypatch.setenv("VISUAL", "vim '")
+    add(journal, THEIRS, "agent", PlanSet(FilePlan("notes", (tmp_path / "plan.md").as_uri()), via=ACP))
+    async with watching(journal, THEIRS) as (app, pilot):
+        await shows(app, "○ one")
+        await click_row(app, pilot, "○ one", 6)
+        await pilot.press("e")
+        await told(app, "could not be started (No closing quotation): set $VISUAL or $EDITOR")
+        app.sessions.close()
+        app.journal.close()
+        await pilot.press("e")
+        await told(app, "is closed")
+
+
+@on_a_loop
 async def test_the_past_can_not_be_steered(journal: Path) -> None:
     async with watching(journal, OURS) as (app, pilot):
         await ready(app)

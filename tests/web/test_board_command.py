@@ -11,6 +11,7 @@ import pytest
 
 from planwire.cli import build_parser, main
 from planwire.cli.board import _EDITORS
+from planwire.cli.relay import _tell as tell
 from planwire.journal import Stamped, open_journal
 from planwire.web.plan_view import EDITORS
 from tests.waiting import until
@@ -95,3 +96,31 @@ def test_a_relay_serves_the_board_as_long_as_it_lasts(tmp_path: Path) -> None:
         assert process.wait(20) == 0
     with pytest.raises(httpx.ConnectError):
         httpx.get(address)
+
+
+def test_a_relay_that_ends_before_its_board_is_there_says_nothing_of_it() -> None:
+    relay = [sys.executable, "-m", "planwire", "relay", "--board", "--", "true"]
+    said = subprocess.run(
+        relay, check=True, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60
+    ).stderr
+    assert said == "" or said.startswith("planwire: the board is at http://")
+
+
+def test_a_board_that_does_not_start_is_said_so_and_the_agent_runs(tmp_path: Path) -> None:
+    (tmp_path / "none.db").write_text("this is no journal")
+    agent = ["--", sys.executable, "-m", "planwire.demo.agent"]
+    relay = [sys.executable, "-m", "planwire", "relay", "--board", "--journal", str(tmp_path / "none.db"), *agent]
+    with subprocess.Popen(relay, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stderr is not None
+        assert b"planwire: the board did not start: `planwire board` says why\n" in iter(process.stderr.readline, b"")
+        process.stdin.close()
+        assert process.wait(20) == 0
+
+
+def test_without_standard_error_the_address_is_not_written_to_the_client(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stderr", None)
+    tell("http://127.0.0.1/?token=secret")
+    assert capsys.readouterr().out == ""

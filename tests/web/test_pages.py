@@ -35,6 +35,13 @@ def test_the_overview_shows_every_session_with_its_progress_and_current_step(boa
         assert words in page
 
 
+def test_only_what_is_done_is_all_of_it(board: Running) -> None:
+    board.write("s1", items(*199 * ["completed"], "in_progress"))
+    page = board.page("/sessions/s1")
+    assert "99 %" in page
+    assert "100 %" not in page
+
+
 def test_a_session_runs_waits_is_stopped_or_done(board: Running) -> None:
     board.write("runs", items("in_progress"))
     board.write("waits", items("in_progress"), TurnEnded("end_turn"))

@@ -17,8 +17,8 @@ from planwire.acp.permissions import options_of, tool_call_of
 from planwire.acp.read import MAX_LINE_BYTES
 from planwire.acp.words import OUTCOME_CANCELLED, SWITCH_MODE
 from planwire.cli.recording import RecordedLine
-from planwire.errors import InputError, reason
 from planwire.model.plan import Fields
+from planwire.relay.process import not_started
 
 __all__ = ["AgentClient", "AgentTrouble"]
 
@@ -177,9 +177,7 @@ def _start(command: Sequence[str]) -> "subprocess.Popen[bytes]":
     try:
         return subprocess.Popen(list(command), stdin=pipe, stdout=pipe, start_new_session=True)  # noqa: S603
     except (OSError, ValueError) as error:
-        raise InputError(
-            f"the agent {command[0]!r} could not be started: {reason(error)}. Check the command after --"
-        ) from None
+        raise not_started(command, error) from None
 
 
 def _messages(line: bytes) -> list[Fields]:

@@ -5,6 +5,8 @@ import argparse
 from planwire.cli.steered_plan import add_target, confirm, find_target, write
 from planwire.journal import open_journal
 from planwire.model.events import APPROVED, CHANGES_REQUESTED, Comment
+from planwire.readmodel.history import plan_name
+from planwire.readmodel.plain_text import one_line
 from planwire.steering.commands import review
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
@@ -35,5 +37,5 @@ def run(arguments: argparse.Namespace) -> int:
         target = find_target(journal, arguments)
         seen = confirm(target, arguments, "Ask for changes?" if arguments.changes else "Approve this?")
         write(journal, target, lambda state: review(state, target.plan_id, seen, verdict, comments))
-    print(f"{verdict.replace('_', ' ')}: {target.plan_id or 'plan'}, revision {seen}")
+    print(f"{verdict.replace('_', ' ')}: {one_line(plan_name(target.plan_id))}, revision {seen}")
     return 0

@@ -4,24 +4,20 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib.util import find_spec
-from threading import Thread
+from threading import Event, Thread
 
 __all__ = ["board_process"]
 
 
 @contextmanager
 def board_process(journal: str | None, tell: Callable[[str | None], None]) -> Iterator[Thread]:
-    """Serve the board of a journal. `tell` gets its address once it listens, or None without planwire[web].
+    """Serve the board of a journal. `tell` gets its address once it listens, or None if it could not start; if we end
+    it before that, `tell` is not called.
 
     The thread that comes back ends with that call: join it to wait for the address.
     """
-    if not (find_spec("starlette") and find_spec("uvicorn")):
-        thread = Thread(target=tell, args=(None,), daemon=True)
-        thread.start()
-        yield thread
-        return
     options = ["--port", "0", *(["--journal", journal] if journal else [])]
+    ending = Event()
     with subprocess.Popen(  # noqa: S603
         [sys.executable, "-m", "planwire", "board", *options],
         stdin=subprocess.DEVNULL,
@@ -29,11 +25,18 @@ def board_process(journal: str | None, tell: Callable[[str | None], None]) -> It
         stderr=subprocess.DEVNULL,
         text=True,
     ) as process:
-        thread = Thread(target=lambda: tell(_address(process)), daemon=True)
+
+        def wait() -> None:
+            address = _address(process)
+            if not ending.is_set():
+                tell(address)
+
+        thread = Thread(target=wait, daemon=True)
         thread.start()
         try:
             yield thread
         finally:
+            ending.set()
             process.terminate()
             thread.join()
 

@@ -6,6 +6,7 @@ from planwire.cli.argument_types import revision
 from planwire.cli.steered_plan import REVISION_HELP, add_target, find_target, write
 from planwire.journal import open_journal
 from planwire.model.events import Comment
+from planwire.readmodel.plain_text import one_line
 from planwire.steering.commands import comment
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
@@ -33,5 +34,5 @@ def run(arguments: argparse.Namespace) -> int:
     with open_journal(arguments.journal, create=False) as journal:
         target = find_target(journal, arguments)
         write(journal, target, lambda state: comment(state, target.plan_id, arguments.revision, words))
-    print(f"said of {arguments.step or target.plan_id or 'the plan'}")
+    print(f"said of {one_line(arguments.step or target.plan_id or 'the plan')}")
     return 0

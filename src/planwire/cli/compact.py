@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from planwire.chat import Compaction, Stored, compact, write_message, write_stream
+from planwire.chat.compaction import TAIL
 from planwire.chat.markers import retired_ids
-from planwire.chat.roles import CLASSES, class_of
+from planwire.chat.roles import CLASSES, KEPT_RECENT, class_of
 from planwire.cli.argument_types import digits, number
 from planwire.cli.input_output import print_json, write_text
 from planwire.cli.streams import STREAM_SHAPE, add_stream_arguments, format_of, stream_file
@@ -37,10 +38,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_stream_arguments(parser)
     parser.add_argument("--budget", metavar="N", type=_count, help="how many tokens may be left (default: any number)")
     parser.add_argument(
-        "--tail", metavar="N", type=_count, default=20, help="messages at the end that stay (default: 20)"
+        "--tail", metavar="N", type=_count, default=TAIL, help=f"messages at the end that stay (default: {TAIL})"
     )
     parser.add_argument(
-        "--recent", metavar="N", type=_count, default=3, help="events of one source and kind that stay (default: 3)"
+        "--recent",
+        metavar="N",
+        type=_count,
+        default=KEPT_RECENT,
+        help=f"events of one source and kind that stay (default: {KEPT_RECENT})",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object with the stream and the report")
 

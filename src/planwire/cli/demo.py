@@ -43,13 +43,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from planwire import terminal
+    from planwire.terminal.play import play
 
     folder = Path(tempfile.mkdtemp(prefix="planwire-demo-"))  # it stays: the agent has left a plan there
     conversation = DemoConversation(arguments.speed, arguments.journal, folder)
     with board_process(arguments.journal, _tell) as told:
         told.join()
-        terminal.play(conversation, captions=True)
+        play(conversation, captions=True)
     print(_NEXT.format(session=conversation.session), *_provisos(arguments.journal), sep="\n")
     return 0
 

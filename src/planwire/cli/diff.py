@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise InputError(f"{first!r} is how it is now: name an earlier event (planwire diff NUMBER) or another session")
     changes = compare_states(before, after)
     if arguments.plan is not None:
-        chosen = choose_plan(after if after.plans else before, arguments.plan)
+        chosen = choose_plan(after.plans or before.plans, arguments.plan)
         changes = [change for change in changes if change.id == chosen]
     if arguments.json:
         sides = [{"session": state.id, "seq": state.seq} for state in (before, after)]

@@ -1,8 +1,6 @@
 """`planwire edit`: a plan in an editor, merged with the changes of others."""
 
 import argparse
-import os
-import shlex
 import subprocess
 import sys
 import tempfile
@@ -11,14 +9,17 @@ from pathlib import Path
 from typing import Final
 
 from planwire.cli.argument_types import revision
+from planwire.cli.editor_command import editor_command, unstartable
+from planwire.cli.input_output import agreed
 from planwire.cli.steered_plan import SteeredPlan, add_target, find_target, write
-from planwire.errors import InputError, NothingChanges, PlanError
+from planwire.errors import InputError, JournalError, NothingChanges, PlanError
 from planwire.journal import Journal, open_journal
 from planwire.model.changes import apply_changes
 from planwire.model.events import PlanChanged, StepChange
 from planwire.model.fold import PLANWIRE, PlanRecord, SessionState
 from planwire.model.steps import PlanState
 from planwire.readmodel.annotations import suggestion_sentence
+from planwire.readmodel.plain_text import printable
 from planwire.steering.commands import change, withdraw
 from planwire.steering.plan_text import as_text, changes_in, merge
 
@@ -62,11 +63,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     with open_journal(arguments.journal, create=False) as journal:
         target = find_target(journal, arguments)
-        print(
+        done = (
             _edit(journal, target, arguments.note)
             if arguments.take_back is None
             else _take_back(journal, target, arguments.take_back)
         )
+    print(printable(done))
     return 0
 
 
@@ -107,7 +109,7 @@ def _edit(journal: Journal, target: SteeredPlan, note: str | None) -> str:
                 problem, record, text = str(disputed), disputed.now, _with_changes(disputed.now.state, disputed.others)
             except NothingChanges:
                 raise
-            except PlanError as error:
+            except (PlanError, JournalError) as error:
                 problem, text = str(error), written
             else:
                 return _done(state.plans[target.plan_id], len(changes))
@@ -151,13 +153,13 @@ def _with_changes(state: PlanState, changes: tuple[StepChange, ...]) -> str:
 
 def _edited(path: Path, text: str) -> str:
     path.write_text(text, encoding="utf-8")
-    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+    editor = editor_command()
     try:
-        code = subprocess.run([*shlex.split(editor), str(path)], check=False).returncode  # noqa: S603
-    except (OSError, ValueError) as error:
-        raise InputError(f"the editor {editor!r} could not be started ({error}): set $VISUAL or $EDITOR") from None
+        code = subprocess.run([*editor, str(path)], check=False).returncode  # noqa: S603
+    except OSError as error:
+        raise unstartable(editor[0], error) from None
     if code:
-        raise InputError(f"the editor {editor!r} ended with {code}: nothing was changed")
+        raise InputError(f"the editor {editor[0]!r} ended with {code}: nothing was changed")
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -168,8 +170,8 @@ def _again(problem: str) -> bool:
     """Ask whether to reopen the editor. Without a terminal, don't."""
     if not sys.stdin.isatty():
         return False
-    print(f"planwire: {problem}", file=sys.stderr)
-    return input("Edit again? [Y/n] ").strip().lower() in ("", "y", "yes")
+    print(f"planwire: {printable(problem)}", file=sys.stderr)
+    return agreed("Edit again?", otherwise=True)
 
 
 def _without_comments(text: str) -> str:

@@ -5,6 +5,7 @@ import sys
 from time import time_ns
 from typing import Final
 
+from planwire.cli.input_output import agreed
 from planwire.cli.session_argument import add_journal_option, choose_session, short_list
 from planwire.errors import InputError
 from planwire.journal import Journal, KnownSession, open_journal
@@ -70,12 +71,7 @@ def _asked(journal: Journal, doomed: list[KnownSession]) -> bool:
         raise InputError(f"{_counted(doomed)} would be forgotten for good: say --yes if that is meant")
 
     print(short_list(journal, doomed))
-    try:
-        answer = input(f"Forget {_counted(doomed)} for good? [y/N] ")
-    except EOFError:
-        print()
-        return False
-    return answer.strip().lower() in ("y", "yes")
+    return agreed(f"Forget {_counted(doomed)} for good?")
 
 
 def _counted(sessions: list[KnownSession]) -> str:

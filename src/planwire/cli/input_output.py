@@ -1,4 +1,4 @@
-"""Files to read, and text and JSON for standard output: for programs, and harmless on a terminal all the same."""
+"""Files to read, questions to people, and text and JSON for programs, harmless on a terminal all the same."""
 
 import sys
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ import msgspec
 from planwire.errors import InputError, reason
 from planwire.readmodel.plain_text import escaped_json
 
-__all__ = ["indented_json", "json_line", "opened", "print_json", "write_text"]
+__all__ = ["agreed", "indented_json", "json_line", "opened", "print_json", "write_text"]
 
 
 @contextmanager
@@ -22,6 +22,16 @@ def opened(name: str) -> Iterator[IO[bytes]]:
             yield file
     except OSError as error:
         raise InputError(f"{name} can't be read: {reason(error)}") from None
+
+
+def agreed(question: str, *, otherwise: bool = False) -> bool:
+    """Whether a person says yes. Enter alone means `otherwise`, the end of the input no."""
+    try:
+        answer = input(f"{question} [{'Y/n' if otherwise else 'y/N'}] ").strip().lower()
+    except EOFError:
+        print()
+        return False
+    return answer in ("y", "yes") or (otherwise and not answer)
 
 
 def print_json(value: Any) -> None:

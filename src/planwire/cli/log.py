@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
         known = choose_session(journal, arguments.session)
         plan = None
         if arguments.plan is not None:
-            plan = plan_name(choose_plan(load_state(journal, known.id), arguments.plan))
+            plan = plan_name(choose_plan(load_state(journal, known.id).plans, arguments.plan))
         moments = (moment for moment, _, _ in history(journal.read(known.id), SessionState(known.id)))
         wanted = (
             moment

@@ -39,14 +39,14 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         _print_json(lines)
         return 0
-    from planwire import terminal
+    from planwire.terminal.play import play, show, walk
 
     if arguments.live:
-        terminal.play(lines)
+        play(lines)
     elif arguments.step:
-        terminal.walk(lines, interactive=arguments.file != "-" and sys.stdin.isatty() and sys.stdout.isatty())
+        walk(lines, interactive=arguments.file != "-" and sys.stdin.isatty() and sys.stdout.isatty())
     else:
-        terminal.show(lines)
+        show(lines)
     return 0
 
 

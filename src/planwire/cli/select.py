@@ -4,6 +4,7 @@ import argparse
 
 from planwire.cli.steered_plan import add_target, confirm, find_target, write
 from planwire.journal import open_journal
+from planwire.readmodel.plain_text import one_line
 from planwire.steering.commands import select
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
@@ -29,5 +30,6 @@ def run(arguments: argparse.Namespace) -> int:
         target = find_target(journal, arguments)
         seen = confirm(target, arguments, f"Run {', '.join(arguments.steps)} only?")
         write(journal, target, lambda state: select(state, target.plan_id, seen, arguments.steps))
-    print(f"to run: {', '.join(dict.fromkeys(arguments.steps))} of {target.plan_id or 'the plan'}, revision {seen}")
+    steps, plan = ", ".join(dict.fromkeys(arguments.steps)), one_line(target.plan_id or "the plan")
+    print(f"to run: {steps} of {plan}, revision {seen}")
     return 0

@@ -15,6 +15,7 @@ from planwire.model.fold import SessionState
 from planwire.model.plan import PlanId
 from planwire.model.text import shortened
 from planwire.readmodel.folders import latest_of_folder, newest_first
+from planwire.readmodel.history import plan_name
 from planwire.readmodel.plain_text import age, one_line
 
 __all__ = [
@@ -71,9 +72,9 @@ def this_folder() -> str:
         raise InputError("the folder that this shell is in is gone: go to another one, or name the session") from None
 
 
-def choose_plan(state: SessionState, name: str) -> PlanId:
+def choose_plan(plans: Iterable[PlanId], name: str) -> PlanId:
     """The plan with that id or beginning. `plan` names the one without an id, as on the screen."""
-    names = {("plan" if plan_id is None else plan_id): plan_id for plan_id in state.plans}
+    names = {plan_name(plan_id): plan_id for plan_id in plans}
     found = [each for each in names if each == name] or [each for each in names if each.startswith(name)]
     if len(found) != 1:
         what = f"{len(found)} plans begin" if found else "no plan of this session begins"

@@ -1,7 +1,6 @@
 """`planwire setup`: the settings that put the relay in front of an agent."""
 
 import argparse
-import re
 import shutil
 import sys
 from pathlib import Path
@@ -9,8 +8,9 @@ from pathlib import Path
 from planwire.cli.editors import EDITORS
 from planwire.errors import InputError
 from planwire.journal.engines import shared_url
+from planwire.relay.process import name_of
 
-__all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "agent_name", "run"]
+__all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
 DESCRIPTION = "Print the settings with which an editor starts an agent behind planwire."
 
@@ -26,9 +26,6 @@ The settings are printed; where to paste them is said on standard error. No file
 """
 
 _USAGE = "planwire setup [-h] EDITOR [--name NAME] [--journal URL] -- AGENT [ARGUMENT ...]"
-
-#: Launchers: programs and words that only start the agent.
-_STARTERS = ("bun", "bunx", "env", "node", "npx", "pnpx", "python", "python3", "uv", "uvx", "x", "run", "exec", "dlx")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -52,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     relay = ["relay", *(["--journal", journal] if journal else []), "--", *agent]
     print(editor.where, file=sys.stderr)
     sys.stderr.flush()
-    print(editor.settings(arguments.name or f"{agent_name(agent)} (planwire)", [*_planwire(), *relay]))
+    print(editor.settings(arguments.name or f"{name_of(agent)} (planwire)", [*_planwire(), *relay]))
     return 0
 
 
@@ -76,14 +73,3 @@ def _agent(arguments: argparse.Namespace) -> list[str]:
     _add_options(options)
     options.parse_args(words[:end], arguments)
     return words[end + 1 :]
-
-
-def agent_name(command: list[str]) -> str:
-    """A name for an agent: its program without path, version and launcher."""
-    for word in command:
-        name = word.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
-        name = re.split("@|==", name, maxsplit=1)[0] or name
-        is_variable = re.match(r"[A-Za-z_]\w*=(?!=)", word)
-        if name and not word.startswith("-") and name not in _STARTERS and not is_variable:
-            return name
-    return command[0]

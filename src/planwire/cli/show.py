@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
             last_at = next(journal.read(known.id, arguments.at - 1, arguments.at)).at
     glance = overview(state, known.first_at, last_at)
     only = arguments.plan is not None
-    chosen = choose_plan(state, arguments.plan) if only else None
+    chosen = choose_plan(state.plans, arguments.plan) if only else None
     if arguments.json:
         records = [state.plans[chosen]] if only else state.live().values()
         print_json({"session": glance, "plans": [record_json(record) for record in records]})

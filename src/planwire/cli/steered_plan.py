@@ -7,12 +7,14 @@ from time import time_ns
 from typing import Final, NamedTuple
 
 from planwire.cli.argument_types import revision
+from planwire.cli.input_output import agreed
 from planwire.cli.session_argument import SESSION_HELP, add_journal_option, choose_plan, choose_session
 from planwire.errors import InputError
 from planwire.journal import Journal, load_state
 from planwire.model.events import Event
 from planwire.model.fold import PlanRecord, SessionState
 from planwire.model.plan import MAIN, PlanId
+from planwire.readmodel.history import plan_name
 from planwire.readmodel.overview import overview
 from planwire.readmodel.plain_text import one_line
 from planwire.session.moved_on import MovedOn
@@ -51,11 +53,11 @@ def find_target(journal: Journal, arguments: argparse.Namespace) -> SteeredPlan:
     if not live:
         raise InputError(f"session {state.id!r} has no plan")
     if arguments.plan is not None:
-        plan_id = choose_plan(state, arguments.plan)
+        plan_id = choose_plan(live, arguments.plan)
     elif len(live) == 1 or MAIN in live:
         plan_id = MAIN if MAIN in live else next(iter(live))
     else:
-        names = ", ".join(repr(each or "plan") for each in live)
+        names = ", ".join(repr(plan_name(each)) for each in live)
         raise InputError(f"which plan? Name it with --plan: there are {names}")
     return SteeredPlan(plan_id, state)
 
@@ -75,7 +77,7 @@ def confirm(target: SteeredPlan, arguments: argparse.Namespace, question: str) -
         now = time_ns() // 1_000_000
         glance = overview(target.state, now, now)
         new_console(wide=False).print(session_record_view(target.state, glance, now, chosen=target.plan_id, only=True))
-        if input(f"{question} [y/N] ").strip().lower() not in ("y", "yes"):
+        if not agreed(question):
             raise InputError("nothing was written")
     return target.record.revision
 

@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.json:
             _print_json(_moments(journal, session, folder))
         elif _on_a_terminal():
-            _watch_live(journal, session, folder)
+            return _watch_live(journal, session, folder)
         else:
             _print_lines(_moments(journal, session, folder), several=session is None)
     return 0
@@ -59,14 +59,13 @@ def _on_a_terminal() -> bool:
     return all(each.isatty() for each in streams) and os.environ.get("TERM") not in ("dumb", "unknown")
 
 
-def _watch_live(journal: Journal, session: str | None, folder: str | None) -> None:
+def _watch_live(journal: Journal, session: str | None, folder: str | None) -> int:
     from planwire.terminal.watch_app import watch
 
     if folder is None:
-        watch(journal, session, None)
-    else:
-        here = cache(lambda cwd: is_of_folder(cwd, folder))
-        watch(journal, None, lambda glance: here(glance.cwd))
+        return watch(journal, session, None)
+    here = cache(lambda cwd: is_of_folder(cwd, folder))
+    return watch(journal, None, lambda glance: here(glance.cwd))
 
 
 def _moments(journal: Journal, session: str | None, folder: str | None) -> Iterator[HistoryEntry]:

@@ -12,22 +12,29 @@ from typing import Any, Final
 
 from planwire.errors import InputError, reason
 
-__all__ = ["GRACE", "end_like", "end_when_silent", "ended_after_us", "name_of", "start_agent"]
+__all__ = ["GRACE", "end_like", "end_when_silent", "ended_after_us", "name_of", "not_started", "start_agent"]
 
 #: Seconds of silence after the end of its input that an agent may take before the relay ends it.
 GRACE: Final = 5.0
 #: Seconds between asking an agent to end and ending it.
 _KILL_AFTER: Final = 2.0
 _GLANCE: Final = 0.05
-_INTERPRETER: Final = re.compile(r"python[\d.]*|node|npx|npm|bun|bunx|deno|uv|uvx|run|exec|env|sh|bash|\w+=.*")
+#: Programs and words that only start the agent.
+_LAUNCHER: Final = re.compile(r"python[\d.]*|node|npx|pnpx|npm|bun|bunx|deno|uv|uvx|x|run|exec|dlx|env|sh|bash")
+_VARIABLE: Final = re.compile(r"\w+=(?!=)")
 _FORWARDED: Final = ("SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2")
 
 
 def name_of(command: Sequence[str]) -> str:
-    """A name for an agent that does not name itself: its program, or what an interpreter runs."""
+    """A name for an agent without one of its own: its program, or what a launcher starts, without path and version."""
     words = [word for word in command[1:] if not word.startswith("-") and len(word.split()) == 1]  # `sh -c` has code
-    names = [word.rstrip("/").rpartition("/")[2] for word in (command[0], *words)]
-    return next((name for name in names if not _INTERPRETER.fullmatch(name)), names[0])
+    names = [_bare_name(word) for word in (command[0], *words) if not _VARIABLE.match(word)]
+    return next((name for name in names if name and not _LAUNCHER.fullmatch(name)), _bare_name(command[0]))
+
+
+def _bare_name(word: str) -> str:
+    name = word.replace("\\", "/").rstrip("/").rpartition("/")[2]
+    return re.split("@|==", name, maxsplit=1)[0] or name
 
 
 def start_agent(command: Sequence[str]) -> "subprocess.Popen[bytes]":
@@ -36,9 +43,7 @@ def start_agent(command: Sequence[str]) -> "subprocess.Popen[bytes]":
     try:
         agent = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)  # noqa: S603
     except (OSError, ValueError) as error:
-        raise InputError(
-            f"the agent {command[0]!r} could not be started: {reason(error)}. Check the command after --"
-        ) from None
+        raise not_started(command, error) from None
 
     def forward(number: int, _frame: Any) -> None:
         if not (number == signal.SIGINT and _is_in_foreground()):  # a terminal has sent it to the agent too
@@ -50,6 +55,11 @@ def start_agent(command: Sequence[str]) -> "subprocess.Popen[bytes]":
         if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, forward)
     return agent
+
+
+def not_started(command: Sequence[str], error: Exception) -> InputError:
+    """The error that says that the system did not start an agent."""
+    return InputError(f"the agent {command[0]!r} could not be started: {reason(error)}. Check the command after --")
 
 
 def end_when_silent(agent: "subprocess.Popen[bytes]", silence: Callable[[], float], grace: float) -> None:

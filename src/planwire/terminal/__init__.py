@@ -7,6 +7,4 @@ try:
 except ImportError:
     raise MissingExtra("showing plans needs Rich: pip install 'planwire[terminal]', or ask for --json") from None
 
-from planwire.terminal.play import play, show, walk
-
-__all__ = ["play", "show", "walk"]
+__all__: list[str] = []

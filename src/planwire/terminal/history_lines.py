@@ -11,7 +11,7 @@ from planwire.readmodel.history import HistoryEntry, Phrase
 from planwire.readmodel.plain_text import one_line
 from planwire.terminal.lines import Line, Part, between, cut, fitted, text_look
 
-__all__ = ["MOMENT", "clock", "moment_line", "moment_rows", "word_parts"]
+__all__ = ["MOMENT", "clock", "moment_line", "moment_rows", "this_day", "word_parts"]
 
 #: The sign and the look of each kind of event. The statuses that steps get have theirs in the table of statuses.
 _LOOK: Final = {
@@ -65,12 +65,13 @@ def moment_line(moment: HistoryEntry, numbers: int = 4, session: str | None = No
 
 
 @lru_cache(maxsize=4_096)
-def moment_rows(moment: HistoryEntry, width: int, *, marked: bool) -> tuple[Line, ...]:
-    """Two lines on the screen: when, who, which plan and how far; then what happened."""
+def moment_rows(moment: HistoryEntry, width: int, today: str, *, marked: bool) -> tuple[Line, ...]:
+    """Two lines on the screen: when, who, which plan and how far; then what happened. The date is left out if it is
+    `today`."""
     row = (MOMENT, moment.seq)
     far = f"{moment.done:,} / {moment.total:,}" if moment.total else ""
     about = "  ".join(one_line(word) for word in (moment.by, moment.plan) if word)
-    when = f" {'◆' if marked else ' '} {_time_here(moment.at)}  "
+    when = f" {'◆' if marked else ' '} {_time_here(moment.at, today)}  "
     left: tuple[Part, ...] = (
         (when, "wish" if marked else "muted"),
         (fitted(about, max(width - len(when) - 14, 8)), ""),
@@ -95,10 +96,14 @@ def clock(at: int, *, short: bool = False) -> str:
         return "unknown time"
 
 
-def _time_here(at: int) -> str:
-    """The time of the day, with the date unless that is today's."""
+def this_day() -> str:
+    """The date here and now: while it lasts, no time of a moment looks different."""
+    return clock(time_ns() // 1_000_000).partition(" ")[0]
+
+
+def _time_here(at: int, today: str) -> str:
     day, _, time = clock(at).partition(" ")
-    return time if day == clock(time_ns() // 1_000_000).partition(" ")[0] else f"{day[5:]} {time[:5]}"
+    return time if day == today else f"{day[5:]} {time[:5]}"
 
 
 def word_parts(word: Phrase) -> tuple[Part, Part]:

@@ -18,7 +18,7 @@ from planwire.readmodel.plain_text import one_line
 from planwire.readmodel.timeline import Timeline, compare_states
 from planwire.terminal.change_lines import difference_lines
 from planwire.terminal.cursor import CursorMoved
-from planwire.terminal.history_lines import MOMENT, clock, moment_rows
+from planwire.terminal.history_lines import MOMENT, clock, moment_rows, this_day
 from planwire.terminal.lines import Line, cut, fitted
 from planwire.terminal.lines_view import LinesView, RowList
 from planwire.terminal.panel import PlanPanel
@@ -123,10 +123,11 @@ class HistoryScreen(Screen[None]):
 
     def _moment_lines(self, width: int) -> Sequence[Line]:
         """Every moment, the newest on top."""
+        today = this_day()
         lines = [
             line
             for moment in reversed(self._moments)
-            for line in moment_rows(moment, width, marked=moment.seq == self._marked)
+            for line in moment_rows(moment, width, today, marked=moment.seq == self._marked)
         ]
         return lines or [Line((("  nothing happened yet", "muted"),))]
 

@@ -2,7 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from rich.segment import Segment
 from rich.style import Style
@@ -19,6 +19,9 @@ from planwire.terminal.cursor import CURSOR_KEYS, Cursor
 from planwire.terminal.lines import BLANK, LOOKS, Line, Row
 
 __all__ = ["LinesView", "RowList"]
+
+#: Lines above and below a line that came into sight by itself.
+MARGIN: Final = 2
 
 
 class LinesView(ScrollView):
@@ -102,11 +105,11 @@ class LinesView(ScrollView):
         """The lines that are on the screen now."""
         return [self.line_at(y) for y in range(self.size.height)]
 
-    def scroll_to_line(self, line: int, *, margin: int = 2) -> None:
+    def scroll_to_line(self, line: int) -> None:
         """Bring a line into sight, a third down, so that the next ones are in sight, too."""
         height = self.container_size.height
         first = round(self.scroll_target_y)
-        edge = min(margin, max(height - 1, 0) // 2)
+        edge = min(MARGIN, max(height - 1, 0) // 2)
         if not first + edge <= line < first + height - edge:
             self.jump(line - height // 3)
 

@@ -197,6 +197,7 @@ class OverviewScreen(Screen[None]):
     @on(RowList.Opened)
     def action_open(self) -> None:
         if self._rows.key is not None:
+            self.app.stay()
             self.app.push_screen(SessionScreen(str(self._rows.key)))
 
     @on(CursorMoved)

@@ -46,7 +46,7 @@ def _head_line(card: Card, width: int, now: int) -> Line:
     progress = card.state.progress
     parts: tuple[Part, ...] = ()
     if card.state.steps:
-        share = round(100 * progress.done / progress.total) if progress.total else 100
+        share = 100 * progress.done // progress.total if progress.total else 100
         number = f"  {progress.done:,} / {progress.total:,}"
         parts = (
             ("  ", ""),

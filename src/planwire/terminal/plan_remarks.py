@@ -75,7 +75,8 @@ def _has_a_place(record: PlanRecord, suggestion: Delta) -> bool:
 
 def _that_matter(record: PlanRecord) -> list[Review]:
     """The last review, and earlier ones that the agent has not answered. Steps show the remarks on themselves."""
-    known = [each for each in record.reviews if each is record.review or each in unanswered(record)]
+    new = unanswered(record)
+    known = [each for each in record.reviews if each is record.review or each in new]
     return [each for each in known if each.verdict != COMMENTED or any(said.step is None for said in each.comments)][
         -REVIEWS:
     ]

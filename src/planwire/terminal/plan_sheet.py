@@ -44,6 +44,7 @@ class PlanSheet:
         self.marked = (None, frozenset())
         self._known, self._fresh = {}, {}
         self._view.follows = True
+        self._view.update_lines()
 
     def put(self, cards: Iterable[Card], *, fresh: bool = True, empty: str | None = None) -> None:
         """Show these plans and no others. `fresh` points at what changed; `empty` are other words without any plan."""

@@ -11,7 +11,7 @@ from rich.live import Live
 from planwire.acp.board import Board, Change
 from planwire.readmodel.plain_text import one_line
 from planwire.terminal.change_lines import change_lines, fresh_steps, report_line
-from planwire.terminal.lines import Line
+from planwire.terminal.lines import Line, new_console
 from planwire.terminal.records import plans_view
 
 if TYPE_CHECKING:
@@ -25,13 +25,15 @@ LONGEST_PAUSE: Final = 3.0
 
 def show(lines: "Iterable[RecordedLine]") -> None:
     """Print the plans as they ended up, and what was wrong on the way."""
-    console = Console(highlight=False)
+    console = new_console(wide=False)
     board = Board(keep=0)
     reports: list[Line] = []
+    number = 0
     for line in lines:
+        number = line.number
         change = board.apply(line.line, line.sender, line.at)
-        reports += [report_line(report, line.number) for report in change.reports]
-    board.close()
+        reports += [report_line(report, number) for report in change.reports]
+    reports += [report_line(report, number) for report in board.close().reports]
     console.print(_board_view(board))
     for report in reports:
         console.print(report)
@@ -39,21 +41,24 @@ def show(lines: "Iterable[RecordedLine]") -> None:
 
 def walk(lines: "Iterable[RecordedLine]", *, interactive: bool, captions: bool = False) -> None:
     """Print every change, in order. On a terminal, wait for Enter between two. `captions` are the agent's words."""
-    console = Console(highlight=False)
+    console = new_console(wide=False)
     board = Board(keep=0)
-    count = 0
+    count = number = 0
     for line in lines:
+        number = line.number
         change = board.apply(line.line, line.sender, line.at)
         for report in change.reports:
-            console.print(report_line(report, line.number))
+            console.print(report_line(report, number))
         if captions and (words := _words(line.line)):
             console.print(_caption(words))
         if change:
             count += 1
             _print_change(console, change, count, line.at)
-            if interactive and console.input("[dim]Enter: next · q: stop [/]").strip().lower() == "q":
+            if interactive and not _goes_on(console):
                 return
     last = board.close()
+    for report in last.reports:
+        console.print(report_line(report, number))
     if last:
         _print_change(console, last, count + 1, None)
     console.print(_board_view(board))
@@ -61,7 +66,7 @@ def walk(lines: "Iterable[RecordedLine]", *, interactive: bool, captions: bool =
 
 def play(lines: "Iterable[RecordedLine]", *, captions: bool = False) -> None:
     """Show the plans as they change, at the speed of the recording. Without a terminal, print every change at once."""
-    console = Console(highlight=False)
+    console = new_console(wide=False)
     if not console.is_terminal:
         walk(lines, interactive=False, captions=captions)
         return
@@ -82,6 +87,14 @@ def play(lines: "Iterable[RecordedLine]", *, captions: bool = False) -> None:
                 live.update(Group(view, caption) if caption else view, refresh=True)
         board.close()
         live.update(_board_view(board), refresh=True)
+
+
+def _goes_on(console: Console) -> bool:
+    try:
+        return console.input("[dim]Enter: next · q: stop [/]").strip().lower() != "q"
+    except EOFError:
+        console.print()
+        return False
 
 
 def _words(line: bytes) -> str | None:

@@ -7,7 +7,7 @@ from planwire.model.kinds import text_of
 from planwire.model.plan import PlanId
 from planwire.model.steps import PlanState
 from planwire.readmodel.history import plan_name
-from planwire.readmodel.overview import RUNNING, Overview
+from planwire.readmodel.overview import Overview
 from planwire.readmodel.plain_text import one_line
 from planwire.terminal.lines import Drawing, Line, cut, folded
 from planwire.terminal.plan_card import Card
@@ -28,7 +28,7 @@ def session_record_view(
 ) -> Drawing:
     """The heading and every live plan, or `only` the chosen one. `height` bounds the lines of all of it."""
     records = [state.plans[chosen]] if only else list(state.live().values())
-    cards = [Card(record.state, record, glance.state != RUNNING) for record in records]
+    cards = [Card(record.state, record, state.stopped is not None) for record in records]
     gone = [plan_name(plan_id) for plan_id, record in state.plans.items() if record.removed and not only]
     words = f"removed: {', '.join(map(one_line, gone))}  (see them with --plan)" if gone and height is None else ""
     below = "no plans yet" if not state.plans else "no plans any more" if not cards else ""

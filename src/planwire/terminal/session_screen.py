@@ -1,7 +1,5 @@
 """The screen of a session: its head, which stays in sight, and all its plans, live."""
 
-import os
-import shlex
 import subprocess
 from collections.abc import Collection
 from typing import TYPE_CHECKING, ClassVar, Final
@@ -14,6 +12,7 @@ from textual.events import Resize
 from textual.screen import Screen
 from textual.widgets import Footer
 
+from planwire.cli.editor_command import editor_command, unstartable
 from planwire.errors import JournalError, PlanError
 from planwire.model.plan import PlanId
 from planwire.readmodel.documents import plan_markdown
@@ -130,15 +129,14 @@ class SessionScreen(Screen[None]):
         """Open a plan file in the person's editor, if it can be read: no other is inside the session's folder."""
         session = self.app.sessions.get(self.session)
         file = session.files.get(plan_id) if session else None
-        editor = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi")
-        if file is None or file.path is None or file.problem is not None or not editor:
+        if file is None or file.path is None or file.problem is not None:
             raise PlanError(file.problem.rstrip(".") if file and file.problem else "there is no such file here")
+        editor = editor_command()
         try:
             with self.app.suspend():
-                command = [*editor, "--", file.path] if editor[0] == "vi" else [*editor, file.path]
-                subprocess.run(command, check=False)  # noqa: S603
+                subprocess.run([*editor, file.path], check=False)  # noqa: S603
         except (OSError, SuspendNotSupported) as error:
-            self.notify(f"{editor[0]} can't be started: {error}. Set VISUAL or EDITOR.", severity="error", markup=False)
+            raise unstartable(editor[0], error) from None
 
 
 class KeysFooter(Footer):

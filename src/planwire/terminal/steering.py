@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from textual.binding import Binding
 
-from planwire.errors import PlanError
+from planwire.errors import InputError, JournalError, PlanError
 from planwire.model.events import APPROVED, CHANGES_REQUESTED, COMMENTED
 from planwire.model.statuses import STATUSES
 from planwire.model.steps import Step
@@ -94,7 +94,7 @@ class PlanActs:
         self._screen.app.stay()
         try:
             getattr(self, name)(self._under_cursor(), *arguments)
-        except PlanError as refusal:
+        except (InputError, JournalError, PlanError) as refusal:
             self.commander.refuse(refusal)
 
     def _under_cursor(self) -> Target:

@@ -42,9 +42,9 @@ class StepsPanel(LinesView, can_focus=True):
     ]
     cursor: Cursor
 
-    def __init__(self, session: str, *, empty: str = "no plan yet") -> None:
+    def __init__(self, session: str) -> None:
         super().__init__()
-        self.sheet = PlanSheet(self, session, empty)
+        self.sheet = PlanSheet(self, session, "no plan yet")
         self.cursor = Cursor(self, self._current_row)
         self._held: Row | None = None
         self._over: Row | None = None

@@ -19,7 +19,6 @@ except ImportError:
         "watching on a terminal needs Textual: pip install 'planwire[terminal]', or ask for --json"
     ) from None
 
-from rich.console import Console
 from textual import on
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
@@ -36,6 +35,7 @@ from planwire.readmodel.sessions import Sessions
 from planwire.readmodel.timeline import Timelines
 from planwire.terminal.dialogs import Dialog
 from planwire.terminal.history_screen import HistoryScreen
+from planwire.terminal.lines import new_console
 from planwire.terminal.overview_screen import OverviewScreen
 from planwire.terminal.records import session_record_view
 from planwire.terminal.session_screen import SessionScreen
@@ -49,8 +49,9 @@ __all__ = ["WatchApp", "watch"]
 BUSY: Final = 0.05
 
 
-def watch(journal: Journal, session: str | None, is_here: Callable[[Overview], bool] | None) -> None:
-    """Run the app until the person quits it. Leaves the last session on the terminal as it ended up."""
+def watch(journal: Journal, session: str | None, is_here: Callable[[Overview], bool] | None) -> int:
+    """Run the app until the person quits it. Leaves the last session on the terminal as it ended up. Returns the exit
+    code."""
     app = WatchApp(journal, session, is_here, theme_for_terminal())
     app.run()
     if app.writes.is_writing:
@@ -63,8 +64,9 @@ def watch(journal: Journal, session: str | None, is_here: Callable[[Overview], b
         [first] = [each.at for each in journal.read(state.id, 0, 1)] or [0]
         [last] = [each.at for each in journal.read(state.id, state.seq - 1, state.seq)] or [0]
         now = time_ns() // 1_000_000
-        console = Console(highlight=False)
+        console = new_console(wide=False)
         console.print(session_record_view(state, overview(state, first, last), now, height=console.height - 2))
+    return app.return_code or 0
 
 
 class WatchApp(App[None]):
@@ -118,7 +120,7 @@ class WatchApp(App[None]):
         self.register_theme(DARK)
         self.register_theme(LIGHT)
         self.theme = self._first_theme if self._first_theme in self.available_themes else DARK.name
-        with suppress(NotImplementedError, RuntimeError, ValueError):  # Windows, or another thread than the main one
+        with suppress(NotImplementedError, RuntimeError):  # Windows has none; only the main thread may set one
             asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, self.exit)
         self.push_screen(OverviewScreen(here=not self._everywhere))
         self.sessions.start()

@@ -48,7 +48,8 @@ def asking(state: SessionState, plan_id: PlanId) -> tuple[ReviewAsked, ...]:
 
 def unanswered(record: PlanRecord) -> tuple[Review, ...]:
     """The reviews that the agent has not answered with a change of the plan."""
-    return tuple(review for review in record.reviews if review.seq > _last_word_of_agent(record))
+    last = _last_word_of_agent(record)
+    return tuple(review for review in record.reviews if review.seq > last)
 
 
 def _last_word_of_agent(record: PlanRecord) -> int:

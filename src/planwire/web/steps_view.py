@@ -93,7 +93,7 @@ def _gap(row_id: str, steps: Sequence[Step], address: str, where: str) -> Part:
 
 def progress_view(progress: Progress, name: str, part_id: str | None = None, *, brief: bool = False) -> Html:
     """A bar and a number."""
-    share = round(100 * progress.done / progress.total) if progress.total else 0
+    share = 100 * progress.done // progress.total if progress.total else 0
     bar = el("progress", value=progress.done, max=max(progress.total, 1), aria_label=f"progress of {name}")
     number = el("span", el("b", f"{progress.done:,}"), f" / {progress.total:,}", class_="number")
     rest = f"{share} %"
