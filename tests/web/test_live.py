@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
+from planwire.errors import JournalUnavailable
 from planwire.journal import Stamped, open_journal
 from planwire.model.events import MessageAdded, PlanRemoved, TurnEnded
 from planwire.readmodel.followed_files import FilePlans
@@ -295,6 +296,41 @@ def test_a_watcher_who_leaves_while_it_is_sent_something_is_let_go() -> None:
         client.takes.set()
         assert client.task is not None
         await client.task
+
+    with_hub(test)
+
+
+def unreadable(*_values: Any) -> Any:
+    raise JournalUnavailable("it is locked")
+
+
+def test_a_page_that_could_not_be_rendered_comes_once_the_journal_can_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def test(hub: Hub, write: Callable[..., None]) -> None:
+        topic = await hub.topic("s1")
+        client = Client()
+        client.watch(hub, topic)
+        await eventually(lambda: hub.watchers == 1)
+        renders = topic.renders
+        with monkeypatch.context() as trouble:
+            trouble.setattr("planwire.web.hub.RETRY", 0.01)
+            trouble.setattr(hub.sessions.journal, "last_seq", unreadable)
+            write("completed")
+            await eventually(lambda: topic.renders > renders + 1)
+        await eventually(lambda: len(client.got) == 1)
+        assert "set p0-s1" in ids(client.got[0])
+
+    with_hub(test)
+
+
+def test_after_a_visitor_for_whom_the_journal_could_not_be_read_the_next_one_gets_the_page(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def test(hub: Hub, _write: Callable[..., None]) -> None:
+        with monkeypatch.context() as trouble:
+            trouble.setattr(hub.sessions.journal, "last_seq", unreadable)
+            with pytest.raises(JournalUnavailable):
+                await hub.topic("s1")
+        assert (await hub.topic("s1")).page
 
     with_hub(test)
 

@@ -9,6 +9,7 @@ from functools import partial
 from time import monotonic
 from typing import Final, TypeAlias
 
+from planwire.errors import JournalError
 from planwire.journal import Journal
 from planwire.model.plan import PlanId
 from planwire.readmodel.followed_files import FilePlans
@@ -32,6 +33,8 @@ PACE: Final = 0.01
 OVERVIEW_PACE: Final = 0.25
 FILES_PACE: Final = 0.4
 HEARTBEAT_PACE: Final = 15.0
+#: Seconds until the hub tries again to read what a page needs.
+RETRY: Final = 1.0
 
 
 class Hub:
@@ -123,7 +126,7 @@ class Hub:
             self._mark_stale()
             for key, topic in list(self._topics.items()):
                 if topic.watchers and not isinstance(key, Query):
-                    await self._render(topic)
+                    await self._refresh(topic)
             await self._publish_overviews()
             await asyncio.sleep(PACE)
 
@@ -147,7 +150,14 @@ class Hub:
             return
         self._overview_at = monotonic()
         for topic in stale:
+            await self._refresh(topic)
+
+    async def _refresh(self, topic: Topic) -> None:
+        """Bring a topic up to date for its watchers. While the journal can't be read, they keep the page they have."""
+        try:
             await self._render(topic)
+        except JournalError:
+            asyncio.get_running_loop().call_later(RETRY, self._wake.set)
 
     async def _render(self, topic: Topic) -> None:
         """Bring a stale topic up to date. A change meanwhile makes it stale again."""
@@ -155,7 +165,11 @@ class Hub:
             if topic.stale:
                 topic.stale = False
                 position = self.sessions.position
-                page = await asyncio.get_running_loop().run_in_executor(self._renderer, topic.render)
+                try:
+                    page = await asyncio.get_running_loop().run_in_executor(self._renderer, topic.render)
+                except BaseException:
+                    topic.stale = True
+                    raise
                 topic.publish(page, position)
 
     async def _watch_files(self) -> None:
