@@ -13,9 +13,9 @@ from planwire.errors import JournalUnavailable
 from planwire.journal import Stamped, open_journal
 from planwire.model.events import MessageAdded, PlanRemoved, TurnEnded
 from planwire.readmodel.followed_files import FilePlans
-from planwire.web.hub import Hub
-from planwire.web.live import KEPT_PAGES, Topic
-from planwire.web.live_app import stream
+from planwire.web.hub import KEPT_TOPICS, Hub
+from planwire.web.live import KEPT_PAGES
+from planwire.web.live_app import LiveStreams
 from tests.waiting import eventually, until
 from tests.web.board import Running, items
 
@@ -193,8 +193,10 @@ class Client:
         self.leaves = asyncio.Event()
         self.task: asyncio.Task[None] | None = None
 
-    def watch(self, hub: Hub, topic: Topic) -> None:
-        self.task = asyncio.create_task(stream(hub, topic, topic.id, self._receive, self._send))
+    def watch(self, hub: Hub, session: str, event_id: str = "") -> None:
+        scope = {"type": "http", "method": "GET", "path": f"/live/sessions/{session}", "query_string": b""}
+        request = {**scope, "headers": [(b"last-event-id", event_id.encode())]}
+        self.task = asyncio.create_task(LiveStreams(hub)(request, self._receive, self._send))
 
     async def _receive(self) -> dict[str, Any]:
         await self.leaves.wait()
@@ -231,7 +233,7 @@ def test_a_page_is_rendered_once_for_a_thousand_watchers() -> None:
         topic = await hub.topic("s1")
         clients = [Client() for _ in range(1_000)]
         for client in clients:
-            client.watch(hub, topic)
+            client.watch(hub, "s1", topic.id)
         await eventually(lambda: hub.watchers == 1_000)
         renders = topic.renders
         for number, statuses in enumerate([("completed", "pending"), ("completed", "completed")], 1):
@@ -247,7 +249,7 @@ def test_a_slow_watcher_holds_up_nobody_and_ends_on_the_newest_page_in_one_step(
         topic = await hub.topic("s1")
         slow, quick = Client(), Client()
         for client in (slow, quick):
-            client.watch(hub, topic)
+            client.watch(hub, "s1", topic.id)
         await eventually(lambda: hub.watchers == 2)
         slow.takes.clear()
         for number in range(6):
@@ -268,7 +270,7 @@ def test_a_watcher_who_was_away_for_too_long_gets_the_whole_page() -> None:
         slow, quick = Client(), Client()
         slow.takes.clear()
         for client in (slow, quick):
-            client.watch(hub, topic)
+            client.watch(hub, "s1", topic.id)
         slow.takes.set()
         await eventually(lambda: hub.watchers == 2)
         slow.takes.clear()
@@ -286,7 +288,7 @@ def test_a_watcher_who_leaves_while_it_is_sent_something_is_let_go() -> None:
     async def test(hub: Hub, write: Callable[..., None]) -> None:
         topic = await hub.topic("s1")
         client = Client()
-        client.watch(hub, topic)
+        client.watch(hub, "s1", topic.id)
         await eventually(lambda: hub.watchers == 1)
         client.takes.clear()
         write("completed")
@@ -300,6 +302,26 @@ def test_a_watcher_who_leaves_while_it_is_sent_something_is_let_go() -> None:
     with_hub(test)
 
 
+def test_of_many_who_come_at_once_nobody_is_left_behind() -> None:
+    """More pages than the hub keeps without watchers, and each of a session of its own."""
+
+    async def test(hub: Hub, _write: Callable[..., None]) -> None:
+        journal = hub.sessions.journal
+        names = [f"many-{number}" for number in range(2 * KEPT_TOPICS)]
+        for name in names:
+            journal.append(name, [Stamped(1, "agent", items("pending"))])
+        clients = [Client() for _ in names]
+        for client, name in zip(clients, names, strict=True):
+            client.watch(hub, name)
+        await eventually(lambda: all(len(client.got) == 1 for client in clients))
+        assert {change for client in clients for change in ids(client.got[0])} == {"set content"}
+        for name in names:
+            journal.append(name, [Stamped(2, "agent", items("completed"))])
+        await eventually(lambda: all(len(client.got) == 2 for client in clients))
+
+    with_hub(test)
+
+
 def unreadable(*_values: Any) -> Any:
     raise JournalUnavailable("it is locked")
 
@@ -308,7 +330,7 @@ def test_a_page_that_could_not_be_rendered_comes_once_the_journal_can_be_read(mo
     async def test(hub: Hub, write: Callable[..., None]) -> None:
         topic = await hub.topic("s1")
         client = Client()
-        client.watch(hub, topic)
+        client.watch(hub, "s1", topic.id)
         await eventually(lambda: hub.watchers == 1)
         renders = topic.renders
         with monkeypatch.context() as trouble:

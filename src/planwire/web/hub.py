@@ -78,19 +78,21 @@ class Hub:
     async def topic(self, key: Key) -> Topic:
         """The topic of a page, with its newest page."""
         self._mark_stale()
-        topic = self._topics.get(key)
-        if topic is None:
-            topic = self._topics[key] = Topic(partial(self._build, key))
-            self._let_go()
-        self._topics.move_to_end(key)
+        topic = self._topic(key)
         await self._render(topic)
         return topic
 
     @contextmanager
-    def watching(self, topic: Topic, event_id: str | None, send: Sender) -> Iterator[PageWatcher]:
-        """A watcher, for as long as the block lasts. It has the page with the id `event_id`."""
+    def watching(self, key: Key, event_id: str | None, send: Sender) -> Iterator[PageWatcher]:
+        """A watcher of a page, for as long as the block lasts. It has the page with the id `event_id`.
+
+        Nothing waits between finding the topic and watching it: meanwhile the hub could let go of the topic.
+        """
+        topic = self._topic(key)
         watcher = PageWatcher(topic, topic.known_version(event_id), send)
         topic.watchers.add(watcher)
+        if topic.stale:
+            self._wake.set()
         try:
             yield watcher
         finally:
@@ -187,6 +189,14 @@ class Hub:
             await asyncio.sleep(HEARTBEAT_PACE)
             for topic in list(self._topics.values()):
                 topic.beat()
+
+    def _topic(self, key: Key) -> Topic:
+        topic = self._topics.get(key)
+        if topic is None:
+            topic = self._topics[key] = Topic(partial(self._build, key))
+            self._let_go()
+        self._topics.move_to_end(key)
+        return topic
 
     def _let_go(self) -> None:
         idle = [key for key, topic in self._topics.items() if not topic.watchers]
