@@ -174,8 +174,7 @@ class Sessions:
                     return
                 with self._lock:
                     if each.id not in self._glances:
-                        self._load(each.id, each)
-                        if len(known) > KEPT_STATES:
+                        if self._load(each.id, each) and len(known) > KEPT_STATES:
                             self._kept.move_to_end(each.id, last=False)
         self.loading = False
         self._changed("")
