@@ -17,7 +17,7 @@ from planwire.web.hub import KEPT_TOPICS, Hub
 from planwire.web.live import KEPT_PAGES
 from planwire.web.live_app import LiveStreams
 from tests.waiting import eventually, until
-from tests.web.board import Running, items
+from tests.web.board import Running, items, running_board
 
 
 class Events:
@@ -135,6 +135,19 @@ def test_the_overview_is_live_and_keeps_to_what_was_looked_for(board: Running) -
         changes = events.next()
         [[_, _, order, _]] = [change for change in changes if change[0] == "list"]
         assert order == ["o-one"]
+
+
+def test_the_overview_tells_of_trouble_with_the_journal_and_of_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("planwire.readmodel.sessions.ROLL_CALL", 0.01)
+    with running_board() as board:
+        until(lambda: not board.json("/sessions.json")["loading"])
+        with watching(board, "/sessions") as events:
+            events.next()
+            with monkeypatch.context() as trouble:
+                trouble.setattr(board.journal, "sessions", unreadable)
+                assert "it is locked" in str(events.next())
+            [[_, _, html]] = events.next()
+            assert "it is locked" not in html
 
 
 def test_a_plan_that_goes_leaves_the_page_and_the_session_stays(board: Running) -> None:
