@@ -18,7 +18,7 @@ from planwire.readmodel.sessions import Sessions
 from planwire.web.live import PageWatcher, Sender, Topic
 from planwire.web.overview_page import Query, overview_page
 from planwire.web.page_tree import Part
-from planwire.web.session_page import Beside, gone_page, plan_page, session_page
+from planwire.web.session_page import PlanContext, gone_page, plan_page, session_page
 
 __all__ = ["MOST_WATCHERS", "Hub", "Key"]
 
@@ -209,5 +209,5 @@ class Hub:
         session = self.sessions.get(key if isinstance(key, str) else key[0])
         if session is None:
             return gone_page()
-        beside = Beside(self._editor, self._reasons.of(session.state), self._earlier.of(session.state))
-        return session_page(session, beside) if isinstance(key, str) else plan_page(session, key[1], beside)
+        context = PlanContext(self._editor, self._reasons.of(session.state), self._earlier.of(session.state))
+        return session_page(session, context) if isinstance(key, str) else plan_page(session, key[1], context)
