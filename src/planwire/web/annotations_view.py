@@ -19,7 +19,7 @@ __all__ = ["NO_ANNOTATIONS", "Extra", "StepAnnotations", "ghost_row", "step_anno
 #: Length of the text in the name of a button.
 LONG_NAME: Final = 80
 #: Words before a suggestion, for people who can't see its place.
-_SPOKEN: Final = {"reword": "reworded: ", "move": "moved ", "remove": "without it", "status": "", "priority": ""}
+_SPOKEN: Final = {"reword": "reworded: ", "move": "moved ", "remove": "", "status": "", "priority": ""}
 
 #: Notes, verdicts and comments on the page, the newest first. The history has them all.
 NOTES: Final = 3
