@@ -65,7 +65,7 @@ def notification(update: Fields) -> Fields:
 @some.a_third_each
 @given(data=st.data())
 def test_what_was_written_is_read_as_the_same_update(dialect: Dialect, data: st.DataObject) -> None:
-    """R6, R11, R13, R18, R21: every field, `_meta` at every level, unknown fields and values included."""
+    """R6, R11, R13, R18, R21, R24: every field, `_meta` at every level, unknown fields and values included."""
     update = data.draw(some.updates_for(dialect))
     reading = read(write(update, dialect))
     assert reading == Reading((update,))
