@@ -12,7 +12,7 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from bench.figure import Cell, Figure, at_least
+from bench.figure import Cell, Figure, at_least, at_most
 from planwire import BlockingPlanSession, open_journal
 
 __all__ = ["measure"]
@@ -139,6 +139,7 @@ def measure() -> Iterator[Figure]:
 
         tell_lists([{"content": text, "status": "pending"} for text in STEPS])
         tell_planwire("set_plan", {"entries": list(STEPS)})
+        first = written["planwire"]
         changes = 0
         for steps, change in story():
             changes += 1
@@ -152,5 +153,7 @@ def measure() -> Iterator[Figure]:
         yield Figure(f"output_tokens_{slug}", total, "tokens", cell=Cell(name, "output tokens"))
         in_prompt = total + answered[name]
         yield Figure(f"prompt_tokens_{slug}", in_prompt, "tokens", cell=Cell(name, "left in the prompt"))
+    each = (written["planwire"] - first) / changes
+    yield Figure("output_tokens_per_change", each, "tokens", at_most(11))
     best = min(written[name] for name in FULL_LISTS)
     yield Figure("output_tokens_vs_best_full_list", best / written["planwire"], "x", at_least(15))

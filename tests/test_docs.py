@@ -117,6 +117,18 @@ def test_links_between_pages_lead_somewhere() -> None:
                 assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
+def test_the_rules_that_code_and_tests_cite_are_those_in_the_table() -> None:
+    cited = {
+        rule
+        for folder in ("src", "tests")
+        for path in (ROOT / folder).rglob("*.py")
+        for rule in re.findall(r"\bR\d+\b", path.read_text())
+    }
+    _, _, table = (ROOT / "docs" / "wire.md").read_text().partition("## The rules that tests and reports cite")
+    listed = [rule for row in re.findall(r"^\| (R[^|]*) \|", table, re.MULTILINE) for rule in row.split(", ")]
+    assert sorted(listed) == sorted(cited)
+
+
 def test_contributing_names_files_that_there_are_and_every_package() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text()
     package = ROOT / "src" / "planwire"

@@ -4,6 +4,7 @@ Only Linux is here to test on, so a process plays a system without those modules
 others before they go: those choose by the name of the system what to import.
 """
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -72,3 +73,19 @@ for _ in range(2):
 """
     result = elsewhere(code)
     assert (result.stdout, result.stderr) == ("False 1\nFalse 1\n", "")
+
+
+def test_scripts_and_styles_of_the_board_can_be_read_where_the_system_prefers_ascii() -> None:
+    code = """
+from locale import getencoding
+from planwire.web.frame import ASSETS, asset
+for name in ASSETS:
+    asset(name).decode("utf-8")
+print(getencoding())
+"""
+    plain = {"PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "LC_ALL": "C"}
+    result = subprocess.run(
+        [sys.executable, "-c", code], check=False, capture_output=True, text=True, env={**os.environ, **plain}
+    )
+    assert result.stderr == ""
+    assert "utf" not in result.stdout.lower()

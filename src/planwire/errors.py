@@ -3,6 +3,7 @@
     PlanwireError
     ├── PlanError              a plan can't do that
     │   ├── StaleRevision      the plan moved on from the writer's revision
+    │   ├── MovedOn            the plan moved on from what a person saw; it lives in `session`, with what it tells
     │   ├── NothingChanges     everything is as asked already: nothing to write
     │   ├── UnknownStep        no step has that id
     │   ├── UneditableText     a markdown text has no place for that edit
@@ -63,7 +64,7 @@ __all__ = [
 
 
 class PlanwireError(Exception):
-    """The root of the tree. planwire raises only its leaves."""
+    """The root of the tree. planwire raises its leaves, and `PlanError` where none of them fits."""
 
 
 class PlanError(PlanwireError):

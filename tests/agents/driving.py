@@ -5,11 +5,9 @@ import os
 import select
 import subprocess
 import sys
-from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from threading import Thread
-from time import monotonic
 from typing import Any, Self
 
 from planwire.journal.protocol import Stamped
@@ -231,13 +229,3 @@ class Relayed:
         writer = Thread(target=write)
         writer.start()
         return writer
-
-
-def wait_until(holds: Callable[[], bool]) -> None:
-    """Wait for something that is bound to happen soon."""
-    from threading import Event as Pause
-
-    until, pause = monotonic() + SOON, Pause()
-    while not holds():
-        assert monotonic() < until, "it did not happen"
-        pause.wait(0.01)

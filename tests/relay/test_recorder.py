@@ -26,7 +26,7 @@ from planwire.relay.actions import Meet, Record, SessionMemory
 from planwire.relay.backlog import Arrived, Backlog
 from planwire.relay.dedupe import QUIET, PendingHistory, begin
 from planwire.relay.recorder import SLICE, Recorder
-from tests.agents.driving import wait_until
+from tests.waiting import until
 
 PATIENCE = 20.0
 
@@ -120,10 +120,10 @@ def test_another_agents_session_with_the_same_id_is_another_session(
 
 def test_what_others_write_is_found_and_told(kept: Kept) -> None:
     kept.record(a_plan("a"))
-    wait_until(lambda: "s1" in kept.known and kept.known["s1"].seq == 1)
+    until(lambda: "s1" in kept.known and kept.known["s1"].seq == 1)
     with open_journal(kept.path) as journal:
         journal.append("s1", [Stamped(0, "user", PlanChanged(None, changes=(SetStatus("s1", "completed"),)))])
-    wait_until(lambda: bool(kept.known["s1"].state.plans[None].suggestions))
+    until(lambda: bool(kept.known["s1"].state.plans[None].suggestions))
     kept.record(a_plan("b"))
     assert kept.close() is None
     assert [type(event) for event in kept.events()] == [PlanSet, PlanChanged, PlanSet]
@@ -131,7 +131,7 @@ def test_what_others_write_is_found_and_told(kept: Kept) -> None:
 
 def test_writers_in_between_cost_nothing(kept: Kept) -> None:
     kept.record(a_plan("a"))
-    wait_until(lambda: "s1" in kept.known and kept.known["s1"].seq == 1)
+    until(lambda: "s1" in kept.known and kept.known["s1"].seq == 1)
     with open_journal(kept.path) as journal:
         for number in range(50):
             journal.append("s1", [Stamped(0, "user", MessageAdded({"n": number}))])
@@ -167,7 +167,7 @@ def test_a_file_that_is_no_journal_is_left_as_it_is_and_what_is_lost_is_counted(
 
 def test_a_journal_that_is_locked_for_a_while_gets_everything_afterwards(kept: Kept) -> None:
     kept.record(a_plan("a"))
-    wait_until(lambda: "s1" in kept.known and kept.known["s1"].seq == 1)
+    until(lambda: "s1" in kept.known and kept.known["s1"].seq == 1)
     lock = sqlite3.connect(kept.path, isolation_level=None)
     lock.execute("BEGIN EXCLUSIVE")
     kept.record(a_plan("b"))
@@ -179,7 +179,7 @@ def test_a_journal_that_is_locked_for_a_while_gets_everything_afterwards(kept: K
 
 def test_a_journal_that_is_locked_to_the_end_is_not_waited_for(kept: Kept) -> None:
     kept.record(a_plan("a"))
-    wait_until(lambda: "s1" in kept.known and kept.known["s1"].seq == 1)
+    until(lambda: "s1" in kept.known and kept.known["s1"].seq == 1)
     lock = sqlite3.connect(kept.path, isolation_level=None)
     lock.execute("BEGIN EXCLUSIVE")
     kept.record(a_plan("b"), a_plan("c"))
@@ -262,7 +262,7 @@ def test_what_waits_for_a_journal_that_is_locked_is_bounded(tmp_path: Path, monk
     for number in range(300):
         recorder.put(Record("s1", a_plan(str(number))), 100)
     recorder.wake()
-    wait_until(lambda: len(locked.given) > 20)
+    until(lambda: len(locked.given) > 20)
     locked.is_free = True
     assert recorder.close(PATIENCE) is None
     assert max(locked.given[:20]) <= SLICE

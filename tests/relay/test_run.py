@@ -20,7 +20,8 @@ from planwire.relay.actions import Action, ToClient, Warn
 from planwire.relay.framing import Sieve
 from planwire.relay.pipe import Pipe
 from planwire.relay.process import name_of
-from tests.agents.driving import AGENTS, SOON, Relayed, wait_until
+from tests.agents.driving import AGENTS, SOON, Relayed
+from tests.waiting import until
 from tests.wire import entry, request
 
 LIST = {"sessionUpdate": "plan", "entries": [entry("Read", "completed"), entry("Write", "in_progress")]}
@@ -134,7 +135,7 @@ def test_lines_that_become_long_leave_before_all_of_them_are_made() -> None:
 def test_a_slow_reader_slows_the_agent_down_and_loses_nothing() -> None:
     """Nobody reads: no more than the pipes hold, and what is in hand, gets out of the agent."""
     with Relayed("flood.py", "200000") as relayed:
-        wait_until(lambda: _is_blocked(relayed.process.pid))
+        until(lambda: _is_blocked(relayed.process.pid))
         assert _resident(relayed.process.pid) < 120 * 1024
         relayed.close_input()
         numbers = [json.loads(line) for line in relayed.rest().splitlines()]
@@ -167,8 +168,8 @@ def _is_blocked(pid: int) -> bool:
 def _is_idle(pid: int) -> bool:
     """Where the system does not say what a thread waits for: the process has used no time for a while."""
     used = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[11:13]
-    until = monotonic() + 0.3
-    while monotonic() < until:
+    end = monotonic() + 0.3
+    while monotonic() < end:
         os.sched_yield()
     return sum(map(int, used)) > 5 and used == Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[11:13]
 
@@ -337,7 +338,7 @@ def test_an_agent_that_has_forgotten_its_plan_is_told_it(tmp_path: Path) -> None
             relayed.prompt(session)
             return "resumed" in memory.read_text()
 
-        wait_until(is_told)
+        until(is_told)
         relayed.end()
     assert memory.read_text().count("planwire-context mark") == 1
 
@@ -347,7 +348,7 @@ def test_a_suggestion_reaches_the_agent(tmp_path: Path) -> None:
     with Relayed("scripted.py", str(memory), journal=journal) as relayed:
         session = relayed.begin()
         relayed.prompt(session, LIST)
-        wait_until(lambda: any(isinstance(event, PlanSet) for event in journalled(journal, session)))
+        until(lambda: any(isinstance(event, PlanSet) for event in journalled(journal, session)))
         with open_journal(journal) as shared:
             shared.append(session, [Stamped(0, "user", PlanChanged(None, note="Leave the tests alone"))])
 
@@ -355,7 +356,7 @@ def test_a_suggestion_reaches_the_agent(tmp_path: Path) -> None:
             relayed.prompt(session)
             return "Leave the tests alone" in memory.read_text()
 
-        wait_until(is_told)
+        until(is_told)
         for _ in range(3):
             relayed.prompt(session)
         relayed.end()
@@ -371,7 +372,7 @@ def test_what_the_client_has_not_read_yet_is_in_the_journal(tmp_path: Path) -> N
         session = relayed.begin()
         text = json.dumps([more_than_a_pipe_holds])
         relayed.write(request("session/prompt", 9, sessionId=session, prompt=[{"type": "text", "text": text}]) + b"\n")
-        wait_until(lambda: any(isinstance(event, PlanSet) for event in journalled(journal, session)))
+        until(lambda: any(isinstance(event, PlanSet) for event in journalled(journal, session)))
 
 
 def test_sessions_that_are_counted_from_1_stay_apart(tmp_path: Path) -> None:

@@ -28,7 +28,8 @@ from planwire.relay.injector import Injector
 from planwire.relay.pipe import Pipe
 from planwire.relay.tools import ToolServer
 from planwire.session.handoff import read_handoff
-from tests.agents.driving import SOON, Relayed, Talk, wait_until
+from tests.agents.driving import SOON, Relayed, Talk
+from tests.waiting import until
 from tests.wire import JSON, answer, entry, items, line, plan, refusal, request, update_of
 
 SERVER = ToolServer("/bin/python", ("-m", "planwire", "mcp", "--binding"), "/run/planwire")
@@ -577,7 +578,7 @@ def test_plans_that_are_made_while_a_client_floods_and_does_not_read_reach_it_in
     path, memory = tmp_path / "plans.db", tmp_path / "agent.jsonl"
     with Relayed("scripted.py", str(memory), options=("--tools", "--journal", str(path))) as relayed:
         session = relayed.begin()
-        wait_until(lambda: bool(journalled(tmp_path, session)))
+        until(lambda: bool(journalled(tmp_path, session)))
         with open_journal(path) as journal:
             for number in range(40):
                 text = f"{'x' * 100_000}\n- [ ] Step {number}\n"
@@ -624,7 +625,7 @@ def test_without_a_journal_to_share_there_are_no_tools_and_that_is_said_once(nam
             relayed.ask("session/new", cwd=f"/project/{next(numbers)}", mcpServers=[])
             return bool(json.loads((tmp_path / "agent.jsonl").read_text().splitlines()[-1])["servers"] == [])
 
-        wait_until(has_no_tools)
+        until(has_no_tools)
         code, errors = relayed.end()
     assert code == 0
     assert errors.count("planwire: the plan tools are left out: ") == 1

@@ -21,7 +21,8 @@ from planwire.relay.actions import Meet
 from planwire.relay.recorder import Recorder
 from planwire.session.writer import steer
 from planwire.steering.commands import comment
-from tests.agents.driving import AGENTS, SOON, Relayed, wait_until
+from tests.agents.driving import AGENTS, SOON, Relayed
+from tests.waiting import until
 from tests.wire import JSON, entry, line, request
 
 
@@ -53,7 +54,7 @@ def test_what_was_recorded_before_the_relay_was_killed_is_gone_on_with(tmp_path:
     with Relayed("scripted.py", memory, journal=journal) as relayed:
         session = relayed.begin()
         relayed.prompt(session, a_list("a"))
-        wait_until(lambda: any(isinstance(event, TurnEnded) for event in journalled(journal, session)))
+        until(lambda: any(isinstance(event, TurnEnded) for event in journalled(journal, session)))
         relayed.process.kill()
         relayed.process.wait(SOON)
     before = journalled(journal, session)
@@ -71,11 +72,11 @@ def test_what_was_recorded_before_the_relay_was_killed_is_gone_on_with(tmp_path:
 def test_an_agent_that_ignores_the_end_of_its_input_does_not_outlive_a_relay_that_was_killed() -> None:
     with Relayed("deaf.py", options=("--grace", "0.2")) as relayed:
         assert relayed.line() == b'{"ready":true}'
-        wait_until(lambda: any(command.startswith("sh ") for command in _children(relayed.process.pid).values()))
+        until(lambda: any(command.startswith("sh ") for command in _children(relayed.process.pid).values()))
         children = _children(relayed.process.pid)
         (agent,) = [pid for pid, command in children.items() if "deaf.py" in command]
         relayed.process.kill()
-        wait_until(lambda: not _is_running(agent))
+        until(lambda: not _is_running(agent))
 
 
 def _children(pid: int) -> dict[str, str]:
@@ -102,7 +103,7 @@ def test_two_relays_on_one_session_lose_nothing(tmp_path: Path) -> None:
     ):
         session = one.begin()
         one.prompt(session, a_list("a"))
-        wait_until(lambda: any(isinstance(event, TurnEnded) for event in journalled(journal, session)))
+        until(lambda: any(isinstance(event, TurnEnded) for event in journalled(journal, session)))
         other.ask("initialize", protocolVersion=1)
         other.ask("session/load", sessionId=session, cwd="/project", mcpServers=[])
 
@@ -217,7 +218,7 @@ def test_a_session_that_is_forgotten_begins_anew(tmp_path: Path) -> None:
     with Relayed("scripted.py", os.devnull, journal=journal) as relayed:
         session = relayed.begin()
         relayed.prompt(session, a_list("a"))
-        wait_until(lambda: any(isinstance(event, TurnEnded) for event in journalled(journal, session)))
+        until(lambda: any(isinstance(event, TurnEnded) for event in journalled(journal, session)))
         with open_journal(journal) as shared:
             shared.forget(session)
         relayed.prompt(session, a_list("b"))
@@ -253,7 +254,7 @@ def test_what_somebody_says_right_before_a_prompt_is_told_with_that_prompt(tmp_p
     with Relayed("scripted.py", memory, journal=journal) as relayed, open_journal(journal) as ours:
         session = relayed.begin()
         relayed.prompt(session, a_list("a"))
-        wait_until(lambda: any(isinstance(event, PlanSet) for event in journalled(journal, session)))
+        until(lambda: any(isinstance(event, PlanSet) for event in journalled(journal, session)))
         for number in range(5):
             steer(ours, session, None, partial(say, f"hurry {number}"))
             relayed.prompt(session)
@@ -277,7 +278,7 @@ def test_a_journal_that_does_not_answer_is_waited_for_once(tmp_path: Path) -> No
     recorder.look_now(SOON)
     assert monotonic() - before < SOON / 2
     may_open.set()
-    wait_until(lambda: recorder._answers)
+    until(lambda: recorder._answers)
     assert recorder.close(SOON) is None
 
 
@@ -288,7 +289,7 @@ def test_a_journal_that_can_not_be_used_is_not_waited_for(tmp_path: Path) -> Non
     recorder.put(Meet("s", fresh=True), 0)
     before = monotonic()
     recorder.look_now(SOON)
-    wait_until(lambda: not recorder._answers)
+    until(lambda: not recorder._answers)
     recorder.look_now(SOON)
     assert monotonic() - before < SOON / 2
     recorder.close(SOON)

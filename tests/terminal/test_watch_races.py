@@ -33,8 +33,7 @@ from planwire.terminal.session_screen import KeysFooter, SessionScreen
 from tests.journals import HOSTILE, add, items
 from tests.terminal.test_panel import on_a_loop
 from tests.terminal.test_watch_app import shows, watching
-from tests.waiting import eventually
-from tests.watched import (
+from tests.terminal.watched import (
     OURS,
     THEIRS,
     asked,
@@ -54,6 +53,7 @@ from tests.watched import (
     two_plans,
     write,
 )
+from tests.waiting import eventually
 
 pytestmark = pytest.mark.usefixtures("idle_while_it_follows")
 

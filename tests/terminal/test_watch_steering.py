@@ -38,8 +38,7 @@ from planwire.terminal.steps_panel import StepsPanel
 from tests.journals import add, items
 from tests.terminal.test_panel import on_a_loop
 from tests.terminal.test_watch_app import HEAD, seen, shows, watching
-from tests.waiting import eventually
-from tests.watched import (
+from tests.terminal.watched import (
     NESTED,
     OURS,
     THEIRS,
@@ -60,6 +59,7 @@ from tests.watched import (
     two_plans,
     write,
 )
+from tests.waiting import eventually
 
 pytestmark = pytest.mark.usefixtures("idle_while_it_follows")
 

@@ -72,6 +72,17 @@ def test_a_port_that_is_taken_is_said_in_one_line(board: Running, capsys: pytest
     assert "(Address already in use): choose another with --port" in said
 
 
+@pytest.mark.parametrize("package", ["httptools", "starlette", "uvicorn"])
+def test_without_a_package_one_is_told_which_and_what_to_install(package: str) -> None:
+    """The MCP SDK brings Starlette and uvicorn, but not all that the board needs."""
+    code = f"import sys; sys.modules[{package!r}] = None\nfrom planwire.cli import main\nsys.exit(main(['board']))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert f"the board needs {package}" in done.stderr
+    assert "pip install 'planwire[web]'" in done.stderr
+
+
 def test_the_editors_of_the_command_are_those_that_have_links() -> None:
     assert set(_EDITORS) == {*EDITORS, "none"}
 

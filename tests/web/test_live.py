@@ -9,14 +9,15 @@ from typing import Any
 import httpx
 import pytest
 
+from planwire.errors import JournalUnavailable
 from planwire.journal import Stamped, open_journal
 from planwire.model.events import MessageAdded, PlanRemoved, TurnEnded
 from planwire.readmodel.followed_files import FilePlans
-from planwire.web.hub import Hub
-from planwire.web.live import KEPT_PAGES, Topic
-from planwire.web.live_app import stream
+from planwire.web.hub import KEPT_TOPICS, Hub
+from planwire.web.live import KEPT_PAGES
+from planwire.web.live_app import LiveStreams
 from tests.waiting import eventually, until
-from tests.web.board import Running, items
+from tests.web.board import Running, items, running_board
 
 
 class Events:
@@ -136,6 +137,19 @@ def test_the_overview_is_live_and_keeps_to_what_was_looked_for(board: Running) -
         assert order == ["o-one"]
 
 
+def test_the_overview_tells_of_trouble_with_the_journal_and_of_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("planwire.readmodel.sessions.ROLL_CALL", 0.01)
+    with running_board() as board:
+        until(lambda: not board.json("/sessions.json")["loading"])
+        with watching(board, "/sessions") as events:
+            events.next()
+            with monkeypatch.context() as trouble:
+                trouble.setattr(board.journal, "sessions", unreadable)
+                assert "it is locked" in str(events.next())
+            [[_, _, html]] = events.next()
+            assert "it is locked" not in html
+
+
 def test_a_plan_that_goes_leaves_the_page_and_the_session_stays(board: Running) -> None:
     board.write("s1", items("in_progress"), items("pending", plan_id="other"))
     with watching(board, "/sessions/s1") as events:
@@ -192,8 +206,10 @@ class Client:
         self.leaves = asyncio.Event()
         self.task: asyncio.Task[None] | None = None
 
-    def watch(self, hub: Hub, topic: Topic) -> None:
-        self.task = asyncio.create_task(stream(hub, topic, topic.id, self._receive, self._send))
+    def watch(self, hub: Hub, session: str, event_id: str = "") -> None:
+        scope = {"type": "http", "method": "GET", "path": f"/live/sessions/{session}", "query_string": b""}
+        request = {**scope, "headers": [(b"last-event-id", event_id.encode())]}
+        self.task = asyncio.create_task(LiveStreams(hub)(request, self._receive, self._send))
 
     async def _receive(self) -> dict[str, Any]:
         await self.leaves.wait()
@@ -230,7 +246,7 @@ def test_a_page_is_rendered_once_for_a_thousand_watchers() -> None:
         topic = await hub.topic("s1")
         clients = [Client() for _ in range(1_000)]
         for client in clients:
-            client.watch(hub, topic)
+            client.watch(hub, "s1", topic.id)
         await eventually(lambda: hub.watchers == 1_000)
         renders = topic.renders
         for number, statuses in enumerate([("completed", "pending"), ("completed", "completed")], 1):
@@ -246,7 +262,7 @@ def test_a_slow_watcher_holds_up_nobody_and_ends_on_the_newest_page_in_one_step(
         topic = await hub.topic("s1")
         slow, quick = Client(), Client()
         for client in (slow, quick):
-            client.watch(hub, topic)
+            client.watch(hub, "s1", topic.id)
         await eventually(lambda: hub.watchers == 2)
         slow.takes.clear()
         for number in range(6):
@@ -267,7 +283,7 @@ def test_a_watcher_who_was_away_for_too_long_gets_the_whole_page() -> None:
         slow, quick = Client(), Client()
         slow.takes.clear()
         for client in (slow, quick):
-            client.watch(hub, topic)
+            client.watch(hub, "s1", topic.id)
         slow.takes.set()
         await eventually(lambda: hub.watchers == 2)
         slow.takes.clear()
@@ -285,7 +301,7 @@ def test_a_watcher_who_leaves_while_it_is_sent_something_is_let_go() -> None:
     async def test(hub: Hub, write: Callable[..., None]) -> None:
         topic = await hub.topic("s1")
         client = Client()
-        client.watch(hub, topic)
+        client.watch(hub, "s1", topic.id)
         await eventually(lambda: hub.watchers == 1)
         client.takes.clear()
         write("completed")
@@ -295,6 +311,61 @@ def test_a_watcher_who_leaves_while_it_is_sent_something_is_let_go() -> None:
         client.takes.set()
         assert client.task is not None
         await client.task
+
+    with_hub(test)
+
+
+def test_of_many_who_come_at_once_nobody_is_left_behind() -> None:
+    """More pages than the hub keeps without watchers, and each of a session of its own."""
+
+    async def test(hub: Hub, _write: Callable[..., None]) -> None:
+        journal = hub.sessions.journal
+        names = [f"many-{number}" for number in range(2 * KEPT_TOPICS)]
+        for name in names:
+            journal.append(name, [Stamped(1, "agent", items("pending"))])
+        clients = [Client() for _ in names]
+        for client, name in zip(clients, names, strict=True):
+            client.watch(hub, name)
+        await eventually(lambda: all(len(client.got) == 1 for client in clients))
+        assert {change for client in clients for change in ids(client.got[0])} == {"set content"}
+        for name in names:
+            journal.append(name, [Stamped(2, "agent", items("completed"))])
+        await eventually(lambda: all(len(client.got) == 2 for client in clients))
+
+    with_hub(test)
+
+
+def unreadable(*_values: Any) -> Any:
+    raise JournalUnavailable("it is locked")
+
+
+def test_a_page_that_could_not_be_rendered_comes_once_the_journal_can_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def test(hub: Hub, write: Callable[..., None]) -> None:
+        topic = await hub.topic("s1")
+        client = Client()
+        client.watch(hub, "s1", topic.id)
+        await eventually(lambda: hub.watchers == 1)
+        renders = topic.renders
+        with monkeypatch.context() as trouble:
+            trouble.setattr("planwire.web.hub.RETRY", 0.01)
+            trouble.setattr(hub.sessions.journal, "last_seq", unreadable)
+            write("completed")
+            await eventually(lambda: topic.renders > renders + 1)
+        await eventually(lambda: len(client.got) == 1)
+        assert "set p0-s1" in ids(client.got[0])
+
+    with_hub(test)
+
+
+def test_after_a_visitor_for_whom_the_journal_could_not_be_read_the_next_one_gets_the_page(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def test(hub: Hub, _write: Callable[..., None]) -> None:
+        with monkeypatch.context() as trouble:
+            trouble.setattr(hub.sessions.journal, "last_seq", unreadable)
+            with pytest.raises(JournalUnavailable):
+                await hub.topic("s1")
+        assert (await hub.topic("s1")).page
 
     with_hub(test)
 

@@ -10,6 +10,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Final
 
 from msgspec import Struct
@@ -33,6 +34,10 @@ ROLL_CALL: Final = 3.0
 SILENCE: Final = 24 * 3_600_000
 _SILENT: Final = "silent for a day"
 
+#: Where the journal can be in trouble.
+_FOLLOWING: Final = "following"
+_ROLL_CALL: Final = "roll call"
+
 
 class ShownSession(Struct, frozen=True):
     """A session for people to see. `state` has the texts of plan files in place, `files` tell which these are, and
@@ -49,7 +54,8 @@ class ShownSession(Struct, frozen=True):
 
 
 class Sessions:
-    """The sessions of a journal. Any thread may call any method; every change calls `changed` with the session's id."""
+    """The sessions of a journal. Any thread may call any method; every change calls `changed` with the session's id, or
+    with an empty text if it is about none: all are loaded, or `problem` is another."""
 
     def __init__(self, journal: Journal, files: FilePlans, changed: Callable[[str], None]) -> None:
         self.journal = journal
@@ -60,8 +66,7 @@ class Sessions:
         self._lock = threading.RLock()
         self._glances: dict[str, Overview] = {}
         self._kept: OrderedDict[str, ShownSession] = OrderedDict()
-        self._unheard: JournalError | None = None
-        self._uncalled: JournalError | None = None
+        self._troubles: dict[str, JournalError | None] = {_FOLLOWING: None, _ROLL_CALL: None}
         self._stop = threading.Event()
         self._unsubscribe: Callable[[], None] | None = None
         self._thread = threading.Thread(target=self._work, name="planwire-sessions", daemon=True)
@@ -69,12 +74,12 @@ class Sessions:
     @property
     def problem(self) -> str | None:
         """Why the sessions may not be as they are in the journal; None as long as all is well."""
-        problem = self._unheard or self._uncalled
-        return None if problem is None else str(problem)
+        return next((str(trouble) for trouble in self._troubles.values() if trouble is not None), None)
 
     def start(self) -> None:
         """Begin to keep up, and to load what there is."""
-        self._unsubscribe = follower_of(self.journal).subscribe(self._hear, trouble=self._has_trouble)
+        in_following = partial(self._has_trouble, _FOLLOWING)
+        self._unsubscribe = follower_of(self.journal).subscribe(self._hear, trouble=in_following)
         self._thread.start()
 
     def close(self) -> None:
@@ -121,17 +126,22 @@ class Sessions:
             elif recorded.seq == kept.journalled.seq + 1:
                 self._keep(fold(kept.journalled, recorded), kept.glance.first_at, recorded.at)
 
-    def _has_trouble(self, trouble: JournalError | None) -> None:
-        self._unheard = trouble
+    def _has_trouble(self, where: str, trouble: JournalError | None) -> None:
+        """Note trouble, or None as soon as it is over. The news is about no session."""
+        with self._lock:
+            before = self.problem
+            self._troubles[where] = trouble
+            if self.problem != before:
+                self._changed("")
 
     def _work(self) -> None:
         self._load_all()
         while not self._stop.wait(ROLL_CALL):
             try:
                 self._call_the_roll()
-                self._uncalled = None
+                self._has_trouble(_ROLL_CALL, None)
             except JournalError as error:
-                self._uncalled = error
+                self._has_trouble(_ROLL_CALL, error)
 
     def _load(self, session: str, known: KnownSession | None = None) -> ShownSession | None:
         kept = self._kept.get(session)
@@ -174,8 +184,7 @@ class Sessions:
                     return
                 with self._lock:
                     if each.id not in self._glances:
-                        self._load(each.id, each)
-                        if len(known) > KEPT_STATES:
+                        if self._load(each.id, each) and len(known) > KEPT_STATES:
                             self._kept.move_to_end(each.id, last=False)
         self.loading = False
         self._changed("")

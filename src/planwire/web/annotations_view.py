@@ -14,12 +14,12 @@ from planwire.web.html import EMPTY, Html, el, escaped, iso, joined, moment
 from planwire.web.page_tree import Part, leaf
 from planwire.web.status_look import look, wording
 
-__all__ = ["NOTHING_OVER", "Extra", "Over", "ghost_row", "over", "why_part"]
+__all__ = ["NO_ANNOTATIONS", "Extra", "StepAnnotations", "ghost_row", "step_annotations", "why_part"]
 
 #: Length of the text in the name of a button.
 LONG_NAME: Final = 80
 #: Words before a suggestion, for people who can't see its place.
-_SPOKEN: Final = {"reword": "reworded: ", "move": "moved ", "remove": "without it", "status": "", "priority": ""}
+_SPOKEN: Final = {"reword": "reworded: ", "move": "moved ", "remove": "", "status": "", "priority": ""}
 
 #: Notes, verdicts and comments on the page, the newest first. The history has them all.
 NOTES: Final = 3
@@ -39,21 +39,21 @@ class Extra(NamedTuple):
     html: Html
 
 
-class Over(NamedTuple):
-    """Everything over the steps of a plan. `added` has the new ones: the step that each goes behind, its key within the
-    plan, and the inside of its row."""
+class StepAnnotations(NamedTuple):
+    """All annotations of the steps of a plan. `added` has the new ones: the step that each goes behind, its key within
+    the plan, and the inside of its row."""
 
     steps: tuple[tuple[str, Extra], ...] = ()
     added: tuple[tuple[str | None, str, Html], ...] = ()
 
 
-NOTHING_OVER: Final = Over()
+NO_ANNOTATIONS: Final = StepAnnotations()
 
 
-def over(record: PlanRecord, *, steerable: bool) -> Over:
-    """Everything over the steps of a plan, with buttons to withdraw suggestions where people can steer it."""
+def step_annotations(record: PlanRecord, *, steerable: bool) -> StepAnnotations:
+    """All annotations of the steps of a plan, with buttons to withdraw suggestions where people can steer it."""
     if not record.suggestions and not record.reviews:
-        return NOTHING_OVER
+        return NO_ANNOTATIONS
     found = annotations(record)
     named = [*found.steps, *(step for step in found.remarks if step is not None and step not in found.steps)]
     steps = [(step, _extra(found.steps.get(step, ()), found.remarks.get(step, ()), steerable)) for step in named]
@@ -61,7 +61,7 @@ def over(record: PlanRecord, *, steerable: bool) -> Over:
         (after, f"w{suggestion.suggestion}-{suggestion.number}", _ghost(suggestion, steerable))
         for after, suggestion in found.added
     ]
-    return Over(tuple(steps), tuple(added))
+    return StepAnnotations(tuple(steps), tuple(added))
 
 
 def _take_back(suggestion: int, what: str) -> Html:

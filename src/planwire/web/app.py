@@ -140,7 +140,7 @@ class BoardApp:
             moments = [entry_json(moment) for moment in timeline.moments]
             return json_response({"session": session.id, "moments": moments, "then": state_json(state)})
         if request.query_params.get("part") == "then":
-            return HTMLResponse(then_part(session.id, timeline, index, state))
+            return HTMLResponse(await run_in_threadpool(then_part, session.id, timeline, index, state))
         name = session_name(session)
         before = _number(request, "before", last + 1)
         page = await run_in_threadpool(history_page, name, session.id, timeline, index, state, before)

@@ -69,7 +69,7 @@ def words_page(title: str, words: str) -> str:
 @lru_cache(maxsize=64)
 def asset(name: str) -> bytes:
     """The content of a static file, with addresses in place of imports."""
-    content = (STATIC / name).read_text()
+    content = (STATIC / name).read_text(encoding="utf-8")
     return _IMPORTED.sub(lambda found: f'"{_address(found[1])}"', content).encode()
 
 

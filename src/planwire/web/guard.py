@@ -36,7 +36,7 @@ LARGEST_HEADERS: Final = 32 * 1024
 
 #: The methods that only read.
 _READING: Final = ("GET", "HEAD")
-#: The name that a browser sends for where a request came from, if it may only follow a link here.
+#: Values of `Sec-Fetch-Site` for a request from elsewhere: it may only follow a link.
 _FOREIGN: Final = ("cross-site", "same-site")
 _PORT: Final = re.compile(r":[0-9]{1,5}\Z")
 
@@ -94,7 +94,7 @@ class RequestGuard:
             what = "Open the address that planwire board printed, or start it with --allow-host and this name."
             return 421, "This board has another name", what
         origin = headers.get(b"origin")
-        if origin is not None and _urlsplit_host(origin) != headers[b"host"].lower():
+        if origin is not None and _origin_host(origin) != headers[b"host"].lower():
             return 403, "Another site asked for this", "The board answers only to its own pages."
         reading = scope["method"] in _READING
         if not reading and origin is None:
@@ -138,7 +138,7 @@ class RequestGuard:
         return _words(401, "The board is locked", what, {"www-authenticate": 'Bearer realm="planwire board"'})
 
 
-def _urlsplit_host(origin: str) -> str | None:
+def _origin_host(origin: str) -> str | None:
     """Host and port of an Origin header; None for what is none (`null`, for one)."""
     try:
         return urlsplit(origin).netloc.lower() or None

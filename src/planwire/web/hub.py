@@ -9,6 +9,7 @@ from functools import partial
 from time import monotonic
 from typing import Final, TypeAlias
 
+from planwire.errors import JournalError
 from planwire.journal import Journal
 from planwire.model.plan import PlanId
 from planwire.readmodel.followed_files import FilePlans
@@ -17,7 +18,7 @@ from planwire.readmodel.sessions import Sessions
 from planwire.web.live import PageWatcher, Sender, Topic
 from planwire.web.overview_page import Query, overview_page
 from planwire.web.page_tree import Part
-from planwire.web.session_page import Beside, gone_page, plan_page, session_page
+from planwire.web.session_page import PlanContext, gone_page, plan_page, session_page
 
 __all__ = ["MOST_WATCHERS", "Hub", "Key"]
 
@@ -32,6 +33,8 @@ PACE: Final = 0.01
 OVERVIEW_PACE: Final = 0.25
 FILES_PACE: Final = 0.4
 HEARTBEAT_PACE: Final = 15.0
+#: Seconds until the hub tries again to read what a page needs.
+RETRY: Final = 1.0
 
 
 class Hub:
@@ -75,19 +78,21 @@ class Hub:
     async def topic(self, key: Key) -> Topic:
         """The topic of a page, with its newest page."""
         self._mark_stale()
-        topic = self._topics.get(key)
-        if topic is None:
-            topic = self._topics[key] = Topic(partial(self._build, key))
-            self._let_go()
-        self._topics.move_to_end(key)
+        topic = self._topic(key)
         await self._render(topic)
         return topic
 
     @contextmanager
-    def watching(self, topic: Topic, event_id: str | None, send: Sender) -> Iterator[PageWatcher]:
-        """A watcher, for as long as the block lasts. It has the page with the id `event_id`."""
+    def watching(self, key: Key, event_id: str | None, send: Sender) -> Iterator[PageWatcher]:
+        """A watcher of a page, for as long as the block lasts. It has the page with the id `event_id`.
+
+        Nothing waits between finding the topic and watching it: meanwhile the hub could let go of the topic.
+        """
+        topic = self._topic(key)
         watcher = PageWatcher(topic, topic.known_version(event_id), send)
         topic.watchers.add(watcher)
+        if topic.stale:
+            self._wake.set()
         try:
             yield watcher
         finally:
@@ -123,7 +128,7 @@ class Hub:
             self._mark_stale()
             for key, topic in list(self._topics.items()):
                 if topic.watchers and not isinstance(key, Query):
-                    await self._render(topic)
+                    await self._refresh(topic)
             await self._publish_overviews()
             await asyncio.sleep(PACE)
 
@@ -147,7 +152,14 @@ class Hub:
             return
         self._overview_at = monotonic()
         for topic in stale:
+            await self._refresh(topic)
+
+    async def _refresh(self, topic: Topic) -> None:
+        """Bring a topic up to date for its watchers. While the journal can't be read, they keep the page they have."""
+        try:
             await self._render(topic)
+        except JournalError:
+            asyncio.get_running_loop().call_later(RETRY, self._wake.set)
 
     async def _render(self, topic: Topic) -> None:
         """Bring a stale topic up to date. A change meanwhile makes it stale again."""
@@ -155,7 +167,11 @@ class Hub:
             if topic.stale:
                 topic.stale = False
                 position = self.sessions.position
-                page = await asyncio.get_running_loop().run_in_executor(self._renderer, topic.render)
+                try:
+                    page = await asyncio.get_running_loop().run_in_executor(self._renderer, topic.render)
+                except BaseException:
+                    topic.stale = True
+                    raise
                 topic.publish(page, position)
 
     async def _watch_files(self) -> None:
@@ -174,6 +190,14 @@ class Hub:
             for topic in list(self._topics.values()):
                 topic.beat()
 
+    def _topic(self, key: Key) -> Topic:
+        topic = self._topics.get(key)
+        if topic is None:
+            topic = self._topics[key] = Topic(partial(self._build, key))
+            self._let_go()
+        self._topics.move_to_end(key)
+        return topic
+
     def _let_go(self) -> None:
         idle = [key for key, topic in self._topics.items() if not topic.watchers]
         for key in idle[: max(0, len(idle) - KEPT_TOPICS)]:
@@ -185,5 +209,5 @@ class Hub:
         session = self.sessions.get(key if isinstance(key, str) else key[0])
         if session is None:
             return gone_page()
-        beside = Beside(self._editor, self._reasons.of(session.state), self._earlier.of(session.state))
-        return session_page(session, beside) if isinstance(key, str) else plan_page(session, key[1], beside)
+        context = PlanContext(self._editor, self._reasons.of(session.state), self._earlier.of(session.state))
+        return session_page(session, context) if isinstance(key, str) else plan_page(session, key[1], context)

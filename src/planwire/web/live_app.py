@@ -15,7 +15,6 @@ from planwire.errors import JournalError
 from planwire.web.addresses import OVERVIEW
 from planwire.web.guard import Receive, Scope, Send
 from planwire.web.hub import Hub, Key
-from planwire.web.live import Topic
 from planwire.web.responses import asked_for, find_session, named_plan, problem
 
 __all__ = ["LiveStreams", "stream"]
@@ -39,12 +38,12 @@ class LiveStreams:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
         try:
-            topic = await self._hub.topic(await self._key(request))
+            key = await self._key(request)
         except (HTTPException, JournalError) as error:
             await (await problem(request, error))(scope, receive, send)
         else:
             event_id = request.headers.get("last-event-id") or request.query_params.get("since")
-            await stream(self._hub, topic, event_id, receive, send)
+            await stream(self._hub, key, event_id, receive, send)
 
     async def _key(self, request: Request) -> Key:
         """The page in an address, or 404."""
@@ -60,7 +59,7 @@ class LiveStreams:
         return session.id if found["plan"] is None else (session.id, named_plan(request, session))
 
 
-async def stream(hub: Hub, topic: Topic, event_id: str | None, receive: Receive, send: Send) -> None:
+async def stream(hub: Hub, key: Key, event_id: str | None, receive: Receive, send: Send) -> None:
     """Answer a watcher that has the page with the id `event_id`, until one of the two ends goes away."""
 
     async def send_body(body: bytes) -> None:
@@ -77,7 +76,7 @@ async def stream(hub: Hub, topic: Topic, event_id: str | None, receive: Receive,
         return
     await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
     await send_body(RETRY)
-    with hub.watching(topic, event_id, send_body) as watcher:
+    with hub.watching(key, event_id, send_body) as watcher:
         leaving = asyncio.create_task(notice_leaving())
         watcher.tell()
         await watcher.gone.wait()

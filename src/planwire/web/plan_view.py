@@ -14,7 +14,7 @@ from planwire.model.steps import PlanState
 from planwire.readmodel.followed_files import FileText
 from planwire.readmodel.history import plan_name
 from planwire.web.addresses import plan_address, session_address
-from planwire.web.annotations_view import over, why_part
+from planwire.web.annotations_view import step_annotations, why_part
 from planwire.web.frame import action
 from planwire.web.html import Html, el
 from planwire.web.page_tree import Part, branch, leaf
@@ -162,7 +162,7 @@ def _file_name(plan_id: str | None) -> str:
 def _body(shown: Shown, record: PlanRecord, file: FileText | None) -> Part:
     state = record.state
     part_id = f"{shown.part_id}-body"
-    shown_over = over(record, steerable=shown.live and not record.removed)
+    annotations = step_annotations(record, steerable=shown.live and not record.removed)
     whole = shown.whole or (shown.live and record.asked is not None)
     if file is not None and (file.problem or file.state is None):
         return leaf(part_id, "div", el("p", file.problem or ""), el("code", file.uri), class_="problem")
@@ -174,9 +174,9 @@ def _body(shown: Shown, record: PlanRecord, file: FileText | None) -> Part:
         return leaf(part_id, "p", el("code", text), class_="problem")
     is_long = state.steps and (len(state.steps) > LONG or len(text) > LONG_TEXT)
     if kind.is_text and (whole or not is_long):
-        html = prose(text, state.steps, f"{shown.part_id}-", shown.stopped, shown_over)
+        html = prose(text, state.steps, f"{shown.part_id}-", shown.stopped, annotations)
         return leaf(part_id, "div", html, class_="text")
-    if not state.steps and not shown_over.added:
+    if not state.steps and not annotations.added:
         return leaf(part_id, "p", "Nothing on the list.", class_="nothing")
     more = None if whole else plan_address(shown.session, state.plan.id)
-    return steps_part(shown.part_id, state.steps, shown.stopped, more, shown_over)
+    return steps_part(shown.part_id, state.steps, shown.stopped, more, annotations)

@@ -17,7 +17,7 @@ from planwire.model.markdown import BOX, TASK, parse
 from planwire.model.steps import Step
 from planwire.model.text import unwrapped
 from planwire.readmodel.plain_text import printable
-from planwire.web.annotations_view import NOTHING_OVER, Extra, Over, ghost_row
+from planwire.web.annotations_view import NO_ANNOTATIONS, Extra, StepAnnotations, ghost_row
 from planwire.web.html import Html, el
 from planwire.web.status_look import look, mark
 
@@ -32,9 +32,13 @@ _BOX: Final = re.compile(rf"{BOX}\s*")
 
 @lru_cache(maxsize=128)
 def prose(
-    text: str, steps: tuple[Step, ...] = (), prefix: str = "", stopped: bool = False, over: Over = NOTHING_OVER
+    text: str,
+    steps: tuple[Step, ...] = (),
+    prefix: str = "",
+    stopped: bool = False,
+    annotations: StepAnnotations = NO_ANNOTATIONS,
 ) -> Html:
-    """A text as HTML. Its tasks are `steps`, whose ids stand behind `prefix`, with annotations `over` them.
+    """A text as HTML. Its tasks are `steps`, whose ids stand behind `prefix`, with `annotations` over them.
 
     A heading at its very beginning goes: it is the name of the plan, which the page has already.
     """
@@ -50,10 +54,10 @@ def prose(
             token.children = list(_safe(token.children))
     tasks = [(tokens[at - 2], token) for at, token in enumerate(tokens) if _is_task(tokens, at)]
     if len(tasks) == len(steps):
-        extras = dict(over.steps)
+        extras = dict(annotations.steps)
         for (item, words), step in zip(tasks, steps, strict=True):
             _adorn(item, words, step, prefix, stopped, extras.get(step.id))
-        _add_ghosts(tokens, [item for item, _ in tasks], steps, prefix.rstrip("-"), over)
+        _add_ghosts(tokens, [item for item, _ in tasks], steps, prefix.rstrip("-"), annotations)
     rendered = parser.renderer.render(tokens, parser.options, {})
     return Html(f'<div class="prose" dir="auto">{rendered}</div>')
 
@@ -89,10 +93,12 @@ def _adorn(item: Token, words: Token, step: Step, prefix: str, stopped: bool, ex
     ]
 
 
-def _add_ghosts(tokens: list[Token], items: list[Token], steps: Sequence[Step], part_id: str, over: Over) -> None:
+def _add_ghosts(
+    tokens: list[Token], items: list[Token], steps: Sequence[Step], part_id: str, annotations: StepAnnotations
+) -> None:
     """Put the rows of suggested steps in their places."""
     rows: dict[int, str] = {}
-    for after, key, html in over.added:
+    for after, key, html in annotations.added:
         at = _place_behind(tokens, items, steps, after)
         rows[at] = rows.get(at, "") + ghost_row(f"{part_id}-{key}", html, "task")
     for at in sorted(rows, reverse=True):

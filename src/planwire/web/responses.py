@@ -29,9 +29,9 @@ _TITLES: Final = {
 }
 
 
-def json_response(value: Any) -> Response:
+def json_response(value: Any, status: int = 200) -> Response:
     """A value as JSON."""
-    return Response(msgspec.json.encode(value), media_type="application/json", headers={"vary": "Accept"})
+    return Response(msgspec.json.encode(value), status, {"vary": "Accept"}, "application/json")
 
 
 async def find_session(sessions: Sessions, request: Request) -> ShownSession:
@@ -71,7 +71,7 @@ async def problem(request: Request, error: Exception) -> Response:
     status, what = (error.status_code, error.detail) if isinstance(error, HTTPException) else (503, str(error))
     title = _TITLES.get(status, "That did not work")
     if wants_json(request):
-        return Response(msgspec.json.encode({"error": what}), status, media_type="application/json")
+        return json_response({"error": what}, status)
     return HTMLResponse(words_page(title, f"{what[:1].upper()}{what[1:]}."), status)
 
 

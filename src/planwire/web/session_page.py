@@ -16,13 +16,13 @@ from planwire.web.plan_view import Shown, plan_part
 from planwire.web.status_look import wording
 from planwire.web.steps_view import progress_view
 
-__all__ = ["Beside", "gone_page", "plan_page", "session_name", "session_page", "state_badge"]
+__all__ = ["PlanContext", "gone_page", "plan_page", "session_name", "session_page", "state_badge"]
 
 #: Current steps with their names.
 NAMED: Final = 3
 
 
-class Beside(NamedTuple):
+class PlanContext(NamedTuple):
     """What goes with the plans of a session: an editor for files, the agent's words when it set a plan, and the plans
     that its questions compare with."""
 
@@ -31,12 +31,12 @@ class Beside(NamedTuple):
     before: dict[PlanId, PlanRecord]
 
 
-def session_page(session: ShownSession, beside: Beside) -> Part:
+def session_page(session: ShownSession, context: PlanContext) -> Part:
     """All plans of a session in the order of their arrival: first those that ask a person, then those with steps, then
     those to read."""
     live = session.state.live()
     order = sorted(live, key=lambda plan_id: (not live[plan_id].asked, not live[plan_id].state.steps))
-    plans = [_plan(session, plan_id, beside) for plan_id in order]
+    plans = [_plan(session, plan_id, context) for plan_id in order]
     if not plans:
         words = "No plan any more: all were dismissed." if session.state.plans else "No plan yet."
         plans = [leaf("no-plans", "p", words, class_="nothing")]
@@ -44,11 +44,11 @@ def session_page(session: ShownSession, beside: Beside) -> Part:
     return branch("content", "main", children, class_="session")
 
 
-def plan_page(session: ShownSession, plan_id: PlanId, beside: Beside) -> Part:
+def plan_page(session: ShownSession, plan_id: PlanId, context: PlanContext) -> Part:
     """One plan with all its steps, or its whole text."""
     if plan_id not in session.state.plans:
         return gone_page()
-    plans = branch("plans", "div", [_plan(session, plan_id, beside, whole=True)], class_="plans")
+    plans = branch("plans", "div", [_plan(session, plan_id, context, whole=True)], class_="plans")
     return branch("content", "main", (_head(session), plans), class_="session whole")
 
 
@@ -58,11 +58,11 @@ def gone_page() -> Part:
     return branch("content", "main", [leaf("gone", "div", words)])
 
 
-def _plan(session: ShownSession, plan_id: PlanId, beside: Beside, *, whole: bool = False) -> Part:
+def _plan(session: ShownSession, plan_id: PlanId, context: PlanContext, *, whole: bool = False) -> Part:
     part_id = f"p{list(session.state.plans).index(plan_id)}"
     stopped, client = session.state.stopped is not None, session.glance.client
-    shown = Shown(session.id, part_id, stopped, whole, beside.editor, said=beside.said.get(plan_id), client=client)
-    return plan_part(shown, session.state.plans[plan_id], session.files.get(plan_id), beside.before.get(plan_id))
+    shown = Shown(session.id, part_id, stopped, whole, context.editor, said=context.said.get(plan_id), client=client)
+    return plan_part(shown, session.state.plans[plan_id], session.files.get(plan_id), context.before.get(plan_id))
 
 
 def session_name(session: ShownSession) -> str:

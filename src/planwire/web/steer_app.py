@@ -11,9 +11,8 @@ revision. A review that the journal has, and a suggestion that is no longer open
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
-import msgspec
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
@@ -33,7 +32,7 @@ from planwire.web.history_page import entry_phrases
 from planwire.web.html import EMPTY, Html, el, moment
 from planwire.web.hub import Hub
 from planwire.web.json_views import entry_json
-from planwire.web.responses import find_session, named_plan
+from planwire.web.responses import find_session, json_response, named_plan
 from planwire.web.steer_requests import ChangesWanted, ReviewWanted, Wanted, WithdrawalWanted, read_wanted
 
 __all__ = ["Steering"]
@@ -74,7 +73,7 @@ class Steering:
         except (PlanError, UnstorableEvent) as error:
             if isinstance(wanted, WithdrawalWanted) and self._was_suggested(session, plan_id, wanted.suggestion):
                 return _nothing_new(session.journalled.plans[plan_id].revision, wanted)
-            return _said({"error": str(error)}, 422)
+            return json_response({"error": str(error)}, 422)
 
     def _steer(self, session: ShownSession, plan_id: PlanId, wanted: Wanted) -> Response:
         seen = wanted.revision
@@ -98,7 +97,7 @@ class Steering:
         before = onto.plans[plan_id]  # others may have written since, which is news to the page
         revision = before.revision if isinstance(wanted, ReviewWanted) else onto.seq + 1
         suggested = isinstance(wanted, ChangesWanted) and before.owner == AGENT
-        return _said({"revision": revision, "from": before.revision, "wished": suggested}, 200)
+        return json_response({"revision": revision, "from": before.revision, "wished": suggested})
 
     def _was_suggested(self, session: ShownSession, plan_id: PlanId, suggestion: int) -> bool:
         events = self._hub.sessions.journal.read(session.id, suggestion - 1, suggestion) if suggestion else ()
@@ -131,7 +130,7 @@ def _looks_the_same(moved: MovedOn) -> bool:
 def _nothing_new(revision: int, wanted: Wanted) -> Response:
     """The answer to a request that wrote nothing: the plan is as it was, or the journal has it already."""
     why = "unchanged" if isinstance(wanted, ChangesWanted) else "already"
-    return _said({"revision": revision, "from": revision, "wished": False, why: True}, 200)
+    return json_response({"revision": revision, "from": revision, "wished": False, why: True})
 
 
 def _moved_on(moved: MovedOn, wanted: Wanted) -> Response:
@@ -145,11 +144,7 @@ def _moved_on(moved: MovedOn, wanted: Wanted) -> Response:
         "moments": [entry_json(moment) for moment in moved.moments[-TOLD:]],
         "html": str(_moved_view(moved)),
     }
-    return _said(value, 409)
-
-
-def _said(value: dict[str, Any], status: int) -> Response:
-    return Response(msgspec.json.encode(value), status, media_type="application/json")
+    return json_response(value, 409)
 
 
 def _moved_view(moved: MovedOn) -> Html:

@@ -6,7 +6,7 @@ from typing import Final
 
 from planwire.model.plan import MEDIUM, PRIORITIES
 from planwire.model.steps import Progress, Step
-from planwire.web.annotations_view import NOTHING_OVER, Extra, Over, ghost_row
+from planwire.web.annotations_view import NO_ANNOTATIONS, Extra, StepAnnotations, ghost_row
 from planwire.web.html import Html, attributes, el
 from planwire.web.page_tree import Part, branch, leaf
 from planwire.web.status_look import look, mark, wording
@@ -30,13 +30,15 @@ def _in_sight(steps: Sequence[Step]) -> range:
     return range(max(0, end - BEFORE - BEHIND), end)
 
 
-def steps_part(part_id: str, steps: Sequence[Step], stopped: bool, more: str | None, over: Over = NOTHING_OVER) -> Part:
+def steps_part(
+    part_id: str, steps: Sequence[Step], stopped: bool, more: str | None, annotations: StepAnnotations = NO_ANNOTATIONS
+) -> Part:
     """The rows of a plan. With `more`, the address of all of them, a long plan gets a window."""
     shown = _in_sight(steps) if more else range(len(steps))
-    extras = dict(over.steps)
+    extras = dict(annotations.steps)
     rows = [_row(part_id, step, stopped, extras.get(step.id)) for step in steps[shown.start : shown.stop]]
-    if over.added:
-        rows = _with_ghosts(part_id, rows, over, begins=not shown.start, ends=shown.stop == len(steps))
+    if annotations.added:
+        rows = _with_ghosts(part_id, rows, annotations, begins=not shown.start, ends=shown.stop == len(steps))
     if more and shown.start:
         nearest = f"{more}#{part_id}-{steps[shown.start - 1].id}"
         rows.insert(0, _gap(f"{part_id}-above", steps[: shown.start], nearest, "above"))
@@ -46,10 +48,12 @@ def steps_part(part_id: str, steps: Sequence[Step], stopped: bool, more: str | N
     return branch(f"{part_id}-steps", "ol", rows, class_="steps")
 
 
-def _with_ghosts(part_id: str, rows: list[Part], over: Over, *, begins: bool, ends: bool) -> list[Part]:
+def _with_ghosts(
+    part_id: str, rows: list[Part], annotations: StepAnnotations, *, begins: bool, ends: bool
+) -> list[Part]:
     """The rows, with suggested steps in their places, as far as these are in sight."""
     behind: dict[str | None, list[Part]] = {}
-    for after, key, html in over.added:
+    for after, key, html in annotations.added:
         row_id = f"{part_id}-{key}"
         anchor = after if not after else f"{part_id}-{after}"
         behind.setdefault(anchor, []).append(Part(row_id, ghost_row(row_id, html, "step")))

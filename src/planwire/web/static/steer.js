@@ -46,7 +46,7 @@ const stepKeys = {
   a: (row) => add(planOf(row), row),
   c: comment,
   s: choose,
-  r: (row) => askToRun(row),
+  r: askToRun,
   K: (row) => moveBy(row, -1, true),
   J: (row) => moveBy(row, 1, true),
   d: remove,

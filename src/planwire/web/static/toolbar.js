@@ -116,7 +116,7 @@ export function openMenu(of) {
     const values = { type: "button", role: "menuitem", tabindex: -1, click: choose };
     return el("button", values, label, key ? el("kbd", { "aria-hidden": "true" }, key) : null);
   });
-  menu.replaceChildren(...items.filter((item, at) => item.role !== "separator" || items[at - 1]?.role !== "separator"));
+  menu.replaceChildren(...items);
   menu.setAttribute("aria-label", `Step ${nameOf(of)}`);
   if (!menu.isConnected) document.body.append(menu);
   menu.showPopover();

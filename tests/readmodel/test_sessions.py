@@ -1,0 +1,58 @@
+"""The sessions of a journal as they are kept up with, whatever happens to the journal meanwhile."""
+
+import pytest
+
+from planwire.errors import JournalUnavailable
+from planwire.journal import Journal, KnownSession, Stamped, open_journal
+from planwire.model.events import PlanSet
+from planwire.readmodel.followed_files import FilePlans
+from planwire.readmodel.sessions import Sessions
+from tests.journals import items
+from tests.waiting import until
+
+
+def write(journal: Journal, session: str) -> None:
+    journal.append(session, [Stamped(1, "agent", PlanSet(items("main", "pending")))])
+
+
+def test_a_session_that_is_forgotten_while_many_are_loaded_holds_up_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("planwire.readmodel.sessions.KEPT_STATES", 1)
+    with open_journal("memory:") as journal:
+        for name in ("one", "two", "three"):
+            write(journal, name)
+        known = journal.sessions()
+
+        def forget_one_then() -> list[KnownSession]:
+            journal.forget("two")
+            return known
+
+        monkeypatch.setattr(journal, "sessions", forget_one_then)
+        sessions = Sessions(journal, FilePlans(), lambda _: None)
+        sessions.start()
+        until(lambda: not sessions.loading)
+        assert {glance.id for glance in sessions.glances()} == {"one", "three"}
+        sessions.close()
+
+
+def test_trouble_with_the_journal_is_told_when_it_begins_and_when_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("planwire.readmodel.sessions.ROLL_CALL", 0.005)
+    told: list[str | None] = []
+    calls = 0
+    with open_journal("memory:") as journal:
+        sessions = Sessions(journal, FilePlans(), lambda _: told.append(sessions.problem))
+        sessions.start()
+        until(lambda: told)
+        assert told == [None]
+        with monkeypatch.context() as trouble:
+
+            def locked() -> list[KnownSession]:
+                nonlocal calls
+                calls += 1
+                raise JournalUnavailable("it is locked")
+
+            trouble.setattr(journal, "sessions", locked)
+            until(lambda: calls > 2)
+            assert told == [None, "it is locked"]
+        until(lambda: len(told) == 3)
+        assert told == [None, "it is locked", None]
+        sessions.close()
