@@ -1,12 +1,15 @@
 """The sessions of a journal as they are kept up with, whatever happens to the journal meanwhile."""
 
+from pathlib import Path
+
 import pytest
 
 from planwire.errors import JournalUnavailable
-from planwire.journal import Journal, KnownSession, Stamped, open_journal
+from planwire.journal import Journal, KnownSession, Snapshot, Stamped, open_journal
 from planwire.model.events import PlanSet
 from planwire.readmodel.followed_files import FilePlans
 from planwire.readmodel.sessions import Sessions
+from tests.journal.test_damage import change
 from tests.journals import items
 from tests.waiting import until
 
@@ -56,3 +59,41 @@ def test_trouble_with_the_journal_is_told_when_it_begins_and_when_it_ends(monkey
         until(lambda: len(told) == 3)
         assert told == [None, "it is locked", None]
         sessions.close()
+
+
+def test_a_session_that_can_not_be_read_hides_no_other_one_and_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+    with open_journal(path) as journal:
+        for at, name in enumerate(("old", "damaged", "new"), 1):
+            journal.append(name, [Stamped(at, "agent", PlanSet(items("main", "pending")))])
+        change(path, "UPDATE events SET event = 'no JSON' WHERE session = 2")
+        sessions = Sessions(journal, FilePlans(), lambda _: None)
+        sessions.start()
+        until(lambda: not sessions.loading)
+        assert {glance.id for glance in sessions.glances()} == {"old", "new"}
+        assert "event 1 of session 'damaged'" in str(sessions.problem)
+        write(journal, "damaged")
+        write(journal, "newer")
+        until(lambda: {glance.id for glance in sessions.glances()} == {"old", "new", "newer"})
+        journal.forget("damaged")
+        write(journal, "damaged")
+        until(lambda: sessions.problem is None)
+        assert {glance.id for glance in sessions.glances()} == {"old", "new", "newer", "damaged"}
+        sessions.close()
+
+
+def test_loading_goes_on_once_the_journal_can_be_read_again(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("planwire.readmodel.sessions.ROLL_CALL", 0.005)
+    write(journal, "one")
+    sessions = Sessions(journal, FilePlans(), lambda _: None)
+    with monkeypatch.context() as trouble:
+
+        def locked(*_: object) -> Snapshot | None:
+            raise JournalUnavailable("it is locked")
+
+        trouble.setattr(journal, "snapshot", locked)
+        sessions.start()
+        until(lambda: sessions.problem == "it is locked")
+    until(lambda: [glance.id for glance in sessions.glances()] == ["one"])
+    until(lambda: sessions.problem is None)
+    sessions.close()

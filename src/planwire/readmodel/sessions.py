@@ -2,24 +2,26 @@
 
 The journal's follower hands over what comes, and each event is folded into its session. A glance at each session stays
 in memory, and the whole state of those in use last; any other state is loaded again on demand. A thread of its own
-loads the sessions that there are, and then calls the roll now and then.
+calls the roll now and then: it loads the sessions that are missing, all of them at first, and drops those that were
+forgotten. A session that can't be read is set aside: it costs the others nothing, and `problem` tells of it.
 """
 
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from planwire.errors import JournalError
+from planwire.errors import JournalError, JournalUnavailable
 from planwire.journal import Followed, Journal, KnownSession, catch_up, follower_of, load_state
 from planwire.model.fold import SessionState, fold
 from planwire.model.plan import PlanId
+from planwire.readmodel.folders import newest_first
 from planwire.readmodel.followed_files import FilePlans, FileText, with_files
 from planwire.readmodel.overview import RUNNING, Overview, overview
 
@@ -27,14 +29,14 @@ __all__ = ["Sessions", "ShownSession"]
 
 #: States that stay in memory.
 KEPT_STATES: Final = 512
-#: Seconds between two looks for sessions that were forgotten.
+#: Seconds between two looks for sessions that are missing, or were forgotten.
 ROLL_CALL: Final = 3.0
 
 #: Milliseconds of silence after which an agent works no more: it ended without a word.
 SILENCE: Final = 24 * 3_600_000
 _SILENT: Final = "silent for a day"
 
-#: Where the journal can be in trouble.
+#: Where the journal can be in trouble, besides in the events of a session.
 _FOLLOWING: Final = "following"
 _ROLL_CALL: Final = "roll call"
 
@@ -67,6 +69,7 @@ class Sessions:
         self._glances: dict[str, Overview] = {}
         self._kept: OrderedDict[str, ShownSession] = OrderedDict()
         self._troubles: dict[str, JournalError | None] = {_FOLLOWING: None, _ROLL_CALL: None}
+        self._unreadable: dict[str, JournalError] = {}
         self._stop = threading.Event()
         self._unsubscribe: Callable[[], None] | None = None
         self._thread = threading.Thread(target=self._work, name="planwire-sessions", daemon=True)
@@ -74,7 +77,8 @@ class Sessions:
     @property
     def problem(self) -> str | None:
         """Why the sessions may not be as they are in the journal; None as long as all is well."""
-        return next((str(trouble) for trouble in self._troubles.values() if trouble is not None), None)
+        troubles = (*self._troubles.values(), *self._unreadable.values())
+        return next((str(trouble) for trouble in troubles if trouble is not None), None)
 
     def start(self) -> None:
         """Begin to keep up, and to load what there is."""
@@ -122,7 +126,8 @@ class Sessions:
                 self._kept.pop(recorded.session, None)
             kept = self._kept.get(recorded.session)
             if kept is None or recorded.seq > kept.journalled.seq + 1:
-                self._load(recorded.session)
+                with self._set_aside(recorded.session):
+                    self._load(recorded.session)
             elif recorded.seq == kept.journalled.seq + 1:
                 self._keep(fold(kept.journalled, recorded), kept.glance.first_at, recorded.at)
 
@@ -134,14 +139,36 @@ class Sessions:
             if self.problem != before:
                 self._changed("")
 
+    @contextmanager
+    def _set_aside(self, session: str) -> Iterator[None]:
+        """Leave out a session that can't be read, until another event of it comes."""
+        try:
+            yield
+            trouble = None
+        except JournalUnavailable:
+            raise
+        except JournalError as error:
+            trouble = error
+        if trouble is not None or session in self._unreadable:
+            before = self.problem
+            self._unreadable.pop(session, None)
+            if trouble is not None:
+                self._unreadable[session] = trouble
+            if self.problem != before:
+                self._changed("")
+
     def _work(self) -> None:
-        self._load_all()
-        while not self._stop.wait(ROLL_CALL):
+        while True:
             try:
                 self._call_the_roll()
                 self._has_trouble(_ROLL_CALL, None)
             except JournalError as error:
                 self._has_trouble(_ROLL_CALL, error)
+            if self.loading:
+                self.loading = False
+                self._changed("")
+            if self._stop.wait(ROLL_CALL):
+                return
 
     def _load(self, session: str, known: KnownSession | None = None) -> ShownSession | None:
         kept = self._kept.get(session)
@@ -175,27 +202,28 @@ class Sessions:
             self._kept.pop(session, None)
             self._changed(session)
 
-    def _load_all(self) -> None:
-        """The newest first: these are what people look for."""
-        with suppress(JournalError):  # the roll call meets it too, and says so
-            known = sorted(self.journal.sessions(), key=lambda each: each.last_at, reverse=True)
-            for each in known:
-                if self._stop.is_set():
-                    return
-                with self._lock:
-                    if each.id not in self._glances:
-                        if self._load(each.id, each) and len(known) > KEPT_STATES:
-                            self._kept.move_to_end(each.id, last=False)
-        self.loading = False
-        self._changed("")
-
     def _call_the_roll(self) -> None:
-        """Drop the sessions that were forgotten, of which no event tells, and notice silence."""
-        there = {each.id for each in self.journal.sessions()}
+        """Load the sessions that are missing, drop those that were forgotten, of which no event tells, and notice
+        silence."""
+        known = newest_first(self.journal)
+        self._load_missing(known)
+        there = {each.id for each in known}
         silent = time.time() * 1_000 - SILENCE
         with self._lock:
             for glance in [each for each in self._glances.values() if each.state == RUNNING and each.last_at < silent]:
-                self._load(glance.id)
+                with self._set_aside(glance.id):
+                    self._load(glance.id)
             for session in [each for each in self._glances if each not in there]:
                 if not self.journal.last_seq(session):
                     self._drop(session)
+
+    def _load_missing(self, known: list[KnownSession]) -> None:
+        """The newest first: these are what people look for."""
+        for each in known:
+            if self._stop.is_set():
+                return
+            with self._lock:
+                if each.id not in self._glances and each.id not in self._unreadable:
+                    with self._set_aside(each.id):
+                        if self._load(each.id, each) and len(known) > KEPT_STATES:
+                            self._kept.move_to_end(each.id, last=False)
