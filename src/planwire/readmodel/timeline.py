@@ -29,11 +29,12 @@ KEPT_TIMELINES: Final = 16
 
 
 class Point(NamedTuple):
-    """How far a session was at some time."""
+    """How far a session was at some time, after the event `seq`."""
 
     at: int
     done: int
     total: int
+    seq: int = 0
 
 
 class Timeline:
@@ -76,8 +77,8 @@ class Timeline:
             del self.moments[: MOST_MOMENTS // 10]
             self.left_out += MOST_MOMENTS // 10
         progress = total_progress(after)
-        point = Point(moment.at, progress.done, progress.total)
-        if not self.points or self.points[-1][1:] != point[1:]:
+        point = Point(moment.at, progress.done, progress.total, moment.seq)
+        if not self.points or self.points[-1][1:3] != point[1:3]:
             self.points.append(point)
 
     def at(self, journal: Journal, seq: int) -> SessionState:

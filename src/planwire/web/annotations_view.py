@@ -1,4 +1,4 @@
-"""Words about a plan: people's suggestions and remarks over its steps, and the reasons and reviews above them.
+"""Words about a plan: the agent's reasons above its steps, people's suggestions and remarks over and below them.
 
 They never look as if the agent had said them, or as if they were steps of its plan.
 """
@@ -14,7 +14,7 @@ from planwire.web.html import EMPTY, Html, el, escaped, iso, joined, moment
 from planwire.web.page_tree import Part, leaf
 from planwire.web.status_look import look, wording
 
-__all__ = ["NO_ANNOTATIONS", "Extra", "StepAnnotations", "ghost_row", "step_annotations", "why_part"]
+__all__ = ["NO_ANNOTATIONS", "Extra", "StepAnnotations", "ghost_row", "said_part", "step_annotations", "why_part"]
 
 #: Length of the text in the name of a button.
 LONG_NAME: Final = 80
@@ -66,7 +66,7 @@ def step_annotations(record: PlanRecord, *, steerable: bool) -> StepAnnotations:
 
 def _take_back(suggestion: int, what: str) -> Html:
     """The button that withdraws a suggestion."""
-    label = f"Take back: {shortened(what, LONG_NAME)}"
+    label = f"Withdraw: {shortened(what, LONG_NAME)}"
     return el(
         "button",
         "×",
@@ -74,7 +74,7 @@ def _take_back(suggestion: int, what: str) -> Html:
         class_="take-back",
         data_withdraw=suggestion,
         aria_label=label,
-        title="Take it back",
+        title="Withdraw",
     )
 
 
@@ -93,7 +93,7 @@ def _extra(suggestions: tuple[SuggestedChange, ...], remarks: tuple[Remark, ...]
 def _suggestion(suggestion: SuggestedChange, steerable: bool) -> Html:
     """A suggestion for a step. `data-suggested` is for the script: to suggest the same once more withdraws it."""
     text = look(suggestion.value or "").word if suggestion.kind == "status" else suggestion.text
-    spoken = el("span", f"wished by {suggestion.by}: {_SPOKEN.get(suggestion.kind, '')}", class_="unseen")
+    spoken = el("span", f"suggested by {suggestion.by}: {_SPOKEN.get(suggestion.kind, '')}", class_="unseen")
     shown = el("span", wording(text), class_="suggestion-text", dir="auto") if suggestion.kind == "reword" else text
     button = _take_back(suggestion.suggestion, text) if steerable else None
     return el(
@@ -107,12 +107,12 @@ def _suggestion(suggestion: SuggestedChange, steerable: bool) -> Html:
 
 
 def _ghost(suggestion: SuggestedChange, steerable: bool) -> Html:
-    mark = el("span", el("span", "wished: ", class_="unseen"), class_="mark")
+    mark = el("span", el("span", "suggested: ", class_="unseen"), class_="mark")
     words = el("span", wording(suggestion.text), class_="words", dir="auto")
     button = _take_back(suggestion.suggestion, suggestion.text) if steerable else None
     return joined(
         mark,
-        el("span", words, el("span", f"new, wished by {suggestion.by}", button, class_="suggestion"), class_="about"),
+        el("span", words, el("span", f"suggested by {suggestion.by}", button, class_="suggestion"), class_="about"),
     )
 
 
@@ -121,8 +121,8 @@ def _remark(remark: Remark) -> Html:
     return el("span", el("span", remark.text, class_="said", dir="auto"), origin, class_="comment")
 
 
-def why_part(part_id: str, record: PlanRecord, thinking: str | None, *, steerable: bool) -> Part | None:
-    """The reasons as a part of a plan; None if there are none."""
+def why_part(part_id: str, record: PlanRecord, thinking: str | None) -> Part | None:
+    """The agent's reasons as a part of a plan; None if there are none."""
     rows = []
     if record.summary:
         rows.append(_reason("Why", escaped(record.summary), None, None))
@@ -130,10 +130,15 @@ def why_part(part_id: str, record: PlanRecord, thinking: str | None, *, steerabl
         rows.append(_reason("Thinking", _folded(thinking), None, None))
     notes = [each for each in reversed(record.deltas) if each.note]
     rows += [_reason("Note", escaped(each.note or ""), each.by, each.at) for each in notes[:NOTES]]
-    if record.suggestions:
-        rows.append(_suggestions(record, steerable))
-    rows += [_review(record, review) for review in _shown_reviews(record)]
     return leaf(f"{part_id}-why", "dl", *rows, class_="why") if rows else None
+
+
+def said_part(part_id: str, record: PlanRecord, *, steerable: bool) -> Part | None:
+    """What people suggested and decided, as a part of a plan; None if they did neither. It belongs below the steps:
+    above them, it would move them under the pointer of the person who just said something."""
+    rows = [_suggestions(record, steerable)] if record.suggestions else []
+    rows += [_review(record, review) for review in _shown_reviews(record)]
+    return leaf(f"{part_id}-said", "dl", *rows, class_="why said-of-plan") if rows else None
 
 
 def _reason(name: str, text: Html, by: str | None, at: int | None, kind: str = "") -> Html:
@@ -155,9 +160,9 @@ def _suggestions(record: PlanRecord, steerable: bool) -> Html:
     suggestions = [_open_suggestion(record, suggestion, steerable) for suggestion in record.suggestions]
     inside = suggestions[0]
     if len(suggestions) > 1:
-        count = el("summary", f"{len(suggestions)} changes that are not in the agent's list yet")
+        count = el("summary", f"{len(suggestions)} changes that the agent has not adopted yet")
         inside = el("details", count, el("ul", *(el("li", suggestion) for suggestion in suggestions)))
-    return el("div", el("dt", "Wished"), el("dd", inside), class_="reason suggestion-list")
+    return el("div", el("dt", "Suggested"), el("dd", inside), class_="reason suggestion-list")
 
 
 def _open_suggestion(record: PlanRecord, suggestion: Delta, steerable: bool) -> Html:
@@ -185,7 +190,7 @@ def _review(record: PlanRecord, review: Review) -> Html:
         words.append(f"to run: {_names(record, review.selected)}")
     words += _on_plan(review)
     old = review.verdict != COMMENTED and record.is_stale(review)
-    text = joined(" · ".join(words), el("span", "the plan has changed since", class_="tag") if old else None)
+    text = joined(" · ".join(words), el("span", "plan changed since", class_="tag") if old else None)
     name = "Comment" if review.verdict == COMMENTED else "Review"
     return _reason(name, text, review.by, review.at, _KINDS.get(review.verdict, ""))
 

@@ -3,6 +3,7 @@
 import time
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Final
 
 from starlette.applications import Starlette
@@ -20,13 +21,15 @@ from planwire.readmodel.documents import plan_markdown
 from planwire.readmodel.followed_files import FilePlans
 from planwire.readmodel.timeline import Timeline, Timelines
 from planwire.web.addresses import OVERVIEW, plan_address, session_address
+from planwire.web.compare_page import compare_page
 from planwire.web.frame import ASSETS, asset, document
 from planwire.web.guard import App, Receive, RequestGuard, Scope, Send
-from planwire.web.history_page import compare_page, history_page, then_part
+from planwire.web.history_page import history_page, then_part
+from planwire.web.html import with_ages
 from planwire.web.hub import Hub, Key
 from planwire.web.json_views import difference_json, entry_json, glance_json, plan_json, session_json, state_json
 from planwire.web.live_app import LiveStreams
-from planwire.web.overview_page import found, with_ages
+from planwire.web.overview_page import found
 from planwire.web.page_tree import part_html
 from planwire.web.plan_view import names
 from planwire.web.responses import asked_for, find_session, json_response, named_plan, problem, wants_json, with_ending
@@ -104,7 +107,7 @@ class BoardApp:
     async def _overview(self, request: Request) -> Response:
         query = asked_for(request)
         if wants_json(request):
-            glances = found(self.hub.sessions.glances(), query)
+            glances = found(self.hub.sessions.glances(), query, _now())
             value = {"position": self.hub.sessions.position, "sessions": [glance_json(glance) for glance in glances]}
             return json_response({**value, "loading": self.hub.sessions.loading})
         search = f"?{request.url.query}" if request.url.query else ""
@@ -140,11 +143,11 @@ class BoardApp:
             moments = [entry_json(moment) for moment in timeline.moments]
             return json_response({"session": session.id, "moments": moments, "then": state_json(state)})
         if request.query_params.get("part") == "then":
-            return HTMLResponse(await run_in_threadpool(then_part, session.id, timeline, index, state))
+            return _html(await run_in_threadpool(then_part, session.id, timeline, index, state))
         name = session_name(session)
         before = _number(request, "before", last + 1)
         page = await run_in_threadpool(history_page, name, session.id, timeline, index, state, before)
-        return HTMLResponse(document(f"History of {name}", page))
+        return _html(document(f"History of {name}", page))
 
     async def _compare(self, request: Request) -> Response:
         session = await find_session(self.hub.sessions, request)
@@ -159,8 +162,9 @@ class BoardApp:
             return json_response({"session": session.id, **between, "plans": difference_json(before, after)})
         name = session_name(session)
         sides = (timeline.moments[start], before), (timeline.moments[to], after)
-        page = await run_in_threadpool(compare_page, name, session.id, timeline, *sides)
-        return HTMLResponse(document(f"Two moments of {name}", page))
+        draw = partial(compare_page, whole="all" in request.query_params)
+        page = await run_in_threadpool(draw, name, session.id, timeline, sides)
+        return _html(document(f"Compare {name}", page))
 
     async def _state(self, timeline: Timeline, index: int) -> SessionState:
         seq = timeline.moments[index].seq if timeline.moments else 0
@@ -169,7 +173,15 @@ class BoardApp:
     async def _page(self, key: Key, title: str, live: str) -> Response:
         topic = await self.hub.topic(key)
         page = document(title, part_html(topic.page), live=live, version=topic.id)
-        return HTMLResponse(with_ages(page, int(time.time() * 1_000)))
+        return _html(page)
+
+
+def _now() -> int:
+    return int(time.time() * 1_000)
+
+
+def _html(page: str) -> Response:
+    return HTMLResponse(with_ages(page, _now()))
 
 
 def _number(request: Request, field: str, default: int) -> int:

@@ -7,12 +7,15 @@ from operator import itemgetter
 from typing import Final, NamedTuple
 
 from planwire.model.diff import Diff, compare
-from planwire.model.fold import PlanRecord
+from planwire.model.events import COMMENTED
+from planwire.model.fold import PlanRecord, Review
 from planwire.model.kinds import text_of
 from planwire.model.markdown import unmarked
 from planwire.model.plan import MEDIUM
 from planwire.model.steps import Step
-from planwire.web.html import EMPTY, Html, el, joined, moment
+from planwire.readmodel.annotations import suggestion_sentence
+from planwire.readmodel.history import verdict_words
+from planwire.web.html import EMPTY, Html, clock, el, joined
 from planwire.web.status_look import look, mark, wording
 
 __all__ = ["Pair", "difference_view", "pairs"]
@@ -37,18 +40,66 @@ class _ComparedRow(NamedTuple):
     same: bool
 
 
-def difference_view(before: PlanRecord | None, after: PlanRecord | None, around: int | None = None) -> Html:
+def difference_view(
+    before: PlanRecord | None, after: PlanRecord | None, around: int | None = None, whole: str | None = None
+) -> Html:
     """The change of a plan. None and a removed plan count as absent. With `around`, the view leaves out equal rows that
-    are farther than that from a change."""
+    are farther than that from a change; `whole` is the address of a view with all of them."""
     old = None if before is None or before.removed else before
     new = None if after is None or after.removed else after
     if old is None and new is None:
         return el("p", "The plan is not there.", class_="nothing")
-    steps = _steps(old, new, around) if any(each and each.state.steps for each in (old, new)) else EMPTY
-    text = _text(old, new, around) if (old and new) or not steps else EMPTY
+    fold = _Fold(around, whole)
+    said = _said(old, new)
+    steps = _steps(old, new, fold) if any(each and each.state.steps for each in (old, new)) else EMPTY
+    text = _text(old, new, fold) if (old and new) or not steps else EMPTY
     same = [(each.state.steps, text_of(each.state.plan)) if each else None for each in (old, new)]
-    words = el("p", "Nothing changed.", class_="nothing") if same[0] == same[1] else None
-    return joined(_versions(old, new), words, steps, text)
+    words = None
+    if same[0] == same[1]:
+        words = el("p", "The agent's plan is the same." if said else "Nothing changed.", class_="nothing")
+    return joined(_versions(old, new), said, words, steps, text)
+
+
+class _Fold(NamedTuple):
+    """Equal rows to show around each change (None: all of them), and the address of a view with all rows."""
+
+    around: int | None
+    whole: str | None
+
+
+def _said(old: PlanRecord | None, new: PlanRecord | None) -> Html:
+    """The suggestions and reviews that only one of the two moments has."""
+    rows: list[Html] = []
+    for kind, here, there in (("removed", old, new), ("added", new, old)):
+        if here is None:
+            continue
+        told = {each.seq for each in there.suggestions} if there else set()
+        known = {each.seq for each in there.reviews} if there else set()
+        rows += [
+            _said_row(kind, f"Suggested by {each.by}", suggestion_sentence(here, each))
+            for each in here.suggestions
+            if each.seq not in told
+        ]
+        rows += [
+            _said_row(kind, f"Review by {each.by}", _review_words(here, each))
+            for each in here.reviews
+            if each.seq not in known
+        ]
+    return el("ul", *rows, class_="said-between") if rows else EMPTY
+
+
+def _said_row(kind: str, who: str, text: str) -> Html:
+    spoken = el("span", f"{kind}: ", class_="unseen")
+    return el("li", spoken, el("b", who), " ", el("span", text, dir="auto"), class_=f"pair-{kind}", data_said=kind)
+
+
+def _review_words(record: PlanRecord, review: Review) -> str:
+    texts = {step.id: step.content for step in record.state.steps}
+    comments = [
+        f"{texts.get(each.step, each.step)}: {each.text}" if each.step else each.text for each in review.comments
+    ]
+    verdict = [] if review.verdict == COMMENTED else [verdict_words(review)]
+    return " · ".join([*verdict, *comments])
 
 
 def pairs(before: Sequence[Step], after: Sequence[Step]) -> list[Pair]:
@@ -71,19 +122,19 @@ def pairs(before: Sequence[Step], after: Sequence[Step]) -> list[Pair]:
 
 def _versions(old: PlanRecord | None, new: PlanRecord | None) -> Html:
     sides = [
-        el("span", f"version {each.version} · ", moment(each.changed_at)) if each else el("span", "not there")
+        el("span", f"version {each.version} · ", clock(each.changed_at)) if each else el("span", "not there")
         for each in (old, new)
     ]
     return el("p", *sides, class_="sides")
 
 
-def _steps(old: PlanRecord | None, new: PlanRecord | None, around: int | None) -> Html:
+def _steps(old: PlanRecord | None, new: PlanRecord | None, fold: _Fold) -> Html:
     before = old.state.steps if old else ()
     after = new.state.steps if new else ()
     diff = compare(old.state, new.state) if old and new else Diff()
     moved = {each.step.id for each in diff.moved}
     rows = [_pair_row(pair, moved) for pair in pairs(before, after)]
-    return _table("before", "after", _near_changes(rows, around, "steps"), "pairs")
+    return _table("Before", "After", _near_changes(rows, fold, "steps"), "pairs")
 
 
 def _pair_row(pair: Pair, moved: set[str]) -> _ComparedRow:
@@ -112,15 +163,15 @@ def _cell(step: Step | None, moved: set[str] | None) -> Html:
     return el("td", inside, class_=f"is-{look(step.status).kind}")
 
 
-def _text(old: PlanRecord | None, new: PlanRecord | None, around: int | None) -> Html:
+def _text(old: PlanRecord | None, new: PlanRecord | None, fold: _Fold) -> Html:
     """The lines of two texts. Texts that differ only in their boxes are equal here: the steps show the boxes."""
     before, after = (text_of(each.state.plan) if each else "" for each in (old, new))
     if not (before or after) or (before and after and unmarked(before) == unmarked(after)):
         return EMPTY
     one, other = before.splitlines(), after.splitlines()
     if max(len(one), len(other)) > MOST_LINES:
-        return el("p", f"The texts have {len(one):,} and {len(other):,} lines: too many to be compared here.")
-    return _table("text before", "text after", _near_changes([*_lines(one, other)], around, "lines"), "pairs lines")
+        return el("p", f"The texts have {len(one):,} and {len(other):,} lines: too many to compare here.")
+    return _table("Text before", "Text after", _near_changes([*_lines(one, other)], fold, "lines"), "pairs lines")
 
 
 def _lines(one: list[str], other: list[str]) -> Iterator[_ComparedRow]:
@@ -134,8 +185,9 @@ def _lines(one: list[str], other: list[str]) -> Iterator[_ComparedRow]:
             yield _ComparedRow(el("tr", *cells, class_=f"pair-{'same' if left == right else shown}"), left == right)
 
 
-def _near_changes(rows: list[_ComparedRow], around: int | None, what: str) -> list[Html]:
+def _near_changes(rows: list[_ComparedRow], fold: _Fold, what: str) -> list[Html]:
     """The changed rows and their neighbours, with a count in place of the others."""
+    around = fold.around
     if around is None:
         return [row.html for row in rows]
     near = [
@@ -148,8 +200,9 @@ def _near_changes(rows: list[_ComparedRow], around: int | None, what: str) -> li
         if is_near or len(htmls) == 1:
             shown += htmls
         else:
-            count = f"{len(htmls):,} {what} that are the same"
-            shown.append(el("tr", el("td", count, colspan=2), class_="left-out"))
+            count = f"{len(htmls):,} unchanged {what}"
+            inside = el("a", count, href=fold.whole) if fold.whole else count
+            shown.append(el("tr", el("td", inside, colspan=2), class_="left-out"))
     return shown
 
 

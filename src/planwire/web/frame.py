@@ -60,9 +60,9 @@ def top_line(title: Html, *actions: Html) -> Html:
     return el("div", title, el("nav", *actions, class_="actions", aria_label="session"), class_="top-line")
 
 
-def words_page(title: str, words: str) -> str:
+def words_page(title: str, words: str, *, way_back: bool = True) -> str:
     """A page of words: what is missing or forbidden, and what to do."""
-    inside = el("h1", title), el("p", words)
+    inside = el("h1", title), el("p", words), el("p", action("All sessions", OVERVIEW)) if way_back else None
     return document(title, el("main", *inside, id="content", class_="words-page"), script=False)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
-from time import monotonic
+from time import monotonic, time
 from typing import Final, TypeAlias
 
 from planwire.errors import JournalError
@@ -187,8 +187,10 @@ class Hub:
     async def _beat(self) -> None:
         while True:
             await asyncio.sleep(HEARTBEAT_PACE)
-            for topic in list(self._topics.values()):
+            for key, topic in list(self._topics.items()):
                 topic.beat()
+                topic.stale |= isinstance(key, Query)  # its order follows the clock
+            self._wake.set()
 
     def _topic(self, key: Key) -> Topic:
         topic = self._topics.get(key)
@@ -205,7 +207,8 @@ class Hub:
 
     def _build(self, key: Key) -> Part:
         if isinstance(key, Query):
-            return overview_page(self.sessions.glances(), key, self.sessions.loading, self.sessions.problem)
+            sessions = self.sessions
+            return overview_page(sessions.glances(), key, sessions.loading, sessions.problem, int(time() * 1_000))
         session = self.sessions.get(key if isinstance(key, str) else key[0])
         if session is None:
             return gone_page()

@@ -14,13 +14,13 @@ from planwire.model.steps import PlanState
 from planwire.readmodel.followed_files import FileText
 from planwire.readmodel.history import plan_name
 from planwire.web.addresses import plan_address, session_address
-from planwire.web.annotations_view import step_annotations, why_part
+from planwire.web.annotations_view import said_part, step_annotations, why_part
 from planwire.web.frame import action
 from planwire.web.html import Html, el
 from planwire.web.page_tree import Part, branch, leaf
 from planwire.web.prose import prose
 from planwire.web.steer_view import actions_part, asked_part, revision_part, steer_values
-from planwire.web.steps_view import LONG, progress_view, steps_part
+from planwire.web.steps_view import LONG, StepList, progress_view, steps_part
 
 __all__ = ["EDITORS", "Shown", "editor_link", "names", "plan_part"]
 
@@ -85,8 +85,9 @@ def _plan_part(shown: Shown, key: _Key) -> Part:
         _head(shown, record, file),
         asked_part(part_id, record, before, shown.client, in_file=in_file) if steerable else None,
         _progress(shown, record),
-        why_part(part_id, record, shown.said, steerable=steerable),
+        why_part(part_id, record, shown.said),
         _body(shown, record, file),
+        said_part(part_id, record, steerable=steerable),
         actions_part(part_id, record, in_file=in_file) if steerable else None,
         revision_part(part_id, record.revision) if steerable else None,
     )
@@ -98,7 +99,10 @@ def _head(shown: Shown, record: PlanRecord, file: FileText | None) -> Part:
     state = record.state
     part_id = shown.part_id
     name, subtitle = names(state, file)
-    title = el("h2", el("bdi", name), id=f"{part_id}-name")
+    words = el("bdi", name)
+    if shown.live and not shown.whole:
+        words = el("a", words, href=plan_address(shown.session, state.plan.id))
+    title = el("h2", words, id=f"{part_id}-name")
     tags = [el("span", subtitle, class_="tag", dir="auto")] if subtitle else []
     if record.removed:
         tags.append(el("span", "dismissed", class_="tag tag-cancelled"))
@@ -141,7 +145,7 @@ def _actions(shown: Shown, record: PlanRecord, file: FileText | None) -> Html:
         links.append(action("Copy", markdown, data_copy=markdown))
         links.append(action("Export", markdown, download=f"{_file_name(plan_id)}.md"))
     if shown.whole:
-        links.append(action("Back to the session", session_address(shown.session)))
+        links.append(action("Back to session", session_address(shown.session)))
     return el("nav", *links, class_="actions", aria_label=f"actions for {plan_name(plan_id)}")
 
 
@@ -162,7 +166,9 @@ def _file_name(plan_id: str | None) -> str:
 def _body(shown: Shown, record: PlanRecord, file: FileText | None) -> Part:
     state = record.state
     part_id = f"{shown.part_id}-body"
-    annotations = step_annotations(record, steerable=shown.live and not record.removed)
+    steerable = shown.live and not record.removed
+    annotations = step_annotations(record, steerable=steerable)
+    usable = steerable and file is None
     whole = shown.whole or (shown.live and record.asked is not None)
     if file is not None and (file.problem or file.state is None):
         return leaf(part_id, "div", el("p", file.problem or ""), el("code", file.uri), class_="problem")
@@ -174,9 +180,9 @@ def _body(shown: Shown, record: PlanRecord, file: FileText | None) -> Part:
         return leaf(part_id, "p", el("code", text), class_="problem")
     is_long = state.steps and (len(state.steps) > LONG or len(text) > LONG_TEXT)
     if kind.is_text and (whole or not is_long):
-        html = prose(text, state.steps, f"{shown.part_id}-", shown.stopped, annotations)
+        html = prose(text, state.steps, f"{shown.part_id}-", shown.stopped, annotations, usable=usable)
         return leaf(part_id, "div", html, class_="text")
     if not state.steps and not annotations.added:
         return leaf(part_id, "p", "Nothing on the list.", class_="nothing")
     more = None if whole else plan_address(shown.session, state.plan.id)
-    return steps_part(shown.part_id, state.steps, shown.stopped, more, annotations)
+    return steps_part(StepList(shown.part_id, shown.stopped, usable, more), state.steps, annotations)

@@ -18,8 +18,8 @@ from planwire.model.steps import Step
 from planwire.model.text import unwrapped
 from planwire.readmodel.plain_text import printable
 from planwire.web.annotations_view import NO_ANNOTATIONS, Extra, StepAnnotations, ghost_row
-from planwire.web.html import Html, el
-from planwire.web.status_look import look, mark
+from planwire.web.html import Html, attributes, el
+from planwire.web.status_look import checkbox, look, mark
 
 __all__ = ["LONGEST_RENDERED", "prose"]
 
@@ -37,8 +37,11 @@ def prose(
     prefix: str = "",
     stopped: bool = False,
     annotations: StepAnnotations = NO_ANNOTATIONS,
+    *,
+    usable: bool = False,
 ) -> Html:
-    """A text as HTML. Its tasks are `steps`, whose ids stand behind `prefix`, with `annotations` over them.
+    """A text as HTML. Its tasks are `steps`, whose ids stand behind `prefix`, with `annotations` over them and marks
+    that people can use, if they are `usable`.
 
     A heading at its very beginning goes: it is the name of the plan, which the page has already.
     """
@@ -56,7 +59,7 @@ def prose(
     if len(tasks) == len(steps):
         extras = dict(annotations.steps)
         for (item, words), step in zip(tasks, steps, strict=True):
-            _adorn(item, words, step, prefix, stopped, extras.get(step.id))
+            _adorn(item, words, step, prefix, stopped, extras.get(step.id), usable)
         _add_ghosts(tokens, [item for item, _ in tasks], steps, prefix.rstrip("-"), annotations)
     rendered = parser.renderer.render(tokens, parser.options, {})
     return Html(f'<div class="prose" dir="auto">{rendered}</div>')
@@ -74,7 +77,9 @@ def _is_task(tokens: Sequence[Token], at: int) -> bool:
     )
 
 
-def _adorn(item: Token, words: Token, step: Step, prefix: str, stopped: bool, extra: Extra | None) -> None:
+def _adorn(
+    item: Token, words: Token, step: Step, prefix: str, stopped: bool, extra: Extra | None, usable: bool
+) -> None:
     shown = look(step.status, stopped)
     item.attrs = {"class": f"task is-{shown.kind}{extra.classes if extra else ''}", "data-status": shown.kind}
     children = words.children or []
@@ -84,9 +89,11 @@ def _adorn(item: Token, words: Token, step: Step, prefix: str, stopped: bool, ex
         item.attrs |= {"id": f"{prefix}{step.id}", "data-step": step.id}
         if unwrapped("".join(child.content or " " for child in children)) != step.content:
             item.attrs["data-text"] = step.content  # the page does not show what the author wrote
+    words_id = f"{prefix}{step.id}-w" if prefix else None
+    sign = checkbox(step.status, stopped, words_id, usable=usable) if words_id else mark(step.status)
     words.children = [
-        _html(mark(step.status, stopped)),
-        _html('<span class="words">'),
+        _html(sign),
+        _html(f"<span{attributes({'class': 'words', 'id': words_id})}>"),
         *children,
         _html("</span>"),
         *([_html(extra.html)] if extra else []),

@@ -17,14 +17,14 @@ from planwire.readmodel.sessions import Sessions, ShownSession
 from planwire.web.addresses import decode_id
 from planwire.web.frame import words_page
 from planwire.web.guard import Scope
-from planwire.web.overview_page import LONGEST_QUERY, STATES, Query
+from planwire.web.overview_page import FILTERS, LONGEST_QUERY, Query
 
 __all__ = ["asked_for", "find_session", "json_response", "named_plan", "problem", "wants_json", "with_ending"]
 
 _TITLES: Final = {
-    400: "This can't be understood",
-    404: "Nothing is here",
-    405: "That can't be done here",
+    400: "Not a valid address",
+    404: "Not found",
+    405: "Not possible here",
     503: "The journal can't be read",
 }
 
@@ -63,7 +63,7 @@ def asked_for(request: Request) -> Query:
     state = fields.get("state", "")
     page = fields.get("page", "1")
     number = int(page) if page.isascii() and page.isdecimal() and len(page) < 6 else 1
-    return Query(fields.get("q", "").strip()[:LONGEST_QUERY], state if state in STATES else "", max(1, number))
+    return Query(fields.get("q", "").strip()[:LONGEST_QUERY], state if state in FILTERS else "", max(1, number))
 
 
 async def problem(request: Request, error: Exception) -> Response:

@@ -6,9 +6,10 @@ from planwire.model.fold import PlanRecord
 from planwire.model.plan import PlanId
 from planwire.model.steps import Progress
 from planwire.readmodel.history import plan_name
-from planwire.readmodel.overview import total_progress
+from planwire.readmodel.overview import STOPPED, total_progress
 from planwire.readmodel.sessions import ShownSession
-from planwire.web.addresses import plan_address, session_address
+from planwire.readmodel.states import stop_words
+from planwire.web.addresses import OVERVIEW, plan_address, session_address
 from planwire.web.frame import action, top_line
 from planwire.web.html import EMPTY, Html, el, moment
 from planwire.web.page_tree import Part, branch, leaf
@@ -38,7 +39,7 @@ def session_page(session: ShownSession, context: PlanContext) -> Part:
     order = sorted(live, key=lambda plan_id: (not live[plan_id].asked, not live[plan_id].state.steps))
     plans = [_plan(session, plan_id, context) for plan_id in order]
     if not plans:
-        words = "No plan any more: all were dismissed." if session.state.plans else "No plan yet."
+        words = "No plans left: all were dismissed." if session.state.plans else "No plan yet."
         plans = [leaf("no-plans", "p", words, class_="nothing")]
     children = _head(session), branch("plans", "div", plans, class_="plans"), _dismissed(session)
     return branch("content", "main", children, class_="session")
@@ -55,7 +56,8 @@ def plan_page(session: ShownSession, plan_id: PlanId, context: PlanContext) -> P
 def gone_page() -> Part:
     """The page for watchers of a session that is no longer in the journal."""
     words = el("p", "This session is no longer in the journal.", class_="nothing")
-    return branch("content", "main", [leaf("gone", "div", words)])
+    gone = leaf("gone", "div", words, el("p", action("All sessions", OVERVIEW)))
+    return branch("content", "main", [gone], class_="words-page")
 
 
 def _plan(session: ShownSession, plan_id: PlanId, context: PlanContext, *, whole: bool = False) -> Part:
@@ -96,14 +98,16 @@ def _top(session: ShownSession) -> Part:
 
 def state_badge(state: str, reason: str | None, asked: bool) -> Html:
     """The state of a session in a word, or in three if it waits for a review, and why it stopped."""
-    why = f": {reason}" if reason and state == "stopped" else ""
-    return el("span", "waiting for review" if asked else state, why, class_=f"state state-{state}")
+    why = f": {stop_words(reason)}" if reason and state == STOPPED else ""
+    if asked:
+        return el("span", "waiting for review", class_="state state-review")
+    return el("span", state, why, class_=f"state state-{state}")
 
 
 def _facts(session: ShownSession) -> list[Html]:
     glance = session.glance
     facts = [
-        el("span", el("span", name, class_="unseen"), " ", el("bdi", value), class_=f"fact fact-{name}")
+        el("span", el("span", f"{name} ", class_="unseen"), el("bdi", value), class_=f"fact fact-{name}")
         for name, value in (("agent", glance.agent), ("client", glance.client), ("folder", glance.cwd))
         if value
     ]

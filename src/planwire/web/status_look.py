@@ -10,9 +10,9 @@ from typing import Final, NamedTuple
 import msgspec
 
 from planwire.model.statuses import DEFAULT_STATUS, STATUSES, Status, after_tick, status_of
-from planwire.web.html import Html, el, escaped
+from planwire.web.html import Html, el, escaped, joined
 
-__all__ = ["STATUS_MENUS", "look", "mark", "wording"]
+__all__ = ["STATUS_MENUS", "checkbox", "look", "mark", "wording"]
 
 _CODE: Final = re.compile(r"`([^`\n]{1,200})`")
 #: The key for a tick, as in `planwire watch`.
@@ -28,6 +28,9 @@ class StatusLook(NamedTuple):
 
 _STOPPED: Final = StatusLook("stopped", "stopped")
 _OTHER: Final = "other"
+#: The states of a checkbox for the looks that are not unchecked, and all looks that a checkbox can tell.
+_CHECKED: Final = {"done": "true", "current": "mixed", "stopped": "mixed"}
+_TOLD_BY_BOX: Final = ("pending", "current", "done")
 
 
 def look(status: str, stopped: bool = False) -> StatusLook:
@@ -38,10 +41,24 @@ def look(status: str, stopped: bool = False) -> StatusLook:
     return _STOPPED if stopped and row.is_current else StatusLook(row.look, row.spoken)
 
 
-def mark(status: str, stopped: bool = False) -> Html:
-    """The mark before a step, with the word for people who can't see it."""
+def mark(status: str) -> Html:
+    """The mark before a step that is only shown, with the word for people who can't see it."""
+    return el("span", class_="mark", role="img", aria_label=look(status).word)
+
+
+def checkbox(status: str, stopped: bool, words_id: str, *, usable: bool) -> Html:
+    """The mark before a step, as a checkbox with the words of the step as its name. A state that no checkbox has is
+    said before them."""
     shown = look(status, stopped)
-    return el("span", el("span", f"{shown.word}: ", class_="unseen"), class_="mark")
+    box = el(
+        "span",
+        class_="mark",
+        role="checkbox",
+        aria_checked=_CHECKED.get(shown.kind, "false"),
+        aria_labelledby=words_id,
+        aria_disabled=None if usable else "true",
+    )
+    return box if shown.kind in _TOLD_BY_BOX else joined(box, el("span", f"{shown.word}: ", class_="unseen"))
 
 
 def wording(text: str) -> Html:
