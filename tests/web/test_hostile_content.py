@@ -26,9 +26,9 @@ PAYLOADS = (
     "\x00\x1b[31m\u202e\u2066<u>",
 )
 _ALLOWED = """
-    html head meta title link script body header a span main h1 h2 h3 h4 h5 h6 p div ol ul li nav time progress bdi b
+    html head meta title link script body header a span main h1 h2 h3 h4 h5 h6 p div ol ul li nav time progress bdi b i
     article details summary dl dt dd form label input fieldset legend small button section figure svg polygon polyline
-    figcaption table thead tbody tr th td select option pre code em strong s blockquote hr br
+    rect table thead tbody tr th td pre code em strong s blockquote hr br
 """
 ALLOWED = set(_ALLOWED.split())
 ALLOWED_LINKS = ("/", "#", "https://", "http://", "mailto:", "vscode://file/")

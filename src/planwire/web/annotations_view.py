@@ -107,7 +107,7 @@ def _suggestion(suggestion: SuggestedChange, steerable: bool) -> Html:
 
 
 def _ghost(suggestion: SuggestedChange, steerable: bool) -> Html:
-    mark = el("span", el("span", "suggested: ", class_="unseen"), class_="mark")
+    mark = joined(el("i", class_="mark"), el("span", "suggested: ", class_="unseen"))
     words = el("span", wording(suggestion.text), class_="words", dir="auto")
     button = _take_back(suggestion.suggestion, suggestion.text) if steerable else None
     return joined(

@@ -36,7 +36,12 @@ def history_page(name: str, session: str, timeline: Timeline, index: int, state:
     end = min(max(before, 0), len(timeline.moments))
     begin = max(0, end - MOMENTS_PER_PAGE)
     own = session_address(session)
-    links = action("Session", own), action("Compare", f"{own}/compare"), action("JSON", f"{own}/history.json")
+    links = (
+        el("a", "Activity", href="#activity-name", class_="action jump"),
+        action("Session", own),
+        action("Compare", f"{own}/compare"),
+        action("JSON", f"{own}/history.json"),
+    )
     top = top_line(el("div", el("h1", "History"), el("p", el("bdi", name), class_="of-session")), *links)
     rows = [_row(session, timeline.moments, at, at == index) for at in range(begin, end)]
     travel = el(

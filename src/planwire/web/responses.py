@@ -4,6 +4,7 @@ One address has several forms: a page for people, JSON for programs, markdown fo
 chooses the form, or else the Accept header.
 """
 
+from http import HTTPStatus
 from typing import Any, Final
 
 import msgspec
@@ -27,6 +28,9 @@ _TITLES: Final = {
     405: "Not possible here",
     503: "The journal can't be read",
 }
+
+#: The words for a problem that comes without any.
+_DETAILS: Final = {404: "there is no such page", 405: "this address can't be used that way"}
 
 
 def json_response(value: Any, status: int = 200) -> Response:
@@ -69,6 +73,8 @@ def asked_for(request: Request) -> Query:
 async def problem(request: Request, error: Exception) -> Response:
     """A problem, as JSON or as a page, whichever the request accepts. All but HTTP's own are the journal's."""
     status, what = (error.status_code, error.detail) if isinstance(error, HTTPException) else (503, str(error))
+    if what == HTTPStatus(status).phrase:
+        what = _DETAILS.get(status, what)
     title = _TITLES.get(status, "That did not work")
     if wants_json(request):
         return json_response({"error": what}, status)

@@ -43,19 +43,19 @@ def look(status: str, stopped: bool = False) -> StatusLook:
 
 def mark(status: str) -> Html:
     """The mark before a step that is only shown, with the word for people who can't see it."""
-    return el("span", class_="mark", role="img", aria_label=look(status).word)
+    return el("i", class_="mark", role="img", aria_label=look(status).word)
 
 
-def checkbox(status: str, stopped: bool, words_id: str, *, usable: bool) -> Html:
-    """The mark before a step, as a checkbox with the words of the step as its name. A state that no checkbox has is
-    said before them."""
+def checkbox(status: str, stopped: bool, name_id: str, *, usable: bool) -> Html:
+    """The mark before a step, as a checkbox with the name in the element `name_id`. A state that no checkbox has stands
+    behind it in words."""
     shown = look(status, stopped)
     box = el(
-        "span",
+        "i",
         class_="mark",
         role="checkbox",
         aria_checked=_CHECKED.get(shown.kind, "false"),
-        aria_labelledby=words_id,
+        aria_labelledby=name_id,
         aria_disabled=None if usable else "true",
     )
     return box if shown.kind in _TOLD_BY_BOX else joined(box, el("span", f"{shown.word}: ", class_="unseen"))

@@ -25,6 +25,8 @@ FOLDED: Final = 8
 #: A text with more characters or lines than this may need more than the six lines that a row shows at first.
 LONG_STEP: Final = 220
 MOST_LINES: Final = 6
+#: Most steps wait for their turn: they need no class of their own.
+_LOOKS: Final = {"pending": ""}
 
 
 class StepList(Struct, frozen=True):
@@ -107,8 +109,10 @@ def _with_ghosts(
 def _row(shown_as: StepList, step: Step, extra: Extra | None) -> Part:
     shown = look(step.status, shown_as.stopped)
     row_id = f"{shown_as.part_id}-{step.id}"
-    details = [el("span", wording(step.content), id=f"{row_id}-w", class_="words", dir="auto")]
     is_long = len(step.content) > LONG_STEP or step.content.count("\n") >= MOST_LINES
+    name_id = f"{row_id}-w" if extra or is_long else row_id  # a row with nothing but words is its own name
+    own_id = None if name_id == row_id else name_id
+    details = [el("span", wording(step.content), id=own_id, class_="words")]
     if is_long:
         details.append(el("button", "Show more", type="button", class_="show-more"))
     if shown.kind in ("other", "stopped"):
@@ -116,9 +120,11 @@ def _row(shown_as: StepList, step: Step, extra: Extra | None) -> Part:
     if step.priority != MEDIUM:
         known = step.priority if step.priority in PRIORITIES else "other"
         details.append(el("span", step.priority, el("span", " priority", class_="unseen"), class_=f"tag tag-{known}"))
-    if extra or is_long:
+    if extra or len(details) > 1:
         details = [el("div", *details, extra.html if extra else None, class_="about")]
-    classes = f"step is-{shown.kind}{f' deep-{min(step.depth, 6)}' if step.depth else ''}"
+    classes = f"step{_LOOKS.get(shown.kind, f' is-{shown.kind}')}"
+    if step.depth:
+        classes += f" deep-{min(step.depth, 6)}"
     values = {
         "id": row_id,
         "class": classes + extra.classes if extra else classes,
@@ -126,7 +132,7 @@ def _row(shown_as: StepList, step: Step, extra: Extra | None) -> Part:
         "data-status": shown.kind,
         "aria-current": "step" if shown.kind == "current" else None,
     }
-    mark = checkbox(step.status, shown_as.stopped, f"{row_id}-w", usable=shown_as.usable)
+    mark = checkbox(step.status, shown_as.stopped, name_id, usable=shown_as.usable)
     body = Html("".join((mark, *details)))
     return Part(row_id, Html(f"<li{attributes(values)}>{body}</li>"))
 

@@ -72,7 +72,7 @@ function noteStatus(old, fresh) {
 }
 
 function relist(list, ids, fresh) {
-  if (list.hasAttribute("data-steady") && list.matches(":hover")) return void hold(list, ids, fresh);
+  if (list.hasAttribute("data-steady") && list.contains(under)) return void hold(list, ids, fresh);
   held.delete(list.id);
   const known = new Map([...list.children].map((child) => [child.id, child]));
   const wanted = new Set(ids);
@@ -96,6 +96,7 @@ function relist(list, ids, fresh) {
 
 // ---------------------------------------------------------------- nothing moves under the pointer
 
+let under = null; // the element under the mouse
 const held = new Map(); // lists under the pointer, by id, with the order that they get when it leaves
 let gaps = []; // what keeps rows in their places while the pointer is on them
 
@@ -111,10 +112,10 @@ function hold(list, ids, fresh) {
 
 /** The things under the pointer whose places a change should keep: the innermost one, and the rows behind it. */
 function underPointer() {
-  const here = [...document.querySelectorAll(".plans [id]:hover")].findLast((each) => !each.matches("[data-my-guest]"));
+  const here = under?.closest(".plans li[id], .plans [id]:not([data-my-guest])");
   const all = [];
-  for (let each = here?.closest("li") ?? here; each && all.length < 4; each = each.nextElementSibling) all.push(each);
-  return all.filter((each) => each.id).map(({ id }) => [id, document.getElementById(id).getBoundingClientRect().top]);
+  for (let each = here; each && all.length < 4; each = each.nextElementSibling) if (each.id) all.push(each);
+  return all.map((each) => [each.id, each.getBoundingClientRect().top]);
 }
 
 /** Bring the first of them that is still in sight back to its place. Rows that changed their order are followed by eye. */
@@ -128,26 +129,29 @@ function keepPlace(places) {
     scrollBy({ top: -missing(), behavior: "instant" });
     const list = now.closest(".steps, .prose");
     if (missing() < 1 || !list) return; // the page could scroll as far as it had to
-    list.style.marginBlockStart = `${parseFloat(list.style.marginBlockStart || 0) + missing()}px`;
+    list.style.paddingBlockStart = `${parseFloat(list.style.paddingBlockStart || 0) + missing()}px`;
     gaps.push(list);
     return;
   }
 }
 
-document.addEventListener("pointerover", () => {
-  for (const list of gaps) if (!list.matches(":hover")) list.style.marginBlockStart = "";
-  gaps = gaps.filter((list) => list.matches(":hover"));
+/** Note what is under the mouse; what it has left gets its order and its place. A finger rests on nothing. */
+function pointAt(element) {
+  under = element;
+  for (const list of gaps) if (!list.contains(under)) list.style.paddingBlockStart = "";
+  gaps = gaps.filter((list) => list.contains(under));
   for (const [id, ids] of [...held]) {
-    if (document.getElementById(id)?.matches(":hover")) continue;
+    if (document.getElementById(id)?.contains(under)) continue;
     held.delete(id);
     show([["list", id, ids, {}]]);
   }
+}
+
+// While the browser prepares an animation, it says that nothing but the page is under the mouse.
+document.addEventListener("pointerover", (event) => {
+  if (!animating) pointAt(event.pointerType === "touch" ? null : event.target);
 });
-document.documentElement.addEventListener("pointerleave", () => {
-  for (const list of gaps) list.style.marginBlockStart = "";
-  gaps = [];
-  for (const [id, ids] of [...held]) show([["list", id, ids, {}]]);
-});
+document.documentElement.addEventListener("pointerleave", () => pointAt(null));
 
 // ---------------------------------------------------------------- applying a difference
 
@@ -198,6 +202,7 @@ function nameRows(changes) {
 }
 
 let shownAt = -Infinity;
+let animating = false;
 let waiting = null; // what came while the browser still looks at the page as it was, in the order in which it came
 
 /** Forget what was not applied yet: the page is about to be another one. */
@@ -223,6 +228,7 @@ export function show(changes) {
   }
   let named = nameRows(changes);
   waiting = [changes];
+  animating = true;
   const transition = document.startViewTransition(() => {
     const all = waiting;
     waiting = null;
@@ -231,5 +237,9 @@ export function show(changes) {
     named = nameRows(changes);
   });
   transition.ready.catch(() => {});
-  transition.finished.finally(() => { for (const row of named) row.style.viewTransitionName = ""; });
+  transition.finished.finally(() => {
+    for (const row of named) row.style.viewTransitionName = "";
+    animating = false;
+    pointAt([...document.querySelectorAll(":hover")].at(-1) ?? null);
+  });
 }
