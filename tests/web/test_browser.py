@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Error, expect
 
-from planwire.model.events import ACP, PlanSet, SessionOpened, TurnEnded
+from planwire.model.events import ACP, PlanChanged, PlanSet, ReviewAsked, RewordStep, SessionOpened, TurnEnded
 from planwire.model.plan import Entry, FilePlan, ItemsPlan, MarkdownPlan
 from tests.waiting import until
 from tests.web.board import TOKEN, Running, items, markdown
@@ -311,7 +311,19 @@ def test_the_connection_is_told_when_the_board_knows_nobody_any_more(board: Runn
 
 
 #: A page of every kind, with everything that a page can have.
-EVERY_PAGE = ("/sessions", "/sessions/s1", "/sessions/s2", "/sessions/s1/history", "/sessions/s1/compare?from=2&to=4")
+EVERY_PAGE = (
+    "/sessions",
+    "/sessions?q=nothing+like+it",
+    "/sessions/s1",
+    "/sessions/s1/plans/fix",
+    "/sessions/s2",
+    "/sessions/s4",
+    "/sessions/s1/history",
+    "/sessions/s4/history",
+    "/sessions/s1/compare?from=2&to=4",
+    "/sessions/s4/compare?from=2&to=3",
+    "/sessions/nobody",
+)
 
 
 def fill(board: Running, folder: Path) -> None:
@@ -332,6 +344,9 @@ def fill(board: Running, folder: Path) -> None:
     board.write("s1", PlanSet(FilePlan("gone", "file:///nowhere.md")))
     board.write("s2", items("completed", "in_progress"), TurnEnded("cancelled"))
     board.write("s3", items("completed"), TurnEnded("end_turn"))
+    board.write("s4", SessionOpened("agent 1", "client 2", "/work", "Long " * 15), items(*["completed"] * 9, "pending"))
+    board.write("s4", PlanChanged("main", None, (RewordStep("s10", "long " * 99),)), by="ana")
+    board.write("s4", ReviewAsked("main"))
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])

@@ -147,11 +147,17 @@ function pointAt(element) {
   }
 }
 
-// While the browser prepares an animation, it says that nothing but the page is under the mouse.
-document.addEventListener("pointerover", (event) => {
-  if (!animating) pointAt(event.pointerType === "touch" ? null : event.target);
-});
-document.documentElement.addEventListener("pointerleave", () => pointAt(null));
+let mouse = null; // where it is
+let animation = null; // the one that runs: meanwhile the rows that move can't be found under the mouse
+
+const lookUnder = () => pointAt(mouse && document.elementFromPoint(mouse.clientX, mouse.clientY));
+for (const kind of ["pointerover", "pointermove"]) {
+  document.addEventListener(kind, (event) => {
+    mouse = event.pointerType === "touch" ? null : event;
+    if (kind === "pointerover" && !animation) lookUnder();
+  }, { passive: true });
+}
+document.documentElement.addEventListener("pointerleave", () => { mouse = null; lookUnder(); });
 
 // ---------------------------------------------------------------- applying a difference
 
@@ -202,7 +208,6 @@ function nameRows(changes) {
 }
 
 let shownAt = -Infinity;
-let animating = false;
 let waiting = null; // what came while the browser still looks at the page as it was, in the order in which it came
 
 /** Forget what was not applied yet: the page is about to be another one. */
@@ -228,7 +233,6 @@ export function show(changes) {
   }
   let named = nameRows(changes);
   waiting = [changes];
-  animating = true;
   const transition = document.startViewTransition(() => {
     const all = waiting;
     waiting = null;
@@ -236,10 +240,12 @@ export function show(changes) {
     for (const row of named) row.style.viewTransitionName = "";
     named = nameRows(changes);
   });
+  animation = transition;
   transition.ready.catch(() => {});
   transition.finished.finally(() => {
     for (const row of named) row.style.viewTransitionName = "";
-    animating = false;
-    pointAt([...document.querySelectorAll(":hover")].at(-1) ?? null);
+    if (animation !== transition) return; // another one has taken over
+    animation = null;
+    lookUnder();
   });
 }
