@@ -41,6 +41,7 @@ from planwire.model.kinds import kind_of, text_of
 from planwire.model.plan import PlanId
 from planwire.model.statuses import status_of
 from planwire.model.steps import PlanState, Progress
+from planwire.steering.words import change_sentence, step_of
 
 __all__ = ["HistoryEntry", "Phrase", "describe", "history", "plan_name", "suggestion_words", "verdict_words"]
 
@@ -244,20 +245,22 @@ def verdict_words(review: PlanReviewed | Review) -> str:
 
 
 def _suggestion_word(change: StepChange, texts: dict[str, str]) -> Phrase:
-    step = None if isinstance(change, AddStep) else change.step
-    name = texts.get(step, step) if step else ""
+    return Phrase(_change_kind(change), change_sentence(change, texts), step_of(change))
+
+
+def _change_kind(change: StepChange) -> str:
     match change:
         case SetStatus(status=status):
-            return Phrase(_kind(status), f"{name}: {status.replace('_', ' ')}", step)
-        case RewordStep(content=content):
-            return Phrase("reworded", f"{name} → {content}", step)
-        case SetPriority(priority=priority):
-            return Phrase("priority", f"{name}: {priority} priority", step)
-        case AddStep(content=content):
-            return Phrase("added", f"add {content}")
-        case MoveStep(after=after):
-            return Phrase("moved", f"{name}, after {texts.get(after, after)}" if after else f"{name}, first", step)
+            return _kind(status)
+        case RewordStep():
+            return "reworded"
+        case SetPriority():
+            return "priority"
+        case AddStep():
+            return "added"
+        case MoveStep():
+            return "moved"
         case RemoveStep():
-            return Phrase("removed", f"without {name}", step)
+            return "removed"
         case _ as never:
             assert_never(never)
