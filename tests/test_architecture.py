@@ -77,6 +77,7 @@ PURE: Final = {
     "markdown_it",
     "math",
     "msgspec",
+    "operator",
     "re",
     "types",
     "typing",

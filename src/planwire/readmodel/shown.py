@@ -12,7 +12,8 @@ from msgspec.structs import replace
 
 from planwire.model.fold import SessionState
 from planwire.model.plan import PlanId
-from planwire.readmodel.card import PlanCard, cards_of
+from planwire.readmodel.card import PlanCard
+from planwire.readmodel.cards import cards_of
 from planwire.readmodel.file_text import FileText, with_files
 from planwire.readmodel.overview import Overview, overview
 

@@ -5,7 +5,8 @@ from planwire.journal import Journal, state_at
 from planwire.model.events import StepChange
 from planwire.model.fold import PlanRecord, SessionState
 from planwire.model.plan import PlanId
-from planwire.readmodel.history import HistoryEntry, history, plan_name
+from planwire.model.titles import UNNAMED
+from planwire.readmodel.history import HistoryEntry, history, titles_of
 from planwire.steering.commands import Disputed
 from planwire.steering.conflict import gone
 from planwire.steering.wanted import Wanted
@@ -29,7 +30,9 @@ class MovedOn(PlanError):
         moments: tuple[HistoryEntry, ...],
         missing: tuple[str, ...] = (),
         others: tuple[StepChange, ...] = (),
+        title: str = UNNAMED,
     ) -> None:
+        self.title = title
         self.plan_id = plan_id
         self.seen = seen
         self.before = before
@@ -38,7 +41,7 @@ class MovedOn(PlanError):
         self.missing = missing
         self.others = others
         self.revision = now.revision if now else 0
-        super().__init__(f"The plan {plan_name(plan_id)!r} changed since you looked at it. Nothing was written.")
+        super().__init__(f"{title} changed since you looked at it. Nothing was written.")
 
 
 def moved_on(
@@ -47,13 +50,13 @@ def moved_on(
     """Tell what became of a plan since the revision that an act was for."""
     seen = wanted.seen or 0
     then = state_at(journal, state.id, min(seen, state.seq))
-    name = plan_name(plan_id)
     moments = tuple(
         moment
         for moment, _, _ in history(journal.read(state.id, then.seq, state.seq), then)
-        if moment.plan == name and moment.words
+        if moment.plan is not None and moment.plan_id == plan_id and moment.words
     )
     now = state.live().get(plan_id)
     missing = tuple(step for step in wanted.named_steps if now is not None and gone(step, now))
     others = refusal.others if isinstance(refusal, Disputed) else ()
-    return MovedOn(plan_id, seen, then.live().get(plan_id), now, moments, missing, others)
+    title = titles_of(state).get(plan_id, UNNAMED)
+    return MovedOn(plan_id, seen, then.live().get(plan_id), now, moments, missing, others, title)
