@@ -9,6 +9,7 @@ from planwire.readmodel.history import HistoryEntry, history, plan_name
 from planwire.steering.commands import Disputed
 from planwire.steering.conflict import gone
 from planwire.steering.wanted import Wanted
+from planwire.steering.words import step_of
 
 __all__ = ["MovedOn", "moved_on"]
 
@@ -54,6 +55,12 @@ def moved_on(
         if moment.plan == name and moment.words
     )
     now = state.live().get(plan_id)
-    missing = tuple(step for step in wanted.named_steps if now is not None and gone(step, now))
+    missing = tuple(step for step in _named(wanted, refusal) if now is not None and gone(step, now))
     others = refusal.others if isinstance(refusal, Disputed) else ()
     return MovedOn(plan_id, seen, then.live().get(plan_id), now, moments, missing, others)
+
+
+def _named(wanted: Wanted, refusal: StaleRevision | Disputed) -> tuple[str, ...]:
+    """The steps that an act names, itself or in the changes that do not fit any more."""
+    disputed = [step_of(each) for each in refusal.changes] if isinstance(refusal, Disputed) else []
+    return tuple(dict.fromkeys((*wanted.named_steps, *filter(None, disputed))))
