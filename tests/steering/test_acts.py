@@ -286,6 +286,7 @@ acts_on_steps: SearchStrategy[Wanted] = st.one_of(
 )
 words: SearchStrategy[Wanted] = st.one_of(
     st.builds(lambda step, text: Wanted("comment", step, text=text), st.none() | ids, contents),
+    st.builds(lambda text: Wanted("suggest", text=text), contents),
     st.builds(lambda verdict: Wanted("review", verdict=verdict), st.sampled_from((APPROVED, CHANGES_REQUESTED))),
     st.builds(lambda steps: Wanted("select", steps=tuple(steps)), st.lists(ids, min_size=1, max_size=3)),
 )

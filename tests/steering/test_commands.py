@@ -219,6 +219,18 @@ def test_several_changes_read_as_a_sentence_and_many_as_their_number() -> None:
     assert session.do("suggest", changes=many).words == "Changed: 20 changes"
 
 
+@pytest.mark.parametrize("via", ["tools", "acp"])
+def test_a_note_is_written_once(via: str) -> None:
+    session = Session(LIST, via)
+    done = (SetStatus("s3", "completed"),)
+    session.do("suggest", changes=done, text="hurry")
+    for arguments in ({"changes": done, "text": "hurry"}, {"text": " hurry "}):
+        with pytest.raises(NothingChanges):
+            session.do("suggest", **arguments)
+    session.do("suggest", text="hurry", author="ana")
+    session.do("suggest", text="hurry up")
+
+
 def test_nothing_at_all_is_nothing_to_save() -> None:
     session = Session(LIST)
     for arguments in ({}, {"text": " "}, {"changes": ()}, {"text": "", "changes": ()}):

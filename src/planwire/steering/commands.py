@@ -212,7 +212,7 @@ def suggest(on: Target, wanted: Wanted) -> Decision:
     if not wanted.has_changes:
         if note is None:
             raise NothingChanges("Nothing to save: change a step or add a comment.")
-        return _changed(on, (), note)
+        return _change(on, (), note)
     refuse_unchangeable(on.record)
     changes = wanted.changes or ()
     if wanted.plan_text is not None:
@@ -291,17 +291,25 @@ def _checked(on: Target, change: StepChange) -> StepChange:
 
 _ALREADY_SO: Final = "Nothing changes: the plan already says so."
 _ALREADY_SUGGESTED: Final = "Nothing changes: that is suggested already."
+_ALREADY_SAID: Final = "Nothing changes: this was said already."
 
 
 def _change(on: Target, changes: tuple[StepChange, ...], note: str | None = None) -> Decision:
     """Make changes, or suggest them in place of the suggestions that they supersede."""
     news, old = settled(on.record.state, on.suggestions, changes)
-    if news or note:
+    if news or (note and not _is_noted(on, note)):
         return _changed(on, news, note, old)
     if old:
         return _withdrawal(on, old)
+    if not changes:
+        raise NothingChanges(_ALREADY_SAID)
     is_so = not effective_changes(on.record.state, changes)
     raise NothingChanges(_ALREADY_SO if is_so else _ALREADY_SUGGESTED)
+
+
+def _is_noted(on: Target, note: str) -> bool:
+    """Whether the author's last word on the plan, or one of their open suggestions, has this note."""
+    return any((each.note, each.by) == (note, on.by) for each in (*on.record.deltas[-1:], *on.suggestions))
 
 
 def _changed(on: Target, changes: tuple[StepChange, ...], note: str | None, old: tuple[Delta, ...] = ()) -> Decision:
