@@ -200,6 +200,10 @@ class TextDialog(Dialog[str | None]):
     """A text, and what to do with it. The dialog stays open until `send` has done that. Its result is an unsent
     text."""
 
+    DEFAULT_CSS = """
+    TextDialog DialogText { max-height: 25vh; }
+    """
+
     def __init__(
         self,
         title: str,

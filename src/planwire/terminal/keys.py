@@ -102,10 +102,11 @@ def bindings(*keys: ScreenKey) -> list[BindingType]:
 def key_lines(groups: KeyGroups) -> Iterator[Line]:
     """The list of keys."""
     wide = max(len(", ".join(row.keys)) for rows in groups.values() for row in rows)
+    labels = max(len(row.label) for rows in groups.values() for row in rows)
     for number, (heading, rows) in enumerate((heading, rows) for heading, rows in groups.items() if rows):
         if number:
             yield BLANK
         yield Line(((heading, "heading"),))
         for row in rows:
-            about = f"  {row.help}" if row.help else ""
-            yield Line(((f"  {', '.join(row.keys):<{wide}}  ", "strong"), (row.label, ""), (about, "muted")))
+            keys = f"  {', '.join(row.keys):<{wide}}  "
+            yield Line(((keys, "strong"), (f"{row.label:<{labels}}  ", ""), (row.help, "muted")))

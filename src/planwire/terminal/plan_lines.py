@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from planwire.readmodel.card import PlanCard, Progress, StepRow
 from planwire.readmodel.plain_text import one_line, printable
 from planwire.readmodel.text_pieces import text_without_title
-from planwire.terminal.lines import BLANK, Line, Part, between, fitted, folded, framed, progress_bar, wrapped
+from planwire.terminal.lines import BLANK, Line, Part, between, cut, fitted, folded, framed, progress_bar, wrapped
 from planwire.terminal.plan_remarks import question_lines, remark_lines
 from planwire.terminal.prose import INDENT, LONGEST, prose_lines, woven_lines
 from planwire.terminal.rows import PLAN, ago
@@ -49,13 +49,13 @@ def _head_line(card: PlanCard, width: int, now: int) -> Line:
     right: tuple[Part, ...] = ((f"  {' · '.join(words)}", "muted"),) if words else ()
     room = width - 2 - sum(cell_len(text) for text, _ in parts)
     name = (f" {fitted(one_line(card.title), max(room, 8))}", "strong")
-    return Line(between((name, *parts), right, width - 1), "head", (PLAN, card.id))
+    return Line(between(cut((name, *parts), width - 1), right, width - 1), "head", (PLAN, card.id))
 
 
 def _far(card: PlanCard, bar: int, slash: str) -> tuple[Part, ...]:
     """How far a plan is. Of one without steps, what it is."""
     if not card.rows:
-        return ((f"  {one_line(card.subtitle) or ('empty' if card.is_blank else '')}", "muted"),)
+        return ((f"  {'empty' if card.is_blank else fitted(one_line(card.subtitle), BAR)}", "muted"),)
     parts = progress_parts(card.progress, bar, slash) if card.progress.total else ()
     cancelled = card.progress.cancelled
     return (*parts, (f"  {cancelled:,} cancelled", "muted")) if cancelled else parts
