@@ -52,6 +52,7 @@ EFFECTFUL: Final = {
     "relay": {"backlog", "handoffs", "injector", "pipe", "process", "journalled", "recorder", "run", "traffic"},
     "session": {
         "blocking",
+        "editor",
         "handoff",
         "live_history",
         "moved_on",
@@ -79,6 +80,7 @@ PURE: Final = {
     "msgspec",
     "operator",
     "re",
+    "textwrap",
     "types",
     "typing",
     "unicodedata",

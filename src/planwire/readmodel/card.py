@@ -17,6 +17,7 @@ from planwire.readmodel.annotations import Remark, SuggestedChange
 
 __all__ = [
     "OTHER",
+    "STATUS_CHOICES",
     "STATUS_LOOKS",
     "STOPPED",
     "Ghost",
@@ -24,7 +25,9 @@ __all__ = [
     "OpenSuggestion",
     "PlanCard",
     "PlanId",
+    "Progress",
     "ReviewCard",
+    "StatusChoice",
     "StatusLook",
     "StepRow",
     "Tag",
@@ -46,6 +49,18 @@ class StatusLook(NamedTuple):
     look: str
     sign: str
     word: str
+
+
+class StatusChoice(NamedTuple):
+    """A status to choose: the protocol's word, the word for people, and its key in menus."""
+
+    word: str
+    label: str
+    key: str
+
+
+#: Every status, in the order in which work moves through them.
+STATUS_CHOICES: Final = tuple(StatusChoice(row.word, row.spoken, row.key) for row in STATUSES.values())
 
 
 class Tag(NamedTuple):

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 import msgspec
 from msgspec.structs import replace
 
-from planwire.acp.board import SessionBoard
+from planwire.acp.board import Change, SessionBoard
 from planwire.model.events import COMMENTED
 from planwire.model.fold import AGENT, Delta, PlanRecord, Review, SessionState
 from planwire.model.kinds import KINDS, content_of, is_blank, kind_of, noun_of, text_of
@@ -34,7 +34,7 @@ from planwire.steering.acts import acts_for
 from planwire.steering.words import step_of
 from planwire.tools.delivered_reviews import unanswered
 
-__all__ = ["Plans", "cards_of", "in_order"]
+__all__ = ["Change", "Plans", "cards_of", "changed_plans", "in_order", "session_of"]
 
 #: All that plans come in: a session from a journal or a board, single states by id, or one state.
 Plans: TypeAlias = SessionState | SessionBoard | Mapping[PlanId, PlanState] | PlanState
@@ -46,16 +46,17 @@ def cards_of(
     thinking: Mapping[PlanId, str] | None = None,
     *,
     removed: bool = False,
+    stopped: bool = False,
 ) -> tuple[PlanCard, ...]:
     """The cards of the live plans of a session, in the order of `in_order`; or of those that were removed.
 
-    A plan that has not changed is the same card as before.
+    A plan that has not changed is the same card as before. `stopped`: no agent works on them, whatever a session says.
     """
     files, thinking = files or {}, thinking or {}
     if not isinstance(plans, SessionState):
-        states = {plans.plan.id: plans} if isinstance(plans, PlanState) else _states(plans)
+        states = _states(plans)
         titles = plan_titles(state.plan for state in states.values())
-        return in_order(_card(_Key(state, None, None), titles[plan_id]) for plan_id, state in states.items())
+        return in_order(_card(_Key(state, None, None), titles[plan_id], stopped) for plan_id, state in states.items())
     shown = {
         plan_id: files[plan_id].readable or record.state if plan_id in files else record.state
         for plan_id, record in plans.plans.items()
@@ -66,7 +67,7 @@ def cards_of(
         _card(
             _Key(shown[plan_id], record, files.get(plan_id)),
             titles[plan_id],
-            plans.stopped is not None,
+            stopped or plans.stopped is not None,
             thinking.get(plan_id, ""),
             client,
         )
@@ -75,8 +76,28 @@ def cards_of(
     )
 
 
-def _states(plans: SessionBoard | Mapping[PlanId, PlanState]) -> Mapping[PlanId, PlanState]:
+def session_of(plans: Plans) -> str | None:
+    """The id of the session that plans are of, if they say so."""
+    return plans.id if isinstance(plans, SessionState | SessionBoard) else None
+
+
+def _states(plans: Plans) -> Mapping[PlanId, PlanState]:
+    if isinstance(plans, SessionState):
+        return {plan_id: record.state for plan_id, record in plans.live().items()}
+    if isinstance(plans, PlanState):
+        return {plans.plan.id: plans}
     return plans.plans if isinstance(plans, SessionBoard) else plans
+
+
+def changed_plans(plans: Plans, change: Change) -> dict[PlanId, PlanState]:
+    """The states of plans after a change of some of them, in the order of their arrival."""
+    states = dict(_states(plans))
+    for each in change.plans:
+        if each.after is None:
+            states.pop(each.id, None)
+        else:
+            states[each.id] = each.after
+    return states
 
 
 def in_order(cards: Iterable[PlanCard]) -> tuple[PlanCard, ...]:

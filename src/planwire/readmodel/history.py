@@ -10,6 +10,7 @@ from typing import assert_never
 from msgspec import Struct
 from msgspec.structs import asdict
 
+from planwire.acp.words import STOP_END_TURN
 from planwire.chat.reminder import read_reminder
 from planwire.model.diff import compare
 from planwire.model.events import (
@@ -42,6 +43,7 @@ from planwire.model.plan import PlanId
 from planwire.model.statuses import status_of
 from planwire.model.steps import PlanState, Progress
 from planwire.model.titles import UNNAMED, plan_titles
+from planwire.readmodel.states import stop_words
 from planwire.steering.words import change_sentence, step_of
 
 __all__ = ["HistoryEntry", "Phrase", "describe", "history", "suggestion_words", "titles_of", "verdict_words"]
@@ -139,7 +141,8 @@ def _phrases(recorded: Recorded, before: SessionState, after: SessionState) -> t
         case SuggestionWithdrawn(plan_id=plan_id, suggestion=suggestion):
             return plan_id, (Phrase("withdrawn", f"withdrew suggestion {suggestion}"),)
         case TurnEnded(stop_reason=reason):
-            return None, (Phrase("stopped", f"turn ended: {reason}"),)
+            why = "" if reason == STOP_END_TURN else f": {stop_words(reason)}"
+            return None, (Phrase("stopped", f"turn ended{why}"),)
         case MessageAdded(message=message):
             if reminder := read_reminder(message):
                 return None, (Phrase("told", f"the agent was told its plan again: {reminder.why}"),)
