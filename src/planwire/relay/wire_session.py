@@ -22,10 +22,12 @@ __all__ = ["WireSession"]
 
 
 class WireSession:
-    """A session on this connection. `has_stopped`: its turn is over, and its agent has not mentioned a plan since."""
+    """A session on this connection. `folder`: where it works, as the client says. `has_stopped`: its turn is over, and
+    its agent has not mentioned a plan since."""
 
     def __init__(self, session_id: str, *, attached: bool) -> None:
         self.id = session_id
+        self.folder: str | None = None
         self.has_title = attached
         self.has_stopped = attached
         self.plans = AgentPlans()
