@@ -1,6 +1,5 @@
 """What people do, written to a journal that others write to as well; and what is shown over a plan."""
 
-from functools import partial
 from threading import Thread
 
 import pytest
@@ -17,15 +16,14 @@ from planwire.model.events import (
     PlanChanged,
     PlanReviewed,
     PlanSet,
-    RemoveStep,
     RewordStep,
     SetStatus,
 )
-from planwire.model.fold import PlanRecord, SessionState
+from planwire.model.fold import PlanRecord
 from planwire.readmodel.annotations import annotations, suggestion_sentence
 from planwire.session.moved_on import MovedOn
-from planwire.session.writer import steer
-from planwire.steering.commands import change, comment, review, withdraw
+from planwire.session.steering import steer
+from planwire.steering.wanted import Wanted
 
 
 def agents_plan(*contents: str, done: int = 0) -> PlanSet:
@@ -45,23 +43,36 @@ def test_a_change_of_a_plan_that_moved_on_is_not_written_and_shows_what_happened
     agent = BlockingPlanSession(journal, "s")
     agent.call("set_plan", {"entries": ["read", "write"]})
     seen = record(journal).revision
-    agent.call("update_plan", {"steps": {"s1": "completed"}, "note": "was quick"})
+    agent.call("update_plan", {"reword": {"s1": "read it all"}, "note": "was quick"})
     before = journal.last_seq("s")
     with pytest.raises(MovedOn, match="Nothing was written") as refused:
-        steer(journal, "s", "main", lambda state: change(state, "main", seen, [RemoveStep("s1")]))
+        steer(journal, "s", "main", Wanted("remove", "s1", seen))
     moved = refused.value
     assert journal.last_seq("s") == before
     assert moved.before is not None
     assert moved.now == record(journal)
-    assert [step.status for step in moved.before.state.steps] == ["pending", "pending"]
+    assert [step.content for step in moved.before.state.steps] == ["read", "write"]
     assert (moved.seen, moved.revision) == (seen, record(journal).revision)
-    assert [word.text for moment in moved.moments for word in moment.words] == ["read", "was quick"]
+    assert [word.text for moment in moved.moments for word in moment.words] == [
+        "read → read it all",
+        "was quick",
+    ]
+
+
+def test_a_change_of_a_step_that_only_moved_on_elsewhere_is_written(journal: Journal) -> None:
+    agent = BlockingPlanSession(journal, "s")
+    agent.call("set_plan", {"entries": ["read", "write"]})
+    seen = record(journal).revision
+    agent.call("update_plan", {"steps": {"s1": "completed"}, "reword": {"s2": "write it"}})
+    steered = steer(journal, "s", "main", Wanted("remove", "s1", seen))
+    assert [step.content for step in record(journal).state.steps] == ["write it"]
+    assert (steered.revision, steered.is_suggestion) == (record(journal).revision, False)
 
 
 def test_a_revision_that_never_was_is_refused_as_well(journal: Journal) -> None:
     write(journal, agents_plan("read"))
     with pytest.raises(MovedOn) as refused:
-        steer(journal, "s", "main", lambda state: review(state, "main", 99, APPROVED))
+        steer(journal, "s", "main", Wanted("review", seen=99, verdict=APPROVED))
     assert refused.value.before == refused.value.now == record(journal)
     assert refused.value.moments == ()
 
@@ -69,12 +80,9 @@ def test_a_revision_that_never_was_is_refused_as_well(journal: Journal) -> None:
 def test_people_who_speak_at_once_are_all_heard(journal: Journal) -> None:
     write(journal, agents_plan("read"))
 
-    def say(words: str, state: SessionState) -> Event:
-        return comment(state, "main", None, [Comment(words)])
-
     def speak(name: str) -> None:
         for number in range(10):
-            steer(journal, "s", "main", partial(say, f"{name} {number}"))
+            steer(journal, "s", "main", Wanted("comment", text=f"{name} {number}"))
 
     threads = [Thread(target=speak, args=(name,)) for name in ("one", "two", "three")]
     for thread in threads:
@@ -99,7 +107,7 @@ def test_suggestions_lie_over_the_steps_that_they_are_about(journal: Journal) ->
         (None, "rest", 2),
     ]
     assert suggestion_sentence(record(journal), record(journal).suggestions[0]).endswith("; please")
-    steer(journal, "s", "main", lambda state: withdraw(state, "main", 2))
+    steer(journal, "s", "main", Wanted("withdraw", "2"))
     assert annotations(record(journal)) == annotations(load_state(journal, "s").plans["main"])
     assert not annotations(record(journal)).steps
 
