@@ -96,6 +96,13 @@ def test_every_plan_is_valid_by_the_schema(name: str, file: str | None) -> None:
     assert_valid(glance, "SessionValue")
 
 
+def test_the_example_in_the_documentation_is_valid_and_whole() -> None:
+    _, _, rest = SCHEMA.with_name("json.md").read_text().partition("```json\n")
+    example = json.loads(rest.partition("```")[0])
+    assert_valid(example, "PlanValue")
+    assert list(example) == list(plan("list"))
+
+
 def plan(name: str, file: str | None = None) -> Any:
     plan_id, told = PLANS[name]
     return as_json(plan_json(card_of(plan_id, *told, file=file)))

@@ -29,7 +29,7 @@ def plan_title(plan: Plan) -> str:
     """The title of a plan by itself."""
     heading = title_of(plan) if kind_of(plan).is_text else ""
     own = "" if plan.id is None or plan.id == MAIN or _MADE_UP.search(plan.id) else plan.id
-    file = (address_of(plan) or "").rstrip("/").rpartition("/")[2]
+    file = (address_of(plan) or "").rpartition("://")[2].rstrip("/").rpartition("/")[2]
     return shortened(unwrapped(heading) or unwrapped(own) or unwrapped(file) or UNNAMED, LONGEST)
 
 

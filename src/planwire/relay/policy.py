@@ -156,7 +156,7 @@ class Policy:
         if session is None:
             session = self._sessions[session_id] = WireSession(session_id, attached=True)
             yield Meet(session_id, False, self._agent, cwd)
-        session.folder = cwd or session.folder
+        session.cwd = cwd or session.cwd
         session.attach()
         if is_retold:
             session.show_missed_list(self._translator)
@@ -316,7 +316,7 @@ class Policy:
         if isinstance(session_id, str):
             yield from self._met(session_id, fresh=True)
             cwd = text_of(params, "cwd") or None
-            self._sessions[session_id].folder = cwd or self._sessions[session_id].folder
+            self._sessions[session_id].cwd = cwd
             self._tools.bind(session_id, key, cwd)
             yield Record(session_id, SessionOpened(self._agent, self._client, cwd), BY_RELAY)
 
