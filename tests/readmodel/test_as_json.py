@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from jsonschema import Draft202012Validator
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # it comes without types
 
 from planwire.model.events import (
     ACP,
