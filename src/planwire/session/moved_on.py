@@ -10,6 +10,7 @@ from planwire.readmodel.history import HistoryEntry, history, titles_of
 from planwire.steering.commands import Disputed
 from planwire.steering.conflict import gone
 from planwire.steering.wanted import Wanted
+from planwire.steering.words import step_of
 
 __all__ = ["MovedOn", "moved_on"]
 
@@ -56,7 +57,13 @@ def moved_on(
         if moment.plan is not None and moment.plan_id == plan_id and moment.words
     )
     now = state.live().get(plan_id)
-    missing = tuple(step for step in wanted.named_steps if now is not None and gone(step, now))
+    missing = tuple(step for step in _named(wanted, refusal) if now is not None and gone(step, now))
     others = refusal.others if isinstance(refusal, Disputed) else ()
     title = titles_of(state).get(plan_id, UNNAMED)
     return MovedOn(plan_id, seen, then.live().get(plan_id), now, moments, missing, others, title)
+
+
+def _named(wanted: Wanted, refusal: StaleRevision | Disputed) -> tuple[str, ...]:
+    """The steps that an act names, itself or in the changes that do not fit any more."""
+    disputed = [step_of(each) for each in refusal.changes] if isinstance(refusal, Disputed) else []
+    return tuple(dict.fromkeys((*wanted.named_steps, *filter(None, disputed))))

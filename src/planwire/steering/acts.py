@@ -17,10 +17,11 @@ from planwire.model.kinds import kind_of
 from planwire.model.plan import PRIORITIES, PlanId
 from planwire.model.statuses import DEFAULT_STATUS, STATUSES, Status, after_tick
 from planwire.model.steps import PlanState
-from planwire.steering import commands
+from planwire.steering import commands, reviews
 from planwire.steering.commands import USER, Decision, Target
 from planwire.steering.conflict import Touches, is_outdated
 from planwire.steering.wanted import ARGUMENTS, Wanted
+from planwire.steering.words import named
 
 __all__ = ["ACTS", "Act", "Gesture", "On", "act_named", "acts_for", "decide", "status_offers"]
 
@@ -68,6 +69,11 @@ class Act(Struct, frozen=True):
     needs: tuple[str, ...] = ()
     takes: tuple[str, ...] = ()
     gestures: tuple[Gesture, ...] = ()
+
+    @property
+    def needs_target(self) -> bool:
+        """Whether it means nothing without a target. A comment without one is on the plan."""
+        return self.on is not On.PLAN and self.name != "comment"
 
     @property
     def changes_steps(self) -> bool:
@@ -133,7 +139,7 @@ _TABLE: Final = (
         ),
     ),
     Act(
-        *("comment", "comment", "Comment", "Comment on a plan or a step", commands.comment, On.STEP, Touches.NOTHING),
+        *("comment", "comment", "Comment", "Comment on a plan or a step", reviews.comment, On.STEP, Touches.NOTHING),
         needs=("text",),
         takes=("comments",),
         gestures=(
@@ -142,13 +148,13 @@ _TABLE: Final = (
         ),
     ),
     Act(
-        *("review", "approve", "Review", "Approve a plan, or request changes", commands.review, On.PLAN, Touches.PLAN),
+        *("review", "approve", "Review", "Approve a plan, or request changes", reviews.review, On.PLAN, Touches.PLAN),
         needs=("verdict",),
         takes=("text", "comments"),
         gestures=(Gesture(("v",), "Review", "approve the plan, or request changes", main=True),),
     ),
     Act(
-        *("select", "select", "Run steps", "Tell the agent which steps to run", commands.select, On.PLAN),
+        *("select", "select", "Run steps", "Tell the agent which steps to run", reviews.select, On.PLAN),
         touches=Touches.PLAN,
         needs=("steps",),
         takes=("text", "comments"),
@@ -156,7 +162,7 @@ _TABLE: Final = (
     ),
     Act(
         *("suggest", "edit", "Edit as text", "Change a plan in your editor", commands.suggest, On.PLAN),
-        touches=Touches.NOTHING,
+        touches=Touches.CHANGES,
         takes=("text", "changes", "plan_text"),
         gestures=(Gesture(("E",), "Edit as text", "all the steps at once"),),
     ),
@@ -186,17 +192,20 @@ def act_named(name: str) -> Act:
 
 def acts_for(record: PlanRecord) -> tuple[str, ...]:
     """The names of the acts that a plan can take, for a face to offer."""
-    kind = kind_of(record.state.plan)
+    kind, steps = kind_of(record.state.plan), record.state.steps
     fit = {
         "set_priority": kind.has_priorities,
         "withdraw": bool(record.suggestions),
-        "suggest": bool(record.state.steps),
-        "select": bool(record.state.steps),
+        "suggest": bool(steps),
+        "select": any(step.is_open for step in steps),
     }
     return tuple(
         act.name
         for act in _TABLE
-        if not record.removed and (kind.has_editable_steps or not act.changes_steps) and fit.get(act.name, True)
+        if not record.removed
+        and (kind.has_editable_steps or not act.changes_steps)
+        and (steps or act.on is not On.STEP or not act.needs_target)
+        and fit.get(act.name, True)
     )
 
 
@@ -218,33 +227,36 @@ def decide(
     _check_arguments(act, wanted)
     record = state.live().get(plan_id)
     if record is None:
-        name = "The plan" if plan_id is None else f"The plan {plan_id!r}"
         problem = "was dismissed" if plan_id in state.plans else "is not in this session"
-        raise PlanError(f"{name} {problem}. Nothing was changed.")
+        raise PlanError(f"{named(plan_id)} {problem}. Nothing was changed.")
     seen = None
     if wanted.seen is not None and wanted.seen != record.revision:
         seen = recall(wanted.seen)
-        step = wanted.after if act.touches is Touches.PLACE else wanted.target
-        if is_outdated(_touches(act, wanted), step, seen, record):
-            name = "the plan" if plan_id is None else f"the plan {plan_id!r}"
-            problem = f"{name} changed since revision {wanted.seen} (now {record.revision}): look at it again"
-            raise StaleRevision(problem, record.revision, wanted.seen)
+        if is_outdated(_touches(act, wanted), wanted, seen, record):
+            problem = f"changed since revision {wanted.seen} (now {record.revision}). Look at it again."
+            raise StaleRevision(f"{named(plan_id)} {problem}", record.revision, wanted.seen)
     return act.decide(Target(record, by, seen, file), wanted)
 
 
 def _touches(act: Act, wanted: Wanted) -> Touches:
-    """How much an act touches. Only an approval must be about the plan as it is: a request for changes may be late."""
-    return Touches.NOTHING if wanted.verdict in (CHANGES_REQUESTED, COMMENTED) else act.touches
+    """How much an act touches. An approval must be of the plan as it is: the other verdicts may be late. A suggestion
+    does not change while it is open."""
+    is_late = wanted.verdict in (CHANGES_REQUESTED, COMMENTED)
+    return Touches.NOTHING if is_late or wanted.is_on_suggestion else act.touches
 
 
 def _check_arguments(act: Act, wanted: Wanted) -> None:
-    given = [name for name in ARGUMENTS if getattr(wanted, name) is not None]
-    for name in act.needs:
+    given = [name for name in ("target", *ARGUMENTS) if getattr(wanted, name) is not None]
+    needs = (("target",) if act.needs_target else ()) + act.needs
+    for name in needs:
         if name not in given and not (name == "text" and wanted.comments):
-            raise PlanError(f"{act.name} needs {name!r}")
+            raise PlanError(f"The act {act.name!r} needs {name!r}.")
+    takes = (() if act.on is On.PLAN else ("target",)) + act.needs + act.takes
     for name in given:
-        if name not in (*act.needs, *act.takes):
-            raise PlanError(f"{act.name} takes no {name!r}")
+        if name not in takes:
+            raise PlanError(f"The act {act.name!r} takes no {name!r}.")
+    if wanted.plan_text is not None and wanted.seen is None:
+        raise PlanError("An edited plan needs 'seen', the revision that was edited: steps since then are not in it.")
 
 
 class Offer(Struct, frozen=True, array_like=True):
@@ -257,19 +269,16 @@ class Offer(Struct, frozen=True, array_like=True):
 
 
 def status_offers(now: Status | None) -> tuple[Offer, ...]:
-    """The statuses to offer for a step: a tick, then those that a tick does not reach, or the way back from them."""
+    """The statuses to offer for a step: a tick, then those that a tick does not reach, then the way back."""
     first = STATUSES[DEFAULT_STATUS]
     ticked = STATUSES[after_tick(now.word if now else "")]
-    undo = f"not {now.spoken}" if now else ""
+    undo = f"not {now.spoken}" if now and not now.is_open else ""
     [tick_key, *_] = ACTS["tick"].gestures[0].keys
     offers = [_offer(ticked, tick_key, undo if ticked is first else "")]
-    for row in STATUSES.values():
-        if row is first or after_tick(row.word) == first.word:
-            continue
-        if row is not now:
-            offers.append(_offer(row, row.key if row.is_current else ""))
-        elif not row.is_open:
-            offers.append(_offer(first, "", undo))
+    others = [row for row in STATUSES.values() if row not in (first, now) and after_tick(row.word) != first.word]
+    offers += [_offer(row, row.key if row.is_current else "") for row in others]
+    if first not in (now, ticked):
+        offers.append(_offer(first, "", undo))
     return tuple(offers)
 
 

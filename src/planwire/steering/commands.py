@@ -6,31 +6,22 @@ written it raises: `NothingChanges` if everything asked for is already so, anoth
 nothing would still turn away the agent's next write.
 
 On a plan of planwire's own a change is made at once. On an agent's plan, which its next list replaces, a change is a
-suggestion. There one rule holds for every act: a step has one open suggestion of each kind. A newer one withdraws the
-one before it, and asking for what the plan says anyway only withdraws it.
+suggestion; `suggestions` has the rules for them.
 """
 
-from collections.abc import Sequence
-from contextlib import suppress
-from itertools import takewhile
 from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from planwire.errors import NothingChanges, PlanError
-from planwire.model.changes import apply_changes, effective_changes, place_of
+from planwire.model.changes import effective_changes, place_of
 from planwire.model.events import (
-    APPROVED,
-    CHANGES_REQUESTED,
-    COMMENTED,
     AddStep,
-    Comment,
     Event,
     MoveStep,
     PlanChanged,
     PlanRemoved,
-    PlanReviewed,
     RemoveStep,
     RewordStep,
     SetPriority,
@@ -41,26 +32,26 @@ from planwire.model.events import (
 from planwire.model.fold import AGENT, Delta, PlanRecord
 from planwire.model.kinds import kind_of, noun_of
 from planwire.model.plan import PRIORITIES
-from planwire.model.statuses import STATUSES, after_tick, canonical
+from planwire.model.statuses import STATUSES, after_tick
 from planwire.model.steps import PlanState, Step
+from planwire.model.text import shortened, unwrapped
+from planwire.steering.moves import ways_to_move
 from planwire.steering.plan_text import changes_in, merge
+from planwire.steering.suggestions import best_way, compared, settled, superseded, undone, with_suggestions
 from planwire.steering.wanted import Wanted
-from planwire.steering.words import change_sentence, quoted, step_of
+from planwire.steering.words import change_sentence, quoted, step_texts
 
 __all__ = [
     "USER",
-    "VERDICTS",
     "Decision",
     "Disputed",
     "Target",
     "add",
-    "comment",
     "dismiss",
     "move",
+    "refuse_unchangeable",
     "remove",
-    "review",
     "reword",
-    "select",
     "set_priority",
     "set_status",
     "suggest",
@@ -70,8 +61,9 @@ __all__ = [
 
 #: The author of a person's events, where nobody gave a name.
 USER: Final = "user"
-#: The words that a review can say, and how it reads once it is said.
-VERDICTS: Final = {APPROVED: "Approved", CHANGES_REQUESTED: "Changes requested", COMMENTED: "Comment added"}
+#: Changes that a message spells out, and the characters that it spends on each.
+SPELLED_OUT: Final = 3
+SPELLED_CHARACTERS: Final = 160
 
 
 class Decision(Struct, frozen=True):
@@ -83,7 +75,7 @@ class Decision(Struct, frozen=True):
 
 
 class Target(Struct, frozen=True):
-    """The plan of an act as it is now, and by whom the act is.
+    """The plan of an act as it is now, and the author of the act.
 
     `seen` is the plan as the person saw it, if it has changed since. `file` has the steps of a plan that is a file: the
     journal knows only its address.
@@ -100,41 +92,64 @@ class Target(Struct, frozen=True):
         return self.record.owner == AGENT
 
     @property
+    def suggestions(self) -> tuple[Delta, ...]:
+        """The open suggestions. A plan that stopped being the agent's may still have some, which nobody follows."""
+        return self.record.suggestions if self.is_suggested else ()
+
+    @property
     def texts(self) -> dict[str, str]:
-        """The texts of all steps, also of those that left the plan since the person saw it."""
-        states = [each.state for each in (self.seen, self.record) if each is not None]
-        states += [self.file] if self.file else []
-        return {step.id: step.content for state in states for step in state.steps}
+        """The texts of all steps, also of those that left the plan."""
+        texts = step_texts(self.record.state)
+        if self.seen is not None:
+            texts = step_texts(self.seen.state) | texts
+        return texts | step_texts(self.file) if self.file is not None else texts
+
+    def has(self, step: str) -> bool:
+        """Whether the plan has a step of that id."""
+        return any(each.id == step for each in self.record.state.steps)
 
     def step(self, step: str | None) -> Step:
         """The step that an act is on. Raises `UnknownStep` if the plan has none of that id."""
-        _refuse_unchangeable(self.record)
-        if step is None:
-            raise PlanError("name a step")
-        return self.record.state.steps[place_of(self.record.state, step)]
+        refuse_unchangeable(self.record)
+        return self.record.state.steps[place_of(self.record.state, step or "")]
 
 
-# -- changes of steps
+class Disputed(PlanError):
+    """A person and someone else changed the same steps. `others` are the changes that still fit the plan, `changes`
+    those that do not."""
+
+    def __init__(self, others: tuple[StepChange, ...], changes: tuple[StepChange, ...], texts: dict[str, str]) -> None:
+        names = [each.content if isinstance(each, AddStep) else texts.get(each.step, each.step) for each in changes]
+        about = ", ".join(map(quoted, dict.fromkeys(names)))
+        super().__init__(f"The plan changed while you edited it: decide again about {about}.")
+        self.others = others
+        self.changes = changes
+
+
+# -- acts
 
 
 def tick(on: Target, wanted: Wanted) -> Decision:
-    """Done, or not done after all. On an agent's plan, ticking twice withdraws the suggestion."""
+    """Done, or not done after all; on an agent's plan, a second tick withdraws the suggestion.
+
+    It means what the person saw: a tick on a step that the agent completed in the meantime leaves it completed.
+    """
     step = on.step(wanted.target)
-    change = SetStatus(step.id, after_tick(step.status))
-    suggestion = _suggestion_like(on, change)
-    return _withdrawal(on, suggestion) if suggestion and suggestion.changes == (change,) else _change(on, change)
+    seen = on.seen or on.record
+    status = next((each.status for each in seen.state.steps if each.id == step.id), step.status)
+    change = SetStatus(step.id, after_tick(status))
+    ticked = superseded([change], seen.suggestions) if on.is_suggested else ()
+    if not ticked or compared(ticked[-1].changes[-1]) != change:
+        return _change(on, (change,))
+    still_open = tuple(each for each in ticked if each in on.suggestions)
+    if not still_open:
+        raise NothingChanges("Nothing changes: this suggestion is not open any more.")
+    return _withdrawal(on, still_open)
 
 
 def set_status(on: Target, wanted: Wanted) -> Decision:
     """Another status, by any of its spellings."""
-    step = on.step(wanted.target)
-    known = {**{row.spoken: row.word for row in STATUSES.values()}, **{row.word: row.word for row in STATUSES.values()}}
-    known |= {each.status: canonical(each.status) for each in on.record.state.steps}
-    word = " ".join((wanted.status or "").casefold().split())
-    status = known.get(word) or known.get(canonical(word))
-    if status is None:
-        raise PlanError(f"There is no status {wanted.status!r}: choose one of {', '.join(STATUSES)}.")
-    return _change(on, SetStatus(step.id, status))
+    return _change(on, (SetStatus(on.step(wanted.target).id, _status(on, wanted.status or "")),))
 
 
 def set_priority(on: Target, wanted: Wanted) -> Decision:
@@ -142,114 +157,79 @@ def set_priority(on: Target, wanted: Wanted) -> Decision:
     step = on.step(wanted.target)
     if not kind_of(on.record.state.plan).has_priorities:
         raise PlanError("Steps of a markdown plan have no priority: put it into their text.")
-    known = (*PRIORITIES, *(each.priority for each in on.record.state.steps))
-    if wanted.priority not in known:
-        raise PlanError(f"There is no priority {wanted.priority!r}: choose one of {', '.join(PRIORITIES)}.")
-    return _change(on, SetPriority(step.id, wanted.priority))
+    return _change(on, (SetPriority(step.id, _priority(on, wanted.priority or "")),))
 
 
 def reword(on: Target, wanted: Wanted) -> Decision:
     """Another text for a step, or for the new step of a suggestion."""
-    text = _step_text(wanted)
-    if wanted.target and wanted.target.isdecimal():
-        return _reword_suggestion(on, _suggestion(on, wanted.target), text)
-    return _change(on, RewordStep(on.step(wanted.target).id, text))
+    text = _step_text(wanted.text or "")
+    if wanted.is_on_suggestion:
+        return _reword_suggestion(on, _suggestion(on, wanted.target or ""), text)
+    step = on.step(wanted.target)
+    is_same = unwrapped(text) == unwrapped(step.content)
+    return _change(on, (RewordStep(step.id, step.content if is_same else text),))
 
 
 def add(on: Target, wanted: Wanted) -> Decision:
     """A new step, behind the step `after`; behind all others if that is None, before all others if it is ""."""
-    _refuse_unchangeable(on.record)
-    return _change(on, AddStep(_step_text(wanted), wanted.after))
+    refuse_unchangeable(on.record)
+    return _change(on, (AddStep(_step_text(wanted.text or ""), wanted.after),))
 
 
 def move(on: Target, wanted: Wanted) -> Decision:
     """Another place: behind the step `after` ("" is the beginning), or `by` places up or down.
 
-    Places count among the steps of the same depth and parent, in the order that is suggested: the next key press moves
-    the step on from where the last one put it, whether or not the screen shows that yet.
+    Places count in the order that is suggested: the next key press moves the step on from where the last one put it,
+    whether or not the screen shows that yet.
     """
     step = on.step(wanted.target)
     if (wanted.after is None) == (wanted.by is None):
-        raise PlanError("name the step to move it behind, or how many places to move it")
+        raise PlanError("Name either the step to move it behind, or the number of places to move it.")
     if wanted.after is not None:
-        return _change(on, MoveStep(step.id, wanted.after))
+        return _change(on, (MoveStep(step.id, wanted.after),))
     by = wanted.by or 0
-    others = _siblings(_suggested_order(on), step, by)
-    if not others:
-        raise NothingChanges(f"This step is already the {'first' if by < 0 else 'last'} of its list.")
-    reach = min(abs(by), len(others))
-    if by > 0:
-        return _change(on, MoveStep(step.id, others[reach - 1]))
-    if reach < len(others):
-        return _change(on, MoveStep(step.id, others[reach]))
-    if not step.depth:
-        return _change(on, MoveStep(step.id, ""))
-    if reach == 1:  # only its parent is before both: the other one goes behind it
-        return _change(on, MoveStep(others[0], step.id))
-    return move(on, replace(wanted, by=by + 1))
+    order = with_suggestions(on.record.state, on.suggestions)
+    ways = ways_to_move(order.steps, step.id, by)
+    if not ways:
+        edge = f"already the {'first' if by < 0 else 'last'} of its list" if by else "to stay where it is"
+        raise NothingChanges(f"Nothing changes: the step is {edge}.")
+    back = undone(on.record.state, on.suggestions, ways[0])
+    return _withdrawal(on, back) if back else _change(on, best_way(on.record.state, on.suggestions, ways))
 
 
 def remove(on: Target, wanted: Wanted) -> Decision:
     """A step goes, with everything nested in it."""
-    return _change(on, RemoveStep(on.step(wanted.target).id))
+    return _change(on, (RemoveStep(on.step(wanted.target).id),))
 
 
 def suggest(on: Target, wanted: Wanted) -> Decision:
     """Several changes at once, a note on them, or both: those in `changes`, or those that a person made to `plan_text`.
 
-    Changes of an earlier state are carried over; a step that someone else changed meanwhile is for the person to decide
-    about again.
+    Changes of an earlier state are carried over. A step that another writer reworded or removed meanwhile is for the
+    person to decide about again.
     """
     note = (wanted.text or "").strip() or None
+    if not wanted.has_changes:
+        if note is None:
+            raise NothingChanges("Nothing to save: change a step or add a comment.")
+        return _change(on, (), note)
+    refuse_unchangeable(on.record)
     changes = wanted.changes or ()
-    if changes or wanted.plan_text is not None:
-        _refuse_unchangeable(on.record)
     if wanted.plan_text is not None:
-        changes = (*changes_in(wanted.plan_text, (on.seen or on.record).state), *changes)
-    if not changes and not note:
-        raise NothingChanges("Nothing to save: change a step or add a comment.")
-    for each in changes:
-        if isinstance(each, AddStep | RewordStep) and not each.content.strip():
-            raise PlanError("The step is empty: write its text.")
-    if on.seen is not None and changes:
+        if changes:
+            raise PlanError("Give the changes or the edited plan, not both.")
+        changes = changes_in(wanted.plan_text, (on.seen or on.record).state)
+    changes = tuple(_checked(on, each) for each in changes)
+    if on.seen is not None:
         merged = merge(changes, on.seen.state, on.record.state)
         if merged.disputed:
-            raise Disputed(merged.changes, merged.disputed)
-        changes = merged.changes
-    news = _unsuggested(on, effective_changes(on.record.state, changes))
-    if not news and not note:
-        raise NothingChanges(_ALREADY_SUGGESTED if changes and on.is_suggested else _ALREADY_SO)
-    return _changed(on, news, note)
-
-
-# -- words
-
-
-def comment(on: Target, wanted: Wanted) -> Decision:
-    """Words on a step or on the plan, without a verdict."""
-    return _say(on, COMMENTED, _comments(on, wanted.text, wanted.target, wanted.comments))
-
-
-def review(on: Target, wanted: Wanted) -> Decision:
-    """A verdict on the plan as it is, with words on it or on its steps."""
-    if wanted.verdict not in VERDICTS:
-        raise PlanError(f"{wanted.verdict!r} is no verdict: choose one of {', '.join(VERDICTS)}")
-    return _say(on, wanted.verdict, _comments(on, wanted.text, None, wanted.comments))
-
-
-def select(on: Target, wanted: Wanted) -> Decision:
-    """Have the agent run these steps, and no others for now."""
-    _refuse_unchangeable(on.record)
-    if not wanted.steps:
-        raise PlanError("No step is selected: name those to run.")
-    chosen = sorted({place_of(on.record.state, step) for step in wanted.steps})
-    steps = tuple(on.record.state.steps[place].id for place in chosen)
-    return _say(on, APPROVED, _comments(on, wanted.text, None, wanted.comments), steps)
+            raise Disputed(merged.changes, merged.disputed, on.texts)
+    return _change(on, changes, note)
 
 
 def withdraw(on: Target, wanted: Wanted) -> Decision:
-    """Take a suggestion back; `target` is its number."""
-    return _withdrawal(on, _suggestion(on, wanted.target or ""))
+    """Take a suggestion back, whoever made it; `target` is its number."""
+    return _withdrawal(on, (_suggestion(on, wanted.target or ""),))
 
 
 def dismiss(on: Target, wanted: Wanted) -> Decision:
@@ -258,22 +238,10 @@ def dismiss(on: Target, wanted: Wanted) -> Decision:
     return Decision((PlanRemoved(on.record.state.plan.id),), "Plan dismissed. Its history stays.")
 
 
-class Disputed(PlanError):
-    """A person and someone else changed the same steps. `others` are the changes that still fit the plan."""
-
-    def __init__(self, others: tuple[StepChange, ...], steps: tuple[str, ...]) -> None:
-        super().__init__(f"The plan changed while you edited it: decide again about {', '.join(steps)}.")
-        self.others = others
-        self.steps = steps
+# -- what plans and steps take
 
 
-# -- rules that several acts share
-
-_ALREADY_SO: Final = "Nothing changes: the plan already says so."
-_ALREADY_SUGGESTED: Final = "Nothing changes: that is suggested already."
-
-
-def _refuse_unchangeable(record: PlanRecord) -> None:
+def refuse_unchangeable(record: PlanRecord) -> None:
     """Raise `PlanError` unless people can change single steps of a plan here."""
     plan = record.state.plan
     kind = kind_of(plan)
@@ -284,157 +252,100 @@ def _refuse_unchangeable(record: PlanRecord) -> None:
     raise PlanError(f"A plan of kind {noun_of(plan)!r} has no steps to change: comment on it or review it.")
 
 
-def _step_text(wanted: Wanted) -> str:
-    text = (wanted.text or "").strip()
+def _step_text(text: str) -> str:
+    text = text.strip()
     if not text:
         raise PlanError("The step is empty: write its text.")
     return text
 
 
-def _change(on: Target, change: StepChange) -> Decision:
-    """Make or suggest one change, in place of an open suggestion of its kind."""
-    before = _suggestion_like(on, change)
-    news = effective_changes(on.record.state, [change])
-    if not news:
-        if before is None:
-            raise NothingChanges(_ALREADY_SO)
-        return _withdrawal(on, before)
-    news = _unsuggested(on, news)
-    if not news:
-        raise NothingChanges(_ALREADY_SUGGESTED)
-    return _changed(on, news, None, before)
+def _status(on: Target, text: str) -> str:
+    """The status that a person means: one of the table, by any of its spellings, or one that the plan uses itself."""
+    word = " ".join(text.split())
+    for row in STATUSES.values():
+        if word.casefold() in (row.word, row.spoken, *row.aliases):
+            return row.word
+    if any(step.status == text for step in on.record.state.steps):
+        return text
+    raise PlanError(f"There is no status {text!r}: choose one of {', '.join(STATUSES)}.")
 
 
-def _changed(on: Target, changes: tuple[StepChange, ...], note: str | None, before: Delta | None = None) -> Decision:
-    plan_id, texts = on.record.state.plan.id, on.texts
-    events: tuple[Event, ...] = (PlanChanged(plan_id, note, changes),)
-    if before is not None:
-        events += (SuggestionWithdrawn(plan_id, before.seq),)
-    words = "; ".join([*(change_sentence(each, texts) for each in changes), *([note] if note else [])])
-    return Decision(events, f"{'Suggested' if on.is_suggested else 'Changed'}: {words}", on.is_suggested)
+def _priority(on: Target, text: str) -> str:
+    if text in PRIORITIES or any(step.priority == text for step in on.record.state.steps):
+        return text
+    raise PlanError(f"There is no priority {text!r}: choose one of {', '.join(PRIORITIES)}.")
 
 
-def _suggestion_like(on: Target, change: StepChange) -> Delta | None:
-    """The last suggestion that is nothing but a change of the same kind to the same step."""
-    step = step_of(change)
-    for suggestion in reversed(on.record.suggestions if on.is_suggested and step else ()):
-        if len(suggestion.changes) == 1 and not suggestion.note:
-            [only] = suggestion.changes
-            if type(only) is type(change) and step_of(only) == step:
-                return suggestion
-    return None
+def _checked(on: Target, change: StepChange) -> StepChange:
+    """A change of several, held to the rules of the act that makes it alone."""
+    if isinstance(change, AddStep | RewordStep):
+        change = replace(change, content=_step_text(change.content))
+    if isinstance(change, AddStep | SetStatus):
+        change = replace(change, status=_status(on, change.status))
+    if isinstance(change, AddStep | SetPriority):
+        change = replace(change, priority=_priority(on, change.priority))
+    return change
 
 
-def _unsuggested(on: Target, changes: tuple[StepChange, ...]) -> tuple[StepChange, ...]:
-    """The changes without those that an open suggestion contains."""
-    if not on.is_suggested:
-        return changes
-    suggested = [_with_canonical_status(each) for suggestion in on.record.suggestions for each in suggestion.changes]
-    return tuple(each for each in changes if _with_canonical_status(each) not in suggested)
+# -- changes made, suggested and withdrawn
+
+_ALREADY_SO: Final = "Nothing changes: the plan already says so."
+_ALREADY_SUGGESTED: Final = "Nothing changes: that is suggested already."
+_ALREADY_SAID: Final = "Nothing changes: this was said already."
 
 
-def _with_canonical_status(change: StepChange) -> StepChange:
-    """A change with the table's word for its status, so that spellings compare as equal."""
-    return replace(change, status=canonical(change.status)) if isinstance(change, SetStatus | AddStep) else change
+def _change(on: Target, changes: tuple[StepChange, ...], note: str | None = None) -> Decision:
+    """Make changes, or suggest them in place of the suggestions that they supersede."""
+    news, old = settled(on.record.state, on.suggestions, changes)
+    if news or (note and not _is_noted(on, note)):
+        return _changed(on, news, note, old)
+    if old:
+        return _withdrawal(on, old)
+    if not changes:
+        raise NothingChanges(_ALREADY_SAID)
+    is_so = not effective_changes(on.record.state, changes)
+    raise NothingChanges(_ALREADY_SO if is_so else _ALREADY_SUGGESTED)
+
+
+def _is_noted(on: Target, note: str) -> bool:
+    """Whether the author's last word on the plan, or one of their open suggestions, has this note."""
+    return any((each.note, each.by) == (note, on.by) for each in (*on.record.deltas[-1:], *on.suggestions))
+
+
+def _changed(on: Target, changes: tuple[StepChange, ...], note: str | None, old: tuple[Delta, ...] = ()) -> Decision:
+    plan_id = on.record.state.plan.id
+    withdrawn = [SuggestionWithdrawn(plan_id, each.seq) for each in old]
+    events: tuple[Event, ...] = (PlanChanged(plan_id, note, changes), *withdrawn)
+    verb = "Suggested" if on.is_suggested else "Changed"
+    return Decision(events, f"{verb}: {_sentence(on, changes, note)}", on.is_suggested)
+
+
+def _withdrawal(on: Target, old: tuple[Delta, ...]) -> Decision:
+    events = tuple(SuggestionWithdrawn(on.record.state.plan.id, each.seq) for each in old)
+    return Decision(events, f"Suggestion withdrawn: {_sentence(on, old[-1].changes, old[-1].note)}")
+
+
+def _sentence(on: Target, changes: tuple[StepChange, ...], note: str | None) -> str:
+    texts = on.texts
+    if len(changes) > SPELLED_OUT:
+        words = [f"{len(changes)} changes"]
+    else:
+        words = [shortened(unwrapped(change_sentence(each, texts)), SPELLED_CHARACTERS) for each in changes]
+    return "; ".join([*words, shortened(note, SPELLED_CHARACTERS)] if note else words)
 
 
 def _suggestion(on: Target, number: str) -> Delta:
     known = {str(each.seq): each for each in on.record.suggestions}
     if number not in known:
-        those = ", ".join(known) or "none"
-        raise PlanError(f"There is no open suggestion {number!r}. Open ones: {those}.")
+        raise PlanError(f"There is no open suggestion {number!r}. Open ones: {', '.join(known) or 'none'}.")
     return known[number]
-
-
-def _withdrawal(on: Target, suggestion: Delta) -> Decision:
-    texts = on.texts
-    words = "; ".join(change_sentence(each, texts) for each in suggestion.changes) or suggestion.note or ""
-    event = SuggestionWithdrawn(on.record.state.plan.id, suggestion.seq)
-    return Decision((event,), f"Suggestion withdrawn: {words}")
 
 
 def _reword_suggestion(on: Target, suggestion: Delta, text: str) -> Decision:
     """Another text for a suggested step: a suggestion in place of the first."""
     match suggestion.changes:
         case (AddStep() as added,) if not suggestion.note:
-            change = replace(added, content=text)
-            if change == added:
+            if unwrapped(text) == unwrapped(added.content):
                 raise NothingChanges(_ALREADY_SUGGESTED)
-            return _changed(on, (change,), None, suggestion)
+            return _changed(on, (replace(added, content=text),), None, (suggestion,))
     raise PlanError("This suggestion is more than a new step: withdraw it, then make another one.")
-
-
-def _siblings(steps: Sequence[Step], step: Step, by: int) -> list[str]:
-    """The steps before or behind one, nearest first, of the same depth and parent."""
-    place = next(at for at, each in enumerate(steps) if each.id == step.id)
-    depth = steps[place].depth
-    around = reversed(steps[:place]) if by < 0 else iter(steps[place + 1 :])
-    return [each.id for each in takewhile(lambda each: each.depth >= depth, around) if each.depth == depth]
-
-
-def _suggested_order(on: Target) -> Sequence[Step]:
-    """The steps in the order that people suggest."""
-    state = on.record.state
-    for suggestion in on.record.suggestions:
-        with suppress(PlanError):
-            state = apply_changes(state, [change for change in suggestion.changes if isinstance(change, MoveStep)])
-    return state.steps
-
-
-def _comments(
-    on: Target, text: str | None, step: str | None, others: tuple[Comment, ...] | None
-) -> tuple[Comment, ...]:
-    said = [Comment(text, step)] if text is not None and text.strip() else []
-    return tuple(_placed(on, each) for each in (*said, *(others or ())))
-
-
-def _placed(on: Target, said: Comment) -> Comment:
-    """A comment at its step. A step that is gone, or that only a file has, is quoted in a comment on the plan."""
-    text = said.text.strip()
-    if not text:
-        raise PlanError("The comment is empty.")
-    if said.step is None or any(step.id == said.step for step in on.record.state.steps):
-        return Comment(text, said.step)
-    former = on.texts.get(said.step)
-    if former is None:
-        place_of(on.file or on.record.state, said.step)
-    return Comment(f"{quoted(former or '')}: {text}")
-
-
-def _say(on: Target, verdict: str, comments: tuple[Comment, ...], steps: tuple[str, ...] | None = None) -> Decision:
-    if verdict == COMMENTED and not comments:
-        raise PlanError("The comment is empty.")
-    plan_id = on.record.state.plan.id
-    about = on.record if verdict == APPROVED else on.seen or on.record
-    said = PlanReviewed(plan_id, about.revision, verdict, comments, steps)
-    if _is_said(on.record, said, on.by):
-        raise NothingChanges("Nothing changes: this was said already.")
-    return Decision((said,), f"{_said_words(on, said)}. {_heard(on.record)}")
-
-
-def _said_words(on: Target, said: PlanReviewed) -> str:
-    texts = on.texts
-    if said.selected is not None:
-        return f"To run: {', '.join(quoted(texts[step]) for step in said.selected)}"
-    words = VERDICTS[said.verdict]
-    about = {quoted(texts[each.step]) if each.step else "the plan" for each in said.comments}
-    if said.verdict == COMMENTED and len(about) == 1:
-        return f"{words} to {about.pop()}"
-    return f"{words}, with {len(said.comments)} comment{'s' * (len(said.comments) > 1)}" if said.comments else words
-
-
-def _heard(record: PlanRecord) -> str:
-    """When the agent hears of it."""
-    if record.asked is not None and not record.asked.options:
-        return "The agent is waiting for it."
-    return "The agent will see it with your next prompt."
-
-
-def _is_said(record: PlanRecord, said: PlanReviewed, by: str) -> bool:
-    """Whether a review repeats one of the same author. A verdict is news after another one, or after a new question."""
-    is_comment = said.verdict == COMMENTED
-    earlier = [each for each in record.reviews if (each.verdict == COMMENTED) == is_comment]
-    if not is_comment:
-        earlier = [] if record.asked else earlier[-1:]
-    same = by, said.revision, said.verdict, said.comments, said.selected
-    return any((each.by, each.revision, each.verdict, each.comments, each.selected) == same for each in earlier)

@@ -44,6 +44,16 @@ class Wanted(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
     plan_text: str | None = None
 
     @property
+    def is_on_suggestion(self) -> bool:
+        """Whether its target is a suggestion: suggestions go by numbers, steps by names such as `s3`."""
+        return self.target is not None and self.target.isdecimal()
+
+    @property
+    def has_changes(self) -> bool:
+        """Whether it comes with changes of steps, in one form or the other."""
+        return bool(self.changes) or self.plan_text is not None
+
+    @property
     def named_steps(self) -> tuple[str, ...]:
         """The steps that the act names."""
         named = [self.target, self.after, *(self.steps or ()), *(each.step for each in self.comments or ())]

@@ -14,7 +14,7 @@ from planwire.errors import InputError, JournalError, PlanError
 from planwire.readmodel.card import STATUS_CHOICES, PlanCard, StepRow
 from planwire.readmodel.plain_text import one_line
 from planwire.steering.acts import ACTS, Act, On
-from planwire.steering.commands import VERDICTS
+from planwire.steering.reviews import VERDICTS
 from planwire.steering.wanted import Wanted
 from planwire.terminal.commander import Commander
 from planwire.terminal.dialogs import Choice, ChoiceDialog, DecisionDialog, DialogAnswer
