@@ -6,13 +6,13 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from planwire import Entry, ItemsPlan, MarkdownPlan, OtherPlan, track
-from planwire.model.events import ACP, Comment, Event, PlanChanged, PlanReviewed, PlanSet, Recorded, RewordStep
+from planwire.model.events import ACP, AddStep, Comment, Event, PlanChanged, PlanReviewed, PlanSet, Recorded, RewordStep
 from planwire.model.fold import fold_all
 from planwire.readmodel.card import STATUS_LOOKS
 from planwire.readmodel.cards import cards_of
 from planwire.readmodel.plain_text import printable
 from planwire.terminal.lines import LOOKS, Line, Part, folded, framed, hanging, progress_bar, text_look
-from planwire.terminal.plan_lines import boxed_lines
+from planwire.terminal.plan_lines import boxed_lines, card_lines
 from tests.journals import HOSTILE
 
 WORDS = st.text(st.characters(exclude_categories=["Cc", "Cs", "Mn", "Zl", "Zp"]), max_size=40)
@@ -72,7 +72,45 @@ def test_every_status_has_a_look() -> None:
         assert text_look(look) in LOOKS
 
 
+def test_one_colour_is_for_what_needs_a_person_and_what_stopped_is_grey() -> None:
+    assert [name for name, (_, rule) in LOOKS.items() if "warning" in rule] == ["waiting"]
+    assert [name for name, (style, _) in LOOKS.items() if "yellow" in style] == ["waiting"]
+    assert LOOKS["stopped"] == LOOKS["muted"]
+
+
 # -- plans in print
+
+
+def test_a_printed_plan_has_the_numbers_and_ids_that_commands_take() -> None:
+    """A step that comes later has another id than number; a suggestion goes by its number."""
+    first = ItemsPlan("main", (Entry("Read", "high", "completed"), Entry("Ship", "medium", "pending")))
+    between = ItemsPlan("main", (first.entries[0], Entry("Write", "medium", "in_progress"), first.entries[1]))
+    events: list[Event] = [
+        PlanSet(first, "People notice it.", via=ACP),
+        PlanSet(between, via=ACP),
+        PlanChanged("main", None, (RewordStep("s2", "Ship it"), AddStep("Rest"))),
+        PlanReviewed("main", 2, "commented", (Comment("soon", "s2"), Comment("nice"))),
+    ]
+    [card] = cards_of(fold_all("s", [Recorded("s", n, 0, "user", event) for n, event in enumerate(events, 1)]))
+    lines = [line.text.strip("│").rstrip() for line in boxed_lines(card, 60, 0)]
+    assert lines[0].startswith("╭─ Plan  main  ━━━━━━━━━━━━━━━━━━━━━━━━  1/3 ──")
+    assert lines[1:-1] == [
+        "  Comment   nice   user, just now",
+        "",
+        " 1 s1  ✔ Read  high",
+        " 2 s3  ▶ Write",
+        " 3 s2  ○ Ship",
+        "         ☆ → Ship it   suggestion 3, user, just now",
+        "         › soon   user, just now",
+        "       ☆ Rest   new step, suggestion 3, user, just now",
+    ]
+    assert "version 2 · revision 3 · just now" in lines[-1]
+
+
+def test_only_countable_steps_are_counted() -> None:
+    [card] = cards_of(track(ItemsPlan("p", (Entry("Skip", "medium", "cancelled"),))))
+    assert next(iter(card_lines(card, 80, 0))).text == " p  1 cancelled"
+
 
 PLANS = (
     st.builds(ItemsPlan, WILD, st.lists(st.builds(Entry, WILD, WILD, WILD), max_size=4).map(tuple))

@@ -61,7 +61,7 @@ def on_a_loop(test: Callable[P, Awaitable[None]]) -> Callable[P, None]:
 
 
 class Client(App[None]):
-    """Somebody's program with a panel."""
+    """A program with a panel."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -267,7 +267,7 @@ async def test_colours_are_those_of_the_theme() -> None:
 
 
 @on_a_loop
-async def test_the_current_step_is_followed_until_somebody_looks_around() -> None:
+async def test_the_current_step_is_followed_until_a_person_looks_around() -> None:
     async with panel_of(80, 20) as (panel, pilot):
         panel.show(long_plan(100))
         await pilot.press("home")

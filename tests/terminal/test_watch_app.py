@@ -15,7 +15,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from planwire.journal import Stamped, open_journal
-from planwire.model.events import ACP, PlanSet, SessionOpened, TurnEnded
+from planwire.model.events import ACP, PlanSet, ReviewAsked, SessionOpened, TurnEnded
 from planwire.model.plan import Entry, FilePlan, ItemsPlan
 from planwire.readmodel.history import HistoryEntry
 from planwire.readmodel.overview import Overview
@@ -30,7 +30,7 @@ from planwire.terminal.slider import Slider
 from planwire.terminal.steps_panel import StepsPanel
 from planwire.terminal.themes import DARK, LIGHT, terminal_is_light
 from planwire.terminal.watch_app import WatchApp
-from tests.journals import FIRST, HOSTILE, SECOND, THIRD, add, filled_journal, items
+from tests.journals import DAY, FIRST, HOSTILE, SECOND, THIRD, add, filled_journal, items
 from tests.terminal.test_panel import on_a_loop
 from tests.terminal.test_views import running
 from tests.waiting import eventually, until
@@ -89,6 +89,30 @@ async def test_the_overview_has_every_session_at_a_glance(journal: Path) -> None
         await shows(app, "All 3   Running 1   Waiting 0   Stopped 1   Done 1", kind=StateBar)
         rows = app.screen.query_one(RowList)
         assert [row[1] for row in rows.cursor.rows] == [FIRST, THIRD, SECOND]
+
+
+@on_a_loop
+async def test_sessions_that_wait_for_a_review_come_first_and_the_others_by_the_age_that_is_shown(
+    journal: Path,
+) -> None:
+    add(journal, "new", "agent", SessionOpened("x", None, None, "New"), PlanSet(items("main", "pending")))
+    add(journal, "out", "agent", PlanSet(items("main", "pending")), TurnEnded("max_tokens"), ago=2 * DAY)
+    add(journal, SECOND, "agent", ReviewAsked("main"), ago=3 * DAY)
+    async with watching(journal) as (app, pilot):
+        await shows(app, "2 / 2  waiting for review")
+        rows = app.screen.query_one(RowList)
+        assert [row[1] for row in rows.cursor.rows] == [SECOND, "new", FIRST, THIRD, "out"]
+        await pilot.press("end", "enter")
+        await shows(app, "■ stopped: ran out of tokens · 2 d", kind=HEAD)
+
+
+@on_a_loop
+async def test_a_title_has_the_room_that_there_is(journal: Path) -> None:
+    title = "Rewrite the billing pipeline for refunds"
+    add(journal, "long", "agent", SessionOpened("x", None, "/far", title), PlanSet(items("main", "pending")))
+    async with watching(journal, size=(120, 30)) as (app, _):
+        await shows(app, f"▶ {title}", kind=RowList)
+        await shows(app, "○ Read the code", kind=PlanPanel)
 
 
 @on_a_loop

@@ -455,7 +455,7 @@ async def test_hostile_words_stay_words(journal: Path) -> None:
             assert harmless(), key
             await pilot.press("escape")
             await closed(app)
-        assert not app.drafts, "a text that was only made safe to show is not somebody's words"
+        assert not app.drafts, "a text that was only made safe to show is not anyone's words"
         await pilot.press("c")
         await asked(app)
         app.screen.query_one(TextField).post_message(Paste(f"one\r{HOSTILE}"))

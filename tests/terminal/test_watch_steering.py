@@ -134,7 +134,7 @@ async def test_the_cursor_stays_on_its_step_and_in_its_place(journal: Path) -> N
 
 
 @on_a_loop
-async def test_somebody_who_moves_the_cursor_is_not_pulled_away(journal: Path, tmp_path: Path) -> None:
+async def test_a_person_who_moves_the_cursor_is_not_pulled_away(journal: Path, tmp_path: Path) -> None:
     async with watching(journal, here=tmp_path) as (app, pilot):
         await shows(app, "Theirs", kind=HEAD)
         await pilot.press("down")

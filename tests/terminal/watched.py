@@ -129,7 +129,7 @@ async def review(app: WatchApp, pilot: "Pilot[None]", key: str, words: str) -> N
 
 
 async def told(app: WatchApp, words: str) -> None:
-    """Somebody was told something in a corner of the screen."""
+    """The person was told something in a corner of the screen."""
     try:
         await eventually(lambda: any(words in note.message for note in app._notifications), 10)
     except AssertionError:

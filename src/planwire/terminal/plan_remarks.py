@@ -26,7 +26,7 @@ BRIEF: Final = 2
 _VERDICTS: Final = {"approved": "done", "dismissed": "muted"}
 
 
-class _Remark(NamedTuple):
+class _LabelledText(NamedTuple):
     label: str
     look: str
     text: str
@@ -56,27 +56,27 @@ def remark_lines(card: PlanCard, width: int, now: int, *, numbered: bool = False
     return [line for each in (remarks[-BRIEF:] if brief else remarks) for line in _labelled(each, width)]
 
 
-def _reasons(card: PlanCard) -> Iterator[_Remark]:
+def _reasons(card: PlanCard) -> Iterator[_LabelledText]:
     if card.uri is not None:
-        yield _Remark("File", "muted", one_line(card.uri))
+        yield _LabelledText("File", "muted", one_line(card.uri))
     if card.why:
-        yield _Remark("Why", "note", card.why)
+        yield _LabelledText("Why", "note", card.why)
     if card.thinking:
-        yield _Remark("Thinking", "muted", card.thinking)
+        yield _LabelledText("Thinking", "muted", card.thinking)
 
 
-def _remarks(card: PlanCard, now: int, numbered: bool, brief: bool) -> Iterator[_Remark]:
+def _remarks(card: PlanCard, now: int, numbered: bool, brief: bool) -> Iterator[_LabelledText]:
     for note in card.notes[-NOTES:]:
-        yield _Remark("Note", "note", note.text, origin(note.by, note.at, now))
+        yield _LabelledText("Note", "note", note.text, origin(note.by, note.at, now))
     for each in card.suggestions:
         if brief or not each.has_place:
             number = f"suggestion {each.number}, " if numbered else ""
             row = (SUGGESTION, card.id, each.number, -1)
-            yield _Remark("Suggested", "suggestion", each.text, f"{number}{origin(each.by, each.at, now)}", row)
+            yield _LabelledText("Suggested", "suggestion", each.text, f"{number}{origin(each.by, each.at, now)}", row)
     said = [each for each in card.reviews if each.matters and (each.comments or not each.is_comment)]
     for review in said[-REVIEWS:]:
         label, look = ("Comment", "note") if review.is_comment else ("Review", _VERDICTS.get(review.verdict, "odd"))
-        yield _Remark(label, look, " · ".join(_review_words(review)), origin(review.by, review.at, now))
+        yield _LabelledText(label, look, " · ".join(_review_words(review)), origin(review.by, review.at, now))
 
 
 def _review_words(review: ReviewCard) -> Iterator[str]:
@@ -91,7 +91,7 @@ def _review_words(review: ReviewCard) -> Iterator[str]:
         yield "the plan has changed since"
 
 
-def _labelled(remark: _Remark, width: int) -> Iterator[Line]:
+def _labelled(remark: _LabelledText, width: int) -> Iterator[Line]:
     text = "\n".join(one_line(each) for each in printable(remark.text).split("\n") if each.strip())
     start = (f"  {remark.label:<{LABEL}}", remark.look)
     for parts in hanging(start, text, "", remark.whose, min(width, WIDEST)):
