@@ -231,7 +231,7 @@ def test_a_plan_is_exported_as_markdown_that_says_the_same(board: Running) -> No
     board.write("s1", items("completed", "in_progress", "cancelled", "pending"))
     answer = board.get("/sessions/s1/plans/main.md")
     assert answer.headers["content-type"].startswith("text/markdown")
-    assert answer.text == "# main\n\n- [x] step 1\n- [~] step 2\n- [-] step 3\n- [ ] step 4\n"
+    assert answer.text == "# Plan\n\n- [x] step 1\n- [~] step 2\n- [-] step 3\n- [ ] step 4\n"
 
 
 def test_a_text_is_exported_as_it_is(board: Running) -> None:
@@ -281,7 +281,7 @@ def test_a_session_that_began_anew_after_it_was_forgotten_is_the_new_one(board: 
     board.write("s1", items("pending", "pending"))
     board.journal.forget("s1")
     board.write("s1", items("completed"))
-    assert board.json("/sessions/s1.json")["total"] == 1
+    assert board.json("/sessions/s1.json")["progress"]["total"] == 1
 
 
 def test_sessions_that_were_there_before_the_board_are_read(tmp_path: Path) -> None:
@@ -290,10 +290,10 @@ def test_sessions_that_were_there_before_the_board_are_read(tmp_path: Path) -> N
     with running_board(str(tmp_path / "j.db")) as board:
         until(lambda: not board.server.app.hub.sessions.loading)
         [session] = board.json("/sessions.json")["sessions"]
-        assert (session["id"], session["done"], session["total"]) == ("before", 1, 2)
+        assert (session["id"], session["progress"]) == ("before", {"done": 1, "total": 2, "cancelled": 0})
 
 
 def test_what_another_process_writes_is_seen_too(tmp_path: Path) -> None:
     with running_board(str(tmp_path / "j.db")) as board, running_board(str(tmp_path / "j.db")) as other:
         other.write("s1", items("completed"))
-        until(lambda: [each["done"] for each in board.json("/sessions.json")["sessions"]] == [1])
+        until(lambda: [each["progress"]["done"] for each in board.json("/sessions.json")["sessions"]] == [1])

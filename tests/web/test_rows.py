@@ -46,14 +46,14 @@ def test_the_page_of_a_plan_shows_every_step(board: Running) -> None:
 
 def test_the_name_of_a_plan_leads_to_its_page(board: Running) -> None:
     board.write("s1", items("pending"))
-    assert '<h2 id="p0-name"><a href="/sessions/s1/plans/main"><bdi>main</bdi></a></h2>' in board.page("/sessions/s1")
-    assert '<h2 id="p0-name"><bdi>main</bdi></h2>' in board.page("/sessions/s1/plans/main")
+    assert '<h2 id="p0-name"><a href="/sessions/s1/plans/main"><bdi>Plan</bdi></a></h2>' in board.page("/sessions/s1")
+    assert '<h2 id="p0-name"><bdi>Plan</bdi></h2>' in board.page("/sessions/s1/plans/main")
 
 
 def test_the_mark_of_a_step_is_a_checkbox(board: Running) -> None:
     board.write("s1", items("completed", "in_progress", "pending", "cancelled"))
     boxes = re.findall(r'role="checkbox" aria-checked="(\w+)" aria-labelledby="([^"]+)">', board.page("/sessions/s1"))
-    assert boxes == [("true", "p0-s1"), ("mixed", "p0-s2"), ("false", "p0-s3"), ("false", "p0-s4")]
+    assert boxes == [("true", "p0-s1-w"), ("mixed", "p0-s2-w"), ("false", "p0-s3-w"), ("false", "p0-s4-w")]
     assert '<span class="unseen">cancelled: </span>' in board.page("/sessions/s1")
 
 

@@ -8,9 +8,9 @@ place.
 import re
 from typing import Final
 
-from planwire.model.text import unwrapped
+from planwire.model.text import shortened, unwrapped
 
-__all__ = ["age", "escaped_json", "one_line", "printable"]
+__all__ = ["age", "escaped_json", "one_line", "printable", "shortened"]
 
 _OBEYED: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 #: A unit of time, its milliseconds, and the count from which on the next larger unit reads better.

@@ -18,6 +18,7 @@ from planwire.model.fold import SessionState, fold, fold_all
 from planwire.model.steps import track
 from planwire.readmodel.history import HistoryEntry, describe, history
 from planwire.readmodel.overview import total_progress
+from planwire.readmodel.shown import ShownSession, show_session
 
 __all__ = ["Point", "Timeline", "Timelines", "compare_states", "news"]
 
@@ -86,6 +87,13 @@ class Timeline:
         place = bisect_right(self._states, seq, key=lambda state: state.seq) - 1
         known = self._states[max(place, 0)]
         return fold_all(known.id, journal.read(known.id, known.seq, seq), known)
+
+    def shown(self, journal: Journal, index: int) -> ShownSession:
+        """The session as it was after a moment; without moments, as it was before it began."""
+        if not self.moments:
+            return show_session(SessionState(self.id), {}, 0, 0, 0)
+        moment = self.moments[index]
+        return show_session(self.at(journal, moment.seq), {}, self.moments[0].at, moment.at, moment.at)
 
     def index(self, seq: int) -> int:
         """Which moment an event is, or the last one before it; 0 if there is none."""

@@ -3,16 +3,15 @@
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
-from planwire.model.fold import PlanRecord, SessionState
-from planwire.model.kinds import text_of
+from planwire.readmodel.compare import Comparison, compare_cards
 from planwire.readmodel.history import HistoryEntry
+from planwire.readmodel.shown import ShownSession
 from planwire.readmodel.timeline import Timeline
 from planwire.web.addresses import session_address
-from planwire.web.difference import difference_view
+from planwire.web.difference import comparison_view
 from planwire.web.frame import action, top_line
 from planwire.web.history_page import entry_phrases
 from planwire.web.html import Html, clock, el, void
-from planwire.web.plan_view import names
 
 __all__ = ["Side", "compare_page"]
 
@@ -21,18 +20,18 @@ AROUND: Final = 3
 #: Phrases of an event beside its number.
 MOST_PHRASES: Final = 2
 
-#: One side: an entry of the history, and the state after it.
-Side: TypeAlias = tuple[HistoryEntry, SessionState]
+#: One side: an entry of the history, and the session after it.
+Side: TypeAlias = tuple[HistoryEntry, ShownSession]
 
 
 def compare_page(name: str, session: str, timeline: Timeline, sides: tuple[Side, Side], *, whole: bool) -> Html:
     """The page: which two moments, and every plan of either; with all of its rows, if it is to be `whole`."""
-    (before, old_state), (after, new_state) = sides
-    old, new = old_state.live(), new_state.live()
-    both = [(old.get(plan_id), new.get(plan_id)) for plan_id in {**old, **new}]
+    (before, _), (after, _) = sides
+    old, new = ({card.id: card for card in session.cards()} for _, session in sides)
+    both = [compare_cards(old.get(plan_id), new.get(plan_id)) for plan_id in {**old, **new}]
     own = session_address(session, "compare")
     more = None if whole else f"{own}?from={before.seq}&to={after.seq}&all=1"
-    plans = [_compared(*pair, more) for pair in sorted(both, key=lambda pair: _content(pair[0]) == _content(pair[1]))]
+    plans = [_compared(each, more) for each in sorted(both, key=lambda each: not each.differs)]
     links = action("Session", session_address(session)), action("History", session_address(session, "history"))
     top = top_line(el("div", el("h1", "Compare"), el("p", el("bdi", name), class_="of-session")), *links)
     return el(
@@ -42,14 +41,6 @@ def compare_page(name: str, session: str, timeline: Timeline, sides: tuple[Side,
         id="content",
         class_="compare",
     )
-
-
-def _content(record: PlanRecord | None) -> object:
-    """Everything that the page compares of a plan."""
-    if record is None:
-        return None
-    said = [each.seq for each in record.suggestions], [each.seq for each in record.reviews]
-    return record.state.steps, text_of(record.state.plan), said
 
 
 def _form(own: str, timeline: Timeline, before: HistoryEntry, after: HistoryEntry) -> Html:
@@ -90,10 +81,10 @@ def _neighbour(entry: HistoryEntry | None, address: Callable[[int], str], sign: 
     return el("a", sign, href=address(entry.seq), class_="action", aria_label=name, title=name)
 
 
-def _compared(old: PlanRecord | None, new: PlanRecord | None, whole: str | None) -> Html:
-    known = new or old
-    assert known is not None
-    name, _ = names(known.state, None)
-    tag = "new" if old is None else "dismissed" if new is None else None
-    head = el("header", el("h2", el("bdi", name)), el("span", tag, class_="tag") if tag else None, class_="plan-head")
-    return el("article", head, difference_view(old, new, AROUND if whole else None, whole), class_="plan")
+def _compared(compared: Comparison, whole: str | None) -> Html:
+    card = compared.after or compared.before
+    assert card is not None
+    tag = "new" if compared.before is None else "dismissed" if compared.after is None else None
+    name = el("h2", el("bdi", card.title))
+    head = el("header", name, el("span", tag, class_="tag") if tag else None, class_="plan-head")
+    return el("article", head, comparison_view(compared, AROUND if whole else None, whole), class_="plan")

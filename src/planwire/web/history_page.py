@@ -3,16 +3,15 @@
 from collections.abc import Sequence
 from typing import Final
 
-from planwire.model.fold import SessionState
-from planwire.model.statuses import STATUSES
-from planwire.readmodel.history import HistoryEntry, Phrase
+from planwire.readmodel.history import BECAME, HistoryEntry, Phrase
+from planwire.readmodel.shown import ShownSession
 from planwire.readmodel.timeline import Timeline
 from planwire.web.addresses import session_address
 from planwire.web.frame import action, top_line
 from planwire.web.html import EMPTY, Html, el, void
 from planwire.web.html import moment as moment_html
 from planwire.web.page_tree import part_html
-from planwire.web.plan_view import Shown, plan_part
+from planwire.web.plan_view import PlanPlace, plan_part
 from planwire.web.progress_chart import chart_of
 
 __all__ = ["entry_phrases", "history_page", "then_part"]
@@ -23,33 +22,32 @@ MOST_PHRASES: Final = 12
 
 #: The word before a phrase, where it is not the kind itself.
 _SAID: Final = {
-    **{row.word: row.became for row in STATUSES.values()},
+    **BECAME,
     "other": "now",
-    "wish": "suggested",
     **dict.fromkeys(("asked", "approved", "dismissed", "changes_requested", "none", "new"), ""),
     **dict.fromkeys(("plan_removed", "opened", "stopped", "compacted", "told"), ""),
 }
 
 
-def history_page(name: str, session: str, timeline: Timeline, index: int, state: SessionState, before: int) -> Html:
-    """The page. `index` is the moment to show as it was, `before` the end of the list of moments."""
+def history_page(session: ShownSession, timeline: Timeline, index: int, then: ShownSession, before: int) -> Html:
+    """The page. `index` is the moment to show, `then` the session after it, `before` the end of the list of moments."""
     end = min(max(before, 0), len(timeline.moments))
     begin = max(0, end - MOMENTS_PER_PAGE)
-    own = session_address(session)
+    own = session_address(session.id)
     links = (
         el("a", "Activity", href="#activity-name", class_="action jump"),
         action("Session", own),
         action("Compare", f"{own}/compare"),
         action("JSON", f"{own}/history.json"),
     )
-    top = top_line(el("div", el("h1", "History"), el("p", el("bdi", name), class_="of-session")), *links)
-    rows = [_row(session, timeline.moments, at, at == index) for at in range(begin, end)]
+    top = top_line(el("div", el("h1", "History"), el("p", el("bdi", session.name), class_="of-session")), *links)
+    rows = [_row(session.id, timeline.moments, at, at == index) for at in range(begin, end)]
     travel = el(
         "section",
         el("h2", "Time travel", id="travel-name", class_="section-name"),
         chart_of(timeline, index),
-        _slider(session, timeline, index),
-        then_part(session, timeline, index, state),
+        _slider(session.id, timeline, index),
+        then_part(timeline, index, then),
         class_="travel",
         aria_labelledby="travel-name",
     )
@@ -57,7 +55,7 @@ def history_page(name: str, session: str, timeline: Timeline, index: int, state:
         "section",
         el("h2", "Activity", id="activity-name", class_="section-name"),
         el("ol", *reversed(rows), class_="moments"),
-        _older(session, begin, timeline.left_out),
+        _older(session.id, begin, timeline.left_out),
         class_="activity",
         aria_labelledby="activity-name",
     )
@@ -78,15 +76,14 @@ def _slider(session: str, timeline: Timeline, index: int) -> Html:
     return el("form", label, slider, el("button", "Show"), method="get", action=own, class_="slider", data_then=own)
 
 
-def then_part(session: str, timeline: Timeline, index: int, state: SessionState) -> Html:
+def then_part(timeline: Timeline, index: int, then: ShownSession) -> Html:
     """The session as it was at a moment."""
     if not timeline.moments:
         return el("section", el("p", "Nothing has happened yet.", class_="nothing"), id="then")
     moment = timeline.moments[index]
     plans = [
-        part_html(plan_part(Shown(session, f"then{number}", state.stopped is not None, live=False), record))
-        for number, record in enumerate(state.plans.values())
-        if not record.removed
+        part_html(plan_part(PlanPlace(then.id, f"then{number}", live=False), card))
+        for number, card in enumerate(then.cards())
     ]
     place = f"{index + 1:,} of {len(timeline.moments):,}"
     return el(

@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 
 from planwire.errors import JournalError
 from planwire.journal import Journal
-from planwire.model.plan import PlanId
+from planwire.readmodel.card import PlanId
 from planwire.readmodel.followed_files import FilePlans
 from planwire.readmodel.rationale import Earlier, Reasons
 from planwire.readmodel.sessions import Sessions
@@ -212,5 +212,6 @@ class Hub:
         session = self.sessions.get(key if isinstance(key, str) else key[0])
         if session is None:
             return gone_page()
-        context = PlanContext(self._editor, self._reasons.of(session.state), self._earlier.of(session.state))
+        state = session.journalled
+        context = PlanContext(self._editor, self._reasons.of(state), self._earlier.of(state))
         return session_page(session, context) if isinstance(key, str) else plan_page(session, key[1], context)

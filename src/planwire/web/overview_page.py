@@ -7,8 +7,8 @@ from urllib.parse import urlencode
 
 from msgspec import Struct
 
-from planwire.model.steps import Progress
-from planwire.readmodel.overview import DONE, RUNNING, STOPPED, WAITING, Overview
+from planwire.readmodel.card import Progress
+from planwire.readmodel.overview import DONE, RUNNING, STOPPED, WAITING, Overview, is_found, waiting_first
 from planwire.web.addresses import OVERVIEW, encode_id, session_address
 from planwire.web.frame import action
 from planwire.web.html import EMPTY, Html, el, moment, void
@@ -28,8 +28,6 @@ FILTERS: Final = {
     DONE: "Done",
 }
 _NEEDS_YOU: Final = "review"
-#: Sessions with an event in this time, in milliseconds, are all as new as each other: their age is "now".
-_RECENT: Final = 60_000
 #: Sessions on one page.
 PAGE: Final = 500
 LONGEST_QUERY: Final = 200
@@ -49,34 +47,13 @@ class Query(Struct, frozen=True):
 
 
 def found(glances: Iterable[Overview], query: Query, now: int) -> list[Overview]:
-    """The sessions that match, in the order on the page: those that need a person first, then by the age that the page
-    shows.
-
-    Sessions whose age is "now" stand in the order of their beginning: nobody can read rows that jump at every step.
-    """
-
-    def place(glance: Overview) -> tuple[bool, int, int, str]:
-        is_recent = now - glance.last_at < _RECENT
-        return not glance.asked, -now if is_recent else -glance.last_at, -glance.first_at, glance.id
-
-    words = query.words.casefold().split()
-    matching = [
-        glance
-        for glance in glances
-        if query.state in ("", _filter(glance)) and all(word in searched(glance) for word in words)
-    ]
-    return sorted(matching, key=place)
+    """The sessions that match, in the order on the page."""
+    matching = (glance for glance in glances if query.state in ("", _filter(glance)) and is_found(glance, query.words))
+    return waiting_first(matching, now)
 
 
 def _filter(glance: Overview) -> str:
     return _NEEDS_YOU if glance.asked else glance.state
-
-
-@lru_cache(maxsize=4_096)
-def searched(glance: Overview) -> str:
-    """The text that a search looks at."""
-    words = (glance.title, glance.agent, glance.client, glance.cwd, glance.id, glance.state, *glance.current)
-    return " ".join(word for word in words if word).casefold()
 
 
 def overview_page(glances: list[Overview], query: Query, loading: bool, problem: str | None, now: int) -> Part:
@@ -154,7 +131,7 @@ def _row(glance: Overview) -> Part:
         "li",
         el("div", link, el("p", *facts, class_="facts"), class_="who"),
         el("div", bar, current, class_="far"),
-        el("div", state_badge(glance.state, None, glance.asked), moment(glance.last_at), class_="when"),
+        el("div", state_badge(glance), moment(glance.last_at), class_="when"),
         class_=f"session-row row-{_filter(glance)}",
         data_status=glance.state,
         data_asked=glance.asked,

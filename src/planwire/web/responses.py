@@ -13,8 +13,9 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from planwire.model.plan import PlanId
-from planwire.readmodel.sessions import Sessions, ShownSession
+from planwire.readmodel.card import PlanId
+from planwire.readmodel.sessions import Sessions
+from planwire.readmodel.shown import ShownSession
 from planwire.web.addresses import decode_id
 from planwire.web.frame import words_page
 from planwire.web.guard import Scope
@@ -56,7 +57,7 @@ def named_plan(request: Request, session: ShownSession) -> PlanId:
         plan_id = decode_id(request.path_params["plan"])
     except ValueError:
         plan_id = ""
-    if plan_id not in session.state.plans:
+    if plan_id not in session.journalled.plans:
         raise HTTPException(404, "this session has no such plan")
     return plan_id
 
