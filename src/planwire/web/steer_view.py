@@ -42,7 +42,7 @@ def actions_part(part_id: str, card: PlanCard) -> Part:
     loud. The style sheet shows them once the script is there."""
     shown = [each for each in _BUTTONS if each[0] in card.acts and not (each[0] == "review" and _is_asked_here(card))]
     buttons = [el("button", label, type="button", data_act=name, class_="quiet") for name, label in shown]
-    more = el("button", "More", type="button", data_menu=True, class_="quiet", aria_haspopup="menu")
+    more = el("button", "More actions", type="button", data_menu=True, class_="quiet", aria_haspopup="menu")
     return leaf(f"{part_id}-steer", "div", *buttons, more, class_="steer", role="group", aria_label=card.title)
 
 

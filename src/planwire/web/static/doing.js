@@ -30,17 +30,17 @@ export function begin(name, plan, row = null, given = {}) {
   if (row?.dataset.suggestion && name === "remove") name = "withdraw";
   if (!takes(plan, name, row)) return say(`${ACTS[name].label} is not possible here`);
   const words = `${ACTS[name].label} ${row ? nameOf(row) : planName(plan)}`;
-  const on = { plan, row, given, address: plan.dataset.steer, words };
+  const on = { plan, row, given, words, address: plan.dataset.steer, seen: revisionOf(plan) };
   const ask = ASKING[name];
   const isComplete = ACTS[name].needs.every((need) => need in given);
   if (ask && !(ACTS[name].needs.length && isComplete)) return ask(on);
   return act(name, on);
 }
 
-/** Have an act written, about the plan as it is shown now. */
-function act(name, { plan, row, given, address, words }, more = {}) {
+/** Have an act written, about the plan as it was on the page when the person began. */
+function act(name, { row, given, words, address, seen }, more = {}) {
   const target = row && ACTS[name].on !== "plan" ? { target: targetOf(row) } : {};
-  const body = { act: name, seen: revisionOf(plan), ...target, ...given };
+  const body = { act: name, seen, ...target, ...given };
   return perform({ address, body, words, row, ...more });
 }
 

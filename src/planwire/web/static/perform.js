@@ -5,6 +5,9 @@ import { el } from "./plans.js";
 import { newName, send } from "./send.js";
 import { toast } from "./toasts.js";
 
+/** The names of acts with typed words whose answers were lost: the same words go out under the same name. */
+const unanswered = new Map();
+
 /**
  * Perform an act. `body` is the request, `words` name it for people. An act with typed words has the `text`, and
  * `trouble` shows a problem where the text is open. `row` shows that it is on its way.
@@ -12,11 +15,14 @@ import { toast } from "./toasts.js";
  * Resolves to `{ done }`, `{ left }`, or `{ edit }` with the answer after which the person goes on writing.
  */
 export async function perform({ address, body, words, text, trouble, row }) {
-  let name = newName();
+  const written = trouble && JSON.stringify([address, body]);
+  let name = unanswered.get(written) ?? newName();
   for (;;) {
     row?.setAttribute("data-my-sending", "");
     const came = await send(address, body, name);
     row?.removeAttribute("data-my-sending");
+    if (written && came.lost) unanswered.set(written, name);
+    else unanswered.delete(written);
     if (came.done) {
       toast(came.done.words);
       return { done: came.done };

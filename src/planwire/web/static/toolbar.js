@@ -53,7 +53,7 @@ function attach(next) {
 
 /** Bring the toolbar to its row, if it is not there, and make it say what the row says. */
 function show() {
-  if (!row?.isConnected) row = null;
+  if (!row?.isConnected || !planOf(row)) row = null;
   if (!row) return bar.remove();
   const plan = planOf(row), ghost = row.dataset.suggestion !== undefined;
   for (const each of acts) setHidden(each, !takes(plan, each.dataset.of, row));
