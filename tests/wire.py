@@ -33,6 +33,10 @@ def text(plan_id: str, content: str, session: str = "s1", **more: Any) -> bytes:
     return line({"sessionUpdate": "plan_update", "plan": body, **more}, session)
 
 
+def file(plan_id: str, uri: str) -> bytes:
+    return line({"sessionUpdate": "plan_update", "plan": {"type": "file", "planId": plan_id, "uri": uri}})
+
+
 def streamed(plan_id: str, delta: str) -> bytes:
     return text(plan_id, "", _meta={"jetbrains": {"air": {"version": 1, "contentDelta": delta}}})
 

@@ -34,4 +34,4 @@ def test_a_batch_with_half_an_emoji_is_translated() -> None:
     broken = plan(entry("one")).replace(b"one", b"a\\ud800")
     [line] = Translator(V1).translate(b"[%b,%b]" % (broken, items("p", entry("two"))))
     contents = [e["content"] for message in json.loads(line) for e in message["params"]["update"]["entries"]]
-    assert contents == ["a\ufffd", "main: a\ufffd", "p: two"]
+    assert contents == ["a\ufffd", "Plan: a\ufffd", "p: two"]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from planwire import DIALECTS, V1, V1_DRAFT, V1_RFD, V2, Dialect, Translator
-from tests.wire import answer, entry, items, line, plan, removed, request, streamed, text, update_of
+from tests.wire import answer, entry, file, items, line, plan, removed, request, streamed, text, update_of
 
 
 def said(translator: Translator, *lines: bytes) -> list[dict[str, Any]]:
@@ -97,8 +97,8 @@ def test_plans_are_named_only_while_there_are_several() -> None:
     )
     assert [listed(update) for update in updates] == [
         [("a", "pending")],
-        [("main: a", "pending"), ("p: b", "in_progress")],
-        [("main: a", "completed"), ("p: b", "in_progress")],
+        [("Plan: a", "pending"), ("p: b", "in_progress")],
+        [("Plan: a", "completed"), ("p: b", "in_progress")],
         [("a", "completed")],
     ]
 
@@ -141,17 +141,63 @@ def test_a_proposal_stands_in_the_list_only_while_nothing_else_gives_entries() -
     assert listed(said(translator, plan())[-1]) == [("Plan", "pending")]
 
 
-def test_a_file_is_shown_by_its_uri_and_a_custom_kind_as_its_json() -> None:
-    file = line({"sessionUpdate": "plan_update", "plan": {"type": "file", "planId": "f", "uri": "file:///p.md"}})
+UUID = "0198f3c2-7b1e-7cc3-98c4-dc0c0c07398f"
+
+
+def test_a_file_is_said_by_its_uri_and_a_custom_kind_as_its_json_and_each_is_listed_by_its_title() -> None:
+    """R8, R9."""
     tree = line({"sessionUpdate": "plan_update", "plan": {"type": "_tree", "planId": "t", "nodes": [1]}})
-    updates = said(Translator(V1), file, tree)
-    assert updates[0] == chunk("file:///p.md", "planwire:f:1")
-    assert listed(updates[1]) == [("file:///p.md", "pending")]
+    updates = said(Translator(V1), file(UUID, "file:///p.md"), tree)
+    assert updates[0] == chunk("file:///p.md", f"planwire:{UUID}:1")
+    assert listed(updates[1]) == [("p.md", "pending")]
     assert json.loads(updates[2]["content"]["text"].removeprefix("```json").removesuffix("```")) == {
         "type": "_tree",
         "nodes": [1],
     }
-    assert listed(updates[3]) == [("file:///p.md", "pending"), ("t", "pending")]
+    assert listed(updates[3]) == [("p.md", "pending"), ("t", "pending")]
+
+
+def test_the_checkboxes_of_a_file_that_may_be_read_are_entries_and_its_address_is_none() -> None:
+    """R8, R9: a v1 client has one list, and nothing but entries in it. R2: sent again, the plan is as it is by then."""
+    texts = {("s1", "file:///p.md"): "# Port\n\nWhy: speed.\n\n- [x] read\n- [ ] write\n"}
+    translator = Translator(V1, lambda session, uri: texts.get((str(session), uri)))
+    spoken, update = said(translator, file(UUID, "file:///p.md"))
+    assert spoken == chunk("file:///p.md", f"planwire:{UUID}:1")
+    assert listed(update) == [("read", "completed"), ("write", "pending")]
+    texts["s1", "file:///p.md"] = "# Port\n\n- [x] read\n- [x] write\n"
+    [update] = said(translator, file(UUID, "file:///p.md"))
+    assert listed(update) == [("read", "completed"), ("write", "completed")]
+    [update] = said(translator, plan(entry("a")))
+    assert listed(update) == [("Port: read", "completed"), ("Port: write", "completed"), ("Plan: a", "pending")]
+    texts.clear()
+    [update] = said(translator, file(UUID, "file:///p.md"))
+    assert listed(update) == [("a", "pending")]
+    [update] = said(translator, plan())
+    assert listed(update) == [("p.md", "pending")]
+
+
+@pytest.mark.parametrize("dialect", [V1_RFD, V1_DRAFT, V2], ids=lambda each: each.name)
+def test_a_client_that_knows_plan_files_gets_the_address_and_no_file_is_read(dialect: Dialect) -> None:
+    """R24, R25: the file is the client's to open."""
+
+    def read_file(_session: str | None, uri: str) -> str:
+        raise AssertionError(f"{uri} was read")
+
+    [update] = said(Translator(dialect, read_file), file("f", "file:///p.md"))
+    assert update["plan"]["uri"] == "file:///p.md"
+
+
+def test_entries_of_several_plans_begin_with_titles_and_never_with_an_id_that_a_machine_made() -> None:
+    """R8, R9: a v1 list has no ids and no headings."""
+    other = UUID.replace("0198", "0199")
+    updates = said(
+        Translator(V1),
+        items(UUID, entry("a")),
+        items(other, entry("b")),
+        text("q", "- [ ] c"),
+        text(f"plan-{UUID}", "# Port it\n- [ ] d"),
+    )
+    assert [content for content, _ in listed(updates[-1])] == ["Plan: a", "Plan 2: b", "q: c", "Port it: d"]
 
 
 def test_prose_around_checkboxes_is_said_once_and_not_again_for_a_tick() -> None:

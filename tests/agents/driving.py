@@ -37,8 +37,11 @@ class Talk:
         server: ToolServer | None = None,
     ) -> None:
         numbers = count(1)
-        self.policy = Policy("some-agent", lambda: f"word{next(numbers)}", context=context, server=server)
+        self.policy = Policy(
+            "some-agent", lambda: f"word{next(numbers)}", context=context, server=server, read_file=self._read
+        )
         self.actions: list[Action] = []
+        self.files: dict[tuple[str, str | None], str] = {}  # the texts of plan files, by URI and folder
         self._histories: dict[str, PendingHistory] = {}
         self._written: dict[str, list[Event]] = {}
         if begun:
@@ -116,6 +119,9 @@ class Talk:
 
     def _write(self, session: str, news: list[Stamped]) -> None:
         self._written.setdefault(session, []).extend(each.event for each in news)
+
+    def _read(self, uri: str, folder: str | None) -> str | None:
+        return self.files.get((uri, folder))
 
     def _history(self, session: str) -> PendingHistory:
         return self._histories.setdefault(session, PendingHistory(begin(session)))

@@ -117,12 +117,12 @@ def test_who_made_a_change_is_stored_with_it() -> None:
     assert (by_person.source, by_person.payload["by"]) == ("user", "user")
 
 
-def test_what_a_person_suggests_for_an_agents_plan_is_told_as_a_suggestion_and_taken_back() -> None:
+def test_what_a_person_suggests_for_an_agents_plan_is_told_as_a_suggestion_and_withdrawn() -> None:
     story = Story()
     story.tell(PlanSet(TODO, via=ACP))
     suggestion = story.shown(PlanChanged("main", None, (SetStatus("s2", "cancelled"),)), "user")
     assert "The user asks for this change; it is not made yet:\ns2 cancelled\n" in suggestion
-    assert "The wish of update 1 is taken back." in story.shown(SuggestionWithdrawn("main", 2), "user")
+    assert "The suggestion of update 1 is withdrawn." in story.shown(SuggestionWithdrawn("main", 2), "user")
     assert story.tell(SuggestionWithdrawn("main", 2), "user") is None
 
 
@@ -212,5 +212,5 @@ def test_a_merged_plan_holds_open_suggestions_and_no_review_that_is_out_of_date(
     story.tell(PlanReviewed("main", 1, APPROVED), "user")
     story.tell(PlanChanged("main", "please", (SetStatus("s2", "cancelled"),)), "user")
     shown = block(merged_plan(story.plan(), "m"))
-    assert "note: the user wishes: please; s2 cancelled\n" in shown
+    assert "note: the user suggests: please; s2 cancelled\n" in shown
     assert "approved" not in shown

@@ -122,7 +122,7 @@ def test_a_change_is_a_line_in_an_update(change: Fields, line: str) -> None:
 
 def test_updates_that_are_no_changes_say_what_they_are() -> None:
     assert "This plan is dismissed." in block(delta("d", removed=True))
-    assert "The wish of update 2 is taken back." in block(delta("d", withdrawn=2))
+    assert "The suggestion of update 2 is withdrawn." in block(delta("d", withdrawn=2))
     suggestion = block(delta("d", seq=2, wish=True, by="user", changes=[{"do": "remove", "step": "s1"}]))
     assert "The user asks for this change; it is not made yet:\ns1 removed\n" in suggestion
     review = {

@@ -24,6 +24,7 @@ from planwire.mcp.bound_session import find_session, new_session, plan_folders
 from planwire.mcp.resources import JSON, MARKDOWN, plan_text, plan_uris, read_uri
 from planwire.mcp.stdin import mended
 from planwire.model.events import (
+    ACP,
     APPROVED,
     CHANGES_REQUESTED,
     Comment,
@@ -37,9 +38,9 @@ from planwire.model.events import (
     SessionOpened,
     SetStatus,
 )
-from planwire.model.fold import SessionState, fold_all
+from planwire.model.fold import fold_all
 from planwire.model.plan import Entry, FilePlan, ItemsPlan, OtherPlan, Plan
-from planwire.readmodel.documents import plan_title
+from planwire.readmodel.cards import cards_of
 from planwire.tools.schemas import tool_schemas
 from tests.strategies import json_values, texts
 from tests.waiting import eventually
@@ -233,11 +234,13 @@ def test_plans_are_resources_to_read_as_markdown_and_as_json(tmp_path: Path) -> 
             [template] = (await host.list_resource_templates()).resource_templates
             assert template.uri_template == "plan:///{session}/{plan_id}{?format}"
             [text] = (await host.read_resource(main.uri)).contents
-            assert text.model_dump()["text"] == "> why\n\n- [ ] read\n- [~] write\n"
+            assert text.model_dump()["text"] == "# Plan\n\n> why\n\n- [ ] read\n- [~] write\n"
             [known] = (await host.read_resource(idea.uri + "?format=json")).contents
             assert known.mime_type == JSON
             value = json.loads(known.model_dump()["text"])
-            assert value == (await call(host, "get_plan", plan_id="a?b"))["plan"]
+            told = (await call(host, "get_plan", plan_id="a?b"))["plan"]
+            assert (value["id"], value["title"], value["text"]) == (told["plan_id"], "Idea", told["content"])
+            assert value["steps"] == [{**step, "priority": "medium", "depth": 0} for step in told["steps"]]
             for wrong in ("plan:///s%2F1%20%C3%BC/other", "plan:///other/main", "file:///etc/passwd", "plan:///"):
                 with pytest.raises(MCPError, match="plan"):
                     await host.read_resource(wrong)
@@ -517,29 +520,52 @@ def test_a_uri_of_anything_else_names_none(uri: str) -> None:
 @pytest.mark.parametrize(
     ("plan", "title", "text"),
     [
-        (ItemsPlan("p", (Entry("a\nb", None, "completed"), Entry("c", "low", "odd"))), "p", "- [x] a b\n- [ ] c (low)"),
+        (
+            ItemsPlan("p", (Entry("a\nb", None, "completed"), Entry("c", "low", "odd"))),
+            "p",
+            "# p\n\n- [x] a b\n- [ ] c (low, odd)",
+        ),
         (MarkdownPlan("p", "\n# Title\n\nprose\n"), "Title", "# Title\n\nprose"),
-        (FilePlan("p", "file:///plan.md"), "p", "The plan is in the file <file:///plan.md>."),
-        (OtherPlan(None, "_tree", {"n": 1}), "plan", 'A plan of the kind _tree:\n\n```json\n{"n":1}\n```'),
+        (FilePlan(None, "file:///plan.md"), "plan.md", "# plan.md\n\n<file:///plan.md>"),
+        (OtherPlan(None, "_tree", {"n": 1}), "Plan", '# Plan\n\n```json\n{\n  "n": 1\n}\n```'),
     ],
 )
-def test_every_kind_of_plan_can_be_read_as_markdown(plan: Plan, title: str, text: str) -> None:
-    state = fold_all("s", [Recorded("s", 1, 1, "agent", PlanSet(plan))])
-    assert plan_title(state.plans[plan.id]) == title
-    assert plan_text(state, plan.id, MARKDOWN) == text + "\n"
-    assert json.loads(plan_text(state, plan.id, JSON))["plan_id"] == plan.id
+def test_every_kind_of_plan_can_be_read_as_markdown_and_as_json(plan: Plan, title: str, text: str) -> None:
+    [card] = cards_of(fold_all("s", [Recorded("s", 1, 1, "agent", PlanSet(plan))]))
+    assert card.title == title
+    assert plan_text(card, MARKDOWN) == text + "\n"
+    value = json.loads(plan_text(card, JSON))
+    assert (value["id"], value["title"]) == (plan.id, title)
 
 
-def test_notes_and_the_review_can_be_read_below_the_plan() -> None:
-    happened: list[Event] = [
-        PlanSet(MarkdownPlan("p", "# Idea")),
-        PlanChanged("p", "it is\nTOML"),
-        PlanReviewed("p", 2, CHANGES_REQUESTED, (Comment("smaller"), Comment("why?", "s1")), ()),
-        PlanChanged("p", "smaller now"),
-    ]
-    events = [Recorded("s", seq, seq, "agent", event) for seq, event in enumerate(happened, 1)]
-    assert plan_text(fold_all("s", events, SessionState("s")), "p", MARKDOWN) == (
-        "# Idea\n\n## Notes\n\n- it is TOML\n- smaller now\n\n## Reviews\n\n"
-        "- agent: changes requested (revision 2), which has changed since\n"
-        "- to be run: no step\n- plan: smaller\n- s1: why?\n"
-    )
+def test_a_plan_file_is_read_where_the_project_is_and_nowhere_else(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "plan.md").write_text("# Port\n\n- [x] read\n- [ ] write\n")
+    (tmp_path / "secret.md").write_text("- [ ] hidden\n")
+
+    async def work() -> None:
+        async with a_host(tmp_path, "--session", "s", "--folder", "project") as host:
+            with someone_else(tmp_path) as write:
+                write(PlanSet(FilePlan("f", (project / "plan.md").as_uri()), via=ACP))
+                write(PlanSet(FilePlan("g", (tmp_path / "secret.md").as_uri()), via=ACP))
+            inside, outside = (await host.list_resources()).resources
+            assert (inside.title, outside.title) == ("Port", "g")
+            [text] = (await host.read_resource(inside.uri)).contents
+            assert text.model_dump()["text"] == "# Port\n\n- [x] read\n- [ ] write\n"
+            [known] = (await host.read_resource(inside.uri + "?format=json")).contents
+            told = (await call(host, "get_plan", plan_id="f"))["plan"]
+            assert json.loads(known.model_dump()["text"])["progress"]["done"] == 1
+            assert (told["progress"], told["uri"]) == ("1 of 2 done", (project / "plan.md").as_uri())
+            assert told["content"] == (project / "plan.md").read_text()
+            (project / "plan.md").write_text("# Port\n\n- [x] read\n- [x] write\n")
+            assert (await call(host, "get_plan", plan_id="f"))["plan"]["progress"] == "2 of 2 done"
+            [text] = (await host.read_resource(inside.uri)).contents
+            assert "- [x] write" in text.model_dump()["text"]
+            secret = (await call(host, "get_plan", plan_id="g"))["plan"]
+            assert (secret["steps"], secret.get("content")) == ([], None)
+            [text] = (await host.read_resource(outside.uri)).contents
+            assert "outside the folders of this session" in text.model_dump()["text"]
+            assert "hidden" not in text.model_dump()["text"]
+
+    run(work)

@@ -408,6 +408,10 @@ def test_the_demo_agent_gets_its_plan_back(hello: Hello, tmp_path: Path) -> None
         assert talk.lines == behind.said
         assert shown == plans_of(behind, talk.session)
     (steps,) = [plan.entries for plan in shown.values() if isinstance(plan, ItemsPlan)]
+    if hello is BARE:  # one list for all plans, the checklist in its file among them
+        steps, checklist = steps[:-2], steps[-2:]
+        assert {entry.content.partition(": ")[0] for entry in steps} == {"fix"}
+        assert {entry.content.partition(": ")[0] for entry in checklist} == {"Before the release"}
     assert {entry.status for entry in steps} <= {"completed", "cancelled"}
     assert any("cancelled" in entry.content + entry.status for entry in steps)
 

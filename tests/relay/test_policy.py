@@ -27,7 +27,21 @@ from planwire.relay.dedupe import begin, learn
 from planwire.relay.other_updates import HANDLERS
 from planwire.relay.policy import WORDS_OF_AGENT, Policy
 from tests.agents.driving import Talk
-from tests.wire import JSON, answer, entry, items, line, plan, refusal, removed, request, streamed, text, update_of
+from tests.wire import (
+    JSON,
+    answer,
+    entry,
+    file,
+    items,
+    line,
+    plan,
+    refusal,
+    removed,
+    request,
+    streamed,
+    text,
+    update_of,
+)
 
 PLANS: JSON = {"plan": {}}
 COMPACTION: JSON = {"session": {"compaction": {}}}
@@ -133,9 +147,9 @@ def test_lists_that_need_no_translation_are_merged_with_what_comes_beside_them()
         usual = plan(entry("a", status))
         assert talk.agent(usual) == [usual]
     (sent,) = talk.agent(items("p", entry("b")))
-    assert [each["content"] for each in update_of(sent)["entries"]] == ["main: a", "p: b"]
+    assert [each["content"] for each in update_of(sent)["entries"]] == ["Plan: a", "p: b"]
     (sent,) = talk.agent(plan(entry("c")))
-    assert [each["content"] for each in update_of(sent)["entries"]] == ["main: c", "p: b"]
+    assert [each["content"] for each in update_of(sent)["entries"]] == ["Plan: c", "p: b"]
 
 
 @pytest.mark.parametrize("meta", [{}, {"_meta": {"jetbrains": {"air": {"version": 1, "contentDelta": "# Text"}}}}])
@@ -255,7 +269,7 @@ def test_a_batch_that_is_not_quite_json_is_translated_and_recorded(broken: bytes
     batch = b"[%b,%b]" % (plan(entry("one")).replace(b"one", broken), items("p", entry("two")))
     [sent] = talk.agent(batch)
     entries = json.loads(sent)[-1]["params"]["update"]["entries"]
-    assert [each["content"] for each in entries] == ["main: a\ufffd", "p: two"]
+    assert [each["content"] for each in entries] == ["Plan: a\ufffd", "p: two"]
     assert [event.plan.id for event in talk.plan_events() if isinstance(event, PlanSet)] == [None, "p"]
 
 
@@ -690,3 +704,38 @@ def test_lines_are_sent_to_the_other_side_only() -> None:
     for line_ in (b"x\n", initialize() + b"\n", request("session/prompt", 1, sessionId="s", prompt=[]) + b"\n"):
         assert all(not isinstance(action, ToClient) for action in policy.from_client(line_))
         assert all(not isinstance(action, ToAgent) for action in policy.from_agent(line_))
+
+
+# -- plan files
+
+
+def test_a_plan_file_is_read_in_the_folder_of_its_session_for_a_client_without_plans() -> None:
+    """R8, R9."""
+    talk = Talk()
+    talk.files["file:///project/plan.md", "/project"] = "- [x] read\n- [ ] write\n"
+    address, sent = talk.agent(file("f", "file:///project/plan.md"))
+    assert update_of(address)["content"]["text"] == "file:///project/plan.md"
+    assert [(each["content"], each["status"]) for each in update_of(sent)["entries"]] == [
+        ("read", "completed"),
+        ("write", "pending"),
+    ]
+    assert talk.state().plans["f"].state.plan.kind == "file"  # the journal has what the agent said
+    assert not talk.state().plans["f"].state.steps
+
+
+def test_a_plan_file_goes_to_a_client_with_plans_as_it_is() -> None:
+    """R24, R46: byte for byte."""
+    talk = Talk(PLANS)
+    talk.files["file:///project/plan.md", "/project"] = "- [x] read\n"
+    sent = file("f", "file:///project/plan.md").replace(b'"planId":"f"', b'"planId" : "f", "id":"f"')
+    assert talk.agent(sent) == [sent]
+
+
+def test_a_session_that_was_loaded_elsewhere_has_the_folder_that_the_journal_knows() -> None:
+    talk = Talk()
+    talk.prompt(session="old")
+    opened = Recorded("old", 1, 0, "relay", SessionOpened(cwd="/before"))
+    talk.know(learn(begin("old"), opened))
+    talk.files["file:///before/plan.md", "/before"] = "- [ ] write\n"
+    _, sent = talk.agent(file("f", "file:///before/plan.md").replace(b'"s1"', b'"old"'))
+    assert [each["content"] for each in update_of(sent)["entries"]] == ["write"]

@@ -27,7 +27,7 @@ from planwire.relay.actions import SessionMemory
 from planwire.relay.dedupe import begin, learn
 from planwire.relay.reminder import block, without_echo
 from tests.agents.driving import Talk
-from tests.wire import JSON, answer, entry, items, line, plan, refusal, request, text, update_of
+from tests.wire import JSON, answer, entry, file, items, line, plan, refusal, request, text, update_of
 
 LIST = PlanSet(ItemsPlan(None, (Entry("Read", "high", "completed"), Entry("Write", "low", "pending"))), via=ACP)
 
@@ -101,6 +101,20 @@ def test_every_plan_is_told_and_the_removed_ones_are_not() -> None:
     assert '<plan id="p"' in told
     assert "# Text\n- [ ] box" in told
     assert "gone" not in told
+
+
+def test_a_plan_file_is_told_with_its_address_and_its_text_as_it_is_by_then() -> None:
+    talk = Talk({"plan": {}})
+    talk.files["file:///project/plan.md", "/project"] = "- [ ] read\n"
+    talk.agent(file("f", "file:///project/plan.md"))
+    talk.files["file:///project/plan.md", "/project"] = "# Port\n\n- [x] read <it>\n- [ ] write\n"
+    compact(talk)
+    told = added(talk.prompt()) or ""
+    assert 'revision="1">\nfile:///project/plan.md\n\n# Port\n\n- [x] read &lt;it>\n- [ ] write\n</plan>' in told
+    talk = Talk({"plan": {}})
+    talk.agent(file("f", "file:///project/plan.md"))
+    compact(talk)
+    assert 'revision="1">\nfile:///project/plan.md\n</plan>' in (added(talk.prompt()) or "")
 
 
 @pytest.mark.parametrize("first", ["/compact", " /help me", "/"])

@@ -235,10 +235,10 @@ def test_beside_the_agents_own_list_each_plan_has_its_name() -> None:
     own = plan(entry("mine"))
     assert talk.agent(own) == [own]
     assert talk.agent(plan(entry("mine", "completed"))) == [plan(entry("mine", "completed"))]
-    assert listed(talk.write(a_plan("a"))) == ["agent: mine", "main: a"]
-    assert listed(talk.write(a_plan("x", plan_id="release"))) == ["agent: mine", "main: a", "release: x"]
-    assert listed(talk.agent(plan(entry("new")))) == ["agent: new", "main: a", "release: x"]
-    assert listed(talk.write(PlanRemoved("main"))) == ["main: new", "release: x"]
+    assert listed(talk.write(a_plan("a"))) == ["Plan: mine", "Plan 2: a"]
+    assert listed(talk.write(a_plan("x", plan_id="release"))) == ["Plan: mine", "Plan 2: a", "release: x"]
+    assert listed(talk.agent(plan(entry("new")))) == ["Plan: new", "Plan 2: a", "release: x"]
+    assert listed(talk.write(PlanRemoved("main"))) == ["Plan: new", "release: x"]
     assert listed(talk.write(PlanRemoved("release"))) == ["new"]
 
 
@@ -296,7 +296,7 @@ def test_a_loaded_v1_list_is_merged_again() -> None:
         talk.policy.learn("s1", known_plan())
         talk.agent(plan(entry("mine")))
         told, _ = talk.agent(answer(number, None))
-        assert listed([told]) == ["agent: mine", "main: a"]
+        assert listed([told]) == ["Plan: mine", "Plan 2: a"]
 
 
 def test_what_the_journal_says_late_is_told_late() -> None:
@@ -513,10 +513,10 @@ def test_an_agent_plans_with_the_tools_and_the_client_sees_it_in_order(tmp_path:
         seen = shown(relayed.prompt(session, OWN, SET, DONE, BEGUN))
         own, beside, made, own_again, begun, changed = seen
         assert own == [("own", "pending")]
-        assert beside == [("agent: own", "pending"), ("main: Read", "pending"), ("main: Write", "pending")]
+        assert beside == [("Plan: own", "pending"), ("Plan 2: Read", "pending"), ("Plan 2: Write", "pending")]
         assert (made["version"], made["new_steps"]) == (1, ["s1", "s2"])
-        assert own_again[0] == ("agent: own", "completed")
-        assert begun[1:] == [("main: Read", "completed"), ("main: Write", "in_progress")]
+        assert own_again[0] == ("Plan: own", "completed")
+        assert begun[1:] == [("Plan 2: Read", "completed"), ("Plan 2: Write", "in_progress")]
         assert changed["revision"] > made["revision"]
         assert relayed.end() == (0, "")
     events = journalled(tmp_path, session)

@@ -97,9 +97,9 @@ def test_a_person_with_acpx_sees_both_plans_each_under_its_name(tmp_path: Path) 
         assert model.left == 0
     seen = [
         [f"[pending] {STEPS[0]}"],
-        [f"[pending] agent: {STEPS[0]}", "[pending] main: Read the notes", "[pending] main: Write the page"],
-        [f"[completed] agent: {STEPS[0]}", "[pending] main: Read the notes", "[pending] main: Write the page"],
-        [f"[completed] agent: {STEPS[0]}", "[completed] main: Read the notes", "[in_progress] main: Write the page"],
+        [f"[pending] Plan: {STEPS[0]}", "[pending] Plan 2: Read the notes", "[pending] Plan 2: Write the page"],
+        [f"[completed] Plan: {STEPS[0]}", "[pending] Plan 2: Read the notes", "[pending] Plan 2: Write the page"],
+        [f"[completed] Plan: {STEPS[0]}", "[completed] Plan 2: Read the notes", "[in_progress] Plan 2: Write the page"],
     ]
     at = 0
     for entries in seen:

@@ -706,3 +706,29 @@ def test_a_session_opened_again_shows_the_same_and_requests_only_grow(form: Prov
                     sent = request
         assert BlockingPlanSession(journal, "s", format=form).export() == plans.export()
         assert BlockingPlanSession(journal, "s", format=form).context() == plans.context()
+
+
+# -- plan files
+
+
+def test_a_plan_file_counts_in_the_answers_the_recap_and_the_lists_of_clients(tmp_path: Path) -> None:
+    path = tmp_path / "plan.md"
+    path.write_text("# Port\n\n- [x] read\n- [ ] write\n")
+    sent: list[bytes] = []
+
+    async def send(line: bytes) -> None:
+        sent.append(line)
+
+    async def work() -> None:
+        about = SessionOpened(cwd=str(tmp_path))
+        async with PlanSession.open("memory:", "s", about=about) as plans:
+            plan = {"id": "f", "version": 1, "created_at_ms": 0, "kind": "file"}
+            await plans.add({"role": "plan", "message_id": "m", "content": path.as_uri(), "extra": {"plan": plan}})
+            assert (await plans.call("get_plan", {"plan_id": "f"}))["plan"]["progress"] == "1 of 2 done"
+            assert "- [x] read" in texts(await plans.recap())
+            plans.connect(Peer(V1, send))
+            await plans.flush()
+
+    asyncio.run(work())
+    [listed] = [update for line in sent if "entries" in (update := json.loads(line)["params"]["update"])]
+    assert [entry["content"] for entry in listed["entries"]] == ["read", "write"]

@@ -5,9 +5,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from planwire import Entry, ItemsPlan, MarkdownPlan
+from planwire import Entry, FilePlan, ItemsPlan, MarkdownPlan
 from planwire.errors import InputError, ToolError
 from planwire.model.events import (
+    ACP,
     APPROVED,
     Comment,
     Event,
@@ -307,3 +308,28 @@ def test_an_unknown_form_is_refused_with_those_that_are_known() -> None:
 
 def test_what_the_tools_cost_in_every_request_is_bounded() -> None:
     assert sum(len(str(schema)) for schema in tool_schemas("anthropic")) < 5_000
+
+
+def test_the_steps_of_a_plan_file_are_its_checkboxes_and_only_the_file_changes_them() -> None:
+    model = Model()
+    model.happen(PlanSet(FilePlan("f", "file:///p.md"), via=ACP), "agent")
+    call = prepare_call(model.state, "get_plan", {"plan_id": "f"})
+    unread = answer_call(call, model.state, model.state)["plan"]
+    assert (unread["uri"], unread["steps"], unread["progress"]) == ("file:///p.md", [], "0 of 0 done")
+    read = answer_call(call, model.state, model.state, {"file:///p.md": "- [x] a\n- [ ] b\n"}.get)["plan"]
+    assert read["progress"] == "1 of 2 done"
+    assert [step["content"] for step in read["steps"]] == ["a", "b"]
+    assert (read["uri"], read["content"]) == ("file:///p.md", "- [x] a\n- [ ] b\n")
+    error = refusal(model, "update_plan", plan_id="f", steps={"s2": "completed"})
+    assert (error["code"], "file:///p.md" in error["message"]) == ("refused", True)
+    assert "change the file itself" in error["hint"]
+    assert model.call("update_plan", plan_id="f", note="half of it")["plan_id"] == "f"
+
+
+def test_what_people_suggest_is_in_the_plan_by_that_word() -> None:
+    model = Model()
+    model.happen(PlanSet(ItemsPlan("main", (Entry("a", "medium", "pending"),)), via=ACP), "agent")
+    model.happen(PlanChanged("main", "please", (SetStatus("s1", "completed"),)))
+    changes = [{"do": "status", "step": "s1", "status": "completed"}]
+    plan = model.call("get_plan")["plan"]
+    assert plan["suggestions"] == [{"by": "user", "note": "please", "changes": changes}]

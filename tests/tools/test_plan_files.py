@@ -7,7 +7,7 @@ import pytest
 
 from planwire.errors import ToolError
 from planwire.model.plan import BODY_CAP
-from planwire.tools.plan_files import read_plan_file
+from planwire.tools.plan_files import plan_file_reader, read_plan_file
 
 
 @pytest.fixture
@@ -120,3 +120,19 @@ def test_a_file_that_is_no_text_is_refused(project: Path) -> None:
 def test_without_folders_nothing_is_read(project: Path) -> None:
     with pytest.raises(ToolError, match="outside the folders"):
         read_plan_file(str(project / "plan.md"), [])
+
+
+def test_an_address_is_read_by_the_same_rule_and_anything_else_is_no_text(project: Path, tmp_path: Path) -> None:
+    read = plan_file_reader(str(project))
+    assert read((project / "plan.md").as_uri()) == "- [ ] ünï\n"
+    (project / "large.md").write_text("x" * (BODY_CAP + 1))
+    others = [(tmp_path / "secret.md").as_uri(), (project / "large.md").as_uri(), "file://other/plan.md", "plan.md"]
+    others += [f"http://localhost{project}/plan.md", "file://[", "", "file:///%00.md", f"{project.as_uri()}/gone.md"]
+    assert [read(uri) for uri in others] == [None] * len(others)
+
+
+@pytest.mark.parametrize("cwd", [None, "", "project", "\0", "/pro\0ject"])
+def test_a_session_without_a_folder_has_only_those_that_its_reader_was_given(cwd: str | None, project: Path) -> None:
+    uri = (project / "plan.md").as_uri()
+    assert plan_file_reader(cwd)(uri) is None
+    assert plan_file_reader(cwd, [project])(uri) == "- [ ] ünï\n"

@@ -4,8 +4,10 @@ The protocol asks to fail rather than to lose something on the way down (R28). L
 what a v1 client does have: a list and a chat.
 
 - Entries and checkboxes of all plans become the entries of the one list. The list has no headings, so as soon as two
-  plans give entries each entry carries its plan's name; otherwise two plans that both say "Run the tests" would look
-  like one plan with a twin. A single plan needs no name and keeps its wording.
+  plans give entries each entry carries its plan's title; otherwise two plans that both say "Run the tests" would look
+  like one plan with a twin. A single plan needs no title and keeps its wording.
+- The checkboxes of a plan file count like others, where `read` gives its text: as of the last time that the agent sent
+  the plan. The file itself is for an editor, so its address goes out as a message, and not its text.
 - Prose never becomes an entry. Clients draw an entry as one line with a checkbox, and a page of text in such a line
   hides the list below it. A chat message is where people read prose, so a plan's text goes out as message chunks. A
   growing text sends only its new end, under the same message id, and clients append it; a rewritten text starts a new
@@ -13,24 +15,19 @@ what a v1 client does have: a list and a chat.
 - While no plan gives entries, titles stand in the list: otherwise a client that shows plans would show none.
 """
 
-from collections.abc import Container
-from typing import Final
-
 from msgspec import Struct
 from msgspec.structs import replace
 
 from planwire.acp.dialects import V1
 from planwire.acp.write import fitted, update_fields
 from planwire.model import markdown
-from planwire.model.kinds import drafts_of, entries_of, is_prose, prose_of, text_of, title_of
-from planwire.model.plan import MAIN, MEDIUM, Entry, Fields, ItemsPlan, Plan, PlanId
+from planwire.model.file_texts import ReadFile, no_files, with_text
+from planwire.model.kinds import drafts_of, entries_of, is_blank, is_prose, prose_of, text_of
+from planwire.model.plan import MEDIUM, Entry, Fields, ItemsPlan, Plan, PlanId
 from planwire.model.statuses import DEFAULT_STATUS
+from planwire.model.titles import plan_titles
 
-__all__ = ["Fallback", "name_of"]
-
-
-#: The name of the plan without an id while another plan has the id `main`. It is the agent's own list, hence "agent".
-_OWN: Final = "agent"
+__all__ = ["Fallback"]
 
 
 class _SaidText(Struct, frozen=True):
@@ -40,26 +37,23 @@ class _SaidText(Struct, frozen=True):
     message: int = 0
 
 
-def name_of(plan_id: PlanId, ids: Container[PlanId]) -> str:
-    """The name of a plan among those with these ids."""
-    if plan_id is None:
-        return _OWN if MAIN in ids else MAIN
-    return plan_id
-
-
 class Fallback:
-    """One session's plans as a v1 client sees them. Each method returns the updates to send, in order."""
+    """One session's plans as a v1 client sees them. Each method returns the updates to send, in order.
 
-    def __init__(self) -> None:
+    `read` gives the texts of plan files that may be read.
+    """
+
+    def __init__(self, read: ReadFile = no_files) -> None:
+        self._read = read
         self._plans: dict[PlanId, Plan] = {}
         self._told: dict[PlanId, _SaidText] = {}
         self._shown: list[Entry] = []
 
     def put(self, plan: Plan) -> list[Fields]:
         """Add a plan, or replace the one with its id."""
-        self._plans[plan.id] = plan
+        listed = self._plans[plan.id] = with_text(plan, self._read)
         updates = self._say_what_is_new(plan)
-        if _steps(plan) or self.entries() != self._shown:
+        if _steps(listed) or self.entries() != self._shown:
             updates.append(self._list(plan))
         return updates
 
@@ -81,12 +75,13 @@ class Fallback:
     def entries(self) -> list[Entry]:
         """The one list: the steps of all plans, or their titles if no plan has steps."""
         giving = {plan_id: steps for plan_id, plan in self._plans.items() if (steps := _steps(plan))}
-        if not giving:
-            return [Entry(title, MEDIUM, DEFAULT_STATUS) for plan in self._plans.values() if (title := title_of(plan))]
         if len(giving) == 1:
             return [fitted(entry, V1) for steps in giving.values() for entry in steps]
-        names = {plan_id: name_of(plan_id, giving) for plan_id in giving}
-        return [_named(fitted(entry, V1), names[plan_id]) for plan_id, steps in giving.items() for entry in steps]
+        titles = plan_titles(self._plans.values())
+        if giving:
+            return [_titled(fitted(entry, V1), titles[plan_id]) for plan_id, steps in giving.items() for entry in steps]
+        shown = (titles[plan_id] for plan_id, plan in self._plans.items() if not is_blank(plan))
+        return [Entry(title, MEDIUM, DEFAULT_STATUS) for title in shown]
 
     def shows(self, plan: Plan) -> bool:
         """Whether the client's list is exactly the entries of this plan."""
@@ -132,5 +127,5 @@ def _steps(plan: Plan) -> tuple[Entry, ...]:
     return tuple(Entry(draft.content, draft.priority, draft.status) for draft in drafts_of(plan))
 
 
-def _named(entry: Entry, name: str) -> Entry:
-    return Entry(f"{name}: {entry.content}", entry.priority, entry.status, entry.meta, entry.extra)
+def _titled(entry: Entry, title: str) -> Entry:
+    return Entry(f"{title}: {entry.content}", entry.priority, entry.status, entry.meta, entry.extra)

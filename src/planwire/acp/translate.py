@@ -8,6 +8,9 @@ never the translator's unless a line had to change. That is why `_translate_upda
 the client's dialect read the line as it stands, and did the reader mend anything in it that other readers drop?
 """
 
+from collections.abc import Callable
+from functools import partial
+
 from msgspec.structs import replace
 
 from planwire.acp.batches import is_batch, split_batch
@@ -18,6 +21,7 @@ from planwire.acp.lower import Fallback
 from planwire.acp.messages import Envelope, Extension, Reading, Removal, Update
 from planwire.acp.read import read
 from planwire.acp.write import write, write_update
+from planwire.model.file_texts import no_files
 from planwire.model.kinds import entries_of
 from planwire.model.plan import MAIN, ItemsPlan, Plan, PlanId
 
@@ -43,10 +47,12 @@ class Translator:
     """Translates the lines of one connection.
 
     Feed it the lines of both sides: after the client's `session/load`, for example, texts must go out again.
+    `read_file` gives the text of a session's plan file by its URI, or None; without it, no file is read.
     """
 
-    def __init__(self, dialect: Dialect) -> None:
+    def __init__(self, dialect: Dialect, read_file: Callable[[str | None, str], str | None] | None = None) -> None:
         self.dialect = dialect
+        self._read_file = read_file
         self._conversation = Conversation()
         self._heard: dict[str | None, HeardPlans] = {}
         self._names: dict[str | None, PlanId] = {}
@@ -120,7 +126,10 @@ class Translator:
         return tuple(write_update(update.session, (envelope.update or {}) | fields, envelope) for fields in updates)
 
     def _fallback(self, session: str | None) -> Fallback:
-        return self._fallbacks.setdefault(session, Fallback())
+        if session not in self._fallbacks:
+            read = partial(self._read_file, session) if self._read_file else no_files
+            self._fallbacks[session] = Fallback(read)
+        return self._fallbacks[session]
 
     def _plans(self, session: str | None) -> HeardPlans:
         """The plans of a session. Replays count like news here: a client that asks for history must get it."""

@@ -27,6 +27,7 @@ from planwire.model.events import (
     StepChange,
     SuggestionWithdrawn,
 )
+from planwire.model.file_texts import ReadFile, no_files, with_text
 from planwire.model.fold import AGENT, PlanRecord, Review, SessionState
 from planwire.model.kinds import content_of, kind_named, kind_of, text_of
 from planwire.model.plan import Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan, Plan, PlanId
@@ -72,17 +73,18 @@ def review_words(review: PlanReviewed | Review, record: PlanRecord) -> Fields:
     return {**words, "steps": steps} if steps else words
 
 
-def merged_plan(record: PlanRecord, message_id: str) -> PlanMessage:
-    """A plan as it is now, with everything since its last version: one message instead of several."""
+def merged_plan(record: PlanRecord, message_id: str, read: ReadFile = no_files) -> PlanMessage:
+    """A plan as it is now, with everything since its last version: one message instead of several. `read` gives the
+    text of a plan file."""
     message = _plan_message(record, message_id, _plan_name(record.base))
     notes = [delta.note for delta in record.deltas if delta.note]
     suggestions = [
-        f"the {suggestion.by} wishes: {_suggested(suggestion.note, suggestion.changes)}"
+        f"the {suggestion.by} suggests: {_suggested(suggestion.note, suggestion.changes)}"
         for suggestion in record.suggestions
     ]
     words = [each for each in record.reviews if not record.is_stale(each) and each.verdict != DISMISSED]
     reviews = [_reviewed(each) for each in words]
-    merged = {"merged": record.numbered, "notes": [*notes, *suggestions, *reviews]}
+    merged = {"merged": record.numbered, "notes": [*notes, *suggestions, *reviews], **_in_file(record.state.plan, read)}
     return msgspec.structs.replace(message, plan={**message.plan, **merged})
 
 
@@ -113,6 +115,12 @@ def _content(record: PlanRecord) -> str:
     if kind_of(plan).field is None:
         return msgspec.json.encode(content_of(plan)).decode()
     return text_of(plan) or "\n".join(step_line(step) for step in record.state.steps)
+
+
+def _in_file(plan: Plan, read: ReadFile) -> Fields:
+    """The text of a plan file. The content of its message is the address."""
+    shown = with_text(plan, read)
+    return {} if shown is plan else {"text": text_of(shown)}
 
 
 def _delta(recorded: Recorded, event: PlanChanged, before: PlanRecord, after: PlanRecord) -> EventMessage:

@@ -97,6 +97,8 @@ def _plan(message: PlanMessage) -> str:
     body, index = message.content, _index(message) if _is_markdown(message) else ()
     if not body:
         body = "\n".join(step_line(step) for step in message_steps(message))
+    elif isinstance(text := plan.get("text"), str):  # of the file at this address
+        body = f"{body}\n\n{text.strip()}"
     why = (f"why: {plan['summary']}",) if isinstance(plan.get("summary"), str) else ()
     notes = (f"note: {note}" for note in _list(plan.get("notes")) if isinstance(note, str))
     return "\n".join([_open("plan", attributes), inside(body), *index, *map(inside, (*why, *notes)), "</plan>"])
@@ -129,7 +131,7 @@ def _opening_words(payload: dict[str, Any]) -> str:
         case {"removed": True}:
             return "This plan is dismissed."
         case {"withdrawn": int(number)}:
-            return f"The wish of update {number} is taken back."
+            return f"The suggestion of update {number} is withdrawn."
         case {"wish": True}:
             return f"The {payload.get('by', 'user')} asks for this change; it is not made yet:"
         case {"review": dict(review)}:

@@ -1,7 +1,7 @@
 """Plans as MCP resources: their URIs, their texts, and news of them.
 
     plan:///SESSION/PLAN_ID                 the plan as markdown
-    plan:///SESSION/PLAN_ID?format=json     all that is known of it
+    plan:///SESSION/PLAN_ID?format=json     all that is known of it, in the shape of `docs/plan.schema.json`
     plan:///SESSION                         the plan of an agent that gives it no id
 
 Percent-encoding keeps both names whole. They stand in the path, since clients change the case of a host.
@@ -14,18 +14,31 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple, TypeAlias
 from urllib.parse import quote, unquote
 
+import anyio
 import msgspec
 from mcp import ServerSession
 from mcp.server.subscriptions import InMemorySubscriptionBus, ResourcesListChanged, ResourceUpdated
-from msgspec.structs import replace
 
-from planwire.model.fold import PlanRecord, SessionState
-from planwire.model.plan import PlanId
-from planwire.readmodel.documents import plan_document
+from planwire.readmodel.as_json import plan_json
+from planwire.readmodel.as_markdown import plan_markdown
+from planwire.readmodel.card import PlanCard, PlanId
+from planwire.readmodel.cards import cards_of
+from planwire.readmodel.followed_files import FilePlans
 from planwire.session.plan_session import PlanSession
-from planwire.tools.plan_value import plan_value
+from planwire.session.pool import in_pool
 
-__all__ = ["JSON", "MARKDOWN", "TEMPLATE", "PlanUri", "ResourceNews", "plan_text", "plan_uris", "read_uri"]
+__all__ = [
+    "JSON",
+    "MARKDOWN",
+    "TEMPLATE",
+    "Cards",
+    "PlanUri",
+    "ResourceNews",
+    "SessionCards",
+    "plan_text",
+    "plan_uris",
+    "read_uri",
+]
 
 MARKDOWN: Final = "text/markdown"
 JSON: Final = "application/json"
@@ -35,6 +48,7 @@ _SCHEME: Final = "plan:///"
 _AS_JSON: Final = "?format=json"
 
 News: TypeAlias = ResourcesListChanged | ResourceUpdated
+Cards: TypeAlias = dict[PlanId, PlanCard]
 
 
 class PlanUri(NamedTuple):
@@ -61,11 +75,26 @@ def read_uri(uri: str) -> PlanUri | None:
     return PlanUri(unquote(session), unquote(plan_id) if slash else None, JSON if query == "format=json" else MARKDOWN)
 
 
-def plan_text(state: SessionState, plan_id: PlanId, mime_type: str) -> str:
-    """A plan in a form. The session must have it."""
+def plan_text(card: PlanCard, mime_type: str) -> str:
+    """A plan in a form."""
     if mime_type == JSON:
-        return msgspec.json.format(msgspec.json.encode(plan_value(state, plan_id)), indent=2).decode()
-    return plan_document(state.plans[plan_id])
+        return msgspec.json.format(msgspec.json.encode(plan_json(card)), indent=2).decode()
+    return plan_markdown(card)
+
+
+class SessionCards:
+    """The cards of a session's live plans by their ids, with the texts of its plan files."""
+
+    def __init__(self, plans: PlanSession) -> None:
+        self._plans = plans
+        self._files = FilePlans(plans.folders)
+        self._one_at_a_time = anyio.Lock()
+
+    async def now(self) -> Cards:
+        async with self._one_at_a_time:
+            state = self._plans.state
+            files = await in_pool(self._files.of, state)
+        return {card.id: card for card in cards_of(state, files)}
 
 
 class ResourceNews:
@@ -76,11 +105,15 @@ class ResourceNews:
         self.client: ServerSession | None = None
         self.subscribed: set[str] = set()
 
-    async def watch(self, plans: PlanSession, before: SessionState) -> None:
-        """Publish every change since a state, for as long as the session lasts."""
+    async def watch(self, plans: PlanSession, cards: SessionCards, *, all_is_news: bool) -> None:
+        """Publish every change from now on, for as long as the session lasts; first of all the plans that there are, if
+        the client can't know them."""
+        seq = 0 if all_is_news else plans.state.seq
+        before: Cards = {} if all_is_news else await cards.now()
         while True:
-            after = await plans.changed(before.seq)
-            for news in _news(before, after):
+            seq = (await plans.changed(seq)).seq
+            after = await cards.now()
+            for news in _news(plans.id, before, after):
                 await self.bus.publish(news)
                 await self._send(news)
             before = after
@@ -94,16 +127,16 @@ class ResourceNews:
             await self.client.send_resource_updated(news.uri)
 
 
-def _news(before: SessionState, after: SessionState) -> Iterator[News]:
-    if before.live().keys() != after.live().keys():
+def _news(session: str, before: Cards, after: Cards) -> Iterator[News]:
+    if before.keys() != after.keys():
         yield ResourcesListChanged()
-    for plan_id in before.plans.keys() | after.plans.keys():
-        if not _reads_the_same(before.plans.get(plan_id), after.plans.get(plan_id)):
-            yield from (ResourceUpdated(uri) for uri in plan_uris(after.id, plan_id))
+    for plan_id in before.keys() | after.keys():
+        for uri, mime_type in zip(plan_uris(session, plan_id), (MARKDOWN, JSON), strict=True):
+            if not _reads_the_same(before.get(plan_id), after.get(plan_id), mime_type):
+                yield ResourceUpdated(uri)
 
 
-def _reads_the_same(before: PlanRecord | None, after: PlanRecord | None) -> bool:
-    """Whether a plan reads as it did. An agent that waits for a review is no part of the plan."""
+def _reads_the_same(before: PlanCard | None, after: PlanCard | None, mime_type: str) -> bool:
     if before is None or after is None or before is after:
         return before is after
-    return before.asked is not after.asked and replace(before, asked=None) == replace(after, asked=None)
+    return plan_text(before, mime_type) == plan_text(after, mime_type)

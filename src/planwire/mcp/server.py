@@ -25,12 +25,19 @@ from planwire.errors import PlanwireError, ToolError
 from planwire.journal import Journal, open_journal
 from planwire.mcp import prompt
 from planwire.mcp.bound_session import RelayedSession, find_session, new_session, plan_folders, project_folder
-from planwire.mcp.resources import MARKDOWN, TEMPLATE, PlanUri, ResourceNews, plan_text, plan_uris, read_uri
+from planwire.mcp.resources import (
+    MARKDOWN,
+    TEMPLATE,
+    Cards,
+    PlanUri,
+    ResourceNews,
+    SessionCards,
+    plan_text,
+    plan_uris,
+    read_uri,
+)
 from planwire.mcp.stdin import MendedInput
-from planwire.model.events import SessionOpened
-from planwire.model.fold import PlanRecord, SessionState
-from planwire.model.plan import PlanId
-from planwire.readmodel.documents import plan_title
+from planwire.readmodel.card import PlanCard
 from planwire.session.plan_session import PlanSession
 from planwire.tools.call import Answer, failure
 from planwire.tools.schemas import GET_PLAN, SET_PLAN, tool_schemas
@@ -100,6 +107,7 @@ class PlanServer:
         self._wait_seconds = wait_seconds
         self._relayed = relayed
         self._plans: PlanSession | None = None
+        self._cards: SessionCards | None = None
         self._problem: PlanwireError | None = None
         self._decided = anyio.Event()  # there is a session, or a problem
         self._news = ResourceNews()
@@ -135,10 +143,10 @@ class PlanServer:
         """Open the session, and send the client news of it."""
         try:
             async with self._opening as plans:
-                self._plans = plans
+                self._plans, self._cards = plans, SessionCards(plans)
                 self._decided.set()
                 # A client asks for its resources before the relay names the session: every plan is news to it.
-                await self._news.watch(plans, SessionState(plans.id) if self._relayed else plans.state)
+                await self._news.watch(plans, self._cards, all_is_news=self._relayed is not None)
         except PlanwireError as error:
             self._problem = error
             self._decided.set()
@@ -181,13 +189,10 @@ class PlanServer:
 
     async def _introduce(self, ctx: Context, plans: PlanSession) -> None:
         """Record folder and agent with the first plan, where the session lacks them: a session begins with its plan."""
-        known = plans.state.opened or SessionOpened()
         client = ctx.session.client_params
         agent = client.client_info.title or client.client_info.name if client else None
         with suppress(PlanwireError):  # the plan itself will meet the same trouble, and say so
-            await plans.describe(
-                SessionOpened(agent=None if known.agent else agent, cwd=None if known.cwd else self._folder)
-            )
+            await plans.introduce(agent, self._folder)
 
     async def _report(self, ctx: Context) -> None:
         """Report progress to a client that asked for it, so that it keeps waiting."""
@@ -200,10 +205,8 @@ class PlanServer:
     async def _list_resources(self, _: Context, __: Page) -> types.ListResourcesResult:
         if not self._decided.is_set():  # too early for an answer: news follow
             return types.ListResourcesResult(resources=[])
-        state = await self._state()
-        return types.ListResourcesResult(
-            resources=[_resource(state.id, plan_id, record) for plan_id, record in state.live().items()]
-        )
+        session, cards = await self._shown()
+        return types.ListResourcesResult(resources=[_resource(session, card) for card in cards.values()])
 
     async def _list_templates(self, _: Context, __: Page) -> types.ListResourceTemplatesResult:
         session = f"the session {self._plans.id}" if self._plans else "this session"
@@ -212,11 +215,11 @@ class PlanServer:
         return types.ListResourceTemplatesResult(resource_templates=[template])
 
     async def _read_resource(self, ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        uri, state = await self._own(ctx, params.uri)
-        if uri.plan_id not in state.live():
-            known = ", ".join(plan_uris(state.id, each)[0] for each in state.live()) or "none"
+        uri, cards = await self._own(ctx, params.uri)
+        if uri.plan_id not in cards:
+            known = ", ".join(plan_uris(uri.session, each)[0] for each in cards) or "none"
             raise _not_found(ctx, f"there is no plan at {params.uri}; there are: {known}")
-        text = plan_text(state, uri.plan_id, uri.mime_type)
+        text = plan_text(cards[uri.plan_id], uri.mime_type)
         contents = types.TextResourceContents(uri=params.uri, mime_type=uri.mime_type, text=text)
         return types.ReadResourceResult(contents=[contents])
 
@@ -246,19 +249,23 @@ class PlanServer:
         """The client has introduced itself, as those of the handshake versions do."""
         self._news.client = ctx.session
 
-    async def _state(self) -> SessionState:
+    async def _shown(self) -> tuple[str, Cards]:
+        """The id of the session, and its plans as they are."""
         try:
-            return await (await self._session()).refresh()
+            await (await self._session()).refresh()
         except PlanwireError as error:
             raise MCPError(types.INTERNAL_ERROR, str(error)) from None
+        assert self._plans is not None
+        assert self._cards is not None
+        return self._plans.id, await self._cards.now()
 
-    async def _own(self, ctx: Context, uri: str) -> tuple[PlanUri, SessionState]:
-        """A URI of this session, and the session as it is."""
-        found, state = read_uri(uri), await self._state()
-        if found is None or found.session != state.id:
-            own = plan_uris(state.id, "PLAN_ID")[0]
+    async def _own(self, ctx: Context, uri: str) -> tuple[PlanUri, Cards]:
+        """A URI of this session, and the session's plans as they are."""
+        found, (session, cards) = read_uri(uri), await self._shown()
+        if found is None or found.session != session:
+            own = plan_uris(session, "PLAN_ID")[0]
             raise _not_found(ctx, f"{uri} is no plan of this session: they are at {own}")
-        return found, state
+        return found, cards
 
 
 def _not_found(ctx: Context, message: str) -> MCPError:
@@ -266,13 +273,13 @@ def _not_found(ctx: Context, message: str) -> MCPError:
     return MCPError(types.INVALID_PARAMS if is_modern else _RESOURCE_NOT_FOUND, message)
 
 
-def _resource(session: str, plan_id: PlanId, record: PlanRecord) -> types.Resource:
-    changed = datetime.fromtimestamp(record.changed_at / 1000, UTC).isoformat(timespec="seconds")
+def _resource(session: str, card: PlanCard) -> types.Resource:
+    changed = datetime.fromtimestamp(card.changed_at / 1000, UTC).isoformat(timespec="seconds")
     return types.Resource(
-        uri=plan_uris(session, plan_id)[0],
-        name=plan_id or "plan",
-        title=plan_title(record),
-        description=record.summary,
+        uri=plan_uris(session, card.id)[0],
+        name=card.id or "plan",
+        title=card.title,
+        description=card.why or None,
         mime_type=MARKDOWN,
         annotations=types.Annotations(last_modified=changed),
     )

@@ -55,7 +55,8 @@ class Checkbox(Struct, frozen=True):
 
 
 class Document(Struct, frozen=True):
-    """The parts of a markdown text that planwire uses. `prose`: it has more to read than headings and tasks."""
+    """The parts of a markdown text that planwire uses. `title`: its heading, or else its first line, unless that is a
+    task. `prose`: it has more to read than headings and tasks."""
 
     title: str
     tasks: tuple[Checkbox, ...]
@@ -92,7 +93,8 @@ def parse(text: str) -> Document:
                     prose = True
             case "inline" | "fence" | "code_block" | "html_block":
                 prose = True
-    return Document(_title(headings) or _first_line(text), tuple(tasks), prose)
+    begins = not tasks or text[: starts[tasks[0].item[0]]].strip()  # with something else than a task
+    return Document(_title(headings) or (_first_line(text) if begins else ""), tuple(tasks), prose)
 
 
 def mark(text: str, index: int, status: str) -> str:

@@ -1,13 +1,14 @@
 """What people call a plan: its heading or title, or an id that reads like a name. One rule for every list and page.
 
-Agents make up ids, and most of them say nothing to a person: `main`, or a UUID. Such a plan is "Plan", and "Plan 2" if
-the session has another one.
+Agents make up ids, and most of them say nothing to a person: `main`, or a UUID. Such a plan goes by the name of its
+file, or it is "Plan", and "Plan 2" if the session has another one.
 """
 
 import re
 from collections.abc import Iterable
 from typing import Final
 
+from planwire.model.file_texts import address_of
 from planwire.model.kinds import kind_of, title_of
 from planwire.model.plan import MAIN, Plan, PlanId
 from planwire.model.text import shortened, unwrapped
@@ -28,19 +29,21 @@ def plan_title(plan: Plan) -> str:
     """The title of a plan by itself."""
     heading = title_of(plan) if kind_of(plan).is_text else ""
     own = "" if plan.id is None or plan.id == MAIN or _MADE_UP.search(plan.id) else plan.id
-    return shortened(unwrapped(heading) or unwrapped(own) or UNNAMED, LONGEST)
+    file = (address_of(plan) or "").rpartition("://")[2].rstrip("/").rpartition("/")[2]
+    return shortened(unwrapped(heading) or unwrapped(own) or unwrapped(file) or UNNAMED, LONGEST)
 
 
 def plan_titles(plans: Iterable[Plan]) -> dict[PlanId, str]:
     """The titles of the plans of a session, in the order of their arrival: no two are the same."""
     titles: dict[PlanId, str] = {}
-    taken: set[str] = set()
+    taken: dict[str, int] = {}  # with the number that the last plan of that name got
     for plan in plans:
         title = name = plan_title(plan)
-        number = 1
+        number = taken.get(name, 1)
         while title in taken:
             number += 1
             title = f"{name} {number}"
         titles[plan.id] = title
-        taken.add(title)
+        taken[name] = number
+        taken.setdefault(title, 1)
     return titles

@@ -1,6 +1,6 @@
 """Sessions and plans as JSON: one shape for `--json`, the board, MCP resources and exports.
 
-The classes are the schema: `docs/plan.schema.json` is made from them.
+The classes are the schema: `make schema` makes `docs/plan.schema.json` from them.
 """
 
 from typing import Any, Final
@@ -11,6 +11,7 @@ from msgspec import Struct, field
 from planwire.model.events import Comment, StepChange
 from planwire.model.kinds import content_of, kind_of
 from planwire.model.plan import Fields
+from planwire.model.text import unwrapped
 from planwire.readmodel.card import Note, PlanCard
 from planwire.readmodel.overview import Overview
 from planwire.readmodel.shown import ShownSession
@@ -202,6 +203,9 @@ def _meta(plan: object) -> Fields | None:
 
 
 def json_schema() -> dict[str, Any]:
-    """The JSON Schema of a session and of a plan."""
-    [session, _], definitions = msgspec.json.schema_components([SessionValue, PlanValue], ref_template="#/$defs/{name}")
-    return {"$schema": _DIALECT, "title": "A session of planwire", **session, "$defs": definitions}
+    """The JSON Schema of a session; a plan is `PlanValue` among its definitions."""
+    [session], definitions = msgspec.json.schema_components([SessionValue], ref_template="#/$defs/{name}")
+    described = {
+        name: {**each, "description": unwrapped(each.get("description", ""))} for name, each in definitions.items()
+    }
+    return {"$schema": _DIALECT, "title": "A session of planwire", **session, "$defs": described}

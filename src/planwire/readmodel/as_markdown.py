@@ -5,6 +5,7 @@ plan that is a text is that text. The texts are the authors' own: whoever prints
 """
 
 from collections.abc import Iterable, Iterator
+from typing import Final
 
 from planwire.model.plan import MEDIUM
 from planwire.model.statuses import DEFAULT_STATUS, STATUSES, status_of
@@ -13,6 +14,9 @@ from planwire.readmodel.card import PlanCard, ReviewCard, StepRow
 from planwire.readmodel.shown import ShownSession
 
 __all__ = ["plan_markdown", "session_markdown"]
+
+#: Stands for a step without words: a checkbox needs some.
+_NO_TEXT: Final = "(no text)"
 
 
 def session_markdown(session: ShownSession) -> str:
@@ -39,9 +43,9 @@ def _parts(card: PlanCard, heading: str, *, remarks: bool = True) -> Iterator[st
         yield "\n".join(f"> {line}".rstrip() for line in card.why.splitlines())
     yield _body(card)
     if remarks:
-        yield from _section(f"{heading} Notes", (f"{each.by}: {each.text}" for each in card.notes))
-        yield from _section(f"{heading} Suggestions", (f"{each.by}: {each.text}" for each in card.suggestions))
-        yield from _section(f"{heading} Reviews", (line for each in card.reviews for line in _review(card, each)))
+        yield from _section(f"{heading} Notes", (_item(f"{each.by}: {each.text}") for each in card.notes))
+        yield from _section(f"{heading} Suggestions", (_item(f"{each.by}: {each.text}") for each in card.suggestions))
+        yield from _section(f"{heading} Reviews", (item for each in card.reviews for item in _review(card, each)))
 
 
 def _body(card: PlanCard) -> str:
@@ -50,29 +54,36 @@ def _body(card: PlanCard) -> str:
     if card.rows:
         return "\n".join("  " * row.depth + _task(row) for row in card.rows)
     if card.uri is not None:
-        return f"<{card.uri}>"
+        return "\n\n".join(filter(None, (f"<{unwrapped(card.uri)}>", unwrapped(card.problem or ""))))
     return f"```json\n{card.fields}\n```" if card.fields else "Nothing on the list."
 
 
 def _task(row: StepRow) -> str:
     known = status_of(row.status)
-    details = [row.priority] if row.priority != MEDIUM else []
-    details += [] if known else [row.status]
+    words = ["" if row.priority == MEDIUM else row.priority, "" if known else row.status]
+    details = ", ".join(filter(None, map(unwrapped, words)))
     box = (known or STATUSES[DEFAULT_STATUS]).box
-    return f"- [{box}] {unwrapped(row.text)}" + (f" ({', '.join(details)})" if details else "")
+    return f"- [{box}] {unwrapped(row.text) or _NO_TEXT}" + (f" ({details})" if details else "")
 
 
 def _review(card: PlanCard, review: ReviewCard) -> Iterator[str]:
+    """A review, and below it the steps to run and its comments, each with the step that it is about."""
     since = ", and the plan has changed since" if review.stale and not review.is_comment else ""
-    yield f"{review.by}: {review.words}{since}"
+    yield _item(f"{review.by}: {review.words}{since}")
     if review.to_run is not None:
-        yield f"to run: {', '.join(review.to_run) or 'no step'}"
+        yield _item(f"to run: {', '.join(review.to_run) or 'no step'}", depth=1)
     said = next((each.comments for each in card.record.reviews if each.seq == review.seq), ()) if card.record else ()
     for comment in said:
-        yield f"{comment.step or 'plan'}: {comment.text}"
+        row = card.row(comment.step or "")
+        about = "" if comment.step is None else f"{row.text if row else comment.step}: "
+        yield _item(f"{about}{comment.text}", depth=1)
 
 
-def _section(heading: str, lines: Iterable[str]) -> Iterator[str]:
-    items = "\n".join(f"- {unwrapped(line)}" for line in lines)
-    if items:
-        yield f"{heading}\n\n{items}"
+def _item(text: str, depth: int = 0) -> str:
+    return f"{'  ' * depth}- {unwrapped(text)}"
+
+
+def _section(heading: str, items: Iterable[str]) -> Iterator[str]:
+    listed = "\n".join(items)
+    if listed:
+        yield f"{heading}\n\n{listed}"

@@ -131,7 +131,7 @@ def _card(key: _Key, title: str, stopped: bool = False, thinking: str = "", clie
         id=plan.id,
         title=title,
         subtitle=_subtitle(state, title, is_file=uri is not None),
-        kind=plan.kind if uri is None else FilePlan.kind,
+        kind=FilePlan.kind if uri is not None else plan.kind if kind.field else noun_of(plan),
         noun=noun_of(plan) if uri is None else KINDS[FilePlan].noun,
         state=state,
         progress=state.progress,

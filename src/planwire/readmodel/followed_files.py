@@ -8,34 +8,19 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
-from urllib.parse import unquote, urlsplit
 
 from planwire.errors import ToolError
+from planwire.model.file_texts import address_of, state_with_text
 from planwire.model.fold import SessionState
-from planwire.model.plan import FilePlan, MarkdownPlan, PlanId
-from planwire.model.steps import PlanState, track
+from planwire.model.plan import PlanId
+from planwire.model.steps import PlanState
 from planwire.readmodel.file_text import FileText
-from planwire.tools.plan_files import read_plan_file
+from planwire.tools.plan_files import path_of, read_plan_file, session_folders
 
 __all__ = ["FilePlans", "path_of"]
 
 #: Files to remember, so that their steps keep their ids.
 REMEMBERED: Final = 2_000
-
-
-def path_of(uri: str) -> str:
-    """The path that a `file:` URI of this machine names. `ValueError` says why it names none."""
-    parts = urlsplit(uri)
-    if parts.scheme.lower() != "file":
-        raise ValueError("it is not a file: address")
-    if parts.netloc.lower() not in ("", "localhost"):
-        raise ValueError("it is on another machine")
-    if parts.query or parts.fragment:
-        raise ValueError("a file: address with ? or # names no file")
-    path = unquote(parts.path, errors="strict")
-    if not path.startswith("/") or "\0" in path:
-        raise ValueError("it names no absolute path")
-    return path
 
 
 class FilePlans:
@@ -49,22 +34,22 @@ class FilePlans:
         """The files of a session now. One that has not changed is the same value as before."""
         cwd = session.opened.cwd if session.opened else None
         return {
-            plan_id: self._look(session.id, record.state.plan, cwd)
+            plan_id: self._look(session.id, record.state, uri, cwd)
             for plan_id, record in session.live().items()
-            if isinstance(record.state.plan, FilePlan)
+            if (uri := address_of(record.state.plan)) is not None
         }
 
-    def _look(self, session: str, plan: FilePlan, cwd: str | None) -> FileText:
-        key = (session, plan.id)
+    def _look(self, session: str, state: PlanState, uri: str, cwd: str | None) -> FileText:
+        key = (session, state.plan.id)
         before, known = self._seen.get(key, (None, None))
         try:
-            path = path_of(plan.uri)
+            path = path_of(uri)
         except ValueError as error:
-            return FileText(plan.uri, None, problem=f"This plan can't be shown: {error}.")
-        signature = (plan.uri, cwd, *_signature(path))
+            return FileText(uri, None, problem=f"This plan can't be shown: {error}.")
+        signature = (uri, cwd, *_signature(path))
         if known is not None and before == signature:
             return known
-        text = self._read(plan, path, cwd, known.state if known else None)
+        text = self._read(state, uri, path, cwd, known.state if known else None)
         if known is not None and text == known:
             text = known
         self._seen[key] = (signature, text)
@@ -73,13 +58,12 @@ class FilePlans:
             self._seen.popitem(last=False)
         return text
 
-    def _read(self, plan: FilePlan, path: str, cwd: str | None, before: PlanState | None) -> FileText:
-        own = (cwd,) if cwd and Path(cwd).is_absolute() and "\0" not in cwd else ()
+    def _read(self, state: PlanState, uri: str, path: str, cwd: str | None, before: PlanState | None) -> FileText:
         try:
-            content = read_plan_file(path, (*own, *self._folders))
+            content = read_plan_file(path, session_folders(cwd, self._folders))
         except ToolError as error:
-            return FileText(plan.uri, path, before, f"{error}.")
-        return FileText(plan.uri, path, track(MarkdownPlan(plan.id, content), before))
+            return FileText(uri, path, before, f"{error}.")
+        return FileText(uri, path, state_with_text(state, lambda _: content, before))
 
 
 def _signature(path: str) -> tuple[object, ...]:

@@ -4,6 +4,7 @@ A line that the policy has no reason to change leaves byte for byte. Lines come 
 """
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, Final
 
 from msgspec import UNSET, Struct
@@ -68,10 +69,17 @@ class _ClientRequest(Struct, frozen=True):
 
 class Policy:
     """One connection. `command` names an agent that does not name itself; `new_word` makes random words for marks;
-    `server` has the plan tools, if the agent gets them."""
+    `server` has the plan tools, if the agent gets them; `read_file` gives the text of a plan file by its URI and the
+    folder of its session, or None."""
 
     def __init__(
-        self, command: str, new_word: Callable[[], str], *, context: bool = True, server: ToolServer | None = None
+        self,
+        command: str,
+        new_word: Callable[[], str],
+        *,
+        context: bool = True,
+        server: ToolServer | None = None,
+        read_file: Callable[[str, str | None], str | None] = lambda _uri, _folder: None,
     ) -> None:
         self._agent = self._command = command
         self._client: str | None = None
@@ -83,6 +91,7 @@ class Policy:
         self._unanswered = Requests[_ClientRequest]()
         self._prefixes = KnownPrefixes()
         self._tools = Tools(server, new_word)
+        self._read_file = read_file
 
     def learn(self, session: str, memory: SessionMemory) -> None:
         """Take in what the journal holds of a session, at first and whenever another writer changed it."""
@@ -147,6 +156,7 @@ class Policy:
         if session is None:
             session = self._sessions[session_id] = WireSession(session_id, attached=True)
             yield Meet(session_id, False, self._agent, cwd)
+        session.cwd = cwd or session.cwd
         session.attach()
         if is_retold:
             session.show_missed_list(self._translator)
@@ -180,7 +190,8 @@ class Policy:
         records = session.records()
         if not records:
             return line, []
-        mark, text = block(tell(why, records, session.context.told_before()), self._new_word())
+        read = partial(self._file_text, session.id)
+        mark, text = block(tell(why, records, session.context.told_before(), read), self._new_word())
         try:
             line = append_element(line, ("params", "prompt"), {"type": "text", "text": text})
         except Unspliceable:
@@ -295,7 +306,7 @@ class Policy:
     def _initialized(self, request: Fields, result: Any) -> None:
         capabilities = Capabilities.agreed(request, result)
         self._agreed = Agreement(capabilities, self._agreed.questions)
-        self._translator = Translator(capabilities.dialect)
+        self._translator = Translator(capabilities.dialect, self._file_text)
         self._prefixes = KnownPrefixes()
         self._client = name_in(request.get("clientInfo") or request.get("info"))
         if isinstance(result, dict):
@@ -305,6 +316,7 @@ class Policy:
         if isinstance(session_id, str):
             yield from self._met(session_id, fresh=True)
             cwd = text_of(params, "cwd") or None
+            self._sessions[session_id].cwd = cwd
             self._tools.bind(session_id, key, cwd)
             yield Record(session_id, SessionOpened(self._agent, self._client, cwd), BY_RELAY)
 
@@ -326,6 +338,11 @@ class Policy:
             fresh = self._is_opening() if fresh is None else fresh
             self._sessions[session_id] = WireSession(session_id, attached=not fresh)
             yield Meet(session_id, fresh, self._agent)
+
+    def _file_text(self, session_id: str | None, uri: str) -> str | None:
+        """The text of a session's plan file, if it may be read."""
+        session = self._sessions.get(session_id or "")
+        return self._read_file(uri, session.folder) if session else None
 
     def _is_opening(self) -> bool:
         """Whether a session that nobody mentioned before is likely the one that the client just asked for."""

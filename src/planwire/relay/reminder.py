@@ -6,20 +6,20 @@ again, never anything that looks like it.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from typing import Final
 from zlib import crc32
 
 from msgspec import structs
 
-from planwire.acp.lower import name_of
 from planwire.chat.messages import EventMessage
 from planwire.chat.narrate import merged_plan, review_words
 from planwire.chat.reminder import ELEMENT
 from planwire.chat.render import block as rendered
 from planwire.chat.roles import PLAN_DELTA
+from planwire.model.file_texts import ReadFile, no_files
 from planwire.model.fold import PlanRecord
-from planwire.model.plan import BODY_CAP, Fields
+from planwire.model.plan import BODY_CAP, MAIN, Fields, PlanId
 from planwire.relay.envelope import text_of
 from planwire.relay.splice import Unspliceable, replace_value
 
@@ -36,26 +36,36 @@ __all__ = [
 
 COMPACTED: Final = "Your context was compacted. This is the plan as it stands: go on from there."
 RESUMED: Final = "This session was resumed. This is the plan as it stands: go on from there."
-STEERED: Final = "The user has reviewed the plan or wishes it changed. Take that into account and update your plan."
+STEERED: Final = "The user has reviewed the plan or suggests changes. Take that into account and update your plan."
 
+#: The id to tell for the plan without one while another plan has the id `main`: it is the agent's own list.
+_OWN: Final = "agent"
 _END: Final = f"\n</{ELEMENT}>"
 _BLOCK: Final = re.compile(rf'<{ELEMENT} mark="([0-9a-z]+)-([0-9a-f]{{8}})">\n(.*?)\n</{ELEMENT}>', re.DOTALL)
 
 
-def tell(why: str, records: Iterable[PlanRecord], since: int = 0) -> str:
-    """The text for the agent: the plans, and what people suggested for them or said of them after the event `since`."""
+def tell(why: str, records: Iterable[PlanRecord], since: int = 0, read: ReadFile = no_files) -> str:
+    """The text for the agent: the plans, and what people suggested for them or said of them after the event `since`.
+    `read` gives the texts of plan files."""
     parts = [f"{why} (Added by planwire, which keeps the plan of this session.)"]
     records = list(records)
     ids = {record.state.plan.id for record in records}
     for record in records:
-        name = name_of(record.state.plan.id, ids)
-        plan = merged_plan(record, ELEMENT)
+        name = _id_of(record.state.plan.id, ids)
+        plan = merged_plan(record, ELEMENT, read)
         parts.append(_shortened(rendered(structs.replace(plan, plan={**plan.plan, "id": name}))))
         for review in record.reviews:
             if record.is_stale(review) and review.seq > since:  # of the plan as it was before
                 payload = {"plan_id": name, "by": review.by, "review": review_words(review, record)}
                 parts.append(rendered(EventMessage(ELEMENT, "", {"subkind": PLAN_DELTA, "payload": payload})))
     return "\n".join(parts)
+
+
+def _id_of(plan_id: PlanId, ids: Container[PlanId]) -> str:
+    """The id of a plan for the agent, among those with these ids."""
+    if plan_id is None:
+        return _OWN if MAIN in ids else MAIN
+    return plan_id
 
 
 def block(body: str, word: str) -> tuple[str, str]:

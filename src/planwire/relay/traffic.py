@@ -23,6 +23,7 @@ from planwire.relay.policy import WORDS_OF_AGENT, WORDS_OF_CLIENT, Policy
 from planwire.relay.process import end_when_silent, ended_after_us, name_of
 from planwire.relay.recorder import LOOK, Recorder
 from planwire.relay.run import say
+from planwire.tools.plan_files import plan_file_reader
 
 if TYPE_CHECKING:
     from planwire.relay.handoffs import Handoffs
@@ -65,7 +66,7 @@ class Traffic:
         self._handoffs = handoffs
         self._lock = Lock()
         server = handoffs.server if handoffs else None
-        self._policy = Policy(name_of(command), _new_word, context=context, server=server)
+        self._policy = Policy(name_of(command), _new_word, context=context, server=server, read_file=_file_text)
         self._injector = Injector(self._news) if handoffs else None
         watches = (self._look, self._on_unavailable) if handoffs else ()
         self._recorder = Recorder(open_journal, self._learn, self._traffic, *watches)
@@ -172,6 +173,10 @@ class Traffic:
     def _is_working(self) -> bool:
         with self._lock:
             return self._policy.is_working()
+
+
+def _file_text(uri: str, folder: str | None) -> str | None:
+    return plan_file_reader(folder)(uri)
 
 
 def _new_word() -> str:

@@ -22,10 +22,12 @@ __all__ = ["WireSession"]
 
 
 class WireSession:
-    """A session on this connection. `has_stopped`: its turn is over, and its agent has not mentioned a plan since."""
+    """A session on this connection. `cwd`: where it works, if the client said so here. `has_stopped`: its turn is over,
+    and its agent has not mentioned a plan since."""
 
     def __init__(self, session_id: str, *, attached: bool) -> None:
         self.id = session_id
+        self.cwd: str | None = None
         self.has_title = attached
         self.has_stopped = attached
         self.plans = AgentPlans()
@@ -39,6 +41,12 @@ class WireSession:
     @property
     def is_working(self) -> bool:
         return self._is_working
+
+    @property
+    def folder(self) -> str | None:
+        """The folder that it works in, as the client said on this connection or an earlier one."""
+        opened = self.memory.state.opened if self.memory else None
+        return self.cwd or (opened.cwd if opened else None)
 
     @property
     def memory(self) -> SessionMemory | None:

@@ -47,7 +47,7 @@ from planwire.session.options import (
 )
 from planwire.tools.call import Answer, Call, answer_call, decoded, failure, prepare_call, waiting_answer
 from planwire.tools.delivered_reviews import DeliveredReviews, asking
-from planwire.tools.plan_files import read_plan_file
+from planwire.tools.plan_files import plan_file_reader, read_plan_file
 from planwire.tools.schemas import GET_PLAN, SET_PLAN, tool_schemas
 from planwire.tools.size_limits import OVERSIZE, TRUNCATE
 
@@ -89,7 +89,7 @@ class BlockingPlanSession:
         self.journal = journal
         self._let_go: Callable[[], object] = lambda: None
         self._format = chat_format(format)
-        self._folders = (folders,) if isinstance(folders, str | os.PathLike) else tuple(folders)
+        self.folders = (folders,) if isinstance(folders, str | os.PathLike) else tuple(folders)
         if oversize not in OVERSIZE:
             known = ", ".join(OVERSIZE)
             raise ToolError("unknown_option", f"oversize can't be {oversize!r}: use one of {known}", f"use {known}")
@@ -163,6 +163,11 @@ class BlockingPlanSession:
             return Answer(self._call(name, decoded(arguments), self.state.seq if since is None else since))
         except PlanwireError as error:
             return Answer(failure(error))
+
+    def introduce(self, agent: str | None, cwd: str | None) -> None:
+        """Write down who works on the session, and where, as far as nobody has said so yet."""
+        known = self.refresh().opened or SessionOpened()
+        self.describe(SessionOpened(agent=None if known.agent else agent, cwd=None if known.cwd else cwd))
 
     def describe(self, about: SessionOpened) -> None:
         """Write down what is known of the session, if it is news."""
@@ -254,6 +259,12 @@ class BlockingPlanSession:
         """The session as it is now, whoever changed it."""
         return self._view.read_on()
 
+    def read_file(self, uri: str) -> str | None:
+        """The text of a plan file of this session, if planwire may read it: a .md file in the session's own folder or
+        in its `folders`."""
+        opened = self.state.opened
+        return plan_file_reader(opened.cwd if opened else None, self.folders)(uri)
+
     def on_change(self, listener: Callable[[], None]) -> Callable[[], None]:
         """Call a function after every event that comes in, from whichever thread brings it. Returns how to end that."""
         return self._view.on_change(listener)
@@ -267,7 +278,8 @@ class BlockingPlanSession:
 
             def prepare(state: SessionState) -> Sequence[Event]:
                 nonlocal before, call
-                before, call = state, prepare_call(state, name, arguments, oversize=self._oversize, mode=self._mode)
+                options = {"oversize": self._oversize, "mode": self._mode}
+                before, call = state, prepare_call(state, name, arguments, read=self.read_file, **options)
                 if call.waits and not self._told.lacks(state, call.plan_id, since):
                     return asking(state, call.plan_id) if next(tries, None) is not None else ()
                 return call.events
@@ -277,7 +289,7 @@ class BlockingPlanSession:
                 return waiting_answer(call, self.state)
             if name == GET_PLAN:
                 self._told.tell(self.state, call.plan_id)
-            return answer_call(call, before, self.state)
+            return answer_call(call, before, self.state, self.read_file)
 
     def _with_file(self, arguments: Any) -> Any:
         """The arguments of set_plan, with the text of the file that they name."""
@@ -290,7 +302,7 @@ class BlockingPlanSession:
             problem = "a plan is either entries, content or the path of a file"
             raise ToolError("invalid_arguments", problem, "give exactly one of entries, content and path")
         cap = FILE_CAP if self._oversize == TRUNCATE else BODY_CAP
-        return {**rest, "content": read_plan_file(path, self._folders, cap)}
+        return {**rest, "content": read_plan_file(path, self.folders, cap)}
 
     def _add(self, value: Any) -> None:
         named = isinstance(value, dict) and value.get("message_id") is not None
@@ -340,7 +352,7 @@ class BlockingPlanSession:
 
     def _merged(self, name: str) -> list[Hidden]:
         plans = self.state.live().values()
-        return [merged_plan(record, f"{name}-{number}") for number, record in enumerate(plans, start=1)]
+        return [merged_plan(record, f"{name}-{at}", self.read_file) for at, record in enumerate(plans, start=1)]
 
 
 def _knows(state: SessionState, about: SessionOpened) -> bool:

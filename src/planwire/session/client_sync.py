@@ -12,6 +12,7 @@ from planwire.acp import Dialect, Update, write
 from planwire.acp.lower import Fallback
 from planwire.acp.messages import Removal
 from planwire.acp.write import write_update
+from planwire.model.file_texts import ReadFile, no_files
 from planwire.model.fold import PLANWIRE, SessionState
 from planwire.model.plan import MAIN, Plan, PlanId
 
@@ -42,13 +43,14 @@ def changed_plans(state: SessionState, known: dict[PlanId, Plan]) -> Iterator[tu
 
 
 class ClientSync:
-    """What a client knows of one session, and so what it has to hear next. `session` is the client's id of it."""
+    """What a client knows of one session, and so what it has to hear next. `session` is the client's id of it, `read`
+    gives the texts of its plan files."""
 
-    def __init__(self, dialect: Dialect, session: str) -> None:
+    def __init__(self, dialect: Dialect, session: str, read: ReadFile = no_files) -> None:
         self._dialect = dialect
         self._session = session
         self._known: dict[PlanId, Plan] = {}
-        self._fallback = Fallback()
+        self._fallback = Fallback(read)
 
     def next_lines(self, state: SessionState) -> list[bytes]:
         """The lines about the first plan that differs from what the client knows; none, once it knows all."""

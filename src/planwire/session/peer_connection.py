@@ -5,9 +5,11 @@ import logging
 from collections.abc import Callable
 from contextlib import suppress
 
+from planwire.model.file_texts import address_of
 from planwire.model.fold import SessionState
 from planwire.session.blocking import BlockingPlanSession
 from planwire.session.client_sync import ClientSync, Peer
+from planwire.session.pool import in_pool
 
 __all__ = ["PeerConnection", "next_state"]
 
@@ -21,7 +23,7 @@ class PeerConnection:
         self.error: Exception | None = None
         self._blocking = blocking
         self._peer = peer
-        self._sync = ClientSync(peer.dialect, session_id)
+        self._sync = ClientSync(peer.dialect, session_id, blocking.read_file)
         self._known: SessionState | None = None
         self._progress = asyncio.Event()
         self._task = asyncio.create_task(self._tell(), name=f"planwire peer of {session_id}")
@@ -41,7 +43,7 @@ class PeerConnection:
         try:
             while True:
                 state = self._blocking.state
-                if lines := self._sync.next_lines(state):
+                if lines := await self._next_lines(state):
                     for line in lines:
                         await self._peer.send(line)
                     continue
@@ -54,6 +56,12 @@ class PeerConnection:
             _log.warning("a client of session %s is gone: %s", self._blocking.id, error)
         finally:
             self._progress.set()
+
+    async def _next_lines(self, state: SessionState) -> list[bytes]:
+        """The next lines; from the pool, if a file has to be read for them."""
+        if any(address_of(record.state.plan) for record in state.live().values()):
+            return await in_pool(self._sync.next_lines, state)
+        return self._sync.next_lines(state)
 
 
 async def next_state(blocking: BlockingPlanSession, is_known: Callable[[SessionState], bool]) -> SessionState:

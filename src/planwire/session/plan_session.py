@@ -15,6 +15,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Generator, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from functools import wraps
+from pathlib import Path
 from threading import Event as Flag
 from typing import Any, Concatenate, Final, Generic, Never, ParamSpec, Self, TypeVar, Unpack
 
@@ -106,6 +107,11 @@ class PlanSession:
         """The session as of the last event that it read. A value: it never changes, the next one does."""
         return self._blocking.state
 
+    @property
+    def folders(self) -> tuple[str | Path, ...]:
+        """The folders that plan files may be read from, beside the session's own."""
+        return self._blocking.folders
+
     def tools(self) -> list[ProviderTool]:
         """The plan tools, as the provider's API takes them."""
         return self._blocking.tools()
@@ -125,6 +131,7 @@ class PlanSession:
             except TimeoutError:
                 return answer
 
+    introduce = _in_pool(BlockingPlanSession.introduce)
     describe = _in_pool(BlockingPlanSession.describe)
     pending = _in_pool(BlockingPlanSession.pending)
     recap = _in_pool(BlockingPlanSession.recap)

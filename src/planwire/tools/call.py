@@ -14,6 +14,7 @@ from msgspec import Struct
 from planwire.errors import PlanError, PlanwireError, StaleRevision, ToolError, UnknownStep
 from planwire.model.changes import effective_changes
 from planwire.model.events import AddStep, Event, PlanChanged, PlanSet, RemoveStep, RewordStep, SetStatus, StepChange
+from planwire.model.file_texts import ReadFile, address_of, no_files
 from planwire.model.fold import PlanRecord, SessionState, check_revision
 from planwire.model.plan import BODY_CAP, DELTA_CAP, MAIN, MEDIUM, Entry, Fields, ItemsPlan, MarkdownPlan, Plan
 from planwire.model.statuses import DEFAULT_STATUS
@@ -98,8 +99,17 @@ def decoded(arguments: Any) -> Any:
         raise ToolError("invalid_arguments", f"the arguments are no JSON: {error}", "send a JSON object") from None
 
 
-def prepare_call(state: SessionState, tool: str, arguments: Any, *, oversize: str = "error", mode: str = "") -> Call:
-    """Check a call against the state. Raises a `ToolError` that a model can act on."""
+def prepare_call(
+    state: SessionState,
+    tool: str,
+    arguments: Any,
+    *,
+    oversize: str = "error",
+    mode: str = "",
+    read: ReadFile = no_files,
+) -> Call:
+    """Check a call against the state. Raises a `ToolError` that a model can act on. `read` gives the texts of plan
+    files."""
     if tool not in TOOL_NAMES:
         raise ToolError("unknown_tool", f"there is no tool {tool!r}", f"use one of {', '.join(TOOL_NAMES)}")
     try:
@@ -111,17 +121,18 @@ def prepare_call(state: SessionState, tool: str, arguments: Any, *, oversize: st
     except StaleRevision as stale:
         plan_id = (arguments.get("plan_id") if isinstance(arguments, dict) else None) or MAIN
         hint = "read current, then decide whether your change still makes sense"
-        raise ToolError("stale_revision", str(stale), hint, {"current": plan_value(state, plan_id)}) from None
+        current = plan_value(state, plan_id, read=read)
+        raise ToolError("stale_revision", str(stale), hint, {"current": current}) from None
     except UnknownStep as unknown:
         raise ToolError("unknown_step", str(unknown), "use the ids of the steps as the plan shows them") from None
     except PlanError as refused:
         raise ToolError("refused", str(refused), "change the call, or set the plan again") from None
 
 
-def answer_call(call: Call, before: SessionState, after: SessionState) -> Fields:
+def answer_call(call: Call, before: SessionState, after: SessionState, read: ReadFile = no_files) -> Fields:
     """The answer for the model, once the events are in the journal."""
     if call.tool == GET_PLAN:
-        found: Fields = {"plan": plan_value(after, call.plan_id, call.detail)}
+        found: Fields = {"plan": plan_value(after, call.plan_id, call.detail, read)}
         others = [each for each in after.live() if each not in (None, call.plan_id)]
         return {**found, "other_plans": others} if others else found
     record = after.plans[call.plan_id]
@@ -204,6 +215,9 @@ def _prepare_update(state: SessionState, arguments: _UpdatePlan, oversize: str) 
     changes, note = _changes(arguments), (arguments.note or "").strip() or None
     if not changes and not note:
         raise ToolError("nothing_to_change", "the call says no change", "give steps, add, reword, remove or note")
+    if changes and (uri := address_of(record.state.plan)) is not None:
+        problem = f"this plan is the file {uri}, and its steps are the checkboxes there"
+        raise ToolError("refused", problem, "change the file itself; a note can be given here")
     event, cut = fitting_change(PlanChanged(plan_id, note, changes), oversize)
     news = effective_changes(record.state, changes)
     if not news and not note:

@@ -1,23 +1,59 @@
 """Plans in files: which ones planwire reads, and how.
 
 A model names the file and gets its text back. So the file must be markdown inside the session's folders: an absolute
-path, a regular file, no way out through a link, UTF-8, and not too large.
+path, a regular file, no way out through a link, UTF-8, and not too large. A plan that an agent reports as a `file:`
+address is read by the same rule.
 """
 
 import os
 import stat
 from collections.abc import Iterable
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 from planwire.errors import ToolError, reason
+from planwire.model.file_texts import ReadFile
 from planwire.model.plan import BODY_CAP
 from planwire.tools.size_limits import check_size
 
-__all__ = ["read_plan_file"]
+__all__ = ["path_of", "plan_file_reader", "read_plan_file", "session_folders"]
 
 #: Flags for the folders on the way to a file. On Linux they need not be readable.
 _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _HINT = "give the absolute path of a .md file inside the project, or the text itself as content"
+
+
+def path_of(uri: str) -> str:
+    """The path that a `file:` URI of this machine names. `ValueError` says why it names none."""
+    parts = urlsplit(uri)
+    if parts.scheme.lower() != "file":
+        raise ValueError("it is not a file: address")
+    if parts.netloc.lower() not in ("", "localhost"):
+        raise ValueError("it is on another machine")
+    if parts.query or parts.fragment:
+        raise ValueError("a file: address with ? or # names no file")
+    path = unquote(parts.path, errors="strict")
+    if not path.startswith("/") or "\0" in path:
+        raise ValueError("it names no absolute path")
+    return path
+
+
+def session_folders(cwd: str | None, others: Iterable[str | Path] = ()) -> tuple[str | Path, ...]:
+    """The folders of a session: its own, if it names one, and the others that its reader was given."""
+    return ((cwd,) if cwd and Path(cwd).is_absolute() and "\0" not in cwd else ()) + tuple(others)
+
+
+def plan_file_reader(cwd: str | None, others: Iterable[str | Path] = ()) -> ReadFile:
+    """A function that gives the text of a session's plan file by its URI; None for one that planwire does not read."""
+    folders = session_folders(cwd, others)
+
+    def read(uri: str) -> str | None:
+        try:
+            return read_plan_file(path_of(uri), folders)
+        except (ValueError, ToolError):
+            return None
+
+    return read
 
 
 def read_plan_file(path: str, folders: Iterable[str | Path], cap: int = BODY_CAP) -> str:

@@ -1,10 +1,14 @@
-"""A plan as the JSON object that a model reads: its steps, its text, and everything people said about it."""
+"""A plan as the JSON object that a model reads: its steps, its text, and everything people said about it.
+
+It is small, since a model pays for every word of it. The whole shape, for programs, is `readmodel.as_json`.
+"""
 
 import msgspec
 
+from planwire.model.file_texts import ReadFile, no_files, state_with_text
 from planwire.model.fold import PlanRecord, Review, SessionState
 from planwire.model.kinds import content_of, kind_of
-from planwire.model.plan import MEDIUM, Fields, PlanId
+from planwire.model.plan import MEDIUM, Fields, Plan, PlanId
 from planwire.model.steps import Step
 from planwire.tools.delivered_reviews import unanswered
 
@@ -14,28 +18,29 @@ __all__ = ["plan_value"]
 _NEXT = 3
 
 
-def plan_value(state: SessionState, plan_id: PlanId, detail: str = "full") -> Fields | None:
-    """The plan as JSON, or None if there is no such plan. A brief one has only the current and the next steps."""
+def plan_value(state: SessionState, plan_id: PlanId, detail: str = "full", read: ReadFile = no_files) -> Fields | None:
+    """The plan as JSON, or None if there is no such plan. A brief one has only the current and the next steps. `read`
+    gives the text of a plan file, whose checkboxes are its steps."""
     record = state.plans.get(plan_id)
     if record is None or record.removed:
         return None
-    progress = record.state.progress
+    shown = state_with_text(record.state, read)
+    progress = shown.progress
     value: Fields = {
         "plan_id": plan_id,
         "version": record.version,
         "revision": record.revision,
         "progress": f"{progress.done} of {progress.total} done",
-        "steps": [_step_value(step) for step in _shown(record, detail)],
+        "steps": [_step_value(step) for step in _shown(shown.steps, detail)],
     }
     if detail == "full":
-        if kind_of(record.state.plan).field:  # a list is in the steps already
-            value |= {name: text for name, text in content_of(record.state.plan).items() if isinstance(text, str)}
+        value |= _texts(record.state.plan) | _texts(shown.plan)
         value["notes"] = [delta.note for delta in record.deltas if delta.note]
         value["deltas"] = len(record.deltas)
     if record.summary:
         value["summary"] = record.summary
     if record.suggestions:
-        value["wishes"] = [
+        value["suggestions"] = [
             {"by": each.by, "note": each.note, "changes": list(each.changes)} for each in record.suggestions
         ]
     if record.review:
@@ -57,8 +62,12 @@ def _step_value(step: Step) -> Fields:
     return value if step.priority == MEDIUM else {**value, "priority": step.priority}
 
 
-def _shown(record: PlanRecord, detail: str) -> tuple[Step, ...]:
-    steps = record.state.steps
+def _texts(plan: Plan) -> Fields:
+    """The address or the text of a plan. A list is in the steps already."""
+    return {name: text for name, text in content_of(plan).items() if kind_of(plan).field and isinstance(text, str)}
+
+
+def _shown(steps: tuple[Step, ...], detail: str) -> tuple[Step, ...]:
     if detail != "brief":
         return steps
     current = [step for step in steps if step.is_current]

@@ -57,7 +57,7 @@ _SET_PLAN: Final = (
     "(markdown; its task-list checkboxes are the steps). The plan {stays}: do not repeat it, and tell later changes "
     f"with {UPDATE_PLAN}."
 )
-_GET_PLAN: Final = "Read the plan as it is now, with what people changed, wished or said in a review. {when}."
+_GET_PLAN: Final = "Read the plan as it is now, with what people changed, suggested or said in a review. {when}."
 _DESCRIPTIONS: Final = {
     SET_PLAN: _SET_PLAN.format(stays="stays in your context from then on"),
     UPDATE_PLAN: (

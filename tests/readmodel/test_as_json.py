@@ -1,0 +1,157 @@
+"""The one JSON shape of sessions and plans, and the schema that says so."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # it comes without types
+
+from planwire.model.events import (
+    ACP,
+    CHANGES_REQUESTED,
+    AddStep,
+    Comment,
+    Event,
+    MoveStep,
+    PlanChanged,
+    PlanRemoved,
+    PlanReviewed,
+    PlanSet,
+    RemoveStep,
+    ReviewAsked,
+    RewordStep,
+    SessionOpened,
+    SetPriority,
+    SetStatus,
+)
+from planwire.model.plan import Entry, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, PlanId
+from planwire.readmodel.as_json import json_schema, plan_json, session_json
+from tests.readmodel.shown_plans import card_of, shown
+
+SCHEMA = Path(__file__).parent.parent.parent / "docs" / "plan.schema.json"
+ENTRIES = (Entry("read", "high", "completed"), Entry("write", None, "_odd", {"n": 1}))
+LIST = PlanSet(ItemsPlan("p", ENTRIES, meta={"by": "me"}), "why", via=ACP)
+CHANGES = (
+    SetStatus("s1", "pending"),
+    RewordStep("s1", "read all"),
+    SetPriority("s2", "low"),
+    AddStep("ship"),
+    MoveStep("s2", ""),
+    RemoveStep("s2"),
+)
+
+
+def by_agent(*events: Event) -> tuple[tuple[str, Event], ...]:
+    return tuple(("agent", event) for event in events)
+
+
+PLANS: dict[str, tuple[PlanId, tuple[tuple[str, Event], ...]]] = {
+    "list": ("p", by_agent(LIST)),
+    "markdown": ("p", by_agent(PlanSet(MarkdownPlan("p", "# Port\n\n- [x] read\n  - [~] numbers\n")))),
+    "agent's own, with suggestions and reviews": (
+        "p",
+        (
+            *by_agent(LIST, PlanChanged("p", "it is TOML")),
+            ("ana", PlanChanged("p", "please", CHANGES)),
+            ("ana", PlanReviewed("p", 3, CHANGES_REQUESTED, (Comment("hm"), Comment("why?", "s1")), ("s1",))),
+            ("client", PlanReviewed("p", 3, "approved", answer="Yes, and go on")),
+            *by_agent(ReviewAsked("p", ("Yes", "No"))),
+        ),
+    ),
+    "file": ("p", by_agent(PlanSet(FilePlan("p", "file:///p/plan.md")))),
+    "custom kind": ("p", by_agent(PlanSet(OtherPlan("p", "_graph", {"nodes": [1, {"a": None}]})))),
+    "removed": ("p", by_agent(LIST, PlanRemoved("p"))),
+    "without an id": (None, by_agent(PlanSet(ItemsPlan(None, ENTRIES), via=ACP))),
+}
+
+
+def as_json(value: object) -> Any:
+    return json.loads(msgspec.json.encode(value))
+
+
+def assert_valid(value: Any, name: str) -> None:
+    schema = json_schema()
+    Draft202012Validator.check_schema(schema)
+    closed = {key: {**each, "additionalProperties": False} for key, each in schema["$defs"].items()}
+    Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": closed}).validate(value)
+
+
+def test_the_schema_in_the_documentation_is_the_one_of_the_code() -> None:
+    assert json.loads(SCHEMA.read_text()) == json_schema(), "docs/plan.schema.json is out of date: run `make schema`"
+
+
+@pytest.mark.parametrize("file", [None, "- [x] read\n- [ ] write\n"], ids=["unread", "read"])
+@pytest.mark.parametrize("name", PLANS)
+def test_every_plan_is_valid_by_the_schema(name: str, file: str | None) -> None:
+    plan_id, told = PLANS[name]
+    assert_valid(as_json(plan_json(card_of(plan_id, *told, file=file))), "PlanValue")
+    session = shown(*told, file=file)
+    value = as_json(session_json(session))
+    assert [each["id"] for each in value["plans"]] == [plan_id]
+    assert_valid(value, "SessionValue")
+    glance = as_json(session_json(session.glance))
+    assert glance == {key: each for key, each in value.items() if key != "plans"}
+    assert_valid(glance, "SessionValue")
+
+
+def test_the_example_in_the_documentation_is_valid_and_whole() -> None:
+    _, _, rest = SCHEMA.with_name("json.md").read_text().partition("```json\n")
+    example = json.loads(rest.partition("```")[0])
+    assert_valid(example, "PlanValue")
+    assert list(example) == list(plan("list"))
+
+
+def plan(name: str, file: str | None = None) -> Any:
+    plan_id, told = PLANS[name]
+    return as_json(plan_json(card_of(plan_id, *told, file=file)))
+
+
+def test_a_plan_says_what_the_agent_wrote_and_what_it_means() -> None:
+    value = plan("list")
+    assert value["progress"] == {"done": 1, "total": 2, "cancelled": 0}
+    assert value["steps"][1] == {"id": "s2", "content": "write", "status": "_odd", "priority": "medium", "depth": 0}
+    assert (value["title"], value["owner"], value["summary"], value["_meta"]) == ("p", "agent", "why", {"by": "me"})
+    assert plan("markdown")["steps"][1]["depth"] == 1
+    assert plan("without an id")["title"] == "Plan"
+
+
+def test_a_plan_has_every_word_of_people() -> None:
+    value = plan("agent's own, with suggestions and reviews")
+    [suggestion] = value["suggestions"]
+    assert (suggestion["number"], suggestion["by"], suggestion["note"]) == (3, "ana", "please")
+    assert [change["do"] for change in suggestion["changes"]] == [
+        "status",
+        "reword",
+        "priority",
+        "add",
+        "move",
+        "remove",
+    ]
+    first, second = value["reviews"]
+    assert (first["verdict"], first["comments"]) == (
+        CHANGES_REQUESTED,
+        [{"text": "hm"}, {"text": "why?", "step": "s1"}],
+    )
+    assert (second["answer"], second["selected"], second["stale"]) == ("Yes, and go on", None, False)
+    assert value["question"] == {"at": 6_000, "options": ["Yes", "No"]}
+
+
+def test_a_plan_file_has_its_address_and_the_steps_of_its_text() -> None:
+    unread, read = plan("file"), plan("file", file="# Port\n- [x] read\n")
+    assert (unread["kind"], unread["uri"], unread["text"]) == ("file", "file:///p/plan.md", None)
+    assert (read["kind"], read["uri"], read["title"]) == ("file", "file:///p/plan.md", "Port")
+    assert (read["text"], read["progress"]["done"]) == ("# Port\n- [x] read\n", 1)
+
+
+def test_a_plan_of_another_kind_says_which_and_has_all_its_fields() -> None:
+    value = plan("custom kind")
+    assert (value["kind"], value["fields"]) == ("_graph", {"nodes": [1, {"a": None}]})
+
+
+def test_a_session_says_its_state_and_counts_like_the_plans_in_it() -> None:
+    told = by_agent(SessionOpened("agent 1", "zed", "/p", "Port it"), LIST)
+    value = as_json(session_json(shown(*told)))
+    assert (value["title"], value["agent"], value["state"], value["plan_count"]) == ("Port it", "agent 1", "running", 1)
+    assert value["progress"] == value["plans"][0]["progress"]
