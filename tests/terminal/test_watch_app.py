@@ -502,6 +502,19 @@ def test_it_works_in_a_real_terminal(journal: Path, tmp_path: Path) -> None:
         terminal.shows("it ended with 0", "2/3", "▶ Mend it")
 
 
+def test_the_terminal_is_left_to_an_editor_and_comes_back(journal: Path, tmp_path: Path) -> None:
+    editor = tmp_path / "editor"
+    editor.write_text("#!/bin/sh\nprintf 'any key: '; read key; sed -i 's/Mend it/Mend all of it/' \"$1\"\n")
+    editor.chmod(0o755)
+    watch = shlex.join([sys.executable, "-m", "planwire", "watch", FIRST, "--journal", str(journal)])
+    with tmux(f"VISUAL={editor} {watch}; cat", tmp_path) as terminal:
+        terminal.shows("1 / 3", "▶ Write a test")
+        terminal.type("E")
+        terminal.shows("any key:")
+        terminal.type("Enter")
+        terminal.shows("☆ → Mend all of it", "Suggested: Mend it → Mend all of it.", "q Quit")
+
+
 CRASHES = """
 import sys
 from planwire.cli import main

@@ -36,8 +36,9 @@ from planwire.model.statuses import STATUSES, after_tick
 from planwire.model.steps import PlanState, Step
 from planwire.model.text import shortened, unwrapped
 from planwire.steering.moves import ways_to_move
+from planwire.steering.overlay import Overlay
 from planwire.steering.plan_text import changes_in, merge
-from planwire.steering.suggestions import best_way, compared, settled, superseded, undone, with_suggestions
+from planwire.steering.suggestions import best_way, compared, settled, superseded, undone
 from planwire.steering.wanted import Wanted
 from planwire.steering.words import change_sentence, quoted, step_texts
 
@@ -188,12 +189,11 @@ def move(on: Target, wanted: Wanted) -> Decision:
     if wanted.after is not None:
         return _change(on, (MoveStep(step.id, wanted.after),))
     by = wanted.by or 0
-    order = with_suggestions(on.record.state, on.suggestions)
-    ways = ways_to_move(order.steps, step.id, by)
+    ways = ways_to_move(Overlay.of(on.record.state, on.suggestions).steps, step.id, by)
     if not ways:
         edge = f"already the {'first' if by < 0 else 'last'} of its list" if by else "to stay where it is"
         raise NothingChanges(f"Nothing changes: the step is {edge}.")
-    back = undone(on.record.state, on.suggestions, ways[0])
+    back = undone(on.record.state, on.suggestions, ways)
     return _withdrawal(on, back) if back else _change(on, best_way(on.record.state, on.suggestions, ways))
 
 
