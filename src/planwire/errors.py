@@ -26,7 +26,9 @@
     │   ├── BadStream          a stream file is not a list of messages
     │   └── FormatError        no provider format has that name, or the stream has another one
     ├── MissingExtra           an optional package is missing
+    ├── Refused                a person said no, or could not be asked
     └── InputError             the command line can't use a file or an argument
+        └── NotFound           no session, plan, step or event is like that
 
 No line on the wire ever raises one of them: there, `Report` values say what was wrong. Each message says what was
 wrong, where, and what to do about it.
@@ -48,9 +50,11 @@ __all__ = [
     "NewerJournal",
     "NoJournal",
     "NotAJournal",
+    "NotFound",
     "NothingChanges",
     "PlanError",
     "PlanwireError",
+    "Refused",
     "StaleRevision",
     "ToolError",
     "UneditableText",
@@ -186,8 +190,16 @@ class MissingExtra(PlanwireError):
     """An optional package is missing."""
 
 
+class Refused(PlanwireError):
+    """A command did nothing: a person said no, or could not be asked."""
+
+
 class InputError(PlanwireError):
     """The command line can't use a file or an argument."""
+
+
+class NotFound(InputError):
+    """No session, plan, step or event is like that."""
 
 
 def reason(error: Exception) -> str:

@@ -11,22 +11,22 @@ from planwire.steering.commands import review
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
-DESCRIPTION = "Approve a plan as you saw it, or ask for changes. If it moved on meanwhile, you are told how."
+DESCRIPTION = "Approve a plan as you saw it, or request changes. If it has changed since, you see how."
 
 EXAMPLES = """\
 examples:
   planwire approve                                     shows the plan of this folder's latest session, and asks
   planwire approve --revision 17                       the plan that you saw, and no other
-  planwire approve --revision 17 --comment "go ahead"  with a word
-  planwire approve --changes --comment "smaller steps" ask for changes instead
+  planwire approve --revision 17 --comment "go ahead"  with a comment
+  planwire approve --changes --comment "smaller steps" request changes instead
 
-The agent hears of it with its next prompt, or at once if it waits for a review.
+The agent sees it with its next prompt, or at once if it is waiting for a review.
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--changes", action="store_true", help="do not approve it: ask for changes")
-    parser.add_argument("--comment", metavar="TEXT", action="append", default=[], help="a word on the plan")
+    parser.add_argument("--changes", action="store_true", help="request changes instead")
+    parser.add_argument("--comment", metavar="TEXT", action="append", default=[], help="a comment on the plan")
     add_target(parser)
 
 
@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
     comments = [Comment(text) for text in arguments.comment]
     with open_journal(arguments.journal, create=False) as journal:
         target = find_target(journal, arguments)
-        seen = confirm(target, arguments, "Ask for changes?" if arguments.changes else "Approve this?")
+        seen = confirm(target, arguments, "Request changes?" if arguments.changes else "Approve this?")
         write(journal, target, lambda state: review(state, target.plan_id, seen, verdict, comments))
     print(f"{verdict.replace('_', ' ')}: {one_line(plan_name(target.plan_id))}, revision {seen}")
     return 0

@@ -1,4 +1,4 @@
-"""`planwire comment`: a word on a plan, or on a step of it."""
+"""`planwire comment`: a comment on a plan, or on a step of it."""
 
 import argparse
 
@@ -11,20 +11,20 @@ from planwire.steering.commands import comment
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
-DESCRIPTION = "Say something about a plan, or about a step of it. The agent is told."
+DESCRIPTION = "Comment on a plan, or on a step of it. The agent sees the comment."
 
 EXAMPLES = """\
 examples:
-  planwire comment "do not touch the importer"     on the plan of this folder's latest session
-  planwire comment --step s3 "use the old fixture" on a step (planwire show has the ids)
+  planwire comment "do not touch the importer"       on the plan of this folder's latest session
+  planwire comment --step s3 "use the old fixture"   on a step (planwire show has the ids)
 
-The agent hears of it with its next prompt, or at once if it waits for a review.
+The agent sees it with its next prompt, or at once if it is waiting for a review.
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("text", metavar="TEXT", help="what you have to say")
-    parser.add_argument("--step", metavar="ID", help="the step that it is about")
+    parser.add_argument("text", metavar="TEXT", help="the comment")
+    parser.add_argument("--step", metavar="ID", help="the step to comment on")
     parser.add_argument("--revision", metavar="N", type=revision, help=REVISION_HELP)
     add_target(parser, asks=False)
 
@@ -34,5 +34,6 @@ def run(arguments: argparse.Namespace) -> int:
     with open_journal(arguments.journal, create=False) as journal:
         target = find_target(journal, arguments)
         write(journal, target, lambda state: comment(state, target.plan_id, arguments.revision, words))
-    print(f"said of {one_line(arguments.step or target.plan_id or 'the plan')}")
+    about = one_line(arguments.step or target.plan_id or "the plan")
+    print(f"Comment added to {about}. The agent will see it with its next prompt.")
     return 0

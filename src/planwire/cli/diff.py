@@ -5,7 +5,7 @@ from typing import Any
 
 from planwire.acp.board import PlanChange
 from planwire.cli.input_output import print_json
-from planwire.cli.session_argument import add_journal_option, choose_plan, choose_session, state_of
+from planwire.cli.session_argument import add_journal_option, add_session_option, choose_plan, choose_session, state_of
 from planwire.errors import InputError
 from planwire.journal import Journal, load_state, open_journal
 from planwire.model.fold import SessionState
@@ -31,7 +31,7 @@ A session whose id is a number is named with --session.
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.usage = "planwire diff [-h] [--session SESSION] [--plan ID] [--json] [--journal URL] [SESSION] A [B]"
     parser.add_argument("moments", metavar="[SESSION] A [B]", nargs="+", help="the earlier and the later moment")
-    parser.add_argument("--session", metavar="SESSION", help="the session of events that are given as a number alone")
+    add_session_option(parser, "the session of events that are given as a number alone")
     parser.add_argument("--plan", metavar="ID", help="only this plan")
     parser.add_argument("--json", action="store_true", help="print JSON")
     add_journal_option(parser)
@@ -64,7 +64,10 @@ def run(arguments: argparse.Namespace) -> int:
 def _operands(moments: list[str], session: str | None) -> tuple[str | None, str, str | None]:
     """The session of bare numbers, the earlier moment and the later one."""
     if len(moments) > 1 and not _is_moment(moments[0]) and _is_moment(moments[1]) and "@" not in moments[0]:
-        session, *moments = moments
+        first, *moments = moments
+        if session not in (None, first):
+            raise InputError(f"which session, {first!r} or {session!r}? Name one of them")
+        session = first
     if len(moments) > 2:
         raise InputError(f"two moments can be compared, not {len(moments)}: planwire diff [SESSION] A [B]")
     return session, moments[0], moments[1] if len(moments) > 1 else None

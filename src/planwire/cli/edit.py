@@ -12,7 +12,7 @@ from planwire.cli.argument_types import revision
 from planwire.cli.editor_command import editor_command, unstartable
 from planwire.cli.input_output import agreed
 from planwire.cli.steered_plan import SteeredPlan, add_target, find_target, write
-from planwire.errors import InputError, JournalError, NothingChanges, PlanError
+from planwire.errors import JournalError, NothingChanges, PlanError, Refused
 from planwire.journal import Journal, open_journal
 from planwire.model.changes import apply_changes
 from planwire.model.events import PlanChanged, StepChange
@@ -25,61 +25,64 @@ from planwire.steering.plan_text import as_text, changes_in, merge
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
-DESCRIPTION = "Change the steps of a plan in your editor. What happens meanwhile is kept, and merged."
+DESCRIPTION = "Change the steps of a plan in your editor. Changes that others make meanwhile are merged."
 
 EXAMPLES = """\
 examples:
   planwire edit                             the plan of this folder's latest session, in $VISUAL or $EDITOR
-  planwire edit --plan main --note "why"    with a word on it
-  planwire edit --take-back                 take your last wish back, or the one with a number (see planwire show)
-  EDITOR="code --wait" planwire edit        in an editor of your choice
+  planwire edit --plan main --note "why"    with a note for the agent
+  planwire edit --withdraw                  withdraw your last suggestion, or the one with a number (see planwire show)
+  planwire edit --editor "code --wait"      in another editor, which also works without a terminal
 
-On a plan that is the agent's own your changes are wishes: the agent is told with its next prompt, and decides.
+On an agent's own plan your changes are suggestions: the agent sees them with its next prompt, and decides.
 """
 
 #: Stands for the newest suggestion.
 _LAST: Final = 0
 
 _HELP: Final = """\
-# One step a line: [ ] to do, [~] in progress, [x] done, [-] cancelled; (high) or (low) before its text.
-# {s1} is the id of a step. A line without one is a new step, a line that you delete is a step that goes.
-# Lines that begin with # are not read. Leave it as it is to change nothing.
+# One step per line: [ ] to do, [~] in progress, [x] done, [-] cancelled; (high) or (low) before its text.
+# {s1} is a step's id. A line without an id adds a step; deleting a line removes its step.
+# Lines that begin with # are ignored. Close the file unchanged to change nothing.
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--note", metavar="TEXT", help="a word on why")
+    parser.add_argument("--note", metavar="TEXT", help="a note for the agent")
     parser.add_argument(
-        "--take-back",
-        metavar="WISH",
+        "--withdraw",
+        metavar="NUMBER",
         nargs="?",
         const=_LAST,
         type=revision,
-        help="take a wish back, instead of editing",
+        help="withdraw a suggestion, instead of editing",
     )
+    parser.add_argument("--editor", metavar="COMMAND", help="the editor (default: $VISUAL, $EDITOR or vi)")
     add_target(parser, asks=False)
 
 
 def run(arguments: argparse.Namespace) -> int:
+    if arguments.withdraw is None and not arguments.editor and not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise Refused("there is no terminal to edit on: run it on one, or name an editor with --editor COMMAND")
     with open_journal(arguments.journal, create=False) as journal:
         target = find_target(journal, arguments)
         done = (
-            _edit(journal, target, arguments.note)
-            if arguments.take_back is None
-            else _take_back(journal, target, arguments.take_back)
+            _edit(journal, target, arguments.note, arguments.editor)
+            if arguments.withdraw is None
+            else _withdraw(journal, target, arguments.withdraw)
         )
     print(printable(done))
     return 0
 
 
-def _take_back(journal: Journal, target: SteeredPlan, suggestion: int) -> str:
+def _withdraw(journal: Journal, target: SteeredPlan, suggestion: int) -> str:
     suggestions = {each.seq: each for each in target.record.suggestions}
     chosen = max(suggestions, default=0) if suggestion == _LAST else suggestion
     write(journal, target, lambda state: withdraw(state, target.plan_id, chosen))
     return (
-        f"taken back: {suggestion_sentence(target.record, suggestions[chosen])}"
+        f"withdrawn: {suggestion_sentence(target.record, suggestions[chosen])}"
         if chosen in suggestions
-        else "taken back"
+        else "withdrawn"
     )
 
 
@@ -87,23 +90,23 @@ class _Disputed(PlanError):
     """The person and someone else changed the same steps. `others` are the changes that still fit the plan `now`."""
 
     def __init__(self, now: PlanRecord, steps: "tuple[str, ...]", others: tuple[StepChange, ...]) -> None:
-        super().__init__(f"the plan moved on while you edited it: decide again about {', '.join(steps)}")
+        super().__init__(f"the plan changed while you were editing: decide again about {', '.join(steps)}")
         self.now = now
         self.others = others
 
 
-def _edit(journal: Journal, target: SteeredPlan, note: str | None) -> str:
+def _edit(journal: Journal, target: SteeredPlan, note: str | None, editor: str | None) -> str:
     """Edit until the changes fit the current plan, and write them. Returns a sentence about it."""
     record, text, problem = target.record, as_text(target.record.state), ""
     with tempfile.TemporaryDirectory(prefix="planwire-") as folder:
         path = Path(folder) / "plan.txt"
         while True:
-            text = _edited(path, f"# {problem}\n{_HELP}{text}" if problem else f"{_HELP}{text}")
+            text = _edited(path, f"# {problem}\n{_HELP}{text}" if problem else f"{_HELP}{text}", editor_command(editor))
             written = _without_comments(text)
             try:
                 changes = changes_in(text, record.state)
                 if not changes and not note:
-                    return "nothing was changed"
+                    return "nothing to save"
                 state = write(journal, target, _merged(target, record, changes, note, written))
             except _Disputed as disputed:
                 problem, record, text = str(disputed), disputed.now, _with_changes(disputed.now.state, disputed.others)
@@ -114,7 +117,7 @@ def _edit(journal: Journal, target: SteeredPlan, note: str | None) -> str:
             else:
                 return _done(state.plans[target.plan_id], len(changes))
             if not _again(problem):
-                raise InputError(f"{problem}. Nothing was changed. What you wrote:\n{written}")
+                raise Refused(f"{problem}. Nothing was changed. What you wrote:\n{written}")
 
 
 def _merged(
@@ -125,9 +128,7 @@ def _merged(
     def prepare(state: SessionState) -> PlanChanged:
         now = state.live().get(target.plan_id)
         if now is None:
-            raise InputError(
-                f"the plan was removed while you edited it: nothing was changed. What you wrote:\n{written}"
-            )
+            raise Refused(f"the plan was removed while you edited it: nothing was changed. What you wrote:\n{written}")
         merged = merge(changes, record.state, now.state)
         if merged.disputed:
             raise _Disputed(now, merged.disputed, merged.changes)
@@ -139,7 +140,9 @@ def _merged(
 def _done(record: PlanRecord, changes: int) -> str:
     count = f"{changes} change{'' if changes == 1 else 's'}"
     return (
-        f"{count} made" if record.owner == PLANWIRE else f"{count} wished for: the agent is told with its next prompt"
+        f"{count} made"
+        if record.owner == PLANWIRE
+        else f"{count} suggested: the agent will see this with its next prompt"
     )
 
 
@@ -151,19 +154,18 @@ def _with_changes(state: PlanState, changes: tuple[StepChange, ...]) -> str:
     return "".join(f"{words} {step}\n" if step in known else f"{words}\n" for words, _, step in lines)
 
 
-def _edited(path: Path, text: str) -> str:
+def _edited(path: Path, text: str, editor: list[str]) -> str:
     path.write_text(text, encoding="utf-8")
-    editor = editor_command()
     try:
         code = subprocess.run([*editor, str(path)], check=False).returncode  # noqa: S603
     except OSError as error:
         raise unstartable(editor[0], error) from None
     if code:
-        raise InputError(f"the editor {editor[0]!r} ended with {code}: nothing was changed")
+        raise Refused(f"the editor {editor[0]!r} ended with {code}: nothing was changed")
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"what the editor left can't be read ({error}): nothing was changed") from None
+        raise Refused(f"the edited text can't be read ({error}): nothing was changed") from None
 
 
 def _again(problem: str) -> bool:

@@ -8,9 +8,10 @@ from planwire.errors import InputError
 __all__ = ["editor_command", "unstartable"]
 
 
-def editor_command() -> list[str]:
-    """The words that start it. The path of a file comes behind them."""
-    editor = next((words for name in ("VISUAL", "EDITOR") if (words := os.environ.get(name, "").strip())), "vi")
+def editor_command(given: str | None = None) -> list[str]:
+    """The words that start the `given` editor, or else the person's own. The path of a file comes after them."""
+    named = (given, os.environ.get("VISUAL"), os.environ.get("EDITOR"))
+    editor = next((words for name in named if name and (words := name.strip())), "vi")
     try:
         return shlex.split(editor)
     except ValueError as error:

@@ -10,7 +10,13 @@ from planwire.acp.lower import Fallback
 from planwire.acp.write import write_update
 from planwire.cli.argument_types import revision
 from planwire.cli.input_output import write_text
-from planwire.cli.session_argument import SESSION_HELP, add_journal_option, choose_session, state_of
+from planwire.cli.session_argument import (
+    add_journal_option,
+    add_session_argument,
+    choose_session,
+    named_session,
+    state_of,
+)
 from planwire.cli.session_file import export_lines
 from planwire.errors import InputError
 from planwire.journal import open_journal
@@ -25,8 +31,8 @@ DESCRIPTION = "Print a session: its plans as a document or as ACP messages, or a
 EXAMPLES = """\
 examples:
   planwire export > plan.md                              a document with checkboxes
-  planwire export 3f2a91bc --format json > session.json  the whole session; planwire import takes it in again
-  planwire export --format acp --dialect v2              the plans as session/update messages, one a line
+  planwire export 3f2a91bc --format json > session.json  the whole session; planwire import reads it back
+  planwire export --format acp --dialect v2              the plans as session/update messages, one per line
   planwire export --at 12                                the plans as they were after event 12
 """
 
@@ -34,7 +40,7 @@ FORMATS: Final = ("md", "json", "acp")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("session", metavar="SESSION", nargs="?", help=SESSION_HELP)
+    add_session_argument(parser)
     parser.add_argument(
         "--format", metavar="FORMAT", choices=FORMATS, default="md", help=f"{' | '.join(FORMATS)} (default: md)"
     )
@@ -49,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.dialect and arguments.format != "acp":
         raise InputError(f"only --format acp has dialects, not {arguments.format}")
     with open_journal(arguments.journal, create=False) as journal:
-        known = choose_session(journal, arguments.session)
+        known = choose_session(journal, named_session(arguments))
         state = state_of(journal, known, arguments.at)
         if arguments.format == "json":
             for text in export_lines(known.id, journal.read(known.id, upto=state.seq)):

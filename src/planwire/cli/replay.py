@@ -22,7 +22,7 @@ examples:
   planwire replay session.jsonl --json       the same for a program
   my-agent | planwire replay -               straight from a pipe
 
-FILE has one message a line: the JSON-RPC text itself, or {"from": "agent", "t": 1.5, "line": "..."} around it.
+FILE has one message per line: the JSON-RPC text itself, or {"from": "agent", "t": 1.5, "line": "..."} around it.
 """
 
 

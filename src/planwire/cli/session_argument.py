@@ -1,14 +1,17 @@
 """The journal, session and plan that arguments name: a session by its id or the beginning of it, or else the latest of
-this folder."""
+this folder.
+
+Every command about one session takes `--session`. Where no other word comes first, the session may also stand alone.
+"""
 
 import os
-from argparse import ArgumentParser
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable
 from itertools import pairwise
 from time import time_ns
 from typing import Final
 
-from planwire.errors import InputError
+from planwire.errors import InputError, NotFound
 from planwire.journal import Journal, KnownSession, load_state, state_at
 from planwire.model.events import SessionOpened
 from planwire.model.fold import SessionState
@@ -21,8 +24,12 @@ from planwire.readmodel.plain_text import age, one_line
 __all__ = [
     "SESSION_HELP",
     "add_journal_option",
+    "add_session_argument",
+    "add_session_option",
     "choose_plan",
     "choose_session",
+    "named_session",
+    "named_sessions",
     "short_ids",
     "short_list",
     "state_of",
@@ -47,17 +54,45 @@ def add_journal_option(parser: ArgumentParser) -> None:
     )
 
 
+def add_session_argument(parser: ArgumentParser, help: str = SESSION_HELP, *, several: bool = False) -> None:
+    """Let a command take a session, or `several`, both as a word and with `--session`."""
+    parser.add_argument("session", metavar="SESSION", nargs="*" if several else "?", help=help)
+    parser.add_argument("--session", metavar="SESSION", action="append", dest="options", help="the same as SESSION")
+
+
+def add_session_option(parser: ArgumentParser, help: str = SESSION_HELP) -> None:
+    """Let a command take a session with `--session` only, since its words mean something else."""
+    parser.add_argument("--session", metavar="SESSION", help=help)
+
+
+def named_sessions(arguments: Namespace) -> list[str]:
+    """The sessions that the arguments of `add_session_argument` name."""
+    words = [arguments.session] if isinstance(arguments.session, str) else arguments.session or []
+    options = arguments.options or []
+    if words and options and {*words} != {*options}:
+        raise InputError(f"which session, {words[0]!r} or {options[0]!r}? Name it once, with or without --session")
+    return words or options
+
+
+def named_session(arguments: Namespace) -> str | None:
+    """The one session that they name; None if there is none."""
+    names = {*named_sessions(arguments)}
+    if len(names) > 1:
+        raise InputError(f"this command takes one session, not {len(names)}: leave the others out")
+    return next(iter(names), None)
+
+
 def choose_session(journal: Journal, name: str | None) -> KnownSession:
     """The session with that name or beginning. The error lists the latest ones."""
     known = newest_first(journal)
     if not known:
-        raise InputError("the journal has no sessions yet: run an agent behind planwire (planwire relay -- AGENT)")
+        raise NotFound("the journal has no sessions yet: run an agent behind planwire (planwire relay -- AGENT)")
     if name is not None:
         return _beginning_with(journal, known, name)
     folder = this_folder()
     latest = latest_of_folder(journal, folder)
     if latest is None:
-        raise InputError(
+        raise NotFound(
             f"no session was run in {folder}. The latest ones are:\n{short_list(journal, known)}\n"
             "Name one of them, or go to its folder: `planwire sessions` lists them all"
         )
@@ -76,9 +111,11 @@ def choose_plan(plans: Iterable[PlanId], name: str) -> PlanId:
     """The plan with that id or beginning. `plan` names the one without an id, as on the screen."""
     names = {plan_name(plan_id): plan_id for plan_id in plans}
     found = [each for each in names if each == name] or [each for each in names if each.startswith(name)]
-    if len(found) != 1:
-        what = f"{len(found)} plans begin" if found else "no plan of this session begins"
-        raise InputError(f"{what} with {name!r}; its plans are: {', '.join(map(repr, names)) or 'none'}")
+    listed = f"its plans are: {', '.join(map(repr, names)) or 'none'}"
+    if not found:
+        raise NotFound(f"no plan of this session begins with {name!r}; {listed}")
+    if len(found) > 1:
+        raise InputError(f"{len(found)} plans begin with {name!r}; {listed}")
     return names[found[0]]
 
 
@@ -87,7 +124,7 @@ def state_of(journal: Journal, known: KnownSession, at: int | None = None) -> Se
     if at is None:
         return load_state(journal, known.id)
     if at > known.last_seq:
-        raise InputError(f"session {known.id!r} has {known.last_seq} events: there is no revision {at} of it")
+        raise NotFound(f"session {known.id!r} has {known.last_seq} events: there is no revision {at} of it")
     return state_at(journal, known.id, at)
 
 
@@ -107,9 +144,9 @@ def _beginning_with(journal: Journal, known: list[KnownSession], name: str) -> K
         session for session in known if session.id.startswith(name)
     ]
     if not found:
-        raise InputError(f"no session begins with {name!r}. The latest ones are:\n{short_list(journal, known)}")
+        raise NotFound(f"no session begins with {name!r}. The latest ones are:\n{short_list(journal, known)}")
     if len(found) > 1:
-        raise InputError(f"{len(found)} sessions begin with {name!r}: say more of the id\n{short_list(journal, found)}")
+        raise InputError(f"{len(found)} sessions begin with {name!r}: use more of the id\n{short_list(journal, found)}")
     return found[0]
 
 

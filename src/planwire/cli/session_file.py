@@ -1,4 +1,4 @@
-"""A session in a JSON file: all of its events, one a line, to keep or to import elsewhere."""
+"""A session in a JSON file: all of its events, one per line, to keep or to import elsewhere."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final

@@ -22,7 +22,7 @@ examples:
   planwire sessions --all             all of them, however many there are
   planwire sessions --here            those of this folder
   planwire sessions --json            the same for a program
-  planwire show 3f2a91bc              one of them; an id may be shortened as long as only one session begins like that
+  planwire show 3f2a91bc              one of them; an id may be shortened while it is unique
 """
 
 #: Sessions that fit on a screen. Programs get all of them.
@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--here", action="store_true", help="only sessions of this folder")
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--json", action="store_true", help="print JSON")
-    how.add_argument("--ids", action="store_true", help="print the ids alone, one a line, for shells to complete")
+    how.add_argument("--ids", action="store_true", help="print the ids alone, one per line, for shells to complete")
     add_journal_option(parser)
 
 

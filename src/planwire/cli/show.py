@@ -5,27 +5,34 @@ from time import time_ns
 
 from planwire.cli.argument_types import revision
 from planwire.cli.input_output import print_json
-from planwire.cli.session_argument import SESSION_HELP, add_journal_option, choose_plan, choose_session, state_of
+from planwire.cli.session_argument import (
+    add_journal_option,
+    add_session_argument,
+    choose_plan,
+    choose_session,
+    named_session,
+    state_of,
+)
 from planwire.journal import open_journal
 from planwire.readmodel.documents import record_json
 from planwire.readmodel.overview import overview
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
-DESCRIPTION = "Show a session's plans with their progress, the why, notes, wishes and the last review."
+DESCRIPTION = "Show a session's plans with their progress, the why, notes, suggestions and the last review."
 
 EXAMPLES = """\
 examples:
   planwire show                    the plans of the latest session of this folder
   planwire show 3f2a91bc           those of another session (planwire sessions lists them)
-  planwire show --plan main        one plan; one that was removed, too
+  planwire show --plan main        one plan, even one that was removed
   planwire show --at 12            the plans as they were after event 12 (planwire log has the numbers)
   planwire show --json             the same for a program
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("session", metavar="SESSION", nargs="?", help=SESSION_HELP)
+    add_session_argument(parser)
     parser.add_argument("--plan", metavar="ID", help="only this plan")
     parser.add_argument("--at", metavar="SEQ", type=revision, help="as it was after the event with that number")
     parser.add_argument("--json", action="store_true", help="print JSON")
@@ -34,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     with open_journal(arguments.journal, create=False) as journal:
-        known = choose_session(journal, arguments.session)
+        known = choose_session(journal, named_session(arguments))
         state = state_of(journal, known, arguments.at)
         last_at = known.last_at
         if arguments.at is not None:

@@ -8,8 +8,8 @@ from typing import Final, NamedTuple
 
 from planwire.cli.argument_types import revision
 from planwire.cli.input_output import agreed
-from planwire.cli.session_argument import SESSION_HELP, add_journal_option, choose_plan, choose_session
-from planwire.errors import InputError
+from planwire.cli.session_argument import add_journal_option, add_session_option, choose_plan, choose_session
+from planwire.errors import InputError, NotFound, PlanError, Refused
 from planwire.journal import Journal, load_state
 from planwire.model.events import Event
 from planwire.model.fold import PlanRecord, SessionState
@@ -22,7 +22,7 @@ from planwire.session.writer import steer
 
 __all__ = ["REVISION_HELP", "SteeredPlan", "add_target", "confirm", "find_target", "write"]
 
-REVISION_HELP: Final = "the revision that you saw: refused if the plan moved on"
+REVISION_HELP: Final = "the revision that you saw: refused if the plan has changed since"
 #: Limits the events that such an error lists.
 LISTED: Final = 8
 
@@ -39,11 +39,11 @@ class SteeredPlan(NamedTuple):
 
 
 def add_target(parser: argparse.ArgumentParser, *, asks: bool = True) -> None:
-    parser.add_argument("--session", metavar="SESSION", help=SESSION_HELP)
+    add_session_option(parser)
     parser.add_argument("--plan", metavar="ID", help="which plan (default: the only one, or main)")
     if asks:
         parser.add_argument("--revision", metavar="N", type=revision, help=REVISION_HELP)
-        parser.add_argument("--yes", action="store_true", help="take the plan as it is now, without a question")
+        parser.add_argument("--yes", action="store_true", help="take the plan as it is now, without asking")
     add_journal_option(parser)
 
 
@@ -51,7 +51,7 @@ def find_target(journal: Journal, arguments: argparse.Namespace) -> SteeredPlan:
     state = load_state(journal, choose_session(journal, arguments.session).id)
     live = state.live()
     if not live:
-        raise InputError(f"session {state.id!r} has no plan")
+        raise NotFound(f"session {state.id!r} has no plan")
     if arguments.plan is not None:
         plan_id = choose_plan(live, arguments.plan)
     elif len(live) == 1 or MAIN in live:
@@ -69,7 +69,7 @@ def confirm(target: SteeredPlan, arguments: argparse.Namespace, question: str) -
     if not arguments.yes:
         if not sys.stdin.isatty():
             raise InputError(
-                "which revision? Say --revision N (planwire show has it), or --yes for the plan as it is now"
+                "which revision? Pass --revision N (planwire show has it), or --yes for the plan as it is now"
             )
         from planwire.terminal.lines import new_console
         from planwire.terminal.records import session_record_view
@@ -78,7 +78,7 @@ def confirm(target: SteeredPlan, arguments: argparse.Namespace, question: str) -
         glance = overview(target.state, now, now)
         new_console(wide=False).print(session_record_view(target.state, glance, now, chosen=target.plan_id, only=True))
         if not agreed(question):
-            raise InputError("nothing was written")
+            raise Refused("nothing was written")
     return target.record.revision
 
 
@@ -93,5 +93,5 @@ def write(journal: Journal, target: SteeredPlan, prepare: Callable[[SessionState
             for moment in moved.moments[-LISTED:]
         ]
         since_then = "\n".join(lines or ["  (that revision is not one of this plan)"])
-        again = f"Look at it (planwire show), and decide again with --revision {moved.revision}"
-        raise InputError(f"{moved}. Since then:\n{since_then}\n{again}") from None
+        again = f"Look at it (planwire show), then decide again with --revision {moved.revision}"
+        raise PlanError(f"{moved}. Since then:\n{since_then}\n{again}") from None
