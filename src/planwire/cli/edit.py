@@ -139,11 +139,9 @@ def _merged(
 
 def _done(record: PlanRecord, changes: int) -> str:
     count = f"{changes} change{'' if changes == 1 else 's'}"
-    return (
-        f"{count} made"
-        if record.owner == PLANWIRE
-        else f"{count} suggested: the agent will see this with its next prompt"
-    )
+    if record.owner == PLANWIRE:
+        return f"{count} made"
+    return f"{count} suggested: the agent will see this with its next prompt"
 
 
 def _with_changes(state: PlanState, changes: tuple[StepChange, ...]) -> str:

@@ -2,9 +2,11 @@
 
 import argparse
 from collections import deque
+from collections.abc import Iterable
 
 from planwire.cli.argument_types import digits, number
 from planwire.cli.input_output import json_line, write_text
+from planwire.cli.pager import add_pager_option, paged
 from planwire.cli.session_argument import (
     add_journal_option,
     add_session_argument,
@@ -14,7 +16,7 @@ from planwire.cli.session_argument import (
 )
 from planwire.journal import load_state, open_journal
 from planwire.model.fold import SessionState
-from planwire.readmodel.history import history, plan_name
+from planwire.readmodel.history import HistoryEntry, history, plan_name
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
@@ -41,6 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--last", metavar="N", type=_count, help="only the newest N changes")
     parser.add_argument("--messages", action="store_true", help="include messages of the chat")
     parser.add_argument("--json", action="store_true", help="print one JSON object per line")
+    add_pager_option(parser)
     add_journal_option(parser)
 
 
@@ -57,15 +60,20 @@ def run(arguments: argparse.Namespace) -> int:
             if (plan is None or moment.plan == plan) and (arguments.messages or not moment.is_message)
         )
         chosen = wanted if arguments.last is None else deque(wanted, arguments.last)
-        if arguments.json:
-            for moment in chosen:
-                write_text(json_line(moment))
-            return 0
-        from planwire.terminal.history_lines import moment_line
-        from planwire.terminal.lines import new_console
-
-        console, numbers = new_console(), len(str(known.last_seq))
-        for moment in chosen:
-            line = moment_line(moment, numbers, short=console.is_terminal)
-            console.print(line, no_wrap=True, overflow="ellipsis")
+        with paged(off=arguments.no_pager):
+            if arguments.json:
+                for moment in chosen:
+                    write_text(json_line(moment))
+            else:
+                _print_lines(chosen, len(str(known.last_seq)))
     return 0
+
+
+def _print_lines(moments: Iterable[HistoryEntry], numbers: int) -> None:
+    from planwire.terminal.history_lines import moment_line
+    from planwire.terminal.lines import line_printer, new_console
+
+    console = new_console()
+    write, short = line_printer(console), console.is_terminal
+    for moment in moments:
+        write(moment_line(moment, numbers, short=short))

@@ -96,10 +96,11 @@ def _print_json(moments: Iterator[HistoryEntry]) -> None:
 
 def _print_lines(moments: Iterator[HistoryEntry], *, several: bool) -> None:
     from planwire.terminal.history_lines import moment_line
-    from planwire.terminal.lines import new_console
+    from planwire.terminal.lines import line_printer, new_console
 
     console = new_console()
+    write = line_printer(console)
     with suppress(KeyboardInterrupt):
         for moment in moments:
-            console.print(moment_line(moment, session=moment.session if several else None))
+            write(moment_line(moment, session=moment.session if several else None))
             console.file.flush()
