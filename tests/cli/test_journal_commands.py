@@ -27,7 +27,7 @@ from planwire.model.events import (
     TurnEnded,
 )
 from planwire.model.plan import Entry, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan
-from planwire.readmodel.plain_text import age, escaped_json
+from planwire.readmodel.plain_text import age
 from tests.journals import DAY, FIRST, HOSTILE, SECOND, THIRD, add, filled_journal, items
 
 
@@ -600,17 +600,6 @@ def test_what_a_terminal_would_obey_never_reaches_it(run: Run, folder: Path, tmp
     result = run(*command.split())
     assert not OBEYED.search(result.out)
     assert not OBEYED.search(result.err)
-
-
-@given(
-    st.recursive(
-        st.none() | st.text() | st.integers(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)
-    )
-)
-def test_escaped_json_says_the_same(value: Any) -> None:
-    text = escaped_json(json.dumps(value, ensure_ascii=False))
-    assert json.loads(text) == value
-    assert not OBEYED.search(text)
 
 
 # -- as a process

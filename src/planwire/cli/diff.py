@@ -5,6 +5,7 @@ from typing import Any
 
 from planwire.acp.board import PlanChange
 from planwire.cli.input_output import print_json
+from planwire.cli.pager import add_pager_option, paged
 from planwire.cli.session_argument import add_journal_option, add_session_option, choose_plan, choose_session, state_of
 from planwire.errors import InputError
 from planwire.journal import Journal, load_state, open_journal
@@ -29,11 +30,14 @@ A session whose id is a number is named with --session.
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.usage = "planwire diff [-h] [--session SESSION] [--plan ID] [--json] [--journal URL] [SESSION] A [B]"
+    parser.usage = (
+        "planwire diff [-h] [--session SESSION] [--plan ID] [--json] [--no-pager] [--journal URL] [SESSION] A [B]"
+    )
     parser.add_argument("moments", metavar="[SESSION] A [B]", nargs="+", help="the earlier and the later moment")
     add_session_option(parser, "the session of events that are given as a number alone")
     parser.add_argument("--plan", metavar="ID", help="only this plan")
     parser.add_argument("--json", action="store_true", help="print JSON")
+    add_pager_option(parser)
     add_journal_option(parser)
 
 
@@ -48,17 +52,22 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.plan is not None:
         chosen = choose_plan(after.plans or before.plans, arguments.plan)
         changes = [change for change in changes if change.id == chosen]
-    if arguments.json:
-        sides = [{"session": state.id, "seq": state.seq} for state in (before, after)]
-        print_json({"from": sides[0], "to": sides[1], "plans": [_value(change) for change in changes]})
-        return 0
+    with paged(off=arguments.no_pager):
+        if arguments.json:
+            sides = [{"session": state.id, "seq": state.seq} for state in (before, after)]
+            print_json({"from": sides[0], "to": sides[1], "plans": [_value(change) for change in changes]})
+        else:
+            _print_lines(before, after, changes)
+    return 0
+
+
+def _print_lines(before: SessionState, after: SessionState, changes: list[PlanChange]) -> None:
     from planwire.terminal.change_lines import difference_lines
     from planwire.terminal.lines import new_console
 
     console = new_console()
     for line in difference_lines(before, after, changes):
         console.print(line)
-    return 0
 
 
 def _operands(moments: list[str], session: str | None) -> tuple[str | None, str, str | None]:

@@ -5,6 +5,7 @@ from time import time_ns
 
 from planwire.cli.argument_types import revision
 from planwire.cli.input_output import print_json
+from planwire.cli.pager import add_pager_option, paged
 from planwire.cli.session_argument import (
     add_journal_option,
     add_session_argument,
@@ -36,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--plan", metavar="ID", help="only this plan")
     parser.add_argument("--at", metavar="SEQ", type=revision, help="as it was after the event with that number")
     parser.add_argument("--json", action="store_true", help="print JSON")
+    add_pager_option(parser)
     add_journal_option(parser)
 
 
@@ -49,12 +51,14 @@ def run(arguments: argparse.Namespace) -> int:
     glance = overview(state, known.first_at, last_at)
     only = arguments.plan is not None
     chosen = choose_plan(state.plans, arguments.plan) if only else None
-    if arguments.json:
-        records = [state.plans[chosen]] if only else state.live().values()
-        print_json({"session": glance, "plans": [record_json(record) for record in records]})
-        return 0
-    from planwire.terminal.lines import new_console
-    from planwire.terminal.records import session_record_view
+    with paged(off=arguments.no_pager):
+        if arguments.json:
+            records = [state.plans[chosen]] if only else state.live().values()
+            print_json({"session": glance, "plans": [record_json(record) for record in records]})
+        else:
+            from planwire.terminal.lines import new_console
+            from planwire.terminal.records import session_record_view
 
-    new_console(wide=False).print(session_record_view(state, glance, time_ns() // 1_000_000, chosen=chosen, only=only))
+            view = session_record_view(state, glance, time_ns() // 1_000_000, chosen=chosen, only=only)
+            new_console(wide=False).print(view)
     return 0
