@@ -24,7 +24,7 @@ The agent sees it with its next prompt, or at once if it is waiting for a review
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("text", metavar="TEXT", help="the comment")
-    parser.add_argument("--step", metavar="ID", help="the step to comment on")
+    parser.add_argument("--step", metavar="STEP", help="the step to comment on")
     parser.add_argument("--revision", metavar="N", type=revision, help=REVISION_HELP)
     add_target(parser, asks=False)
 

@@ -31,11 +31,11 @@ A session whose id is a number is named with --session.
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.usage = (
-        "planwire diff [-h] [--session SESSION] [--plan ID] [--json] [--no-pager] [--journal URL] [SESSION] A [B]"
+        "planwire diff [-h] [--session SESSION] [--plan PLAN] [--json] [--no-pager] [--journal URL] [SESSION] A [B]"
     )
     parser.add_argument("moments", metavar="[SESSION] A [B]", nargs="+", help="the earlier and the later moment")
     add_session_option(parser, "the session of events that are given as a number alone")
-    parser.add_argument("--plan", metavar="ID", help="only this plan")
+    parser.add_argument("--plan", metavar="PLAN", help="only this plan")
     parser.add_argument("--json", action="store_true", help="print JSON")
     add_pager_option(parser)
     add_journal_option(parser)

@@ -39,7 +39,7 @@ _count = number("a number above 0", digits, lambda count: count > 0)
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_session_argument(parser)
-    parser.add_argument("--plan", metavar="ID", help="only changes of this plan")
+    parser.add_argument("--plan", metavar="PLAN", help="only changes of this plan")
     parser.add_argument("--last", metavar="N", type=_count, help="only the newest N changes")
     parser.add_argument("--messages", action="store_true", help="include messages of the chat")
     parser.add_argument("--json", action="store_true", help="print one JSON object per line")

@@ -1,12 +1,12 @@
 """`planwire sessions`: every session in the journal, at a glance."""
 
 import argparse
-import re
 import sys
 from time import time_ns
 from typing import Final
 
 from planwire.cli.input_output import print_json
+from planwire.cli.offered_ids import plain_ids
 from planwire.cli.session_argument import add_journal_option, short_ids, this_folder
 from planwire.journal import Journal, load_state, open_journal
 from planwire.readmodel.folders import is_of_folder, newest_first
@@ -27,8 +27,6 @@ examples:
 
 #: Sessions that fit on a screen. Programs get all of them.
 LATEST: Final = 12
-#: Ids that no shell reads as anything but a word. Agents make ids up, and a shell may evaluate what it completes.
-_PLAIN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._~%+,-]*")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--here", action="store_true", help="only sessions of this folder")
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--json", action="store_true", help="print JSON")
-    how.add_argument("--ids", action="store_true", help="print the ids alone, one per line, for shells to complete")
+    how.add_argument("--ids", action="store_true", help="print only the ids, one per line")
     add_journal_option(parser)
 
 
@@ -50,9 +48,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _print_ids(journal: Journal) -> None:
-    for session in newest_first(journal):
-        if _PLAIN.fullmatch(session.id):
-            print(session.id)
+    for session in plain_ids(session.id for session in newest_first(journal)):
+        print(session)
 
 
 def _print_sessions(journal: Journal, arguments: argparse.Namespace) -> None:

@@ -34,7 +34,7 @@ examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_session_argument(parser)
-    parser.add_argument("--plan", metavar="ID", help="only this plan")
+    parser.add_argument("--plan", metavar="PLAN", help="only this plan")
     parser.add_argument("--at", metavar="SEQ", type=revision, help="as it was after the event with that number")
     parser.add_argument("--json", action="store_true", help="print JSON")
     add_pager_option(parser)

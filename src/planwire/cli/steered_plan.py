@@ -40,7 +40,7 @@ class SteeredPlan(NamedTuple):
 
 def add_target(parser: argparse.ArgumentParser, *, asks: bool = True) -> None:
     add_session_option(parser)
-    parser.add_argument("--plan", metavar="ID", help="which plan (default: the only one, or main)")
+    parser.add_argument("--plan", metavar="PLAN", help="which plan (default: the only one, or main)")
     if asks:
         parser.add_argument("--revision", metavar="N", type=revision, help=REVISION_HELP)
         parser.add_argument("--yes", action="store_true", help="take the plan as it is now, without asking")
