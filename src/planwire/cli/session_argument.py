@@ -16,7 +16,6 @@ from planwire.journal import Journal, KnownSession, load_state, state_at
 from planwire.model.events import SessionOpened
 from planwire.model.fold import SessionState
 from planwire.model.plan import PlanId
-from planwire.model.text import shortened
 from planwire.readmodel.folders import latest_of_folder, newest_first
 from planwire.readmodel.history import plan_name
 from planwire.readmodel.plain_text import age, one_line
@@ -157,8 +156,8 @@ def short_list(journal: Journal, known: list[KnownSession]) -> str:
     lines = []
     for session in known[:LISTED]:
         opened = load_state(journal, session.id).opened or SessionOpened()
-        words = [shortened(one_line(opened.title or opened.agent or ""), TITLE_LENGTH), opened.cwd or ""]
-        details = ", ".join([one_line(word) for word in words if word] + [age(session.last_at, now)])
+        words = [one_line(opened.title or opened.agent or "", TITLE_LENGTH), one_line(opened.cwd or "")]
+        details = ", ".join([*filter(None, words), age(session.last_at, now)])
         lines.append(f"  {one_line(short[session.id])}  {details}")
     if len(known) > LISTED:
         lines.append(f"  and {len(known) - LISTED} more")

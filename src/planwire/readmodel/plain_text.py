@@ -16,7 +16,7 @@ reach a screen; a mark stands in their place:
 import re
 from typing import Final
 
-from planwire.model.text import unwrapped
+from planwire.model.text import shortened, unwrapped
 
 __all__ = ["age", "escaped_json", "one_line", "printable"]
 
@@ -50,9 +50,10 @@ def printable(text: str) -> str:
     return _UNSAFE.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n"))
 
 
-def one_line(text: str) -> str:
-    """The text, printable and on one line."""
-    return unwrapped(printable(text))
+def one_line(text: str, most: int | None = None) -> str:
+    """The text, printable and on one line, with at most `most` characters."""
+    line = unwrapped(printable(text))
+    return line if most is None else shortened(line, most)
 
 
 def escaped_json(text: str) -> str:
