@@ -189,7 +189,7 @@ def _block(finding: Finding) -> str:
         more = [str(line) for line in finding.lines[1:6]]
         place.append(f"{others}, also at {', '.join(more)}{', …' if finding.times > 6 else ''}" if more else others)
     head = f"{_painted(finding.level, style)} {_painted(finding.rule, '1')} {one_line(finding.message)}"
-    rows = [("at", " · ".join(place)), ("mend", finding.mend), ("see", f"{finding.reference} ({finding.code})")]
+    rows = [("at", " · ".join(place)), ("fix", finding.mend), ("see", f"{finding.reference} ({finding.code})")]
     return "\n".join([head, *(f"  {_painted(f'{name:<5}', '2')}{one_line(text)}" for name, text in rows if text)])
 
 

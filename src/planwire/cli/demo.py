@@ -13,8 +13,8 @@ from planwire.demo.client import DemoConversation
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
 DESCRIPTION = (
-    "Start a small agent behind the relay and watch its plans, live in the terminal. Halfway through, the agent "
-    "loses its context and the relay reminds it of the plan. It takes 20 seconds."
+    "Start a small agent behind the relay and watch its plans, live in the terminal. Halfway through, the agent loses\n"
+    "its context, and the relay reminds it of the plan. It takes 20 seconds."
 )
 
 EXAMPLES = """\
