@@ -24,18 +24,22 @@ def is_alike(one: str, other: str, threshold: float) -> bool:
             matched += size
             if 2.0 * matched / length >= threshold:
                 return True
-            pairs += (left[:at], right[:found]), (left[at + size :], right[found + size :])
+            if at and found:
+                pairs.append((left[:at], right[:found]))
+            if at + size < len(left) and found + size < len(right):
+                pairs.append((left[at + size :], right[found + size :]))
     return 2.0 * matched / length >= threshold
 
 
 def _longest_match(one: str, other: str) -> tuple[int, int, int]:
     """The longest text in both: where it begins in each, and its length. The earliest of several, in `one` first."""
     at = size = 0
-    if one and other:
-        for begin in range(len(one)):
-            while begin + size < len(one) and one[begin : begin + size + 1] in other:
-                at = begin
-                size += 1
-            if begin + size >= len(one):
-                break
+    end = len(one)
+    for begin in range(end):
+        stop = begin + size + 1
+        if stop > end:
+            break
+        while stop <= end and one[begin:stop] in other:
+            at, size = begin, stop - begin
+            stop += 1
     return at, other.find(one[at : at + size]), size

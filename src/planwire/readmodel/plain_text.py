@@ -45,7 +45,7 @@ _UNITS: Final = (("s", 1_000, 60), ("min", 60_000, 60), ("h", 3_600_000, 48), ("
 def printable(text: str) -> str:
     """The text, with a mark for every character that a screen would obey, reorder by or hide. Line feeds and tabs
     stay."""
-    if text.isascii() and text.isprintable():
+    if text.isascii() and text.isprintable():  # nearly every word is, and a long history has many
         return text
     return _UNSAFE.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n"))
 

@@ -247,8 +247,7 @@ def line_printer(console: Console) -> Callable[[Line], None]:
     Rich lays every line out anew, which takes longer than the whole rest of `planwire log`. Here it is asked once for
     the escape sequences of each look.
     """
-
-    width = console.width if console.is_terminal else None
+    out, width = console.file, console.width if console.is_terminal else None
 
     @cache
     def sequences(looks: str) -> tuple[str, str]:
@@ -257,11 +256,15 @@ def line_printer(console: Console) -> Callable[[Line], None]:
         before, _, after = captured.get().partition("x")
         return before, after
 
+    def styled(text: str, looks: str) -> str:
+        before, after = sequences(looks)
+        return f"{before}{_in_print(text, looks)}{after}"
+
+    show = styled if console.is_terminal else _in_print
+
     def write(line: Line) -> None:
-        pieces: list[str] = []
-        for text, looks in line.parts if width is None else cut(line.parts, width):
-            before, after = sequences(looks)
-            pieces += before, _in_print(text, looks), after
-        console.file.write(f"{''.join(pieces)}\n")
+        parts = line.parts if width is None else cut(line.parts, width)
+        shown = [show(*part) for part in parts]
+        out.write("".join(shown) + "\n")
 
     return write
