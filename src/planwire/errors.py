@@ -6,6 +6,7 @@
     │   ├── MovedOn            the plan moved on from what a person saw; it lives in `session`, with what it tells
     │   ├── NothingChanges     everything is as asked already: nothing to write
     │   ├── UnknownStep        no step has that id
+    │   ├── UnknownAct         no act of people has that name
     │   ├── UneditableText     a markdown text has no place for that edit
     │   └── UnmarkableStatus   a markdown checkbox can't show that status
     ├── DialectError           a dialect can't do that
@@ -58,6 +59,7 @@ __all__ = [
     "StaleRevision",
     "ToolError",
     "UneditableText",
+    "UnknownAct",
     "UnknownDialect",
     "UnknownJournal",
     "UnknownStep",
@@ -90,6 +92,10 @@ class NothingChanges(PlanError):
 
 class UnknownStep(PlanError):
     """No step has that id."""
+
+
+class UnknownAct(PlanError):
+    """No act of people has that name."""
 
 
 class UneditableText(PlanError):

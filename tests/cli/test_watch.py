@@ -149,7 +149,7 @@ def test_without_a_terminal_every_change_is_a_line(journal: Path) -> None:
         keep_adding(journal, FIRST, lines, b"Mend it")
         add(journal, SECOND, "agent", TurnEnded("end_turn"))
         add(journal, FIRST, "agent", TurnEnded("end_turn"))
-        until(lambda: any(b"turn ended: end_turn" in line for line in lines))
+        until(lambda: any(b"turn ended" in line for line in lines))
         assert b"\x1b" not in b"".join(lines)
         assert not any(SECOND.encode() in line for line in lines)
         process.send_signal(signal.SIGINT)
@@ -178,8 +178,8 @@ def test_news_are_of_the_sessions_that_are_wanted_and_from_now_on(journal: Path)
         opened.append(SECOND, [Stamped(2, "agent", TurnEnded("end_turn"))])
         opened.append(FIRST, [Stamped(3, "agent", TurnEnded("refusal"))])
         assert [(moment.session, moment.seq, moment.words[0].text) for moment in moments] == [
-            (THIRD, 7, "turn ended: end_turn"),
-            (FIRST, 7, "turn ended: refusal"),
+            (THIRD, 7, "turn ended"),
+            (FIRST, 7, "turn ended: the model refused"),
         ]
 
 

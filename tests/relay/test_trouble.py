@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-from functools import partial
 from pathlib import Path
 from threading import Event as Flag
 from threading import Thread
@@ -14,13 +13,12 @@ from time import monotonic
 import pytest
 
 from planwire.journal import Journal, load_state, open_journal
-from planwire.model.events import Comment, Event, MessageAdded, PlanSet, SessionOpened, TurnEnded
-from planwire.model.fold import SessionState
+from planwire.model.events import Event, MessageAdded, PlanSet, SessionOpened, TurnEnded
 from planwire.model.plan import ItemsPlan
 from planwire.relay.actions import Meet
 from planwire.relay.recorder import Recorder
-from planwire.session.writer import steer
-from planwire.steering.commands import comment
+from planwire.session.steering import steer
+from planwire.steering.wanted import Wanted
 from tests.agents.driving import AGENTS, SOON, Relayed
 from tests.waiting import until
 from tests.wire import JSON, entry, line, request
@@ -245,10 +243,6 @@ def test_a_relay_that_is_asked_to_end_asks_its_agent(tmp_path: Path) -> None:
 # -- said in a hurry
 
 
-def say(words: str, state: SessionState) -> Event:
-    return comment(state, None, None, [Comment(words)])
-
-
 def test_what_somebody_says_right_before_a_prompt_is_told_with_that_prompt(tmp_path: Path) -> None:
     journal, memory = tmp_path / "journal.db", str(tmp_path / "agent.jsonl")
     with Relayed("scripted.py", memory, journal=journal) as relayed, open_journal(journal) as ours:
@@ -256,7 +250,7 @@ def test_what_somebody_says_right_before_a_prompt_is_told_with_that_prompt(tmp_p
         relayed.prompt(session, a_list("a"))
         until(lambda: any(isinstance(event, PlanSet) for event in journalled(journal, session)))
         for number in range(5):
-            steer(ours, session, None, partial(say, f"hurry {number}"))
+            steer(ours, session, None, Wanted("comment", text=f"hurry {number}"))
             relayed.prompt(session)
         assert relayed.end() == (0, "")
     told = [event.message["content"] for event in journalled(journal, session) if isinstance(event, MessageAdded)]

@@ -1,15 +1,19 @@
-"""What people do, written to a journal that others write to as well; and what is shown over a plan."""
+"""Acts of people, written to a journal that others write to as well; and what is shown over a plan."""
 
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from threading import Thread
+from pathlib import Path
+from threading import Barrier, Thread
 
 import pytest
 
 from planwire import BlockingPlanSession, Entry, ItemsPlan
-from planwire.journal import Journal, Stamped, load_state
+from planwire.errors import NothingChanges, PlanError
+from planwire.journal import Journal, Stamped, load_state, open_journal
 from planwire.model.events import (
     ACP,
     APPROVED,
+    CHANGES_REQUESTED,
     AddStep,
     Comment,
     Event,
@@ -17,15 +21,28 @@ from planwire.model.events import (
     PlanChanged,
     PlanReviewed,
     PlanSet,
+    Recorded,
     RemoveStep,
     RewordStep,
     SetStatus,
+    SuggestionWithdrawn,
 )
-from planwire.model.fold import PlanRecord, SessionState
+from planwire.model.fold import PlanRecord
 from planwire.readmodel.annotations import annotations, suggestion_sentence
 from planwire.session.moved_on import MovedOn
-from planwire.session.writer import steer
-from planwire.steering.commands import change, comment, review, withdraw
+from planwire.session.steering import steer
+from planwire.steering.plan_text import as_text
+from planwire.steering.suggestions import with_suggestions
+from planwire.steering.wanted import Wanted
+
+#: No wait in here is a matter of luck; this bounds those that would never end.
+PATIENCE = 20
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def journal(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Journal]:
+    with open_journal("memory:" if request.param == "memory" else tmp_path / "journal.db") as opened:
+        yield opened
 
 
 def agents_plan(*contents: str, done: int = 0) -> PlanSet:
@@ -33,56 +50,246 @@ def agents_plan(*contents: str, done: int = 0) -> PlanSet:
     return PlanSet(ItemsPlan("main", tuple(entries)), via=ACP)
 
 
-def write(journal: Journal, event: Event, by: str = "agent") -> None:
-    journal.append("s", [Stamped(0, by, event)], journal.last_seq("s"))
+def write(journal: Journal, *events: Event, by: str = "agent") -> None:
+    journal.append("s", [Stamped(0, by, event) for event in events], journal.last_seq("s"))
 
 
 def record(journal: Journal) -> PlanRecord:
     return load_state(journal, "s").plans["main"]
 
 
-def test_a_change_of_a_plan_that_moved_on_is_not_written_and_shows_what_happened(journal: Journal) -> None:
+def raced(journal: Journal, monkeypatch: pytest.MonkeyPatch, *others: Callable[[], object]) -> None:
+    """Let another writer be faster with each of these, whenever someone is about to append."""
+    append, left = journal.append, [*others]
+
+    def late(session: str, events: Sequence[Stamped], expected_seq: int | None = None) -> tuple[Recorded, ...]:
+        if left:
+            faster = left.pop(0)
+            monkeypatch.setattr(journal, "append", append)
+            faster()
+            monkeypatch.setattr(journal, "append", late)
+        return append(session, events, expected_seq)
+
+    monkeypatch.setattr(journal, "append", late)
+
+
+def at_once(*doings: Callable[[], object]) -> None:
+    """Do all of it at the same time, and wait for the end."""
+    start = Barrier(len(doings))
+
+    def run(doing: Callable[[], object]) -> None:
+        start.wait(PATIENCE)
+        doing()
+
+    threads = [Thread(target=run, args=(doing,)) for doing in doings]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(PATIENCE)
+    assert not any(thread.is_alive() for thread in threads)
+
+
+# -- what comes of an act
+
+
+def test_an_act_is_written_and_answered_with_the_session_after_it(journal: Journal) -> None:
+    agent = BlockingPlanSession(journal, "s")
+    agent.call("set_plan", {"entries": ["read", "write"]})
+    seen = record(journal).revision
+    done = steer(journal, "s", "main", Wanted("add", None, seen, text="ship", after="s1"))
+    assert (done.seen, done.revision, done.number) == (seen, journal.last_seq("s"), journal.last_seq("s"))
+    assert (done.added, done.words, done.is_suggestion) == ("s3", "Changed: add ship", False)
+    assert done.state == load_state(journal, "s")
+    said = steer(journal, done.state, "main", Wanted("comment", "s3", text="today"), by="ana")
+    assert (said.seen, said.revision, said.added) == (done.revision, done.revision, None)
+    assert said.number == journal.last_seq("s") == done.number + 1
+    [last] = journal.read("s", done.number)
+    assert (last.by, last.event) == ("ana", PlanReviewed("main", done.revision, "commented", (Comment("today", "s3"),)))
+
+
+def test_an_act_that_is_refused_writes_nothing(journal: Journal) -> None:
+    write(journal, agents_plan("read"))
+    for wanted in (
+        Wanted("tick", "s9"),
+        Wanted("set_status", "s1", status="to do"),
+        Wanted("review", None, 0, verdict=APPROVED),
+        Wanted("wish"),
+    ):
+        with pytest.raises(PlanError):
+            steer(journal, "s", "main", wanted)
+    with pytest.raises(PlanError, match="The plan 'main' is not in this session"):
+        steer(journal, "another", "main", Wanted("tick", "s1"))
+    assert journal.last_seq("s") == 1
+
+
+def test_a_suggestion_and_the_one_that_it_replaces_go_in_one_append(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(journal, agents_plan("read"))
+    first = steer(journal, "s", "main", Wanted("set_status", "s1", status="done"))
+    raced(journal, monkeypatch, partial(write, journal, agents_plan("read", "theirs")))
+    second = steer(journal, first.state, "main", Wanted("set_status", "s1", first.revision, status="cancelled"))
+    assert [each.event for each in journal.read("s", 3)] == [
+        PlanChanged("main", None, (SetStatus("s1", "cancelled"),)),
+        SuggestionWithdrawn("main", first.number),
+    ]
+    assert (second.number, second.revision) == (4, 5)
+    assert [each.seq for each in record(journal).suggestions] == [4]
+
+
+def test_a_session_that_was_forgotten_is_read_anew(journal: Journal) -> None:
+    write(journal, agents_plan("read"), agents_plan("read", "write"))
+    known = load_state(journal, "s")
+    journal.forget("s")
+    write(journal, agents_plan("other"))
+    assert steer(journal, known, "main", Wanted("tick", "s1")).state.seq == 2
+
+
+# -- others write as well
+
+
+def test_an_act_on_a_plan_that_moved_on_is_not_written_and_shows_what_happened(journal: Journal) -> None:
     agent = BlockingPlanSession(journal, "s")
     agent.call("set_plan", {"entries": ["read", "write"]})
     seen = record(journal).revision
     agent.call("update_plan", {"steps": {"s1": "completed"}, "note": "was quick"})
+    agent.call("update_plan", {"remove": ["s1"]})
     before = journal.last_seq("s")
-    with pytest.raises(MovedOn, match="Nothing was written") as refused:
-        steer(journal, "s", "main", lambda state: change(state, "main", seen, [RemoveStep("s1")]))
+    with pytest.raises(MovedOn, match=r"changed since you looked at it\. Nothing was written") as refused:
+        steer(journal, "s", "main", Wanted("reword", "s1", seen, text="read it all"))
     moved = refused.value
     assert journal.last_seq("s") == before
     assert moved.before is not None
     assert moved.now == record(journal)
-    assert [step.status for step in moved.before.state.steps] == ["pending", "pending"]
-    assert (moved.seen, moved.revision) == (seen, record(journal).revision)
-    assert [word.text for moment in moved.moments for word in moment.words] == ["read", "was quick"]
+    assert [step.content for step in moved.before.state.steps] == ["read", "write"]
+    assert (moved.plan_id, moved.seen, moved.revision) == ("main", seen, record(journal).revision)
+    assert moved.missing == ("s1",)
+    assert [word.text for moment in moved.moments for word in moment.words] == ["read", "was quick", "read"]
+
+
+def test_what_happened_to_other_plans_is_no_part_of_it(journal: Journal) -> None:
+    write(journal, PlanSet(ItemsPlan("main", (Entry("a", None, "pending"),))))
+    write(journal, PlanSet(ItemsPlan("other", (Entry("b", None, "pending"),))))
+    write(journal, PlanChanged("main", None, (RewordStep("s1", "aa"),)))
+    with pytest.raises(MovedOn) as refused:
+        steer(journal, "s", "main", Wanted("tick", "s1", 1))
+    assert [moment.seq for moment in refused.value.moments] == [3]
 
 
 def test_a_revision_that_never_was_is_refused_as_well(journal: Journal) -> None:
     write(journal, agents_plan("read"))
     with pytest.raises(MovedOn) as refused:
-        steer(journal, "s", "main", lambda state: review(state, "main", 99, APPROVED))
+        steer(journal, "s", "main", Wanted("review", None, 99, verdict=APPROVED))
     assert refused.value.before == refused.value.now == record(journal)
     assert refused.value.moments == ()
+    with pytest.raises(MovedOn) as refused:
+        steer(journal, "s", "main", Wanted("review", None, 0, verdict=APPROVED))
+    assert refused.value.before is None
+    assert len(refused.value.moments) == 1
+
+
+def test_of_an_edited_text_the_changes_that_still_fit_are_told(journal: Journal) -> None:
+    write(journal, agents_plan("read", "write", "test"))
+    text = as_text(record(journal).state).replace("[ ]", "[x]")
+    write(journal, PlanChanged("main", None, (RewordStep("s1", "read it"), RemoveStep("s3"))))
+    with pytest.raises(MovedOn) as refused:
+        steer(journal, "s", "main", Wanted("suggest", None, 1, plan_text=text))
+    assert refused.value.missing == ("s3",)
+    assert refused.value.others == (SetStatus("s2", "completed"),)
+    steer(journal, "s", "main", Wanted("suggest", changes=refused.value.others))
+    [suggestion] = record(journal).suggestions
+    assert suggestion.changes == (SetStatus("s2", "completed"),)
+
+
+def test_an_agent_that_ticks_off_its_list_turns_nobody_away(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(journal, agents_plan("a", "b", "c", "d"))
+    for wanted in (
+        Wanted("comment", "s4", 1, text="careful"),
+        Wanted("reword", "s4", 1, text="d, carefully"),
+        Wanted("tick", "s4", 1),
+        Wanted("move", "s4", 1, by=-1),
+        Wanted("review", None, 1, verdict=CHANGES_REQUESTED),
+        Wanted("review", None, 1, verdict=APPROVED),
+    ):
+        ticks = [agents_plan("a", "b", "c", "d", done=done) for done in (0, 1, 2)]
+        raced(journal, monkeypatch, *(partial(write, journal, tick) for tick in ticks))
+        steer(journal, "s", "main", wanted)
+        monkeypatch.undo()
+
+
+def test_to_send_it_anyway_never_loses_to_a_writer_between(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The plan is another each time that the act is about to be written, and it is written all the same."""
+    write(journal, agents_plan("read", "write"))
+    for wanted in (
+        Wanted("review", verdict=APPROVED),
+        Wanted("comment", "s1", text="careful"),
+        Wanted("reword", "s1", text="read it"),
+        Wanted("select", steps=("s1",)),
+        Wanted("add", text="ship"),
+        Wanted("dismiss"),
+    ):
+        rewritten = [agents_plan("read", text, "more") for text in ("write it", "write this", "write that")]
+        raced(journal, monkeypatch, *(partial(write, journal, plan) for plan in rewritten))
+        done = steer(journal, "s", "main", wanted)
+        monkeypatch.undo()
+        assert done.seen == done.state.seq - 1
+        assert done.number == journal.last_seq("s")
+
+
+def test_of_two_who_are_at_once_with_the_same_the_second_has_nothing_to_write(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(journal, agents_plan("read"))
+    approve = Wanted("review", None, 1, verdict=APPROVED)
+    raced(journal, monkeypatch, partial(steer, journal, "s", "main", approve))
+    with pytest.raises(NothingChanges):
+        steer(journal, "s", "main", approve)
+    tick = Wanted("tick", "s1", 1)
+    raced(journal, monkeypatch, partial(steer, journal, "s", "main", tick, by="ana"))
+    with pytest.raises(NothingChanges):
+        steer(journal, "s", "main", tick)
+    assert journal.last_seq("s") == 3
 
 
 def test_people_who_speak_at_once_are_all_heard(journal: Journal) -> None:
     write(journal, agents_plan("read"))
 
-    def say(words: str, state: SessionState) -> Event:
-        return comment(state, "main", None, [Comment(words)])
-
     def speak(name: str) -> None:
         for number in range(10):
-            steer(journal, "s", "main", partial(say, f"{name} {number}"))
+            steer(journal, "s", "main", Wanted("comment", text=f"{name} {number}"), by=name)
 
-    threads = [Thread(target=speak, args=(name,)) for name in ("one", "two", "three")]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(20)
-    said = {each.comments[0].text for each in record(journal).reviews}
-    assert said == {f"{name} {number}" for name in ("one", "two", "three") for number in range(10)}
+    at_once(*(partial(speak, name) for name in ("one", "two", "three")))
+    said = {(each.by, each.comments[0].text) for each in record(journal).reviews}
+    assert said == {(name, f"{name} {number}") for name in ("one", "two", "three") for number in range(10)}
+
+
+def test_people_who_change_one_step_at_once_leave_one_suggestion(journal: Journal) -> None:
+    write(journal, agents_plan("read"))
+
+    def reword(name: str) -> None:
+        for number in range(10):
+            steer(journal, "s", "main", Wanted("reword", "s1", text=f"{name} {number}"), by=name)
+
+    at_once(*(partial(reword, name) for name in ("one", "two", "three")))
+    [suggestion] = record(journal).suggestions
+    [change] = suggestion.changes
+    assert isinstance(change, RewordStep)
+    assert change.content.endswith(" 9")
+
+
+def test_two_quick_moves_count_twice_though_both_are_for_what_the_screen_shows(journal: Journal) -> None:
+    for plan in (agents_plan("a", "b", "c"), PlanSet(agents_plan("a", "b", "c").plan)):
+        write(journal, plan)
+        seen = record(journal).revision
+        for _ in range(2):
+            steer(journal, "s", "main", Wanted("move", "s3", seen, by=-1))
+        now = record(journal)
+        assert [step.content for step in with_suggestions(now.state, now.suggestions).steps] == ["c", "a", "b"]
+        with pytest.raises(NothingChanges, match="already the first"):
+            steer(journal, "s", "main", Wanted("move", "s3", seen, by=-1))
+
+
+# -- what is shown over a plan
 
 
 def test_suggestions_lie_over_the_steps_that_they_are_about(journal: Journal) -> None:
@@ -99,7 +306,7 @@ def test_suggestions_lie_over_the_steps_that_they_are_about(journal: Journal) ->
         (None, "rest", 2),
     ]
     assert suggestion_sentence(record(journal), record(journal).suggestions[0]).endswith("; please")
-    steer(journal, "s", "main", lambda state: withdraw(state, "main", 2))
+    steer(journal, "s", "main", Wanted("withdraw", "2"))
     assert annotations(record(journal)) == annotations(load_state(journal, "s").plans["main"])
     assert not annotations(record(journal)).steps
 

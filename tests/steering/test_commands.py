@@ -1,263 +1,682 @@
-"""What people do to a plan, and plans as text to be edited."""
+"""Each act on each kind of plan: what is written, and what is refused."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from planwire.errors import NothingChanges, PlanError, StaleRevision, UneditableText, UnknownStep
-from planwire.model.changes import apply_changes
+from planwire.errors import NothingChanges, PlanError, UneditableText, UnknownStep
 from planwire.model.events import (
-    ACP,
     APPROVED,
     CHANGES_REQUESTED,
+    COMMENTED,
     AddStep,
     Comment,
-    Event,
     MoveStep,
     PlanChanged,
+    PlanRemoved,
+    PlanReviewed,
     PlanSet,
-    Recorded,
+    RemoveStep,
     ReviewAsked,
     RewordStep,
     SetPriority,
     SetStatus,
     StepChange,
+    SuggestionWithdrawn,
 )
-from planwire.model.fold import SessionState, fold
-from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
-from planwire.model.steps import PlanState, track
-from planwire.steering.commands import change, comment, review, select, withdraw
-from planwire.steering.plan_text import as_text, changes_in, merge
+from planwire.model.fold import AGENT
+from planwire.model.kinds import text_of
+from planwire.model.plan import Entry, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan
+from planwire.model.steps import track
+from tests.steering.acting import LIST, NESTED, TEXT, Session, a_list, agents, withdrawn
+
+# -- an own list
 
 
-def after(*events: Event, by: str = "user") -> SessionState:
-    state = SessionState("s")
-    for number, event in enumerate(events, start=1):
-        state = fold(state, Recorded("s", number, 0, by, event))
-    return state
-
-
-PLAN = ItemsPlan("main", (Entry("read", "high", "completed"), Entry("write", "medium", "pending")))
-
-
-def test_a_change_is_tied_to_the_revision_that_was_seen() -> None:
-    state = after(PlanSet(PLAN))
-    event = change(state, "main", 1, [SetStatus("s2", "completed")])
-    moved_on = fold(state, Recorded("s", 2, 0, "agent", event))
-    with pytest.raises(StaleRevision) as refused:
-        change(moved_on, "main", 1, [SetStatus("s2", "cancelled")])
-    assert refused.value.current == 2
-
-
-def test_what_can_not_be_done_is_not_written_down() -> None:
-    state = after(PlanSet(PLAN))
-    with pytest.raises(UnknownStep):
-        change(state, "main", None, [SetStatus("s9", "completed")])
-    with pytest.raises(PlanError, match="nothing to save"):
-        change(state, "main", None, [], " ")
-    for empty in (AddStep(" "), RewordStep("s1", "\n")):
-        with pytest.raises(PlanError, match="give it a text"):
-            change(state, "main", None, [empty])
-    with pytest.raises(PlanError, match="there is no plan any more"):
-        review(state, None, None, APPROVED)
-    with pytest.raises(PlanError, match="no plan 'other'"):
-        review(state, "other", None, APPROVED)
-    with pytest.raises(UnknownStep):
-        select(state, "main", 1, ["s1", "s9"])
-    with pytest.raises(PlanError, match="no step is selected"):
-        select(state, "main", 1, [])
-    with pytest.raises(PlanError, match="the comment is empty"):
-        comment(state, "main", 1, [Comment(" ")])
-
-
-def test_a_review_says_which_revision_it_is_of() -> None:
-    state = after(PlanSet(PLAN), PlanSet(PLAN, "again"))
-    asked = review(state, "main", None, CHANGES_REQUESTED, [Comment("too vague", "s1"), Comment("hm")])
-    assert (asked.revision, asked.verdict, len(asked.comments)) == (2, CHANGES_REQUESTED, 2)
-    assert select(state, "main", 2, ["s2", "s2", "s1"]).selected == ("s2", "s1")
-
-
-def test_a_suggestion_can_be_taken_back_while_it_is_open() -> None:
-    agents_own = after(PlanSet(PLAN, via=ACP), by="agent")
-    suggestion = change(agents_own, "main", 1, [SetStatus("s2", "completed")])
-    suggested = fold(agents_own, Recorded("s", 2, 0, "user", suggestion))
-    assert suggested.plans["main"].state == agents_own.plans["main"].state
-    withdrawn = fold(suggested, Recorded("s", 3, 0, "user", withdraw(suggested, "main", 2)))
-    assert withdrawn.plans["main"].suggestions == ()
-    with pytest.raises(PlanError, match="no wish of event 2"):
-        withdraw(withdrawn, "main", 2)
-
-
-# What changes nothing writes nothing
-
-ALREADY_SO = (
-    [SetStatus("s1", "completed")],
-    [SetStatus("s1", "done")],
-    [RewordStep("s1", "read")],
-    [SetPriority("s1", "high")],
-    [MoveStep("s1", "")],
-    [MoveStep("s2", "s1")],
-    [SetStatus("s2", "cancelled"), SetStatus("s2", "pending")],
-)
-
-
-@pytest.mark.parametrize("changes", ALREADY_SO, ids=repr)
-@pytest.mark.parametrize("via", ["tools", ACP])
-def test_a_change_of_what_is_already_so_writes_nothing(changes: list[StepChange], via: str) -> None:
-    state = after(PlanSet(PLAN, via=via), by="agent")
-    with pytest.raises(NothingChanges, match="nothing changes"):
-        change(state, "main", 1, changes)
-    assert change(state, "main", 1, changes, "a word") == PlanChanged("main", "a word")
-
-
-def test_of_several_changes_only_those_with_an_effect_are_written() -> None:
-    state = after(PlanSet(PLAN))
-    wanted = [SetStatus("s1", "done"), SetStatus("s2", "doing"), SetStatus("s2", "in_progress")]
-    assert change(state, "main", 1, wanted).changes == (SetStatus("s2", "doing"),)
-
-
-def test_a_blank_note_is_none() -> None:
-    state = after(PlanSet(PLAN))
-    assert change(state, "main", 1, [SetStatus("s2", "completed")], " \n").note is None
-    assert change(state, "main", 1, [], " well \n").note == "well"
-
-
-def test_a_suggestion_that_is_open_is_not_written_again() -> None:
-    state = after(PlanSet(PLAN, via=ACP), by="agent")
-    wanted = SetStatus("s2", "completed"), AddStep("check", "s1")
-    state = fold(state, Recorded("s", 2, 0, "user", change(state, "main", 1, wanted)))
-    with pytest.raises(NothingChanges):
-        change(state, "main", 2, [SetStatus("s2", "done"), AddStep("check", "s1")])
-    more = change(state, "main", 2, [*wanted, AddStep("publish")])
-    assert more.changes == (AddStep("publish"),)
-    with pytest.raises(StaleRevision):
-        change(state, "main", 1, wanted)
-
-
-def test_a_review_is_said_once_until_another_one_or_a_new_question_makes_it_news() -> None:
-    state = after(PlanSet(PLAN))
-    for event in (
-        select(state, "main", 1, ["s2"]),
-        comment(state, "main", 1, [Comment("hm", "s1")]),
-        review(state, "main", 1, CHANGES_REQUESTED),
-    ):
-        said = fold(state, Recorded("s", 2, 0, "user", event))
-        with pytest.raises(NothingChanges, match="said already"):
-            review(said, "main", 1, event.verdict, event.comments, event.selected)
-        review(said, "main", 1, event.verdict, event.comments, event.selected, by="ana")
-    approved = fold(state, Recorded("s", 2, 0, "user", review(state, "main", 1, APPROVED)))
-    select(approved, "main", 1, ["s2"])
-    asked = fold(approved, Recorded("s", 3, 0, "agent", ReviewAsked("main")))
-    review(asked, "main", 1, APPROVED)
-
-
-# Plans as text
-
-
-def edited(state: PlanState, *lines: str) -> PlanState:
-    return apply_changes(state, changes_in("\n".join(lines), state))
-
-
-def shown(state: PlanState) -> list[tuple[str, str, str]]:
-    return [(step.id, step.content, step.status) for step in state.steps]
-
-
-def test_every_edit_of_the_text_is_a_change_of_the_plan() -> None:
-    before = track(PLAN)
-    assert as_text(before) == "[x] (high) read {s1}\n[ ] write {s2}\n"
-    now = edited(
-        before, "# a comment", "[~] write it down {s2}", "", "- [ ] (low) check", "[ ] publish", "[x] (high) read {s1}"
-    )
-    assert shown(now) == [
-        ("s2", "write it down", "in_progress"),
-        ("s4", "check", "pending"),
-        ("s3", "publish", "pending"),
-        ("s1", "read", "completed"),
+def test_a_tick_completes_a_step_whatever_it_was_and_reopens_a_completed_one() -> None:
+    session = Session(LIST)
+    for step in ("s1", "s2", "s3", "s4", "s5"):
+        decision = session.do("tick", step)
+        assert not decision.is_suggestion
+    assert session.steps == [
+        ("read", "pending"),
+        ("write", "completed"),
+        ("test", "completed"),
+        ("tag", "completed"),
+        ("ship", "completed"),
     ]
-    assert [step.priority for step in now.steps] == ["medium", "low", "medium", "high"]
-    assert changes_in("[done] (high) read {s1}\n[doing] write {s2}", before) == (SetStatus("s2", "in_progress"),)
-    assert shown(edited(before, "[x] (high) read {s1}")) == [("s1", "read", "completed")]
+
+
+def test_a_tick_means_what_the_person_saw() -> None:
+    """The agent completes the step while the person's finger is on the key: it stays completed."""
+    session = Session(LIST)
+    seen = session.revision
+    session.agent_does(SetStatus("s3", "completed"))
+    with pytest.raises(NothingChanges, match="already says so"):
+        session.do("tick", "s3", seen=seen)
+    session.agent_does(SetStatus("s1", "pending"))
+    with pytest.raises(NothingChanges):
+        session.do("tick", "s1", seen=seen)
+    session.do("tick", "s3")
+    assert dict(session.steps)["test"] == "pending"
 
 
 @pytest.mark.parametrize(
-    ("line", "problem"),
+    ("spelling", "status"),
     [
-        ("read {s1}", "line 1: a step looks like"),
-        ("[ ] {s1}", "line 1: a step looks like"),
-        ("[ ] read {s7}", "there is no step s7"),
-        ("[ ] read {s1}\n[ ] again {s1}", "line 2: the step s1 is there twice"),
+        ("done", "completed"),
+        ("Done", "completed"),
+        ("completed", "completed"),
+        ("in progress", "in_progress"),
+        ("IN  PROGRESS", "in_progress"),
+        ("doing", "in_progress"),
+        ("to do", "pending"),
+        ("todo", "pending"),
+        ("canceled", "cancelled"),
+        ("blocked", "blocked"),
     ],
 )
-def test_a_text_that_can_not_be_read_says_where(line: str, problem: str) -> None:
-    with pytest.raises(UneditableText, match=problem):
-        changes_in(line, track(PLAN))
+def test_a_status_goes_by_any_of_its_spellings_and_by_the_plans_own_words(spelling: str, status: str) -> None:
+    session = Session(ItemsPlan("main", (Entry("read", "high", "paused"), Entry("ship", "low", "blocked"))))
+    session.do("set_status", "s1", status=spelling)
+    assert session.steps[0] == ("read", status)
 
 
-def test_a_checklist_in_a_text_is_edited_the_same_way() -> None:
-    before = track(MarkdownPlan("p", "# Work\n\n- [ ] read\n- [ ] write\n\nThe end.\n"))
-    now = edited(before, "[x] read it all {s1}", "[ ] check", "[ ] write {s2}")
-    assert isinstance(now.plan, MarkdownPlan)
-    assert now.plan.content == "# Work\n\n- [x] read it all\n- [ ] check\n- [ ] write\n\nThe end.\n"
-    nested = track(MarkdownPlan("p", "- [ ] read\n  - [ ] the code\n- [ ] write\n"))
-    assert edited(nested, "[ ] write {s3}").plan == MarkdownPlan("p", "- [ ] write\n")
-    with pytest.raises(PlanError, match="no steps"):
-        as_text(track(MarkdownPlan("p", "only prose")))
+@pytest.mark.parametrize("word", ["", " ", "finished", "_"])
+def test_a_status_that_nobody_knows_is_refused(word: str) -> None:
+    with pytest.raises(PlanError, match="choose one of pending, in_progress, completed, cancelled"):
+        Session(LIST).do("set_status", "s1", status=word)
 
 
-@given(
-    st.lists(
-        st.tuples(st.sampled_from(("read", "(low) x", "a {s1}", "b # c", "- d")), st.sampled_from("~x -")), min_size=1
-    ),
-    st.randoms(use_true_random=False),
-)
-def test_a_text_in_any_order_and_with_any_lines_left_out_gives_just_that(
-    lines: list[tuple[str, str]], luck: object
+def test_a_priority_is_one_of_the_protocol_or_of_the_plan() -> None:
+    session = Session(ItemsPlan("main", (Entry("read", "urgent", "pending"), Entry("ship", None, "pending"))))
+    session.do("set_priority", "s2", priority="urgent")
+    session.do("set_priority", "s1", priority="low")
+    assert [step.priority for step in session.record.state.steps] == ["low", "urgent"]
+    with pytest.raises(PlanError, match="no priority 'asap': choose one of high, medium, low"):
+        session.do("set_priority", "s1", priority="asap")
+
+
+def test_an_entry_that_leaves_its_priority_out_is_of_medium_priority_already() -> None:
+    with pytest.raises(NothingChanges):
+        Session(LIST).do("set_priority", "s5", priority="medium")
+
+
+def test_another_text_loses_blanks_around_it_and_is_none_if_only_blanks_differ() -> None:
+    session = Session(a_list("read  the\ndocs"))
+    with pytest.raises(NothingChanges):
+        session.do("reword", "s1", text=" read the docs ")
+    session.do("reword", "s1", text="  read it\n")
+    assert session.texts == ["read it"]
+    with pytest.raises(PlanError, match="The step is empty"):
+        session.do("reword", "s1", text=" \n")
+
+
+def test_a_new_step_goes_behind_another_to_the_beginning_or_to_the_end() -> None:
+    session = Session(a_list("a", "b"))
+    session.do("add", text="behind a", after="s1")
+    session.do("add", text="first", after="")
+    session.do("add", text="last")
+    assert session.texts == ["first", "a", "behind a", "b", "last"]
+    with pytest.raises(UnknownStep):
+        session.do("add", text="nowhere", after="s99")
+    with pytest.raises(PlanError, match="The step is empty"):
+        session.do("add", text=" ")
+
+
+def test_a_step_moves_behind_another_or_by_places() -> None:
+    session = Session(a_list("a", "b", "c", "d"))
+    session.do("move", "s4", after="s1")
+    assert session.texts == ["a", "d", "b", "c"]
+    session.do("move", "s4", after="")
+    assert session.texts == ["d", "a", "b", "c"]
+    session.do("move", "s4", by=2)
+    assert session.texts == ["a", "b", "d", "c"]
+    session.do("move", "s4", by=-1)
+    assert session.texts == ["a", "d", "b", "c"]
+    session.do("move", "s4", by=-(2**31))
+    assert session.texts == ["d", "a", "b", "c"]
+    session.do("move", "s4", by=2**31)
+    assert session.texts == ["a", "b", "c", "d"]
+
+
+@pytest.mark.parametrize(("step", "by", "words"), [("s1", -1, "first"), ("s3", 1, "last"), ("s2", 0, "stay where")])
+def test_a_move_that_goes_nowhere_changes_nothing(step: str, by: int, words: str) -> None:
+    with pytest.raises(NothingChanges, match=words):
+        Session(a_list("a", "b", "c")).do("move", step, by=by)
+
+
+def test_a_move_is_either_behind_a_step_or_by_places() -> None:
+    session = Session(a_list("a", "b"))
+    with pytest.raises(PlanError, match="Name either the step to move it behind, or the number of places"):
+        session.do("move", "s2")
+    with pytest.raises(PlanError, match="Name either the step to move it behind, or the number of places"):
+        session.do("move", "s2", after="s1", by=1)
+
+
+def test_a_removed_step_is_gone() -> None:
+    session = Session(LIST)
+    assert session.do("remove", "s2").words == "Changed: without write"
+    assert session.texts == ["read", "test", "tag", "ship"]
+    with pytest.raises(UnknownStep, match="no step 's2'; its steps are: s1, s3, s4, s5"):
+        session.do("remove", "s2")
+
+
+ALREADY_SO: list[tuple[StepChange, ...]] = [
+    (SetStatus("s1", "completed"),),
+    (SetStatus("s1", "done"),),
+    (RewordStep("s1", "read"),),
+    (SetPriority("s1", "high"),),
+    (MoveStep("s1", ""),),
+    (MoveStep("s2", "s1"),),
+    (SetStatus("s2", "cancelled"), SetStatus("s2", "in_progress")),
+]
+
+
+@pytest.mark.parametrize("changes", ALREADY_SO, ids=repr)
+@pytest.mark.parametrize("via", ["tools", "acp"])
+def test_a_change_of_what_is_already_so_writes_nothing_but_a_note_on_it(
+    changes: tuple[StepChange, ...], via: str
 ) -> None:
-    statuses = {"~": "in_progress", "x": "completed", " ": "pending", "-": "cancelled"}
-    before = track(ItemsPlan("p", tuple(Entry(text, "medium", statuses[box]) for text, box in lines)))
-    assert changes_in(as_text(before), before) == ()
-    kept = [line for line in as_text(before).splitlines() if luck.random() < 0.7]  # type: ignore[attr-defined]
-    luck.shuffle(kept)  # type: ignore[attr-defined]
-    now = apply_changes(before, changes_in("\n".join(kept), before))
-    assert [step.id for step in now.steps] == [line[line.rindex("{") + 1 : -1] for line in kept]
+    session = Session(LIST, via)
+    with pytest.raises(NothingChanges, match="the plan already says so"):
+        session.do("suggest", changes=changes)
+    assert session.do("suggest", changes=changes, text=" why \n").events == (PlanChanged("main", "why"),)
 
 
-def test_changes_that_were_meant_for_an_earlier_plan_are_merged() -> None:
-    before = track(PLAN)
-    mine = changes_in("[x] (high) read {s1}\n[x] write {s2}\n[ ] check\n", before)
-    now = apply_changes(before, changes_in("[x] (high) read it {s1}\n[ ] write {s2}\n", before))
-    merged = merge(mine, before, now)
-    assert merged.disputed == ()
-    assert shown(apply_changes(now, merged.changes)) == [
-        ("s1", "read it", "completed"),
-        ("s2", "write", "completed"),
-        ("s3", "check", "pending"),
-    ]
+def test_of_several_changes_only_those_with_an_effect_are_written() -> None:
+    session = Session(LIST)
+    changes = SetStatus("s1", "done"), SetStatus("s3", "doing"), SetStatus("s3", "in progress"), AddStep(" more ")
+    [event] = session.do("suggest", changes=changes).events
+    assert event == PlanChanged("main", None, (SetStatus("s3", "in_progress"), AddStep("more")))
 
 
-def test_a_step_that_both_changed_is_for_the_person_to_decide_again() -> None:
-    before = track(PLAN)
-    mine = changes_in("[x] (high) read {s1}\n[x] write {s2}\n[ ] check\n", before)
-    now = apply_changes(before, changes_in("[x] (high) read {s1}\n[~] write {s2}\n", before))
-    merged = merge(mine, before, now)
-    assert merged.disputed == ("s2",)
-    gone = apply_changes(before, changes_in("[x] (high) read {s1}\n", before))
-    assert merge(mine, before, gone).disputed == ("s2", "the new step 'check'")
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (AddStep(" "), "step is empty"),
+        (RewordStep("s1", "\n"), "step is empty"),
+        (SetStatus("s1", "finished"), "no status 'finished'"),
+        (AddStep("x", status="finished"), "no status 'finished'"),
+        (SetPriority("s1", "asap"), "no priority 'asap'"),
+        (AddStep("x", priority="asap"), "no priority 'asap'"),
+        (RemoveStep("s99"), "no step 's99'"),
+    ],
+    ids=repr,
+)
+def test_changes_together_are_held_to_the_rules_of_each_alone(change: StepChange, words: str) -> None:
+    session = Session(LIST)
+    with pytest.raises(PlanError, match=words):
+        session.do("suggest", changes=(SetStatus("s3", "completed"), change))
 
 
-def test_brackets_in_a_text_are_words_of_its_steps() -> None:
-    before = track(MarkdownPlan("p", "- [ ] one\n- [ ] (really) two\n"))
-    assert as_text(before) == "[ ] one {s1}\n[ ] (really) two {s2}\n"
-    assert changes_in(as_text(before), before) == ()
-    now = edited(before, "[ ] (really) one {s1}", "[ ] (really) two {s2}", "[ ] (maybe) three", "[ ] (high)")
-    assert [step.content for step in now.steps] == ["(really) one", "(really) two", "(maybe) three", "(high)"]
+def test_several_changes_read_as_a_sentence_and_many_as_their_number() -> None:
+    session = Session(LIST)
+    changes = SetStatus("s3", "completed"), RewordStep("s3", "test " * 100), MoveStep("s3", "s1")
+    words = session.do("suggest", changes=changes, text="in a hurry").words
+    assert words.startswith("Changed: test: completed; test → test test")
+    assert words.endswith("…; test, after read; in a hurry")
+    assert len(words) < 400
+    many = tuple(AddStep(f"step {number}") for number in range(20))
+    assert session.do("suggest", changes=many).words == "Changed: 20 changes"
 
 
-def test_new_steps_stay_together_whatever_another_writer_adds_meanwhile() -> None:
-    before = track(PLAN)
-    mine = changes_in("[x] (high) read {s1}\n[ ] A\n[ ] B\n[ ] write {s2}\n", before)
-    now = apply_changes(before, [AddStep("theirs")])
-    merged = merge(mine, before, now)
-    assert merged.disputed == ()
-    contents = [step.content for step in apply_changes(now, merged.changes).steps]
-    assert contents == ["read", "A", "B", "write", "theirs"]
+@pytest.mark.parametrize("via", ["tools", "acp"])
+def test_a_note_is_written_once(via: str) -> None:
+    session = Session(LIST, via)
+    done = (SetStatus("s3", "completed"),)
+    session.do("suggest", changes=done, text="hurry")
+    for arguments in ({"changes": done, "text": "hurry"}, {"text": " hurry "}):
+        with pytest.raises(NothingChanges):
+            session.do("suggest", **arguments)
+    session.do("suggest", text="hurry", author="ana")
+    session.do("suggest", text="hurry up")
+
+
+def test_nothing_at_all_is_nothing_to_save() -> None:
+    session = Session(LIST)
+    for arguments in ({}, {"text": " "}, {"changes": ()}, {"text": "", "changes": ()}):
+        with pytest.raises(NothingChanges, match="Nothing to save"):
+            session.do("suggest", **arguments)
+
+
+# -- an own text
+
+
+def test_acts_on_a_text_change_its_lines_and_nothing_else() -> None:
+    session = Session(TEXT)
+    session.do("tick", "s3")
+    session.do("reword", "s1", text="read it all")
+    session.do("add", text="ship", after="s3")
+    session.do("move", "s2", by=1)
+    session.do("remove", "s1")
+    text = text_of(session.record.state.plan)
+    assert text == "# Release\n\n- [x] test\n- [~] write\n- [ ] ship\n\nThat is all.\n"
+
+
+def test_a_text_shows_no_status_of_its_own_and_no_priority() -> None:
+    session = Session(TEXT)
+    with pytest.raises(PlanError, match="no status 'blocked'"):
+        session.do("set_status", "s1", status="blocked")
+    with pytest.raises(PlanError, match="have no priority: put it into their text"):
+        session.do("set_priority", "s1", priority="high")
+
+
+def test_a_text_without_steps_takes_its_first_one() -> None:
+    session = Session(MarkdownPlan("main", "# Release\n\nAs ever."))
+    session.do("add", text="ship")
+    assert text_of(session.record.state.plan) == "# Release\n\nAs ever.\n\n- [ ] ship\n"
+
+
+def test_to_reword_a_step_of_two_lines_to_what_it_says_leaves_the_lines_alone() -> None:
+    session = Session(MarkdownPlan("main", "- [ ] read\n  the docs\n"))
+    assert session.texts == ["read the docs"]
+    with pytest.raises(NothingChanges):
+        session.do("reword", "s1", text="read the docs")
+
+
+def test_a_step_can_not_go_into_itself() -> None:
+    with pytest.raises(UneditableText, match="behind itself or into its own sub-steps"):
+        Session(NESTED).do("move", "s1", after="s2")
+
+
+# -- nested steps
+
+
+@pytest.mark.parametrize("via", ["tools", "acp"])
+def test_nested_steps_move_among_those_beside_them(via: str) -> None:
+    session = Session(NESTED, via)
+    session.do("move", "s4", by=-1)
+    assert session.order == ["read", "the code", "the issues", "the docs", "write", "a test", "ship"]
+    session.do("move", "s4", by=-1)
+    assert session.order == ["read", "the issues", "the code", "the docs", "write", "a test", "ship"]
+    with pytest.raises(NothingChanges, match="already the first of its list"):
+        session.do("move", "s4", by=-1)
+    session.do("move", "s4", by=1)
+    assert session.order == ["read", "the code", "the issues", "the docs", "write", "a test", "ship"]
+    with pytest.raises(NothingChanges, match="already the last of its list"):
+        session.do("move", "s6", by=1)
+
+
+@pytest.mark.parametrize("by", [-2, -3, -(2**31)])
+def test_a_nested_step_goes_to_the_top_of_its_list_at_once(by: int) -> None:
+    for session in (Session(NESTED), agents(NESTED)):
+        session.do("move", "s4", by=by)
+        assert session.order == ["read", "the issues", "the code", "the docs", "write", "a test", "ship"]
+        assert [step.depth for step in session.record.state.steps] == [0, 1, 1, 1, 0, 1, 0]
+
+
+def test_a_step_takes_what_is_nested_in_it_along() -> None:
+    session = Session(NESTED)
+    session.do("move", "s1", by=1)
+    assert session.texts == ["write", "a test", "read", "the code", "the docs", "the issues", "ship"]
+    session.do("remove", "s1")
+    assert session.texts == ["write", "a test", "ship"]
+    session.do("move", "s7", by=-5)
+    assert session.texts == ["ship", "write", "a test"]
+
+
+def test_the_first_step_of_a_list_is_not_always_the_first_of_the_text() -> None:
+    """Steps under an item without a box come first here, in a list of their own."""
+    session = Session(MarkdownPlan("main", "- plain\n  - [ ] a\n- [ ] b\n- [ ] c\n"))
+    session.do("move", "s3", by=-1)
+    assert text_of(session.record.state.plan) == "- plain\n  - [ ] a\n- [ ] c\n- [ ] b\n"
+    with pytest.raises(NothingChanges, match="already the first"):
+        session.do("move", "s3", by=-1)
+
+
+# -- an agent's own plan
+
+
+@pytest.mark.parametrize("plan", [a_list("read", "write", "test"), TEXT, NESTED], ids=["list", "text", "nested"])
+def test_a_change_of_an_agents_plan_is_a_suggestion_and_leaves_the_plan_alone(plan: ItemsPlan | MarkdownPlan) -> None:
+    session = agents(plan)
+    before = session.record.state
+    for act, target, arguments in (
+        ("set_status", "s2", {"status": "cancelled"}),
+        ("reword", "s2", {"text": "another"}),
+        ("move", "s1", {"by": 1}),
+        ("remove", "s3", {}),
+        ("add", None, {"text": "new", "after": "s1"}),
+    ):
+        decision = session.do(act, target, **arguments)
+        assert decision.is_suggestion
+        assert decision.words.startswith("Suggested: ")
+        assert len(decision.events) == 1
+    assert session.record.state == before
+    assert len(session.record.suggestions) == 5
+
+
+def test_a_second_tick_withdraws_the_suggestion() -> None:
+    session = agents(a_list("read", "write"))
+    session.do("tick", "s1")
+    decision = session.do("tick", "s1")
+    assert (decision.words, decision.is_suggestion) == ("Suggestion withdrawn: read: completed", False)
+    assert withdrawn(decision) == [2]
+    assert session.record.suggestions == ()
+    assert session.do("tick", "s1").is_suggestion
+
+
+def test_a_tick_that_was_suggested_in_another_spelling_is_withdrawn_as_well() -> None:
+    session = agents(a_list("read"))
+    session.append(PlanChanged("main", None, (SetStatus("s1", "done"),)))
+    assert withdrawn(session.do("tick", "s1")) == [2]
+
+
+def test_a_tick_on_a_step_whose_tick_another_person_suggested_meanwhile_suggests_it_no_second_time() -> None:
+    session = agents(a_list("read"))
+    seen = session.revision
+    session.do("tick", "s1", author="ana")
+    with pytest.raises(NothingChanges, match="suggested already"):
+        session.do("tick", "s1", seen=seen)
+
+
+def test_a_tick_that_takes_back_what_is_not_open_any_more_changes_nothing() -> None:
+    session = agents(a_list("read"))
+    session.do("tick", "s1")
+    seen = session.revision
+    session.do("withdraw", "2", author="ana")
+    with pytest.raises(NothingChanges, match="not open any more"):
+        session.do("tick", "s1", seen=seen)
+
+
+def test_a_newer_suggestion_takes_the_place_of_the_one_before_whoever_made_that() -> None:
+    session = agents(LIST)
+    session.do("set_status", "s3", status="done", author="ana")
+    decision = session.do("set_status", "s3", status="cancelled", author="bo")
+    assert decision.events == (
+        PlanChanged("main", None, (SetStatus("s3", "cancelled"),)),
+        SuggestionWithdrawn("main", 2),
+    )
+    assert session.suggested == [SetStatus("s3", "cancelled")]
+    for kind, value in (("reword", {"text": "x"}), ("move", {"by": -1}), ("set_priority", {"priority": "low"})):
+        session.do(kind, "s3", **value)
+    assert len(session.suggested) == 4
+    session.do("reword", "s3", text="y")
+    assert len(session.suggested) == 4
+
+
+def test_to_ask_for_what_the_plan_says_anyway_only_withdraws_the_suggestion() -> None:
+    session = agents(LIST)
+    for act, other, same in (
+        ("set_status", {"status": "done"}, {"status": "pending"}),
+        ("reword", {"text": "x"}, {"text": "test"}),
+        ("set_priority", {"priority": "low"}, {"priority": "medium"}),
+        ("move", {"after": ""}, {"after": "s2"}),
+        ("move", {"by": 1}, {"by": -1}),
+    ):
+        session.do(act, "s3", **other)
+        [suggestion] = session.record.suggestions
+        decision = session.do(act, "s3", **same)
+        assert decision.events == (SuggestionWithdrawn("main", suggestion.seq),)
+        assert session.suggested == []
+
+
+def test_all_suggestions_of_one_kind_from_an_older_journal_go_together() -> None:
+    session = agents(LIST)
+    for status in ("completed", "cancelled"):
+        session.append(PlanChanged("main", None, (SetStatus("s3", status),)))
+    assert withdrawn(session.do("set_status", "s3", status="in progress")) == [2, 3]
+    assert session.suggested == [SetStatus("s3", "in_progress")]
+
+
+def test_a_suggestion_that_is_open_is_not_written_again() -> None:
+    session = agents(LIST)
+    session.do("suggest", changes=(SetStatus("s3", "completed"), AddStep("check", "s1"), RemoveStep("s4")))
+    for act, target, arguments in (
+        ("set_status", "s3", {"status": "done"}),
+        ("tick", "s3", {}),
+        ("add", None, {"text": "check", "after": "s1"}),
+        ("remove", "s4", {}),
+    ):
+        with pytest.raises(NothingChanges, match="suggested already"):
+            session.do(act, target, **arguments)
+    more = session.do("suggest", changes=(SetStatus("s3", "done"), AddStep("check", "s1"), AddStep("publish")))
+    assert more.events == (PlanChanged("main", None, (AddStep("publish"),)),)
+
+
+def test_a_suggestion_of_several_changes_stays_until_all_of_them_are_superseded() -> None:
+    session = agents(LIST)
+    session.do("suggest", changes=(SetStatus("s3", "completed"), RewordStep("s3", "x")))
+    session.do("set_status", "s3", status="cancelled")
+    assert session.suggested == [SetStatus("s3", "completed"), RewordStep("s3", "x"), SetStatus("s3", "cancelled")]
+    back = session.do("set_status", "s3", status="completed")
+    assert back.words == "Suggestion withdrawn: test: cancelled"
+    assert session.suggested == [SetStatus("s3", "completed"), RewordStep("s3", "x")]
+    both = session.do("suggest", changes=(SetStatus("s3", "cancelled"), RewordStep("s3", "y")))
+    assert withdrawn(both) == [2]
+
+
+def test_moves_count_in_the_order_that_is_suggested() -> None:
+    session = agents(a_list("a", "b", "c", "d"))
+    for _ in range(3):
+        session.do("move", "s4", by=-1)
+    assert session.order == ["d", "a", "b", "c"]
+    assert session.suggested == [MoveStep("s4", "")]
+    session.do("move", "s3", by=-1)
+    assert session.order == ["d", "a", "c", "b"]
+    session.do("move", "s1", by=-1)
+    assert session.order == ["a", "d", "c", "b"]
+    assert session.suggested == [MoveStep("s3", "s1"), MoveStep("s4", "s1")]
+
+
+def test_steps_that_change_places_and_back_leave_no_suggestion_behind() -> None:
+    session = agents(a_list("a", "b", "c"))
+    session.do("move", "s3", by=-1)
+    session.do("move", "s2", by=-1)
+    assert session.order == ["a", "b", "c"]
+    assert session.suggested == []
+
+
+def test_another_text_for_a_suggested_step_takes_the_place_of_the_suggestion() -> None:
+    session = agents(a_list("read"))
+    session.do("add", text="ship", after="s1")
+    with pytest.raises(NothingChanges):
+        session.do("reword", "2", text=" ship ")
+    seen = session.revision
+    session.agent_does(SetStatus("s1", "completed"))
+    decision = session.do("reword", "2", text="ship it", seen=seen)
+    assert decision.events == (PlanChanged("main", None, (AddStep("ship it", "s1"),)), SuggestionWithdrawn("main", 2))
+    with pytest.raises(PlanError, match=r"There is no open suggestion '2'\. Open ones: 4\."):
+        session.do("reword", "2", text="again")
+    session.do("suggest", changes=(AddStep("one"), AddStep("two")))
+    with pytest.raises(PlanError, match="more than a new step: withdraw it"):
+        session.do("reword", str(session.revision), text="three")
+
+
+def test_anyone_can_withdraw_a_suggestion_once() -> None:
+    session = agents(a_list("read"))
+    session.do("tick", "s1", author="ana")
+    assert session.do("withdraw", "2", author="bo").words == "Suggestion withdrawn: read: completed"
+    with pytest.raises(PlanError, match=r"There is no open suggestion '2'\. Open ones: none\."):
+        session.do("withdraw", "2")
+    session.do("suggest", text="hurry")
+    assert session.do("withdraw", "4").words == "Suggestion withdrawn: hurry"
+
+
+def test_a_suggestion_whose_step_is_gone_still_has_its_name() -> None:
+    session = agents(a_list("read", "write"))
+    session.do("tick", "s2")
+    session.append(PlanSet(a_list("read"), via="acp"), by=AGENT)
+    assert session.do("withdraw", "2").words == "Suggestion withdrawn: write: completed"
+
+
+def test_an_agents_plan_that_became_planwires_is_changed_at_once() -> None:
+    session = agents(a_list("read"))
+    session.do("tick", "s1")
+    session.append(PlanSet(a_list("read")), by=AGENT)
+    assert session.record.suggestions != ()
+    assert not session.do("tick", "s1").is_suggestion
+    assert session.steps == [("read", "completed")]
+
+
+# -- words
+
+
+def test_words_are_kept_with_the_revision_that_the_person_saw() -> None:
+    session = Session(LIST)
+    seen = session.revision
+    session.agent_does(SetStatus("s3", "completed"))
+    [said] = session.do("comment", "s3", text=" why? ", seen=seen).events
+    assert said == PlanReviewed("main", seen, COMMENTED, (Comment("why?", "s3"),))
+    [asked] = session.do("review", verdict=CHANGES_REQUESTED, text="smaller", seen=seen).events
+    assert asked == PlanReviewed("main", seen, CHANGES_REQUESTED, (Comment("smaller"),))
+    [approved] = session.do("review", verdict=APPROVED, seen=seen).events
+    assert approved == PlanReviewed("main", session.revision, APPROVED)
+
+
+def test_words_say_what_they_are_on_and_when_the_agent_hears_of_them() -> None:
+    session = Session(LIST)
+    next_prompt = "The agent will see it with your next prompt."
+    assert session.do("comment", "s1", text="a").words == f"Comment added to “read”. {next_prompt}"
+    assert session.do("comment", text="a").words == f"Comment added to the plan. {next_prompt}"
+    several = (Comment("a", "s1"), Comment("b", "s2"))
+    assert session.do("comment", comments=several).words == f"2 comments added. {next_prompt}"
+    words = session.do("review", verdict=CHANGES_REQUESTED, text="no", comments=several).words
+    assert words == f"Changes requested, with 3 comments. {next_prompt}"
+    session.append(ReviewAsked("main"), by=AGENT)
+    assert session.do("review", verdict=APPROVED).words == "Approved. The agent is waiting for it."
+
+
+@pytest.mark.parametrize("seen", [1, None])
+def test_a_comment_on_a_step_that_is_gone_is_a_comment_on_the_plan(seen: int | None) -> None:
+    session = Session(LIST)
+    session.agent_does(RemoveStep("s3"))
+    decision = session.do("comment", "s3", text="why?", seen=seen)
+    [said] = decision.events
+    assert isinstance(said, PlanReviewed)
+    assert said.comments == (Comment("“test”: why?"),)
+    assert decision.words.startswith("Comment added to the plan: “test” is gone.")
+    with pytest.raises(UnknownStep):
+        session.do("comment", "s99", text="why?")
+
+
+def test_an_empty_comment_is_refused() -> None:
+    session = Session(LIST)
+    for arguments in (
+        {"text": ""},
+        {"text": " \n"},
+        {"comments": (Comment(" ", "s1"),)},
+        {"text": "a", "comments": (Comment(""),)},
+    ):
+        with pytest.raises(PlanError, match="The comment is empty"):
+            session.do("comment", **arguments)
+    with pytest.raises(PlanError, match="The comment is empty"):
+        session.do("review", verdict=COMMENTED)
+    with pytest.raises(PlanError, match="no verdict 'dismissed': choose one of approved, changes_requested, commented"):
+        session.do("review", verdict="dismissed")
+
+
+def test_a_word_is_said_once_until_another_one_or_a_new_question_makes_it_news() -> None:
+    for act, arguments in (
+        ("select", {"steps": ("s2",)}),
+        ("comment", {"comments": (Comment("hm", "s1"),)}),
+        ("review", {"verdict": CHANGES_REQUESTED}),
+        ("review", {"verdict": APPROVED}),
+    ):
+        session = Session(LIST)
+        session.do(act, **arguments)
+        with pytest.raises(NothingChanges, match="said already"):
+            session.do(act, **arguments)
+        session.do(act, **arguments, author="ana")
+    session.do("select", steps=("s2",))
+    session.do("review", verdict=APPROVED)
+    session.append(ReviewAsked("main"), by=AGENT)
+    session.do("review", verdict=APPROVED)
+
+
+def test_a_late_word_is_said_once_as_well() -> None:
+    session = Session(LIST)
+    session.agent_does(SetStatus("s3", "completed"))
+    session.do("comment", "s3", text="why?", seen=1)
+    with pytest.raises(NothingChanges, match="said already"):
+        session.do("comment", "s3", text="why?", seen=1)
+
+
+def test_steps_to_run_are_told_in_the_order_of_the_plan_without_those_that_are_over() -> None:
+    session = Session(LIST)
+    decision = session.do("select", steps=("s5", "s3", "s1", "s3"), text="then stop")
+    assert decision.events == (PlanReviewed("main", 1, APPROVED, (Comment("then stop"),), ("s3", "s5")),)
+    assert decision.words.startswith("To run: “test”, “ship”.")
+    with pytest.raises(NothingChanges, match="the selected steps are over"):
+        session.do("select", steps=("s1", "s4"))
+    with pytest.raises(PlanError, match="No step is selected"):
+        session.do("select", steps=())
+    with pytest.raises(UnknownStep):
+        session.do("select", steps=("s1", "s99"))
+
+
+def test_a_dismissed_plan_takes_no_more_acts() -> None:
+    session = Session(LIST)
+    assert session.do("dismiss").events == (PlanRemoved("main"),)
+    for act, target, arguments in (("tick", "s1", {}), ("comment", None, {"text": "a"}), ("dismiss", None, {})):
+        with pytest.raises(PlanError, match=r"The plan 'main' was dismissed\. Nothing was changed\."):
+            session.do(act, target, **arguments)
+    session.plan_id = "other"
+    with pytest.raises(PlanError, match="The plan 'other' is not in this session"):
+        session.do("tick", "s1")
+
+
+# -- plans of other kinds, and without a name
+
+
+@pytest.mark.parametrize(
+    ("plan", "words"),
+    [
+        (FilePlan("main", "file:///plan.md"), "This plan is a file: change it in your editor"),
+        (OtherPlan("main", "_tree", {"root": 1}), "A plan of kind '_tree' has no steps to change"),
+    ],
+    ids=["file", "custom"],
+)
+@pytest.mark.parametrize("via", ["tools", "acp"])
+def test_a_plan_without_steps_of_its_own_takes_words_and_no_changes(
+    plan: FilePlan | OtherPlan, words: str, via: str
+) -> None:
+    session = Session(plan, via)
+    for act, target, arguments in (
+        ("tick", "s1", {}),
+        ("set_status", "s1", {"status": "done"}),
+        ("set_priority", "s1", {"priority": "high"}),
+        ("reword", "s1", {"text": "x"}),
+        ("add", None, {"text": "x"}),
+        ("move", "s1", {"by": 1}),
+        ("remove", "s1", {}),
+        ("select", None, {"steps": ("s1",)}),
+        ("suggest", None, {"changes": (RemoveStep("s1"),)}),
+        ("suggest", None, {"plan_text": "[ ] x", "seen": 1}),
+    ):
+        with pytest.raises(PlanError, match=words):
+            session.do(act, target, **arguments)
+    session.do("comment", text="a")
+    session.do("review", verdict=APPROVED, text="b")
+    session.do("suggest", text="c")
+    session.do("dismiss")
+
+
+def test_a_comment_on_a_step_of_a_file_quotes_it() -> None:
+    session = Session(FilePlan("main", "file:///plan.md"))
+    file = track(TEXT)
+    decision = session.do("comment", "s2", text="why?", file=file)
+    assert decision.events == (PlanReviewed("main", 1, COMMENTED, (Comment("“write”: why?"),)),)
+    assert decision.words.startswith("Comment added to “write”.")
+    with pytest.raises(UnknownStep, match="its steps are: s1, s2, s3"):
+        session.do("comment", "s9", text="why?", file=file)
+    with pytest.raises(UnknownStep, match="its steps are: none"):
+        session.do("comment", "s2", text="why?")
+
+
+def test_a_plan_without_a_name_is_steered_like_any_other() -> None:
+    session = Session(ItemsPlan(None, LIST.entries), plan_id=None)
+    assert session.do("tick", "s3").events == (PlanChanged(None, None, (SetStatus("s3", "completed"),)),)
+    session.do("dismiss")
+    with pytest.raises(PlanError, match=r"^The plan was dismissed"):
+        session.do("tick", "s3")
+
+
+def test_a_status_that_a_text_can_not_show_does_not_hide_behind_others() -> None:
+    """An agent's list has a status of its own, and becomes a text that can't show it."""
+    session = agents(LIST)
+    session.do("set_status", "s3", status="blocked")
+    session.append(PlanSet(TEXT, via="acp"), by=AGENT)
+    session.do("set_status", "s3", status="done")
+    assert session.suggested == [SetStatus("s3", "completed")]
+    with pytest.raises(PlanError, match="no status 'blocked'"):
+        session.do("set_status", "s3", status="blocked")

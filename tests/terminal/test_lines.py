@@ -12,7 +12,8 @@ from rich.text import Text
 from planwire import Entry, ItemsPlan, MarkdownPlan, OtherPlan, track
 from planwire.model.events import ACP, Comment, Event, PlanChanged, PlanReviewed, PlanSet, Recorded, RewordStep
 from planwire.model.fold import fold_all
-from planwire.model.statuses import STATUSES
+from planwire.readmodel.card import STATUS_LOOKS
+from planwire.readmodel.cards import cards_of
 from planwire.readmodel.plain_text import printable
 from planwire.terminal.lines import (
     LOOKS,
@@ -25,7 +26,6 @@ from planwire.terminal.lines import (
     progress_bar,
     text_look,
 )
-from planwire.terminal.plan_card import Card, cards_of
 from planwire.terminal.plan_lines import boxed_lines
 from tests.journals import HOSTILE
 
@@ -49,7 +49,7 @@ def test_folding_keeps_every_word_and_its_look(parts: list[Part], width: int, in
 
 
 def test_a_line_that_goes_on_is_set_in() -> None:
-    line = Line((("  ☆ ", "wish"), ("one two three", "")))
+    line = Line((("  ☆ ", "suggestion"), ("one two three", "")))
     assert [each.text for each in folded(line, 13)] == ["  ☆ one two", "    three"]
     assert [each.text for each in folded(Line((("one two three", ""),)), 8)] == ["one two", "three"]
 
@@ -120,9 +120,9 @@ def test_a_bar_can_be_read_without_colours() -> None:
 
 
 def test_every_status_has_a_look() -> None:
-    for row in STATUSES.values():
-        assert row.look in LOOKS
-        assert text_look(row.look) in LOOKS
+    for look in STATUS_LOOKS:
+        assert look in LOOKS
+        assert text_look(look) in LOOKS
 
 
 # -- plans in print
@@ -145,7 +145,7 @@ def test_no_printed_line_is_too_wide_or_holds_what_a_terminal_obeys(
         PlanReviewed(plan.id, 1, words, (Comment(words, "s1"), Comment(words)), ("s1",), words),
     ]
     state = fold_all("s", [Recorded("s", n, 0, words, event) for n, event in enumerate(events, 1)])
-    for card in (*cards_of(state), Card(track(plan))):
+    for card in (*cards_of(state), *cards_of(track(plan))):
         for line in boxed_lines(card, width, 0, ("s1",), height):
             assert cell_len(line.text) == width
             assert printable(line.text) == line.text

@@ -13,9 +13,9 @@ from pathlib import Path
 from rich.console import Console
 
 from planwire import Entry, ItemsPlan, MarkdownPlan, track
+from planwire.readmodel.cards import cards_of
 from planwire.readmodel.plain_text import one_line, printable
 from planwire.terminal.lines import Drawing
-from planwire.terminal.plan_card import Card
 from planwire.terminal.plan_lines import boxed_lines
 
 CONVERSATIONS = Path(__file__).parents[1] / "conversations"
@@ -68,7 +68,7 @@ def running(*arguments: str, program: tuple[str, str] = ("-m", "planwire")) -> I
 
 def rendered(plan: ItemsPlan | MarkdownPlan, height: int | None = None) -> str:
     console = Console(width=80, file=io.StringIO(), highlight=False)
-    console.print(Drawing(lambda width: boxed_lines(Card(track(plan)), width, 0, height=height)))
+    console.print(Drawing(lambda width: boxed_lines(cards_of(track(plan))[0], width, 0, height=height)))
     return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]
 
 
@@ -121,7 +121,7 @@ def test_a_long_proposal_is_cut_where_room_is_short() -> None:
 
 def test_odd_statuses_and_priorities_are_shown_as_they_are() -> None:
     shown = rendered(ItemsPlan("p", (Entry("a", "_urgent", "_blocked"), Entry("b", "low", "cancelled"))))
-    assert "? a  _urgent  _blocked" in shown
+    assert "? a  _blocked  _urgent" in shown
     assert "✗ b  low" in shown
     assert "0/1  1 cancelled" in shown
 

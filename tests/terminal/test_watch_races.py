@@ -22,11 +22,10 @@ from planwire.model.events import (
     ReviewAsked,
     RewordStep,
     SessionOpened,
-    SetStatus,
 )
 from planwire.model.plan import Entry, FilePlan, ItemsPlan, OtherPlan
+from planwire.steering.wanted import Wanted
 from planwire.terminal import commander
-from planwire.terminal.deeds import Target
 from planwire.terminal.dialogs import ChoiceDialog, DecisionDialog, Dialog, DialogText, TextField
 from planwire.terminal.history_screen import HistoryScreen
 from planwire.terminal.session_screen import KeysFooter, SessionScreen
@@ -45,6 +44,7 @@ from tests.terminal.watched import (
     ready,
     record,
     report,
+    review,
     statuses,
     suggestions,
     texts,
@@ -67,59 +67,116 @@ def journal(tmp_path: Path) -> Path:
 
 
 @on_a_loop
-async def test_who_decides_on_a_plan_that_moved_on_decides_again(journal: Path) -> None:
+async def test_an_agent_that_goes_on_does_not_turn_away_what_is_typed(journal: Path) -> None:
     async with watching(journal, THEIRS) as (app, pilot):
         await ready(app)
         await write(app, pilot, "e", "Write two tests")
         report(journal, "completed", "completed", "in_progress", "pending")
         await eventually(lambda: "2 / 4" in "".join(line.text for line in panel(app).in_sight()))
         await pilot.press("enter")
+        await closed(app)
+        assert suggestions(theirs(app)) == [RewordStep("s2", "Write two tests")]
+        await review(app, pilot, "a", "go ahead")
+        report(journal, "completed", "completed", "completed", "pending")
+        await eventually(lambda: theirs(app).revision == 5)
+        await pilot.press("enter")
+        await closed(app)
+        assert theirs(app).reviews[-1].revision == 5
+
+
+def reworded(journal: Path, *texts: str) -> None:
+    """The agent changes the words of its second step and of those behind it."""
+    entries = [Entry(text, "medium", "pending") for text in ("Read the code", *texts)]
+    add(journal, THEIRS, "agent", PlanSet(ItemsPlan(None, tuple(entries)), via=ACP))
+
+
+@on_a_loop
+async def test_who_decides_on_a_step_that_changed_decides_again(journal: Path) -> None:
+    async with watching(journal, THEIRS) as (app, pilot):
+        await ready(app)
+        await write(app, pilot, "e", "Write two tests")
+        reworded(journal, "Write a test first", "Mend it", "Tell people")
+        await eventually(lambda: theirs(app).revision == 3)
+        await pilot.press("enter")
         await asked(app, DecisionDialog)
         await shows(
-            app, "You want  Write a test → Write two tests", "You saw revision 2.", "up to revision 3", kind=DialogText
+            app,
+            "Reword  Write two tests",
+            "Since then, from revision 2 to 3:",
+            "~ Write a test → Write a test first",
+            kind=DialogText,
         )
-        await shows(app, "✔ Write a test  in_progress → completed", "▶ Mend it  pending → in_progress", kind=DialogText)
         assert not theirs(app).suggestions, "nothing was written yet"
         await pilot.press("enter")
         await asked(app)
         assert app.screen.query_one(TextField).text == "Write two tests", "what was typed is still there"
         assert not theirs(app).suggestions
-        report(journal, "completed", "completed", "completed", "pending")
+        reworded(journal, "Write a test at last", "Mend it", "Tell people")
         await eventually(lambda: theirs(app).revision == 4)
         await pilot.press("enter")
         await asked(app, DecisionDialog)
-        await shows(app, "You saw revision 3.", "✔ Mend it  in_progress → completed", kind=DialogText)
-        await press_button(app, pilot, "Do it anyway")
+        await shows(app, "Since then, from revision 3 to 4:", "~ Write a test first → Write", kind=DialogText)
+        await press_button(app, pilot, "Send anyway")
         await closed(app)
         assert suggestions(theirs(app)) == [RewordStep("s2", "Write two tests")]
+
+
+@on_a_loop
+async def test_send_anyway_gets_through_while_the_plan_goes_on_changing(journal: Path) -> None:
+    async with watching(journal, THEIRS) as (app, pilot):
+        await ready(app)
+        await write(app, pilot, "e", "Write two tests")
+        reworded(journal, "Write a test first", "Mend it", "Tell people")
+        await pilot.press("enter")
+        await asked(app, DecisionDialog)
+        reworded(journal, "Write a test at last", "Mend it", "Tell people")
+        await pilot.press("s")
+        await closed(app)
+        assert suggestions(theirs(app)) == [RewordStep("s2", "Write two tests")]
+
+
+@on_a_loop
+async def test_what_is_discarded_after_a_conflict_does_not_come_back(journal: Path) -> None:
+    async with watching(journal, THEIRS) as (app, pilot):
+        await ready(app)
+        await write(app, pilot, "e", "Write two tests")
+        reworded(journal, "Write a test first", "Mend it", "Tell people")
+        await pilot.press("enter")
+        await asked(app, DecisionDialog)
+        await pilot.press("d")
+        await closed(app)
+        assert not app.drafts
+        await shows(app, "Write a test first")
+        await pilot.press("e")
+        await asked(app)
+        assert app.screen.query_one(TextField).text == "Write a test first"
 
 
 @on_a_loop
 async def test_a_difference_that_was_looked_at_needs_no_second_look(journal: Path) -> None:
     async with watching(journal, OURS) as (app, pilot):
         await ready(app)
-        await write(app, pilot, "v", "go ahead")
-        add(journal, OURS, "agent", PlanChanged("main", "found it", (SetStatus("s2", "completed"),)))
-        await pilot.press("enter", "enter")
+        await review(app, pilot, "a", "go ahead")
+        add(journal, OURS, "agent", PlanChanged("main", "found it", (RewordStep("s2", "Write tests"),)))
+        await pilot.press("enter")
         await asked(app, DecisionDialog)
-        await shows(app, "✎ found it   agent", "You want  approved · go ahead", kind=DialogText)
-        await pilot.press("n")
+        await shows(app, "✎ found it   agent", "Review  go ahead", kind=DialogText)
+        await pilot.press("e")
         await asked(app)
-        await pilot.press("enter", "enter")
+        await pilot.press("enter")
         await closed(app)
         assert ours(app).reviews[-1].revision == 3
 
 
 @on_a_loop
-async def test_a_tick_that_came_too_late_is_not_made_without_a_word(journal: Path) -> None:
+async def test_a_tick_on_a_step_that_says_something_else_now_is_not_made_without_a_question(journal: Path) -> None:
     async with watching(journal, OURS) as (app, pilot):
         await ready(app)
         card, screen = panel(app).sheet.cards[0], app.screen
         assert isinstance(screen, SessionScreen)
-        for key, expected in (("n", "pending"), ("y", "completed")):
-            add(journal, OURS, "agent", PlanChanged("main", None, (SetStatus("s3", "in_progress"),)))
-            add(journal, OURS, "agent", PlanChanged("main", None, (SetStatus("s3", "pending"),)))
-            screen.acts.commander.do(Target(card, card.state.steps[2]).tick)  # of the plan as it was shown
+        add(journal, OURS, "agent", PlanChanged("main", None, (RewordStep("s3", "Throw it away"),)))
+        for key, expected in (("d", "pending"), ("s", "completed")):
+            screen.acts.commander.do("main", Wanted("tick", "s3", card.revision))  # of the plan as it was shown
             await asked(app, DecisionDialog)
             await pilot.press(key)
             await eventually(partial(lambda status: statuses(ours(app))[2] == status, expected))
@@ -135,16 +192,17 @@ async def test_what_can_not_be_done_any_more_is_said_and_the_words_stay(journal:
         await eventually(lambda: len(texts(ours(app))) == 1)
         await pilot.press("enter")
         await asked(app, DecisionDialog)
-        await pilot.press("y")
+        await shows(app, "the step is gone", kind=DialogText)
+        await pilot.press("s")
         await told(app, "The plan has no step 's2'; its steps are: s1")
         await asked(app)
         assert app.screen.query_one(TextField).text == "Other words"
         add(journal, OURS, "agent", PlanRemoved("main"))
         await pilot.press("enter")
-        await told(app, "There is no plan 'main' any more: nothing was changed")
+        await told(app, "The plan 'main' was dismissed. Nothing was changed.")
         await asked(app)
         await pilot.press("escape")
-        await told(app, "What you wrote is kept")
+        await told(app, "Your text is kept")
         await shows(app, "no plans any more")
         await pilot.press("a")
         await told(app, "There is no plan here: nothing can be steered yet")
@@ -160,14 +218,11 @@ async def test_two_people_steer_one_plan(journal: Path) -> None:
     async with watching(journal, THEIRS) as (one, pilot), watching(journal, THEIRS) as (other, second):
         await ready(one)
         await ready(other)
-        await write(other, second, "v", "looks good")
+        await review(other, second, "a", "looks good")
         await pilot.press("x")
         await shows(one, "☆ → completed")
         await eventually(lambda: "☆ → completed" in "".join(line.text for line in panel(other).in_sight()))
-        await second.press("enter", "enter")
-        await asked(other, DecisionDialog)
-        await shows(other, "☆ Write a test: completed   user", kind=DialogText)
-        await second.press("y")
+        await second.press("enter")
         await closed(other)
         await shows(one, "approved (revision 3) · looks good")
 
@@ -185,7 +240,7 @@ async def test_a_locked_journal_does_not_freeze_the_screen(journal: Path, monkey
             locker.execute("BEGIN IMMEDIATE")
             await write(app, pilot, "c", "take your time")
             await pilot.press("enter")
-            await told(app, "The journal is busy: somebody else writes to it.")
+            await told(app, "The journal is busy: someone else is writing to it.")
             await pilot.press(*"!", "escape")
             await closed(app)
             await pilot.press("up", "t")
@@ -197,7 +252,7 @@ async def test_a_locked_journal_does_not_freeze_the_screen(journal: Path, monkey
             locker.close()
         await eventually(lambda: ours(app).reviews)
         await shows(app, "› take your time")
-        await told(app, "The agent is told: Write a test: take your time")
+        await told(app, "Comment added to “Write a test”.")
 
 
 @on_a_loop
@@ -235,7 +290,7 @@ async def test_files_and_other_kinds_are_reviewed_and_commented_on_only(
         for key in ("x", "a", "d", "s", "r", "J"):
             app.clear_notifications()
             await pilot.press(key)
-            await told(app, "This plan is a file: e opens it in your editor, c says something about it")
+            await told(app, "This plan is a file: e opens it in your editor, c comments on it")
         await pilot.press("e")
         await told(app, "no-such-editor")  # there is no terminal to give away here: it is told, and nothing breaks
         await write(app, pilot, "c", "and two?")
@@ -245,11 +300,15 @@ async def test_files_and_other_kinds_are_reviewed_and_commented_on_only(
         await click_row(app, pilot, " graph ", 3)
         await pilot.press("a")
         await told(app, "A plan of kind 'dag' has no steps to change")
-        await pilot.press("v", "enter", "enter")
+        await review(app, pilot, "a", "")
+        await pilot.press("enter")
         await eventually(lambda: record(app, THEIRS, "graph").reviews)
         (tmp_path / "plan.md").unlink()
         await shows(app, "plan.md")
         await click_row(app, pilot, " notes ", 3)
+        await pilot.press("x")
+        await told(app, "This plan is a file: e opens it in your editor, c comments on it")
+        await click_row(app, pilot, " Plan ", 3)
         await pilot.press("x")
         await told(app, "No step is under the cursor")
 
@@ -295,9 +354,10 @@ async def test_everything_is_in_the_menu_and_in_the_command_palette(journal: Pat
         await pilot.press("m")
         menu = await asked(app, ChoiceDialog)
         names = [str(option.prompt).split("  ")[1].strip() for option in menu.query_one(OptionList).options]
-        assert {"Tick", "Edit", "Add", "Comment", "Select", "Run", "Review", "Move up", "Remove", "Take back"} <= set(
+        assert {"Tick", "Edit", "Add", "Comment", "Select", "Run", "Review", "Move up", "Remove", "Dismiss"} <= set(
             names
         )
+        assert "Withdraw" not in names, "there is no suggestion"
         await pilot.press("J")
         await eventually(lambda: texts(ours(app))[2] == "Write a test")
         await closed(app)
@@ -306,7 +366,7 @@ async def test_everything_is_in_the_menu_and_in_the_command_palette(journal: Pat
         await pilot.press("j", "k", "enter")
         await eventually(lambda: statuses(ours(app))[0] == "pending")
         await closed(app)
-        await pilot.press("ctrl+p", *"other status")
+        await pilot.press("ctrl+p", *"set status")
         await eventually(lambda: len(app.screen.query(OptionList).first().options) == 1)
         await pilot.press("enter")
         await asked(app, ChoiceDialog)
@@ -337,7 +397,7 @@ async def test_words_that_were_not_sent_come_back(journal: Path) -> None:
         for key in ("e", "a"):
             await write(app, pilot, key, "  ")
             await pilot.press("enter")
-            await told(app, "A step says something: write its text")
+            await told(app, "The step is empty: write its text.")
             await pilot.press("escape")
             await closed(app)
         assert not app.drafts
@@ -402,9 +462,16 @@ async def test_hostile_words_stay_words(journal: Path) -> None:
         await eventually(lambda: app.screen.query_one(TextField).text.startswith("one\nx�]0;pwned"))
         assert harmless()
         add(journal, "z", "agent", PlanSet(items(HOSTILE, HOSTILE), via=ACP))
+        await pilot.press("escape")
+        await closed(app)
+        await pilot.press("v")
+        await asked(app, ChoiceDialog)
+        await pilot.press("a")
+        await asked(app)
+        add(journal, "z", "agent", PlanSet(items(HOSTILE, HOSTILE, HOSTILE), via=ACP))
         await pilot.press("enter")
         await asked(app, DecisionDialog)
         assert harmless()
-        await pilot.press("y")
-        await told(app, "The plan has no step 's1'")
+        await pilot.press("s")
+        await told(app, "Approved")
         assert harmless()

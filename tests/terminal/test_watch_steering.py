@@ -4,13 +4,9 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
 from textual.widgets import OptionList
 
-from planwire.errors import PlanError
 from planwire.journal import open_journal
-from planwire.model.changes import apply_changes
 from planwire.model.events import (
     APPROVED,
     CHANGES_REQUESTED,
@@ -27,12 +23,9 @@ from planwire.model.events import (
     SessionOpened,
     SetStatus,
 )
-from planwire.model.fold import PLANWIRE, PlanRecord, fold_all
-from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan, PlanId
-from planwire.model.steps import PlanState, track
-from planwire.terminal.deeds import Target
+from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
+from planwire.steering.wanted import Wanted
 from planwire.terminal.dialogs import ChoiceDialog, DecisionDialog, DialogText, TextDialog, TextField
-from planwire.terminal.plan_card import Card
 from planwire.terminal.session_screen import SessionScreen
 from planwire.terminal.steps_panel import StepsPanel
 from tests.journals import add, items
@@ -51,6 +44,7 @@ from tests.terminal.watched import (
     ready,
     record,
     report,
+    review,
     statuses,
     suggestions,
     texts,
@@ -93,14 +87,14 @@ async def test_the_cursor_walks_over_plans_and_steps(journal: Path) -> None:
             assert panel(app).cursor.row == row
         await click_row(app, pilot, "grammar", 8)
         assert panel(app).cursor.row == ("step", "todo", "s4")
-        await click_row(app, pilot, " todo ", 8)
+        await click_row(app, pilot, " Parser ", 8)
         assert panel(app).cursor.row == ("plan", "todo")
 
 
 @on_a_loop
 async def test_a_text_between_two_rows_can_be_read_with_the_arrows(journal: Path) -> None:
-    text = "\n\n".join(f"Paragraph {number}." for number in range(40))
-    add(journal, OURS, "agent", PlanSet(MarkdownPlan("text", text)), PlanSet(items("last", "pending")))
+    text = "\n\n".join([*(f"Paragraph {number}." for number in range(40)), "- [ ] Read it again"])
+    add(journal, OURS, "agent", PlanSet(MarkdownPlan("text", text)))
     async with watching(journal, OURS, size=(80, 20)) as (app, pilot):
         await ready(app)
         await pilot.press("down", "down", "down")
@@ -110,13 +104,13 @@ async def test_a_text_between_two_rows_can_be_read_with_the_arrows(journal: Path
         assert "Paragraph 10." in seen(app)
         assert panel(app).cursor.row == ("plan", "text"), "there is nothing else in sight"
         await pilot.press("end")
-        await shows(app, "Paragraph 39.", "○ Read the code")
-        assert panel(app).cursor.row == ("step", "last", "s1")
+        await shows(app, "Paragraph 39.", "○ Read it again")
+        assert panel(app).cursor.row == ("step", "text", "s1")
         panel(app).scroll_home(animate=False)
         await pilot.press("x")
         await told(app, "The cursor was out of sight: here it is, press the key again")
         assert panel(app).cursor.is_in_sight
-        assert statuses(record(app, OURS, "last")) == ["pending"]
+        assert statuses(record(app, OURS, "text")) == ["pending"]
 
 
 @on_a_loop
@@ -200,16 +194,16 @@ async def test_what_changes_nothing_is_not_written_and_that_is_said(journal: Pat
         await ready(app)
         before = ours(app).revision
         await pilot.press("o", "i")
-        await told(app, "This step is in progress already")
+        await told(app, "Nothing changes: the plan already says so.")
         await pilot.press("e", "enter")
-        await told(app, "Nothing was changed: the text is as it was")
+        await told(app, "Nothing to save: the text is as it was.")
         await closed(app)
         await pilot.press("home", "down", "K")
-        await told(app, "This step is the first of its list already")
+        await told(app, "This step is already the first of its list.")
         app.clear_notifications()
         await write(app, pilot, "e", " Read the code ")
         await pilot.press("enter")
-        await told(app, "Nothing changes: the plan says so already")
+        await told(app, "Nothing changes: the plan already says so.")
         await pilot.press("escape")
         await closed(app)
         with open_journal(journal) as opened:
@@ -225,7 +219,7 @@ async def test_a_suggestion_that_is_open_already_is_not_written_again(journal: P
         seq = theirs(app).suggestions[0].seq
         await shows(app, "☆ → cancelled")
         await pilot.press("o", "c")
-        await told(app, "Nothing changes: that is wished already, and u takes it back")
+        await told(app, "Nothing changes: that is suggested already.")
         assert [suggestion.seq for suggestion in theirs(app).suggestions] == [seq]
 
 
@@ -237,7 +231,7 @@ async def test_who_is_faster_than_the_screen_is_not_told_that_the_plan_moved_on(
         assert isinstance(screen, SessionScreen)
         card = panel(app).sheet.cards[0]
         for step in card.state.steps[1:]:  # all of them for the revision that is shown
-            screen.acts.commander.do(Target(card, step).tick)
+            screen.acts.commander.do("main", Wanted("tick", step.id, card.revision))
         await eventually(lambda: statuses(ours(app)) == ["completed"] * 4)
         assert app.screen is screen
         await pilot.press("x")
@@ -262,7 +256,7 @@ async def test_a_step_is_reworded(journal: Path) -> None:
         await click_row(app, pilot, "Mend it", 8, times=2)
         await asked(app)
         app.screen.query_one(TextField).text = "Mend all of it"
-        await press_button(app, pilot, "Change it")
+        await press_button(app, pilot, "Reword")
         await closed(app)
         assert texts(ours(app))[2] == "Mend all of it"
 
@@ -279,7 +273,7 @@ async def test_steps_are_added_one_below_the_other(journal: Path) -> None:
         assert panel(app).cursor.row == ("step", "main", "s6")
         await pilot.press("home")
         await write(app, pilot, "a", "first of all")
-        await press_button(app, pilot, "Add it")
+        await press_button(app, pilot, "Add")
         await closed(app)
         assert texts(ours(app))[0] == "first of all"
 
@@ -294,10 +288,9 @@ async def test_steps_are_moved_with_keys_and_dragged_with_the_mouse(journal: Pat
         await pilot.press("alt+down")
         await eventually(lambda: texts(ours(app))[-1] == "Write a test")
         await pilot.press("alt+down")
-        await told(app, "This step is the last of its list already")
-        for key, place in (("K", 2), ("K", 1), ("alt+up", 0)):
-            await pilot.press(key)
-            await eventually(partial(lambda at: texts(ours(app))[at] == "Write a test", place))
+        await told(app, "This step is already the last of its list.")
+        await pilot.press("K", "K", "alt+up")
+        await eventually(lambda: texts(ours(app))[0] == "Write a test")
         assert texts(ours(app)) == ["Write a test", "Read the code", "Mend it", "Tell people"]
         for words, key, expected in (
             ("strings", "K", ["lexer", "strings", "numbers", "grammar", "macros"]),
@@ -339,7 +332,7 @@ async def test_a_step_is_removed_after_a_question(journal: Path) -> None:
         await pilot.press("d")
         await asked(app, DecisionDialog)
         assert "and 2 more that are nested in it" in seen(app, DialogText)
-        await press_button(app, pilot, "Remove it")
+        await press_button(app, pilot, "Remove")
         await eventually(lambda: texts(record(app, OURS, "todo")) == ["grammar", "macros"])
 
 
@@ -356,9 +349,9 @@ async def test_steps_and_plans_are_commented_on(journal: Path) -> None:
         assert ours(app).review == ours(app).reviews[0]
         assert ours(app).reviews[0].comments == (Comment("use the old fixture", "s2"),)
         await shows(app, "    › use the old fixture   user, just now")
-        await told(app, "The agent is told: Write a test: use the old fixture")
+        await told(app, "Comment added to “Write a test”. The agent will see it with your next prompt.")
         await write(app, pilot, "C", "small commits")
-        await press_button(app, pilot, "Say it")
+        await press_button(app, pilot, "Comment")
         await closed(app)
         await shows(app, "Comment   small commits   user, just now")
         assert [each.verdict for each in ours(app).reviews] == [COMMENTED] * 2
@@ -371,30 +364,34 @@ async def test_steps_and_plans_are_commented_on(journal: Path) -> None:
 
 
 @on_a_loop
-async def test_plans_are_approved_with_and_without_comments_and_changes_asked_for(journal: Path) -> None:
+async def test_plans_are_approved_with_and_without_comments_and_changes_requested(journal: Path) -> None:
     async with watching(journal, OURS) as (app, pilot):
         await ready(app)
         await pilot.press("v")
+        await asked(app, ChoiceDialog)
+        await pilot.press("enter")
         await asked(app)
-        await pilot.press("enter", "enter")
+        await pilot.press("enter")
         await closed(app)
         assert (ours(app).reviews[-1].verdict, ours(app).reviews[-1].comments) == (APPROVED, ())
         await shows(app, "Review    approved (revision 2)   user, just now")
-        await write(app, pilot, "v", "go ahead")
+        await told(app, "Approved. The agent will see it with your next prompt.")
+        await review(app, pilot, "a", "go ahead")
         await press_button(app, pilot, "Approve")
         await closed(app)
         assert ours(app).reviews[-1].comments == (Comment("go ahead"),)
-        await write(app, pilot, "v", "smaller steps")
-        await pilot.press("enter", "right", "enter")
+        await review(app, pilot, "r", "smaller steps")
+        await pilot.press("enter")
         await closed(app)
         assert ours(app).reviews[-1].verdict == CHANGES_REQUESTED
         await shows(app, "Review    approved (revision 2) · go ahead", "changes requested (revision 2) · smaller steps")
-        await pilot.press("v")
-        await asked(app)
-        await press_button(app, pilot, "Only comment")
-        await told(app, "A comment says something: write it, or leave with Esc")
+        await review(app, pilot, "c", "")
+        await pilot.press("enter")
+        await told(app, "The comment is empty.")
         assert isinstance(app.screen, TextDialog)
-        await pilot.press("escape", "x")
+        await pilot.press("escape")
+        await closed(app)
+        await pilot.press("x")
         await shows(app, "smaller steps · the plan has changed since")
 
 
@@ -416,7 +413,7 @@ async def test_some_steps_are_selected_and_run(journal: Path) -> None:
         assert not panel(app).marks_of("main")
         await pilot.press("s", "s", "home", "down", "down")
         await write(app, pilot, "r", "and then stop")
-        await press_button(app, pilot, "Run it")
+        await press_button(app, pilot, "Run")
         await closed(app)
         assert ours(app).reviews[-1].selected == ("s2",)
         assert ours(app).reviews[-1].comments == (Comment("and then stop"),)
@@ -426,15 +423,17 @@ async def test_some_steps_are_selected_and_run(journal: Path) -> None:
 async def test_an_agent_that_waits_is_at_the_head_of_its_plan(journal: Path) -> None:
     add(journal, OURS, "agent", ReviewAsked("main"))
     async with watching(journal, OURS) as (app, pilot):
-        await shows(app, "◆ The agent waits for your review   just now", "◆ waiting · now")
+        await shows(app, "◆ The agent is waiting for your review   just now", "◆ waiting for review · now")
         add(journal, OURS, "agent", ReviewAsked("main", ("Yes", "No, go on planning")))
-        await shows(app, "◆ The agent waits for your answer in zed: Yes / No, go on planning")
+        await shows(app, "◆ The agent is waiting for your answer in zed: Yes / No, go on planning")
         await pilot.press("v")
+        await asked(app, ChoiceDialog)
+        await shows(app, "The agent is waiting for an answer in zed", kind=DialogText)
+        await pilot.press("enter")
         await asked(app)
-        await shows(app, "The agent waits for an answer in zed", kind=DialogText)
-        await pilot.press("enter", "enter")
+        await pilot.press("enter")
         await closed(app)
-        await eventually(lambda: "The agent waits" not in seen(app))
+        await eventually(lambda: "The agent is waiting" not in seen(app))
 
 
 # -- a plan of the agent's: suggestions
@@ -446,11 +445,11 @@ async def test_a_tick_on_an_agents_plan_is_a_suggestion_until_the_agent_does_it(
         await ready(app)
         await pilot.press("x")
         await shows(app, "▶ Write a test", "    ☆ → completed   user, just now")
-        await told(app, "This is the agent's own plan: what you change is a wish")
+        await told(app, "Suggested: Write a test: completed. The agent decides about it (☆); u withdraws it.")
         assert statuses(theirs(app))[1] == "in_progress"
         await pilot.press("x")
         await eventually(lambda: not theirs(app).suggestions)
-        await told(app, "Taken back: Write a test: completed")
+        await told(app, "Suggestion withdrawn: Write a test: completed")
         await eventually(lambda: "☆" not in seen(app))
         await pilot.press("o", "c")
         await eventually(lambda: suggestions(theirs(app)) == [SetStatus("s2", "cancelled")])
@@ -474,7 +473,7 @@ async def test_suggested_words_and_places_replace_those_suggested_before(journal
         await asked(app)
         assert app.screen.query_one(TextField).text == "Write two tests"
         await pilot.press(*" now")
-        await press_button(app, pilot, "Wish it")
+        await press_button(app, pilot, "Suggest")
         await eventually(lambda: suggestions(theirs(app)) == [RewordStep("s2", "Write two tests now")])
         await closed(app)
         await pilot.press("J")
@@ -483,7 +482,7 @@ async def test_suggested_words_and_places_replace_those_suggested_before(journal
         await eventually(lambda: suggestions(theirs(app))[1:] == [MoveStep("s2", "s4")])
         await shows(app, "☆ ↕ after: Tell people")
         await pilot.press("J")
-        await told(app, "This step is the last of its list already")
+        await told(app, "This step is already the last of its list.")
         await write(app, pilot, "e", "Write a test")
         await pilot.press("enter")
         await closed(app)
@@ -493,7 +492,7 @@ async def test_suggested_words_and_places_replace_those_suggested_before(journal
 
 
 @on_a_loop
-async def test_new_steps_are_ghosts_at_their_place_until_they_are_taken_back(journal: Path) -> None:
+async def test_new_steps_are_ghosts_at_their_place_until_they_are_withdrawn(journal: Path) -> None:
     async with watching(journal, THEIRS) as (app, pilot):
         await ready(app)
         await write(app, pilot, "a", "Check the logout")
@@ -506,9 +505,9 @@ async def test_new_steps_are_ghosts_at_their_place_until_they_are_taken_back(jou
         assert texts(theirs(app)) == ["Read the code", "Write a test", "Mend it", "Tell people"]
         cursor = panel(app).cursor.row
         assert cursor is not None
-        assert cursor[0] == "wish"
+        assert cursor[0] == "suggestion"
         await pilot.press("x")
-        await told(app, "This step is only wished: e rewords it, u takes it back")
+        await told(app, "This step is only suggested: e rewords it, u withdraws it")
         await write(app, pilot, "e", "Check the login")
         await pilot.press("enter")
         await eventually(lambda: suggestions(theirs(app)) == [AddStep("Check the login", "s2")])
@@ -523,7 +522,7 @@ async def test_new_steps_are_ghosts_at_their_place_until_they_are_taken_back(jou
         await pilot.press("enter")
         await eventually(lambda: not theirs(app).suggestions)
         await pilot.press("u")
-        await told(app, "No wish is open here: there is nothing to take back")
+        await told(app, "There is no open suggestion here")
 
 
 @on_a_loop
@@ -536,53 +535,14 @@ async def test_a_removal_is_suggested_without_a_question_and_a_suggestion_for_a_
         await shows(app, "☆ ✗ remove   user, just now")
         assert suggestions(theirs(app)) == [RemoveStep("s4")]
         await pilot.press("d")
-        await told(app, "It is wished already that this step goes: u takes it back")
+        await told(app, "Nothing changes: that is suggested already.")
         await pilot.press("k", "x", "x", "o", "i")
         await eventually(lambda: len(theirs(app).suggestions) == 2)
         await click_row(app, pilot, "remove", 8)
         await pilot.press("u")
         await eventually(lambda: suggestions(theirs(app)) == [SetStatus("s3", "in_progress")])
         report(journal, "completed", "in_progress")
-        await shows(app, "Wished    Mend it: in progress   user, just now")
-        await click_row(app, pilot, "Wished", 14)
+        await shows(app, "Suggested Mend it: in progress   user, just now")
+        await click_row(app, pilot, "Suggested", 14)
         await pilot.press("u")
         await eventually(lambda: not theirs(app).suggestions)
-
-
-# -- moving, for any plan
-
-LISTS = st.lists(st.integers(0, 2), min_size=1, max_size=8)
-
-
-def card_of(depths: list[int]) -> Card:
-    deepest, lines = 0, []
-    for number, depth in enumerate(depths):
-        deepest = min(depth, deepest + 1) if number else 0
-        lines.append(f"{'  ' * deepest}- [ ] step {number}\n")
-    return carded(track(MarkdownPlan("p", "".join(lines))))
-
-
-def carded(state: PlanState) -> Card:
-    return Card(state, PlanRecord(state, PLANWIRE, 1, 1, None, 1, 0, 0))
-
-
-def moved(card: Card, step: str, by: int) -> Card:
-    found = next(each for each in card.state.steps if each.id == step)
-    session = fold_all("s", [])
-    plans: dict[PlanId, PlanRecord] = {"p": card.record} if card.record else {}
-    event = Target(card, found).move(by).make(type(session)("s", 1, plans=plans), 1)
-    assert isinstance(event, PlanChanged)
-    return carded(apply_changes(card.state, event.changes))
-
-
-@settings(max_examples=100, deadline=None)
-@given(LISTS, st.data())
-def test_a_step_that_is_moved_down_and_up_again_is_where_it_was(depths: list[int], data: st.DataObject) -> None:
-    card = card_of(depths)
-    step = data.draw(st.sampled_from([each.id for each in card.state.steps]))
-    try:
-        down = moved(card, step, 1)
-    except PlanError:
-        assume(False)
-    assert down.state.steps != card.state.steps
-    assert moved(down, step, -1).state.steps == card.state.steps

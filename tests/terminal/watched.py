@@ -1,4 +1,4 @@
-"""Somebody who steers in `planwire watch`: a journal, what they see and what they press."""
+"""A person who steers in `planwire watch`: a journal, what they see and what they press."""
 
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from planwire.model.events import (
 )
 from planwire.model.fold import PlanRecord
 from planwire.model.plan import ItemsPlan, PlanId
-from planwire.terminal.dialogs import Dialog, TextDialog, TextField
+from planwire.terminal.dialogs import ChoiceDialog, Dialog, TextDialog, TextField
 from planwire.terminal.session_screen import SessionScreen
 from planwire.terminal.steps_panel import StepsPanel
 from planwire.terminal.watch_app import WatchApp
@@ -34,6 +34,7 @@ __all__ = [
     "ready",
     "record",
     "report",
+    "review",
     "statuses",
     "suggestions",
     "texts",
@@ -111,6 +112,16 @@ async def closed(app: WatchApp) -> None:
 
 async def write(app: WatchApp, pilot: "Pilot[None]", key: str, words: str) -> None:
     """Press a key, and write something instead of what is in the field."""
+    await pilot.press(key)
+    await asked(app)
+    app.screen.query_one(TextField).text = words
+    await pilot.pause()
+
+
+async def review(app: WatchApp, pilot: "Pilot[None]", key: str, words: str) -> None:
+    """Begin a review: choose a verdict by its key, and write a comment."""
+    await pilot.press("v")
+    await asked(app, ChoiceDialog)
     await pilot.press(key)
     await asked(app)
     app.screen.query_one(TextField).text = words

@@ -38,13 +38,14 @@ def apply_changes(state: PlanState, changes: Iterable[StepChange]) -> PlanState:
 def effective_changes(state: PlanState, changes: Iterable[StepChange]) -> tuple[StepChange, ...]:
     """Those of the changes that make a difference, each after the ones before it; none if they undo each other.
 
-    A status is the same under any of its spellings: `done` on a completed step is no change.
+    A difference is one that people see. A status is the same under any of its spellings: `done` on a completed step is
+    no change, nor is `medium` on an entry that leaves its priority out.
     """
     effective: list[StepChange] = []
     now = state
     for change in changes:
         after = apply_changes(now, [change])
-        if after.plan != now.plan and not _is_other_spelling(now, change):
+        if after.plan != now.plan and not _is_same(now, change):
             effective.append(change)
             now = after
     return tuple(effective) if now.plan != state.plan else ()
@@ -70,10 +71,16 @@ def last_outermost(steps: Sequence[Step]) -> int | None:
     return max((place for place, step in enumerate(steps) if step.depth == outermost), default=None)
 
 
-def _is_other_spelling(state: PlanState, change: StepChange) -> bool:
-    if not isinstance(change, SetStatus):
-        return False
-    return canonical(state.steps[place_of(state, change.step)].status) == canonical(change.status)
+def _is_same(state: PlanState, change: StepChange) -> bool:
+    """Whether a step reads the same after a change, although it is stored in another form."""
+    match change:
+        case SetStatus(step=step, status=status):
+            return canonical(state.steps[place_of(state, step)].status) == canonical(status)
+        case SetPriority(step=step, priority=priority):
+            return state.steps[place_of(state, step)].priority == priority
+        case RewordStep(step=step, content=content):
+            return state.steps[place_of(state, step)].content == content
+    return False
 
 
 def _change_list(state: PlanState, plan: ItemsPlan, change: StepChange) -> PlanState:

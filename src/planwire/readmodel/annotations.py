@@ -20,14 +20,16 @@ __all__ = ["Annotations", "Remark", "SuggestedChange", "annotations", "suggestio
 class SuggestedChange(Struct, frozen=True):
     """One suggested change. `kind` is the tag of the change (`status`, `reword`, `add`, …), `text` says in words what
     the step should become, `value` has the word of a status or a priority, `suggestion` is the number of its event,
-    `number` its own among the changes there."""
+    `number` its own among the changes there. `note` is what its author says about it."""
 
     suggestion: int
     number: int
     kind: str
     text: str
     by: str
+    at: int
     value: str | None = None
+    note: str | None = None
 
 
 class Remark(Struct, frozen=True):
@@ -49,16 +51,20 @@ class Annotations(Struct, frozen=True):
     remarks: dict[str | None, tuple[Remark, ...]] = {}
 
 
-def annotations(record: PlanRecord) -> Annotations:
-    """The annotations of a plan as it is now. A step that is over needs no remarks: the history has them."""
-    unfinished = {step.id for step in record.state.steps if step.is_open}
-    texts = {step.id: step.content for step in record.state.steps}
+def annotations(record: PlanRecord, state: PlanState | None = None) -> Annotations:
+    """The annotations of a plan as it is now; `state` has the steps of a plan file. A step that is over needs no
+    remarks: the history has them."""
+    steps_now = (state or record.state).steps
+    unfinished = {step.id for step in steps_now if step.is_open}
+    texts = {step.id: step.content for step in steps_now}
     steps: dict[str, tuple[SuggestedChange, ...]] = {}
     added: dict[str | None, list[SuggestedChange]] = {}
     for suggestion in record.suggestions:
         for number, change in enumerate(suggestion.changes):
             kind, text = str(type(change).__struct_config__.tag), _becomes(change, texts)
-            suggested = SuggestedChange(suggestion.seq, number, kind, text, suggestion.by, _value(change))
+            suggested = SuggestedChange(
+                suggestion.seq, number, kind, text, suggestion.by, suggestion.at, _value(change), suggestion.note
+            )
             if isinstance(change, AddStep):
                 together = added.setdefault(change.after, [])
                 together.insert(len(together) if change.after is None else 0, suggested)  # as `apply_changes` does it

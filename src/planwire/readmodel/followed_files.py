@@ -10,28 +10,17 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
-from msgspec import Struct
-from msgspec.structs import replace
-
 from planwire.errors import ToolError
 from planwire.model.fold import SessionState
 from planwire.model.plan import FilePlan, MarkdownPlan, PlanId
 from planwire.model.steps import PlanState, track
+from planwire.readmodel.file_text import FileText
 from planwire.tools.plan_files import read_plan_file
 
-__all__ = ["FilePlans", "FileText", "path_of", "with_files"]
+__all__ = ["FilePlans", "path_of"]
 
 #: Files to remember, so that their steps keep their ids.
 REMEMBERED: Final = 2_000
-
-
-class FileText(Struct, frozen=True):
-    """A plan file as of the last look: its text as a plan with steps, or why there is none to show."""
-
-    uri: str
-    path: str | None
-    state: PlanState | None = None
-    problem: str | None = None
 
 
 def path_of(uri: str) -> str:
@@ -91,17 +80,6 @@ class FilePlans:
         except ToolError as error:
             return FileText(plan.uri, path, before, f"{error}.")
         return FileText(plan.uri, path, track(MarkdownPlan(plan.id, content), before))
-
-
-def with_files(session: SessionState, files: dict[PlanId, FileText]) -> SessionState:
-    """The session with the texts of its files in the place of their addresses, so that their steps count."""
-    plans = {
-        plan_id: replace(record, state=file.state)
-        if (file := files.get(plan_id)) is not None and file.state is not None and file.problem is None
-        else record
-        for plan_id, record in session.plans.items()
-    }
-    return replace(session, plans=plans) if files else session
 
 
 def _signature(path: str) -> tuple[object, ...]:

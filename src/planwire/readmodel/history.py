@@ -10,6 +10,7 @@ from typing import assert_never
 from msgspec import Struct
 from msgspec.structs import asdict
 
+from planwire.acp.words import STOP_END_TURN
 from planwire.chat.reminder import read_reminder
 from planwire.model.diff import compare
 from planwire.model.events import (
@@ -41,8 +42,11 @@ from planwire.model.kinds import kind_of, text_of
 from planwire.model.plan import PlanId
 from planwire.model.statuses import status_of
 from planwire.model.steps import PlanState, Progress
+from planwire.model.titles import UNNAMED, plan_titles
+from planwire.readmodel.states import stop_words
+from planwire.steering.words import change_sentence, step_of
 
-__all__ = ["HistoryEntry", "Phrase", "describe", "history", "plan_name", "suggestion_words", "verdict_words"]
+__all__ = ["HistoryEntry", "Phrase", "describe", "history", "suggestion_words", "titles_of", "verdict_words"]
 
 
 class Phrase(Struct, frozen=True, omit_defaults=True):
@@ -54,7 +58,8 @@ class Phrase(Struct, frozen=True, omit_defaults=True):
 
 
 class HistoryEntry(Struct, frozen=True):
-    """An event as people read it. `event` is its stored tag, `done` of `total` the progress of its plan after it."""
+    """An event as people read it. `event` is its stored tag, `plan` the title of its plan, if it is about one, and
+    `done` of `total` the progress of that plan after it."""
 
     session: str
     seq: int
@@ -65,6 +70,7 @@ class HistoryEntry(Struct, frozen=True):
     words: tuple[Phrase, ...]
     done: int | None = None
     total: int | None = None
+    plan_id: PlanId = None
 
     @property
     def is_message(self) -> bool:
@@ -97,16 +103,17 @@ def describe(recorded: Recorded, before: SessionState, after: SessionState) -> H
         recorded.at,
         recorded.by,
         str(type(event).__struct_config__.tag),
-        plan_name(plan_id) if about_plan else None,
+        titles_of(after).get(plan_id, UNNAMED) if about_plan else None,
         words,
         progress.done if steps else None,
         progress.total if steps else None,
+        plan_id if about_plan else None,
     )
 
 
-def plan_name(plan_id: PlanId) -> str:
-    """The name of a plan for people."""
-    return "plan" if plan_id is None else plan_id
+def titles_of(state: SessionState) -> dict[PlanId, str]:
+    """The titles of a session's plans, as far as its journal knows them: a plan file's own heading is not in it."""
+    return plan_titles(record.state.plan for record in state.plans.values())
 
 
 def suggestion_words(state: PlanState, changes: Iterable[StepChange]) -> tuple[Phrase, ...]:
@@ -132,9 +139,10 @@ def _phrases(recorded: Recorded, before: SessionState, after: SessionState) -> t
         case PlanReviewed(plan_id=plan_id):
             return plan_id, _reviewed(event, after.plans.get(plan_id))
         case SuggestionWithdrawn(plan_id=plan_id, suggestion=suggestion):
-            return plan_id, (Phrase("withdrawn", f"the wish of event {suggestion} was taken back"),)
+            return plan_id, (Phrase("withdrawn", f"withdrew suggestion {suggestion}"),)
         case TurnEnded(stop_reason=reason):
-            return None, (Phrase("stopped", f"turn ended: {reason}"),)
+            why = "" if reason == STOP_END_TURN else f": {stop_words(reason)}"
+            return None, (Phrase("stopped", f"turn ended{why}"),)
         case MessageAdded(message=message):
             if reminder := read_reminder(message):
                 return None, (Phrase("told", f"the agent was told its plan again: {reminder.why}"),)
@@ -157,7 +165,7 @@ def _set(event: PlanSet, before: PlanRecord | None, after: PlanRecord) -> tuple[
     if before is None or before.removed:
         return Phrase("new", f"{'new' if before is None else 'back'}: {_size(after.state)}"), *why
     settled = len(before.suggestions) - len(after.suggestions)
-    suggestions = (Phrase("settled", f"{settled} wish{'es' if settled > 1 else ''} came true"),) if settled else ()
+    suggestions = (Phrase("settled", f"{settled} suggestion{'s' if settled > 1 else ''} taken up"),) if settled else ()
     return *_differences(before.state, after.state), *suggestions, *why
 
 
@@ -181,7 +189,7 @@ def _changed(
         return Phrase("none", "there was no such plan"), *note
     if before.owner == AGENT and recorded.by != AGENT:
         suggestions = suggestion_words(before.state, event.changes)
-        return tuple(Phrase("wish", word.text, word.step) for word in (*suggestions, *note))
+        return tuple(Phrase("suggested", word.text, word.step) for word in (*suggestions, *note))
     return (*_differences(before.state, after.state), *note) if event.changes else note
 
 
@@ -244,20 +252,22 @@ def verdict_words(review: PlanReviewed | Review) -> str:
 
 
 def _suggestion_word(change: StepChange, texts: dict[str, str]) -> Phrase:
-    step = None if isinstance(change, AddStep) else change.step
-    name = texts.get(step, step) if step else ""
+    return Phrase(_change_kind(change), change_sentence(change, texts), step_of(change))
+
+
+def _change_kind(change: StepChange) -> str:
     match change:
         case SetStatus(status=status):
-            return Phrase(_kind(status), f"{name}: {status.replace('_', ' ')}", step)
-        case RewordStep(content=content):
-            return Phrase("reworded", f"{name} → {content}", step)
-        case SetPriority(priority=priority):
-            return Phrase("priority", f"{name}: {priority} priority", step)
-        case AddStep(content=content):
-            return Phrase("added", f"add {content}")
-        case MoveStep(after=after):
-            return Phrase("moved", f"{name}, after {texts.get(after, after)}" if after else f"{name}, first", step)
+            return _kind(status)
+        case RewordStep():
+            return "reworded"
+        case SetPriority():
+            return "priority"
+        case AddStep():
+            return "added"
+        case MoveStep():
+            return "moved"
         case RemoveStep():
-            return Phrase("removed", f"without {name}", step)
+            return "removed"
         case _ as never:
             assert_never(never)

@@ -1,5 +1,6 @@
 """A session at a glance: agent, folder, title, progress, and whether it goes on."""
 
+from collections.abc import Iterable
 from typing import Final
 
 from msgspec import Struct
@@ -8,7 +9,17 @@ from planwire.acp.words import STOP_COMPLETED, STOP_END_TURN, STOP_IDLE
 from planwire.model.fold import SessionState
 from planwire.model.steps import Progress
 
-__all__ = ["DONE", "RUNNING", "STOPPED", "WAITING", "Overview", "overview", "total_progress"]
+__all__ = [
+    "DONE",
+    "RUNNING",
+    "STOPPED",
+    "WAITING",
+    "Overview",
+    "overview",
+    "state_words",
+    "total_progress",
+    "waiting_first",
+]
 
 #: The state of a session: its agent works, or waits for its user (it asked for a review, or ended its turn of its own
 #: accord with work left), or was stopped, or everything on its plans is done.
@@ -77,3 +88,13 @@ def _state(state: SessionState, progress: Progress) -> str:
 def total_progress(state: SessionState) -> Progress:
     """The progress of all plans of a session together."""
     return Progress.of(step for record in state.live().values() for step in record.state.steps)
+
+
+def state_words(glance: Overview) -> str:
+    """The state of a session for people, who want to know which of those that wait are waiting for them."""
+    return f"{WAITING} for review" if glance.asked else glance.state
+
+
+def waiting_first(glances: Iterable[Overview]) -> list[Overview]:
+    """Sessions in the order for people: those that wait for a review, then by the age that is shown with them."""
+    return sorted(glances, key=lambda each: (each.asked, each.last_at), reverse=True)

@@ -14,45 +14,32 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Final
 
-from msgspec import Struct
-from msgspec.structs import replace
-
 from planwire.errors import JournalError, JournalUnavailable
-from planwire.journal import Followed, Journal, KnownSession, catch_up, follower_of, load_state
+from planwire.journal import Followed, Journal, KnownSession, catch_up, follower_of, load_state, state_at
 from planwire.model.fold import SessionState, fold
-from planwire.model.plan import PlanId
 from planwire.readmodel.folders import newest_first
-from planwire.readmodel.followed_files import FilePlans, FileText, with_files
-from planwire.readmodel.overview import RUNNING, Overview, overview
+from planwire.readmodel.followed_files import FilePlans
+from planwire.readmodel.overview import RUNNING, Overview
+from planwire.readmodel.shown import SILENCE, ShownSession, show_session
 
-__all__ = ["Sessions", "ShownSession"]
+__all__ = ["Sessions", "load_session"]
 
 #: States that stay in memory.
 KEPT_STATES: Final = 512
 #: Seconds between two looks for sessions that are missing, or were forgotten.
 ROLL_CALL: Final = 3.0
 
-#: Milliseconds of silence after which an agent works no more: it ended without a word.
-SILENCE: Final = 24 * 3_600_000
-_SILENT: Final = "silent for a day"
-
 #: Where the journal can be in trouble, besides in the events of a session.
 _FOLLOWING: Final = "following"
 _ROLL_CALL: Final = "roll call"
 
 
-class ShownSession(Struct, frozen=True):
-    """A session for people to see. `state` has the texts of plan files in place, `files` tell which these are, and
-    `journalled` is the session without them."""
-
-    state: SessionState
-    files: dict[PlanId, FileText]
-    glance: Overview
-    journalled: SessionState
-
-    @property
-    def id(self) -> str:
-        return self.state.id
+def load_session(journal: Journal, known: KnownSession, files: FilePlans, at: int | None = None) -> ShownSession:
+    """A session of a journal as it is now, or right after the event `at`. Files are as they are now in any case."""
+    state = load_state(journal, known.id) if at is None else state_at(journal, known.id, at)
+    last_at = known.last_at if at is None else next(journal.read(known.id, at - 1, at)).at
+    now = time.time_ns() // 1_000_000 if at is None else last_at
+    return show_session(state, files.of(state), known.first_at, last_at, now)
 
 
 class Sessions:
@@ -183,13 +170,8 @@ class Sessions:
         return self._keep(state, first, last)
 
     def _keep(self, state: SessionState, first_at: int, last_at: int) -> ShownSession:
-        files = self._files.of(state)
-        shown = with_files(state, files)
-        if state.stopped is None and time.time() * 1_000 - last_at > SILENCE:
-            shown = replace(shown, stopped=_SILENT)
-        glance = overview(shown, first_at, last_at)
-        session = ShownSession(shown, files, glance, state)
-        self._glances[state.id] = glance
+        session = show_session(state, self._files.of(state), first_at, last_at, time.time_ns() // 1_000_000)
+        self._glances[state.id] = session.glance
         self._kept[state.id] = session
         self._kept.move_to_end(state.id)
         if len(self._kept) > KEPT_STATES:

@@ -1,10 +1,16 @@
 """The refusal of an act that was meant for another state of a plan, with all that a person needs to decide again."""
 
-from planwire.errors import PlanError
+from planwire.errors import PlanError, StaleRevision
 from planwire.journal import Journal, state_at
+from planwire.model.events import StepChange
 from planwire.model.fold import PlanRecord, SessionState
 from planwire.model.plan import PlanId
-from planwire.readmodel.history import HistoryEntry, history, plan_name
+from planwire.model.titles import UNNAMED
+from planwire.readmodel.history import HistoryEntry, history, titles_of
+from planwire.steering.commands import Disputed
+from planwire.steering.conflict import gone
+from planwire.steering.wanted import Wanted
+from planwire.steering.words import step_of
 
 __all__ = ["MovedOn", "moved_on"]
 
@@ -12,7 +18,8 @@ __all__ = ["MovedOn", "moved_on"]
 class MovedOn(PlanError):
     """A plan is no longer the one that a person saw when they decided. Nothing was written.
 
-    `before` and `now` are None where there was no such plan; `moments` tell what happened to it since.
+    `before` and `now` are None where there was no such plan; `moments` tell what happened to it since. `missing` are
+    the steps of the act that are gone. Of several changes at once, `others` are those that still fit the plan.
     """
 
     def __init__(
@@ -22,24 +29,41 @@ class MovedOn(PlanError):
         before: PlanRecord | None,
         now: PlanRecord | None,
         moments: tuple[HistoryEntry, ...],
+        missing: tuple[str, ...] = (),
+        others: tuple[StepChange, ...] = (),
+        title: str = UNNAMED,
     ) -> None:
+        self.title = title
         self.plan_id = plan_id
         self.seen = seen
         self.before = before
         self.now = now
         self.moments = moments
+        self.missing = missing
+        self.others = others
         self.revision = now.revision if now else 0
-        name = plan_name(plan_id)
-        super().__init__(f"the plan {name!r} is at revision {self.revision}, and you saw {seen}. Nothing was written")
+        super().__init__(f"{title} changed since you looked at it. Nothing was written.")
 
 
-def moved_on(journal: Journal, state: SessionState, plan_id: PlanId, seen: int) -> MovedOn:
-    """Tell what became of a plan since a revision."""
+def moved_on(
+    journal: Journal, state: SessionState, plan_id: PlanId, wanted: Wanted, refusal: StaleRevision | Disputed
+) -> MovedOn:
+    """Tell what became of a plan since the revision that an act was for."""
+    seen = wanted.seen or 0
     then = state_at(journal, state.id, min(seen, state.seq))
-    name = plan_name(plan_id)
     moments = tuple(
         moment
         for moment, _, _ in history(journal.read(state.id, then.seq, state.seq), then)
-        if moment.plan == name and moment.words
+        if moment.plan is not None and moment.plan_id == plan_id and moment.words
     )
-    return MovedOn(plan_id, seen, then.live().get(plan_id), state.live().get(plan_id), moments)
+    now = state.live().get(plan_id)
+    missing = tuple(step for step in _named(wanted, refusal) if now is not None and gone(step, now))
+    others = refusal.others if isinstance(refusal, Disputed) else ()
+    title = titles_of(state).get(plan_id, UNNAMED)
+    return MovedOn(plan_id, seen, then.live().get(plan_id), now, moments, missing, others, title)
+
+
+def _named(wanted: Wanted, refusal: StaleRevision | Disputed) -> tuple[str, ...]:
+    """The steps that an act names, itself or in the changes that do not fit any more."""
+    disputed = [step_of(each) for each in refusal.changes] if isinstance(refusal, Disputed) else []
+    return tuple(dict.fromkeys((*wanted.named_steps, *filter(None, disputed))))

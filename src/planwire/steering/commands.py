@@ -1,143 +1,351 @@
-"""Commands of people: each checks an act against the plan that the person saw, and returns the event to append.
+"""Commands: one function an act of a person, from the plan and the arguments to the events to append.
 
-A command raises instead of returning an event where nothing may be written: `StaleRevision` if the plan moved on since
-the revision that the person saw, another `PlanError` if the plan can't do it, and `NothingChanges` if everything asked
-for is already so. The last one matters most for agents: every event that touches a plan makes a revision, and a
-revision that changes nothing would still turn away the agent's next write. Faces say it as an answer, not as a failure.
+A command is pure. It gets a plan as it is at the moment of writing, and returns a `Decision`; where nothing may be
+written it raises: `NothingChanges` if everything asked for is already so, another `PlanError` if the plan can't do it.
+"Nothing changes" matters most for agents: every event that touches a plan makes a revision, and a revision that changes
+nothing would still turn away the agent's next write.
 
-Nothing changes if
-
-- each change of a step leaves the plan as it is (`effective_changes`), or repeats one that is open as a suggestion on
-  an agent's plan; a note always says something new;
-- the person already gave the same verdict, comments and selection on this revision, gave no other verdict since, and
-  the agent did not ask again.
-
-`fold` decides by the owner of the plan whether a change is made or becomes a suggestion.
+On a plan of planwire's own a change is made at once. On an agent's plan, which its next list replaces, a change is a
+suggestion; `suggestions` has the rules for them.
 """
 
-from collections.abc import Iterable, Sequence
 from typing import Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from planwire.errors import NothingChanges, PlanError
 from planwire.model.changes import effective_changes, place_of
 from planwire.model.events import (
-    APPROVED,
-    COMMENTED,
     AddStep,
-    Comment,
+    Event,
+    MoveStep,
     PlanChanged,
-    PlanReviewed,
+    PlanRemoved,
+    RemoveStep,
     RewordStep,
+    SetPriority,
     SetStatus,
     StepChange,
     SuggestionWithdrawn,
 )
-from planwire.model.fold import AGENT, PlanRecord, SessionState, check_revision
-from planwire.model.plan import PlanId
-from planwire.model.statuses import canonical
+from planwire.model.fold import AGENT, Delta, PlanRecord
+from planwire.model.kinds import kind_of, noun_of
+from planwire.model.plan import PRIORITIES
+from planwire.model.statuses import STATUSES, after_tick
+from planwire.model.steps import PlanState, Step
+from planwire.model.text import shortened, unwrapped
+from planwire.steering.moves import ways_to_move
+from planwire.steering.plan_text import changes_in, merge
+from planwire.steering.suggestions import best_way, compared, settled, superseded, undone, with_suggestions
+from planwire.steering.wanted import Wanted
+from planwire.steering.words import change_sentence, quoted, step_texts
 
-__all__ = ["USER", "change", "comment", "review", "select", "withdraw"]
+__all__ = [
+    "USER",
+    "Decision",
+    "Disputed",
+    "Target",
+    "add",
+    "dismiss",
+    "move",
+    "refuse_unchangeable",
+    "remove",
+    "reword",
+    "set_priority",
+    "set_status",
+    "suggest",
+    "tick",
+    "withdraw",
+]
 
 #: The author of a person's events, where nobody gave a name.
 USER: Final = "user"
+#: Changes that a message spells out, and the characters that it spends on each.
+SPELLED_OUT: Final = 3
+SPELLED_CHARACTERS: Final = 160
 
 
-def change(
-    state: SessionState, plan_id: PlanId, revision: int | None, changes: Sequence[StepChange], note: str | None = None
-) -> PlanChanged:
-    """Change steps, add a note, or both. A revision of None accepts the plan as it is now."""
-    record = _seen(state, plan_id, revision)
-    note = (note or "").strip() or None
-    if not changes and not note:
-        raise PlanError("nothing to save: change a step or add a comment")
-    for each in changes:
-        if isinstance(each, AddStep | RewordStep) and not each.content.strip():
-            raise PlanError("the step is empty: give it a text")
-    news = _unsuggested(record, effective_changes(record.state, changes))
-    if not news and not note:
-        raise NothingChanges("nothing changes: the plan already says so, or it is wished for already")
-    return PlanChanged(plan_id, note, news)
+class Decision(Struct, frozen=True):
+    """The events of an act, and a sentence for the person who did it."""
+
+    events: tuple[Event, ...]
+    words: str
+    is_suggestion: bool = False
 
 
-def review(
-    state: SessionState,
-    plan_id: PlanId,
-    revision: int | None,
-    verdict: str,
-    comments: Iterable[Comment] = (),
-    selected: Iterable[str] | None = None,
-    by: str = USER,
-) -> PlanReviewed:
-    """Give a verdict on the plan as it is, with comments on it or its steps; `selected` are the steps to run."""
-    record = _seen(state, plan_id, revision)
-    comments, steps = tuple(comments), None if selected is None else tuple(selected)
-    if steps == ():
-        raise PlanError("no step is selected: name those to run")
-    if (verdict == COMMENTED and not comments) or not all(each.text.strip() for each in comments):
-        raise PlanError("the comment is empty: give it a text")
-    for step in (*(each.step for each in comments if each.step is not None), *(steps or ())):
-        place_of(record.state, step)
-    said = PlanReviewed(plan_id, record.revision, verdict, comments, steps)
-    if _is_said(record, said, by):
-        raise NothingChanges("nothing changes: this was said already")
-    return said
+class Target(Struct, frozen=True):
+    """The plan of an act as it is now, and the author of the act.
+
+    `seen` is the plan as the person saw it, if it has changed since. `file` has the steps of a plan that is a file: the
+    journal knows only its address.
+    """
+
+    record: PlanRecord
+    by: str = USER
+    seen: PlanRecord | None = None
+    file: PlanState | None = None
+
+    @property
+    def is_suggested(self) -> bool:
+        """Whether changes to the plan are suggestions."""
+        return self.record.owner == AGENT
+
+    @property
+    def suggestions(self) -> tuple[Delta, ...]:
+        """The open suggestions. A plan that stopped being the agent's may still have some, which nobody follows."""
+        return self.record.suggestions if self.is_suggested else ()
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """The texts of all steps, also of those that left the plan."""
+        texts = step_texts(self.record.state)
+        if self.seen is not None:
+            texts = step_texts(self.seen.state) | texts
+        return texts | step_texts(self.file) if self.file is not None else texts
+
+    def has(self, step: str) -> bool:
+        """Whether the plan has a step of that id."""
+        return any(each.id == step for each in self.record.state.steps)
+
+    def step(self, step: str | None) -> Step:
+        """The step that an act is on. Raises `UnknownStep` if the plan has none of that id."""
+        refuse_unchangeable(self.record)
+        return self.record.state.steps[place_of(self.record.state, step or "")]
 
 
-def comment(
-    state: SessionState, plan_id: PlanId, revision: int | None, comments: Iterable[Comment], by: str = USER
-) -> PlanReviewed:
-    """Comment without a verdict."""
-    return review(state, plan_id, revision, COMMENTED, comments, by=by)
+class Disputed(PlanError):
+    """A person and someone else changed the same steps. `others` are the changes that still fit the plan, `changes`
+    those that do not."""
+
+    def __init__(self, others: tuple[StepChange, ...], changes: tuple[StepChange, ...], texts: dict[str, str]) -> None:
+        names = [each.content if isinstance(each, AddStep) else texts.get(each.step, each.step) for each in changes]
+        about = ", ".join(map(quoted, dict.fromkeys(names)))
+        super().__init__(f"The plan changed while you edited it: decide again about {about}.")
+        self.others = others
+        self.changes = changes
 
 
-def select(
-    state: SessionState, plan_id: PlanId, revision: int | None, steps: Sequence[str], by: str = USER
-) -> PlanReviewed:
-    """Have the agent run these steps, and no others for now."""
-    return review(state, plan_id, revision, APPROVED, selected=dict.fromkeys(steps), by=by)
+# -- acts
 
 
-def withdraw(state: SessionState, plan_id: PlanId, suggestion: int) -> SuggestionWithdrawn:
-    """Take a suggestion back; `suggestion` is the number of its event."""
-    record = _seen(state, plan_id, None)
-    known = {each.seq for each in record.suggestions}
-    if suggestion not in known:
-        those = ", ".join(map(str, sorted(known))) or "none"
-        raise PlanError(
-            f"there is no wish of event {suggestion} that is still open; the open ones are of events: {those}"
-        )
-    return SuggestionWithdrawn(plan_id, suggestion)
+def tick(on: Target, wanted: Wanted) -> Decision:
+    """Done, or not done after all; on an agent's plan, a second tick withdraws the suggestion.
+
+    It means what the person saw: a tick on a step that the agent completed in the meantime leaves it completed.
+    """
+    step = on.step(wanted.target)
+    seen = on.seen or on.record
+    status = next((each.status for each in seen.state.steps if each.id == step.id), step.status)
+    change = SetStatus(step.id, after_tick(status))
+    ticked = superseded([change], seen.suggestions) if on.is_suggested else ()
+    if not ticked or compared(ticked[-1].changes[-1]) != change:
+        return _change(on, (change,))
+    still_open = tuple(each for each in ticked if each in on.suggestions)
+    if not still_open:
+        raise NothingChanges("Nothing changes: this suggestion is not open any more.")
+    return _withdrawal(on, still_open)
 
 
-def _seen(state: SessionState, plan_id: PlanId, revision: int | None) -> PlanRecord:
-    record = state.live().get(plan_id)
-    if record is None:
-        name = "there is no plan" if plan_id is None else f"there is no plan {plan_id!r}"
-        raise PlanError(f"{name} any more: nothing was changed")
-    check_revision(state, plan_id, revision)
-    return record
+def set_status(on: Target, wanted: Wanted) -> Decision:
+    """Another status, by any of its spellings."""
+    return _change(on, (SetStatus(on.step(wanted.target).id, _status(on, wanted.status or "")),))
 
 
-def _unsuggested(record: PlanRecord, changes: tuple[StepChange, ...]) -> tuple[StepChange, ...]:
-    """The changes without those that an open suggestion on an agent's plan contains."""
-    if record.owner != AGENT:
-        return changes
-    suggested = [_with_canonical_status(each) for suggestion in record.suggestions for each in suggestion.changes]
-    return tuple(each for each in changes if _with_canonical_status(each) not in suggested)
+def set_priority(on: Target, wanted: Wanted) -> Decision:
+    """Another priority, on a plan whose steps have one."""
+    step = on.step(wanted.target)
+    if not kind_of(on.record.state.plan).has_priorities:
+        raise PlanError("Steps of a markdown plan have no priority: put it into their text.")
+    return _change(on, (SetPriority(step.id, _priority(on, wanted.priority or "")),))
 
 
-def _with_canonical_status(change: StepChange) -> StepChange:
-    """A change with the table's word for its status, so that spellings compare as equal."""
-    return replace(change, status=canonical(change.status)) if isinstance(change, SetStatus | AddStep) else change
+def reword(on: Target, wanted: Wanted) -> Decision:
+    """Another text for a step, or for the new step of a suggestion."""
+    text = _step_text(wanted.text or "")
+    if wanted.is_on_suggestion:
+        return _reword_suggestion(on, _suggestion(on, wanted.target or ""), text)
+    step = on.step(wanted.target)
+    is_same = unwrapped(text) == unwrapped(step.content)
+    return _change(on, (RewordStep(step.id, step.content if is_same else text),))
 
 
-def _is_said(record: PlanRecord, said: PlanReviewed, by: str) -> bool:
-    """Whether a review repeats one of the same author. A verdict is news after another one, or after a new question."""
-    is_comment = said.verdict == COMMENTED
-    earlier = [each for each in record.reviews if (each.verdict == COMMENTED) == is_comment]
-    if not is_comment:
-        earlier = [] if record.asked else earlier[-1:]
-    same = by, said.revision, said.verdict, said.comments, said.selected
-    return any((each.by, each.revision, each.verdict, each.comments, each.selected) == same for each in earlier)
+def add(on: Target, wanted: Wanted) -> Decision:
+    """A new step, behind the step `after`; behind all others if that is None, before all others if it is ""."""
+    refuse_unchangeable(on.record)
+    return _change(on, (AddStep(_step_text(wanted.text or ""), wanted.after),))
+
+
+def move(on: Target, wanted: Wanted) -> Decision:
+    """Another place: behind the step `after` ("" is the beginning), or `by` places up or down.
+
+    Places count in the order that is suggested: the next key press moves the step on from where the last one put it,
+    whether or not the screen shows that yet.
+    """
+    step = on.step(wanted.target)
+    if (wanted.after is None) == (wanted.by is None):
+        raise PlanError("Name either the step to move it behind, or the number of places to move it.")
+    if wanted.after is not None:
+        return _change(on, (MoveStep(step.id, wanted.after),))
+    by = wanted.by or 0
+    order = with_suggestions(on.record.state, on.suggestions)
+    ways = ways_to_move(order.steps, step.id, by)
+    if not ways:
+        edge = f"already the {'first' if by < 0 else 'last'} of its list" if by else "to stay where it is"
+        raise NothingChanges(f"Nothing changes: the step is {edge}.")
+    back = undone(on.record.state, on.suggestions, ways[0])
+    return _withdrawal(on, back) if back else _change(on, best_way(on.record.state, on.suggestions, ways))
+
+
+def remove(on: Target, wanted: Wanted) -> Decision:
+    """A step goes, with everything nested in it."""
+    return _change(on, (RemoveStep(on.step(wanted.target).id),))
+
+
+def suggest(on: Target, wanted: Wanted) -> Decision:
+    """Several changes at once, a note on them, or both: those in `changes`, or those that a person made to `plan_text`.
+
+    Changes of an earlier state are carried over. A step that another writer reworded or removed meanwhile is for the
+    person to decide about again.
+    """
+    note = (wanted.text or "").strip() or None
+    if not wanted.has_changes:
+        if note is None:
+            raise NothingChanges("Nothing to save: change a step or add a comment.")
+        return _change(on, (), note)
+    refuse_unchangeable(on.record)
+    changes = wanted.changes or ()
+    if wanted.plan_text is not None:
+        if changes:
+            raise PlanError("Give the changes or the edited plan, not both.")
+        changes = changes_in(wanted.plan_text, (on.seen or on.record).state)
+    changes = tuple(_checked(on, each) for each in changes)
+    if on.seen is not None:
+        merged = merge(changes, on.seen.state, on.record.state)
+        if merged.disputed:
+            raise Disputed(merged.changes, merged.disputed, on.texts)
+    return _change(on, changes, note)
+
+
+def withdraw(on: Target, wanted: Wanted) -> Decision:
+    """Take a suggestion back, whoever made it; `target` is its number."""
+    return _withdrawal(on, (_suggestion(on, wanted.target or ""),))
+
+
+def dismiss(on: Target, wanted: Wanted) -> Decision:
+    """The plan goes from every list. Its history stays, and an agent that sends it again brings it back."""
+    del wanted
+    return Decision((PlanRemoved(on.record.state.plan.id),), "Plan dismissed. Its history stays.")
+
+
+# -- what plans and steps take
+
+
+def refuse_unchangeable(record: PlanRecord) -> None:
+    """Raise `PlanError` unless people can change single steps of a plan here."""
+    plan = record.state.plan
+    kind = kind_of(plan)
+    if kind.has_editable_steps:
+        return
+    if kind.field is not None:
+        raise PlanError(f"This plan is a {kind.noun}: change it in your editor, or comment on the plan.")
+    raise PlanError(f"A plan of kind {noun_of(plan)!r} has no steps to change: comment on it or review it.")
+
+
+def _step_text(text: str) -> str:
+    text = text.strip()
+    if not text:
+        raise PlanError("The step is empty: write its text.")
+    return text
+
+
+def _status(on: Target, text: str) -> str:
+    """The status that a person means: one of the table, by any of its spellings, or one that the plan uses itself."""
+    word = " ".join(text.split())
+    for row in STATUSES.values():
+        if word.casefold() in (row.word, row.spoken, *row.aliases):
+            return row.word
+    if any(step.status == text for step in on.record.state.steps):
+        return text
+    raise PlanError(f"There is no status {text!r}: choose one of {', '.join(STATUSES)}.")
+
+
+def _priority(on: Target, text: str) -> str:
+    if text in PRIORITIES or any(step.priority == text for step in on.record.state.steps):
+        return text
+    raise PlanError(f"There is no priority {text!r}: choose one of {', '.join(PRIORITIES)}.")
+
+
+def _checked(on: Target, change: StepChange) -> StepChange:
+    """A change of several, held to the rules of the act that makes it alone."""
+    if isinstance(change, AddStep | RewordStep):
+        change = replace(change, content=_step_text(change.content))
+    if isinstance(change, AddStep | SetStatus):
+        change = replace(change, status=_status(on, change.status))
+    if isinstance(change, AddStep | SetPriority):
+        change = replace(change, priority=_priority(on, change.priority))
+    return change
+
+
+# -- changes made, suggested and withdrawn
+
+_ALREADY_SO: Final = "Nothing changes: the plan already says so."
+_ALREADY_SUGGESTED: Final = "Nothing changes: that is suggested already."
+_ALREADY_SAID: Final = "Nothing changes: this was said already."
+
+
+def _change(on: Target, changes: tuple[StepChange, ...], note: str | None = None) -> Decision:
+    """Make changes, or suggest them in place of the suggestions that they supersede."""
+    news, old = settled(on.record.state, on.suggestions, changes)
+    if news or (note and not _is_noted(on, note)):
+        return _changed(on, news, note, old)
+    if old:
+        return _withdrawal(on, old)
+    if not changes:
+        raise NothingChanges(_ALREADY_SAID)
+    is_so = not effective_changes(on.record.state, changes)
+    raise NothingChanges(_ALREADY_SO if is_so else _ALREADY_SUGGESTED)
+
+
+def _is_noted(on: Target, note: str) -> bool:
+    """Whether the author's last word on the plan, or one of their open suggestions, has this note."""
+    return any((each.note, each.by) == (note, on.by) for each in (*on.record.deltas[-1:], *on.suggestions))
+
+
+def _changed(on: Target, changes: tuple[StepChange, ...], note: str | None, old: tuple[Delta, ...] = ()) -> Decision:
+    plan_id = on.record.state.plan.id
+    withdrawn = [SuggestionWithdrawn(plan_id, each.seq) for each in old]
+    events: tuple[Event, ...] = (PlanChanged(plan_id, note, changes), *withdrawn)
+    verb = "Suggested" if on.is_suggested else "Changed"
+    return Decision(events, f"{verb}: {_sentence(on, changes, note)}", on.is_suggested)
+
+
+def _withdrawal(on: Target, old: tuple[Delta, ...]) -> Decision:
+    events = tuple(SuggestionWithdrawn(on.record.state.plan.id, each.seq) for each in old)
+    return Decision(events, f"Suggestion withdrawn: {_sentence(on, old[-1].changes, old[-1].note)}")
+
+
+def _sentence(on: Target, changes: tuple[StepChange, ...], note: str | None) -> str:
+    texts = on.texts
+    if len(changes) > SPELLED_OUT:
+        words = [f"{len(changes)} changes"]
+    else:
+        words = [shortened(unwrapped(change_sentence(each, texts)), SPELLED_CHARACTERS) for each in changes]
+    return "; ".join([*words, shortened(note, SPELLED_CHARACTERS)] if note else words)
+
+
+def _suggestion(on: Target, number: str) -> Delta:
+    known = {str(each.seq): each for each in on.record.suggestions}
+    if number not in known:
+        raise PlanError(f"There is no open suggestion {number!r}. Open ones: {', '.join(known) or 'none'}.")
+    return known[number]
+
+
+def _reword_suggestion(on: Target, suggestion: Delta, text: str) -> Decision:
+    """Another text for a suggested step: a suggestion in place of the first."""
+    match suggestion.changes:
+        case (AddStep() as added,) if not suggestion.note:
+            if unwrapped(text) == unwrapped(added.content):
+                raise NothingChanges(_ALREADY_SUGGESTED)
+            return _changed(on, (replace(added, content=text),), None, (suggestion,))
+    raise PlanError("This suggestion is more than a new step: withdraw it, then make another one.")

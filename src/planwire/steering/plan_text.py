@@ -6,7 +6,8 @@
 
 One step a line. `{s1}` is the step's id: a line without one is a new step, an id without a line is a step that goes,
 and the order of the lines is the order of the steps. A box holds the character of a status, or its word. Brackets hold
-a priority, in a plan whose steps have one. Lines that begin with # are comments.
+a priority, in a plan whose steps have one; other words in brackets are text. Lines that begin with # are comments. A
+line that nobody edited changes nothing, whatever an agent wrote into its step.
 """
 
 import re
@@ -20,15 +21,16 @@ from planwire.model import diff
 from planwire.model.changes import apply_changes
 from planwire.model.events import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
 from planwire.model.kinds import kind_of
-from planwire.model.plan import MEDIUM
+from planwire.model.plan import MEDIUM, PRIORITIES
 from planwire.model.statuses import BOXES, canonical
 from planwire.model.steps import PlanState, Step
 from planwire.model.text import unwrapped
 
 __all__ = ["Merge", "as_text", "changes_in", "merge"]
 
-_LINE: Final = re.compile(r"^\[(?P<box>[^\]]*)\]\s*(?P<text>.*?)\s*(?:\{(?P<id>s\d+)\})?$")
-_PRIORITY: Final = re.compile(r"^\((\w+)\)(?:\s+|$)")
+_LINE: Final = re.compile(r"^\[(?P<box>[^\]]*)\]\s*(?P<text>.*)$")
+_ID: Final = re.compile(r"\{(s\d+)\}$")
+_PRIORITY: Final = re.compile(r"^\(([^)]*)\)(?:\s+|$)")
 
 
 class _Edited(Struct, frozen=True):
@@ -39,16 +41,16 @@ class _Edited(Struct, frozen=True):
 
 
 class Merge(Struct, frozen=True):
-    """Changes for a plan that moved on: those that still apply, and the steps that both sides changed."""
+    """Changes for a plan that moved on: those that still fit it, and those for the person to decide about again."""
 
     changes: tuple[StepChange, ...] = ()
-    disputed: tuple[str, ...] = ()
+    disputed: tuple[StepChange, ...] = ()
 
 
 def as_text(state: PlanState) -> str:
     """The steps, one a line."""
     if not state.steps:
-        raise PlanError("this plan has no steps that can be edited; say what you think of it with planwire comment")
+        raise PlanError("This plan has no steps to edit: comment on it instead.")
     has_priorities = kind_of(state.plan).has_priorities
     return "".join(_line(step, has_priorities) + "\n" for step in state.steps)
 
@@ -83,23 +85,22 @@ def changes_in(text: str, state: PlanState) -> tuple[StepChange, ...]:
 def merge(changes: tuple[StepChange, ...], before: PlanState, now: PlanState) -> Merge:
     """Carry changes of an earlier state over to the plan as it is now.
 
-    A step that another writer changed meanwhile keeps that change; the person decides about it again.
+    The changes of a step that another writer reworded or removed are disputed. A new status disputes nothing: agents
+    tick off their lists all the time.
     """
     difference = diff.compare(before, now)
-    theirs = {removed.step.id for removed in difference.removed}
-    theirs |= {each.step.id for each in (*difference.reworded, *difference.status, *difference.priority)}
+    theirs = {each.step.id for each in difference.removed} | {each.step.id for each in difference.reworded}
     made: list[StepChange] = []
-    disputed: dict[str, None] = {}
+    disputed: list[StepChange] = []
     for change in changes:
-        about = f"the new step {change.content!r}" if isinstance(change, AddStep) else change.step
-        if about in theirs:
-            disputed[about] = None
+        if not isinstance(change, AddStep) and change.step in theirs:
+            disputed.append(change)
             continue
         try:
             now = apply_changes(now, [change])
             made.append(change)
         except PlanError:
-            disputed[about] = None
+            disputed.append(change)
     return Merge(tuple(made), tuple(disputed))
 
 
@@ -107,33 +108,43 @@ def _line(step: Step, has_priorities: bool) -> str:
     box = step.known.box if step.known else step.status
     text = unwrapped(step.content)
     said = has_priorities and (step.priority != MEDIUM or text.startswith("("))
-    return f"[{box}] {f'({step.priority}) ' if said else ''}{text} {{{step.id}}}"
+    priority = f"({step.priority}) " if said else ""
+    return unwrapped(f"[{box}] {priority}{text} {{{step.id}}}")
 
 
 def _edited(text: str, state: PlanState) -> Iterator[_Edited]:
-    known = {step.id for step in state.steps}
+    known = {step.id: step for step in state.steps}
     has_priorities = kind_of(state.plan).has_priorities
+    priorities = {*PRIORITIES, *(step.priority for step in state.steps)} if has_priorities else set()
     seen: set[str] = set()
-    for number, line in enumerate(text.splitlines(), start=1):
-        if not line.strip() or line.lstrip().startswith("#"):
+    for number, line in enumerate(map(str.strip, text.splitlines()), start=1):
+        if not line or line.startswith("#"):
             continue
-        match = _LINE.match(line.strip().removeprefix("- "))
-        words = match["text"] if match else ""
-        bracket = _PRIORITY.match(words) if has_priorities else None
-        content = words[bracket.end() :] if bracket else words
-        if match is None or not content:
-            raise UneditableText(
-                f"line {number}: a step looks like `[ ] its text {{s1}}`, and this is {line.strip()!r}"
-            )
-        if match["id"] is not None and match["id"] not in known:
-            raise UneditableText(f"line {number}: there is no step {match['id']}; leave the id out for a new step")
-        if match["id"] in seen:
-            raise UneditableText(f"line {number}: the step {match['id']} is there twice")
-        seen |= {match["id"]} if match["id"] else set()
-        box = match["box"].strip() or " "
-        row = BOXES.get(box)
-        status = row.word if row else canonical(box)
-        yield _Edited(match["id"], content, status, bracket[1] if bracket else MEDIUM)
+        found = _ID.search(line)
+        step = known.get(found[1]) if found else None
+        if found and step is None:
+            raise UneditableText(f"line {number}: there is no step {found[1]}; leave the id out for a new step")
+        if step and step.id in seen:
+            raise UneditableText(f"line {number}: the step {step.id} is there twice")
+        if step:
+            seen.add(step.id)
+        if step and line == _line(step, has_priorities):
+            yield _Edited(step.id, unwrapped(step.content), canonical(step.status), step.priority)
+        else:
+            yield _parsed(number, line, step, priorities)
+
+
+def _parsed(number: int, line: str, step: Step | None, priorities: set[str]) -> _Edited:
+    match = _LINE.match(_ID.sub("", line.removeprefix("- ")).strip())
+    words = match["text"] if match else ""
+    bracket = _PRIORITY.match(words)
+    priority = bracket[1] if bracket and bracket[1] in priorities else None
+    content = words[bracket.end() :] if bracket and priority else words
+    if match is None or not content:
+        raise UneditableText(f"line {number}: a step looks like `[ ] its text {{s1}}`, and this is {line!r}")
+    box = match["box"].strip() or " "
+    row = BOXES.get(box)
+    return _Edited(step.id if step else None, content, row.word if row else canonical(box), priority or MEDIUM)
 
 
 def _changes_of(line: _Edited, step: Step) -> Iterator[StepChange]:

@@ -1,24 +1,28 @@
-"""The commander of a session's screen: it asks for text, writes deeds, and lets a person decide again.
+"""The commander of a session's screen: it asks for text, has acts written, and lets a person decide again.
 
-No typed text gets lost: a dialog stays open until the journal has its deed, and an unsent text is there again when the
+No typed text gets lost: a dialog stays open until the journal has its act, and an unsent text is there again when the
 person comes back.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
-from planwire.errors import JournalError, PlanError
-from planwire.model.events import AddStep
-from planwire.model.fold import AGENT, PlanRecord, SessionState
-from planwire.model.plan import PlanId
+from msgspec.structs import replace
+from textual.app import SuspendNotSupported
+
+from planwire.errors import InputError, JournalError, NothingChanges, PlanError
+from planwire.readmodel.card import PlanCard, PlanId
 from planwire.readmodel.plain_text import one_line
+from planwire.session.editor import edit_file, edited_text, editor_command, text_after_conflict, text_to_edit
 from planwire.session.moved_on import MovedOn
+from planwire.session.steering import Steered
+from planwire.steering.acts import ACTS
+from planwire.steering.wanted import Wanted
 from planwire.terminal.change_lines import conflict_lines
-from planwire.terminal.deeds import Deed
 from planwire.terminal.dialogs import DecisionDialog, DialogAnswer, TextDialog, harmless
-from planwire.terminal.lines import Line, Row
-from planwire.terminal.plan_card import STEP, SUGGESTION
-from planwire.terminal.steps_panel import StepsPanel
+from planwire.terminal.lines import Line
+from planwire.terminal.rows import STEP, SUGGESTION
 
 if TYPE_CHECKING:
     from planwire.terminal.session_screen import SessionScreen
@@ -27,123 +31,171 @@ __all__ = ["Commander"]
 
 #: Seconds after which a person hears that a write still waits.
 PATIENCE: Final = 1.5
-_HINT: Final = "This is the agent's own plan: what you change is a wish (☆) until the agent does it; u takes it back"
-_BUSY: Final = "The journal is busy: somebody else writes to it. What you did is written as soon as they are done"
-_UNCHANGED: Final = "Nothing was changed: the text is as it was"
+_HINT: Final = "The agent decides about it (☆); u withdraws it."
+_BUSY: Final = "The journal is busy: someone else is writing to it. Your change is saved as soon as they are done."
+_UNCHANGED: Final = "Nothing to save: the text is as it was."
+_CHANGED: Final = "The plan changed while you were typing."
+_SEND: Final = DialogAnswer("send", "Send anyway", "warning", "s")
+_EDIT: Final = DialogAnswer("edit", "Edit", key="e")
+_DISCARD: Final = DialogAnswer("discard", "Discard", key="d")
 
 
 class Commander:
-    """Has deeds done for the session on a screen."""
+    """Has acts written for the session on a screen."""
 
     def __init__(self, screen: "SessionScreen") -> None:
         self._screen = screen
 
-    def say(self, words: str, seconds: float) -> None:
-        self._screen.app.notify(words, timeout=seconds, markup=False)
+    def say(self, words: str, seconds: float = 4) -> None:
+        """Tell the person something. It replaces what was told before: a key held down would fill the screen."""
+        self._screen.app.clear_notifications()
+        self._screen.app.notify(one_line(words), timeout=seconds, markup=False)
 
     def refuse(self, why: Exception) -> None:
-        """Say why something is impossible, and clear what was said before: a key held down would fill the screen."""
+        """Say why something is impossible."""
         words = str(why)
         self._screen.app.clear_notifications()
         self._screen.app.notify(f"{words[:1].upper()}{words[1:]}", severity="warning", markup=False)
 
     def ask(
         self,
-        draft: tuple[object, ...],
+        card: PlanCard,
+        wanted: Wanted,
+        answer: DialogAnswer,
         title: str,
-        about: Sequence[Line],
-        text: str,
-        answers: Sequence[DialogAnswer],
-        make: Callable[[str, str], Deed],
+        about: Sequence[Line] = (),
+        text: str = "",
         placeholder: str = "",
     ) -> None:
-        """Ask for a text, or for another one than `text`, and do the deed that it makes. An unsent text comes back
-        under the key `draft`."""
+        """Ask for the text of an act, or for another one than `text`, and send it. An unsent text comes back the next
+        time that the person wants this act."""
         app = self._screen.app
-        key = (self._screen.session, *draft)
+        key = (self._screen.session, card.id, wanted.act, wanted.target, wanted.after)
         text = harmless(text)
 
-        async def send(written: str, answer: str) -> bool:
+        async def send(written: str) -> bool:
+            nonlocal wanted
             if text and written == text:
                 self.say(_UNCHANGED, 3)
-            elif not await self.perform(lambda: make(written, answer)):
-                return False
-            app.drafts.pop(key, None)
-            return True
+                return True
+            again = await self.perform(card.id, replace(wanted, text=written), editable=True)
+            wanted = again or wanted
+            return again is None
 
         def left(unsent: str | None) -> None:
             app.drafts.pop(key, None)
             if unsent is not None and unsent.strip() not in ("", text.strip()):
                 app.drafts[key] = unsent
-                self.say("What you wrote is kept: it is there when you come back", 3)
+                self.say("Your text is kept: it is there when you come back.", 3)
 
-        shown = app.drafts.get(key, text)
-        app.push_screen(TextDialog(title, about, shown, answers, send, placeholder), left)
+        app.push_screen(TextDialog(title, about, app.drafts.get(key, text), answer, send, placeholder), left)
 
-    def do(self, make: Callable[[], Deed]) -> None:
+    def do(self, plan_id: PlanId, wanted: Wanted) -> None:
         """Perform in the background, even if the person leaves the screen meanwhile."""
-        self._screen.app.run_worker(self.perform(make))
+        self._screen.app.run_worker(self.perform(plan_id, wanted))
 
-    async def perform(self, make: Callable[[], Deed]) -> bool:
-        """Do the deed that `make` gives, or say why not. Returns whether that worked."""
-        app, screen = self._screen.app, self._screen
+    async def perform(self, plan_id: PlanId, wanted: Wanted, *, editable: bool = False) -> Wanted | None:
+        """Have an act written, or say why not. Returns None once that is settled, or else what to try again with.
+
+        An `editable` act has a text that the person can go on with.
+        """
+        while True:
+            try:
+                steered = await self._write(plan_id, wanted)
+            except MovedOn as moved:
+                answer = await self._decide_again(moved, wanted, editable=editable)
+                if answer != _SEND.value:
+                    return replace(wanted, seen=moved.revision) if answer == _EDIT.value else None
+                wanted = replace(wanted, seen=None)
+            except (PlanError, JournalError) as error:
+                self.refuse(error)
+                return wanted
+            else:
+                self._show(plan_id, wanted, steered)
+                return None
+
+    async def _write(self, plan_id: PlanId, wanted: Wanted) -> Steered:
+        app = self._screen.app
         waiting = app.set_timer(PATIENCE, lambda: app.notify(_BUSY, markup=False))
         try:
-            deed = make()
-            session = app.sessions.get(screen.session)
+            session = app.sessions.get(self._screen.session)
             if session is None:
                 raise PlanError("this session is not in the journal any more")
-            after = None
-            while after is None:
-                try:
-                    after = await app.writes.write(session.journalled, deed)
-                except MovedOn as moved:
-                    waiting.stop()
-                    if not await self._decide_again(moved, deed):
-                        return False
-        except (PlanError, JournalError) as error:
-            self.refuse(error)
-            return False
+            return await app.writes.write(session, plan_id, wanted)
         finally:
             waiting.stop()
-        if screen.panel.is_attached:  # the person may have left it meanwhile
-            self._show(deed, after)
-        return True
 
-    async def _decide_again(self, moved: MovedOn, deed: Deed) -> bool:
-        dialog = DecisionDialog(
-            "The plan moved on while you decided",
-            conflict_lines(moved, deed.words),
-            DialogAnswer("yes", "Do it anyway", "warning"),
-            "Leave it",
-        )
-        anyway = await self._screen.app.push_screen_wait(dialog)
-        self._screen.app.writes.has_seen(self._screen.session, moved)
-        return bool(anyway)
+    async def _decide_again(self, moved: MovedOn, wanted: Wanted, *, editable: bool) -> str:
+        answers = [_SEND, _EDIT, _DISCARD] if editable else [_SEND, _DISCARD]
+        safe = answers[1].value
+        label = ACTS[wanted.act].label
+        about = Line(((f"{label}  ", "muted"), (one_line(wanted.text or ""), "strong")))
+        dialog = DecisionDialog(_CHANGED, [about, *conflict_lines(moved)], answers, safe)
+        return await self._screen.app.push_screen_wait(dialog) or safe
 
-    def _show(self, deed: Deed, after: SessionState) -> None:
-        """Show the session after a deed, and move the cursor to a new step."""
-        self._screen.update()
-        panel = self._screen.panel
-        record = after.plans.get(deed.plan_id)
-        if record is None:
+    def _show(self, plan_id: PlanId, wanted: Wanted, steered: Steered) -> None:
+        """Tell what came of an act, show the session after it, and move the cursor to a new step."""
+        app, panel = self._screen.app, self._screen.panel
+        first = steered.is_suggestion and not app.knows_suggestions
+        app.knows_suggestions |= steered.is_suggestion
+        self.say(f"{steered.words.rstrip('.')}. {_HINT}" if first else steered.words, 8 if first else 4)
+        if not panel.is_attached:  # the person left it meanwhile
             return
-        if deed.headline:
-            self.say(f"{deed.headline}: {one_line(deed.words)}", 4)
-        elif record.owner == AGENT and not self._screen.app.knows_suggestions:
-            self._screen.app.knows_suggestions = True
-            self.say(_HINT, 8)
-        if deed.runs:
+        self._screen.update()
+        if wanted.steps is not None:
             panel.forget_marks()
-        if deed.added is not None:
-            _go_to_new(panel, deed.plan_id, record, deed.added)
+        new = (STEP, plan_id, steered.added) if steered.added else (SUGGESTION, plan_id, steered.number)
+        rows = [row for row in panel.cursor.rows if row[:3] == new]
+        if rows:
+            panel.cursor.go(rows[0])
 
+    # -- in the person's editor
 
-def _go_to_new(panel: StepsPanel, plan_id: PlanId, record: PlanRecord, text: str) -> None:
-    """Put the cursor on the newest suggestion for a new step with this text, or else on the last such step."""
-    rows: list[Row] = [(STEP, plan_id, step.id) for step in record.state.steps if step.content == text]
-    for suggestion in record.suggestions:
-        if any(isinstance(change, AddStep) and change.content == text for change in suggestion.changes):
-            rows += [row for row in panel.cursor.rows if row[:3] == (SUGGESTION, plan_id, suggestion.seq)][:1]
-    if rows:
-        panel.cursor.go(rows[-1])
+    def open_file(self, path: str) -> None:
+        """Open a file in the person's editor."""
+        editor = editor_command()
+        with self._on_terminal(editor[0]):
+            edit_file(path, editor)
+
+    async def edit(self, card: PlanCard) -> None:
+        """Have all the steps of a plan edited as a text, until it is sent or discarded."""
+        try:
+            await self._edit(card)
+        except (InputError, PlanError) as error:
+            self.refuse(error)
+
+    async def _edit(self, card: PlanCard) -> None:
+        text, problem, seen = text_to_edit(card.record) if card.record else "", "", card.revision
+        while True:
+            editor = editor_command()
+            with self._on_terminal(editor[0]):
+                text = edited_text(text, editor, problem)
+            wanted = Wanted("suggest", seen=seen, plan_text=text)
+            try:
+                self._show(card.id, wanted, await self._write(card.id, wanted))
+                return
+            except MovedOn as moved:
+                answer = await self._decide_again(moved, wanted, editable=True)
+                if answer == _SEND.value and await self.perform(card.id, replace(wanted, seen=None)) is None:
+                    return
+                if answer == _DISCARD.value:
+                    return
+                text, problem, seen = text_after_conflict(moved, text), _CHANGED, moved.revision
+            except NothingChanges as nothing:
+                self.refuse(nothing)
+                return
+            except (PlanError, JournalError) as error:
+                problem = one_line(str(error))
+                about = [Line(((problem, "odd"),))]
+                dialog = DecisionDialog("Not saved", about, [_EDIT, _DISCARD], _EDIT.value)
+                if await self._screen.app.push_screen_wait(dialog) == _DISCARD.value:
+                    return
+
+    @contextmanager
+    def _on_terminal(self, editor: str) -> Iterator[None]:
+        """Leave the terminal to an editor."""
+        try:
+            with self._screen.app.suspend():
+                yield
+        except SuspendNotSupported as error:
+            raise InputError(f"the editor {editor!r} could not be started ({error}): set $VISUAL or $EDITOR") from None

@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from textual.binding import Binding
 from textual.message import Message
 
 from planwire.terminal.lines import Line, Row
@@ -17,21 +16,11 @@ from planwire.terminal.lines import Line, Row
 if TYPE_CHECKING:
     from planwire.terminal.lines_view import LinesView
 
-__all__ = ["CURSOR_KEYS", "Cursor", "CursorMoved"]
+__all__ = ["Cursor", "CursorMoved"]
 
 #: Lines beyond the edge from which the cursor comes at once. A text between two rows that are farther apart scrolls by
 #: line by line, so that it can be read.
 NEAR: Final = 3
-
-#: The keys of a view with a cursor.
-CURSOR_KEYS: Final = (
-    Binding("up,k", "cursor('move', -1)", "Up", show=False),
-    Binding("down,j", "cursor('move', 1)", "Down", show=False),
-    Binding("home,g", "cursor('to_edge', 0)", "Top", show=False),
-    Binding("end,G", "cursor('to_edge', -1)", "End", show=False),
-    Binding("pageup,b", "cursor('page', -1)", "Page up", show=False),
-    Binding("pagedown,f", "cursor('page', 1)", "Page down", show=False),
-)
 
 
 @dataclass

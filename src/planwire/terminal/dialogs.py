@@ -31,6 +31,7 @@ __all__ = [
     "Dialog",
     "DialogAnswer",
     "DialogText",
+    "KeysDialog",
     "TextDialog",
     "TextField",
     "harmless",
@@ -39,14 +40,22 @@ __all__ = [
 _R = TypeVar("_R")
 #: Below this width buttons stand one below the other.
 NARROW: Final = 64
+#: Keys that scroll, where there is more to know than room for it.
+_LOOKING: Final[tuple[BindingType, ...]] = (
+    Binding("up,k", "look('scroll_up')", "Up", show=False),
+    Binding("down,j", "look('scroll_down')", "Down", show=False),
+    Binding("pageup", "look('scroll_page_up')", "Page up", show=False),
+    Binding("pagedown,space", "look('scroll_page_down')", "Page down", show=False),
+)
 
 
 class DialogAnswer(NamedTuple):
-    """A button: its value, its label, and how much it stands out."""
+    """A button: its value, its label, how much it stands out, and the key that presses it."""
 
     value: str
     label: str
     variant: ButtonVariant = "default"
+    key: str = ""
 
 
 class Choice(NamedTuple):
@@ -134,10 +143,15 @@ class Dialog(ModalScreen[_R], Generic[_R]):
         """Close the dialog without an answer."""
         self.dismiss()
 
+    def action_look(self, way: str) -> None:
+        """Scroll what a person should know."""
+        for about in self.query(DialogText):
+            getattr(about, way)(animate=False)
+
 
 class TextField(TextArea):
-    """A field for what people write, as many lines as they need. Enter sends; Ctrl+J makes a new line, and so do
-    Shift+Enter and Alt+Enter on terminals that tell them apart.
+    """A field for what people write, as many lines as they need. Enter sends; Ctrl+J makes a new line. On terminals
+    that tell them apart, Ctrl+Enter sends, too, and Shift+Enter and Alt+Enter make a new line.
 
     Nothing gets in that a terminal would obey: an agent wrote the text of a step, and a paste may hold anything.
     """
@@ -164,11 +178,11 @@ class TextField(TextArea):
 
     async def _on_key(self, event: Key) -> None:
         """Textual calls this first, and then `TextArea`'s for events that it did not prevent."""
-        if event.key not in ("enter", "ctrl+j", "shift+enter", "alt+enter"):
+        if event.key not in ("enter", "ctrl+enter", "ctrl+j", "shift+enter", "alt+enter"):
             return
         event.stop()
         event.prevent_default()
-        if event.key == "enter":
+        if event.key in ("enter", "ctrl+enter"):
             self.post_message(self.Submitted())
         else:
             self.insert("\n")
@@ -183,24 +197,27 @@ def harmless(text: str) -> str:
 
 
 class TextDialog(Dialog[str | None]):
-    """A text, and answers that say what to do with it. The dialog stays open until `send` has done that; its result is
-    an unsent text."""
+    """A text, and what to do with it. The dialog stays open until `send` has done that. Its result is an unsent
+    text."""
+
+    DEFAULT_CSS = """
+    TextDialog DialogText { max-height: 25vh; }
+    """
 
     def __init__(
         self,
         title: str,
         about: Sequence[Line],
         text: str,
-        answers: Sequence[DialogAnswer],
-        send: Callable[[str, str], Awaitable[bool]],
+        answer: DialogAnswer,
+        send: Callable[[str], Awaitable[bool]],
         placeholder: str = "",
     ) -> None:
         self._field = TextField(text, placeholder)
-        self._only = answers[0].value if len(answers) == 1 else None
         self._send = send
         self._sending = False
-        hint = f"Enter: {'go on' if self._only is None else 'send'} · Ctrl+J: new line"
-        super().__init__(title, about, hint, [*answers, DialogAnswer("", "Leave it")], self._field)
+        hint = f"Enter: {answer.label.lower()} · Ctrl+J: new line · Esc: cancel"
+        super().__init__(title, about, hint, [answer, DialogAnswer("", "Cancel")], self._field)
 
     def on_mount(self) -> None:
         self._field.focus()
@@ -210,26 +227,20 @@ class TextDialog(Dialog[str | None]):
 
     @on(TextField.Submitted)
     def _entered(self) -> None:
-        if self._only is not None:
-            self._answer(self._only)
-        else:
-            self.query(Button).first().focus()
+        if not self._sending:
+            self._sending = True
+            self.app.run_worker(self._try())  # on the app, which outlives the dialog
 
     @on(Button.Pressed)
     def _pressed(self, event: Button.Pressed) -> None:
         if event.button.name:
-            self._answer(event.button.name)
+            self._entered()
         else:
             self.action_leave()
 
-    def _answer(self, value: str) -> None:
-        if not self._sending:
-            self._sending = True
-            self.app.run_worker(self._try(value))  # on the app, which outlives the dialog
-
-    async def _try(self, value: str) -> None:
+    async def _try(self) -> None:
         self._field.read_only = True  # more text would not get sent
-        done = await self._send(self._field.text, value)
+        done = await self._send(self._field.text)
         self._sending = self._field.read_only = False
         if done and self.is_current:
             self.dismiss(None)
@@ -237,33 +248,40 @@ class TextDialog(Dialog[str | None]):
             self._field.focus()
 
 
-class DecisionDialog(Dialog[bool]):
-    """Yes or no. A key pressed too fast means no."""
+class DecisionDialog(Dialog[str | None]):
+    """One of a few answers. The `safe` one has the focus: a key pressed too fast does no harm."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y", "dismiss(True)", "Yes", show=False),
-        Binding("n", "dismiss(False)", "No", show=False),
-        Binding("up,k", "look('scroll_up')", "Up", show=False),
-        Binding("down,j", "look('scroll_down')", "Down", show=False),
-        Binding("pageup", "look('scroll_page_up')", "Page up", show=False),
-        Binding("pagedown,space", "look('scroll_page_down')", "Page down", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*_LOOKING]
 
-    def __init__(self, title: str, about: Sequence[Line], yes: DialogAnswer, no: str) -> None:
-        hint = f"y: {yes.label[0].lower()}{yes.label[1:]} · n: {no[0].lower()}{no[1:]}"
-        super().__init__(title, about, hint, [yes, DialogAnswer("", no)])
+    def __init__(self, title: str, about: Sequence[Line], answers: Sequence[DialogAnswer], safe: str) -> None:
+        self._keys = {answer.key: answer.value for answer in answers if answer.key}
+        self._safe = safe
+        hint = " · ".join(f"{answer.key}: {answer.label.lower()}" for answer in answers if answer.key)
+        super().__init__(title, about, hint, answers)
 
     def on_mount(self) -> None:
-        self.query(Button).last().focus()
+        next(button for button in self.query(Button) if button.name == self._safe).focus()
 
-    def action_look(self, way: str) -> None:
-        """Scroll, where there is more to know than room for it."""
-        for about in self.query(DialogText):
-            getattr(about, way)(animate=False)
+    def on_key(self, event: Key) -> None:
+        if event.character in self._keys:
+            event.stop()
+            self.dismiss(self._keys[event.character])
 
     @on(Button.Pressed)
     def _pressed(self, event: Button.Pressed) -> None:
-        self.dismiss(bool(event.button.name))
+        self.dismiss(event.button.name)
+
+
+class KeysDialog(Dialog[None]):
+    """The keys of a screen."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*_LOOKING, Binding("question_mark,enter", "leave", "Close", show=False)]
+    DEFAULT_CSS = """
+    KeysDialog DialogText { max-height: 85vh; }
+    """
+
+    def __init__(self, lines: Sequence[Line]) -> None:
+        super().__init__("Keys", lines, "Esc: close", ())
 
 
 class ChoiceDialog(Dialog[str | None]):
@@ -289,7 +307,7 @@ class ChoiceDialog(Dialog[str | None]):
         wide = max(len(each.key) for each in choices)
         self._choices = choices
         self._list = OptionList(*(Option(_choice_text(each, wide), id=each.value) for each in choices), compact=True)
-        super().__init__(title, about, "Enter: choose · Esc: leave it", (), self._list)
+        super().__init__(title, about, "Enter: choose · Esc: cancel", (), self._list)
 
     def on_mount(self) -> None:
         self._list.highlighted = 0

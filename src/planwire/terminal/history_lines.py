@@ -5,7 +5,7 @@ from functools import lru_cache
 from time import localtime, strftime, time_ns
 from typing import Final
 
-from planwire.model.statuses import status_of
+from planwire.readmodel.card import OTHER, status_look
 from planwire.readmodel.history import HistoryEntry, Phrase
 from planwire.readmodel.plain_text import one_line
 from planwire.terminal.lines import Line, Part, between, cut, fitted, text_look
@@ -21,19 +21,19 @@ _LOOK: Final = {
     "removed": ("-", "removed"),
     "plan_removed": ("-", "removed strong"),
     "reworded": ("~", "odd"),
-    "moved": ("↕", "wish"),
+    "moved": ("↕", "note"),
     "priority": ("!", "odd"),
     "text": ("~", "muted"),
     "why": ("✎", "emphasis"),
     "note": ("✎", "note"),
-    "wish": ("☆", "wish"),
-    "settled": ("★", "wish"),
+    "suggested": ("☆", "suggestion"),
+    "settled": ("★", "suggestion"),
     "withdrawn": ("☆", "muted"),
     "asked": ("◆", "waiting"),
     "approved": ("✔", "done strong"),
     "dismissed": ("○", "muted"),
     "changes_requested": ("✎", "odd strong"),
-    "comment": ("›", "odd"),
+    "comment": ("›", "note"),
     "selected": ("▸", "odd"),
     "stopped": ("■", "stopped"),
     "compacted": ("⇣", "muted"),
@@ -72,7 +72,7 @@ def moment_rows(moment: HistoryEntry, width: int, today: str, *, marked: bool) -
     about = "  ".join(one_line(word) for word in (moment.by, moment.plan) if word)
     when = f" {'◆' if marked else ' '} {_time_here(moment.at, today)}  "
     left: tuple[Part, ...] = (
-        (when, "wish" if marked else "muted"),
+        (when, "mark" if marked else "muted"),
         (fitted(about, max(width - len(when) - 14, 8)), ""),
     )
     first = between(left, ((far, "strong"),), width - 1)
@@ -107,6 +107,6 @@ def _time_here(at: int, today: str) -> str:
 
 def word_parts(word: Phrase) -> tuple[Part, Part]:
     """The sign and the words of one thing that happened."""
-    status = status_of(word.kind)
-    sign, look = (status.sign, status.look) if status else _LOOK.get(word.kind, _UNKNOWN)
+    status = status_look(word.kind)
+    sign, look = _LOOK.get(word.kind, _UNKNOWN) if status.look == OTHER else (status.sign, status.look)
     return (f"{sign} ", look), (one_line(word.text), text_look(look))

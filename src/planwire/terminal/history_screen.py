@@ -3,32 +3,51 @@
 import asyncio
 from bisect import bisect_right
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from rich.cells import cell_len
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.screen import Screen
 from textual.widgets import ContentSwitcher, Footer
 
 from planwire.errors import JournalError
+from planwire.readmodel.cards import cards_of
+from planwire.readmodel.differences import differences
 from planwire.readmodel.history import HistoryEntry
 from planwire.readmodel.plain_text import one_line
 from planwire.readmodel.timeline import Timeline, compare_states
 from planwire.terminal.change_lines import difference_lines
 from planwire.terminal.cursor import CursorMoved
 from planwire.terminal.history_lines import MOMENT, clock, moment_rows, this_day
+from planwire.terminal.keys import APP_KEYS, CURSOR_KEYS, KeyGroups, ScreenKey, act_keys, bindings
 from planwire.terminal.lines import Line, cut, fitted
 from planwire.terminal.lines_view import LinesView, RowList
 from planwire.terminal.panel import PlanPanel
-from planwire.terminal.plan_card import cards_of
 from planwire.terminal.slider import Slider
 
 if TYPE_CHECKING:
     from planwire.terminal.watch_app import WatchApp
 
 __all__ = ["HistoryScreen"]
+
+
+_KEYS: Final = (
+    ScreenKey(("←",), "step(-1)", "Earlier", shown=True, first=True),
+    ScreenKey(("→",), "step(1)", "Later", shown=True, first=True),
+    ScreenKey(("d",), "difference", "Difference", "since the mark, or the moment before", shown=True),
+    ScreenKey(("m",), "mark", "Mark", "a moment to see differences from", shown=True),
+    ScreenKey(("Esc",), "app.pop_screen", "Back", shown=True),
+)
+
+
+def _steering() -> list[BindingType]:
+    """The keys that steer, where they can't: the history's own keys come first."""
+    taken = {key for row in (*_KEYS, *CURSOR_KEYS, *APP_KEYS) for key in row.keys}
+    rows = [key for rows in act_keys().values() for key in rows]
+    free = (tuple(key for key in row.keys if key not in taken) for row in rows)
+    return bindings(*(ScreenKey(keys, "past", "Steer") for keys in free))
 
 
 def _headline(title: str, details: str, width: int) -> list[Line]:
@@ -43,14 +62,8 @@ class HistoryScreen(Screen[None]):
 
     app: "WatchApp"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "app.pop_screen", "Back", key_display="Esc"),
-        Binding("left", "step(-1)", "Earlier", key_display="←", priority=True),
-        Binding("right", "step(1)", "Later", key_display="→", priority=True),
-        Binding("d", "difference", "Difference"),
-        Binding("m", "mark", "Mark"),
-        Binding("x,space,e,a,c,s,r,v,o,u,delete", "past", "Steer", show=False, tooltip="only on the session's screen"),
-    ]
+    KEYS: ClassVar[KeyGroups] = {"History": _KEYS, "Moving around": CURSOR_KEYS, "Everywhere": APP_KEYS}
+    BINDINGS: ClassVar[list[BindingType]] = [*_steering(), *bindings(*_KEYS)]
     DEFAULT_CSS = """
     HistoryScreen {
         layout: grid;
@@ -200,7 +213,7 @@ class HistoryScreen(Screen[None]):
 
     def _show_difference(self, first: int, last: int) -> None:
         before, after = (self._timeline.at(self.app.journal, seq) for seq in (first, last))
-        _, *lines = difference_lines(before, after, compare_states(before, after))
+        lines = list(difference_lines("", differences(compare_states(before, after))))
         self._difference.jump(0)
         self._difference.show_lines(lambda width: [Line(cut(((" ", ""), *line.parts), width - 1)) for line in lines])
 

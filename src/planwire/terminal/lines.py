@@ -40,7 +40,7 @@ Part: TypeAlias = tuple[str, str]
 Row: TypeAlias = tuple[object, ...]
 
 #: Every look by name: its style in print, and its rule in the app. A status looks as the table of statuses names it,
-#: and `NAME-text` is the look of a step's words where they differ from its sign.
+#: and `NAME-text` is the look of a step's words where they differ from its sign. Only what needs a person is `waiting`.
 LOOKS: Final = {
     "added": ("green", "color: $text-success"),
     "bar": ("green", "color: $success"),
@@ -52,28 +52,32 @@ LOOKS: Final = {
     "done": ("green", "color: $text-success"),
     "done-text": ("green", "color: $foreground 55%"),
     "emphasis": ("italic", "text-style: italic"),
-    "fresh": ("bold yellow", "color: $accent; text-style: bold"),
+    "fresh": ("bold magenta", "color: $accent; text-style: bold"),
     "ghost": ("italic magenta", "color: $text-accent; text-style: italic"),
     "future": ("dim", "color: $foreground 25%"),
     "head": ("", "background: $surface"),
     "heading": ("bold", "color: $text-primary; text-style: bold"),
     "high": ("bold red", "color: $text-error; text-style: bold"),
     "low": ("dim", "color: $foreground 45%"),
-    "mark": ("bold yellow", "color: $accent; text-style: bold"),
+    "mark": ("bold magenta", "color: $accent; text-style: bold"),
     "muted": ("dim", "color: $foreground 55%"),
     "note": ("blue", "color: $text-secondary"),
-    "odd": ("yellow", "color: $text-warning"),
+    "odd": ("cyan", "color: $text-secondary"),
     "odd-text": ("", "color: $foreground"),
+    "other": ("cyan", "color: $text-secondary"),
+    "other-text": ("", "color: $foreground"),
     "past": ("", "color: $primary 70%"),
     "pending": ("", "color: $foreground 55%"),
     "pending-text": ("", "color: $foreground"),
     "removed": ("red", "color: $text-error"),
     "rest": ("dim", "color: $foreground 18%"),
-    "stopped": ("yellow", "color: $text-warning"),
+    "stopped": ("dim", "color: $foreground 55%"),
+    "stopped-text": ("", "color: $foreground"),
     "strong": ("bold", "text-style: bold"),
     "struck": ("strike", "text-style: strike"),
-    "waiting": ("magenta", "color: $text-accent"),
-    "wish": ("magenta", "color: $text-accent"),
+    "suggestion": ("magenta", "color: $text-accent"),
+    "to_run": ("magenta", "color: $text-accent"),
+    "waiting": ("bold yellow", "color: $text-warning; text-style: bold"),
 }
 
 

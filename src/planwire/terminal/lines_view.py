@@ -15,7 +15,8 @@ from textual.scroll_view import ScrollView
 from textual.scrollbar import ScrollTo
 from textual.strip import Strip
 
-from planwire.terminal.cursor import CURSOR_KEYS, Cursor
+from planwire.terminal.cursor import Cursor
+from planwire.terminal.keys import CURSOR_KEYS, bindings
 from planwire.terminal.lines import BLANK, LOOKS, Line, Row
 
 __all__ = ["LinesView", "RowList"]
@@ -173,7 +174,7 @@ class RowList(LinesView, can_focus=True):
     class Opened(Message):
         """A person clicked on the row under the cursor."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*CURSOR_KEYS]
+    BINDINGS: ClassVar[list[BindingType]] = bindings(*CURSOR_KEYS)
     cursor: Cursor
 
     def __init__(self, *, id: str) -> None:

@@ -2,11 +2,11 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.events import Click
 from textual.message import Message
@@ -14,13 +14,13 @@ from textual.screen import Screen
 from textual.widgets import Footer, Input
 
 from planwire.errors import JournalError
-from planwire.readmodel.overview import RUNNING
+from planwire.readmodel.overview import waiting_first
 from planwire.readmodel.plain_text import one_line
 from planwire.terminal.cursor import CursorMoved
+from planwire.terminal.keys import APP_KEYS, CURSOR_KEYS, KeyGroups, ScreenKey, bindings
 from planwire.terminal.lines import Line, Part
 from planwire.terminal.lines_view import LinesView, RowList
 from planwire.terminal.panel import PlanPanel
-from planwire.terminal.plan_card import session_cards
 from planwire.terminal.plan_sheet import AGES
 from planwire.terminal.session_lines import STATES, is_found, session_rows, this_minute
 from planwire.terminal.session_screen import SessionScreen
@@ -29,6 +29,16 @@ if TYPE_CHECKING:
     from planwire.terminal.watch_app import WatchApp
 
 __all__ = ["OverviewScreen", "StateBar"]
+
+
+_KEYS: Final = (
+    ScreenKey(("Enter",), "open", "Open", shown=True),
+    ScreenKey(("/",), "search", "Search", "agent, folder, title or step", shown=True),
+    ScreenKey(("s",), "state", "State", "show only those in one state", shown=True),
+    ScreenKey(("a",), "scope", "All / here", "all folders, or this one", shown=True),
+    ScreenKey(("h",), "history", "History", shown=True),
+    ScreenKey(("Esc",), "leave_search", "Clear", "show all sessions again"),
+)
 
 
 class StateBar(LinesView):
@@ -75,14 +85,8 @@ class OverviewScreen(Screen[None]):
 
     app: "WatchApp"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (120, "-wide")]  # noqa: RUF012
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "open", "Open"),
-        Binding("slash", "search", "Search", key_display="/"),
-        Binding("s", "state", "State"),
-        Binding("a", "scope", "All / here"),
-        Binding("h", "history", "History"),
-        Binding("escape", "leave_search", "Clear", show=False),
-    ]
+    KEYS: ClassVar[KeyGroups] = {"Sessions": _KEYS, "Moving around": CURSOR_KEYS, "Everywhere": APP_KEYS}
+    BINDINGS: ClassVar[list[BindingType]] = bindings(*_KEYS)
     DEFAULT_CSS = """
     OverviewScreen {
         & > #find { height: 1; margin: 1 1 0 1; border: none; background: $surface; padding: 0 1; }
@@ -140,8 +144,7 @@ class OverviewScreen(Screen[None]):
         bar.state = self._state
         bar.scope = one_line(self.app.sessions.problem or ("this folder" if self.here else ""))
         bar.update_lines()
-        shown = [each for each in found if self._state in ("", each.state)]
-        shown.sort(key=lambda each: (each.state == RUNNING, each.last_at), reverse=True)
+        shown = waiting_first(each for each in found if self._state in ("", each.state))
         nothing = Line(((f"  {self._nothing(bool(glances))}", "muted"),))
         self._rows.show_lines(
             lambda width: [line for each in shown for line in session_rows(each, width, this_minute())] or [nothing]
@@ -152,7 +155,7 @@ class OverviewScreen(Screen[None]):
         if self.app.sessions.loading:
             return "reading the journal …"
         if some:
-            return "nothing like this: Esc shows all again"
+            return "No matches: Esc shows all again"
         return "no session in this folder yet; a shows those of all folders" if self.here else "no session yet"
 
     # -- people
@@ -212,4 +215,4 @@ class OverviewScreen(Screen[None]):
             return
         if self._panel.session != name:
             self._panel.clear(name)
-        self._panel.sheet.put(session_cards(session) if session else ())
+        self._panel.sheet.put(session.cards() if session else ())

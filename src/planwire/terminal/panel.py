@@ -5,7 +5,6 @@ panel.apply(board.apply(line))       # a client: what a line of the connection c
 panel.show(board.sessions["s1"])     # all the plans of a session, from a board or a journal
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -16,19 +15,16 @@ try:
 except ImportError:
     raise MissingExtra("PlanPanel needs Textual: pip install 'planwire[terminal]'") from None
 
-from msgspec.structs import replace
 from textual.binding import Binding, BindingType
 from textual.events import Click
 from textual.message import Message
 from textual.reactive import reactive
 
-from planwire.acp.board import Change, SessionBoard
-from planwire.model.fold import SessionState
-from planwire.model.plan import PlanId
-from planwire.model.steps import PlanState
+from planwire.readmodel.card import PlanCard, PlanId
+from planwire.readmodel.cards import Change, Plans, cards_of, changed_plans, session_of
 from planwire.terminal.lines_view import LinesView
-from planwire.terminal.plan_card import STEP, Card, cards_of
 from planwire.terminal.plan_sheet import AGES, PlanSheet
+from planwire.terminal.rows import STEP
 
 __all__ = ["PlanPanel"]
 
@@ -73,6 +69,7 @@ class PlanPanel(LinesView, can_focus=True):
     ) -> None:
         super().__init__(id=id, classes=classes)
         self.sheet = PlanSheet(self, session, empty)
+        self._plans: Plans = {}
 
     # -- plans
 
@@ -82,37 +79,37 @@ class PlanPanel(LinesView, can_focus=True):
         if not change or (self.session is not None and change.session != self.session):
             return False
         self.sheet.session = change.session
-        cards = {card.id: card for card in self.cards}
-        for each in change.plans:
-            if each.after is None:
-                cards.pop(each.id, None)
-            else:
-                cards[each.id] = Card(each.after, stopped=self.stopped)
-        self.sheet.put(cards.values())
+        self._put(changed_plans(self._plans, change))
         return True
 
-    def show(self, plans: SessionState | SessionBoard | Mapping[PlanId, PlanState] | PlanState) -> None:
+    def show(self, plans: Plans) -> None:
         """Show these plans and no others."""
-        if isinstance(plans, SessionState | SessionBoard) and plans.id != self.session:
-            self.clear(plans.id)
-        self.sheet.put(cards_of(plans))
+        session = session_of(plans)
+        if session is not None and session != self.session:
+            self.clear(session)
+        self._put(plans)
 
     def clear(self, session: str | None = None) -> None:
         """Turn to another session: its plans are no change of those before."""
+        self._plans = {}
         self.sheet.clear(session)
+
+    def _put(self, plans: Plans) -> None:
+        self._plans = plans
+        self.sheet.put(cards_of(plans, stopped=self.stopped))
 
     @property
     def session(self) -> str | None:
         return self.sheet.session
 
     @property
-    def cards(self) -> tuple[Card, ...]:
+    def cards(self) -> tuple[PlanCard, ...]:
         return self.sheet.cards
 
     # -- lines
 
-    def watch_stopped(self, stopped: bool) -> None:
-        self.sheet.put([replace(each, stopped=stopped) for each in self.cards])
+    def watch_stopped(self) -> None:
+        self._put(self._plans)
 
     def on_mount(self) -> None:
         self.set_interval(AGES, self.sheet.grow_older)

@@ -6,12 +6,11 @@ from typing import Final
 
 from textual.timer import Timer
 
-from planwire.model.plan import PlanId
-from planwire.model.steps import Step
+from planwire.readmodel.card import PlanCard, PlanId
 from planwire.terminal.lines import BLANK, Line
 from planwire.terminal.lines_view import LinesView
-from planwire.terminal.plan_card import MINUTE, STEP, Card
 from planwire.terminal.plan_lines import card_lines
+from planwire.terminal.rows import MINUTE, STEP
 
 __all__ = ["AGES", "PlanSheet"]
 
@@ -26,13 +25,13 @@ class PlanSheet:
 
     def __init__(self, view: LinesView, session: str | None, empty: str) -> None:
         self.session = session
-        self.cards: tuple[Card, ...] = ()
+        self.cards: tuple[PlanCard, ...] = ()
         self.empty = empty
         self.marked: tuple[PlanId, frozenset[str]] = (None, frozenset())
         self._view = view
         view.follows = True
         self._fresh: dict[tuple[PlanId, str], int] = {}
-        self._known: dict[PlanId, tuple[Step, ...]] = {}
+        self._known: dict[PlanId, tuple[object, ...]] = {}
         self._minute = 0
         self._forgetting: Timer | None = None
         view.show_lines(self.lines, self.show_current)
@@ -46,7 +45,7 @@ class PlanSheet:
         self._view.follows = True
         self._view.update_lines()
 
-    def put(self, cards: Iterable[Card], *, fresh: bool = True, empty: str | None = None) -> None:
+    def put(self, cards: Iterable[PlanCard], *, fresh: bool = True, empty: str | None = None) -> None:
         """Show these plans and no others. `fresh` points at what changed; `empty` are other words without any plan."""
         before = self.cards, self.empty
         self.cards, self.empty = tuple(cards), self.empty if empty is None else empty
@@ -59,10 +58,9 @@ class PlanSheet:
     @property
     def current(self) -> tuple[PlanId, str] | None:
         """The step in progress, or else the first open one: its plan and its id."""
-        steps = [(card.id, step) for card in self.cards for step in card.state.steps]
-        found = next((each for each in steps if each[1].is_current), None)
-        found = found or next((each for each in steps if each[1].is_open), None)
-        return (found[0], found[1].id) if found else None
+        found = [(card.id, card.focus) for card in self.cards if card.focus]
+        found.sort(key=lambda each: not each[1].is_current)
+        return (found[0][0], found[0][1].id) if found else None
 
     def follow(self) -> None:
         """Go along with the current step from now on."""
@@ -108,7 +106,8 @@ class PlanSheet:
                 old = set(known)
                 self._fresh |= {(card.id, step.id): now for step in card.state.steps if step not in old}
         self._known = {card.id: card.state.steps for card in self.cards}
-        self.marked = (self.marked[0], self.marked[1] & {step.id for step in self._known.get(self.marked[0], ())})
+        rows = {row.id for card in self.cards if card.id == self.marked[0] for row in card.rows}
+        self.marked = (self.marked[0], self.marked[1] & rows)
         if self._fresh and self._forgetting is None and self._view.is_attached:
             self._forgetting = self._view.set_timer(FRESH, self._forget)
 

@@ -2,20 +2,16 @@
 
 import time
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-import msgspec
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 
-from planwire.acp.board import Board, Change
-from planwire.readmodel.plain_text import one_line
-from planwire.terminal.change_lines import change_lines, fresh_steps, report_line
+from planwire.readmodel.differences import changed_steps
+from planwire.readmodel.replay import Frame, RecordedMessage, replayed
+from planwire.terminal.change_lines import change_lines, report_line
 from planwire.terminal.lines import Line, new_console
 from planwire.terminal.records import plans_view
-
-if TYPE_CHECKING:
-    from planwire.cli.recording import RecordedLine
 
 __all__ = ["play", "show", "walk"]
 
@@ -23,70 +19,58 @@ __all__ = ["play", "show", "walk"]
 LONGEST_PAUSE: Final = 3.0
 
 
-def show(lines: "Iterable[RecordedLine]") -> None:
+def show(lines: Iterable[RecordedMessage]) -> None:
     """Print the plans as they ended up, and what was wrong on the way."""
     console = new_console(wide=False)
-    board = Board(keep=0)
-    reports: list[Line] = []
-    number = 0
-    for line in lines:
-        number = line.number
-        change = board.apply(line.line, line.sender, line.at)
-        reports += [report_line(report, number) for report in change.reports]
-    reports += [report_line(report, number) for report in board.close().reports]
-    console.print(_board_view(board))
+    frame, reports = None, []
+    for frame in replayed(lines):
+        reports += [report_line(report, frame.number) for report in frame.reports]
+    if frame is not None:
+        console.print(_board_view(frame))
     for report in reports:
         console.print(report)
 
 
-def walk(lines: "Iterable[RecordedLine]", *, interactive: bool, captions: bool = False) -> None:
+def walk(lines: Iterable[RecordedMessage], *, interactive: bool, captions: bool = False) -> None:
     """Print every change, in order. On a terminal, wait for Enter between two. `captions` are the agent's words."""
     console = new_console(wide=False)
-    board = Board(keep=0)
-    count = number = 0
-    for line in lines:
-        number = line.number
-        change = board.apply(line.line, line.sender, line.at)
-        for report in change.reports:
-            console.print(report_line(report, number))
-        if captions and (words := _words(line.line)):
-            console.print(_caption(words))
-        if change:
+    frame, count = None, 0
+    for frame in replayed(lines):
+        for report in frame.reports:
+            console.print(report_line(report, frame.number))
+        if captions and frame.said:
+            console.print(_caption(frame.said))
+        if frame.change:
             count += 1
-            _print_change(console, change, count, line.at)
+            _print_change(console, frame, count)
             if interactive and not _goes_on(console):
                 return
-    last = board.close()
-    for report in last.reports:
-        console.print(report_line(report, number))
-    if last:
-        _print_change(console, last, count + 1, None)
-    console.print(_board_view(board))
+    if frame is not None:
+        console.print(_board_view(frame))
 
 
-def play(lines: "Iterable[RecordedLine]", *, captions: bool = False) -> None:
+def play(lines: Iterable[RecordedMessage], *, captions: bool = False) -> None:
     """Show the plans as they change, at the speed of the recording. Without a terminal, print every change at once."""
     console = new_console(wide=False)
     if not console.is_terminal:
         walk(lines, interactive=False, captions=captions)
         return
-    board = Board(keep=0)
     clock: float | None = None
     caption: Line | None = None
+    frame = None
     with Live(console=console, auto_refresh=False, vertical_overflow="crop") as live:
-        for line in lines:
-            if line.at is not None:
+        for frame in replayed(lines):
+            if frame.at is not None:
                 if clock is not None:
-                    time.sleep(min(max(0.0, line.at - clock), LONGEST_PAUSE))
-                clock = line.at
-            change = board.apply(line.line, line.sender, line.at)
-            words = _words(line.line) if captions else None
-            caption = _caption(words) if words else caption
-            if change or words:
-                view = _board_view(board, change, console.height - (2 if caption else 0))
+                    time.sleep(min(max(0.0, frame.at - clock), LONGEST_PAUSE))
+                clock = frame.at
+            said = frame.said if captions else ""
+            caption = _caption(said) if said else caption
+            if frame.change or said:
+                view = _board_view(frame, console.height - (2 if caption else 0))
                 live.update(Group(view, caption) if caption else view, refresh=True)
-        board.close()
-        live.update(_board_view(board), refresh=True)
+        if frame is not None:
+            live.update(_board_view(frame), refresh=True)
 
 
 def _goes_on(console: Console) -> bool:
@@ -97,32 +81,22 @@ def _goes_on(console: Console) -> bool:
         return False
 
 
-def _words(line: bytes) -> str | None:
-    """What the agent says to the person, if the line is about that."""
-    if b'"agent_message_chunk"' not in line:
-        return None
-    try:
-        text = msgspec.json.decode(line)["params"]["update"]["content"]["text"]
-    except (msgspec.DecodeError, LookupError, TypeError):
-        return None
-    return one_line(text) if isinstance(text, str) else None
-
-
 def _caption(words: str) -> Line:
     return Line((("agent: ", "muted"), (words, "emphasis")))
 
 
-def _board_view(board: Board, change: Change | None = None, height: int | None = None) -> RenderableType:
-    sessions = [session for session in board.sessions.values() if session.updates]
-    if not sessions:
+def _board_view(frame: Frame, height: int | None = None) -> RenderableType:
+    """The plans after a frame: whole, or as much as fits a `height`, with marks on what changed."""
+    if not frame.sessions:
         return Line((("no plans in this recording", "muted"),))
-    fresh = fresh_steps(change) if change else ()
-    share = None if height is None else height // len(sessions)
-    return Group(*(plans_view(session.id, session.plans, fresh, share) for session in sessions))
+    if height is None:
+        return Group(*(plans_view(session) for session in frame.sessions))
+    fresh, share = changed_steps(frame.change), height // len(frame.sessions)
+    return Group(*(plans_view(session, fresh, share) for session in frame.sessions))
 
 
-def _print_change(console: Console, change: Change, count: int, at: float | None) -> None:
-    when = "" if at is None else f"  {at:.1f} s"
+def _print_change(console: Console, frame: Frame, count: int) -> None:
+    when = "" if frame.at is None else f"  {frame.at:.1f} s"
     console.print(Line(((f"#{count}", "strong"), (when, "muted"))))
-    for line in change_lines(change):
+    for line in change_lines(frame.change):
         console.print(line)

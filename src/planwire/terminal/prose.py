@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from io import StringIO
 from itertools import accumulate
-from textwrap import dedent
 from typing import ClassVar, Final
 
 from markdown_it import MarkdownIt
@@ -15,9 +14,9 @@ from rich.style import Style
 from rich.text import Text
 from rich.theme import Theme
 
-from planwire.model.markdown import Checkbox, parse
-from planwire.model.steps import Step
+from planwire.readmodel.card import PlanCard, StepRow
 from planwire.readmodel.plain_text import printable
+from planwire.readmodel.text_pieces import text_pieces
 from planwire.terminal.lines import BLANK, Line, Part
 
 __all__ = ["prose_lines", "woven_lines"]
@@ -135,40 +134,14 @@ def _part(segment: Segment) -> Part:
     return segment.text, " ".join([*looks, *(look for look, has in flags.items() if has)])
 
 
-def woven_lines(
-    text: str, steps: tuple[Step, ...], width: int, step_lines: Callable[[Step], tuple[Line, ...]]
-) -> Iterator[Line]:
-    """Render a markdown text with the lines of its steps in place of its tasks."""
+def woven_lines(card: PlanCard, width: int, step_lines: Callable[[StepRow], tuple[Line, ...]]) -> Iterator[Line]:
+    """Render the text of a plan with the lines of its steps in place of its tasks."""
     ended = True  # no blank line is needed before the next piece
-    for piece in _pieces(text, steps):
-        if isinstance(piece, Step):
+    for piece in text_pieces(card):
+        if isinstance(piece, StepRow):
             yield from step_lines(piece)
             ended = False
-        elif lines := prose_lines(piece[0], width, piece[1]):
+        elif lines := prose_lines(piece.text, width, INDENT * (piece.depth + 1)):
             yield from lines if ended else [BLANK, *lines]
             yield BLANK
             ended = True
-
-
-def _pieces(text: str, steps: tuple[Step, ...]) -> Iterator[Step | tuple[str, int]]:
-    tasks = parse(text).tasks
-    by_line = {task.words[0]: (task, step) for task, step in zip(tasks, steps, strict=True)}
-    chunk: list[str] = []
-    inside: list[Checkbox] = []
-    indent = behind = 0
-    for number, line in enumerate(text.replace("\r\n", "\n").replace("\r", "\n").split("\n")):
-        inside = [task for task in inside if number < task.item[1]]
-        here = by_line.get(number)
-        depth = INDENT * (inside[-1].depth + 2) if inside and line.strip() else indent if not line.strip() else INDENT
-        if chunk and (here or (depth != indent and line.strip())):
-            yield dedent("\n".join(chunk)), indent
-            chunk = []
-        indent = depth
-        if here:
-            inside.append(here[0])
-            behind = here[0].words[1]
-            yield here[1]
-        elif number >= behind:
-            chunk.append(line)
-    if chunk:
-        yield dedent("\n".join(chunk)), indent

@@ -1,53 +1,43 @@
-"""A session in print, as its journal has it: what it is about, then each plan in a box."""
+"""A session in print: what it is about, then each plan in a box."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
-from planwire.model.fold import SessionState
-from planwire.model.kinds import text_of
-from planwire.model.plan import PlanId
-from planwire.model.steps import PlanState
-from planwire.readmodel.history import plan_name
-from planwire.readmodel.overview import Overview
+from planwire.readmodel.card import PlanCard, PlanId
+from planwire.readmodel.cards import Plans, cards_of, session_of
 from planwire.readmodel.plain_text import one_line
+from planwire.readmodel.shown import ShownSession
 from planwire.terminal.lines import Drawing, Line, cut, folded
-from planwire.terminal.plan_card import Card
-from planwire.terminal.plan_lines import BRIEF, FRAME, boxed_lines
+from planwire.terminal.plan_lines import FRAME, boxed_lines
+from planwire.terminal.plan_remarks import BRIEF
 from planwire.terminal.session_lines import heading_lines
 
 __all__ = ["plans_view", "session_record_view"]
 
 
 def session_record_view(
-    state: SessionState,
-    glance: Overview,
-    now: int,
-    height: int | None = None,
-    chosen: PlanId = None,
-    *,
-    only: bool = False,
+    session: ShownSession, now: int, height: int | None = None, chosen: PlanId = None, *, only: bool = False
 ) -> Drawing:
     """The heading and every live plan, or `only` the chosen one. `height` bounds the lines of all of it."""
-    records = [state.plans[chosen]] if only else list(state.live().values())
-    cards = [Card(record.state, record, state.stopped is not None) for record in records]
-    gone = [plan_name(plan_id) for plan_id, record in state.plans.items() if record.removed and not only]
+    one = session.card(chosen) if only else None
+    cards = (one,) if one is not None else session.cards()
+    gone = [] if only else [card.title for card in session.dismissed()]
     words = f"removed: {', '.join(map(one_line, gone))}  (see them with --plan)" if gone and height is None else ""
-    below = "no plans yet" if not state.plans else "no plans any more" if not cards else ""
+    below = "" if cards else "no plans any more" if gone else "no plans yet"
     ends = [Line(((each, "muted"),)) for each in (below, words) if each]
-    return _view(heading_lines(glance, now), cards, ends, height, now)
+    return _view(heading_lines(session.glance, now), cards, ends, height, now)
 
 
-def plans_view(
-    session: str, plans: Mapping[PlanId, PlanState], fresh: Collection[str] = (), height: int | None = None
-) -> Drawing:
+def plans_view(plans: Plans, fresh: Collection[str] = (), height: int | None = None) -> Drawing:
     """The plans of a session that no journal knows. `height` bounds the lines of all of it."""
-    heading = Line((("session ", "muted"), (one_line(session) or "(none)", "strong")))
-    ends = [] if plans else [Line((("  no plans any more", "muted"),))]
-    return _view([heading], [Card(state) for state in plans.values()], ends, height, fresh=fresh)
+    heading = Line((("session ", "muted"), (one_line(session_of(plans) or "") or "(none)", "strong")))
+    cards = cards_of(plans)
+    ends = [] if cards else [Line((("  no plans any more", "muted"),))]
+    return _view([heading], cards, ends, height, fresh=fresh)
 
 
 def _view(
     heading: Sequence[Line],
-    cards: Sequence[Card],
+    cards: Sequence[PlanCard],
     ends: Sequence[Line],
     height: int | None,
     now: int = 0,
@@ -69,9 +59,7 @@ def _view(
     return Drawing(lines)
 
 
-def _needed(card: Card) -> int:
+def _needed(card: PlanCard) -> int:
     """About how many lines a plan takes in full."""
-    steps = card.state.steps
-    text = 1 if steps else text_of(card.state.plan).count("\n") + 1
-    why = 2 if card.record and card.record.summary else 0
-    return FRAME + (BRIEF if card.record else 0) + max(len(steps), text) + why
+    text = 1 if card.rows else card.text.count("\n") + 1
+    return FRAME + (BRIEF + 1 if card.record else 0) + max(len(card.rows), text)

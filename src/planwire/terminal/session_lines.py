@@ -8,10 +8,11 @@ from typing import Final
 
 from rich.cells import cell_len, set_cell_size
 
-from planwire.readmodel.overview import DONE, RUNNING, STOPPED, WAITING, Overview
+from planwire.readmodel.overview import DONE, RUNNING, STOPPED, WAITING, Overview, state_words
 from planwire.readmodel.plain_text import age, one_line
+from planwire.readmodel.states import stop_words
 from planwire.terminal.lines import Drawing, Line, Part, between, fitted, progress_bar
-from planwire.terminal.plan_card import MINUTE, ago
+from planwire.terminal.rows import MINUTE, ago
 
 __all__ = [
     "STATES",
@@ -41,26 +42,22 @@ def is_found(glance: Overview, words: str) -> bool:
 
 @lru_cache(maxsize=2_048)
 def session_rows(glance: Overview, width: int, minute: int, name: str | None = None) -> tuple[Line, ...]:
-    """Two lines: what it is about and how far it is; then the current step, and who works where. In print its `name`,
-    by which commands know it, comes first."""
+    """Two lines: what it is about and how old; then the current step, who works where, how far it is and its state.
+    In print its `name`, by which commands know it, comes first."""
     sign, look = STATES[glance.state]
-    right = (
-        *_progress(glance, 14 if width >= 90 else 8 if width >= 50 else 0),
-        (f"{_age(glance, minute):>8}", "muted"),
-    )
     named: tuple[Part, ...] = ((f"{name}  ", "muted"),) if name is not None else ()
     indent = 3 + sum(cell_len(text) for text, _ in named)
-    room = width - 2 - indent - sum(cell_len(text) for text, _ in right)
-    title = (fitted(_title(glance), room), "strong" if glance.title else "")
-    first = between(((f" {sign} ", look), *named, title), right, width - 1)
-    place: Part = (f"{glance.state:>8}", look)
+    when: Part = (f"{_age(glance, minute):>8}", "muted")
+    title = (fitted(_title(glance), width - 2 - indent - len(when[0])), "strong" if glance.title else "")
+    first = between(((f" {sign} ", look), *named, title), (when,), width - 1)
+    right = (*_progress(glance, 14 if width >= 90 else 0), (f"  {state_words(glance):>7}", look))
+    room = width - 3 - indent - sum(cell_len(text) for text, _ in right)
     facts = [one_line(word) for word in (glance.agent, folder_name(glance.cwd) if glance.cwd else None) if word]
     current = one_line(glance.current[0]) if glance.current else ""
-    room = width - 11 - indent
     step: tuple[Part, ...] = ((fitted(current, room), "current" if glance.state == RUNNING else ""),) if current else ()
     left = room - cell_len(current)
     about = fitted(("  ·  " if current else "") + "  ·  ".join(facts), left) if left > 12 else ""
-    second = between(((" " * indent, ""), *step, (about, "muted")), (place,), width - 1)
+    second = between(((" " * indent, ""), *step, (about, "muted")), right, width - 1)
     row = ("session", glance.id)
     return Line(first, "", row), Line(second, "", row)
 
@@ -68,10 +65,9 @@ def session_rows(glance: Overview, width: int, minute: int, name: str | None = N
 def head_lines(glance: Overview, width: int) -> tuple[Line, ...]:
     """Three lines that stay on top of a session's screen."""
     sign, look = STATES[glance.state]
-    why = f" ({one_line(glance.stop_reason)})" if glance.state == STOPPED and glance.stop_reason else ""
     right: tuple[Part, ...] = (
         (f"{sign} ", look),
-        (fitted(glance.state + why, 30), look),
+        (fitted(_state(glance), 40), look),
         (f" · {_age(glance, this_minute())}", "muted"),
     )
     room = width - 3 - sum(cell_len(text) for text, _ in right)
@@ -97,8 +93,17 @@ def _far(glance: Overview, width: int) -> tuple[Part, ...]:
 def _progress(glance: Overview, bar: int) -> tuple[Part, ...]:
     if not glance.total:
         return (("  no plan" if not glance.plans else "  no steps", "muted"),)
-    number = f"{glance.done:,} / {glance.total:,}"
-    return ("  ", ""), *progress_bar(glance.done, glance.total, bar), (f"{number:>12}", "strong")
+    return (
+        ("  ", ""),
+        *progress_bar(glance.done, glance.total, bar),
+        (f"  {glance.done:,} / {glance.total:,}", "strong"),
+    )
+
+
+def _state(glance: Overview) -> str:
+    """The state, and why an agent stopped if it did not mean to."""
+    why = one_line(stop_words(glance.stop_reason)) if glance.state == STOPPED else ""
+    return f"{state_words(glance)}: {why}" if why else state_words(glance)
 
 
 def _title(glance: Overview) -> str:
@@ -124,8 +129,7 @@ def heading_lines(glance: Overview, now: int) -> tuple[Line, Line]:
     title = one_line(glance.title or "") or "no title"
     words = [one_line(word) for word in (glance.agent, glance.client) if word]
     words += [folder_name(glance.cwd)] if glance.cwd else []
-    words.append(glance.state if glance.stop_reason is None else f"{glance.state} ({one_line(glance.stop_reason)})")
-    words.append(ago(glance.last_at, now))
+    words += [_state(glance), ago(glance.last_at, now)]
     first = Line(((f"{sign} ", look), (title, "strong"), (f"  {one_line(glance.id)}", "muted")))
     return first, Line(((f"  {' · '.join(words)}", "muted"),))
 
@@ -148,7 +152,7 @@ def sessions_lines(overviews: Iterable[Overview], short: Mapping[str, str], now:
     rows: list[tuple[str, ...]] = [("ID", "STATE", "DONE", "AGE", "AGENT", "FOLDER", "TITLE", "CURRENT STEP")]
     for each in overviews:
         words = (each.agent, each.cwd, (each.title or "")[:TITLE], "; ".join(each.current))
-        facts = (short[each.id], each.state, f"{each.done}/{each.total}", age(each.last_at, now), *words)
+        facts = (short[each.id], state_words(each), f"{each.done}/{each.total}", age(each.last_at, now), *words)
         rows.append(tuple(one_line(word or "") or "-" for word in facts))
     widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
     for row in rows:

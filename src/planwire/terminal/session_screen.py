@@ -1,27 +1,25 @@
 """The screen of a session: its head, which stays in sight, and all its plans, live."""
 
-import subprocess
 from collections.abc import Collection
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from rich.cells import cell_len
 from textual import on
-from textual.app import ComposeResult, SuspendNotSupported
-from textual.binding import Binding, BindingType
+from textual.app import ComposeResult
+from textual.binding import BindingType
 from textual.events import Resize
 from textual.screen import Screen
 from textual.widgets import Footer
 
-from planwire.cli.editor_command import editor_command, unstartable
 from planwire.errors import JournalError, PlanError
-from planwire.model.plan import PlanId
-from planwire.readmodel.documents import plan_markdown
+from planwire.readmodel.as_markdown import plan_markdown
+from planwire.readmodel.card import PlanId
 from planwire.terminal.cursor import CursorMoved
+from planwire.terminal.keys import APP_KEYS, CURSOR_KEYS, SESSION_KEYS, KeyGroups, bindings
 from planwire.terminal.lines_view import LinesView
-from planwire.terminal.plan_card import session_cards
 from planwire.terminal.plan_sheet import AGES
 from planwire.terminal.session_lines import head_lines
-from planwire.terminal.steering import PlanActs, act_bindings
+from planwire.terminal.steering import PlanActs
 from planwire.terminal.steps_panel import StepsPanel
 
 if TYPE_CHECKING:
@@ -39,13 +37,8 @@ class SessionScreen(Screen[None]):
     """One session, live. `acts` does what a person wants with its plans."""
 
     app: "WatchApp"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *act_bindings(),
-        Binding("escape", "back", "Sessions", key_display="Esc"),
-        Binding("h", "history", "History"),
-        Binding("y", "copy", "Copy", show=False, tooltip="all plans, as markdown"),
-    ]
-
+    KEYS: ClassVar[KeyGroups] = {**SESSION_KEYS, "Moving around": CURSOR_KEYS, "Everywhere": APP_KEYS}
+    BINDINGS: ClassVar[list[BindingType]] = bindings(*(key for rows in SESSION_KEYS.values() for key in rows))
     DEFAULT_CSS = """
     SessionScreen > #head { height: 3; overflow: hidden; margin: 1 0; }
     """
@@ -96,17 +89,20 @@ class SessionScreen(Screen[None]):
         self.head.show_lines(lambda width: head_lines(glance, width) if glance else ())
         empty = "this session is not in the journal any more"
         if session is not None:
-            empty = "no plans any more" if session.state.plans else "no plan yet"
-        self.panel.sheet.put(session_cards(session, said) if session else (), empty=empty)
+            empty = "no plans any more" if session.dismissed() else "no plan yet"
+        self.panel.sheet.put(session.cards(said) if session else (), empty=empty)
 
     # -- people
 
-    def action_act(self, name: str) -> None:
-        self.acts.do(name)
+    def action_act(self, name: str, gesture: int = 0) -> None:
+        self.acts.do(name, gesture)
 
-    @on(StepsPanel.Wanted)
-    def _wanted(self, event: StepsPanel.Wanted) -> None:
-        self.acts.do(event.act, *event.arguments)
+    @on(StepsPanel.Asked)
+    def _asked(self, event: StepsPanel.Asked) -> None:
+        self.acts.do(event.act, after=event.after)
+
+    def action_current(self) -> None:
+        self.panel.go_to_current()
 
     @on(CursorMoved)
     def _moved(self, event: CursorMoved) -> None:
@@ -122,7 +118,7 @@ class SessionScreen(Screen[None]):
     def action_copy(self) -> None:
         """Copy all plans as markdown."""
         cards = self.panel.sheet.cards
-        self.app.copy_to_clipboard("\n".join(plan_markdown(card.state) for card in cards))
+        self.app.copy_to_clipboard("\n".join(plan_markdown(card, remarks=False) for card in cards))
         self.notify(f"{len(cards)} plan{'' if len(cards) == 1 else 's'} copied as markdown", timeout=2, markup=False)
 
     def open_file(self, plan_id: PlanId) -> None:
@@ -131,12 +127,7 @@ class SessionScreen(Screen[None]):
         file = session.files.get(plan_id) if session else None
         if file is None or file.path is None or file.problem is not None:
             raise PlanError(file.problem.rstrip(".") if file and file.problem else "there is no such file here")
-        editor = editor_command()
-        try:
-            with self.app.suspend():
-                subprocess.run([*editor, file.path], check=False)  # noqa: S603
-        except (OSError, SuspendNotSupported) as error:
-            raise unstartable(editor[0], error) from None
+        self.acts.commander.open_file(file.path)
 
 
 class KeysFooter(Footer):

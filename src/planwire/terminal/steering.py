@@ -1,103 +1,104 @@
-"""Steering on the screen of a session: what an act means for the row under the cursor, and what to ask first.
+"""Steering on the screen of a session: from a key and the row under the cursor to what the person wants.
 
-An act is for the plan as it was on the screen when the person pressed the key, although the plan stays live behind a
-dialog.
+The table of acts says which keys there are and what an act needs; what it means is decided when it is written. An act
+is for the plan as it was on the screen when the person pressed the key, although the plan stays live behind a dialog.
 """
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from textual.binding import Binding
+from msgspec.structs import replace
 
 from planwire.errors import InputError, JournalError, PlanError
-from planwire.model.events import APPROVED, CHANGES_REQUESTED, COMMENTED
-from planwire.model.statuses import STATUSES
-from planwire.model.steps import Step
-from planwire.readmodel.annotations import suggestion_sentence
+from planwire.readmodel.card import STATUS_CHOICES, PlanCard, StepRow
 from planwire.readmodel.plain_text import one_line
+from planwire.steering.acts import ACTS, Act, On
+from planwire.steering.reviews import VERDICTS
+from planwire.steering.wanted import Wanted
 from planwire.terminal.commander import Commander
-from planwire.terminal.deeds import Target
 from planwire.terminal.dialogs import Choice, ChoiceDialog, DecisionDialog, DialogAnswer
+from planwire.terminal.keys import act_keys
 from planwire.terminal.lines import Line
-from planwire.terminal.plan_card import SUGGESTION
+from planwire.terminal.rows import SUGGESTION
 
 if TYPE_CHECKING:
     from planwire.terminal.session_screen import SessionScreen
 
-__all__ = ["ACTS", "PlanActs", "act_bindings"]
+__all__ = ["PlanActs"]
 
-#: Characters of a step's text that a question about it repeats.
+#: Characters of a step's text or a plan's title that a question about it repeats.
 QUOTED: Final = 300
-#: The verdicts, as buttons.
-_VERDICTS: Final = (
-    DialogAnswer(APPROVED, "Approve", "success"),
-    DialogAnswer(CHANGES_REQUESTED, "Ask for changes", "warning"),
-    DialogAnswer(COMMENTED, "Only comment"),
+#: The verdicts to choose from: each with its label and its key.
+_VERDICTS: Final = tuple(
+    zip(VERDICTS, (("Approve", "a"), ("Request changes", "r"), ("Comment only", "c")), strict=True)
 )
+_OPTIONAL: Final = "Comment (optional)"
+_KEEP: Final = DialogAnswer("", "Cancel", key="n")
 
 
-class Act(NamedTuple):
-    """One row. `keys` are as Textual names them, and `display` is the one that people read. `name` is that of a method
-    of `PlanActs`; `shown` says whether the footer has it."""
+class Pointed(NamedTuple):
+    """A plan, and the step or the suggestion of it that a person points at. `whole`: they mean the plan, wherever they
+    point."""
 
-    keys: str
-    name: str
-    label: str
-    meaning: str
-    display: str
-    shown: bool = False
+    card: PlanCard
+    row: StepRow | None = None
+    suggestion: int | None = None
+    whole: bool = False
+
+    def step(self) -> StepRow:
+        """The step. Raises `PlanError` if there is none."""
+        if self.suggestion is not None:
+            raise PlanError(
+                f"this step is only suggested: {_key('reword')} rewords it, {_key('withdraw')} withdraws it"
+            )
+        if self.row is None:
+            raise PlanError("no step is under the cursor: go to one with the arrow keys")
+        return self.row
 
     @property
-    def action(self) -> str:
-        """The action of the session's screen."""
-        return f"act('{self.name}')"
-
-
-ACTS: Final = (
-    Act("x,space", "tick", "Tick", "done, or not done after all", "x", shown=True),
-    Act("e", "reword", "Edit", "another text; a plan file opens in your editor", "e", shown=True),
-    Act("a", "add", "Add", "a new step below; on a plan's head, on top", "a", shown=True),
-    Act("c", "comment", "Comment", "on the step; on a plan's head, on the plan", "c", shown=True),
-    Act("s", "mark", "Select", "choose the step to be run", "s", shown=True),
-    Act("r,enter", "run", "Run", "only the selected steps, or this one", "r", shown=True),
-    Act("v", "review", "Review", "approve the plan, or ask for changes", "v", shown=True),
-    Act("o", "status", "Other status", ", ".join(row.spoken for row in STATUSES.values()), "o"),
-    Act("alt+up,K", "move_up", "Move up", "among the steps beside it", "K"),
-    Act("alt+down,J", "move_down", "Move down", "among the steps beside it", "J"),
-    Act("d,delete", "remove", "Remove", "the step, and all that is nested in it", "d"),
-    Act("C", "comment_plan", "Comment on the plan", "whatever step the cursor is on", "C"),
-    Act("u", "take_back", "Take back", "a wish that has not come true", "u"),
-)
-_MENU: Final = Act("m", "menu", "More", "all that can be done with it", "m", shown=True)
-
-
-def act_bindings() -> list[Binding]:
-    """All of them as bindings of a screen, and one for the list of them."""
-    made = []
-    for act in (*ACTS, _MENU):
-        first, *others = act.keys.split(",")
-        display = act.display if first == act.display else None
-        made.append(Binding(first, act.action, act.label, show=act.shown, key_display=display, tooltip=act.meaning))
-        made += [Binding(key, act.action, act.label, show=False, tooltip=act.meaning) for key in others]
-    return made
+    def numbers(self) -> list[int]:
+        """The suggestion itself, or those for the step."""
+        if self.suggestion is not None or self.row is None:
+            return [] if self.suggestion is None else [self.suggestion]
+        return list(dict.fromkeys(each.suggestion for each in self.row.suggestions))
 
 
 class PlanActs:
-    """The acts of a person on the screen of a session: a method for each row of `ACTS`, by its name."""
+    """The acts of a person on the screen of a session."""
 
     def __init__(self, screen: "SessionScreen") -> None:
         self._screen = screen
         self.commander = Commander(screen)
+        self._asking: dict[str, Callable[[Pointed, Wanted], None]] = {
+            "set_status": self._status,
+            "reword": self._reword,
+            "add": self._add,
+            "comment": self._comment,
+            "review": self._review,
+            "select": self._select,
+            "suggest": self._edit,
+            "withdraw": self._withdraw,
+            "remove": self._remove,
+            "dismiss": self._dismiss,
+        }
 
-    def do(self, name: str, *arguments: str) -> None:
-        """Do an act with the row under the cursor, or say why not."""
+    def do(self, name: str, gesture: int = 0, after: str | None = None) -> None:
+        """Do an act with the row under the cursor, or say why not. `after` is the step to move it behind."""
         self._screen.app.stay()
         try:
-            getattr(self, name)(self._under_cursor(), *arguments)
+            on = self._under_cursor()
+            if name not in ACTS:
+                {"mark": self._mark, "menu": self._menu}[name](on)
+                return
+            act = ACTS[name]
+            key = act.gestures[gesture]
+            on = Pointed(on.card, whole=True) if (key.on or act.on) is On.PLAN else on
+            self._begin(act, on, key.arguments if after is None else {"after": after})
         except (InputError, JournalError, PlanError) as refusal:
             self.commander.refuse(refusal)
 
-    def _under_cursor(self) -> Target:
+    def _under_cursor(self) -> Pointed:
         panel = self._screen.panel
         card, row = panel.chosen, panel.cursor.row
         if card is None or row is None:
@@ -106,162 +107,149 @@ class PlanActs:
             panel.cursor.show()
             raise PlanError("the cursor was out of sight: here it is, press the key again")
         panel.looked_around()
-        if row[0] == SUGGESTION and card.record is not None:
-            return Target(card, suggestion=next(each for each in card.record.suggestions if each.seq == row[2]))
-        return Target(card, panel.step)
+        return Pointed(card, panel.step, row[2] if row[0] == SUGGESTION and isinstance(row[2], int) else None)
+
+    def _begin(self, act: Act, on: Pointed, given: dict[str, Any]) -> None:
+        card, name = on.card, act.name
+        if card.is_file and name in ("reword", "suggest"):
+            self._screen.open_file(card.id)
+            return
+        if name == "remove" and on.suggestion is not None:
+            name = "withdraw"
+        if act.changes_steps:
+            _refuse_unchangeable(card)
+        wanted = Wanted(name, seen=card.revision, **given)
+        ask = self._asking.get(name)
+        if ask is not None and not (act.needs and all(need in given for need in act.needs)):
+            ask(on, wanted)
+        else:
+            self.commander.do(card.id, replace(wanted, target=on.step().id))
 
     # -- single steps
 
-    def tick(self, on: Target) -> None:
-        self.commander.do(on.tick)
-
-    def move_up(self, on: Target) -> None:
-        self.commander.do(lambda: on.move(-1))
-
-    def move_down(self, on: Target) -> None:
-        self.commander.do(lambda: on.move(1))
-
-    def drop(self, on: Target, after: str) -> None:
-        self.commander.do(lambda: on.move_behind(after))
-
-    def status(self, on: Target) -> None:
-        step = on.the_step()
-        on.changeable()
+    def _status(self, on: Pointed, wanted: Wanted) -> None:
+        step = on.step()
+        choices = [Choice(*each) for each in STATUS_CHOICES]
+        wanted = replace(wanted, target=step.id)
         self._choose(
-            "What is this step?",
-            [Choice(row.word, row.spoken, row.key) for row in STATUSES.values()],
+            ACTS[wanted.act].label,
+            choices,
             [_quoted(step)],
-            lambda status: self.commander.do(lambda: on.set_status(status)),
+            lambda status: self.commander.do(on.card.id, replace(wanted, status=status)),
         )
 
-    def reword(self, on: Target) -> None:
-        if on.card.is_file:
-            self._screen.open_file(on.card.id)
-            return
-        on.changeable()
+    def _reword(self, on: Pointed, wanted: Wanted) -> None:
         if on.suggestion is not None:
-            self.commander.ask(
-                (on.card.id, "wish", on.suggestion.seq),
-                "Another text for the step that is wished",
-                [],
-                on.new_step.content if on.new_step else "",
-                [DialogAnswer("add", "Wish it", "primary")],
-                lambda text, _: on.add_instead(text),
-            )
+            ghosts = [each.change.text for each in on.card.ghosts if each.change.suggestion == on.suggestion]
+            if not ghosts:
+                raise PlanError(f"this suggestion is no new step: {_key('withdraw')} withdraws it")
+            wanted = replace(wanted, target=str(on.suggestion))
+            self.commander.ask(on.card, wanted, _send("Suggest"), "Reword the suggested step", text=ghosts[0])
             return
-        step, words = on.the_step(), on.suggested_words()
-        self.commander.ask(
-            (on.card.id, "reword", step.id),
-            "Another text for this step",
-            [_quoted(step)] if words != step.content else [],
-            words,
-            [DialogAnswer("reword", "Wish it" if on.is_of_agent else "Change it", "primary")],
-            lambda text, _: on.reword(text),
-        )
+        step = on.step()
+        words = next((each.text for each in reversed(step.suggestions) if each.kind == "reword"), step.text)
+        title, label = ("Suggest new wording", "Suggest") if on.card.is_of_agent else ("Reword step", "Reword")
+        about = [_quoted(step)] if words != step.text else []
+        self.commander.ask(on.card, replace(wanted, target=step.id), _send(label), title, about, words)
 
-    def add(self, on: Target) -> None:
-        on.changeable()
-        after = on.step.id if on.step else on.new_step.after if on.new_step else "" if on.card.state.steps else None
-        self.commander.ask(
-            (on.card.id, "add", after),
-            "A new step",
-            [_quoted(on.step, "below  ")] if on.step else [],
-            "",
-            [DialogAnswer("add", "Wish it" if on.is_of_agent else "Add it", "primary")],
-            lambda text, _: on.add(after, text),
-        )
+    def _add(self, on: Pointed, wanted: Wanted) -> None:
+        """Below the step, or where the suggested step would be; on top at a plan's head; else at the end."""
+        behind = {each.change.suggestion: each.after for each in on.card.ghosts}
+        if on.row is not None:
+            after: str | None = on.row.id
+        elif on.suggestion is not None:
+            after = behind.get(on.suggestion)
+        else:
+            after = None if on.whole or not on.card.rows else ""
+        title, label = ("Suggest a step", "Suggest") if on.card.is_of_agent else ("Add a step", "Add")
+        about = [_quoted(on.row, "below  ")] if on.row else []
+        self.commander.ask(on.card, replace(wanted, after=after), _send(label), title, about)
 
-    def remove(self, on: Target) -> None:
-        deed = on.take_back(on.suggestion) if on.suggestion else on.remove()
-        if on.suggestion is not None or on.is_of_agent:  # the next key can undo it
-            self.commander.do(lambda: deed)
+    def _remove(self, on: Pointed, wanted: Wanted) -> None:
+        step = on.step()
+        wanted = replace(wanted, target=step.id)
+        if on.card.is_of_agent:  # the next key can withdraw it
+            self.commander.do(on.card.id, wanted)
             return
-        nested = on.nested()
+        rows = on.card.rows
+        nested = len(list(takewhile(lambda row: row.depth > step.depth, rows[rows.index(step) + 1 :])))
         more = [Line(((f"and {nested} more that are nested in it", "muted"),))] if nested else []
-        remove = DialogAnswer("yes", "Remove it", "error")
-        dialog = DecisionDialog("Remove this step?", [_quoted(on.the_step()), *more], remove, "Keep it")
-        self._screen.app.push_screen(dialog, lambda yes: self.commander.do(lambda: deed) if yes else None)
+        self._confirm(on, wanted, "Remove this step?", [_quoted(step), *more])
 
     # -- words
 
-    def comment(self, on: Target) -> None:
-        on.steerable()
-        step = on.step
-        self.commander.ask(
-            (on.card.id, "comment", step.id if step else None),
-            f"Say something about {'this step' if step else _named(on)}",
-            [_quoted(step)] if step else [],
-            "",
-            [DialogAnswer("comment", "Say it", "primary")],
-            lambda text, _: on.say(COMMENTED, text, step),
-        )
+    def _comment(self, on: Pointed, wanted: Wanted) -> None:
+        step = on.row
+        wanted = replace(wanted, target=step.id if step else None)
+        title = "Comment on this step" if step else f"Comment on {_named(on.card)}"
+        self.commander.ask(on.card, wanted, _send("Comment"), title, [_quoted(step)] if step else [])
 
-    def comment_plan(self, on: Target) -> None:
-        self.comment(Target(on.card))
-
-    def review(self, on: Target) -> None:
-        record = on.steerable()
-        about = []
-        if record.asked is not None and record.asked.options:
-            where = f" in {one_line(on.card.client)}" if on.card.client else " in its client"
-            words = f"The agent waits for an answer{where}: this one it hears with its next prompt."
+    def _review(self, on: Pointed, wanted: Wanted) -> None:
+        card, about = on.card, []
+        if card.question is not None and card.question.options:
+            where = one_line(card.client) if card.client else "its client"
+            words = f"The agent is waiting for an answer in {where}. It will see a review with your next prompt."
             about.append(Line(((words, "muted"),)))
-        self.commander.ask(
-            (on.card.id, "review"),
-            f"Your word on {_named(on)}, revision {record.revision}",
-            about,
-            "",
-            _VERDICTS,
-            lambda text, verdict: on.say(verdict, text),
-            "comments, if you like",
-        )
+        labels = {verdict: label for verdict, (label, _) in _VERDICTS}
 
-    # -- running some steps only
+        def chosen(verdict: str) -> None:
+            label, needed = labels[verdict], replace(wanted, verdict=verdict)
+            self.commander.ask(card, needed, _send(label), f"{label}: {_named(card)}", about, placeholder=_OPTIONAL)
 
-    def mark(self, on: Target) -> None:
-        step = on.the_step()
-        on.changeable()
-        self._screen.panel.toggle_mark(on.card.id, step.id)
+        choices = [Choice(verdict, label, key) for verdict, (label, key) in _VERDICTS]
+        self._choose(f"Review {_named(card)}", choices, about, chosen)
 
-    def run(self, on: Target) -> None:
-        on.changeable()
-        chosen = self._screen.panel.marks_of(on.card.id) or {on.the_step().id}
-        steps = [step for step in on.card.state.steps if step.id in chosen]
-        one = len(steps) == 1
-        self.commander.ask(
-            (on.card.id, "run"),
-            "Run only this step for now" if one else f"Run only these {len(steps)} steps for now",
-            [_quoted(step, "▸ ") for step in steps],
-            "",
-            [DialogAnswer("run", "Run it" if one else "Run them", "success")],
-            lambda text, _: on.say(APPROVED, text, selected=[step.id for step in steps]),
-            "comments, if you like",
-        )
+    def _select(self, on: Pointed, wanted: Wanted) -> None:
+        marks = self._screen.panel.marks_of(on.card.id) or {on.step().id}
+        steps = [row for row in on.card.rows if row.id in marks]
+        title = "Run only this step for now" if len(steps) == 1 else f"Run only these {len(steps)} steps for now"
+        about = [_quoted(row, "▸ ") for row in steps]
+        wanted = replace(wanted, steps=tuple(row.id for row in steps))
+        self.commander.ask(on.card, wanted, _send("Run"), title, about, placeholder=_OPTIONAL)
 
-    # -- suggestions, and everything
+    # -- plans, suggestions, and everything
 
-    def take_back(self, on: Target) -> None:
-        here, record = on.open_suggestions(), on.card.record
-        suggestions = {str(suggestion.seq): suggestion for suggestion in here or (record.suggestions if record else ())}
-        if record is None or not suggestions:
-            raise PlanError("no wish is open here: there is nothing to take back")
-        if len(here) == 1:
-            self.commander.do(lambda: on.take_back(here[0]))
+    def _edit(self, on: Pointed, _wanted: Wanted) -> None:
+        self._screen.app.run_worker(self.commander.edit(on.card))
+
+    def _dismiss(self, on: Pointed, wanted: Wanted) -> None:
+        about = [Line((("It goes from every list. Its history stays.", "muted"),))]
+        self._confirm(on, wanted, f"Dismiss {_named(on.card)}?", about)
+
+    def _withdraw(self, on: Pointed, wanted: Wanted) -> None:
+        numbers = on.numbers
+        texts = {each.number: each.text for each in on.card.suggestions if not numbers or each.number in numbers}
+        if not texts:
+            raise PlanError("there is no open suggestion here")
+
+        def withdraw(number: str) -> None:
+            self.commander.do(on.card.id, replace(wanted, target=number))
+
+        if len(numbers) == 1:
+            withdraw(str(numbers[0]))
             return
-        choices = [
-            Choice(seq, one_line(suggestion_sentence(record, suggestion))) for seq, suggestion in suggestions.items()
-        ]
-        self._choose(
-            "Take back which wish?", choices, [], lambda seq: self.commander.do(lambda: on.take_back(suggestions[seq]))
-        )
+        choices = [Choice(str(number), one_line(text)) for number, text in texts.items()]
+        self._choose("Withdraw which suggestion?", choices, [], withdraw)
 
-    def menu(self, on: Target) -> None:
-        """All the acts, for the row under the cursor."""
-        wide = max(len(act.label) for act in ACTS)
-        choices = [Choice(act.action, f"{act.label:<{wide}}  ", act.display, act.meaning) for act in ACTS]
-        about = [_quoted(on.step)] if on.step else []
+    def _mark(self, on: Pointed) -> None:
+        _refuse_unchangeable(on.card)
+        self._screen.panel.toggle_mark(on.card.id, on.step().id)
+
+    def _menu(self, on: Pointed) -> None:
+        """All the acts that the plan can take, for the row under the cursor."""
+        rows = [row for group in act_keys(on.card.acts).values() for row in group]
+        wide = max(len(row.label) for row in rows)
+        choices = [Choice(row.action, f"{row.label:<{wide}}  ", row.keys[0], row.help) for row in rows]
+        about = [_quoted(on.row)] if on.row else []
         run = self._screen.run_action
-        self._choose("What can be done", choices, about, lambda action: self._screen.call_later(run, action))
+        self._choose(_named(on.card), choices, about, lambda action: self._screen.call_later(run, action))
+
+    # -- questions
+
+    def _confirm(self, on: Pointed, wanted: Wanted, title: str, about: Sequence[Line]) -> None:
+        yes = DialogAnswer("yes", ACTS[wanted.act].label, "error", "y")
+        dialog = DecisionDialog(title, about, [yes, _KEEP], _KEEP.value)
+        self._screen.app.push_screen(dialog, lambda answer: self.commander.do(on.card.id, wanted) if answer else None)
 
     def _choose(
         self, title: str, choices: Sequence[Choice], about: Sequence[Line], then: Callable[[str], object]
@@ -273,10 +261,30 @@ class PlanActs:
         self._screen.app.push_screen(ChoiceDialog(title, choices, about), chosen)
 
 
-def _named(on: Target) -> str:
-    return "the plan" if on.card.id is None else f"the plan {one_line(on.card.id)[:QUOTED]}"
+def _key(act: str) -> str:
+    """The key of an act, as people read it."""
+    return ACTS[act].gestures[0].keys[0]
 
 
-def _quoted(step: Step, before: str = "") -> Line:
-    words = one_line(step.content)
+def _send(label: str) -> DialogAnswer:
+    return DialogAnswer("send", label, "primary")
+
+
+def _refuse_unchangeable(card: PlanCard) -> None:
+    """Raise `PlanError` unless people can change the plan's steps here."""
+    if card.is_file:
+        raise PlanError(
+            f"this plan is a file: {_key('reword')} opens it in your editor, {_key('comment')} comments on it"
+        )
+    if not card.can_change:
+        noun = one_line(card.noun)
+        raise PlanError(f"a plan of kind {noun!r} has no steps to change: {_key('comment')} comments on it")
+
+
+def _named(card: PlanCard) -> str:
+    return f"“{one_line(card.title)[:QUOTED]}”"
+
+
+def _quoted(row: StepRow, before: str = "") -> Line:
+    words = one_line(row.text)
     return Line(((f"{before}{words if len(words) <= QUOTED else f'{words[:QUOTED]} …'}", "muted"),))

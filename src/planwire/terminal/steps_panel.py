@@ -4,18 +4,18 @@ from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from rich.style import Style
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.events import Click, MouseDown, MouseMove, MouseUp
 from textual.message import Message
 from textual.strip import Strip
 
-from planwire.model.plan import PlanId
-from planwire.model.steps import Step
-from planwire.terminal.cursor import CURSOR_KEYS, Cursor
+from planwire.readmodel.card import PlanCard, PlanId, StepRow
+from planwire.terminal.cursor import Cursor
+from planwire.terminal.keys import CURSOR_KEYS, bindings
 from planwire.terminal.lines import Row
 from planwire.terminal.lines_view import LinesView
-from planwire.terminal.plan_card import PLAN, STEP, Card
 from planwire.terminal.plan_sheet import AGES, PlanSheet
+from planwire.terminal.rows import PLAN, STEP
 from planwire.terminal.step_lines import sign_column
 
 __all__ = ["StepsPanel"]
@@ -30,16 +30,13 @@ class StepsPanel(LinesView, can_focus=True):
     click rewords it, and dragging moves it behind another one. The panel only asks for all that: the screen acts."""
 
     @dataclass
-    class Wanted(Message):
-        """A person wants an act, by the name of a method of `PlanActs`, for the row under the cursor."""
+    class Asked(Message):
+        """A person wants an act, by its name, for the row under the cursor; a move `after` another step."""
 
         act: str
-        arguments: tuple[str, ...] = ()
+        after: str | None = None
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *CURSOR_KEYS,
-        Binding("full_stop", "current", "Current step", show=False, key_display="."),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings(*CURSOR_KEYS)
     cursor: Cursor
 
     def __init__(self, session: str) -> None:
@@ -64,23 +61,22 @@ class StepsPanel(LinesView, can_focus=True):
     # -- the cursor
 
     @property
-    def chosen(self) -> Card | None:
+    def chosen(self) -> PlanCard | None:
         """The plan under the cursor."""
         row = self.cursor.row
         return next((card for card in self.sheet.cards if row and card.id == row[1]), None)
 
     @property
-    def step(self) -> Step | None:
+    def step(self) -> StepRow | None:
         """The step under the cursor."""
         card, row = self.chosen, self.cursor.row
-        steps = card.state.steps if card and row and row[0] == STEP else ()
-        return next((step for step in steps if row and step.id == row[2]), None)
+        return card.row(str(row[2])) if card and row and row[0] == STEP else None
 
     def _current_row(self) -> Row | None:
         current = self.sheet.current
         return (STEP, *current) if current else None
 
-    def action_current(self) -> None:
+    def go_to_current(self) -> None:
         """Go to the current step, and along with it from now on."""
         row = self._current_row()
         if row is not None:
@@ -112,15 +108,15 @@ class StepsPanel(LinesView, can_focus=True):
         step = self.step
         place = event.get_content_offset_capture(self)
         if event.button == _RIGHT_BUTTON:
-            self.post_message(self.Wanted("menu"))
+            self.post_message(self.Asked("menu"))
         elif step is not None and self.scroll_offset.y + place.y == self.cursor.line:
             column = place.x - sign_column(step)
             if -1 <= column <= 1:
-                self.post_message(self.Wanted("tick"))
+                self.post_message(self.Asked("tick"))
             elif column < -1:
-                self.post_message(self.Wanted("mark"))
+                self.post_message(self.Asked("mark"))
             elif event.chain == _TWICE:
-                self.post_message(self.Wanted("reword"))
+                self.post_message(self.Asked("reword"))
 
     def on_mouse_down(self, event: MouseDown) -> None:
         row = self.row_at(event)
@@ -146,7 +142,7 @@ class StepsPanel(LinesView, can_focus=True):
             self.release_mouse()
             self.refresh()
         if over is not None:
-            self.post_message(self.Wanted("drop", (str(over[2]) if over[0] == STEP else "",)))
+            self.post_message(self.Asked("move", str(over[2]) if over[0] == STEP else ""))
 
     def render_line(self, y: int) -> Strip:
         """Underline the step under a dragged one."""

@@ -21,25 +21,25 @@ except ImportError:
 
 from textual import on
 from textual.app import App, SystemCommand
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.message import Message
 from textual.screen import Screen
 from textual.timer import Timer
 
-from planwire.journal import Journal, load_state
+from planwire.journal import Journal
 from planwire.readmodel.followed_files import FilePlans
-from planwire.readmodel.overview import Overview, overview
+from planwire.readmodel.overview import Overview
 from planwire.readmodel.plain_text import printable
 from planwire.readmodel.rationale import Reasons
 from planwire.readmodel.sessions import Sessions
 from planwire.readmodel.timeline import Timelines
-from planwire.terminal.dialogs import Dialog
+from planwire.terminal.dialogs import Dialog, KeysDialog
 from planwire.terminal.history_screen import HistoryScreen
+from planwire.terminal.keys import APP_KEYS, SESSION_KEYS, bindings, key_lines
 from planwire.terminal.lines import new_console
 from planwire.terminal.overview_screen import OverviewScreen
 from planwire.terminal.records import session_record_view
 from planwire.terminal.session_screen import SessionScreen
-from planwire.terminal.steering import ACTS
 from planwire.terminal.themes import DARK, LIGHT, theme_for_terminal
 from planwire.terminal.write_queue import WriteQueue
 
@@ -47,6 +47,8 @@ __all__ = ["WatchApp", "watch"]
 
 #: Seconds between two pictures while changes come in.
 BUSY: Final = 0.05
+#: The command of Textual's that lists its own keys: `?` has ours.
+_TEXTUALS_KEYS: Final = "Keys"
 
 
 def watch(journal: Journal, session: str | None, is_here: Callable[[Overview], bool] | None) -> int:
@@ -55,17 +57,14 @@ def watch(journal: Journal, session: str | None, is_here: Callable[[Overview], b
     app = WatchApp(journal, session, is_here, theme_for_terminal())
     app.run()
     if app.writes.is_writing:
-        print("planwire: the journal is busy; it ends as soon as what you did is written", file=sys.stderr)
+        print("planwire: the journal is busy; waiting to save your change", file=sys.stderr)
     app.writes.close()
     for words in app.drafts.values():
-        print(f"planwire: you wrote this and did not send it: {printable(words)}", file=sys.stderr)
-    state = load_state(journal, app.last_shown) if app.last_shown is not None else None
-    if state is not None and state.seq:
-        [first] = [each.at for each in journal.read(state.id, 0, 1)] or [0]
-        [last] = [each.at for each in journal.read(state.id, state.seq - 1, state.seq)] or [0]
-        now = time_ns() // 1_000_000
+        print(f"planwire: not sent: {printable(words)}", file=sys.stderr)
+    shown = app.sessions.get(app.last_shown) if app.last_shown is not None else None
+    if shown is not None:
         console = new_console(wide=False)
-        console.print(session_record_view(state, overview(state, first, last), now, height=console.height - 2))
+        console.print(session_record_view(shown, time_ns() // 1_000_000, height=console.height - 2))
     return app.return_code or 0
 
 
@@ -83,12 +82,7 @@ class WatchApp(App[None]):
     ToastRack { dock: top; align: right top; margin: 0; }
     Toast { width: 64; max-width: 100%; padding: 0 1; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("question_mark", "help", "Keys", key_display="?"),
-        Binding("t", "theme", "Theme", show=False),
-        Binding("q", "quit", "Quit"),
-        Binding("ctrl+c", "quit", "Quit", show=False, priority=True),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings(*APP_KEYS)
 
     def __init__(
         self,
@@ -198,10 +192,10 @@ class WatchApp(App[None]):
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         """Offer the acts on the plan under the cursor in the command palette, too."""
-        yield from super().get_system_commands(screen)
+        yield from (each for each in super().get_system_commands(screen) if each.title != _TEXTUALS_KEYS)
         if isinstance(screen, SessionScreen):
-            for act in ACTS:
-                yield SystemCommand(act.label, act.meaning, partial(screen.run_action, act.action))
+            for key in (key for rows in SESSION_KEYS.values() for key in rows):
+                yield SystemCommand(key.label, key.help, partial(screen.run_action, key.action))
 
     async def action_quit(self) -> None:
         """Leave an open dialog, or else the app: a half-written text must not get lost."""
@@ -211,10 +205,10 @@ class WatchApp(App[None]):
             self.exit()
 
     def action_help(self) -> None:
-        if self.screen.query("HelpPanel"):
-            self.action_hide_help_panel()
-        else:
-            self.action_show_help_panel()
+        """List the keys of the screen."""
+        screen = self.screen
+        if isinstance(screen, OverviewScreen | SessionScreen | HistoryScreen):
+            self.push_screen(KeysDialog(list(key_lines(screen.KEYS))))
 
     def action_theme(self) -> None:
         """Turn dark into light, and light into dark."""

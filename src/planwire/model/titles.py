@@ -1,0 +1,46 @@
+"""What people call a plan: its heading or title, or an id that reads like a name. One rule for every list and page.
+
+Agents make up ids, and most of them say nothing to a person: `main`, or a UUID. Such a plan is "Plan", and "Plan 2" if
+the session has another one.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from planwire.model.kinds import kind_of, title_of
+from planwire.model.plan import MAIN, Plan, PlanId
+from planwire.model.text import shortened, unwrapped
+
+__all__ = ["UNNAMED", "plan_title", "plan_titles"]
+
+UNNAMED: Final = "Plan"
+#: The longest title, in characters. Headings of agents may be paragraphs.
+LONGEST: Final = 200
+#: Ids that a machine made: a UUID, or a long number in base 16 or 32, with whatever stands before it.
+_MADE_UP: Final = re.compile(
+    r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|(?:^|[^0-9a-z])(?=[a-f]*\d)[0-9a-f]{16,}$|(?:^|[_:-])[0-9a-hjkmnp-tv-z]{26}$",
+    re.IGNORECASE,
+)
+
+
+def plan_title(plan: Plan) -> str:
+    """The title of a plan by itself."""
+    heading = title_of(plan) if kind_of(plan).is_text else ""
+    own = "" if plan.id is None or plan.id == MAIN or _MADE_UP.search(plan.id) else plan.id
+    return shortened(unwrapped(heading) or unwrapped(own) or UNNAMED, LONGEST)
+
+
+def plan_titles(plans: Iterable[Plan]) -> dict[PlanId, str]:
+    """The titles of the plans of a session, in the order of their arrival: no two are the same."""
+    titles: dict[PlanId, str] = {}
+    taken: set[str] = set()
+    for plan in plans:
+        title = name = plan_title(plan)
+        number = 1
+        while title in taken:
+            number += 1
+            title = f"{name} {number}"
+        titles[plan.id] = title
+        taken.add(title)
+    return titles

@@ -1,0 +1,207 @@
+"""Sessions and plans as JSON: one shape for `--json`, the board, MCP resources and exports.
+
+The classes are the schema: `docs/plan.schema.json` is made from them.
+"""
+
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct, field
+
+from planwire.model.events import Comment, StepChange
+from planwire.model.kinds import content_of, kind_of
+from planwire.model.plan import Fields
+from planwire.readmodel.card import Note, PlanCard
+from planwire.readmodel.overview import Overview
+from planwire.readmodel.shown import ShownSession
+
+__all__ = ["PlanValue", "SessionValue", "json_schema", "plan_json", "session_json"]
+
+
+class Counts(Struct, frozen=True):
+    """Progress: `done` of `total` steps, and those that were cancelled, which count in neither."""
+
+    done: int
+    total: int
+    cancelled: int
+
+
+class StepValue(Struct, frozen=True):
+    """A step. Its id survives rewording and re-ordering; `depth` is its nesting in a text."""
+
+    id: str
+    content: str
+    status: str
+    priority: str
+    depth: int
+
+
+class SuggestionValue(Struct, frozen=True):
+    """A person's open suggestion for an agent's own plan. `text` says it in words."""
+
+    number: int
+    by: str
+    at: int
+    text: str
+    note: str | None
+    changes: tuple[StepChange, ...]
+
+
+class ReviewValue(Struct, frozen=True):
+    """A person's word on a plan. It is `stale` if the plan changed after the revision that it is about."""
+
+    number: int
+    by: str
+    at: int
+    verdict: str
+    revision: int
+    comments: tuple[Comment, ...]
+    selected: tuple[str, ...] | None
+    answer: str | None
+    stale: bool
+
+
+class QuestionValue(Struct, frozen=True):
+    """The agent waits for a word on the plan: one of `options`, if it offers any through its client."""
+
+    at: int
+    options: tuple[str, ...]
+
+
+class PlanValue(Struct, frozen=True):
+    """A plan. `text` is that of a markdown plan, or of a plan file that can be read; `fields` are the content of a plan
+    of another kind. Times are Unix times in milliseconds."""
+
+    id: str | None
+    title: str
+    kind: str
+    owner: str
+    version: int
+    revision: int
+    created_at: int
+    changed_at: int
+    removed: bool
+    mode: str
+    summary: str | None
+    progress: Counts
+    current: tuple[str, ...]
+    steps: tuple[StepValue, ...]
+    text: str | None
+    uri: str | None
+    path: str | None
+    problem: str | None
+    fields: dict[str, Any] | None
+    meta: dict[str, Any] | None = field(name="_meta")
+    notes: tuple[Note, ...]
+    suggestions: tuple[SuggestionValue, ...]
+    reviews: tuple[ReviewValue, ...]
+    question: QuestionValue | None
+
+
+class SessionValue(Struct, frozen=True):
+    """A session. `state` is `running`, `waiting`, `stopped` or `done`, `asked` says whether it waits for a review, and
+    `current` has the texts of the steps in progress. A list of sessions leaves out their `plans`."""
+
+    id: str
+    title: str | None
+    state: str
+    stop_reason: str | None
+    asked: bool
+    agent: str | None
+    client: str | None
+    cwd: str | None
+    progress: Counts
+    current: tuple[str, ...]
+    plan_count: int
+    last_seq: int
+    first_at: int
+    last_at: int
+    plans: tuple[PlanValue, ...] | msgspec.UnsetType = msgspec.UNSET
+
+
+#: Where the schema says it comes from.
+_DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+
+
+def session_json(session: ShownSession | Overview) -> SessionValue:
+    """A session with all its plans, live ones first; without them, if there is only the glance at it."""
+    glance = session if isinstance(session, Overview) else session.glance
+    plans: tuple[PlanValue, ...] | msgspec.UnsetType = msgspec.UNSET
+    if isinstance(session, ShownSession):
+        plans = tuple(plan_json(card) for card in (*session.cards(), *session.dismissed()))
+    return SessionValue(
+        glance.id,
+        glance.title,
+        glance.state,
+        glance.stop_reason,
+        glance.asked,
+        glance.agent,
+        glance.client,
+        glance.cwd,
+        Counts(glance.done, glance.total, glance.cancelled),
+        glance.current,
+        glance.plans,
+        glance.last_seq,
+        glance.first_at,
+        glance.last_at,
+        plans,
+    )
+
+
+def plan_json(card: PlanCard) -> PlanValue:
+    """A plan with all that is known of it."""
+    plan, record, progress = card.state.plan, card.record, card.progress
+    suggestions = record.suggestions if record else ()
+    reviews = record.reviews if record else ()
+    return PlanValue(
+        id=card.id,
+        title=card.title,
+        kind=card.kind,
+        owner=record.owner if record else "",
+        version=card.version,
+        revision=card.revision,
+        created_at=card.created_at,
+        changed_at=card.changed_at,
+        removed=card.removed,
+        mode=card.mode,
+        summary=card.why or None,
+        progress=Counts(progress.done, progress.total, progress.cancelled),
+        current=tuple(step.id for step in progress.current),
+        steps=tuple(StepValue(row.id, row.text, row.status, row.priority, row.depth) for row in card.rows),
+        text=card.text if kind_of(plan).is_text else None,
+        uri=card.uri,
+        path=card.path,
+        problem=card.problem,
+        fields=None if kind_of(plan).field else content_of(plan),
+        meta=_meta(record.state.plan if record else plan),
+        notes=card.notes,
+        suggestions=tuple(
+            SuggestionValue(each.seq, each.by, each.at, shown.text, each.note, each.changes)
+            for each, shown in zip(suggestions, card.suggestions, strict=True)
+        ),
+        reviews=tuple(
+            ReviewValue(
+                each.seq,
+                each.by,
+                each.at,
+                each.verdict,
+                each.revision,
+                each.comments,
+                each.selected,
+                each.answer,
+                shown.stale,
+            )
+            for each, shown in zip(reviews, card.reviews, strict=True)
+        ),
+        question=QuestionValue(card.question.at, card.question.options) if card.question else None,
+    )
+
+
+def _meta(plan: object) -> Fields | None:
+    return getattr(plan, "meta", None) or None
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of a session and of a plan."""
+    [session, _], definitions = msgspec.json.schema_components([SessionValue, PlanValue], ref_template="#/$defs/{name}")
+    return {"$schema": _DIALECT, "title": "A session of planwire", **session, "$defs": definitions}

@@ -1,0 +1,219 @@
+"""Cards: everything there is to show of a plan, as values. Every face draws the same card.
+
+A card decides nothing and asks nothing: names, marks, tags, remarks and the acts that fit are in it. It says nothing
+about how things look; `look` and `sign` are names and characters from the table of statuses.
+"""
+
+from typing import Final, NamedTuple
+
+from msgspec import Struct
+
+from planwire.model.events import COMMENTED
+from planwire.model.fold import OpenQuestion, PlanRecord
+from planwire.model.plan import PlanId
+from planwire.model.statuses import STATUSES, status_of
+from planwire.model.steps import PlanState, Progress
+from planwire.readmodel.annotations import Remark, SuggestedChange
+
+__all__ = [
+    "OTHER",
+    "STATUS_CHOICES",
+    "STATUS_LOOKS",
+    "STOPPED",
+    "Ghost",
+    "Note",
+    "OpenSuggestion",
+    "PlanCard",
+    "PlanId",
+    "Progress",
+    "ReviewCard",
+    "StatusChoice",
+    "StatusLook",
+    "StepRow",
+    "Tag",
+    "status_look",
+]
+
+#: The look of a step whose agent stopped in the middle of it, and of one whose status planwire does not know.
+STOPPED: Final = "stopped"
+OTHER: Final = "other"
+_STOPPED_SIGN: Final = "■"
+_OTHER_SIGN: Final = "?"
+#: The looks of steps in the order of the table of statuses, then the two above.
+STATUS_LOOKS: Final = (*(row.look for row in STATUSES.values()), STOPPED, OTHER)
+
+
+class StatusLook(NamedTuple):
+    """How a status shows: its name in style sheets and themes, its sign in a terminal, and the word for it."""
+
+    look: str
+    sign: str
+    word: str
+
+
+class StatusChoice(NamedTuple):
+    """A status to choose: the protocol's word, the word for people, and its key in menus."""
+
+    word: str
+    label: str
+    key: str
+
+
+#: Every status, in the order in which work moves through them.
+STATUS_CHOICES: Final = tuple(StatusChoice(row.word, row.spoken, row.key) for row in STATUSES.values())
+
+
+class Tag(NamedTuple):
+    """A word beside a step for something out of the ordinary. `kind` is a look, a priority, or `to_run`."""
+
+    kind: str
+    text: str
+
+
+class StepRow(Struct, frozen=True):
+    """A step to show. `text` and `status` are as the agent wrote them."""
+
+    id: str
+    text: str
+    status: str
+    priority: str
+    depth: int
+    look: str
+    sign: str
+    word: str
+    is_open: bool
+    is_current: bool
+    is_done: bool
+    tags: tuple[Tag, ...] = ()
+    suggestions: tuple[SuggestedChange, ...] = ()
+    remarks: tuple[Remark, ...] = ()
+
+
+class Ghost(Struct, frozen=True):
+    """A step that a person suggests, and its place: behind the step `after` ("" is the beginning, None the end), which
+    in the list of rows is behind the row `behind`, the last one that is nested in that step."""
+
+    after: str | None
+    behind: str
+    depth: int
+    change: SuggestedChange
+
+
+class Note(Struct, frozen=True):
+    """A note on a plan, by its agent or a person."""
+
+    text: str
+    by: str
+    at: int
+
+
+class OpenSuggestion(Struct, frozen=True):
+    """A suggestion that the agent's list does not contain yet. `number` is that of its event. `has_place` says whether
+    the rows show all of it."""
+
+    number: int
+    text: str
+    by: str
+    at: int
+    has_place: bool
+
+
+class ReviewCard(Struct, frozen=True):
+    """A person's word on a plan. `words` say the verdict and the revision, `comments` are those on the plan as a whole,
+    `to_run` the texts of the selected steps. A `stale` one is about an earlier plan. The last one `matters`, and each
+    one that the agent has not answered."""
+
+    verdict: str
+    words: str
+    by: str
+    at: int
+    seq: int
+    revision: int
+    comments: tuple[str, ...]
+    to_run: tuple[str, ...] | None
+    stale: bool
+    matters: bool
+
+    @property
+    def is_comment(self) -> bool:
+        """Whether it is words alone, without a verdict."""
+        return self.verdict == COMMENTED
+
+
+class PlanCard(Struct, frozen=True):
+    """A plan to show.
+
+    - `title` is what people call it, `subtitle` says what it is or how to name it, if that says more.
+    - `kind` is the wire's word for it, `noun` the word for people. `is_of_agent`: changes to it are suggestions.
+    - `rows`, `ghosts`: its steps, and those that people suggest. `text`: the markdown that the steps stand in, if there
+      is any. `fields`: the JSON of a kind that planwire does not know. `uri`, `path`, `problem`: of a plan file.
+    - `why`: the author's summary. `thinking`: its words when it set the plan. `question`: the agent waits for a person.
+    - `stopped`: no agent works on it. `acts`: the names of the acts that it can take.
+    - `state` and `record` are what it was made from, for other views of the same; `record` is None for a plan that no
+      journal knows.
+    """
+
+    id: PlanId
+    title: str
+    subtitle: str
+    kind: str
+    noun: str
+    state: PlanState
+    progress: Progress
+    rows: tuple[StepRow, ...]
+    ghosts: tuple[Ghost, ...] = ()
+    text: str = ""
+    fields: str = ""
+    is_blank: bool = False
+    has_priorities: bool = False
+    is_of_agent: bool = False
+    why: str = ""
+    thinking: str = ""
+    notes: tuple[Note, ...] = ()
+    suggestions: tuple[OpenSuggestion, ...] = ()
+    reviews: tuple[ReviewCard, ...] = ()
+    remarks: tuple[Remark, ...] = ()
+    question: OpenQuestion | None = None
+    client: str | None = None
+    stopped: bool = False
+    removed: bool = False
+    version: int = 0
+    revision: int = 0
+    created_at: int = 0
+    changed_at: int = 0
+    mode: str = ""
+    acts: tuple[str, ...] = ()
+    uri: str | None = None
+    path: str | None = None
+    problem: str | None = None
+    record: PlanRecord | None = None
+
+    @property
+    def is_file(self) -> bool:
+        """Whether its text is in a file, which only an editor changes."""
+        return self.uri is not None
+
+    @property
+    def can_change(self) -> bool:
+        """Whether people can change its steps here."""
+        return "add" in self.acts
+
+    @property
+    def focus(self) -> StepRow | None:
+        """The step to look at: the one in progress, or else the first open one."""
+        current = next((row for row in self.rows if row.is_current), None)
+        return current or next((row for row in self.rows if row.is_open), None)
+
+    def row(self, step: str) -> StepRow | None:
+        """The row of a step."""
+        return next((row for row in self.rows if row.id == step), None)
+
+
+def status_look(status: str, *, stopped: bool = False) -> StatusLook:
+    """The look of a status. Current work stops with its agent; an unknown word stands for itself."""
+    row = status_of(status)
+    if row is None:
+        return StatusLook(OTHER, _OTHER_SIGN, status or "no status")
+    if stopped and row.is_current:
+        return StatusLook(STOPPED, _STOPPED_SIGN, STOPPED)
+    return StatusLook(row.look, row.sign, row.spoken)

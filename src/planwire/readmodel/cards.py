@@ -1,0 +1,253 @@
+"""Cards made from plans: of a session in a journal, on a board, or of single states."""
+
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from operator import is_
+from typing import NamedTuple, TypeAlias
+
+import msgspec
+from msgspec.structs import replace
+
+from planwire.acp.board import Change, SessionBoard
+from planwire.model.events import COMMENTED
+from planwire.model.fold import AGENT, Delta, PlanRecord, Review, SessionState
+from planwire.model.kinds import KINDS, content_of, is_blank, kind_of, noun_of, text_of
+from planwire.model.plan import MEDIUM, PRIORITIES, FilePlan, MarkdownPlan, PlanId
+from planwire.model.steps import PlanState, Step
+from planwire.model.titles import UNNAMED, plan_title, plan_titles
+from planwire.readmodel.annotations import Annotations, annotations, suggestion_sentence
+from planwire.readmodel.card import (
+    OTHER,
+    STOPPED,
+    Ghost,
+    Note,
+    OpenSuggestion,
+    PlanCard,
+    ReviewCard,
+    StepRow,
+    Tag,
+    status_look,
+)
+from planwire.readmodel.file_text import FileText
+from planwire.readmodel.history import verdict_words
+from planwire.steering.acts import acts_for
+from planwire.steering.words import step_of
+from planwire.tools.delivered_reviews import unanswered
+
+__all__ = ["Change", "Plans", "cards_of", "changed_plans", "in_order", "session_of"]
+
+#: All that plans come in: a session from a journal or a board, single states by id, or one state.
+Plans: TypeAlias = SessionState | SessionBoard | Mapping[PlanId, PlanState] | PlanState
+
+
+def cards_of(
+    plans: Plans,
+    files: Mapping[PlanId, FileText] | None = None,
+    thinking: Mapping[PlanId, str] | None = None,
+    *,
+    removed: bool = False,
+    stopped: bool = False,
+) -> tuple[PlanCard, ...]:
+    """The cards of the live plans of a session, in the order of `in_order`; or of those that were removed.
+
+    A plan that has not changed is the same card as before. `stopped`: no agent works on them, whatever a session says.
+    """
+    files, thinking = files or {}, thinking or {}
+    if not isinstance(plans, SessionState):
+        states = _states(plans)
+        titles = plan_titles(state.plan for state in states.values())
+        return in_order(_card(_Key(state, None, None), titles[plan_id], stopped) for plan_id, state in states.items())
+    shown = {
+        plan_id: files[plan_id].readable or record.state if plan_id in files else record.state
+        for plan_id, record in plans.plans.items()
+    }
+    titles = plan_titles(state.plan for state in shown.values())
+    client = plans.opened.client if plans.opened else None
+    return in_order(
+        _card(
+            _Key(shown[plan_id], record, files.get(plan_id)),
+            titles[plan_id],
+            stopped or plans.stopped is not None,
+            thinking.get(plan_id, ""),
+            client,
+        )
+        for plan_id, record in plans.plans.items()
+        if record.removed == removed
+    )
+
+
+def session_of(plans: Plans) -> str | None:
+    """The id of the session that plans are of, if they say so."""
+    return plans.id if isinstance(plans, SessionState | SessionBoard) else None
+
+
+def _states(plans: Plans) -> Mapping[PlanId, PlanState]:
+    if isinstance(plans, SessionState):
+        return {plan_id: record.state for plan_id, record in plans.live().items()}
+    if isinstance(plans, PlanState):
+        return {plans.plan.id: plans}
+    return plans.plans if isinstance(plans, SessionBoard) else plans
+
+
+def changed_plans(plans: Plans, change: Change) -> dict[PlanId, PlanState]:
+    """The states of plans after a change of some of them, in the order of their arrival."""
+    states = dict(_states(plans))
+    for each in change.plans:
+        if each.after is None:
+            states.pop(each.id, None)
+        else:
+            states[each.id] = each.after
+    return states
+
+
+def in_order(cards: Iterable[PlanCard]) -> tuple[PlanCard, ...]:
+    """Plans in the order for people: those that ask something, those with steps, those to read; else as they came."""
+    return tuple(sorted(cards, key=lambda card: (card.question is None, not card.rows)))
+
+
+class _Key(NamedTuple):
+    """A key for the cache: values compared by identity. They hold dicts, and every change makes a new one."""
+
+    state: PlanState
+    record: PlanRecord | None
+    file: FileText | None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Key) and all(map(is_, self, other))
+
+    def __hash__(self) -> int:
+        return hash(tuple(map(id, self)))
+
+
+@lru_cache(maxsize=1_024)
+def _card(key: _Key, title: str, stopped: bool = False, thinking: str = "", client: str | None = None) -> PlanCard:
+    state, record, file = key
+    plan, kind = state.plan, kind_of(state.plan)
+    over = annotations(record, state) if record and (record.suggestions or record.reviews) else Annotations()
+    to_run = _to_run(record) if record else frozenset()
+    rows = tuple(_row(step, stopped, over, step.id in to_run) for step in state.steps)
+    uri = file.uri if file else text_of(plan) if kind.field and not kind.has_editable_steps else None
+    card = PlanCard(
+        id=plan.id,
+        title=title,
+        subtitle=_subtitle(state, title, is_file=uri is not None),
+        kind=plan.kind if uri is None else FilePlan.kind,
+        noun=noun_of(plan) if uri is None else KINDS[FilePlan].noun,
+        state=state,
+        progress=state.progress,
+        rows=rows,
+        ghosts=_ghosts(rows, over),
+        text=text_of(plan) if kind.is_text else "",
+        fields="" if kind.field else msgspec.json.format(msgspec.json.encode(content_of(plan)), indent=2).decode(),
+        is_blank=is_blank(plan),
+        has_priorities=kind.has_priorities,
+        thinking=thinking,
+        client=client,
+        stopped=stopped,
+        uri=uri,
+        path=file.path if file else None,
+        problem=file.problem if file else None,
+    )
+    return _with_record(card, record, over) if record else card
+
+
+def _with_record(card: PlanCard, record: PlanRecord, over: Annotations) -> PlanCard:
+    """The card with all that a journal knows of the plan."""
+    new = unanswered(record)
+    return replace(
+        card,
+        record=record,
+        is_of_agent=record.owner == AGENT,
+        why=record.summary or "",
+        notes=tuple(Note(each.note, each.by, each.at) for each in record.deltas if each.note),
+        suggestions=tuple(_suggestion(record, each) for each in record.suggestions),
+        reviews=tuple(_review(record, each, each is record.review or each in new) for each in record.reviews),
+        remarks=over.remarks.get(None, ()),
+        question=record.asked,
+        removed=record.removed,
+        version=record.version,
+        revision=record.revision,
+        created_at=record.created_at,
+        changed_at=record.changed_at,
+        mode=record.mode,
+        acts=acts_for(record),
+    )
+
+
+def _subtitle(state: PlanState, title: str, *, is_file: bool) -> str:
+    """What a plan is, or the id to name it by, where its title does not say it."""
+    plan, kind = state.plan, kind_of(state.plan)
+    if is_file:
+        return KINDS[FilePlan].noun
+    if not kind.is_text:
+        return "" if kind.has_editable_steps else noun_of(plan)
+    own = plan_title(replace(plan, content="")) if isinstance(plan, MarkdownPlan) else UNNAMED
+    if own != UNNAMED and own.casefold() != title.casefold():
+        return own
+    return "text" if state.steps else kind.noun
+
+
+def _row(step: Step, stopped: bool, over: Annotations, to_run: bool) -> StepRow:
+    shown = status_look(step.status, stopped=stopped)
+    tags = [Tag(shown.look, shown.word)] if shown.look in (OTHER, STOPPED) else []
+    if step.priority != MEDIUM:
+        tags.append(Tag(step.priority if step.priority in PRIORITIES else OTHER, step.priority))
+    if to_run and step.is_open:
+        tags.append(Tag("to_run", "to run"))
+    return StepRow(
+        step.id,
+        step.content,
+        step.status,
+        step.priority,
+        step.depth,
+        *shown,
+        step.is_open,
+        step.is_current,
+        step.is_done,
+        tuple(tags),
+        over.steps.get(step.id, ()),
+        over.remarks.get(step.id, ()),
+    )
+
+
+def _to_run(record: PlanRecord) -> frozenset[str]:
+    """The steps that the last verdict chose."""
+    verdicts = [each for each in record.reviews if each.verdict != COMMENTED]
+    return frozenset((verdicts[-1].selected or ()) if verdicts else ())
+
+
+def _ghosts(rows: tuple[StepRow, ...], over: Annotations) -> tuple[Ghost, ...]:
+    """The suggested steps with their places. A new step goes behind everything nested in the one before it."""
+    places = {row.id: place for place, row in enumerate(rows)} if over.added else {}
+    ghosts = []
+    for after, change in over.added:
+        at = len(rows) - 1 if after is None else places[after] if after else -1
+        depth = rows[at].depth if after else 0
+        while after and at + 1 < len(rows) and rows[at + 1].depth > depth:
+            at += 1
+        ghosts.append(Ghost(after, rows[at].id if at >= 0 else "", depth, change))
+    return tuple(ghosts)
+
+
+def _suggestion(record: PlanRecord, suggestion: Delta) -> OpenSuggestion:
+    steps = {step.id for step in record.state.steps}
+    named = [step_of(change) for change in suggestion.changes]
+    has_place = bool(named) and all(step is None or step in steps for step in named)
+    sentence = suggestion_sentence(record, suggestion)
+    return OpenSuggestion(suggestion.seq, sentence, suggestion.by, suggestion.at, has_place)
+
+
+def _review(record: PlanRecord, review: Review, matters: bool) -> ReviewCard:
+    texts = {step.id: step.content for step in record.state.steps}
+    return ReviewCard(
+        review.verdict,
+        verdict_words(review),
+        review.by,
+        review.at,
+        review.seq,
+        review.revision,
+        tuple(each.text for each in review.comments if each.step is None),
+        None if review.selected is None else tuple(texts.get(step, step) for step in review.selected),
+        record.is_stale(review),
+        matters,
+    )

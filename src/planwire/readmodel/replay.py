@@ -1,0 +1,66 @@
+"""A recorded connection, line by line: the plans after each line, what it changed, and what was wrong with it."""
+
+from collections.abc import Iterable, Iterator
+from typing import Protocol
+
+import msgspec
+from msgspec import Struct
+
+from planwire.acp.board import Board, Change, SessionBoard
+from planwire.readmodel.plain_text import one_line
+
+__all__ = ["Frame", "RecordedMessage", "replayed"]
+
+
+class RecordedMessage(Protocol):
+    """One line of a connection: its number in its file, its bytes, and its sender and time where they are known."""
+
+    @property
+    def number(self) -> int: ...
+    @property
+    def line(self) -> bytes: ...
+    @property
+    def sender(self) -> str | None: ...
+    @property
+    def at(self) -> float | None: ...
+
+
+class Frame(Struct, frozen=True):
+    """The plans right after a line. `reports` are pairs of a place and a sentence, `said` are the agent's words to the
+    person, if the line is about these. `sessions` go on changing with the frames that follow."""
+
+    number: int
+    at: float | None
+    change: Change
+    reports: tuple[tuple[str, str], ...]
+    sessions: tuple[SessionBoard, ...]
+    said: str = ""
+
+
+def replayed(lines: Iterable[RecordedMessage]) -> Iterator[Frame]:
+    """A frame a line, and one for the end of the connection."""
+    board = Board(keep=0)
+    number = 0
+    for line in lines:
+        number = line.number
+        yield _frame(board, number, line.at, board.apply(line.line, line.sender, line.at), _said(line.line))
+    yield _frame(board, number, None, board.close())
+
+
+def _frame(board: Board, number: int, at: float | None, change: Change, said: str = "") -> Frame:
+    reports = tuple(
+        (report.where, f"{report.message}  [{report.rule}]" if report.rule else report.message)
+        for report in change.reports
+    )
+    sessions = tuple(session for session in board.sessions.values() if session.updates)
+    return Frame(number, at, change, reports, sessions, said)
+
+
+def _said(line: bytes) -> str:
+    if b'"agent_message_chunk"' not in line:
+        return ""
+    try:
+        text = msgspec.json.decode(line)["params"]["update"]["content"]["text"]
+    except (msgspec.DecodeError, LookupError, TypeError):
+        return ""
+    return one_line(text) if isinstance(text, str) else ""

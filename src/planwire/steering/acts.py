@@ -1,0 +1,286 @@
+"""The acts of people on plans: one table, one row an act.
+
+Every face makes its own from it: the terminal its keys and menus, the board its buttons and keys, the command line its
+commands, the documents their tables of keys. A new act is a function in `commands` and a row here.
+"""
+
+from collections.abc import Callable
+from enum import Enum
+from typing import Any, Final
+
+from msgspec import Struct
+
+from planwire.errors import PlanError, StaleRevision, UnknownAct
+from planwire.model.events import CHANGES_REQUESTED, COMMENTED
+from planwire.model.fold import PlanRecord, SessionState
+from planwire.model.kinds import kind_of
+from planwire.model.plan import PRIORITIES, PlanId
+from planwire.model.statuses import DEFAULT_STATUS, STATUSES, Status, after_tick
+from planwire.model.steps import PlanState
+from planwire.steering import commands, reviews
+from planwire.steering.commands import USER, Decision, Target
+from planwire.steering.conflict import Touches, is_outdated
+from planwire.steering.wanted import ARGUMENTS, Wanted
+from planwire.steering.words import named
+
+__all__ = ["ACTS", "Act", "Gesture", "On", "act_named", "acts_for", "decide", "status_offers"]
+
+
+class On(Enum):
+    """The thing that an act is on: what a person points at."""
+
+    STEP = "step"
+    PLAN = "plan"
+    SUGGESTION = "suggestion"
+
+
+class Gesture(Struct, frozen=True):
+    """One way to do an act with a key: the keys, the words for it, and the arguments that the key stands for.
+
+    Keys are written as people read them: `x`, `Space`, `Alt+Up`. `on` is where the key works, if that is not where its
+    act does: a plan's own key for a comment, say. `main` are those that a short list of keys shows.
+    """
+
+    keys: tuple[str, ...]
+    label: str
+    help: str
+    arguments: dict[str, Any] = {}
+    on: On | None = None
+    main: bool = False
+
+
+class Act(Struct, frozen=True):
+    """One row.
+
+    - `name`: its name in requests. `command`: the command of the command line that does it.
+    - `label`: two words for a button. `help`: a sentence for a list of acts or commands.
+    - `on`: what it is on. `needs`: arguments without which it means nothing. `takes`: arguments that it may have.
+    - `touches`: how much of the plan must still be as the person saw it.
+    - `gestures`: its keys.
+    """
+
+    name: str
+    command: str
+    label: str
+    help: str
+    decide: Callable[[Target, Wanted], Decision]
+    on: On
+    touches: Touches
+    needs: tuple[str, ...] = ()
+    takes: tuple[str, ...] = ()
+    gestures: tuple[Gesture, ...] = ()
+
+    @property
+    def needs_target(self) -> bool:
+        """Whether it means nothing without a target. A comment without one is on the plan."""
+        return self.on is not On.PLAN and self.name != "comment"
+
+    @property
+    def changes_steps(self) -> bool:
+        """Whether it is for plans whose steps people can change here."""
+        return self.name not in _WORDS
+
+
+#: The acts that any plan takes: words, verdicts, and dismissal.
+_WORDS: Final = ("comment", "review", "withdraw", "dismiss")
+
+_TABLE: Final = (
+    Act(
+        *("tick", "tick", "Tick", "Mark a step done, or not done after all", commands.tick, On.STEP, Touches.STEP),
+        gestures=(Gesture(("x", "Space"), "Tick", "done, or not done after all", main=True),),
+    ),
+    Act(
+        *("set_status", "status", "Set status", "Give a step another status", commands.set_status, On.STEP),
+        touches=Touches.STEP,
+        needs=("status",),
+        gestures=(
+            Gesture(("o",), "Set status", ", ".join(row.spoken for row in STATUSES.values())),
+            *(
+                Gesture((row.key,), row.spoken.capitalize(), f"set the status: {row.spoken}", {"status": row.word})
+                for row in STATUSES.values()
+                if row.is_current
+            ),
+        ),
+    ),
+    Act(
+        *("reword", "reword", "Reword", "Give a step another text", commands.reword, On.STEP, Touches.STEP),
+        needs=("text",),
+        gestures=(Gesture(("e",), "Edit", "reword the step; a plan file opens in your editor", main=True),),
+    ),
+    Act(
+        *("add", "add", "Add step", "Add a step to a plan", commands.add, On.PLAN, Touches.PLACE),
+        needs=("text",),
+        takes=("after",),
+        gestures=(
+            Gesture(("a",), "Add", "a new step below this one", on=On.STEP, main=True),
+            Gesture(("A",), "Add at the end", "a new step behind all others", on=On.PLAN),
+        ),
+    ),
+    Act(
+        *("move", "move", "Move", "Put a step in another place", commands.move, On.STEP, Touches.STEP),
+        takes=("after", "by"),
+        gestures=(
+            Gesture(("K", "Alt+Up"), "Move up", "among the steps beside it", {"by": -1}),
+            Gesture(("J", "Alt+Down"), "Move down", "among the steps beside it", {"by": 1}),
+        ),
+    ),
+    Act(
+        *("remove", "remove", "Remove", "Remove a step, with everything nested in it", commands.remove, On.STEP),
+        touches=Touches.STEP,
+        gestures=(Gesture(("d", "Delete"), "Remove", "the step, with everything nested in it"),),
+    ),
+    Act(
+        *("set_priority", "priority", "Set priority", "Give a step another priority", commands.set_priority, On.STEP),
+        touches=Touches.STEP,
+        needs=("priority",),
+        gestures=tuple(
+            Gesture((str(number),), f"{word.capitalize()} priority", f"set the priority: {word}", {"priority": word})
+            for number, word in enumerate(PRIORITIES, start=1)
+        ),
+    ),
+    Act(
+        *("comment", "comment", "Comment", "Comment on a plan or a step", reviews.comment, On.STEP, Touches.NOTHING),
+        needs=("text",),
+        takes=("comments",),
+        gestures=(
+            Gesture(("c",), "Comment", "on the step; at the head of a plan, on the plan", main=True),
+            Gesture(("C",), "Comment on the plan", "from any of its steps", on=On.PLAN),
+        ),
+    ),
+    Act(
+        *("review", "approve", "Review", "Approve a plan, or request changes", reviews.review, On.PLAN, Touches.PLAN),
+        needs=("verdict",),
+        takes=("text", "comments"),
+        gestures=(Gesture(("v",), "Review", "approve the plan, or request changes", main=True),),
+    ),
+    Act(
+        *("select", "select", "Run steps", "Tell the agent which steps to run", reviews.select, On.PLAN),
+        touches=Touches.PLAN,
+        needs=("steps",),
+        takes=("text", "comments"),
+        gestures=(Gesture(("r",), "Run", "only the selected steps, or this one", on=On.STEP, main=True),),
+    ),
+    Act(
+        *("suggest", "edit", "Edit as text", "Change a plan in your editor", commands.suggest, On.PLAN),
+        touches=Touches.CHANGES,
+        takes=("text", "changes", "plan_text"),
+        gestures=(Gesture(("E",), "Edit as text", "all the steps at once"),),
+    ),
+    Act(
+        *("withdraw", "withdraw", "Withdraw", "Withdraw a suggestion", commands.withdraw, On.SUGGESTION),
+        touches=Touches.NOTHING,
+        gestures=(Gesture(("u",), "Withdraw", "a suggestion that the agent has not taken up"),),
+    ),
+    Act(
+        *("dismiss", "dismiss", "Dismiss", "Dismiss a plan; its history stays", commands.dismiss, On.PLAN),
+        touches=Touches.PLAN,
+        gestures=(Gesture(("X",), "Dismiss", "the plan goes, and its history stays"),),
+    ),
+)
+
+#: The rows by name, in the order in which faces list them.
+ACTS: Final = {act.name: act for act in _TABLE}
+
+
+def act_named(name: str) -> Act:
+    """The row of an act. Raises `UnknownAct` if there is none."""
+    act = ACTS.get(name)
+    if act is None:
+        raise UnknownAct(f"there is no act {name!r}; the acts are: {', '.join(ACTS)}")
+    return act
+
+
+def acts_for(record: PlanRecord) -> tuple[str, ...]:
+    """The names of the acts that a plan can take, for a face to offer."""
+    kind, steps = kind_of(record.state.plan), record.state.steps
+    fit = {
+        "set_priority": kind.has_priorities,
+        "withdraw": bool(record.suggestions),
+        "suggest": bool(steps),
+        "select": any(step.is_open for step in steps),
+    }
+    return tuple(
+        act.name
+        for act in _TABLE
+        if not record.removed
+        and (kind.has_editable_steps or not act.changes_steps)
+        and (steps or act.on is not On.STEP or not act.needs_target)
+        and fit.get(act.name, True)
+    )
+
+
+def decide(
+    state: SessionState,
+    plan_id: PlanId,
+    wanted: Wanted,
+    recall: Callable[[int], PlanRecord | None],
+    by: str = USER,
+    file: PlanState | None = None,
+) -> Decision:
+    """What an act means for a session as it is now. `recall` gives the plan as it was at a revision, which matters only
+    if the plan moved on since the person saw it; `file` has the steps of a plan that is a file.
+
+    Raises `StaleRevision` if the act does not fit the plan any more, `NothingChanges` if everything is as wanted, and
+    another `PlanError` with words for the person if the plan can't do it.
+    """
+    act = act_named(wanted.act)
+    _check_arguments(act, wanted)
+    record = state.live().get(plan_id)
+    if record is None:
+        problem = "was dismissed" if plan_id in state.plans else "is not in this session"
+        raise PlanError(f"{named(plan_id)} {problem}. Nothing was changed.")
+    seen = None
+    if wanted.seen is not None and wanted.seen != record.revision:
+        seen = recall(wanted.seen)
+        if is_outdated(_touches(act, wanted), wanted, seen, record):
+            problem = f"changed since revision {wanted.seen} (now {record.revision}). Look at it again."
+            raise StaleRevision(f"{named(plan_id)} {problem}", record.revision, wanted.seen)
+    return act.decide(Target(record, by, seen, file), wanted)
+
+
+def _touches(act: Act, wanted: Wanted) -> Touches:
+    """How much an act touches. An approval must be of the plan as it is: the other verdicts may be late. A suggestion
+    does not change while it is open."""
+    is_late = wanted.verdict in (CHANGES_REQUESTED, COMMENTED)
+    return Touches.NOTHING if is_late or wanted.is_on_suggestion else act.touches
+
+
+def _check_arguments(act: Act, wanted: Wanted) -> None:
+    given = [name for name in ("target", *ARGUMENTS) if getattr(wanted, name) is not None]
+    needs = (("target",) if act.needs_target else ()) + act.needs
+    for name in needs:
+        if name not in given and not (name == "text" and wanted.comments):
+            raise PlanError(f"The act {act.name!r} needs {name!r}.")
+    takes = (() if act.on is On.PLAN else ("target",)) + act.needs + act.takes
+    for name in given:
+        if name not in takes:
+            raise PlanError(f"The act {act.name!r} takes no {name!r}.")
+    if wanted.plan_text is not None and wanted.seen is None:
+        raise PlanError("An edited plan needs 'seen', the revision that was edited: steps since then are not in it.")
+
+
+class Offer(Struct, frozen=True, array_like=True):
+    """One entry of a menu of statuses: its label, its key ("" for none), the status that it sets, and its look."""
+
+    label: str
+    key: str
+    status: str
+    look: str
+
+
+def status_offers(now: Status | None) -> tuple[Offer, ...]:
+    """The statuses to offer for a step: a tick, then those that a tick does not reach, then the way back."""
+    first = STATUSES[DEFAULT_STATUS]
+    ticked = STATUSES[after_tick(now.word if now else "")]
+    undo = f"not {now.spoken}" if now and not now.is_open else ""
+    [tick_key, *_] = ACTS["tick"].gestures[0].keys
+    offers = [_offer(ticked, tick_key, undo if ticked is first else "")]
+    others = [row for row in STATUSES.values() if row not in (first, now) and after_tick(row.word) != first.word]
+    offers += [_offer(row, row.key if row.is_current else "") for row in others]
+    if first not in (now, ticked):
+        offers.append(_offer(first, "", undo))
+    return tuple(offers)
+
+
+def _offer(row: Status, key: str, label: str = "") -> Offer:
+    return Offer((label or row.spoken).capitalize(), key, row.word, row.look)

@@ -1,0 +1,66 @@
+"""Conflicts: whether an act still fits a plan that changed since the person saw it.
+
+A conflict is about what the act touches. An agent that ticks off its list while a person types must not turn their
+words away, so:
+
+- a comment, a request for changes, a withdrawal and a new text for a suggestion never conflict;
+- an act on a step conflicts if that step's text changed, or the step is gone;
+- a new step and a move conflict if the step that they go behind is gone;
+- an approval, a selection and a dismissal conflict if texts or the set of steps changed, never for a status;
+- several changes at once are merged: each conflicts as an act on its step would (`plan_text.merge`).
+
+An act on a step that never was is no conflict but a mistake, and its command says so.
+"""
+
+from enum import Enum
+
+from planwire.model.fold import PlanRecord
+from planwire.model.kinds import content_of, kind_of, text_of
+from planwire.model.markdown import unmarked
+from planwire.steering.wanted import Wanted
+
+__all__ = ["Touches", "gone", "is_outdated"]
+
+
+class Touches(Enum):
+    """How much of a plan an act is about."""
+
+    NOTHING = "nothing"
+    STEP = "step"
+    PLACE = "place"
+    PLAN = "plan"
+    CHANGES = "changes"
+
+
+def is_outdated(touches: Touches, wanted: Wanted, before: PlanRecord | None, now: PlanRecord) -> bool:
+    """Whether an act is about something that `now` has no more as it was in `before`, the plan that the person saw;
+    None if there was no such plan."""
+    if touches is Touches.NOTHING:
+        return False
+    if before is None:
+        return touches is not Touches.PLACE and (touches is not Touches.CHANGES or wanted.has_changes)
+    if touches is Touches.PLAN:
+        return _wording(before) != _wording(now)
+    then, texts = _texts(before), _texts(now)
+    if wanted.after in then and wanted.after not in texts:
+        return True
+    step = wanted.target or ""
+    return touches is Touches.STEP and then.get(step) != texts.get(step)
+
+
+def gone(step: str, record: PlanRecord) -> bool:
+    """Whether a plan lacks a step that an act names."""
+    return step not in _texts(record)
+
+
+def _texts(record: PlanRecord) -> dict[str, str]:
+    return {step.id: step.content for step in record.state.steps}
+
+
+def _wording(record: PlanRecord) -> object:
+    """All that a verdict is about: the texts of a plan, without statuses and, in a list, without their order."""
+    plan = record.state.plan
+    kind = kind_of(plan)
+    if kind.is_text:
+        return unmarked(text_of(plan))
+    return _texts(record) if kind.has_editable_steps else content_of(plan)

@@ -1,0 +1,112 @@
+"""Suggestions for an agent's plan: how a new one and the open ones go together.
+
+One rule holds for every act: a step has one open suggestion of each kind (a status, a text, a place, …). A newer one
+takes the place of the one before it, whoever made that, and asking for what the plan says anyway only withdraws it. An
+agent that is told two places for one step could follow neither. A suggestion of several changes stays until all of them
+are superseded: half of a person's suggestion is not theirs any more.
+"""
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+
+from msgspec.structs import replace
+
+from planwire.errors import PlanError
+from planwire.model.changes import apply_changes, effective_changes
+from planwire.model.events import AddStep, MoveStep, RemoveStep, SetStatus, StepChange
+from planwire.model.fold import Delta
+from planwire.model.statuses import canonical
+from planwire.model.steps import PlanState
+from planwire.steering.moves import Way
+
+__all__ = ["best_way", "compared", "settled", "superseded", "undone", "with_suggestions"]
+
+_Suggestions = tuple[Delta, ...]
+
+
+def settled(
+    state: PlanState, suggestions: _Suggestions, changes: tuple[StepChange, ...]
+) -> tuple[tuple[StepChange, ...], _Suggestions]:
+    """The changes to suggest, and the open suggestions to withdraw for them. None of both if all is as wanted.
+
+    A change that the plan needs no more is not suggested. A move is: the places in the plan count less than the order
+    that is suggested, which the person moved the step in.
+    """
+    needed = effective_changes(state, changes)
+    if not suggestions:
+        return needed, ()
+    news = effective_changes(with_suggestions(state, suggestions), changes)
+    news = tuple(each for each in news if not _is_repeated(each, suggestions))
+    old = superseded(news, suggestions)
+    rest = with_suggestions(state, _without(suggestions, old))
+    return effective_changes(rest, [each for each in news if each in needed or isinstance(each, MoveStep)]), old
+
+
+def with_suggestions(state: PlanState, suggestions: _Suggestions) -> PlanState:
+    """A plan as it would be with the suggested statuses, texts, priorities and places, the newest ones last. Steps do
+    not come or go, so that every change that fits the plan fits this as well."""
+    for suggestion in suggestions:
+        for change in suggestion.changes:
+            if not isinstance(change, AddStep | RemoveStep):
+                with suppress(PlanError):  # the step left the plan
+                    state = apply_changes(state, [change])
+    return state
+
+
+def superseded(changes: Iterable[StepChange], suggestions: _Suggestions) -> _Suggestions:
+    """The suggestions that say nothing any more beside newer changes: each of theirs is of the same kind and for the
+    same step as one of those."""
+    newer = {_subject(change) for change in changes} - {None}
+    return tuple(each for each in suggestions if each.changes and newer.issuperset(map(_subject, each.changes)))
+
+
+def compared(change: StepChange) -> StepChange:
+    """A change with the table's word for its status, so that spellings compare as equal."""
+    return replace(change, status=canonical(change.status)) if isinstance(change, SetStatus | AddStep) else change
+
+
+def undone(state: PlanState, suggestions: _Suggestions, way: Way) -> _Suggestions:
+    """The last suggestion of a move, if all that a move does is to undo it; none otherwise."""
+    wanted = _order(apply_changes(with_suggestions(state, suggestions), way))
+    for each in reversed(suggestions):
+        is_move = bool(each.changes) and all(isinstance(change, MoveStep) for change in each.changes)
+        if is_move and _order(with_suggestions(state, _without(suggestions, (each,)))) == wanted:
+            return (each,)
+    return ()
+
+
+def best_way(state: PlanState, suggestions: _Suggestions, ways: Sequence[Way]) -> Way:
+    """The way to move a step that leads from the suggested order to the wanted one, together with the suggestions that
+    it leaves open. A way that moves nothing in the plan itself would look to the agent as if it was followed already,
+    so one that does, or that supersedes another move, is better."""
+    if not suggestions:
+        return ways[0]
+    wanted = _order(apply_changes(with_suggestions(state, suggestions), ways[0]))
+    better: list[Way] = []
+    good: list[Way] = []
+    for way in ways:
+        old = superseded(way, suggestions)
+        with suppress(PlanError):
+            if _order(apply_changes(with_suggestions(state, _without(suggestions, old)), way)) == wanted:
+                (better if old or effective_changes(state, way) else good).append(way)
+    return [*better, *good, *ways][0]
+
+
+def _without(suggestions: _Suggestions, old: _Suggestions) -> _Suggestions:
+    return tuple(each for each in suggestions if each not in old)
+
+
+def _order(state: PlanState) -> list[str]:
+    return [step.id for step in state.steps]
+
+
+def _subject(change: StepChange) -> tuple[type, str] | None:
+    """The step and its property that a change is for. A new step has neither, and stands beside other new ones."""
+    return None if isinstance(change, AddStep) else (type(change), change.step)
+
+
+def _is_repeated(change: StepChange, suggestions: _Suggestions) -> bool:
+    """Whether a new step, or the end of one, is suggested in the same words."""
+    if not isinstance(change, AddStep | RemoveStep):
+        return False
+    return any(compared(change) == compared(each) for suggestion in suggestions for each in suggestion.changes)

@@ -1,0 +1,64 @@
+"""What a person wants: one act with its arguments, the same value whichever face they use.
+
+Its JSON form is the body that the board posts: `{"act": "reword", "target": "s3", "seen": 17, "text": "Ship it"}`.
+"""
+
+from typing import Annotated, Final, TypeAlias
+
+from msgspec import Meta, Struct
+
+from planwire.model.events import Comment, StepChange
+
+__all__ = ["ARGUMENTS", "Wanted"]
+
+#: Bounds of one act. Every change of a text parses it again.
+MOST_CHANGES: Final = 100
+MOST_COMMENTS: Final = 200
+MOST_STEPS: Final = 5_000
+
+_Number: TypeAlias = Annotated[int, Meta(ge=0, lt=2**53)]
+
+
+class Wanted(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """An act of a person on a plan. The table of acts says which of the arguments each act needs and takes.
+
+    - `target`: the id of a step, or the number of a suggestion; None for the plan as a whole.
+    - `seen`: the revision that the person saw; None means the plan as it is at the moment of writing.
+    - `after`: the step to stand behind; "" is the beginning. `by`: places to move down, or up if negative.
+    - `comments`: words on single steps that go with a review.
+    - `changes`: several changes at once. `plan_text`: the same, as the text of the plan after a person edited it.
+    """
+
+    act: str
+    target: str | None = None
+    seen: _Number | None = None
+    text: str | None = None
+    status: str | None = None
+    priority: str | None = None
+    after: str | None = None
+    by: Annotated[int, Meta(ge=-(2**31), le=2**31)] | None = None
+    verdict: str | None = None
+    steps: Annotated[tuple[str, ...], Meta(max_length=MOST_STEPS)] | None = None
+    comments: Annotated[tuple[Comment, ...], Meta(max_length=MOST_COMMENTS)] | None = None
+    changes: Annotated[tuple[StepChange, ...], Meta(max_length=MOST_CHANGES)] | None = None
+    plan_text: str | None = None
+
+    @property
+    def is_on_suggestion(self) -> bool:
+        """Whether its target is a suggestion: suggestions go by numbers, steps by names such as `s3`."""
+        return self.target is not None and self.target.isdecimal()
+
+    @property
+    def has_changes(self) -> bool:
+        """Whether it comes with changes of steps, in one form or the other."""
+        return bool(self.changes) or self.plan_text is not None
+
+    @property
+    def named_steps(self) -> tuple[str, ...]:
+        """The steps that the act names."""
+        named = [self.target, self.after, *(self.steps or ()), *(each.step for each in self.comments or ())]
+        return tuple(dict.fromkeys(step for step in named if step and not step.isdecimal()))
+
+
+#: The arguments that some acts take and others do not.
+ARGUMENTS: Final = tuple(name for name in Wanted.__struct_fields__ if name not in ("act", "target", "seen"))

@@ -1,0 +1,56 @@
+"""Acts in words: how a change reads in a history, a suggestion or a message."""
+
+from collections.abc import Mapping
+from typing import Final, assert_never
+
+from planwire.model.events import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
+from planwire.model.plan import PlanId
+from planwire.model.steps import PlanState
+from planwire.model.text import shortened, unwrapped
+
+__all__ = ["change_sentence", "named", "quoted", "step_of", "step_texts"]
+
+#: Characters of a step's text that a message repeats.
+QUOTED: Final = 80
+
+
+def change_sentence(change: StepChange, texts: Mapping[str, str]) -> str:
+    """A change in words. `texts` are those of the plan's steps, by id."""
+    step = step_of(change)
+    name = texts.get(step, step) if step else ""
+    match change:
+        case SetStatus(status=status):
+            return f"{name}: {status.replace('_', ' ')}"
+        case RewordStep(content=content):
+            return f"{name} → {content}"
+        case SetPriority(priority=priority):
+            return f"{name}: {priority} priority"
+        case AddStep(content=content):
+            return f"add {content}"
+        case MoveStep(after=after):
+            return f"{name}, after {texts.get(after, after)}" if after else f"{name}, first"
+        case RemoveStep():
+            return f"without {name}"
+        case _ as never:
+            assert_never(never)
+
+
+def step_of(change: StepChange) -> str | None:
+    """The step that a change is for; a new one has no id yet."""
+    return None if isinstance(change, AddStep) else change.step
+
+
+def step_texts(state: PlanState) -> dict[str, str]:
+    """The texts of a plan's steps by id, and the last known ones of steps that left it."""
+    former = {step: text for text, owners in state.memory.owners.items() for step in owners}
+    return former | {step.id: step.content for step in state.steps}
+
+
+def quoted(text: str) -> str:
+    """A step's text as a name within a sentence."""
+    return f"“{shortened(unwrapped(text), QUOTED)}”"
+
+
+def named(plan_id: PlanId) -> str:
+    """A plan as the subject of a sentence."""
+    return "The plan" if plan_id is None else f"The plan {plan_id!r}"
