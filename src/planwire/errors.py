@@ -6,6 +6,8 @@
     │   ├── MovedOn            the plan moved on from what a person saw; it lives in `session`, with what it tells
     │   ├── NothingChanges     everything is as asked already: nothing to write
     │   ├── UnknownStep        no step has that id
+    │   ├── UnknownSuggestion  no open suggestion has that number
+    │   ├── UnknownWord        no status, priority or verdict is called that
     │   ├── UnknownAct         no act of people has that name
     │   ├── UneditableText     a markdown text has no place for that edit
     │   └── UnmarkableStatus   a markdown checkbox can't show that status
@@ -63,6 +65,8 @@ __all__ = [
     "UnknownDialect",
     "UnknownJournal",
     "UnknownStep",
+    "UnknownSuggestion",
+    "UnknownWord",
     "UnmarkableStatus",
     "UnstorableEvent",
     "reason",
@@ -92,6 +96,14 @@ class NothingChanges(PlanError):
 
 class UnknownStep(PlanError):
     """No step has that id."""
+
+
+class UnknownSuggestion(PlanError):
+    """No open suggestion has that number."""
+
+
+class UnknownWord(PlanError):
+    """No status, priority or verdict is called that."""
 
 
 class UnknownAct(PlanError):

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from planwire import BlockingPlanSession, open_journal
-from planwire.cli.editor_command import editor_command
 from planwire.cli.exit_codes import DONE, NOT_DONE, NOT_FOUND, USAGE
 from planwire.journal import Journal, Stamped, load_state
 from planwire.model.events import (
@@ -25,6 +24,7 @@ from planwire.model.events import (
 )
 from planwire.model.fold import PlanRecord
 from planwire.model.plan import Entry, ItemsPlan
+from planwire.session.editor import editor_command
 from tests.journals import HOSTILE
 from tests.terminal.test_views import running
 

@@ -1,7 +1,8 @@
-"""The command line: one file per command.
+"""The command line: one file per command, and one for all those that steer.
 
-Each file says what its command does and how to use it (`DESCRIPTION`, `EXAMPLES`), declares its options in
-`add_arguments`, and does the work in `run`, which returns the exit code.
+The file of a command says what it does and how to use it (`DESCRIPTION`, `EXAMPLES`), declares its options in
+`add_arguments`, and does the work in `run`, which returns the exit code. The commands that steer are made from the
+table of acts (`acts`).
 """
 
 import argparse
@@ -11,7 +12,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from io import TextIOWrapper
 from keyword import iskeyword
-from typing import Final
+from typing import Final, TextIO
 
 from planwire import __version__
 from planwire.cli.exit_codes import DONE, exit_code
@@ -21,7 +22,7 @@ from planwire.readmodel.plain_text import one_line, printable
 __all__ = ["build_parser", "main"]
 
 #: The commands in the groups and the order of `planwire --help`, with their summaries. Each has a module of its name
-#: in this package.
+#: in this package, except those that the table of acts adds to the group "steer".
 _GROUPS: Final = {
     "start": {
         "demo": "watch an agent work through its plans behind the relay",
@@ -37,12 +38,7 @@ _GROUPS: Final = {
         "watch": "follow plans while they change",
         "board": "show every plan and its history in the browser, live",
     },
-    "steer": {
-        "edit": "change a plan in your editor",
-        "approve": "approve a plan, or request changes",
-        "comment": "comment on a plan or a step",
-        "select": "tell the agent which steps to run",
-    },
+    "steer": {},
     "data": {
         "export": "print a session as markdown, JSON or ACP messages",
         "import": "add an exported session to the journal",
@@ -58,7 +54,7 @@ _GROUPS: Final = {
         "completion": "print a shell's completion script",
     },
 }
-_COMMANDS: Final = {name: summary for group in _GROUPS.values() for name, summary in group.items()}
+_MODULES: Final = {name for group in _GROUPS.values() for name in group}
 
 _HELP: Final = """\
 usage: planwire COMMAND [options]
@@ -95,9 +91,21 @@ class _TopParser(argparse.ArgumentParser):
     def format_help(self) -> str:
         groups = (
             "\n".join([f"{title}:", *(f"  {name:<12}  {summary}" for name, summary in group.items())])
-            for title, group in _GROUPS.items()
+            for title, group in _groups().items()
         )
         return _HELP.format(groups="\n\n".join(groups))
+
+
+def _groups() -> dict[str, dict[str, str]]:
+    """All groups. The table of acts costs an import that an agent behind the relay would wait for."""
+    from planwire.steering.acts import ACTS  # noqa: PLC0415
+
+    steer = {act.command: f"{act.help[0].lower()}{act.help[1:]}" for act in ACTS.values()}
+    return {**_GROUPS, "steer": steer}
+
+
+def _commands() -> dict[str, str]:
+    return {name: summary for group in _groups().values() for name, summary in group.items()}
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -106,7 +114,7 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(
         title="commands", metavar="COMMAND", required=True, parser_class=argparse.ArgumentParser
     )
-    for name, summary in _COMMANDS.items():
+    for name, summary in _commands().items():
         _fill(commands.add_parser(name, help=summary, formatter_class=_Formatter), name)
     return parser
 
@@ -114,6 +122,7 @@ def build_parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command. An error is one line on standard error; `exit_codes` has the codes."""
     argv = sys.argv[1:] if argv is None else argv
+    arguments = argparse.Namespace(json=False)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that lacks a character must not cost the rest
@@ -123,10 +132,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         if sys.stdout is not None:  # it may be closed
             sys.stdout.flush()
     except NothingChanges as answer:
-        print(printable(str(answer)))
+        _say(str(answer), {"done": False, "words": str(answer)} if vars(arguments).get("json") else None)
         return DONE
     except PlanwireError as error:
-        print(f"planwire: {printable(str(error))}", file=sys.stderr)
+        as_json = {"error": str(error)} if vars(arguments).get("json") else None
+        _say(f"planwire: {error}", as_json, sys.stderr)
         return exit_code(error)
     except KeyboardInterrupt:
         return 130
@@ -136,6 +146,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     return code
 
 
+def _say(words: str, as_json: object, stream: TextIO | None = None) -> None:
+    """Tell a person, or the program that asked for JSON on standard output."""
+    if as_json is None:
+        print(printable(words), file=stream)
+        return
+    from planwire.cli.input_output import print_json  # noqa: PLC0415  (it needs msgspec)
+
+    print_json(as_json)
+
+
 def _parsed(argv: Sequence[str]) -> argparse.Namespace:
     """Parse a command line with its command's own parser, so that errors show that command's usage.
 
@@ -143,7 +163,7 @@ def _parsed(argv: Sequence[str]) -> argparse.Namespace:
     help or the version to print, which imports none.
     """
     name = argv[0] if argv else "--help"
-    if name in _COMMANDS:
+    if name in _MODULES or (not name.startswith("-") and name in _commands()):
         parser = argparse.ArgumentParser(prog=f"planwire {name}", formatter_class=_Formatter)
         _fill(parser, name)
         return parser.parse_args(argv[1:])
@@ -156,7 +176,7 @@ def _parsed(argv: Sequence[str]) -> argparse.Namespace:
 def _unknown(name: str) -> str:
     from difflib import get_close_matches  # noqa: PLC0415  (only a mistyped command pays for it)
 
-    similar = get_close_matches(name.lower(), _COMMANDS, 1)
+    similar = get_close_matches(name.lower(), _commands(), 1)
     guess = f" Did you mean '{similar[0]}'?" if similar else ""
     return f"there is no command '{one_line(name)}'.{guess}\nplanwire --help lists them."
 
@@ -169,6 +189,11 @@ def _top_parser() -> argparse.ArgumentParser:
 
 def _fill(parser: argparse.ArgumentParser, name: str) -> None:
     """Import a command, and give its description, options and work to its parser."""
+    if name not in _MODULES:
+        from planwire.cli.acts import fill_parser  # noqa: PLC0415
+
+        fill_parser(parser, name)
+        return
     module = import_module(f"planwire.cli.{name}_" if iskeyword(name) else f"planwire.cli.{name}")
     parser.description, parser.epilog = module.DESCRIPTION, module.EXAMPLES
     parser.set_defaults(run=module.run)

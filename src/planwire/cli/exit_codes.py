@@ -12,6 +12,8 @@ from planwire.errors import (
     PlanwireError,
     UnknownJournal,
     UnknownStep,
+    UnknownSuggestion,
+    UnknownWord,
 )
 
 __all__ = ["DONE", "NOT_DONE", "NOT_FOUND", "USAGE", "exit_code"]
@@ -22,7 +24,7 @@ DONE: Final = 0
 NOT_DONE: Final = 1
 #: Arguments or an input file that planwire can't use. argparse ends with the same number.
 USAGE: Final = 2
-#: No such session, plan, step, event or journal.
+#: No such session, plan, step, suggestion, event or journal.
 NOT_FOUND: Final = 3
 
 #: The first row that an error belongs to counts.
@@ -30,6 +32,8 @@ _CODES: Final[tuple[tuple[type[PlanwireError], int], ...]] = (
     (NotFound, NOT_FOUND),
     (NoJournal, NOT_FOUND),
     (UnknownStep, NOT_FOUND),
+    (UnknownSuggestion, NOT_FOUND),
+    (UnknownWord, USAGE),
     (InputError, USAGE),
     (UnknownJournal, USAGE),
     (NotAJournal, USAGE),

@@ -6,7 +6,7 @@ from time import time_ns
 from typing import Final
 
 from planwire.cli.exit_codes import DONE
-from planwire.cli.input_output import agreed
+from planwire.cli.input_output import agreed, print_json
 from planwire.cli.session_argument import (
     add_journal_option,
     add_session_argument,
@@ -15,8 +15,8 @@ from planwire.cli.session_argument import (
     short_list,
 )
 from planwire.errors import InputError, Refused
-from planwire.journal import Journal, KnownSession, open_journal
-from planwire.readmodel.folders import newest_first
+from planwire.journal import Journal, open_journal
+from planwire.readmodel.folders import KnownSession, newest_first
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
@@ -38,6 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_session_argument(parser, "ids of sessions, or the beginnings of them", several=True)
     parser.add_argument("--older-than", metavar="TIME", type=duration, help="all sessions without an event since then")
     parser.add_argument("--yes", action="store_true", help="don't ask first")
+    parser.add_argument("--json", action="store_true", help="print JSON")
     add_journal_option(parser)
 
 
@@ -55,13 +56,14 @@ def run(arguments: argparse.Namespace) -> int:
         raise InputError("which sessions? Name them, or pass --older-than 30d: planwire sessions lists them")
     with open_journal(arguments.journal, create=False) as journal:
         doomed = _doomed(journal, names, arguments.older_than)
-        if not doomed:
-            print("no session is that old: all were kept")
-            return DONE
-        if not arguments.yes and not _asked(journal, doomed):
+        if doomed and not arguments.yes and not _asked(journal, doomed, as_json=arguments.json):
             raise Refused("nothing was forgotten")
-        journal.forget(*(session.id for session in doomed))
-    print(f"{_counted(doomed)} forgotten")
+        if doomed:
+            journal.forget(*(session.id for session in doomed))
+    if arguments.json:
+        print_json({"forgotten": [session.id for session in doomed]})
+    else:
+        print(f"{_counted(doomed)} forgotten" if doomed else "no session is that old: all were kept")
     return DONE
 
 
@@ -73,8 +75,8 @@ def _doomed(journal: Journal, names: list[str], older_than: int | None) -> list[
     return list({session.id: session for session in chosen}.values())
 
 
-def _asked(journal: Journal, doomed: list[KnownSession]) -> bool:
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+def _asked(journal: Journal, doomed: list[KnownSession], *, as_json: bool) -> bool:
+    if as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise InputError(f"{_counted(doomed)} would be forgotten for good: pass --yes to do it")
 
     print(short_list(journal, doomed))

@@ -2,11 +2,11 @@
 
 import argparse
 
-from planwire.cli.input_output import opened
+from planwire.cli.input_output import opened, print_json
 from planwire.cli.session_argument import add_journal_option
-from planwire.cli.session_file import read_export
 from planwire.errors import Conflict, InputError, Refused
 from planwire.journal import Stamped, open_journal
+from planwire.journal.session_file import read_export
 from planwire.readmodel.plain_text import one_line
 from planwire.session.writer import append_new
 
@@ -27,6 +27,7 @@ A session that is already in the journal is never overwritten: import it --as an
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="an exported session; - for standard input")
     parser.add_argument("--as", metavar="ID", dest="new_id", help="the id that it gets here (default: its own)")
+    parser.add_argument("--json", action="store_true", help="print JSON")
     add_journal_option(parser)
 
 
@@ -46,5 +47,8 @@ def run(arguments: argparse.Namespace) -> int:
                 f"the journal has a session {session!r} already, and it was left as it is: "
                 f"import this one under another id with --as ID, or look at it with planwire show {one_line(session)}"
             ) from None
-    print(f"imported {len(events):,} events as {one_line(session)}")
+    if arguments.json:
+        print_json({"session": session, "events": len(events)})
+    else:
+        print(f"imported {len(events):,} events as {one_line(session)}")
     return 0

@@ -4,7 +4,7 @@ import argparse
 from collections import deque
 from collections.abc import Iterable
 
-from planwire.cli.argument_types import digits, number
+from planwire.cli.argument_types import count
 from planwire.cli.input_output import json_line, write_text
 from planwire.cli.pager import add_pager_option, paged
 from planwire.cli.session_argument import (
@@ -13,10 +13,11 @@ from planwire.cli.session_argument import (
     choose_plan,
     choose_session,
     named_session,
+    session_at,
 )
-from planwire.journal import load_state, open_journal
-from planwire.model.fold import SessionState
-from planwire.readmodel.history import HistoryEntry, history, plan_name
+from planwire.journal import open_journal
+from planwire.readmodel.history import HistoryEntry
+from planwire.readmodel.timeline import moments_of
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
@@ -34,13 +35,10 @@ examples:
 """
 
 
-_count = number("a number above 0", digits, lambda count: count > 0)
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_session_argument(parser)
     parser.add_argument("--plan", metavar="PLAN", help="only changes of this plan")
-    parser.add_argument("--last", metavar="N", type=_count, help="only the newest N changes")
+    parser.add_argument("--last", metavar="N", type=count, help="only the newest N changes")
     parser.add_argument("--messages", action="store_true", help="include messages of the chat")
     parser.add_argument("--json", action="store_true", help="print one JSON object per line")
     add_pager_option(parser)
@@ -52,12 +50,13 @@ def run(arguments: argparse.Namespace) -> int:
         known = choose_session(journal, named_session(arguments))
         plan = None
         if arguments.plan is not None:
-            plan = plan_name(choose_plan(load_state(journal, known.id).plans, arguments.plan))
-        moments = (moment for moment, _, _ in history(journal.read(known.id), SessionState(known.id)))
+            session = session_at(journal, known)
+            plan = choose_plan((*session.cards(), *session.dismissed()), arguments.plan)
         wanted = (
             moment
-            for moment in moments
-            if (plan is None or moment.plan == plan) and (arguments.messages or not moment.is_message)
+            for moment in moments_of(journal, known.id)
+            if (plan is None or (moment.plan is not None and moment.plan_id == plan.id))
+            and (arguments.messages or not moment.is_message)
         )
         chosen = wanted if arguments.last is None else deque(wanted, arguments.last)
         with paged(off=arguments.no_pager):

@@ -10,11 +10,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
-from planwire.cli.session_argument import choose_session
-from planwire.cli.steered_plan import find_target
-from planwire.journal import Journal, load_state, open_journal
+from planwire.cli.session_argument import choose_session, session_at
+from planwire.cli.steered_plan import find_plan
+from planwire.journal import Journal, open_journal
 from planwire.readmodel.folders import newest_first
-from planwire.readmodel.history import plan_name
 
 __all__ = ["KINDS", "offered_ids", "plain_ids"]
 
@@ -36,7 +35,7 @@ def offered_ids(kind: str, words: Sequence[str]) -> list[str]:
     named = {option.removeprefix("--"): word for option, word in pairwise(words) if option.startswith("--")}
     if len(words) > 2 and words[1] in _SESSION_FIRST and not words[2].startswith("-"):
         named.setdefault("session", words[2])
-    target = Namespace(session=named.get("session"), plan=named.get("plan"))
+    target = Namespace(session=named.get("session"), plan=named.get("plan"), revision=None)
     with open_journal(named.get("journal"), create=False) as journal:
         return list(plain_ids(KINDS[kind](journal, target)))
 
@@ -46,11 +45,12 @@ def _sessions(journal: Journal, _target: Namespace) -> Iterable[str]:
 
 
 def _plans(journal: Journal, target: Namespace) -> Iterable[str]:
-    return map(plan_name, load_state(journal, choose_session(journal, target.session).id).live())
+    session = session_at(journal, choose_session(journal, target.session))
+    return [card.id or card.title for card in session.cards()]
 
 
 def _steps(journal: Journal, target: Namespace) -> Iterable[str]:
-    return [step.id for step in find_target(journal, target).record.state.steps]
+    return [row.id for row in find_plan(journal, target).card.rows]
 
 
 KINDS: Final[dict[str, Callable[[Journal, Namespace], Iterable[str]]]] = {

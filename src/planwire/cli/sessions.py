@@ -7,14 +7,17 @@ from typing import Final
 
 from planwire.cli.input_output import print_json
 from planwire.cli.offered_ids import plain_ids
-from planwire.cli.session_argument import add_journal_option, short_ids, this_folder
-from planwire.journal import Journal, load_state, open_journal
-from planwire.readmodel.folders import is_of_folder, newest_first
-from planwire.readmodel.overview import Overview, overview
+from planwire.cli.session_argument import add_journal_option, this_folder
+from planwire.journal import Journal, open_journal
+from planwire.readmodel.as_json import session_json
+from planwire.readmodel.folders import is_of_folder, newest_first, short_ids
+from planwire.readmodel.followed_files import FilePlans
+from planwire.readmodel.overview import Overview, waiting_first
+from planwire.readmodel.sessions import load_session
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
-DESCRIPTION = "List the sessions in the journal, the latest first."
+DESCRIPTION = "List the sessions in the journal: those that wait for a review, then the latest."
 
 EXAMPLES = """\
 examples:
@@ -55,18 +58,14 @@ def _print_ids(journal: Journal) -> None:
 def _print_sessions(journal: Journal, arguments: argparse.Namespace) -> None:
     on_terminal = sys.stdout.isatty() and not arguments.json
     most = LATEST if on_terminal and not arguments.all else None
-    known = newest_first(journal)
     folder = this_folder() if arguments.here else None
-    wanted = known[:most] if folder is None else known
-    shown = [overview(load_state(journal, each.id), each.first_at, each.last_at) for each in wanted]
-    count = len(known)
-    if folder is not None:
-        shown = [glance for glance in shown if is_of_folder(glance.cwd, folder)]
-        count = len(shown)
+    files, known = FilePlans(), newest_first(journal)
+    glances = waiting_first(load_session(journal, each, files).glance for each in known)
+    shown = [glance for glance in glances if folder is None or is_of_folder(glance.cwd, folder)]
     if arguments.json:
-        print_json({"sessions": shown})
+        print_json({"sessions": [session_json(glance) for glance in shown]})
     else:
-        _print_for_people(shown[:most], count, {session.id for session in known}, folder)
+        _print_for_people(shown[:most], len(shown), {session.id for session in known}, folder)
 
 
 def _print_for_people(shown: list[Overview], count: int, ids: set[str], folder: str | None) -> None:

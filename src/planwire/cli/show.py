@@ -3,6 +3,8 @@
 import argparse
 from time import time_ns
 
+from msgspec.structs import replace
+
 from planwire.cli.argument_types import revision
 from planwire.cli.input_output import print_json
 from planwire.cli.pager import add_pager_option, paged
@@ -12,11 +14,10 @@ from planwire.cli.session_argument import (
     choose_plan,
     choose_session,
     named_session,
-    state_of,
+    session_at,
 )
 from planwire.journal import open_journal
-from planwire.readmodel.documents import record_json
-from planwire.readmodel.overview import overview
+from planwire.readmodel.as_json import plan_json, session_json
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
@@ -43,22 +44,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     with open_journal(arguments.journal, create=False) as journal:
-        known = choose_session(journal, named_session(arguments))
-        state = state_of(journal, known, arguments.at)
-        last_at = known.last_at
-        if arguments.at is not None:
-            last_at = next(journal.read(known.id, arguments.at - 1, arguments.at)).at
-    glance = overview(state, known.first_at, last_at)
-    only = arguments.plan is not None
-    chosen = choose_plan(state.plans, arguments.plan) if only else None
+        session = session_at(journal, choose_session(journal, named_session(arguments)), arguments.at)
+    cards = (*session.cards(), *session.dismissed())
+    chosen = None if arguments.plan is None else choose_plan(cards, arguments.plan)
     with paged(off=arguments.no_pager):
         if arguments.json:
-            records = [state.plans[chosen]] if only else state.live().values()
-            print_json({"session": glance, "plans": [record_json(record) for record in records]})
+            value = session_json(session)
+            print_json(value if chosen is None else replace(value, plans=(plan_json(chosen),)))
         else:
             from planwire.terminal.lines import new_console
             from planwire.terminal.records import session_record_view
 
-            view = session_record_view(state, glance, time_ns() // 1_000_000, chosen=chosen, only=only)
+            only, now = chosen is not None, time_ns() // 1_000_000
+            view = session_record_view(session, now, chosen=chosen.id if chosen else None, only=only)
             new_console(wide=False).print(view)
     return 0

@@ -18,7 +18,6 @@ from planwire.cli.session_argument import (
 )
 from planwire.errors import InputError
 from planwire.journal import Journal, open_journal
-from planwire.model.fold import SessionState
 from planwire.readmodel.folders import is_of_folder
 from planwire.readmodel.history import HistoryEntry
 from planwire.readmodel.timeline import news
@@ -80,10 +79,8 @@ def _watch_live(journal: Journal, session: str | None, folder: str | None) -> in
 def _moments(journal: Journal, session: str | None, folder: str | None) -> Iterator[HistoryEntry]:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
 
-    def is_wanted(state: SessionState) -> bool:
-        if folder is None:
-            return session in (None, state.id)
-        return state.opened is not None and is_of_folder(state.opened.cwd, folder)
+    def is_wanted(session_id: str, cwd: str | None) -> bool:
+        return session in (None, session_id) if folder is None else is_of_folder(cwd, folder)
 
     return news(journal, is_wanted)
 
