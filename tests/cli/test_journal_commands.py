@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from planwire.acp.board import Board
 from planwire.cli import main
-from planwire.cli.session_argument import SHORT, short_ids
+from planwire.cli.exit_codes import DONE, NOT_DONE, NOT_FOUND, USAGE
 from planwire.journal import load_state, open_journal
 from planwire.model.events import (
     AddStep,
@@ -27,7 +27,8 @@ from planwire.model.events import (
     TurnEnded,
 )
 from planwire.model.plan import Entry, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan
-from planwire.readmodel.plain_text import age, escaped_json
+from planwire.readmodel.folders import SHORT, short_ids
+from planwire.readmodel.plain_text import age
 from tests.journals import DAY, FIRST, HOSTILE, SECOND, THIRD, add, filled_journal, items
 
 
@@ -86,14 +87,15 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
         ["export"],
         ["forget", "x", "--yes"],
         ["watch"],
+        ["board", "--port", "0"],
         ["sessions", "--ids"],
     ],
     ids=" ".join,
 )
 def test_looking_never_makes_a_journal(run: Run, tmp_path: Path, command: list[str]) -> None:
     result = run(*command)
-    assert result.code == 2
-    assert "there is no journal at" in result.err
+    assert result.code == NOT_FOUND
+    assert f"there is no journal at {tmp_path / 'journal.db'}" in result.err
     assert "planwire relay -- AGENT" in result.err
     assert "Traceback" not in result.err
     assert [path.name for path in tmp_path.iterdir()] == ["project"]
@@ -126,7 +128,7 @@ def test_without_an_id_it_is_the_latest_session_of_this_folder(run: Run) -> None
 def test_in_another_folder_there_is_a_hint(run: Run, journal: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(journal.parent)
     result = run("show")
-    assert result.code == 2
+    assert result.code == NOT_FOUND
     assert f"no session was run in {journal.parent}" in result.err
     assert "0198f3c2-7  Mend the redirect" in result.err
 
@@ -143,11 +145,39 @@ def test_an_id_may_be_shortened_while_it_is_clear(run: Run) -> None:
     assert run("show", "0198f3c2-9", "--json").json["session"]["id"] == SECOND
     assert run("show", "to", "--json").json["session"]["id"] == THIRD
     ambiguous = run("show", "0198")
-    assert ambiguous.code == 2
+    assert ambiguous.code == USAGE
     assert "2 sessions begin with '0198'" in ambiguous.err
     assert "  0198f3c2-7  Mend the redirect" in ambiguous.err
     assert "  0198f3c2-9  Build anew" in ambiguous.err
     assert "no session begins with 'zzz'" in run("show", "zzz").err
+
+
+@pytest.mark.usefixtures("journal")
+@pytest.mark.parametrize("command", ["show --json", "log --json", "export --format json"])
+def test_a_session_is_named_by_a_word_or_an_option(run: Run, command: str) -> None:
+    named = run(*command.split(), THIRD).out
+    assert '"tools"' in named
+    assert run(*command.split(), "--session", THIRD).out == named
+    assert run(*command.split(), THIRD, "--session", THIRD).out == named
+    for words in ([THIRD, "--session", SECOND], ["--session", THIRD, "--session", SECOND]):
+        refused = run(*command.split(), *words)
+        assert refused.code == USAGE
+        assert "session" in refused.err
+
+
+@pytest.mark.usefixtures("journal")
+def test_a_session_that_is_named_twice_and_differently_is_a_mistake(run: Run) -> None:
+    for command in (
+        ["diff", FIRST, "2", "--session", THIRD],
+        ["forget", FIRST, "--session", THIRD, "--yes"],
+        ["watch", FIRST, "--session", THIRD],
+    ):
+        refused = run(*command)
+        assert refused.code == USAGE
+        assert f"which session, {FIRST!r} or {THIRD!r}?" in refused.err
+    assert "Leave out 'tools' or --all" in run("watch", "--session", THIRD, "--all").err
+    assert run("diff", FIRST, "2", "--session", FIRST).code == DONE
+    assert run("forget", "--session", THIRD, "--session", SECOND, "--yes").out == "2 sessions forgotten\n"
 
 
 def test_a_folder_that_can_t_be_one_is_not_this_one(run: Run, journal: Path) -> None:
@@ -475,7 +505,7 @@ def test_importing_never_overwrites(run: Run, journal: Path, tmp_path: Path) -> 
     file = tmp_path / "session.json"
     file.write_text(run("export", THIRD, "--format", "json").out)
     refused = run("import", str(file))
-    assert refused.code == 2
+    assert refused.code == NOT_DONE
     assert "the journal has a session 'tools' already" in refused.err
     assert run("import", str(file), "--as", "copy").out == "imported 6 events as copy\n"
     assert "no difference" in run("diff", THIRD, "copy").out
@@ -518,7 +548,7 @@ def test_an_export_of_an_earlier_moment_ends_there(run: Run) -> None:
 def test_what_can_t_be_imported_leaves_no_journal_behind(run: Run, tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "file.json").write_text(text)
     result = run("import", str(tmp_path / "file.json"))
-    assert result.code == 2
+    assert result.code == USAGE
     assert message in result.err
     assert not (tmp_path / "journal.db").exists()
     assert "can't be read" in run("import", str(tmp_path / "missing.json")).err
@@ -529,8 +559,8 @@ def test_what_can_t_be_imported_leaves_no_journal_behind(run: Run, tmp_path: Pat
 
 def test_forgetting_needs_a_yes_without_a_terminal(run: Run, journal: Path) -> None:
     refused = run("forget", THIRD)
-    assert refused.code == 2
-    assert "say --yes" in refused.err
+    assert refused.code == USAGE
+    assert "pass --yes" in refused.err
     with open_journal(journal) as kept:
         assert kept.last_seq(THIRD) == 6
 
@@ -544,7 +574,7 @@ def test_what_is_forgotten_is_gone_from_the_file(run: Run, journal: Path) -> Non
 
 @pytest.mark.usefixtures("journal")
 def test_retention_forgets_what_is_old(run: Run) -> None:
-    assert "every session was kept" in run("forget", "--older-than", "4w", "--yes").out
+    assert "all were kept" in run("forget", "--older-than", "4w", "--yes").out
     assert run("forget", "--older-than", "2d", "--yes").out == "1 session forgotten\n"
     assert run("sessions", "--ids").out.split() == [FIRST, THIRD]
     assert run("forget", "--older-than", "12h", "--yes").out == "1 session forgotten\n"
@@ -600,17 +630,6 @@ def test_what_a_terminal_would_obey_never_reaches_it(run: Run, folder: Path, tmp
     result = run(*command.split())
     assert not OBEYED.search(result.out)
     assert not OBEYED.search(result.err)
-
-
-@given(
-    st.recursive(
-        st.none() | st.text() | st.integers(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)
-    )
-)
-def test_escaped_json_says_the_same(value: Any) -> None:
-    text = escaped_json(json.dumps(value, ensure_ascii=False))
-    assert json.loads(text) == value
-    assert not OBEYED.search(text)
 
 
 # -- as a process

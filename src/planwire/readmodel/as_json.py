@@ -8,6 +8,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct, field
 
+from planwire.acp.board import PlanChange
 from planwire.model.events import Comment, StepChange
 from planwire.model.kinds import content_of, kind_of
 from planwire.model.plan import Fields
@@ -16,7 +17,7 @@ from planwire.readmodel.card import Note, PlanCard
 from planwire.readmodel.overview import Overview
 from planwire.readmodel.shown import ShownSession
 
-__all__ = ["PlanValue", "SessionValue", "json_schema", "plan_json", "session_json"]
+__all__ = ["PlanValue", "SessionValue", "difference_json", "json_schema", "plan_json", "session_json"]
 
 
 class Counts(Struct, frozen=True):
@@ -196,6 +197,13 @@ def plan_json(card: PlanCard) -> PlanValue:
         ),
         question=QuestionValue(card.question.at, card.question.options) if card.question else None,
     )
+
+
+def difference_json(change: PlanChange) -> dict[str, Any]:
+    """A plan that differs between two moments: whether it is new, removed or changed, and its steps that differ."""
+    what = "new" if change.before is None else "removed" if change.after is None else "changed"
+    parts = ("added", "removed", "moved", "reworded", "status", "priority")
+    return {"id": change.id, "change": what, **{name: getattr(change.diff, name) for name in parts}}
 
 
 def _meta(plan: object) -> Fields | None:

@@ -10,13 +10,14 @@ from msgspec import Struct
 
 from planwire.model.events import COMMENTED
 from planwire.model.fold import OpenQuestion, PlanRecord
-from planwire.model.plan import PlanId
+from planwire.model.plan import PRIORITIES, PlanId
 from planwire.model.statuses import STATUSES, status_of
 from planwire.model.steps import PlanState, Progress
 from planwire.readmodel.annotations import Remark, SuggestedChange
 
 __all__ = [
     "OTHER",
+    "PRIORITIES",
     "STATUS_CHOICES",
     "STATUS_LOOKS",
     "STOPPED",

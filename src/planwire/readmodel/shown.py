@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from planwire.model.fold import SessionState
-from planwire.model.plan import PlanId
+from planwire.model.plan import MAIN, PlanId
 from planwire.readmodel.card import PlanCard
 from planwire.readmodel.cards import cards_of
 from planwire.readmodel.file_text import FileText, with_files
@@ -51,6 +51,11 @@ class ShownSession(Struct, frozen=True):
     def card(self, plan_id: PlanId, thinking: Mapping[PlanId, str] | None = None) -> PlanCard | None:
         """The card of a plan, live or removed; None if the session never had it."""
         return next((card for card in (*self.cards(thinking), *self.dismissed()) if card.id == plan_id), None)
+
+    def main_card(self) -> PlanCard | None:
+        """The plan that is meant where nobody names one: the only one, or the one with the id `main`."""
+        cards = self.cards()
+        return cards[0] if len(cards) == 1 else next((card for card in cards if card.id == MAIN), None)
 
     @property
     def _now(self) -> SessionState:

@@ -14,7 +14,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from planwire.errors import NothingChanges, PlanError
+from planwire.errors import NothingChanges, PlanError, UnknownSuggestion, UnknownWord
 from planwire.model.changes import effective_changes, place_of
 from planwire.model.events import (
     AddStep,
@@ -219,6 +219,8 @@ def suggest(on: Target, wanted: Wanted) -> Decision:
         if changes:
             raise PlanError("Give the changes or the edited plan, not both.")
         changes = changes_in(wanted.plan_text, (on.seen or on.record).state)
+        if not changes and note is None:
+            raise NothingChanges("Nothing to save: the text is as it was.")
     changes = tuple(_checked(on, each) for each in changes)
     if on.seen is not None:
         merged = merge(changes, on.seen.state, on.record.state)
@@ -267,13 +269,13 @@ def _status(on: Target, text: str) -> str:
             return row.word
     if any(step.status == text for step in on.record.state.steps):
         return text
-    raise PlanError(f"There is no status {text!r}: choose one of {', '.join(STATUSES)}.")
+    raise UnknownWord(f"There is no status {text!r}: choose one of {', '.join(STATUSES)}.")
 
 
 def _priority(on: Target, text: str) -> str:
     if text in PRIORITIES or any(step.priority == text for step in on.record.state.steps):
         return text
-    raise PlanError(f"There is no priority {text!r}: choose one of {', '.join(PRIORITIES)}.")
+    raise UnknownWord(f"There is no priority {text!r}: choose one of {', '.join(PRIORITIES)}.")
 
 
 def _checked(on: Target, change: StepChange) -> StepChange:
@@ -337,7 +339,7 @@ def _sentence(on: Target, changes: tuple[StepChange, ...], note: str | None) -> 
 def _suggestion(on: Target, number: str) -> Delta:
     known = {str(each.seq): each for each in on.record.suggestions}
     if number not in known:
-        raise PlanError(f"There is no open suggestion {number!r}. Open ones: {', '.join(known) or 'none'}.")
+        raise UnknownSuggestion(f"There is no open suggestion {number!r}. Open ones: {', '.join(known) or 'none'}.")
     return known[number]
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 from textual.app import SuspendNotSupported
 
-from planwire.errors import InputError, JournalError, NothingChanges, PlanError
+from planwire.errors import InputError, JournalError, NothingChanges, PlanError, Refused
 from planwire.readmodel.card import PlanCard, PlanId
 from planwire.readmodel.plain_text import one_line
 from planwire.session.editor import edit_file, edited_text, editor_command, text_after_conflict, text_to_edit
@@ -162,7 +162,7 @@ class Commander:
         """Have all the steps of a plan edited as a text, until it is sent or discarded."""
         try:
             await self._edit(card)
-        except (InputError, PlanError) as error:
+        except (InputError, PlanError, Refused) as error:
             self.refuse(error)
 
     async def _edit(self, card: PlanCard) -> None:
