@@ -3,6 +3,7 @@
 import os
 from collections.abc import Sequence
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -12,8 +13,8 @@ from msgspec.structs import replace
 from textual.pilot import Pilot
 
 from planwire.cli import main
-from planwire.journal import load_state, open_journal
-from planwire.model.fold import PlanRecord
+from planwire.journal import Journal, load_state, open_journal
+from planwire.model.fold import PlanRecord, SessionState
 from planwire.readmodel.card import STATUS_CHOICES
 from planwire.steering.acts import ACTS, Gesture, On
 from planwire.steering.plan_text import as_text
@@ -98,16 +99,25 @@ async def by_keys(journal: Path, acts: Sequence[Act], monkeypatch: pytest.Monkey
         async with app.run_test(size=(110, 40)) as pilot:
             await eventually(lambda: app.screen.is_mounted and panel(app).cursor.row is not None)
             for act in acts:
-                plan_id = next(iter(app.sessions.get(SESSION).journalled.plans))  # type: ignore[union-attr]
+                [plan_id] = _state(app).plans
                 wanted = act(record(app, SESSION, plan_id))
                 before = opened.last_seq(SESSION)
                 await _press(app, pilot, plan_id, wanted)
                 await closed(app)
                 if wanted.act in panel(app).sheet.cards[0].acts:
-                    await eventually(lambda before=before: opened.last_seq(SESSION) > before)  # type: ignore[misc]
+                    await eventually(partial(_is_past, opened, before))
                 await eventually(lambda: not app.writes.is_writing)
-                seq = opened.last_seq(SESSION)
-                await eventually(lambda seq=seq: app.sessions.get(SESSION).journalled.seq == seq)  # type: ignore[misc]
+                await eventually(lambda: _state(app).seq == opened.last_seq(SESSION))
+
+
+def _state(app: WatchApp) -> SessionState:
+    shown = app.sessions.get(SESSION)
+    assert shown is not None
+    return shown.journalled
+
+
+def _is_past(journal: Journal, seq: int) -> bool:
+    return journal.last_seq(SESSION) > seq
 
 
 def _gesture(wanted: Wanted) -> Gesture:
