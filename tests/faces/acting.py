@@ -20,6 +20,7 @@ from planwire.steering.acts import ACTS, Gesture, On
 from planwire.steering.plan_text import as_text
 from planwire.steering.wanted import Wanted
 from planwire.terminal.dialogs import ChoiceDialog, DecisionDialog, TextField
+from planwire.terminal.rows import PLAN, STEP, SUGGESTION
 from planwire.terminal.watch_app import WatchApp
 from tests.terminal.watched import asked, closed, panel, record
 from tests.waiting import eventually
@@ -101,10 +102,10 @@ async def by_keys(journal: Path, acts: Sequence[Act], monkeypatch: pytest.Monkey
             for act in acts:
                 [plan_id] = _state(app).plans
                 wanted = act(record(app, SESSION, plan_id))
-                before = opened.last_seq(SESSION)
+                before, can = opened.last_seq(SESSION), wanted.act in panel(app).sheet.cards[0].acts
                 await _press(app, pilot, plan_id, wanted)
                 await closed(app)
-                if wanted.act in panel(app).sheet.cards[0].acts:
+                if can:
                     await eventually(partial(_is_past, opened, before))
                 await eventually(lambda: not app.writes.is_writing)
                 await eventually(lambda: _state(app).seq == opened.last_seq(SESSION))
@@ -133,11 +134,9 @@ async def _press(app: WatchApp, pilot: "Pilot[None]", plan_id: str | None, wante
     gesture = _gesture(wanted)
     named = wanted.after or wanted.target or (wanted.steps or ("",))[0]
     if wanted.act == "withdraw":
-        rows = [row for row in steps.cursor.rows if row[0] == "suggestion" and row[2] == int(named)]
-        owner = next(row.id for row in steps.sheet.cards[0].rows if row.suggestions)
-        steps.cursor.go(rows[0] if rows else ("step", plan_id, owner))
+        steps.cursor.go(next(row for row in steps.cursor.rows if row[0] == SUGGESTION and row[2] == int(named)))
     else:
-        steps.cursor.go(("step", plan_id, named) if named else ("plan", plan_id))
+        steps.cursor.go((STEP, plan_id, named) if named else (PLAN, plan_id))
     for step in wanted.steps or ():
         steps.toggle_mark(plan_id, step)
     await pilot.pause()

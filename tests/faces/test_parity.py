@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from planwire.journal import Stamped, open_journal
-from planwire.model.events import ACP, Event, PlanSet, SessionOpened
+from planwire.model.events import ACP, AddStep, Event, PlanSet, SessionOpened
 from planwire.model.fold import PlanRecord
 from planwire.model.plan import Entry, FilePlan, ItemsPlan, MarkdownPlan
 from planwire.readmodel.as_json import plan_json
@@ -40,7 +40,7 @@ def _suggest(plan: PlanRecord) -> Wanted:
 
 
 def _withdraw(plan: PlanRecord) -> Wanted:
-    return Wanted("withdraw", str(plan.suggestions[-1].seq))
+    return Wanted("withdraw", next(str(each.seq) for each in plan.suggestions if each.changes == (AddStep("Rest"),)))
 
 
 CHANGES: Sequence[Act] = (
