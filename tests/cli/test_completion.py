@@ -69,7 +69,7 @@ def test_bash_completes_the_ids_of_sessions(home: Path) -> None:
 @bash_only
 @pytest.mark.usefixtures("home")
 def test_bash_completes_the_ids_of_plans_and_steps() -> None:
-    assert in_bash("planwire", "show", "--plan", "") == ["plan", "design"]
+    assert in_bash("planwire", "show", "--plan", "") == ["Plan", "design"]
     assert in_bash("planwire", "show", "tools", "--plan", "") == ["main"]
     assert in_bash("planwire", "approve", "--session", SECOND, "--plan", "m") == ["main"]
     assert in_bash("planwire", "comment", "--session", SECOND, "--step", "") == ["s1", "s2"]
