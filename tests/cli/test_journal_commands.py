@@ -31,6 +31,7 @@ from planwire.model.plan import Entry, FilePlan, ItemsPlan, MarkdownPlan, OtherP
 from planwire.readmodel.folders import SHORT, short_ids
 from planwire.readmodel.plain_text import age
 from tests.journals import DAY, FIRST, HOSTILE, SECOND, THIRD, add, filled_journal, items
+from tests.terminal.test_views import running
 
 
 class Result(NamedTuple):
@@ -376,6 +377,15 @@ def test_a_program_gets_errors_as_json_and_the_code_all_the_same(run: Run) -> No
     assert refused.json["error"].startswith("no session begins with 'zzz'.")
 
 
+def test_a_very_long_plan_goes_through_the_pager(journal: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = ItemsPlan("main", tuple(Entry(f"step {number}", "medium", "pending") for number in range(2_000)))
+    add(journal, "long", "agent", PlanSet(plan))
+    count = "import sys; print(len(sys.stdin.readlines()), 'lines, paged')"
+    monkeypatch.setenv("PAGER", f'{sys.executable} -c "{count}"')
+    with running("show", "long") as terminal:
+        terminal.wait_for(b"2004 lines, paged")
+
+
 # -- log
 
 
@@ -661,6 +671,22 @@ def test_forget_wants_to_know_what(run: Run) -> None:
     ],
 )
 def test_what_a_terminal_would_obey_never_reaches_it(run: Run, folder: Path, tmp_path: Path, command: str) -> None:
+    add_hostile(tmp_path, folder)
+    result = run(*command.split())
+    assert not OBEYED.search(result.out)
+    assert not OBEYED.search(result.err)
+
+
+def test_a_document_is_made_safe_for_a_terminal_and_only_there(run: Run, folder: Path, tmp_path: Path) -> None:
+    add_hostile(tmp_path, folder)
+    assert HOSTILE in run("export", "x").out
+    with running("export", "x") as terminal:
+        shown = terminal.rest().decode()
+    assert "pwned" in shown
+    assert not OBEYED.search(shown.replace("\r\n", "\n"))
+
+
+def add_hostile(tmp_path: Path, folder: Path) -> None:
     add(
         tmp_path / "journal.db",
         HOSTILE,
@@ -676,9 +702,6 @@ def test_what_a_terminal_would_obey_never_reaches_it(run: Run, folder: Path, tmp
         MessageAdded({"role": HOSTILE}),
         TurnEnded(HOSTILE),
     )
-    result = run(*command.split())
-    assert not OBEYED.search(result.out)
-    assert not OBEYED.search(result.err)
 
 
 # -- as a process
