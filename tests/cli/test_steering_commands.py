@@ -450,6 +450,41 @@ def test_the_end_of_the_input_is_a_no(
     assert main_plan(journal).review is None
 
 
+def test_after_a_conflict_the_editor_has_the_plan_as_it_is_now_with_the_other_changes(
+    journal: Journal, plans: BlockingPlanSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    meanwhile = MEANWHILE.format(journal=str(tmp_path / "default.db"), change={"reword": {"s1": "read the config"}})
+    once = "\n    ".join(meanwhile.strip().splitlines())
+    script = f"""
+if Path("second").exists():
+    Path("second").write_text(text)
+else:
+    Path("second").touch()
+    {once}
+    text = text.replace("[ ] (high) write", "[x] (high) write")
+"""
+    monkeypatch.setenv("VISUAL", an_editor(tmp_path, script))
+    with running("edit") as terminal:
+        terminal.wait_for(b"Edit again? [Y/n]")
+        terminal.type(b"\n")
+        terminal.wait_for(b"Changed: write: completed")
+    first, *_, above, below = (tmp_path / "second").read_text().splitlines()
+    assert first == "# The plan changed while you edited it: decide again about “read the config”."
+    assert (above, below) == ("# You wrote:", "# [x] read {s1}")
+    assert "\n[ ] read the config {s1}\n[x] (high) write {s2}\n" in (tmp_path / "second").read_text()
+    assert [step.status for step in main_plan(journal).state.steps] == ["pending", "completed"]
+
+
+@pytest.mark.usefixtures("plans")
+def test_a_plan_is_shown_before_it_is_dismissed(journal: Journal) -> None:
+    with running("dismiss") as terminal:
+        terminal.wait_for(b"2 s2")
+        terminal.wait_for(b"Dismiss this? [y/N]")
+        terminal.type(b"y\n")
+        terminal.wait_for(b"Plan dismissed. Its history stays.")
+    assert main_plan(journal).removed
+
+
 def test_an_agent_that_waits_for_a_review_is_not_said_to_have_stopped(
     journal: Journal, plans: BlockingPlanSession
 ) -> None:
