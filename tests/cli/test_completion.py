@@ -69,12 +69,14 @@ def test_bash_completes_the_ids_of_sessions(home: Path) -> None:
 @bash_only
 @pytest.mark.usefixtures("home")
 def test_bash_completes_the_ids_of_plans_and_steps() -> None:
-    assert in_bash("planwire", "show", "--plan", "") == ["plan", "design"]
+    assert in_bash("planwire", "show", "--plan", "") == ["Plan", "design"]
     assert in_bash("planwire", "show", "tools", "--plan", "") == ["main"]
     assert in_bash("planwire", "approve", "--session", SECOND, "--plan", "m") == ["main"]
     assert in_bash("planwire", "comment", "--session", SECOND, "--step", "") == ["s1", "s2"]
     assert in_bash("planwire", "comment", "--plan", "plan", "--step", "s") == ["s1", "s2", "s3"]
     assert in_bash("planwire", "select", "--session", "tools", "s1", "") == ["s1", "s2", "s3"]
+    assert in_bash("planwire", "tick", "--session", "tools", "") == ["s1", "s2", "s3"]
+    assert in_bash("planwire", "move", "s1", "--session", "tools", "--after", "") == ["s1", "s2", "s3"]
     assert in_bash("planwire", "comment", "--session", "no-such", "--step", "") == []
     assert in_bash("planwire", "comment", "--plan", "design", "--step", "") == []
 

@@ -11,10 +11,10 @@ from planwire.session.moved_on import MovedOn
 
 #: Every error that stands for something other than a refusal.
 EXPECTED = {
-    NOT_FOUND: {"NoJournal", "NotFound", "UnknownStep"},
+    NOT_FOUND: {"NoJournal", "NotFound", "UnknownStep", "UnknownSuggestion"},
     USAGE: {
         *("BadMessage", "BadStream", "CannotCarry", "ChatError", "DialectError", "FormatError", "InputError"),
-        *("NotAJournal", "UnknownDialect", "UnknownJournal"),
+        *("NotAJournal", "UnknownDialect", "UnknownJournal", "UnknownWord"),
     },
 }
 

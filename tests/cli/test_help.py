@@ -7,6 +7,7 @@ import pytest
 
 from planwire.cli import build_parser
 from planwire.cli.exit_codes import DONE, USAGE
+from planwire.steering.acts import ACTS
 
 LOADED = "import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr))\n"
 
@@ -68,13 +69,20 @@ def test_an_argument_too_many_is_answered_with_the_usage_of_the_command(command:
     assert result.stderr.endswith(f"planwire {command}: error: unrecognized arguments: d0b1\n")
 
 
+def test_the_acts_of_people_are_the_commands_that_steer() -> None:
+    steering = printed("--help").stdout.partition("steer:\n")[2].partition("\n\n")[0].splitlines()
+    assert [line.split()[0] for line in steering] == [act.command for act in ACTS.values()]
+    for line, act in zip(steering, ACTS.values(), strict=True):
+        assert act.help.lower() in line.lower()
+
+
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["no-such-command"], []])
 def test_a_line_without_a_command_imports_no_command(arguments: list[str]) -> None:
     loaded = loaded_by(*arguments)
     files = {"import_" if name == "import" else name for name in commands()}
     assert "planwire.cli" in loaded
     assert loaded.isdisjoint(f"planwire.cli.{name}" for name in files)
-    assert "msgspec" not in loaded
+    assert ("msgspec" in loaded) == (arguments != ["--version"])  # the table of acts names the commands that steer
 
 
 @pytest.mark.parametrize("command", commands())

@@ -65,7 +65,7 @@ def test_what_fits_on_the_screen_needs_no_key() -> None:
     """With less, if there is one: colours, and an end of its own."""
     with running("log") as terminal:
         seen = terminal.rest()
-    assert b"\x1b[1mdesign" in seen or b"\x1b[1mdesign  " in seen
+    assert b"\x1b[1mDesign" in seen
     assert b"new: a text of 26 characters" in seen
 
 

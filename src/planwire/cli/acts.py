@@ -48,7 +48,7 @@ _QUESTIONS: Final = {"review": "Approve this?", "select": "Run only these steps?
 def fill_parser(parser: argparse.ArgumentParser, command: str) -> None:
     """Give the command of an act its description, its options and its work."""
     act = next(act for act in ACTS.values() if act.command == command)
-    parser.description, parser.epilog = f"{act.help}.", EXAMPLES[act.name]
+    parser.description, parser.epilog = f"{act.help}.", EXAMPLES.get(act.name)
     parser.set_defaults(run=run, act=act.name)
     _add_words(parser, act)
     _add_options(parser, act)
@@ -113,13 +113,17 @@ def run(arguments: argparse.Namespace) -> int:
             else:
                 wanted = Wanted(act.name, seen=target.revision, **dict(_arguments(act, arguments, target)))
                 if _asks(act):
-                    question = "Request changes?" if vars(arguments).get("changes") else _QUESTIONS[act.name]
-                    confirm(target, arguments, question)
+                    confirm(target, arguments, _question(act, wanted))
                 steered = write(journal, target, wanted)
         except MovedOn as moved:
             raise told_anew(moved) from None
     _tell(steered, as_json=arguments.json)
     return DONE
+
+
+def _question(act: Act, wanted: Wanted) -> str:
+    [approved, *_] = VERDICTS
+    return "Request changes?" if wanted.verdict not in (None, approved) else _QUESTIONS.get(act.name, f"{act.label}?")
 
 
 def _arguments(act: Act, arguments: argparse.Namespace, target: SteeredPlan) -> Iterator[tuple[str, Any]]:

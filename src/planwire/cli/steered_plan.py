@@ -55,7 +55,9 @@ def confirm(target: SteeredPlan, arguments: argparse.Namespace, question: str) -
     if arguments.revision is not None or arguments.yes:
         return
     if arguments.json or not sys.stdin.isatty():
-        raise InputError("pass --revision N for the plan that you saw (planwire show has it), or --yes for any")
+        raise InputError(
+            "pass --revision N for the plan that you saw (planwire show has it), or --yes for the plan as it is now"
+        )
     from planwire.terminal.lines import new_console
     from planwire.terminal.records import session_record_view
 
@@ -75,7 +77,7 @@ def write(journal: Journal, target: SteeredPlan, wanted: Wanted) -> Steered:
 def told_anew(moved: MovedOn) -> PlanError:
     """What happened to a plan since the person saw it, and how to decide again."""
     lines = [
-        f"  {moment.seq}  {one_line(moment.by)}: {one_line('; '.join(word.text for word in moment.words))}"
+        f"  {moment.seq}  {one_line(moment.by)}: {one_line('; '.join(word.sentence for word in moment.words))}"
         for moment in moved.moments[-LISTED:]
     ]
     since_then = "\n".join(lines or [f"  (revision {moved.seen} is not one of this plan)"])

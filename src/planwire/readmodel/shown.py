@@ -1,7 +1,8 @@
 """A session as people see it: with the texts of its plan files, and with silence taken for what it is.
 
 An agent that dies says nothing, and its last turn has no end. After a day without an event nobody believes that it
-still runs. Every face gets its sessions from here, so that they agree about states and counts.
+still runs, unless it waits for a review. Every face gets its sessions from here, so that they agree about states and
+counts.
 """
 
 from collections.abc import Mapping
@@ -67,6 +68,7 @@ def show_session(
 ) -> ShownSession:
     """A session to show, given when its first and its last event happened. Times are Unix times in milliseconds."""
     seen = with_files(state, files)
-    if state.stopped is None and now - last_at > SILENCE:
+    asked = any(record.asked for record in state.live().values())
+    if state.stopped is None and not asked and now - last_at > SILENCE:
         seen = replace(seen, stopped=_SILENT)
     return ShownSession(overview(seen, first_at, last_at), state, files)
