@@ -88,7 +88,7 @@ def test_claude_asks_for_approval_and_the_board_shows_what_about_and_what_was_an
         assert tuple(person.questions.get(timeout=PATIENCE)) == OPTIONS
         page = shown(board, session, "asks for your approval", "What has changed since version 1")
         assert "changes requested: No, keep planning" in page
-        assert "40 lines that are the same" in cells(page)
+        assert "40 unchanged lines" in cells(page)
         assert cells(page)[-2:] == ["41. Write it in one go", "41. Write it in two steps"]
         assert "Look at file 20<" in page
         person.answers.put(0)

@@ -318,7 +318,9 @@ async def test_the_plan_is_shown_as_it_was(journal: Path) -> None:
     async with watching(journal, FIRST) as (app, pilot):
         await shows(app, "1 / 3")
         await pilot.press("h")
-        await shows(app, "History of Mend the redirect", "6 changes", "As it was at event 6", "6 of 6", "changes requested")
+        await shows(
+            app, "History of Mend the redirect", "6 changes", "As it was at event 6", "6 of 6", "changes requested"
+        )
         await shows(app, "✔ Read the code  ·  ▶ Write a test", "☆ add Check the logout", kind=RowList)
         await pilot.press("left", "left", "left", "left")
         await shows(app, "As it was at event 2")

@@ -25,13 +25,14 @@ from planwire.model.events import (
 from planwire.model.fold import SessionState
 from planwire.model.plan import FilePlan, MarkdownPlan
 from planwire.readmodel import rationale
+from planwire.readmodel.cards import card_of
 from planwire.readmodel.rationale import Earlier
 from planwire.web.difference import difference_view
 from tests.web.board import Running, items, markdown, running_board
 
 OPTIONS = ("Yes, manually approve edits", "Yes, and use auto mode", "No, keep planning")
 ASKS = "asks for your approval"
-WAITS = "The agent waits for your review"
+WAITS = "The agent is waiting for your review"
 
 
 def proposal(*lines: str, plan_id: str = "plan-mode") -> PlanSet:
@@ -61,7 +62,7 @@ def test_a_question_is_shown_with_its_answers_and_the_whole_text(board: Running)
     asked = section(page)
     assert f"Zed {ASKS}" in asked
     assert re.findall(r"<li[^>]*>([^<]*)</li>", asked) == list(OPTIONS)
-    assert "The answer is given there" in asked
+    assert "Answer in Zed:" in asked
     assert "This is the first version." in asked
     assert not re.search(r"<(button|input|a) ", asked), "it is answered elsewhere"
     assert page.index(asked) < page.index("<em>prose</em>"), "the question comes before the text"
@@ -74,15 +75,17 @@ def test_a_question_is_shown_with_its_answers_and_the_whole_text(board: Running)
 
 def test_an_editor_without_a_name_asks_too(board: Running) -> None:
     board.write("s1", proposal("1. Read"), ReviewAsked("plan-mode", OPTIONS))
-    assert f"The editor {ASKS}" in section(board.page("/sessions/s1"))
+    assert f"Your editor {ASKS}" in section(board.page("/sessions/s1"))
 
 
 def test_an_agent_that_waits_for_a_review_gets_it_here(board: Running) -> None:
     board.write("s1", items("pending", via="tools"), ReviewAsked("main"))
     page = board.page("/sessions/s1")
     assert WAITS in section(page)
-    assert 'href="#p0-steer"' in section(page)
-    assert 'id="p0-steer"' in page
+    assert re.findall(r'<button type="button" data-act="review" data-verdict="(\w+)"', section(page)) == [
+        APPROVED,
+        CHANGES_REQUESTED,
+    ]
     board.write("s1", PlanReviewed("main", 1, COMMENTED), by="user")
     assert WAITS in section(board.page("/sessions/s1"))
     board.write("s1", PlanReviewed("main", 1, APPROVED), by="user")
@@ -95,9 +98,9 @@ def test_what_has_changed_since_the_last_version_is_shown_line_by_line(board: Ru
     board.write("s1", PlanReviewed("plan-mode", 1, CHANGES_REQUESTED, answer=OPTIONS[2]), by="client")
     board.write("s1", proposal(*same, "31. Write small steps", "32. Test"), ReviewAsked("plan-mode", OPTIONS))
     page = board.page("/sessions/s1")
-    assert "What has changed since version 1" in section(page)
+    assert "What changed since version 1" in section(page)
     assert rows(page) == [
-        ("left-out", "30 lines that are the same"),
+        ("left-out", "30 unchanged lines"),
         ("pair-same", "29. Look at file 29", "29. Look at file 29"),
         ("pair-same", "30. Look at file 30", "30. Look at file 30"),
         ("pair-changed", "31. Write", "31. Write small steps"),
@@ -119,8 +122,8 @@ def test_changes_after_a_verdict_are_shown_where_no_version_came_in_between(boar
     board.write("s1", PlanReviewed("main", 1, CHANGES_REQUESTED), by="user")
     board.write("s1", PlanChanged("main", None, (RewordStep("s2", "smaller"),)), ReviewAsked("main"))
     page = board.page("/sessions/s1")
-    assert "What has changed since your last review" in section(page)
-    assert rows(page)[-1] == ("pair-changed", "to do: step 2", "to do: smaller")
+    assert "What changed since your last review" in section(page)
+    assert rows(page)[-1] == ("pair-changed", "step 2", "smaller")
 
 
 def test_the_version_before_is_compared_as_it_stood_when_it_was_replaced(board: Running) -> None:
@@ -165,7 +168,7 @@ def test_the_answer_is_shown_with_who_gave_it_and_when(
     page = board.page("/sessions/s1")
     assert section(page) == ""
     assert words in page
-    assert re.search(r"— client <time [^>]*>2023-11-14 22:13:20 UTC", page)
+    assert re.search(r'— client <time [^>]*title="2023-11-14 22:13:20 UTC">\d+ d ago<', page)
     assert "waiting for review" not in page
 
 
@@ -269,7 +272,7 @@ def test_a_session_that_was_forgotten_and_began_anew_is_not_compared_with_its_pa
 def test_lines_that_repeat_a_thousand_times_are_compared_in_a_moment(board: Running) -> None:
     """Line by line, with nothing else to go by, this would take minutes."""
     board.write("s1", proposal(*["x"] * 1_900), proposal(*["x", "y"] * 950))
-    before, after = (state_at(board.journal, "s1", seq).plans["plan-mode"] for seq in (1, 2))
+    before, after = (card_of(state_at(board.journal, "s1", seq).plans["plan-mode"], "Plan") for seq in (1, 2))
     shown = difference_view(before, after, 1)
     assert shown.count("pair-changed") == 950
     assert difference_view(after, after).count("Nothing changed.") == 1

@@ -30,7 +30,7 @@ def test_a_question_appears_and_gives_way_to_its_answer(board: Running, new_page
         page.emulate_media(color_scheme=scheme)
         found = page.evaluate("axe.run('#p1-asked', { resultTypes: ['violations'] })")["violations"]
         assert [(scheme, each["id"], each["nodes"][0]["html"][:200]) for each in found] == []
-    changes = question.get_by_text("What has changed since version 1")
+    changes = question.get_by_text("What changed since version 1")
     changes.click()
     expect(question.locator("table")).to_be_hidden()
     board.write("s1", items("completed"))
@@ -38,4 +38,4 @@ def test_a_question_appears_and_gives_way_to_its_answer(board: Running, new_page
     expect(question.locator("table")).to_be_hidden()
     board.write("s1", PlanReviewed("plan-mode", 3, APPROVED, answer=OPTIONS[0]), by="client")
     expect(question).to_have_count(0)
-    expect(page.locator("#p1-why")).to_contain_text(f"approved: {OPTIONS[0]}")
+    expect(page.locator("#p1-said")).to_contain_text(f"approved: {OPTIONS[0]}")

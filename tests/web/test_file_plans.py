@@ -44,7 +44,7 @@ def test_a_plan_file_is_shown_with_its_steps_and_counts_as_progress(board: Runni
     assert "notes" in page
     assert 'data-status="current"' in page
     glance = board.json("/sessions/s1.json")
-    assert (glance["done"], glance["total"], glance["current"]) == (1, 3, ["notes"])
+    assert (glance["progress"]["done"], glance["progress"]["total"], glance["current"]) == (1, 3, ["notes"])
 
 
 def test_a_plan_file_is_followed_on_disk_and_its_steps_keep_their_ids(board: Running, project: Path) -> None:

@@ -8,17 +8,18 @@ import pytest
 from planwire.model.events import (
     APPROVED,
     CHANGES_REQUESTED,
+    COMMENTED,
+    Comment,
     MessageAdded,
     PlanChanged,
     PlanRemoved,
     PlanReviewed,
     SetStatus,
+    SuggestionWithdrawn,
     TurnEnded,
 )
-from planwire.model.steps import Step
-from planwire.readmodel.timeline import EVENTS_PER_STATE, Point
-from planwire.web.difference import Pair, pairs
-from planwire.web.history_page import progress_chart
+from planwire.readmodel.timeline import EVENTS_PER_STATE
+from planwire.web.progress_chart import Level, progress_chart
 from tests.web.board import Running, items, markdown, running_board
 
 
@@ -84,9 +85,9 @@ def test_a_very_long_past_can_be_looked_at_anywhere(board: Running) -> None:
         assert len(plan["steps"]) == (seq - 1) % 5 + 1
     page = board.page("/sessions/s1/history")
     assert page.count('class="moment ') == 199
-    assert "earlier changes" not in page
+    assert "earlier events" not in page
     board.write("s1", *(items("pending") for _ in range(10)))
-    assert "9 earlier changes" in board.page("/sessions/s1/history")
+    assert "9 earlier events" in board.page("/sessions/s1/history")
     assert board.page("/sessions/s1/history?before=9").count('class="moment ') == 9
 
 
@@ -137,23 +138,65 @@ def test_a_moment_that_never_was_is_the_nearest_one(filled: Running, query: str)
     assert filled.get(f"/sessions/s1/history?{query}").status_code == 200
 
 
-def test_removed_steps_stand_where_they_stood() -> None:
-    one, two, three, four = (Step(f"s{number}", f"step {number}", "pending") for number in range(1, 5))
-    assert pairs([one, two, three], [three, one, four]) == [
-        Pair(three, three),
-        Pair(one, one),
-        Pair(two, None),
-        Pair(None, four),
-    ]
-    assert pairs([one, two], [two]) == [Pair(one, None), Pair(two, two)]
-
-
-def test_the_chart_ends_where_the_session_does_and_is_read_out() -> None:
-    chart = progress_chart([Point(0, 0, 4), Point(50, 2, 4), Point(100, 4, 4)])
+def test_the_chart_goes_by_event_as_the_slider_does_and_is_read_out() -> None:
+    chart = progress_chart([Level(0, 0, 4), Level(5, 2, 4), Level(10, 4, 4)], count=11, index=5)
     assert "4 of 4 steps done" in chart
-    [line] = re.findall(r'<polyline points="([^"]*)"', chart)
-    assert line.split()[0] == "0.0,96.0"
-    assert line.split()[-1] == "640.0,0.0"
-    assert progress_chart([]) == ""
-    many = progress_chart([Point(number, number, 5_000) for number in range(5_000)])
+    [line] = re.findall(r'<polyline points="([^"]*)" class="chart-line"', chart)
+    assert line.split() == ["0.0,96.0", "320.0,96.0", "320.0,48.0", "640.0,48.0", "640.0,0.0", "640.0,0.0"]
+    assert 'id="chart-at" points="320.0,0 320.0,96"' in chart
+    assert "<title>6 of 11: 2 of 4 steps done</title>" in chart
+
+
+def test_the_chart_of_a_long_past_stays_small() -> None:
+    many = progress_chart([Level(number, number, 5_000) for number in range(5_000)], count=5_000, index=0)
     assert len(many) < 40_000
+
+
+def test_a_session_without_steps_has_no_chart(board: Running) -> None:
+    board.open()
+    assert "<svg" not in board.page("/sessions/s1/history")
+
+
+def test_a_comparison_begins_with_the_change_and_leaves_out_what_is_the_same(board: Running) -> None:
+    before = ["completed"] * 20 + ["pending"] * 20
+    board.write("s1", items(*["pending"] * 4, plan_id="other"), items(*before))
+    board.write("s1", items(*["completed"] * 21, *["pending"] * 19))
+    page = board.page("/sessions/s1/compare?from=2&to=3")
+    assert page.index("<bdi>Plan</bdi></h2>") < page.index("<bdi>other</bdi></h2>")
+    assert re.findall(r'data-pair="(\w+)"', page) == ["same"] * 3 + ["changed"] + ["same"] * 3
+    [whole] = set(re.findall(r'href="([^"]*)">17 unchanged steps<', page))
+    assert board.page(whole.replace("&amp;", "&")).count("data-pair=") == 44
+
+
+def test_a_suggestion_and_a_review_are_changes_too(board: Running) -> None:
+    board.write("s1", items("pending", "pending"))
+    board.write("s1", PlanChanged("main", None, (SetStatus("s2", "completed"),)), by="ana")
+    board.write("s1", PlanReviewed("main", 2, COMMENTED, (Comment("Why so late?", "s2"),)), by="bo")
+    board.write("s1", SuggestionWithdrawn("main", 2), by="ana")
+    said = r'data-said="(\w+)">.*?<b>([^<]*)</b> <span dir="auto">([^<]*)</span>'
+    suggestion, remark = "step 2: completed", "step 2: Why so late?"
+    for begin, end, expected in (
+        (1, 2, [("added", "Suggested by ana", suggestion)]),
+        (2, 3, [("added", "Review by bo", remark)]),
+        (3, 4, [("removed", "Suggested by ana", suggestion)]),
+    ):
+        page = board.page(f"/sessions/s1/compare?from={begin}&to={end}")
+        assert re.findall(said, page) == expected
+        assert "Nothing changed." not in page
+
+
+def test_every_moment_of_a_long_past_can_be_compared(board: Running) -> None:
+    board.write("s1", *(items(*["completed"] * (number % 3), "pending") for number in range(1_200)))
+    page = board.page("/sessions/s1/compare?from=7&to=1100")
+    assert re.search(r'<input type="number" name="from" id="from" value="7" min="1" max="1200"', page)
+    assert re.search(r'<input type="number" name="to" id="to" value="1100" min="1" max="1200"', page)
+    for neighbour in ("from=6&amp;to=1100", "from=8&amp;to=1100", "from=7&amp;to=1099", "from=7&amp;to=1101"):
+        assert neighbour in page
+    assert len(page) < 20_000
+
+
+def test_a_comparison_has_one_clock(filled: Running) -> None:
+    page = filled.page("/sessions/s1/compare?from=2&to=5")
+    times = re.findall(r"<time ([^>]*)>([^<]*)</time>", page)
+    assert {"1970-01-01 00:00:01 UTC", "1970-01-01 00:00:04 UTC"} == {words for _, words in times}
+    assert all('data-show="clock"' in values for values, _ in times)

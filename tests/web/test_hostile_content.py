@@ -9,10 +9,19 @@ from hypothesis import strategies as st
 
 from planwire.model.events import PlanSet, SessionOpened
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan, OtherPlan
+from planwire.model.steps import track
+from planwire.readmodel.cards import cards_of
 from planwire.web.addresses import decode_id, encode_id, plan_address, session_address
-from planwire.web.html import el, escaped
+from planwire.web.html import Html, el, escaped
 from planwire.web.prose import LONGEST_RENDERED, prose
 from tests.web.board import Running, running_board
+
+
+def shown(text: str) -> Html:
+    """A text on a page."""
+    [card] = cards_of(track(MarkdownPlan("text", text)))
+    return prose(card, "p0")
+
 
 PAYLOADS = (
     "<script>alert(1)</script>",
@@ -26,9 +35,9 @@ PAYLOADS = (
     "\x00\x1b[31m\u202e\u2066<u>",
 )
 _ALLOWED = """
-    html head meta title link script body header a span main h1 h2 h3 h4 h5 h6 p div ol ul li nav time progress bdi b
+    html head meta title link script body header a span main h1 h2 h3 h4 h5 h6 p div ol ul li nav time progress bdi b i
     article details summary dl dt dd form label input fieldset legend small button section figure svg polygon polyline
-    figcaption table thead tbody tr th td select option pre code em strong s blockquote hr br
+    rect table thead tbody tr th td pre code em strong s blockquote hr br
 """
 ALLOWED = set(_ALLOWED.split())
 ALLOWED_LINKS = ("/", "#", "https://", "http://", "mailto:", "vscode://file/")
@@ -116,13 +125,13 @@ def test_hostile_words_anywhere_are_words_on_every_page(payload: str) -> None:
 )
 def test_a_link_in_a_text_leads_to_the_web_or_nowhere(link: str) -> None:
     for text in (f"[here]({link})", f"[here](<{link}>)", f"<{link}>", f"![here]({link})", f"[here]({link} 'title')"):
-        seen = Seen(prose(text))
+        seen = Seen(shown(text))
         assert [attributes for tag, attributes in seen.tags if tag == "a"] == []
         assert all(tag != "img" for tag, _ in seen.tags)
 
 
 def test_a_link_to_the_web_says_where_it_leads_and_tells_nobody_where_it_came_from() -> None:
-    [(_, attributes)] = [each for each in Seen(prose("[here](https://example.org/?a=1&b=2)")).tags if each[0] == "a"]
+    [(_, attributes)] = [each for each in Seen(shown("[here](https://example.org/?a=1&b=2)")).tags if each[0] == "a"]
     assert attributes == {
         "href": "https://example.org/?a=1&b=2",
         "rel": "noopener noreferrer nofollow",
@@ -131,14 +140,14 @@ def test_a_link_to_the_web_says_where_it_leads_and_tells_nobody_where_it_came_fr
 
 
 def test_a_picture_in_a_text_is_not_loaded() -> None:
-    page = prose("![track me](https://evil.example/x.png)")
+    page = shown("![track me](https://evil.example/x.png)")
     assert "<img" not in page
     assert "image: track me" in page
 
 
 @given(st.text(alphabet="<>&\"'`*_[]()#-+!|~:/ \\\n\tabx=\u202e\x00", max_size=200))
 def test_no_text_gets_html_of_its_own_onto_a_page(text: str) -> None:
-    check(f"<main>{prose(text)}</main>")
+    check(f"<main>{shown(text)}</main>")
     check(f"<main>{el('p', text, title=text)}</main>")
 
 
@@ -182,12 +191,11 @@ def test_a_segment_that_stands_for_no_id_is_refused(segment: str) -> None:
     ],
 )
 def test_a_text_that_is_made_to_be_slow_is_not(text: str) -> None:
-    prose.cache_clear()
-    assert prose(text[:LONGEST_RENDERED])
+    assert shown(text[:LONGEST_RENDERED])
 
 
 def test_a_text_that_is_too_long_is_shown_as_it_is() -> None:
-    assert prose("# x\n" * 30_000).startswith("<pre")
+    assert shown("# x\n" * 30_000).startswith("<pre")
 
 
 def test_a_name_of_a_download_is_a_plain_name(board: Running) -> None:

@@ -140,7 +140,7 @@ def test_the_overview_is_live_and_keeps_to_what_was_looked_for(board: Running) -
 def test_the_overview_tells_of_trouble_with_the_journal_and_of_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("planwire.readmodel.sessions.ROLL_CALL", 0.01)
     with running_board() as board:
-        until(lambda: not board.json("/sessions.json")["loading"])
+        until(lambda: not board.server.app.hub.sessions.loading)
         with watching(board, "/sessions") as events:
             events.next()
             with monkeypatch.context() as trouble:

@@ -15,6 +15,7 @@ from planwire.model.events import (
     PlanRemoved,
     PlanReviewed,
     PlanSet,
+    ReviewAsked,
     SessionOpened,
     SetStatus,
     TurnEnded,
@@ -38,8 +39,8 @@ def test_the_overview_shows_every_session_with_its_progress_and_current_step(boa
 def test_only_what_is_done_is_all_of_it(board: Running) -> None:
     board.write("s1", items(*199 * ["completed"], "in_progress"))
     page = board.page("/sessions/s1")
-    assert "99 %" in page
-    assert "100 %" not in page
+    assert '<progress value="199" max="200"' in page
+    assert "%" not in page
 
 
 def test_a_session_runs_waits_is_stopped_or_done(board: Running) -> None:
@@ -58,14 +59,65 @@ def test_an_agent_that_was_silent_for_a_day_has_stopped(board: Running) -> None:
     assert "is-stopped" in board.page("/sessions/old")
 
 
-def test_sessions_that_run_come_first_and_keep_their_place(board: Running) -> None:
+def order(board: Running) -> list[str]:
+    return [each["id"] for each in board.json("/sessions.json")["sessions"]]
+
+
+def test_sessions_stand_in_the_order_of_the_ages_on_the_page_after_those_that_need_a_person(board: Running) -> None:
     now = int(time() * 1_000)
-    board.write("done", items("completed"), at=now)
-    board.write("older", items("in_progress"), at=now - 5_000)
-    board.write("newer", items("in_progress"), at=now - 4_000)
-    assert [each["id"] for each in board.json("/sessions.json")["sessions"]] == ["newer", "older", "done"]
+    for name, minutes, event in (
+        ("hours", 120, TurnEnded("end_turn")),
+        ("review", 600, ReviewAsked("main")),
+        ("minutes", 5, TurnEnded("cancelled")),
+        ("days", 5_000, TurnEnded("end_turn")),
+    ):
+        board.write(name, items("in_progress"), event, at=now - minutes * 60_000)
+    assert order(board) == ["review", "minutes", "hours", "days"]
+    rows = re.findall(r'class="session-row row-(\w+)".*?<time [^>]*>([^<]*)</time>', board.page("/sessions"))
+    assert rows == [("review", "10 h ago"), ("stopped", "5 min ago"), ("waiting", "2 h ago"), ("waiting", "3 d ago")]
+
+
+def test_sessions_that_are_at_work_keep_their_place(board: Running) -> None:
+    now = int(time() * 1_000)
+    board.write("older", items("in_progress"), at=now - 50_000)
+    board.write("newer", items("in_progress"), at=now - 40_000)
+    board.write("silent", items("in_progress"), at=now - 90_000)
+    assert order(board) == ["newer", "older", "silent"]
     board.write("older", items("in_progress", "pending"), at=now)
-    assert [each["id"] for each in board.json("/sessions.json")["sessions"]] == ["newer", "older", "done"]
+    assert order(board) == ["newer", "older", "silent"]
+    board.write("silent", items("completed"), at=now)
+    assert order(board) == ["newer", "older", "silent"]
+
+
+def test_only_a_session_that_waits_for_a_review_has_the_colour_of_what_needs_a_person(board: Running) -> None:
+    board.write("asks", items("in_progress"), ReviewAsked("main"))
+    board.write("stopped", items("in_progress"), TurnEnded("max_tokens"))
+    board.write("waits", items("in_progress"), TurnEnded("end_turn"))
+    page = board.page("/sessions")
+    assert page.count("row-review") == page.count("state-review") == 1
+    assert [each["id"] for each in board.json("/sessions.json?state=review")["sessions"]] == ["asks"]
+    assert [each["id"] for each in board.json("/sessions.json?state=waiting")["sessions"]] == ["waits"]
+    assert "stopped: ran out of tokens" in board.page("/sessions/stopped")
+
+
+def test_ages_have_the_exact_time_beside_them(board: Running) -> None:
+    at = int(time() * 1_000) - 5 * 60_000
+    board.write("s1", SessionOpened("agent", "client", "/work"), items("pending"), at=at)
+    for address in ("/sessions", "/sessions/s1", "/sessions/s1/history"):
+        times = re.findall(r'<time datetime="([^"]+)" title="([^"]+) UTC">([^<]*)</time>', board.page(address))
+        assert times
+        for stamp, title, words in times:
+            assert stamp[:19].replace("T", " ") == title
+            assert words == "5 min ago"
+
+
+def test_a_board_without_sessions_says_how_to_begin_and_offers_nothing_to_filter(board: Running) -> None:
+    page = board.page("/sessions")
+    assert 'data-copy-text="planwire demo"' in page
+    assert 'data-copy-text="planwire relay -- your-agent"' in page
+    assert "<input" not in page
+    board.open()
+    assert "<input" in board.page("/sessions")
 
 
 @pytest.mark.parametrize(
@@ -137,7 +189,7 @@ def test_suggestions_for_an_agents_own_plan_are_shown_as_suggestions(board: Runn
     board.write("s1", items("in_progress", "pending"))
     board.write("s1", PlanChanged("main", None, (AddStep("Write tests"),)), by="ana")
     page = board.page("/sessions/s1")
-    assert "Wished" in page
+    assert "Suggested" in page
     assert "add Write tests" in page
 
 
@@ -159,7 +211,7 @@ def test_unknown_words_for_status_and_priority_are_shown_as_they_are(board: Runn
 def test_a_plan_that_was_dismissed_is_gone_but_can_still_be_read(board: Running) -> None:
     board.write("s1", items("completed"), PlanRemoved("main"))
     page = board.page("/sessions/s1")
-    assert "No plan any more" in page
+    assert "No plans left" in page
     assert "Dismissed plans (1)" in page
     assert "step 1" in board.page("/sessions/s1/plans/main")
 
@@ -179,7 +231,7 @@ def test_a_plan_is_exported_as_markdown_that_says_the_same(board: Running) -> No
     board.write("s1", items("completed", "in_progress", "cancelled", "pending"))
     answer = board.get("/sessions/s1/plans/main.md")
     assert answer.headers["content-type"].startswith("text/markdown")
-    assert answer.text == "# main\n\n- [x] step 1\n- [~] step 2\n- [-] step 3\n- [ ] step 4\n"
+    assert answer.text == "# Plan\n\n- [x] step 1\n- [~] step 2\n- [-] step 3\n- [ ] step 4\n"
 
 
 def test_a_text_is_exported_as_it_is(board: Running) -> None:
@@ -210,7 +262,10 @@ def test_a_browser_gets_a_page_although_it_takes_anything(board: Running) -> Non
 )
 def test_what_is_not_there_is_said_so(board: Running, address: str) -> None:
     board.open()
-    assert board.get(address).status_code == 404
+    answer = board.get(address)
+    assert answer.status_code == 404
+    assert "<h1>Not found</h1>" in answer.text
+    assert 'href="/sessions" class="action">All sessions</a>' in answer.text
     assert board.get(address, headers={"Accept": "application/json"}).status_code == 404
 
 
@@ -226,7 +281,7 @@ def test_a_session_that_began_anew_after_it_was_forgotten_is_the_new_one(board: 
     board.write("s1", items("pending", "pending"))
     board.journal.forget("s1")
     board.write("s1", items("completed"))
-    assert board.json("/sessions/s1.json")["total"] == 1
+    assert board.json("/sessions/s1.json")["progress"]["total"] == 1
 
 
 def test_sessions_that_were_there_before_the_board_are_read(tmp_path: Path) -> None:
@@ -235,10 +290,10 @@ def test_sessions_that_were_there_before_the_board_are_read(tmp_path: Path) -> N
     with running_board(str(tmp_path / "j.db")) as board:
         until(lambda: not board.server.app.hub.sessions.loading)
         [session] = board.json("/sessions.json")["sessions"]
-        assert (session["id"], session["done"], session["total"]) == ("before", 1, 2)
+        assert (session["id"], session["progress"]) == ("before", {"done": 1, "total": 2, "cancelled": 0})
 
 
 def test_what_another_process_writes_is_seen_too(tmp_path: Path) -> None:
     with running_board(str(tmp_path / "j.db")) as board, running_board(str(tmp_path / "j.db")) as other:
         other.write("s1", items("completed"))
-        until(lambda: [each["done"] for each in board.json("/sessions.json")["sessions"]] == [1])
+        until(lambda: [each["progress"]["done"] for each in board.json("/sessions.json")["sessions"]] == [1])

@@ -9,6 +9,7 @@ from typing import Any
 
 import httpx
 import pytest
+from planwire.web.steer_requests import MOST_CHANGES
 
 from planwire import BlockingPlanSession
 from planwire.errors import JournalUnavailable
@@ -35,7 +36,6 @@ from planwire.model.events import (
 from planwire.model.fold import PlanRecord
 from planwire.model.plan import Entry, FilePlan, ItemsPlan, OtherPlan
 from planwire.web.guard import LARGEST_BODY
-from planwire.web.steer_requests import MOST_CHANGES
 from tests.web.board import TOKEN, Running, items, markdown, running_board
 from tests.web.test_hostile_content import PAYLOADS, Seen, check
 
@@ -517,7 +517,7 @@ def test_suggestions_and_remarks_stand_over_the_steps_and_never_in_them(here: He
         (False, True),
     ]
     assert "Which one?" in seen.words
-    assert "wished by user: remove" in seen.words
+    assert "suggested by user: remove" in seen.words
     for words in ("Behind one", "First of all", "At the end"):
         assert words in seen.words
     assert [value for tag, row in seen.tags if (value := row.get("data-withdraw"))].count("2") == 2
@@ -546,9 +546,9 @@ def test_a_page_says_which_steps_are_to_be_run_and_whether_the_plan_changed_sinc
     here.post("reviews", revision=1, verdict="approved", selected=["s2"], comments=[{"text": "Only this."}])
     page = here.page("")
     assert "approved (revision 1) · to run: step 2 · Only this." in page
-    assert "the plan has changed since" not in page
+    assert "plan changed since" not in page
     here.write(items("completed", "pending"))
-    assert "the plan has changed since" in here.page("")
+    assert "plan changed since" in here.page("")
 
 
 @pytest.mark.parametrize("payload", PAYLOADS)

@@ -195,6 +195,11 @@ class PlanCard(Struct, frozen=True):
         return self.uri is not None
 
     @property
+    def is_first(self) -> bool:
+        """Whether no other version of it came before, not even one that was removed."""
+        return self.record is None or self.record.supersedes is None
+
+    @property
     def can_change(self) -> bool:
         """Whether people can change its steps here."""
         return "add" in self.acts

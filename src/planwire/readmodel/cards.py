@@ -34,7 +34,7 @@ from planwire.steering.acts import acts_for
 from planwire.steering.words import step_of
 from planwire.tools.delivered_reviews import unanswered
 
-__all__ = ["Change", "Plans", "cards_of", "changed_plans", "in_order", "session_of"]
+__all__ = ["Change", "Plans", "card_of", "cards_of", "changed_plans", "in_order", "session_of"]
 
 #: All that plans come in: a session from a journal or a board, single states by id, or one state.
 Plans: TypeAlias = SessionState | SessionBoard | Mapping[PlanId, PlanState] | PlanState
@@ -74,6 +74,11 @@ def cards_of(
         for plan_id, record in plans.plans.items()
         if record.removed == removed
     )
+
+
+def card_of(record: PlanRecord, title: str) -> PlanCard:
+    """The card of one plan of a journal, with the title that its session gives it."""
+    return _card(_Key(record.state, record, None), title)
 
 
 def session_of(plans: Plans) -> str | None:

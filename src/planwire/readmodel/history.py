@@ -40,13 +40,16 @@ from planwire.model.events import (
 from planwire.model.fold import AGENT, PlanRecord, Review, SessionState, fold
 from planwire.model.kinds import kind_of, text_of
 from planwire.model.plan import PlanId
-from planwire.model.statuses import status_of
+from planwire.model.statuses import STATUSES, status_of
 from planwire.model.steps import PlanState, Progress
 from planwire.model.titles import UNNAMED, plan_titles
 from planwire.readmodel.states import stop_words
 from planwire.steering.words import change_sentence, step_of
 
-__all__ = ["HistoryEntry", "Phrase", "describe", "history", "suggestion_words", "titles_of", "verdict_words"]
+__all__ = ["BECAME", "HistoryEntry", "Phrase", "describe", "history", "suggestion_words", "titles_of", "verdict_words"]
+
+#: The verb for a step that got a status, by the kind of the phrase.
+BECAME: Final = {row.word: row.became for row in STATUSES.values()}
 
 
 #: The kinds of phrases whose text does not say them.

@@ -1,6 +1,7 @@
 """A session at a glance: agent, folder, title, progress, and whether it goes on."""
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final
 
 from msgspec import Struct
@@ -15,6 +16,7 @@ __all__ = [
     "STOPPED",
     "WAITING",
     "Overview",
+    "is_found",
     "overview",
     "state_words",
     "total_progress",
@@ -27,6 +29,8 @@ RUNNING: Final = "running"
 WAITING: Final = "waiting"
 STOPPED: Final = "stopped"
 DONE: Final = "done"
+#: Sessions with an event in this time, in milliseconds, are all as new as each other: their age is "now".
+_RECENT: Final = 60_000
 _OWN_ACCORD: Final = (STOP_END_TURN, STOP_COMPLETED, STOP_IDLE)
 
 
@@ -95,6 +99,26 @@ def state_words(glance: Overview) -> str:
     return f"{WAITING} for review" if glance.asked else glance.state
 
 
-def waiting_first(glances: Iterable[Overview]) -> list[Overview]:
-    """Sessions in the order for people: those that wait for a review, then by the age that is shown with them."""
-    return sorted(glances, key=lambda each: (each.asked, each.last_at), reverse=True)
+def is_found(glance: Overview, words: str) -> bool:
+    """Whether the facts about a session contain every one of the words."""
+    text = _facts(glance)
+    return all(word in text for word in words.casefold().split())
+
+
+@lru_cache(maxsize=4_096)
+def _facts(glance: Overview) -> str:
+    facts = (glance.title, glance.agent, glance.client, glance.cwd, glance.id, glance.state, *glance.current)
+    return " ".join(each for each in facts if each).casefold()
+
+
+def waiting_first(glances: Iterable[Overview], now: int) -> list[Overview]:
+    """Sessions in the order for people: those that wait for a review, then by the age that is shown with them.
+
+    Sessions whose age is "now" stand in the order of their beginning: nobody can read rows that jump at every step.
+    """
+
+    def place(glance: Overview) -> tuple[bool, int, int, str]:
+        is_recent = now - glance.last_at < _RECENT
+        return not glance.asked, -now if is_recent else -glance.last_at, -glance.first_at, glance.id
+
+    return sorted(glances, key=place)

@@ -18,7 +18,7 @@ from typing import Final
 
 from planwire.model.text import shortened, unwrapped
 
-__all__ = ["age", "escaped_json", "one_line", "printable"]
+__all__ = ["age", "escaped_json", "one_line", "printable", "shortened"]
 
 _OBEYED: Final = "\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff"
 #: Unicode's property Bidi_Control.

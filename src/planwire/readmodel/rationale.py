@@ -13,6 +13,10 @@ from planwire.journal import Journal, state_at
 from planwire.model.events import COMMENTED, MessageAdded, PlanSet
 from planwire.model.fold import PlanRecord, SessionState
 from planwire.model.plan import PlanId
+from planwire.model.titles import UNNAMED
+from planwire.readmodel.card import PlanCard
+from planwire.readmodel.cards import card_of
+from planwire.readmodel.history import titles_of
 
 __all__ = ["Earlier", "Reasons"]
 
@@ -77,16 +81,18 @@ class Earlier:
         self._journal = journal
         self._before = lru_cache(EARLIER)(self._look)
 
-    def of(self, session: SessionState) -> dict[PlanId, PlanRecord]:
+    def of(self, session: SessionState) -> dict[PlanId, PlanCard]:
         """For each plan of a session that waits for a verdict, the plan before it. A new plan has none."""
         asked = {plan_id: record for plan_id, record in session.live().items() if record.asked}
         seen = {plan_id: (_seen_last(record), record.created_at) for plan_id, record in asked.items()}
         found = {plan_id: self._before(session.id, plan_id, *key) for plan_id, key in seen.items() if key[0]}
         return {plan_id: before for plan_id, before in found.items() if before}
 
-    def _look(self, session: str, plan_id: PlanId, seq: int, _created_at: int) -> PlanRecord | None:
+    def _look(self, session: str, plan_id: PlanId, seq: int, _created_at: int) -> PlanCard | None:
         """The plan after an event. A session may begin anew under its old name: then its plans have another time."""
-        return state_at(self._journal, session, seq).live().get(plan_id)
+        state = state_at(self._journal, session, seq)
+        record = state.live().get(plan_id)
+        return card_of(record, titles_of(state).get(plan_id, UNNAMED)) if record else None
 
 
 def _seen_last(record: PlanRecord) -> int:

@@ -1,15 +1,21 @@
 """The markdown text of a plan in pieces: its steps, and the prose between them, each with its nesting."""
 
+import re
 from collections.abc import Iterator
 from textwrap import dedent
+from typing import Final
 
 from msgspec import Struct
 
-from planwire.model.markdown import Checkbox, parse
-from planwire.model.text import unwrapped
-from planwire.readmodel.card import PlanCard, StepRow
+from planwire.model.changes import last_outermost
+from planwire.model.markdown import BOX, TASK, Checkbox, parse
+from planwire.model.text import shortened, unwrapped
+from planwire.model.titles import LONGEST, plan_title
+from planwire.readmodel.card import Ghost, PlanCard, StepRow
 
-__all__ = ["TextPiece", "text_pieces", "text_without_title"]
+__all__ = ["TextPiece", "is_task", "is_title", "neighbour_of", "text_pieces", "text_without_title", "without_box"]
+
+_BOX: Final = re.compile(rf"{BOX}\s*")
 
 
 class TextPiece(Struct, frozen=True):
@@ -22,8 +28,12 @@ class TextPiece(Struct, frozen=True):
 def text_without_title(card: PlanCard) -> str:
     """The text of a plan without the heading that is its title, if it begins with that."""
     first, _, rest = card.text.lstrip().partition("\n")
-    is_title = first.startswith("#") and unwrapped(first.lstrip("#")) == card.title
-    return rest.lstrip("\n") if is_title else card.text
+    return rest.lstrip("\n") if first.startswith("#") and is_title(first.lstrip("#"), card) else card.text
+
+
+def is_title(heading: str, card: PlanCard) -> bool:
+    """Whether a heading is where the title of a plan comes from."""
+    return shortened(unwrapped(heading), LONGEST) == plan_title(card.state.plan)
 
 
 def text_pieces(card: PlanCard) -> Iterator[StepRow | TextPiece]:
@@ -49,3 +59,22 @@ def text_pieces(card: PlanCard) -> Iterator[StepRow | TextPiece]:
             chunk.append(line)
     if chunk:
         yield TextPiece(dedent("\n".join(chunk)), depth)
+
+
+def is_task(item: str) -> bool:
+    """Whether the text of a list's item begins with a box, as that of a step does."""
+    return TASK.match(item) is not None
+
+
+def without_box(item: str) -> str:
+    """The text of a list's item behind its box."""
+    return _BOX.sub("", item, count=1)
+
+
+def neighbour_of(ghost: Ghost, card: PlanCard) -> StepRow | None:
+    """The step of a text that a suggested one goes behind, in the same list; None at the beginning. Boxes may all lie
+    under items that are no tasks, and the end of the text is behind the last of these."""
+    if ghost.after is not None:
+        return card.row(ghost.after)
+    place = last_outermost(card.state.steps)
+    return None if place is None else card.rows[place]

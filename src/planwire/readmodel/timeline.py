@@ -18,7 +18,7 @@ from planwire.model.fold import SessionState, fold, fold_all
 from planwire.model.steps import track
 from planwire.readmodel.history import HistoryEntry, describe, history
 from planwire.readmodel.overview import total_progress
-from planwire.readmodel.shown import ShownSession
+from planwire.readmodel.shown import ShownSession, show_session
 
 __all__ = ["Point", "Timeline", "Timelines", "compare_sessions", "compare_states", "moments_of", "news"]
 
@@ -30,11 +30,12 @@ KEPT_TIMELINES: Final = 16
 
 
 class Point(NamedTuple):
-    """How far a session was at some time."""
+    """How far a session was at some time, after the event `seq`."""
 
     at: int
     done: int
     total: int
+    seq: int = 0
 
 
 class Timeline:
@@ -77,8 +78,8 @@ class Timeline:
             del self.moments[: MOST_MOMENTS // 10]
             self.left_out += MOST_MOMENTS // 10
         progress = total_progress(after)
-        point = Point(moment.at, progress.done, progress.total)
-        if not self.points or self.points[-1][1:] != point[1:]:
+        point = Point(moment.at, progress.done, progress.total, moment.seq)
+        if not self.points or self.points[-1][1:3] != point[1:3]:
             self.points.append(point)
 
     def at(self, journal: Journal, seq: int) -> SessionState:
@@ -86,6 +87,13 @@ class Timeline:
         place = bisect_right(self._states, seq, key=lambda state: state.seq) - 1
         known = self._states[max(place, 0)]
         return fold_all(known.id, journal.read(known.id, known.seq, seq), known)
+
+    def shown(self, journal: Journal, index: int) -> ShownSession:
+        """The session as it was after a moment; without moments, as it was before it began."""
+        if not self.moments:
+            return show_session(SessionState(self.id), {}, 0, 0, 0)
+        moment = self.moments[index]
+        return show_session(self.at(journal, moment.seq), {}, self.moments[0].at, moment.at, moment.at)
 
     def index(self, seq: int) -> int:
         """Which moment an event is, or the last one before it; 0 if there is none."""

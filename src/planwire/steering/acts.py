@@ -23,7 +23,18 @@ from planwire.steering.conflict import Touches, is_outdated
 from planwire.steering.wanted import ARGUMENTS, Wanted
 from planwire.steering.words import named
 
-__all__ = ["ACTS", "Act", "Gesture", "On", "act_named", "acts_for", "decide", "status_offers"]
+__all__ = [
+    "ACTS",
+    "Act",
+    "Gesture",
+    "Offer",
+    "On",
+    "act_named",
+    "acts_for",
+    "decide",
+    "offers_by_look",
+    "status_offers",
+]
 
 
 class On(Enum):
@@ -266,6 +277,11 @@ class Offer(Struct, frozen=True, array_like=True):
     key: str
     status: str
     look: str
+
+
+def offers_by_look() -> dict[str, tuple[Offer, ...]]:
+    """The statuses to offer for a step of each look; "" is for a look that is not in the table of statuses."""
+    return {"": status_offers(None), **{row.look: status_offers(row) for row in STATUSES.values()}}
 
 
 def status_offers(now: Status | None) -> tuple[Offer, ...]:

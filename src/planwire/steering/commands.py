@@ -144,7 +144,7 @@ def tick(on: Target, wanted: Wanted) -> Decision:
         return _change(on, (change,))
     still_open = tuple(each for each in ticked if each in on.suggestions)
     if not still_open:
-        raise NothingChanges("Nothing changes: this suggestion is not open any more.")
+        raise NothingChanges(_NOT_OPEN)
     return _withdrawal(on, still_open)
 
 
@@ -231,6 +231,10 @@ def suggest(on: Target, wanted: Wanted) -> Decision:
 
 def withdraw(on: Target, wanted: Wanted) -> Decision:
     """Take a suggestion back, whoever made it; `target` is its number."""
+    was_open = on.seen.suggestions if on.seen is not None else ()
+    is_open = any(str(each.seq) == wanted.target for each in on.record.suggestions)
+    if not is_open and any(str(each.seq) == wanted.target for each in was_open):
+        raise NothingChanges(_NOT_OPEN)
     return _withdrawal(on, (_suggestion(on, wanted.target or ""),))
 
 
@@ -293,6 +297,7 @@ def _checked(on: Target, change: StepChange) -> StepChange:
 
 _ALREADY_SO: Final = "Nothing changes: the plan already says so."
 _ALREADY_SUGGESTED: Final = "Nothing changes: that is suggested already."
+_NOT_OPEN: Final = "Nothing changes: this suggestion is not open any more."
 _ALREADY_SAID: Final = "Nothing changes: this was said already."
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from time import time_ns
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import on
@@ -14,7 +15,7 @@ from textual.screen import Screen
 from textual.widgets import Footer, Input
 
 from planwire.errors import JournalError
-from planwire.readmodel.overview import waiting_first
+from planwire.readmodel.overview import is_found, waiting_first
 from planwire.readmodel.plain_text import one_line
 from planwire.terminal.cursor import CursorMoved
 from planwire.terminal.keys import APP_KEYS, CURSOR_KEYS, KeyGroups, ScreenKey, bindings
@@ -22,7 +23,7 @@ from planwire.terminal.lines import Line, Part
 from planwire.terminal.lines_view import LinesView, RowList
 from planwire.terminal.panel import PlanPanel
 from planwire.terminal.plan_sheet import AGES
-from planwire.terminal.session_lines import STATES, is_found, session_rows, this_minute
+from planwire.terminal.session_lines import STATES, session_rows, this_minute
 from planwire.terminal.session_screen import SessionScreen
 
 if TYPE_CHECKING:
@@ -144,7 +145,7 @@ class OverviewScreen(Screen[None]):
         bar.state = self._state
         bar.scope = one_line(self.app.sessions.problem or ("this folder" if self.here else ""))
         bar.update_lines()
-        shown = waiting_first(each for each in found if self._state in ("", each.state))
+        shown = waiting_first((each for each in found if self._state in ("", each.state)), time_ns() // 1_000_000)
         nothing = Line(((f"  {self._nothing(bool(glances))}", "muted"),))
         self._rows.show_lines(
             lambda width: [line for each in shown for line in session_rows(each, width, this_minute())] or [nothing]

@@ -18,7 +18,6 @@ __all__ = [
     "STATES",
     "head_lines",
     "heading_lines",
-    "is_found",
     "session_rows",
     "sessions_lines",
     "sessions_list",
@@ -31,13 +30,6 @@ STATES: Final = {RUNNING: ("▶", "current"), WAITING: ("◆", "waiting"), STOPP
 TITLE: Final = 60
 #: Cells of a session's id in print.
 ID: Final = 20
-
-
-def is_found(glance: Overview, words: str) -> bool:
-    """Whether the facts about a session contain every one of the words."""
-    facts = (glance.title, glance.agent, glance.client, glance.cwd, glance.id, glance.state, *glance.current)
-    text = " ".join(each for each in facts if each).casefold()
-    return all(word in text for word in words.casefold().split())
 
 
 @lru_cache(maxsize=2_048)

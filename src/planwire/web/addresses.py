@@ -8,7 +8,7 @@ import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from typing import Final
 
-from planwire.model.plan import PlanId
+from planwire.readmodel.card import PlanId
 
 __all__ = ["OVERVIEW", "decode_id", "encode_id", "plan_address", "session_address"]
 

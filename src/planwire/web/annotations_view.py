@@ -1,25 +1,23 @@
-"""Words about a plan: people's suggestions and remarks over its steps, and the reasons and reviews above them.
+"""Words about a plan: the agent's reasons above its steps, people's suggestions and remarks over and below them.
 
 They never look as if the agent had said them, or as if they were steps of its plan.
 """
 
-from typing import Final, NamedTuple
+from typing import Final
 
-from planwire.model.events import APPROVED, CHANGES_REQUESTED, COMMENTED
-from planwire.model.fold import Delta, PlanRecord, Review
-from planwire.model.text import shortened
-from planwire.readmodel.annotations import Remark, SuggestedChange, annotations, suggestion_sentence
-from planwire.readmodel.history import verdict_words
+from planwire.readmodel.annotations import Remark, SuggestedChange
+from planwire.readmodel.card import Ghost, OpenSuggestion, PlanCard, ReviewCard, StepRow, status_look
+from planwire.readmodel.plain_text import shortened
 from planwire.web.html import EMPTY, Html, el, escaped, iso, joined, moment
 from planwire.web.page_tree import Part, leaf
-from planwire.web.status_look import look, wording
+from planwire.web.status_look import wording
 
-__all__ = ["NO_ANNOTATIONS", "Extra", "StepAnnotations", "ghost_row", "step_annotations", "why_part"]
+__all__ = ["annotation_classes", "annotations_html", "ghost_row", "said_part", "why_part"]
 
 #: Length of the text in the name of a button.
 LONG_NAME: Final = 80
 #: Words before a suggestion, for people who can't see its place.
-_SPOKEN: Final = {"reword": "reworded: ", "move": "moved ", "remove": "", "status": "", "priority": ""}
+_SPOKEN: Final = {"reword": "reworded: ", "move": "moved "}
 
 #: Notes, verdicts and comments on the page, the newest first. The history has them all.
 NOTES: Final = 3
@@ -29,91 +27,45 @@ COMMENTS: Final = 3
 NAMED: Final = 6
 LONG_LINE: Final = 160
 
-_KINDS: Final = {APPROVED: "approved", CHANGES_REQUESTED: "asked", COMMENTED: "comment-on-plan"}
+
+def annotation_classes(row: StepRow) -> str:
+    """The classes of a row for the kinds of suggestions over it."""
+    return "".join(f" wants-{kind}" for kind in dict.fromkeys(each.kind for each in row.suggestions))
 
 
-class Extra(NamedTuple):
-    """Additions to one step: classes for its row, and HTML behind its words."""
-
-    classes: str
-    html: Html
-
-
-class StepAnnotations(NamedTuple):
-    """All annotations of the steps of a plan. `added` has the new ones: the step that each goes behind, its key within
-    the plan, and the inside of its row."""
-
-    steps: tuple[tuple[str, Extra], ...] = ()
-    added: tuple[tuple[str | None, str, Html], ...] = ()
+def annotations_html(row: StepRow, *, steerable: bool) -> Html:
+    """The suggestions and remarks behind the words of a step, with buttons to withdraw where people can steer it."""
+    suggestions = (_suggestion(each, steerable) for each in row.suggestions)
+    return joined(*suggestions, *map(_remark, row.remarks))
 
 
-NO_ANNOTATIONS: Final = StepAnnotations()
+def ghost_row(part_id: str, ghost: Ghost, kind: str, *, steerable: bool) -> tuple[str, Html]:
+    """The id and the row of a suggested step."""
+    change = ghost.change
+    row_id = f"{part_id}-w{change.suggestion}-{change.number}"
+    mark = joined(el("i", class_="mark"), el("span", "suggested: ", class_="unseen"))
+    words = el("span", wording(change.text), class_="words", dir="auto")
+    button = _withdraw_button(change.suggestion, change.text) if steerable else None
+    origin = el("span", f"suggested by {change.by}", button, class_="suggestion")
+    about = el("span", words, origin, class_="about")
+    number = change.suggestion if steerable else None
+    return row_id, el("li", mark, about, id=row_id, class_=f"{kind} ghost", data_suggestion=number)
 
 
-def step_annotations(record: PlanRecord, *, steerable: bool) -> StepAnnotations:
-    """All annotations of the steps of a plan, with buttons to withdraw suggestions where people can steer it."""
-    if not record.suggestions and not record.reviews:
-        return NO_ANNOTATIONS
-    found = annotations(record)
-    named = [*found.steps, *(step for step in found.remarks if step is not None and step not in found.steps)]
-    steps = [(step, _extra(found.steps.get(step, ()), found.remarks.get(step, ()), steerable)) for step in named]
-    added = [
-        (after, f"w{suggestion.suggestion}-{suggestion.number}", _ghost(suggestion, steerable))
-        for after, suggestion in found.added
-    ]
-    return StepAnnotations(tuple(steps), tuple(added))
-
-
-def _take_back(suggestion: int, what: str) -> Html:
-    """The button that withdraws a suggestion."""
-    label = f"Take back: {shortened(what, LONG_NAME)}"
+def _withdraw_button(suggestion: int, what: str) -> Html:
+    label = f"Withdraw: {shortened(what, LONG_NAME)}"
     return el(
-        "button",
-        "×",
-        type="button",
-        class_="take-back",
-        data_withdraw=suggestion,
-        aria_label=label,
-        title="Take it back",
-    )
-
-
-def ghost_row(row_id: str, html: Html, kind: str) -> Html:
-    """The row of a suggested step."""
-    return el("li", html, id=row_id, class_=f"{kind} ghost")
-
-
-def _extra(suggestions: tuple[SuggestedChange, ...], remarks: tuple[Remark, ...], steerable: bool) -> Extra:
-    classes = "".join(f" wants-{kind}" for kind in dict.fromkeys(suggestion.kind for suggestion in suggestions))
-    return Extra(
-        classes, joined(*(_suggestion(suggestion, steerable) for suggestion in suggestions), *map(_remark, remarks))
+        "button", "×", type="button", class_="take-back", data_withdraw=suggestion, aria_label=label, title="Withdraw"
     )
 
 
 def _suggestion(suggestion: SuggestedChange, steerable: bool) -> Html:
-    """A suggestion for a step. `data-suggested` is for the script: to suggest the same once more withdraws it."""
-    text = look(suggestion.value or "").word if suggestion.kind == "status" else suggestion.text
-    spoken = el("span", f"wished by {suggestion.by}: {_SPOKEN.get(suggestion.kind, '')}", class_="unseen")
+    is_status = suggestion.kind == "status"
+    text = status_look(suggestion.value or "").word if is_status else suggestion.text
+    spoken = el("span", f"suggested by {suggestion.by}: {_SPOKEN.get(suggestion.kind, '')}", class_="unseen")
     shown = el("span", wording(text), class_="suggestion-text", dir="auto") if suggestion.kind == "reword" else text
-    button = _take_back(suggestion.suggestion, text) if steerable else None
-    return el(
-        "span",
-        spoken,
-        shown,
-        button,
-        class_=f"suggestion suggestion-{suggestion.kind}",
-        data_suggested=suggestion.value,
-    )
-
-
-def _ghost(suggestion: SuggestedChange, steerable: bool) -> Html:
-    mark = el("span", el("span", "wished: ", class_="unseen"), class_="mark")
-    words = el("span", wording(suggestion.text), class_="words", dir="auto")
-    button = _take_back(suggestion.suggestion, suggestion.text) if steerable else None
-    return joined(
-        mark,
-        el("span", words, el("span", f"new, wished by {suggestion.by}", button, class_="suggestion"), class_="about"),
-    )
+    button = _withdraw_button(suggestion.suggestion, text) if steerable else None
+    return el("span", spoken, shown, button, class_=f"suggestion suggestion-{suggestion.kind}")
 
 
 def _remark(remark: Remark) -> Html:
@@ -121,25 +73,32 @@ def _remark(remark: Remark) -> Html:
     return el("span", el("span", remark.text, class_="said", dir="auto"), origin, class_="comment")
 
 
-def why_part(part_id: str, record: PlanRecord, thinking: str | None, *, steerable: bool) -> Part | None:
-    """The reasons as a part of a plan; None if there are none."""
+def why_part(part_id: str, card: PlanCard) -> Part | None:
+    """The agent's reasons as a part of a plan; None if there are none."""
     rows = []
-    if record.summary:
-        rows.append(_reason("Why", escaped(record.summary), None, None))
-    if thinking:
-        rows.append(_reason("Thinking", _folded(thinking), None, None))
-    notes = [each for each in reversed(record.deltas) if each.note]
-    rows += [_reason("Note", escaped(each.note or ""), each.by, each.at) for each in notes[:NOTES]]
-    if record.suggestions:
-        rows.append(_suggestions(record, steerable))
-    rows += [_review(record, review) for review in _shown_reviews(record)]
+    if card.why:
+        rows.append(_reason("Why", escaped(card.why)))
+    if card.thinking:
+        rows.append(_reason("Thinking", _folded(card.thinking)))
+    rows += [_reason("Note", escaped(each.text), _origin(each.by, each.at)) for each in card.notes[: -NOTES - 1 : -1]]
     return leaf(f"{part_id}-why", "dl", *rows, class_="why") if rows else None
 
 
-def _reason(name: str, text: Html, by: str | None, at: int | None, kind: str = "") -> Html:
-    origin = joined(" — ", by, " ", moment(at)) if by is not None and at is not None else EMPTY
-    words = el("dd", el("span", text, dir="auto"), el("span", origin, class_="origin") if origin else None)
+def said_part(part_id: str, card: PlanCard, *, steerable: bool) -> Part | None:
+    """What people suggested and decided, as a part of a plan; None if they did neither. It belongs below the steps:
+    above them, it would move them under the pointer of the person who just said something."""
+    rows = [_suggestions(card.suggestions, steerable)] if card.suggestions else []
+    rows += [_review(review) for review in _shown_reviews(card)]
+    return leaf(f"{part_id}-said", "dl", *rows, class_="why said-of-plan") if rows else None
+
+
+def _reason(name: str, text: Html, origin: Html | None = None, kind: str = "") -> Html:
+    words = el("dd", el("span", text, dir="auto"), origin)
     return el("div", el("dt", name), words, class_=f"reason {kind}".strip())
+
+
+def _origin(by: str, at: int) -> Html:
+    return el("span", " — ", by, " ", moment(at), class_="origin")
 
 
 def _folded(text: str) -> Html:
@@ -150,48 +109,41 @@ def _folded(text: str) -> Html:
     return el("details", el("summary", first), rest) if rest else escaped(first)
 
 
-def _suggestions(record: PlanRecord, steerable: bool) -> Html:
+def _suggestions(suggestions: tuple[OpenSuggestion, ...], steerable: bool) -> Html:
     """The suggestions that the agent's list does not contain yet, also those for steps out of sight."""
-    suggestions = [_open_suggestion(record, suggestion, steerable) for suggestion in record.suggestions]
-    inside = suggestions[0]
-    if len(suggestions) > 1:
-        count = el("summary", f"{len(suggestions)} changes that are not in the agent's list yet")
-        inside = el("details", count, el("ul", *(el("li", suggestion) for suggestion in suggestions)))
-    return el("div", el("dt", "Wished"), el("dd", inside), class_="reason suggestion-list")
+    shown = [_open_suggestion(each, steerable) for each in suggestions]
+    inside = shown[0]
+    if len(shown) > 1:
+        count = el("summary", f"{len(shown)} changes that the agent has not adopted yet")
+        inside = el("details", count, el("ul", *(el("li", each) for each in shown)))
+    return el("div", el("dt", "Suggested"), el("dd", inside), class_="reason suggestion-list")
 
 
-def _open_suggestion(record: PlanRecord, suggestion: Delta, steerable: bool) -> Html:
-    sentence = suggestion_sentence(record, suggestion)
-    origin = el("span", " — ", suggestion.by, " ", moment(suggestion.at), class_="origin")
-    button = _take_back(suggestion.seq, sentence) if steerable else None
-    return joined(el("span", sentence, dir="auto"), origin, button)
+def _open_suggestion(suggestion: OpenSuggestion, steerable: bool) -> Html:
+    button = _withdraw_button(suggestion.number, suggestion.text) if steerable else None
+    return joined(el("span", suggestion.text, dir="auto"), _origin(suggestion.by, suggestion.at), button)
 
 
-def _shown_reviews(record: PlanRecord) -> list[Review]:
+def _shown_reviews(card: PlanCard) -> list[ReviewCard]:
     """The last verdicts, and the last comments on the plan. Those on steps stand at their steps."""
-    newest = record.reviews[::-1]
-    verdicts = [each for each in newest if each.verdict != COMMENTED][:VERDICTS]
-    comments = [each for each in newest if each.verdict == COMMENTED and _on_plan(each)][:COMMENTS]
+    newest = card.reviews[::-1]
+    verdicts = [each for each in newest if not each.is_comment][:VERDICTS]
+    comments = [each for each in newest if each.is_comment and each.comments][:COMMENTS]
     return sorted([*verdicts, *comments], key=lambda each: -each.seq)
 
 
-def _on_plan(review: Review) -> list[str]:
-    return [comment.text for comment in review.comments if comment.step is None]
+def _review(review: ReviewCard) -> Html:
+    words = [] if review.is_comment else [review.words]
+    if review.to_run is not None:
+        words.append(f"to run: {_names(review.to_run)}")
+    is_old = review.stale and not review.is_comment
+    text = joined(
+        " · ".join([*words, *review.comments]), el("span", "plan changed since", class_="tag") if is_old else EMPTY
+    )
+    name = "Comment" if review.is_comment else "Review"
+    return _reason(name, text, _origin(review.by, review.at), f"verdict-{review.verdict.replace('_', '-')}")
 
 
-def _review(record: PlanRecord, review: Review) -> Html:
-    words = [] if review.verdict == COMMENTED else [verdict_words(review)]
-    if review.selected is not None:
-        words.append(f"to run: {_names(record, review.selected)}")
-    words += _on_plan(review)
-    old = review.verdict != COMMENTED and record.is_stale(review)
-    text = joined(" · ".join(words), el("span", "the plan has changed since", class_="tag") if old else None)
-    name = "Comment" if review.verdict == COMMENTED else "Review"
-    return _reason(name, text, review.by, review.at, _KINDS.get(review.verdict, ""))
-
-
-def _names(record: PlanRecord, steps: tuple[str, ...]) -> str:
-    texts = {step.id: step.content for step in record.state.steps}
-    named = [texts.get(step, step) for step in steps[:NAMED]]
+def _names(steps: tuple[str, ...]) -> str:
     more = [f"and {len(steps) - NAMED} more"] if len(steps) > NAMED else []
-    return ", ".join([*named, *more]) or "nothing"
+    return ", ".join([*steps[:NAMED], *more]) or "nothing"

@@ -3,6 +3,7 @@
 import time
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Final
 
 from starlette.applications import Starlette
@@ -15,23 +16,23 @@ from starlette.routing import Route
 from planwire import __version__
 from planwire.errors import JournalError
 from planwire.journal import Journal
-from planwire.model.fold import SessionState
-from planwire.readmodel.documents import plan_markdown
+from planwire.readmodel.as_json import difference_json, plan_json, session_json
+from planwire.readmodel.as_markdown import plan_markdown
 from planwire.readmodel.followed_files import FilePlans
-from planwire.readmodel.timeline import Timeline, Timelines
+from planwire.readmodel.shown import ShownSession
+from planwire.readmodel.timeline import Timeline, Timelines, compare_states
+from planwire.web.acts_app import ActsApp
 from planwire.web.addresses import OVERVIEW, plan_address, session_address
+from planwire.web.compare_page import compare_page
 from planwire.web.frame import ASSETS, asset, document
 from planwire.web.guard import App, Receive, RequestGuard, Scope, Send
-from planwire.web.history_page import compare_page, history_page, then_part
+from planwire.web.history_page import history_page, then_part
+from planwire.web.html import with_ages
 from planwire.web.hub import Hub, Key
-from planwire.web.json_views import difference_json, entry_json, glance_json, plan_json, session_json, state_json
 from planwire.web.live_app import LiveStreams
-from planwire.web.overview_page import found, with_ages
+from planwire.web.overview_page import found
 from planwire.web.page_tree import part_html
-from planwire.web.plan_view import names
 from planwire.web.responses import asked_for, find_session, json_response, named_plan, problem, wants_json, with_ending
-from planwire.web.session_page import session_name
-from planwire.web.steer_app import Steering
 
 __all__ = ["BoardApp"]
 
@@ -61,7 +62,7 @@ class BoardApp:
             Route(OVERVIEW, self._overview),
             Route(OVERVIEW + "/{session}", self._session),
             Route(plan, self._plan),
-            *Steering(self.hub).routes(plan),
+            *ActsApp(self.hub).routes(plan),
             Route(OVERVIEW + "/{session}/history", self._history),
             Route(OVERVIEW + "/{session}/compare", self._compare),
         ]
@@ -104,9 +105,8 @@ class BoardApp:
     async def _overview(self, request: Request) -> Response:
         query = asked_for(request)
         if wants_json(request):
-            glances = found(self.hub.sessions.glances(), query)
-            value = {"position": self.hub.sessions.position, "sessions": [glance_json(glance) for glance in glances]}
-            return json_response({**value, "loading": self.hub.sessions.loading})
+            glances = found(self.hub.sessions.glances(), query, _now())
+            return json_response({"sessions": [session_json(glance) for glance in glances]})
         search = f"?{request.url.query}" if request.url.query else ""
         return await self._page(query, "", f"/live{OVERVIEW}{search}")
 
@@ -114,18 +114,18 @@ class BoardApp:
         session = await find_session(self.hub.sessions, request)
         if wants_json(request):
             return json_response(session_json(session))
-        return await self._page(session.id, session_name(session), "/live" + session_address(session.id))
+        return await self._page(session.id, session.name, "/live" + session_address(session.id))
 
     async def _plan(self, request: Request) -> Response:
         session = await find_session(self.hub.sessions, request)
         plan_id = named_plan(request, session)
-        record = session.state.plans[plan_id]
+        card = session.card(plan_id)
+        assert card is not None, "the session has the plan"
         if request.scope.get("ending") == "md":
-            return Response(plan_markdown(record.state), media_type="text/markdown; charset=utf-8")
+            return Response(plan_markdown(card), media_type="text/markdown; charset=utf-8")
         if wants_json(request):
-            return json_response(plan_json(session.id, record, session.files.get(plan_id)))
-        name, _ = names(record.state, session.files.get(plan_id))
-        return await self._page((session.id, plan_id), name, "/live" + plan_address(session.id, plan_id))
+            return json_response(plan_json(card))
+        return await self._page((session.id, plan_id), card.title, "/live" + plan_address(session.id, plan_id))
 
     async def _history(self, request: Request) -> Response:
         session = await find_session(self.hub.sessions, request)
@@ -135,16 +135,15 @@ class BoardApp:
             index = timeline.index(_number(request, "at", 0))
         else:
             index = min(_number(request, "moment", max(last, 0)), max(last, 0))
-        state = await self._state(timeline, index)
+        then = await self._then(timeline, index)
         if wants_json(request):
-            moments = [entry_json(moment) for moment in timeline.moments]
-            return json_response({"session": session.id, "moments": moments, "then": state_json(state)})
+            value = {"session": session.id, "moments": timeline.moments, "then": session_json(then)}
+            return json_response(value)
         if request.query_params.get("part") == "then":
-            return HTMLResponse(await run_in_threadpool(then_part, session.id, timeline, index, state))
-        name = session_name(session)
+            return _html(await run_in_threadpool(then_part, timeline, index, then))
         before = _number(request, "before", last + 1)
-        page = await run_in_threadpool(history_page, name, session.id, timeline, index, state, before)
-        return HTMLResponse(document(f"History of {name}", page))
+        page = await run_in_threadpool(history_page, session, timeline, index, then, before)
+        return _html(document(f"History of {session.name}", page))
 
     async def _compare(self, request: Request) -> Response:
         session = await find_session(self.hub.sessions, request)
@@ -153,23 +152,31 @@ class BoardApp:
             raise HTTPException(404, "nothing has happened in this session yet")
         to = timeline.index(_number(request, "to", timeline.seq))
         start = timeline.index(_number(request, "from", timeline.moments[to].seq - 1))
-        before, after = await self._state(timeline, start), await self._state(timeline, to)
+        before, after = await self._then(timeline, start), await self._then(timeline, to)
         if wants_json(request):
+            changes = [difference_json(each) for each in compare_states(before.journalled, after.journalled)]
             between = {"from": timeline.moments[start].seq, "to": timeline.moments[to].seq}
-            return json_response({"session": session.id, **between, "plans": difference_json(before, after)})
-        name = session_name(session)
+            return json_response({"session": session.id, **between, "plans": changes})
         sides = (timeline.moments[start], before), (timeline.moments[to], after)
-        page = await run_in_threadpool(compare_page, name, session.id, timeline, *sides)
-        return HTMLResponse(document(f"Two moments of {name}", page))
+        draw = partial(compare_page, whole="all" in request.query_params)
+        page = await run_in_threadpool(draw, session.name, session.id, timeline, sides)
+        return _html(document(f"Compare {session.name}", page))
 
-    async def _state(self, timeline: Timeline, index: int) -> SessionState:
-        seq = timeline.moments[index].seq if timeline.moments else 0
-        return await run_in_threadpool(timeline.at, self.hub.sessions.journal, seq)
+    async def _then(self, timeline: Timeline, index: int) -> ShownSession:
+        return await run_in_threadpool(timeline.shown, self.hub.sessions.journal, index)
 
     async def _page(self, key: Key, title: str, live: str) -> Response:
         topic = await self.hub.topic(key)
         page = document(title, part_html(topic.page), live=live, version=topic.id)
-        return HTMLResponse(with_ages(page, int(time.time() * 1_000)))
+        return _html(page)
+
+
+def _now() -> int:
+    return int(time.time() * 1_000)
+
+
+def _html(page: str) -> Response:
+    return HTMLResponse(with_ages(page, _now()))
 
 
 def _number(request: Request, field: str, default: int) -> int:

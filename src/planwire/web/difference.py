@@ -1,158 +1,98 @@
 """The difference of one plan at two moments: its steps and its lines, side by side."""
 
-from collections.abc import Iterator, Sequence
-from difflib import SequenceMatcher
-from itertools import groupby
-from operator import itemgetter
-from typing import Final, NamedTuple
+from collections.abc import Callable, Iterable
+from typing import Final, NamedTuple, TypeVar
 
-from planwire.model.diff import Diff, compare
-from planwire.model.fold import PlanRecord
-from planwire.model.kinds import text_of
-from planwire.model.markdown import unmarked
-from planwire.model.plan import MEDIUM
-from planwire.model.steps import Step
-from planwire.web.html import EMPTY, Html, el, joined, moment
-from planwire.web.status_look import look, mark, wording
+from planwire.readmodel.card import PlanCard, StepRow
+from planwire.readmodel.compare import Comparison, PairedLine, PairedRow, SaidBetween, compare_cards, near_changes
+from planwire.web.html import EMPTY, Html, clock, el, joined
+from planwire.web.status_look import mark, wording
 
-__all__ = ["Pair", "difference_view", "pairs"]
-
-#: The longest text, in lines, whose lines are worth comparing.
-MOST_LINES: Final = 2_000
+__all__ = ["comparison_view", "difference_view"]
 
 _ABSENT: Final = el("td", el("span", "none", class_="unseen"), class_="absent")
+_Paired = TypeVar("_Paired", PairedRow, PairedLine)
 
 
-class Pair(NamedTuple):
-    """A step before and after. None stands for a step that is not there: the plan lost or gained it."""
+class _Fold(NamedTuple):
+    """Equal rows to show around each change (None: all of them), and the address of a view with all rows."""
 
-    before: Step | None
-    after: Step | None
-
-
-class _ComparedRow(NamedTuple):
-    """A row of a table, and whether both sides are the same."""
-
-    html: Html
-    same: bool
+    around: int | None
+    whole: str | None
 
 
-def difference_view(before: PlanRecord | None, after: PlanRecord | None, around: int | None = None) -> Html:
-    """The change of a plan. None and a removed plan count as absent. With `around`, the view leaves out equal rows that
-    are farther than that from a change."""
-    old = None if before is None or before.removed else before
-    new = None if after is None or after.removed else after
-    if old is None and new is None:
+def difference_view(before: PlanCard | None, after: PlanCard | None, around: int | None = None) -> Html:
+    """The change of a plan. With `around`, the view leaves out equal rows that are farther than that from a change."""
+    return comparison_view(compare_cards(before, after), around)
+
+
+def comparison_view(compared: Comparison, around: int | None = None, whole: str | None = None) -> Html:
+    """The same of a comparison that was made before; `whole` is the address of a view with all rows."""
+    if compared.before is None and compared.after is None:
         return el("p", "The plan is not there.", class_="nothing")
-    steps = _steps(old, new, around) if any(each and each.state.steps for each in (old, new)) else EMPTY
-    text = _text(old, new, around) if (old and new) or not steps else EMPTY
-    same = [(each.state.steps, text_of(each.state.plan)) if each else None for each in (old, new)]
-    words = el("p", "Nothing changed.", class_="nothing") if same[0] == same[1] else None
-    return joined(_versions(old, new), words, steps, text)
+    fold = _Fold(around, whole)
+    words = None
+    if compared.is_same:
+        words = el("p", "The agent's plan is the same." if compared.said else "Nothing changed.", class_="nothing")
+    said = el("ul", *map(_said, compared.said), class_="said-between") if compared.said else None
+    steps = _table("Before", "After", _near(compared.rows, fold, "steps", _row), "pairs") if compared.rows else None
+    return joined(_versions(compared), said, words, steps, _text(compared, fold))
 
 
-def pairs(before: Sequence[Step], after: Sequence[Step]) -> list[Pair]:
-    """Merge two step lists in the newer order; a removed step keeps its old neighbour."""
-    old = {step.id: step for step in before}
-    kept = {step.id for step in after}
-    behind: dict[str | None, list[Step]] = {}
-    anchor: str | None = None
-    for step in before:
-        if step.id in kept:
-            anchor = step.id
-        else:
-            behind.setdefault(anchor, []).append(step)
-    rows = [Pair(step, None) for step in behind.get(None, [])]
-    for step in after:
-        rows.append(Pair(old.get(step.id), step))
-        rows += [Pair(gone, None) for gone in behind.get(step.id, [])]
-    return rows
-
-
-def _versions(old: PlanRecord | None, new: PlanRecord | None) -> Html:
+def _versions(compared: Comparison) -> Html:
     sides = [
-        el("span", f"version {each.version} · ", moment(each.changed_at)) if each else el("span", "not there")
-        for each in (old, new)
+        el("span", f"version {card.version} · ", clock(card.changed_at)) if card else el("span", "not there")
+        for card in (compared.before, compared.after)
     ]
     return el("p", *sides, class_="sides")
 
 
-def _steps(old: PlanRecord | None, new: PlanRecord | None, around: int | None) -> Html:
-    before = old.state.steps if old else ()
-    after = new.state.steps if new else ()
-    diff = compare(old.state, new.state) if old and new else Diff()
-    moved = {each.step.id for each in diff.moved}
-    rows = [_pair_row(pair, moved) for pair in pairs(before, after)]
-    return _table("before", "after", _near_changes(rows, around, "steps"), "pairs")
+def _said(said: SaidBetween) -> Html:
+    spoken = el("span", f"{said.kind}: ", class_="unseen")
+    words = el("b", said.who), " ", el("span", said.text, dir="auto")
+    return el("li", spoken, *words, class_=f"pair-{said.kind}", data_said=said.kind)
 
 
-def _pair_row(pair: Pair, moved: set[str]) -> _ComparedRow:
-    before, after = pair
-    if before is None:
-        kind = "added"
-    elif after is None:
-        kind = "removed"
-    elif before != after or after.id in moved:
-        kind = "changed"
-    else:
-        kind = "same"
-    cells = _cell(before, None), _cell(after, moved)
-    return _ComparedRow(el("tr", *cells, class_=f"pair-{kind}", data_pair=kind), kind == "same")
+def _row(pair: PairedRow) -> Html:
+    cells = _cell(pair.before), _cell(pair.after, has_moved=pair.has_moved)
+    return el("tr", *cells, class_=f"pair-{pair.kind}", data_pair=pair.kind)
 
 
-def _cell(step: Step | None, moved: set[str] | None) -> Html:
-    if step is None:
+def _cell(row: StepRow | None, *, has_moved: bool = False) -> Html:
+    if row is None:
         return _ABSENT
-    tags = [el("span", step.priority, class_="tag")] if step.priority != MEDIUM else []
-    if moved and step.id in moved:
+    tags = [el("span", tag.text, class_="tag") for tag in row.tags]
+    if has_moved:
         tags.append(el("span", "moved", class_="tag"))
-    inside = el(
-        "div", mark(step.status), el("span", wording(step.content), class_="words", dir="auto"), *tags, class_="cell"
-    )
-    return el("td", inside, class_=f"is-{look(step.status).kind}")
+    words = el("span", wording(row.text), class_="words", dir="auto")
+    return el("td", el("div", mark(row), words, *tags, class_="cell"), class_=f"is-{row.look}")
 
 
-def _text(old: PlanRecord | None, new: PlanRecord | None, around: int | None) -> Html:
-    """The lines of two texts. Texts that differ only in their boxes are equal here: the steps show the boxes."""
-    before, after = (text_of(each.state.plan) if each else "" for each in (old, new))
-    if not (before or after) or (before and after and unmarked(before) == unmarked(after)):
+def _text(compared: Comparison, fold: _Fold) -> Html:
+    if compared.too_long is not None:
+        one, other = compared.too_long
+        return el("p", f"The texts have {one:,} and {other:,} lines: too many to compare here.")
+    if not compared.lines:
         return EMPTY
-    one, other = before.splitlines(), after.splitlines()
-    if max(len(one), len(other)) > MOST_LINES:
-        return el("p", f"The texts have {len(one):,} and {len(other):,} lines: too many to be compared here.")
-    return _table("text before", "text after", _near_changes([*_lines(one, other)], around, "lines"), "pairs lines")
+    return _table("Text before", "Text after", _near(compared.lines, fold, "lines", _line), "pairs lines")
 
 
-def _lines(one: list[str], other: list[str]) -> Iterator[_ComparedRow]:
-    """Pair the lines. Frequent lines don't count as matches: a text of nothing else would take minutes."""
-    for kind, first, last, start, end in SequenceMatcher(None, one, other).get_opcodes():
-        shown = {"equal": "same", "insert": "added", "delete": "removed", "replace": "changed"}[kind]
-        for at in range(max(last - first, end - start)):
-            left = one[first + at] if first + at < last else None
-            right = other[start + at] if start + at < end else None
-            cells = [_ABSENT if each is None else el("td", each) for each in (left, right)]
-            yield _ComparedRow(el("tr", *cells, class_=f"pair-{'same' if left == right else shown}"), left == right)
+def _line(pair: PairedLine) -> Html:
+    cells = [_ABSENT if each is None else el("td", each) for each in (pair.before, pair.after)]
+    return el("tr", *cells, class_=f"pair-{pair.kind}")
 
 
-def _near_changes(rows: list[_ComparedRow], around: int | None, what: str) -> list[Html]:
+def _near(pairs: tuple[_Paired, ...], fold: _Fold, what: str, draw: Callable[[_Paired], Html]) -> Iterable[Html]:
     """The changed rows and their neighbours, with a count in place of the others."""
-    if around is None:
-        return [row.html for row in rows]
-    near = [
-        not row.same or not all(each.same for each in rows[max(0, at - around) : at + around + 1])
-        for at, row in enumerate(rows)
-    ]
-    shown: list[Html] = []
-    for is_near, run in groupby(zip(rows, near, strict=True), key=itemgetter(1)):
-        htmls = [row.html for row, _ in run]
-        if is_near or len(htmls) == 1:
-            shown += htmls
+    for each in near_changes(pairs, fold.around):
+        if isinstance(each, int):
+            count = f"{each:,} unchanged {what}"
+            inside = el("a", count, href=fold.whole) if fold.whole else count
+            yield el("tr", el("td", inside, colspan=2), class_="left-out")
         else:
-            count = f"{len(htmls):,} {what} that are the same"
-            shown.append(el("tr", el("td", count, colspan=2), class_="left-out"))
-    return shown
+            yield draw(each)
 
 
-def _table(before: str, after: str, rows: list[Html], kind: str) -> Html:
+def _table(before: str, after: str, rows: Iterable[Html], kind: str) -> Html:
     head = el("thead", el("tr", el("th", before, scope="col"), el("th", after, scope="col")))
     return el("table", head, el("tbody", *rows), class_=kind)

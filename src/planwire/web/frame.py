@@ -11,17 +11,22 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
+from planwire.web.act_table import act_table
 from planwire.web.addresses import OVERVIEW
 from planwire.web.html import Attribute, Html, el, joined, void
-from planwire.web.status_look import STATUS_MENUS
 
 __all__ = ["ASSETS", "action", "asset", "document", "top_line", "words_page"]
 
 STATIC: Final = Path(__file__).with_name("static")
+#: The script that is made from the table of acts.
+TABLE: Final = "table.js"
 
 _KINDS: Final = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 #: The media types of the static files, by their names.
-ASSETS: Final = {path.name: _KINDS[path.suffix] for path in STATIC.iterdir() if path.suffix in _KINDS}
+ASSETS: Final = {
+    TABLE: _KINDS[".js"],
+    **{path.name: _KINDS[path.suffix] for path in STATIC.iterdir() if path.suffix in _KINDS},
+}
 _IMPORTED: Final = re.compile(r'"\./([a-z]+\.js)"')
 
 
@@ -45,8 +50,7 @@ def document(title: str, *body: Html, live: str | None = None, version: str | No
         class_="bar",
     )
     announcer = el("p", id="announcer", class_="unseen", aria_live="polite") if live else None
-    statuses = STATUS_MENUS if live else None
-    page = el("body", bar, *body, announcer, data_live=live, data_version=version, data_statuses=statuses)
+    page = el("body", bar, *body, announcer, data_live=live, data_version=version)
     return f"<!doctype html>{el('html', el('head', head), page, lang='en')}"
 
 
@@ -60,16 +64,16 @@ def top_line(title: Html, *actions: Html) -> Html:
     return el("div", title, el("nav", *actions, class_="actions", aria_label="session"), class_="top-line")
 
 
-def words_page(title: str, words: str) -> str:
+def words_page(title: str, words: str, *, way_back: bool = True) -> str:
     """A page of words: what is missing or forbidden, and what to do."""
-    inside = el("h1", title), el("p", words)
+    inside = el("h1", title), el("p", words), el("p", action("All sessions", OVERVIEW)) if way_back else None
     return document(title, el("main", *inside, id="content", class_="words-page"), script=False)
 
 
 @lru_cache(maxsize=64)
 def asset(name: str) -> bytes:
     """The content of a static file, with addresses in place of imports."""
-    content = (STATIC / name).read_text(encoding="utf-8")
+    content = act_table() if name == TABLE else (STATIC / name).read_text(encoding="utf-8")
     return _IMPORTED.sub(lambda found: f'"{_address(found[1])}"', content).encode()
 
 

@@ -179,4 +179,4 @@ class _Limited:
 
 
 def _words(status: int, title: str, what: str, headers: Mapping[str, str] | None = None) -> Response:
-    return HTMLResponse(words_page(title, what), status, headers)
+    return HTMLResponse(words_page(title, what, way_back=False), status, headers)

@@ -4,17 +4,33 @@ Everything that agents wrote passes through `escaped`. It also takes out the cha
 another one: control characters and those that turn its direction.
 """
 
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Final
 
-from planwire.readmodel.plain_text import printable
+from planwire.readmodel.plain_text import age, printable
 
-__all__ = ["EMPTY", "Attribute", "Html", "attributes", "el", "escaped", "iso", "joined", "moment", "void"]
+__all__ = [
+    "EMPTY",
+    "Attribute",
+    "Html",
+    "attributes",
+    "clock",
+    "el",
+    "escaped",
+    "iso",
+    "joined",
+    "moment",
+    "void",
+    "with_ages",
+]
 
 _TABLE: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"})
 
+_TIME: Final = re.compile(r'(<time datetime="([^"]+)" title="[^"]*">)[^<]*')
+_MINUTE: Final = 60_000
 _LATEST: Final = 253_402_300_799_000  # the last second of the year 9999
 
 
@@ -69,6 +85,25 @@ def iso(at: int) -> str:
 
 @lru_cache(maxsize=4_096)
 def moment(at: int) -> Html:
-    """When something happened, to the second."""
+    """When something happened: `with_ages` and the script show its age, and its exact time under the pointer."""
+    return el("time", _utc(at), datetime=iso(at), title=_utc(at))
+
+
+def clock(at: int) -> Html:
+    """When something happened, to the second. The script shows it in the reader's zone."""
+    return el("time", _utc(at), datetime=iso(at), data_show="clock")
+
+
+def _utc(at: int) -> str:
     stamp = iso(at)
-    return el("time", f"{stamp[:10]} {stamp[11:19]} UTC", datetime=stamp, data_show="moment")
+    return f"{stamp[:10]} {stamp[11:19]} UTC"
+
+
+def with_ages(page: str, now: int) -> str:
+    """A page with the ages of its moments. The script keeps them true."""
+
+    def with_age(time: re.Match[str]) -> str:
+        at = int(datetime.fromisoformat(time[2]).timestamp() * 1_000)
+        return time[1] + ("now" if now - at < _MINUTE else f"{age(at, now)} ago")
+
+    return _TIME.sub(with_age, page)

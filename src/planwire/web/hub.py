@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
-from time import monotonic
+from time import monotonic, time
 from typing import Final, TypeAlias
 
 from planwire.errors import JournalError
 from planwire.journal import Journal
-from planwire.model.plan import PlanId
+from planwire.readmodel.card import PlanId
 from planwire.readmodel.followed_files import FilePlans
 from planwire.readmodel.rationale import Earlier, Reasons
 from planwire.readmodel.sessions import Sessions
@@ -187,8 +187,10 @@ class Hub:
     async def _beat(self) -> None:
         while True:
             await asyncio.sleep(HEARTBEAT_PACE)
-            for topic in list(self._topics.values()):
+            for key, topic in list(self._topics.items()):
                 topic.beat()
+                topic.stale |= isinstance(key, Query)  # its order follows the clock
+            self._wake.set()
 
     def _topic(self, key: Key) -> Topic:
         topic = self._topics.get(key)
@@ -205,9 +207,11 @@ class Hub:
 
     def _build(self, key: Key) -> Part:
         if isinstance(key, Query):
-            return overview_page(self.sessions.glances(), key, self.sessions.loading, self.sessions.problem)
+            sessions = self.sessions
+            return overview_page(sessions.glances(), key, sessions.loading, sessions.problem, int(time() * 1_000))
         session = self.sessions.get(key if isinstance(key, str) else key[0])
         if session is None:
             return gone_page()
-        context = PlanContext(self._editor, self._reasons.of(session.state), self._earlier.of(session.state))
+        state = session.journalled
+        context = PlanContext(self._editor, self._reasons.of(state), self._earlier.of(state))
         return session_page(session, context) if isinstance(key, str) else plan_page(session, key[1], context)

@@ -1,6 +1,5 @@
-"""The overview: every session on one page, running ones first, with a search by words and by state."""
+"""The overview: every session on one page, those that need a person first, with a search by words and by state."""
 
-import re
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
@@ -8,26 +7,35 @@ from urllib.parse import urlencode
 
 from msgspec import Struct
 
-from planwire.model.steps import Progress
-from planwire.readmodel.overview import DONE, RUNNING, STOPPED, WAITING, Overview
-from planwire.readmodel.plain_text import age
+from planwire.readmodel.card import Progress
+from planwire.readmodel.overview import DONE, RUNNING, STOPPED, WAITING, Overview, is_found, waiting_first
 from planwire.web.addresses import OVERVIEW, encode_id, session_address
 from planwire.web.frame import action
-from planwire.web.html import EMPTY, Html, el, iso, void
+from planwire.web.html import EMPTY, Html, el, moment, void
 from planwire.web.page_tree import Part, branch, leaf
 from planwire.web.session_page import state_badge
 from planwire.web.status_look import wording
 from planwire.web.steps_view import progress_view
 
-__all__ = ["LONGEST_QUERY", "STATES", "Query", "found", "overview_page", "with_ages"]
+__all__ = ["FILTERS", "LONGEST_QUERY", "Query", "found", "overview_page"]
 
-STATES: Final = (RUNNING, WAITING, STOPPED, DONE)
-_RANK: Final = {state: rank for rank, state in enumerate(STATES)}
+#: The filters, and their names. A session that waits for a review is in the first one alone.
+FILTERS: Final = {
+    "review": "Needs you",
+    RUNNING: "Running",
+    WAITING: "Waiting",
+    STOPPED: "Stopped",
+    DONE: "Done",
+}
+_NEEDS_YOU: Final = "review"
 #: Sessions on one page.
 PAGE: Final = 500
 LONGEST_QUERY: Final = 200
-
-_AGO: Final = re.compile(r'(<time [^>]*data-at="(-?\d+)">)[^<]*')
+#: Commands for a board without sessions.
+FIRST_COMMANDS: Final = (
+    ("planwire demo", "Watch a scripted agent work."),
+    ("planwire relay -- your-agent", "Put the relay in front of your agent's command."),
+)
 
 
 class Query(Struct, frozen=True):
@@ -38,36 +46,19 @@ class Query(Struct, frozen=True):
     page: int = 1
 
 
-def found(glances: Iterable[Overview], query: Query) -> list[Overview]:
-    """The sessions that match, in the order on the page.
-
-    A session keeps its place while it runs: nobody can read rows that jump at every step.
-    """
-    words = query.words.casefold().split()
-    matching = [
-        glance
-        for glance in glances
-        if (not query.state or glance.state == query.state) and all(word in searched(glance) for word in words)
-    ]
-    return sorted(matching, key=_place)
+def found(glances: Iterable[Overview], query: Query, now: int) -> list[Overview]:
+    """The sessions that match, in the order on the page."""
+    matching = (glance for glance in glances if query.state in ("", _filter(glance)) and is_found(glance, query.words))
+    return waiting_first(matching, now)
 
 
-def _place(glance: Overview) -> tuple[bool, int, int, str]:
-    """The order: sessions that wait for a review come first."""
-    since = glance.first_at if glance.state == RUNNING else glance.last_at
-    return not glance.asked, _RANK[glance.state], -since, glance.id
+def _filter(glance: Overview) -> str:
+    return _NEEDS_YOU if glance.asked else glance.state
 
 
-@lru_cache(maxsize=4_096)
-def searched(glance: Overview) -> str:
-    """The text that a search looks at."""
-    words = (glance.title, glance.agent, glance.client, glance.cwd, glance.id, glance.state, *glance.current)
-    return " ".join(word for word in words if word).casefold()
-
-
-def overview_page(glances: list[Overview], query: Query, loading: bool, problem: str | None) -> Part:
+def overview_page(glances: list[Overview], query: Query, loading: bool, problem: str | None, now: int) -> Part:
     """The sessions that match, and the form to search for others."""
-    matching = found(glances, query)
+    matching = found(glances, query, now)
     shown = matching[(query.page - 1) * PAGE : query.page * PAGE]
     rows = tuple(_row(glance) for glance in shown)
     if not rows:
@@ -75,22 +66,25 @@ def overview_page(glances: list[Overview], query: Query, loading: bool, problem:
     children = (
         _form(glances, query),
         leaf("trouble", "p", problem or EMPTY, class_="trouble", role="alert" if problem else None),
-        branch("sessions", "ol", rows, class_="sessions"),
+        branch("sessions", "ol", rows, class_="sessions", data_steady=True),
         _pages(query, len(matching), loading),
     )
     return branch("content", "main", children, class_="overview")
 
 
 def _form(glances: list[Overview], query: Query) -> Part:
-    counts = dict.fromkeys(STATES, 0)
+    if not glances:
+        return leaf("find", "div", el("h1", "Sessions"), class_="find")
+    counts = dict.fromkeys(FILTERS, 0)
     for glance in glances:
-        counts[glance.state] += 1
-    states = [("", "All", len(glances)), *((state, state.capitalize(), counts[state]) for state in STATES)]
+        counts[_filter(glance)] += 1
+    states = [("", "All", len(glances)), *((state, name, counts[state]) for state, name in FILTERS.items())]
     choices = [
         el(
             "label",
             void("input", type="radio", name="state", value=state, checked=query.state == state),
             el("span", name, " ", el("small", f"{count:,}")),
+            class_="needs-you" if state == _NEEDS_YOU and count else None,
         )
         for state, name, count in states
     ]
@@ -137,8 +131,8 @@ def _row(glance: Overview) -> Part:
         "li",
         el("div", link, el("p", *facts, class_="facts"), class_="who"),
         el("div", bar, current, class_="far"),
-        el("div", state_badge(glance.state, None, glance.asked), _ago(glance.last_at), class_="when"),
-        class_=f"session-row row-{glance.state}",
+        el("div", state_badge(glance), moment(glance.last_at), class_="when"),
+        class_=f"session-row row-{_filter(glance)}",
         data_status=glance.state,
         data_asked=glance.asked,
     )
@@ -148,11 +142,16 @@ def _nothing(glances: list[Overview], loading: bool) -> Html:
     if loading:
         return el("p", "Reading the journal …")
     if glances:
-        return el("p", "No session is like that. ", el("a", "Show all sessions", href=OVERVIEW))
+        return el("p", "No matches. ", el("a", "Show all sessions", href=OVERVIEW))
+    commands = [
+        el("li", el("span", words), el("code", command), el("button", "Copy", type="button", data_copy_text=command))
+        for command, words in FIRST_COMMANDS
+    ]
     return el(
         "div",
-        el("p", "No session yet."),
-        el("p", "Put ", el("code", "planwire relay --"), " in front of your agent's command: its plans appear here."),
+        el("h2", "No sessions yet"),
+        el("p", "Plans appear here as soon as an agent has one."),
+        el("ul", *commands, class_="commands"),
     )
 
 
@@ -174,18 +173,3 @@ def _address(query: Query, page: int) -> str:
     fields = {"q": query.words, "state": query.state, "page": str(page) if page > 1 else ""}
     kept = {name: value for name, value in fields.items() if value}
     return f"{OVERVIEW}?{urlencode(kept)}" if kept else OVERVIEW
-
-
-def _ago(at: int) -> Html:
-    """The age of a moment, for `with_ages` to fill in: a row stays on the page longer than its age."""
-    return el("time", iso(at)[:10], datetime=iso(at), data_show="ago", data_at=at)
-
-
-def with_ages(page: str, now: int) -> str:
-    """A page with all ages in it. The script keeps them true."""
-
-    def with_age(time: re.Match[str]) -> str:
-        passed = age(int(time[2]), now)
-        return time[1] + (passed if passed == "now" else f"{passed} ago")
-
-    return _AGO.sub(with_age, page)

@@ -12,14 +12,12 @@ from typing import Final
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from planwire.model.changes import last_outermost
-from planwire.model.markdown import BOX, TASK, parse
-from planwire.model.steps import Step
-from planwire.model.text import unwrapped
-from planwire.readmodel.plain_text import printable
-from planwire.web.annotations_view import NO_ANNOTATIONS, Extra, StepAnnotations, ghost_row
-from planwire.web.html import Html, el
-from planwire.web.status_look import look, mark
+from planwire.readmodel.card import PlanCard, StepRow
+from planwire.readmodel.plain_text import one_line, printable
+from planwire.readmodel.text_pieces import is_task, is_title, neighbour_of, without_box
+from planwire.web.annotations_view import annotation_classes, annotations_html, ghost_row
+from planwire.web.html import Html, attributes, el
+from planwire.web.status_look import checkbox
 
 __all__ = ["LONGEST_RENDERED", "prose"]
 
@@ -27,37 +25,29 @@ __all__ = ["LONGEST_RENDERED", "prose"]
 LONGEST_RENDERED: Final = 100_000
 
 _SAFE: Final = re.compile(r"(?:https?|mailto):", re.IGNORECASE)
-_BOX: Final = re.compile(rf"{BOX}\s*")
 
 
-@lru_cache(maxsize=128)
-def prose(
-    text: str,
-    steps: tuple[Step, ...] = (),
-    prefix: str = "",
-    stopped: bool = False,
-    annotations: StepAnnotations = NO_ANNOTATIONS,
-) -> Html:
-    """A text as HTML. Its tasks are `steps`, whose ids stand behind `prefix`, with `annotations` over them.
+def prose(card: PlanCard, part_id: str, *, usable: bool = False, steerable: bool = False) -> Html:
+    """The text of a plan as HTML, with the marks of its steps, which people can use if they are `usable`, and with
+    suggestions over them, which people can withdraw if they may steer.
 
     A heading at its very beginning goes: it is the name of the plan, which the page has already.
     """
-    text = printable(text)
+    text = printable(card.text)
     if len(text) > LONGEST_RENDERED:
         return el("pre", text, class_="prose long")
     parser = _parser()
     tokens = parser.parse(text)
-    if tokens and tokens[0].type == "heading_open" and unwrapped(tokens[1].content) == parse(text).title:
+    if tokens and tokens[0].type == "heading_open" and is_title(tokens[1].content, card):
         del tokens[:3]
     for token in tokens:
         if token.children:
             token.children = list(_safe(token.children))
     tasks = [(tokens[at - 2], token) for at, token in enumerate(tokens) if _is_task(tokens, at)]
-    if len(tasks) == len(steps):
-        extras = dict(annotations.steps)
-        for (item, words), step in zip(tasks, steps, strict=True):
-            _adorn(item, words, step, prefix, stopped, extras.get(step.id))
-        _add_ghosts(tokens, [item for item, _ in tasks], steps, prefix.rstrip("-"), annotations)
+    if len(tasks) == len(card.rows):
+        for (item, words), row in zip(tasks, card.rows, strict=True):
+            _adorn(item, words, row, part_id, usable=usable, steerable=steerable)
+        _add_ghosts(tokens, [item for item, _ in tasks], card, part_id, steerable=steerable)
     rendered = parser.renderer.render(tokens, parser.options, {})
     return Html(f'<div class="prose" dir="auto">{rendered}</div>')
 
@@ -69,51 +59,50 @@ def _parser() -> MarkdownIt:
 
 
 def _is_task(tokens: Sequence[Token], at: int) -> bool:
-    return (
-        tokens[at].type == "inline" and tokens[at - 2].type == "list_item_open" and bool(TASK.match(tokens[at].content))
-    )
+    return tokens[at].type == "inline" and tokens[at - 2].type == "list_item_open" and is_task(tokens[at].content)
 
 
-def _adorn(item: Token, words: Token, step: Step, prefix: str, stopped: bool, extra: Extra | None) -> None:
-    shown = look(step.status, stopped)
-    item.attrs = {"class": f"task is-{shown.kind}{extra.classes if extra else ''}", "data-status": shown.kind}
+def _adorn(item: Token, words: Token, row: StepRow, part_id: str, *, usable: bool, steerable: bool) -> None:
     children = words.children or []
     if children and children[0].type == "text":
-        children[0].content = _BOX.sub("", children[0].content, count=1)
-    if prefix:
-        item.attrs |= {"id": f"{prefix}{step.id}", "data-step": step.id}
-        if unwrapped("".join(child.content or " " for child in children)) != step.content:
-            item.attrs["data-text"] = step.content  # the page does not show what the author wrote
+        children[0].content = without_box(children[0].content)
+    row_id = f"{part_id}-{row.id}"
+    item.attrs = {
+        "class": f"task is-{row.look}{annotation_classes(row)}",
+        "data-status": row.look,
+        "id": row_id,
+        "data-step": row.id,
+    }
+    if one_line("".join(child.content or " " for child in children)) != row.text:
+        item.attrs["data-text"] = row.text  # the page does not show what the author wrote
+    name_id = f"{row_id}-w"
     words.children = [
-        _html(mark(step.status, stopped)),
-        _html('<span class="words">'),
+        _html(checkbox(row, name_id, usable=usable)),
+        _html(f"<span{attributes({'class': 'words', 'id': name_id})}>"),
         *children,
         _html("</span>"),
-        *([_html(extra.html)] if extra else []),
+        _html(annotations_html(row, steerable=steerable)),
     ]
 
 
-def _add_ghosts(
-    tokens: list[Token], items: list[Token], steps: Sequence[Step], part_id: str, annotations: StepAnnotations
-) -> None:
+def _add_ghosts(tokens: list[Token], items: list[Token], card: PlanCard, part_id: str, *, steerable: bool) -> None:
     """Put the rows of suggested steps in their places."""
     rows: dict[int, str] = {}
-    for after, key, html in annotations.added:
-        at = _place_behind(tokens, items, steps, after)
-        rows[at] = rows.get(at, "") + ghost_row(f"{part_id}-{key}", html, "task")
+    for ghost in card.ghosts:
+        at = _place_behind(tokens, items, card, neighbour_of(ghost, card))
+        rows[at] = rows.get(at, "") + ghost_row(part_id, ghost, "task", steerable=steerable)[1]
     for at in sorted(rows, reverse=True):
         tokens.insert(at, _html(rows[at] if items else f"<ul>{rows[at]}</ul>"))
 
 
-def _place_behind(tokens: list[Token], items: list[Token], steps: Sequence[Step], after: str | None) -> int:
+def _place_behind(tokens: list[Token], items: list[Token], card: PlanCard, neighbour: StepRow | None) -> int:
     """The place for the row of a new step: behind another one and everything nested in it."""
     if not items:
         return len(tokens)
     places = {id(token): at for at, token in enumerate(tokens)}
-    neighbour = next((at for at, step in enumerate(steps) if step.id == after), last_outermost(steps))
-    if after == "" or neighbour is None:
+    if neighbour is None:
         return places[id(items[0])]
-    start = places[id(items[neighbour])]
+    start = places[id(items[card.rows.index(neighbour)])]
     level = tokens[start].level
     return next(at for at in range(start, len(tokens)) if tokens[at].nesting < 0 and tokens[at].level == level) + 1
 

@@ -4,6 +4,7 @@ One address has several forms: a page for people, JSON for programs, markdown fo
 chooses the form, or else the Accept header.
 """
 
+from http import HTTPStatus
 from typing import Any, Final
 
 import msgspec
@@ -12,21 +13,25 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from planwire.model.plan import PlanId
-from planwire.readmodel.sessions import Sessions, ShownSession
+from planwire.readmodel.card import PlanId
+from planwire.readmodel.sessions import Sessions
+from planwire.readmodel.shown import ShownSession
 from planwire.web.addresses import decode_id
 from planwire.web.frame import words_page
 from planwire.web.guard import Scope
-from planwire.web.overview_page import LONGEST_QUERY, STATES, Query
+from planwire.web.overview_page import FILTERS, LONGEST_QUERY, Query
 
 __all__ = ["asked_for", "find_session", "json_response", "named_plan", "problem", "wants_json", "with_ending"]
 
 _TITLES: Final = {
-    400: "This can't be understood",
-    404: "Nothing is here",
-    405: "That can't be done here",
+    400: "Not a valid address",
+    404: "Not found",
+    405: "Not possible here",
     503: "The journal can't be read",
 }
+
+#: The words for a problem that comes without any.
+_DETAILS: Final = {404: "there is no such page", 405: "this address can't be used that way"}
 
 
 def json_response(value: Any, status: int = 200) -> Response:
@@ -52,7 +57,7 @@ def named_plan(request: Request, session: ShownSession) -> PlanId:
         plan_id = decode_id(request.path_params["plan"])
     except ValueError:
         plan_id = ""
-    if plan_id not in session.state.plans:
+    if plan_id not in session.journalled.plans:
         raise HTTPException(404, "this session has no such plan")
     return plan_id
 
@@ -63,12 +68,14 @@ def asked_for(request: Request) -> Query:
     state = fields.get("state", "")
     page = fields.get("page", "1")
     number = int(page) if page.isascii() and page.isdecimal() and len(page) < 6 else 1
-    return Query(fields.get("q", "").strip()[:LONGEST_QUERY], state if state in STATES else "", max(1, number))
+    return Query(fields.get("q", "").strip()[:LONGEST_QUERY], state if state in FILTERS else "", max(1, number))
 
 
 async def problem(request: Request, error: Exception) -> Response:
     """A problem, as JSON or as a page, whichever the request accepts. All but HTTP's own are the journal's."""
     status, what = (error.status_code, error.detail) if isinstance(error, HTTPException) else (503, str(error))
+    if what == HTTPStatus(status).phrase:
+        what = _DETAILS.get(status, what)
     title = _TITLES.get(status, "That did not work")
     if wants_json(request):
         return json_response({"error": what}, status)

@@ -1,106 +1,134 @@
-"""The steps of a plan as rows: all of them, or a window around the current one."""
+"""The steps of a plan as rows: all of them, or a window around the current one. Long runs of finished steps fold."""
 
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
-from planwire.model.plan import MEDIUM, PRIORITIES
-from planwire.model.steps import Progress, Step
-from planwire.web.annotations_view import NO_ANNOTATIONS, Extra, StepAnnotations, ghost_row
+from msgspec import Struct
+
+from planwire.readmodel.card import Ghost, PlanCard, Progress, StepRow, Tag
+from planwire.readmodel.in_sight import counts, in_runs, window
+from planwire.web.annotations_view import annotation_classes, annotations_html, ghost_row
 from planwire.web.html import Html, attributes, el
 from planwire.web.page_tree import Part, branch, leaf
-from planwire.web.status_look import look, mark, wording
+from planwire.web.status_look import checkbox, wording
 
-__all__ = ["LONG", "progress_view", "steps_part"]
+__all__ = ["StepList", "progress_view", "steps_part"]
 
-#: A plan with more steps than this gets a window, with so many steps before and behind the current one.
-LONG: Final = 60
-BEFORE: Final = 8
-BEHIND: Final = 24
-
-
-def _in_sight(steps: Sequence[Step]) -> range:
-    """All steps of a short plan; else those around the current step, or the first one that is open."""
-    if len(steps) <= LONG:
-        return range(len(steps))
-    current = next((at for at, step in enumerate(steps) if step.is_current), None)
-    unfinished = next((at for at, step in enumerate(steps) if step.is_open), len(steps) - 1)
-    middle = unfinished if current is None else current
-    end = min(len(steps), max(middle - BEFORE, 0) + BEFORE + BEHIND)
-    return range(max(0, end - BEFORE - BEHIND), end)
+#: A text with more characters or lines than this may need more than the six lines that a row shows at first.
+LONG_STEP: Final = 220
+MOST_LINES: Final = 6
+#: Most steps wait for their turn: they need no class of their own.
+_CLASSES: Final = {"pending": ""}
+#: Tags that need no words for a screen reader: the box says it, or the word itself.
+_PRIORITIES: Final = ("high", "medium", "low")
 
 
-def steps_part(
-    part_id: str, steps: Sequence[Step], stopped: bool, more: str | None, annotations: StepAnnotations = NO_ANNOTATIONS
-) -> Part:
-    """The rows of a plan. With `more`, the address of all of them, a long plan gets a window."""
-    shown = _in_sight(steps) if more else range(len(steps))
-    extras = dict(annotations.steps)
-    rows = [_row(part_id, step, stopped, extras.get(step.id)) for step in steps[shown.start : shown.stop]]
-    if annotations.added:
-        rows = _with_ghosts(part_id, rows, annotations, begins=not shown.start, ends=shown.stop == len(steps))
+class StepList(Struct, frozen=True):
+    """The way to show a list of steps: the id of its plan on the page, with marks that people can use, with buttons to
+    withdraw suggestions, and with `more`, the address of all steps, if a long plan is to get a window."""
+
+    part_id: str
+    usable: bool = False
+    steerable: bool = False
+    more: str | None = None
+
+
+def steps_part(shown_as: StepList, card: PlanCard) -> Part:
+    """The rows of a plan."""
+    part_id, more = shown_as.part_id, shown_as.more
+    shown = window(card) if more else range(len(card.rows))
+    steps: list[StepRow | None] = []
+    parts: list[Part] = []
+    behind: dict[str, list[Ghost]] = {}
+    for ghost in card.ghosts:
+        behind.setdefault(ghost.behind, []).append(ghost)
+
+    def add_ghosts(step: str) -> None:
+        for ghost in behind.get(step, ()):
+            steps.append(None)
+            parts.append(Part(*ghost_row(part_id, ghost, "step", steerable=shown_as.steerable)))
+
+    if not shown.start:
+        add_ghosts("")
+    for row in card.rows[shown.start : shown.stop]:
+        steps.append(row)
+        parts.append(_row(shown_as, row))
+        add_ghosts(row.id)
+    if more and len(shown) == len(card.rows):
+        parts = _folded(steps, parts)
     if more and shown.start:
-        nearest = f"{more}#{part_id}-{steps[shown.start - 1].id}"
-        rows.insert(0, _gap(f"{part_id}-above", steps[: shown.start], nearest, "above"))
-    if more and shown.stop < len(steps):
-        nearest = f"{more}#{part_id}-{steps[shown.stop].id}"
-        rows.append(_gap(f"{part_id}-below", steps[shown.stop :], nearest, "below"))
-    return branch(f"{part_id}-steps", "ol", rows, class_="steps")
+        nearest = f"{more}#{part_id}-{card.rows[shown.start - 1].id}"
+        parts.insert(0, _gap(f"{part_id}-above", card.rows[: shown.start], nearest, "above"))
+    if more and shown.stop < len(card.rows):
+        nearest = f"{more}#{part_id}-{card.rows[shown.stop].id}"
+        parts.append(_gap(f"{part_id}-below", card.rows[shown.stop :], nearest, "below"))
+    return branch(f"{part_id}-steps", "ol", parts, class_="steps")
 
 
-def _with_ghosts(
-    part_id: str, rows: list[Part], annotations: StepAnnotations, *, begins: bool, ends: bool
-) -> list[Part]:
-    """The rows, with suggested steps in their places, as far as these are in sight."""
-    behind: dict[str | None, list[Part]] = {}
-    for after, key, html in annotations.added:
-        row_id = f"{part_id}-{key}"
-        anchor = after if not after else f"{part_id}-{after}"
-        behind.setdefault(anchor, []).append(Part(row_id, ghost_row(row_id, html, "step")))
-    first = behind.get("", []) if begins else []
-    last = behind.get(None, []) if ends else []
-    return [*first, *(each for row in rows for each in (row, *behind.get(row.id, ()))), *last]
+def _folded(steps: Sequence[StepRow | None], parts: list[Part]) -> list[Part]:
+    shown: list[Part] = []
+    for is_folded, places in in_runs(steps):
+        together = parts[places.start : places.stop]
+        rows = [row for row in steps[places.start : places.stop] if row is not None]
+        shown += [_fold(together, rows)] if is_folded else together
+    return shown
+
+
+def _fold(parts: list[Part], rows: Sequence[StepRow]) -> Part:
+    """One line for many rows. Its id is that of the first one: the fold stays the same while it grows."""
+    own = f"{parts[0].id}-fold"
+    progress = counts(rows)
+    words = ", ".join(
+        f"{count:,} {word}" for count, word in ((progress.done, "done"), (progress.cancelled, "cancelled")) if count
+    )
+    inside = leaf(f"{own}-name", "summary", words), branch(f"{own}-steps", "ol", parts)
+    return branch(own, "li", [branch(f"{own}-box", "details", inside)], class_="fold")
 
 
 @lru_cache(maxsize=20_000)
-def _row(part_id: str, step: Step, stopped: bool, extra: Extra | None) -> Part:
-    shown = look(step.status, stopped)
-    row_id = f"{part_id}-{step.id}"
-    details = [el("span", wording(step.content), class_="words", dir="auto")]
-    if shown.kind in ("other", "stopped"):
-        details.append(el("span", shown.word, class_=f"tag tag-{shown.kind}"))
-    if step.priority != MEDIUM:
-        known = step.priority if step.priority in PRIORITIES else "other"
-        details.append(el("span", step.priority, el("span", " priority", class_="unseen"), class_=f"tag tag-{known}"))
-    if extra:
-        details = [el("div", *details, extra.html, class_="about")]
-    classes = f"step is-{shown.kind}{f' deep-{min(step.depth, 6)}' if step.depth else ''}"
+def _row(shown_as: StepList, row: StepRow) -> Part:
+    row_id = f"{shown_as.part_id}-{row.id}"
+    name_id = f"{row_id}-w"
+    details = [el("span", wording(row.text), id=name_id, class_="words")]
+    if len(row.text) > LONG_STEP or row.text.count("\n") >= MOST_LINES:
+        details.append(el("button", "Show more", type="button", class_="show-more"))
+    details += map(_tag, row.tags)
+    if row.suggestions or row.remarks:
+        details.append(annotations_html(row, steerable=shown_as.steerable))
+    if len(details) > 1:
+        details = [el("div", *details, class_="about")]
+    classes = f"step{_CLASSES.get(row.look, f' is-{row.look}')}{annotation_classes(row)}"
     values = {
         "id": row_id,
-        "class": classes + extra.classes if extra else classes,
-        "data-step": step.id,
-        "data-status": shown.kind,
-        "aria-current": "step" if shown.kind == "current" else None,
+        "class": f"{classes} deep-{min(row.depth, 6)}" if row.depth else classes,
+        "data-step": row.id,
+        "data-status": row.look,
+        "aria-current": "step" if row.look == "current" else None,
     }
-    body = Html("".join((mark(step.status, stopped), *details)))
+    body = Html("".join((checkbox(row, name_id, usable=shown_as.usable), *details)))
     return Part(row_id, Html(f"<li{attributes(values)}>{body}</li>"))
 
 
-def _gap(row_id: str, steps: Sequence[Step], address: str, where: str) -> Part:
-    progress = Progress.of(steps)
-    count = progress.total + progress.cancelled
-    done = "all done" if progress.done == count else f"{progress.done:,} done" if progress.done else ""
+def _tag(tag: Tag) -> Html:
+    """A word beside a step. What the mark says already is for the eye alone."""
+    if tag.kind in _PRIORITIES:
+        return el("span", tag.text, el("span", " priority", class_="unseen"), class_=f"tag tag-{tag.kind}")
+    hidden = "true" if tag.kind in ("other", "stopped") else None
+    return el("span", tag.text, class_=f"tag tag-{tag.kind.replace('_', '-')}", aria_hidden=hidden)
+
+
+def _gap(row_id: str, rows: Sequence[StepRow], address: str, where: str) -> Part:
+    progress = counts(rows)
+    done = "all done" if progress.done == len(rows) else f"{progress.done:,} done" if progress.done else ""
     cancelled = f"{progress.cancelled:,} cancelled" if progress.cancelled else ""
-    words = ", ".join(filter(None, (f"{count:,} more {where}", done, cancelled)))
+    words = ", ".join(filter(None, (f"{len(rows):,} more {where}", done, cancelled)))
     return leaf(row_id, "li", el("a", words, href=address), class_="gap")
 
 
 def progress_view(progress: Progress, name: str, part_id: str | None = None, *, brief: bool = False) -> Html:
-    """A bar and a number."""
-    share = 100 * progress.done // progress.total if progress.total else 0
+    """A bar and a number; the cancelled steps, which neither of them counts, unless it is to be `brief`."""
     bar = el("progress", value=progress.done, max=max(progress.total, 1), aria_label=f"progress of {name}")
     number = el("span", el("b", f"{progress.done:,}"), f" / {progress.total:,}", class_="number")
-    rest = f"{share} %"
-    if progress.cancelled and not brief:
-        rest += f" · {progress.cancelled:,} cancelled"
-    return el("div", bar, number, el("span", rest, class_="share"), id=part_id, class_="progress")
+    rest = el("span", f"{progress.cancelled:,} cancelled") if progress.cancelled and not brief else None
+    return el("div", bar, number, rest, id=part_id, class_="progress")

@@ -1,9 +1,13 @@
 // The board's script. Pages are complete without it: it keeps them live and makes a few things handier. On the page of a
 // session it loads the scripts for steering.
 
+import { fetched, latest } from "./fetching.js";
+import { startKeys } from "./keys.js";
 import { keepsListening, lookForNews, startNotify } from "./notify.js";
-import { changed, forget, morph, onChanged, show, trusted } from "./page.js";
+import { changed, forget, morph, onChanged, show } from "./page.js";
+import { offerMore, startRows } from "./rows.js";
 import { showTimes } from "./times.js";
+import { startTravel } from "./travel.js";
 
 const body = document.body;
 
@@ -75,26 +79,7 @@ document.addEventListener("visibilitychange", () => {
 addEventListener("pagehide", disconnect);
 addEventListener("pageshow", connect);
 
-// ---------------------------------------------------------------- searching, the slider, copying
-
-async function fetched(address, id) {
-  const answer = await fetch(address, { headers: { accept: "text/html" } });
-  if (!answer.ok) return null;
-  const page = new DOMParser().parseFromString(trusted(await answer.text()), "text/html");
-  return { page, part: page.getElementById(id) };
-}
-
-/** Call it as often as you like: one runs at a time, and the last call is never lost. */
-function latest(work) {
-  let running = null, wanted = false;
-  return async function run() {
-    if (running) { wanted = true; return; }
-    running = work();
-    try { await running; } catch { /* the connection is told of elsewhere */ }
-    running = null;
-    if (wanted) { wanted = false; run(); }
-  };
-}
+// ---------------------------------------------------------------- searching, copying
 
 const find = () => document.getElementById("find");
 
@@ -113,22 +98,11 @@ const search = latest(async () => {
   connect();
 });
 
-const slide = latest(async () => {
-  const slider = document.getElementById("slider");
-  const address = `${slider.form.dataset.then}?moment=${slider.value}`;
-  const got = await fetched(`${address}&part=then`, "then");
-  if (!got?.part) return;
-  morph(document.getElementById("then"), got.part);
-  history.replaceState(null, "", address);
-  changed();
-});
-
 document.addEventListener("input", (event) => {
   if (event.target.closest("#find")) search();
-  if (event.target.id === "slider") slide();
 });
 document.addEventListener("change", (event) => {
-  if (event.target.matches("select[data-submit]")) event.target.form.requestSubmit();
+  if (event.target.matches("[data-submit]")) event.target.form.requestSubmit();
 });
 document.addEventListener("submit", (event) => {
   if (event.target.id !== "find") return;
@@ -137,12 +111,13 @@ document.addEventListener("submit", (event) => {
 });
 
 document.addEventListener("click", async (event) => {
-  const link = event.target.closest("[data-copy]");
+  const link = event.target.closest("[data-copy], [data-copy-text]");
   if (!link || event.metaKey || event.ctrlKey || event.shiftKey) return;
   event.preventDefault();
   const name = link.textContent;
   try {
-    await navigator.clipboard.writeText(await (await fetch(link.dataset.copy)).text());
+    const { copy, copyText } = link.dataset;
+    await navigator.clipboard.writeText(copyText ?? (await (await fetch(copy)).text()));
     link.textContent = "Copied";
   } catch {
     link.textContent = "Not copied";
@@ -166,26 +141,36 @@ document.addEventListener("keydown", (event) => {
 });
 
 const PLANS = ".plan h2";
-const STOPS = `.session-link, ${PLANS}, [data-steer] [data-step], .moment-links a:first-child`;
+const ROWS = "[data-steer] [data-step], .plan:not(:has([data-step])) h2";
+const STOPS = `.session-link, ${ROWS}, .moment-links a:first-child`;
 
-/** j and k walk through the sessions, or through plans and their steps; n and p from plan to plan. */
+/** j and k walk through the rows in sight: sessions, steps, events; n and p from plan to plan. */
 function walk(by, selector) {
-  const active = document.activeElement;
-  const here = active?.closest(selector) ?? active?.closest(".plan")?.querySelector("h2");
-  const stops = [...document.querySelectorAll(selector)];
-  const next = stops[Math.min(Math.max(stops.indexOf(here) + by, 0), stops.length - 1)];
+  const stops = [...document.querySelectorAll(selector)].filter((each) => each.checkVisibility());
+  const next = stopFrom(document.activeElement, stops, by) ?? (by > 0 ? stops.at(-1) : stops[0]);
   if (next && !next.hasAttribute("href") && !next.hasAttribute("tabindex")) next.tabIndex = -1;
   next?.focus();
 }
 
+function stopFrom(here, stops, by) {
+  if (here === document.body) return stops.find((each) => each.ariaCurrent === "step") ?? stops[0];
+  const side = by > 0 ? Node.DOCUMENT_POSITION_FOLLOWING : Node.DOCUMENT_POSITION_PRECEDING;
+  const beyond = stops.filter((each) => here.compareDocumentPosition(each) & side && !here.contains(each) && !each.contains(here));
+  return by > 0 ? beyond[0] : beyond.at(-1);
+}
+
 showTimes();
 onChanged(showTimes);
+onChanged(offerMore);
 onChanged(announce);
 onChanged(lookForNews);
 setInterval(showTimes, 5000);
-startNotify();
-connect();
 document.documentElement.classList.add("scripted");
+startNotify();
+startKeys();
+startRows();
+if (document.getElementById("slider")) startTravel();
+connect();
 if (document.querySelector("main.session")) {
   const missing = () => tell("lost", "not all of the page came: load it again");
   import("./steer.js").then((steering) => steering.start(), missing);

@@ -16,7 +16,7 @@ export function element(html) {
 // ---------------------------------------------------------------- making one element look like another
 
 /** What the script itself puts on elements stays on them. */
-const isOwn = (name) => name.startsWith("data-my-") || ["tabindex", "style", "aria-description"].includes(name);
+const isOwn = (name) => name.startsWith("data-my-") || ["tabindex", "style", "aria-description", "aria-expanded", "aria-controls"].includes(name);
 /** An element of the script's own among those of the page stays as well. It is the last one. */
 const guestOf = (parent) => (parent.lastElementChild?.hasAttribute("data-my-guest") ? parent.lastElementChild : null);
 
@@ -72,6 +72,8 @@ function noteStatus(old, fresh) {
 }
 
 function relist(list, ids, fresh) {
+  if (list.hasAttribute("data-steady") && list.contains(under)) return void hold(list, ids, fresh);
+  held.delete(list.id);
   const known = new Map([...list.children].map((child) => [child.id, child]));
   const wanted = new Set(ids);
   const order = [...known.keys()].filter((id) => wanted.has(id));
@@ -83,12 +85,79 @@ function relist(list, ids, fresh) {
     if (!child) {
       child = element(fresh[id]);
       happened.push([child, "just-added"]);
+    } else if (fresh[id]) {
+      morph(child, element(fresh[id])); // it went and came back while the list was held
     }
     if (child === place) place = place.nextElementSibling;
     else list.insertBefore(child, place);
   }
   stayed.forEach((id, at) => { if (order[at] !== id) happened.push([known.get(id), "just-moved"]); });
 }
+
+// ---------------------------------------------------------------- nothing moves under the pointer
+
+let under = null; // the element under the mouse
+const held = new Map(); // lists under the pointer, by id, with the order that they get when it leaves
+let gaps = []; // what keeps rows in their places while the pointer is on them
+
+/** Show what is new in a list, and leave its order for later. */
+function hold(list, ids, fresh) {
+  held.set(list.id, ids);
+  for (const [id, html] of Object.entries(fresh)) {
+    const known = document.getElementById(id);
+    if (known) morph(known, element(html));
+    else list.append(element(html));
+  }
+}
+
+/** The things under the pointer whose places a change should keep: the innermost one, and the rows behind it. */
+function underPointer() {
+  const here = under?.closest(".plans li[id], .plans [id]:not([data-my-guest])");
+  const all = [];
+  for (let each = here; each && all.length < 4; each = each.nextElementSibling) if (each.id) all.push(each);
+  return all.map((each) => [each.id, each.getBoundingClientRect().top]);
+}
+
+/** Bring the first of them that is still in sight back to its place. Rows that changed their order are followed by eye. */
+function keepPlace(places) {
+  if (happened.some(([, kind]) => kind === "just-moved")) return;
+  for (const [id, top] of places) {
+    const now = document.getElementById(id);
+    if (!now?.checkVisibility()) continue;
+    const missing = () => top - now.getBoundingClientRect().top;
+    if (Math.abs(missing()) < 1) return;
+    scrollBy({ top: -missing(), behavior: "instant" });
+    const list = now.closest(".steps, .prose");
+    if (missing() < 1 || !list) return; // the page could scroll as far as it had to
+    list.style.paddingBlockStart = `${parseFloat(list.style.paddingBlockStart || 0) + missing()}px`;
+    gaps.push(list);
+    return;
+  }
+}
+
+/** Note what is under the mouse; what it has left gets its order and its place. A finger rests on nothing. */
+function pointAt(element) {
+  under = element;
+  for (const list of gaps) if (!list.contains(under)) list.style.paddingBlockStart = "";
+  gaps = gaps.filter((list) => list.contains(under));
+  for (const [id, ids] of [...held]) {
+    if (document.getElementById(id)?.contains(under)) continue;
+    held.delete(id);
+    show([["list", id, ids, {}]]);
+  }
+}
+
+let mouse = null; // where it is
+let animation = null; // the one that runs: meanwhile the rows that move can't be found under the mouse
+
+const lookUnder = () => pointAt(mouse && document.elementFromPoint(mouse.clientX, mouse.clientY));
+for (const kind of ["pointerover", "pointermove"]) {
+  document.addEventListener(kind, (event) => {
+    mouse = event.pointerType === "touch" ? null : event;
+    if (kind === "pointerover" && !animation) lookUnder();
+  }, { passive: true });
+}
+document.documentElement.addEventListener("pointerleave", () => { mouse = null; lookUnder(); });
 
 // ---------------------------------------------------------------- applying a difference
 
@@ -103,16 +172,18 @@ export function changed() {
 
 function apply(changes, animated) {
   happened = [];
-  const focused = document.activeElement;
+  const focused = document.activeElement, places = underPointer();
   for (const [what, id, ...rest] of changes) {
     const target = document.getElementById(id);
     if (!target) continue;
+    if (what === "set" && target.querySelector("[data-steady]")) held.clear();
     if (what === "set") morph(target, element(rest[0]));
     else relist(target, ...rest);
   }
   // What moves loses the focus on its way.
   if (focused?.isConnected && document.activeElement !== focused) focused.focus({ preventScroll: true });
   changed();
+  keepPlace(places);
   if (animated) for (const [row, kind] of happened) if (row.isConnected && isInSight(row)) flash(row, kind);
 }
 
@@ -141,6 +212,7 @@ let waiting = null; // what came while the browser still looks at the page as it
 
 /** Forget what was not applied yet: the page is about to be another one. */
 export function forget() {
+  held.clear();
   if (waiting) waiting = [];
 }
 
@@ -168,6 +240,12 @@ export function show(changes) {
     for (const row of named) row.style.viewTransitionName = "";
     named = nameRows(changes);
   });
+  animation = transition;
   transition.ready.catch(() => {});
-  transition.finished.finally(() => { for (const row of named) row.style.viewTransitionName = ""; });
+  transition.finished.finally(() => {
+    for (const row of named) row.style.viewTransitionName = "";
+    if (animation !== transition) return; // another one has taken over
+    animation = null;
+    lookUnder();
+  });
 }

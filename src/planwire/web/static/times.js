@@ -1,20 +1,21 @@
-// Times in the reader's own zone, and ages that stay true.
+// Ages that stay true, with the exact time in the reader's own zone under the pointer; and exact times where two moments
+// are compared.
 
-const units = [["s", 1e3, 60], ["min", 6e4, 60], ["h", 36e5, 48], ["d", 864e5, Infinity]];
+const units = [["min", 6e4, 60], ["h", 36e5, 48], ["d", 864e5, Infinity]];
 const clock = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
 
 function ago(then) {
-  const passed = Math.max(Date.now() - then, 0);
+  const passed = Date.now() - then;
+  if (passed < 6e4) return "now";
   const [unit, size] = units.find(([, size, most]) => passed / size < most);
-  const count = Math.floor(passed / size);
-  return count ? `${count} ${unit} ago` : "now";
+  return `${Math.floor(passed / size)} ${unit} ago`;
 }
 
 export function showTimes(within = document) {
-  for (const time of within.querySelectorAll("time[data-show]")) {
+  for (const time of within.querySelectorAll("time")) {
     const then = new Date(time.dateTime);
-    const words = time.dataset.show === "ago" ? ago(then) : clock.format(then);
+    const words = time.dataset.show === "clock" ? clock.format(then) : ago(then);
     if (time.textContent !== words) time.textContent = words;
-    if (!time.title) time.title = clock.format(then);
+    if (time.title.endsWith("UTC")) time.title = clock.format(then);
   }
 }

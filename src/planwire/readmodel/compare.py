@@ -1,0 +1,180 @@
+"""Two cards of a plan side by side, as values: its rows and lines in pairs, and what people said in between."""
+
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+from itertools import groupby
+from operator import itemgetter
+from typing import Final, TypeVar
+
+from msgspec import Struct
+
+from planwire.model.diff import compare
+from planwire.model.events import COMMENTED
+from planwire.model.fold import Review
+from planwire.model.markdown import unmarked
+from planwire.readmodel.card import PlanCard, StepRow
+from planwire.readmodel.history import verdict_words
+
+__all__ = ["Comparison", "PairedLine", "PairedRow", "SaidBetween", "compare_cards", "near_changes", "paired"]
+
+#: The longest text, in lines, whose lines are worth comparing.
+MOST_LINES: Final = 2_000
+
+SAME: Final = "same"
+_KINDS: Final = {"equal": SAME, "insert": "added", "delete": "removed", "replace": "changed"}
+
+
+class PairedRow(Struct, frozen=True):
+    """A step before and after; None where the plan does not have it. `kind` is `same`, `added`, `removed`, `changed`
+    or `moved`; a step that changed may have moved as well."""
+
+    kind: str
+    before: StepRow | None
+    after: StepRow | None
+    has_moved: bool = False
+
+
+class PairedLine(Struct, frozen=True):
+    """A line of a text before and after, with kinds as those of rows."""
+
+    kind: str
+    before: str | None
+    after: str | None
+
+
+class SaidBetween(Struct, frozen=True):
+    """A suggestion or a review that one of two moments has, `added` or `removed`."""
+
+    kind: str
+    who: str
+    text: str
+
+
+class Comparison(Struct, frozen=True):
+    """A plan at two moments; None where it was not there. `is_same` is about the agent's plan, without what people
+    said. `too_long` has the lengths of two texts, in lines, that are too long to compare."""
+
+    before: PlanCard | None
+    after: PlanCard | None
+    is_same: bool
+    said: tuple[SaidBetween, ...]
+    rows: tuple[PairedRow, ...]
+    lines: tuple[PairedLine, ...]
+    too_long: tuple[int, int] | None = None
+
+    @property
+    def differs(self) -> bool:
+        """Whether there is anything to see."""
+        return bool(self.said) or not self.is_same
+
+
+_Paired = TypeVar("_Paired", PairedRow, PairedLine)
+
+
+def compare_cards(before: PlanCard | None, after: PlanCard | None) -> Comparison:
+    """Compare a plan at two moments. A plan that was removed was not there."""
+    old = None if before is None or before.removed else before
+    new = None if after is None or after.removed else after
+    rows = tuple(_rows(old, new))
+    texts = [card.text if card else "" for card in (old, new)]
+    lengths = tuple(len(text.splitlines()) for text in texts)
+    # Texts that differ only in their boxes are equal: the rows show the boxes.
+    differ = bool((old and new) or not rows) and texts[0] != texts[1] and unmarked(texts[0]) != unmarked(texts[1])
+    too_long = differ and max(lengths) > MOST_LINES
+    return Comparison(
+        old,
+        new,
+        _content(old) == _content(new),
+        tuple(_said(old, new)),
+        rows,
+        tuple(_lines(*(text.splitlines() for text in texts))) if differ and not too_long else (),
+        (lengths[0], lengths[1]) if too_long else None,
+    )
+
+
+def near_changes(pairs: Sequence[_Paired], around: int | None) -> Iterator[_Paired | int]:
+    """The changed pairs and those up to `around` places from one, with the count of the others in their place; all
+    pairs if it is None."""
+    if around is None:
+        yield from pairs
+        return
+    changed = [pair.kind != SAME for pair in pairs]
+    near = [any(changed[max(0, at - around) : at + around + 1]) for at in range(len(pairs))]
+    for is_near, run in groupby(zip(pairs, near, strict=True), key=itemgetter(1)):
+        together = [pair for pair, _ in run]
+        if is_near or len(together) == 1:
+            yield from together
+        else:
+            yield len(together)
+
+
+def paired(before: Sequence[StepRow], after: Sequence[StepRow]) -> list[tuple[StepRow | None, StepRow | None]]:
+    """Merge two lists of steps in the newer order; a removed step keeps its old neighbour."""
+    old = {row.id: row for row in before}
+    kept = {row.id for row in after}
+    behind: dict[str | None, list[StepRow]] = {}
+    anchor: str | None = None
+    for row in before:
+        if row.id in kept:
+            anchor = row.id
+        else:
+            behind.setdefault(anchor, []).append(row)
+    rows: list[tuple[StepRow | None, StepRow | None]] = [(gone, None) for gone in behind.get(None, [])]
+    for row in after:
+        rows.append((old.get(row.id), row))
+        rows += [(gone, None) for gone in behind.get(row.id, [])]
+    return rows
+
+
+def _rows(old: PlanCard | None, new: PlanCard | None) -> Iterator[PairedRow]:
+    diff = compare(old.state, new.state) if old and new else None
+    moved = {each.step.id for each in diff.moved} if diff else set()
+    for before, after in paired(old.rows if old else (), new.rows if new else ()):
+        has_moved = after is not None and after.id in moved
+        if before is None or after is None:
+            kind = "added" if before is None else "removed"
+        else:
+            kind = "changed" if _step(before) != _step(after) else "moved" if has_moved else SAME
+        yield PairedRow(kind, before, after, has_moved)
+
+
+def _step(row: StepRow) -> tuple[str, str, str, int]:
+    """All that the agent wrote of a step."""
+    return row.text, row.status, row.priority, row.depth
+
+
+def _content(card: PlanCard | None) -> object:
+    return None if card is None else ([(row.id, _step(row)) for row in card.rows], card.text, card.fields, card.uri)
+
+
+def _lines(one: list[str], other: list[str]) -> Iterator[PairedLine]:
+    """Pair the lines. Frequent lines don't count as matches: a text of nothing else would take minutes."""
+    for kind, first, last, start, end in SequenceMatcher(None, one, other).get_opcodes():
+        for at in range(max(last - first, end - start)):
+            left = one[first + at] if first + at < last else None
+            right = other[start + at] if start + at < end else None
+            yield PairedLine(SAME if left == right else _KINDS[kind], left, right)
+
+
+def _said(old: PlanCard | None, new: PlanCard | None) -> Iterator[SaidBetween]:
+    """The suggestions and reviews that only one of the two has."""
+    for kind, here, there in (("removed", old, new), ("added", new, old)):
+        if here is None or here.record is None:
+            continue
+        told = {each.number for each in there.suggestions} if there else set()
+        known = {each.seq for each in there.reviews} if there else set()
+        for suggestion in here.suggestions:
+            if suggestion.number not in told:
+                yield SaidBetween(kind, f"Suggested by {suggestion.by}", suggestion.text)
+        for review in here.record.reviews:
+            if review.seq not in known:
+                yield SaidBetween(kind, f"Review by {review.by}", _review_words(here, review))
+
+
+def _review_words(card: PlanCard, review: Review) -> str:
+    texts = {row.id: row.text for row in card.rows}
+    comments = [
+        f"{texts.get(each.step, each.step)}: {each.text}" if each.step else each.text for each in review.comments
+    ]
+    verdict = [] if review.verdict == COMMENTED else [verdict_words(review)]
+    return " · ".join([*verdict, *comments])

@@ -1,0 +1,34 @@
+"""The rest of an act whose steps are gone: the words that a person typed are worth another place."""
+
+from collections.abc import Collection
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from planwire.steering.wanted import Wanted
+
+__all__ = ["Instead", "fallback"]
+
+
+class Instead(Struct, frozen=True):
+    """Another act, and two or three words for its button. It is for the plan as it is at the moment of writing."""
+
+    label: str
+    wanted: Wanted
+
+
+def fallback(wanted: Wanted, missing: Collection[str]) -> Instead | None:
+    """What is left of an act if some of the steps that it names are gone; None if nothing is, or none of them is."""
+    if not missing:
+        return None
+    if wanted.act == "reword" and wanted.text:
+        return Instead("Add as a new step", Wanted("add", text=wanted.text))
+    if wanted.act == "add" and wanted.after in missing:
+        return Instead("Add at the end", replace(wanted, after=None, seen=None))
+    left = tuple(step for step in wanted.steps or () if step not in missing)
+    if left:
+        return Instead(
+            f"Run the other {len(left)}" if len(left) > 1 else "Run the other one",
+            replace(wanted, steps=left, seen=None),
+        )
+    return None

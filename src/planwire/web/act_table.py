@@ -1,0 +1,33 @@
+"""The table of acts as a script for browsers: keys, labels and needs of every act, and the statuses to offer.
+
+It is a static file like any other, so pages stay small and browsers keep it. A new row in the table of acts or of
+statuses is on the board without a change of its scripts.
+"""
+
+import msgspec
+
+from planwire.readmodel.card import OTHER, STATUS_LOOKS
+from planwire.steering.acts import ACTS, Act, offers_by_look
+from planwire.steering.reviews import VERDICTS
+
+__all__ = ["act_table"]
+
+
+def act_table() -> str:
+    """The script."""
+    offers = offers_by_look()
+    values = {
+        "ACTS": {act.name: _act(act) for act in ACTS.values()},
+        "VERDICTS": list(VERDICTS),
+        "OFFERS": {look: offers.get(look, offers[""]) for look in (*STATUS_LOOKS, OTHER)},
+    }
+    constants = (f"export const {name} = {msgspec.json.encode(value).decode()};\n" for name, value in values.items())
+    return f"// What people can do to a plan.\n\n{''.join(constants)}"
+
+
+def _act(act: Act) -> dict[str, object]:
+    gestures = [
+        {"keys": each.keys, "label": each.label, "help": each.help, "given": each.arguments, "on": (each.on or act.on)}
+        for each in act.gestures
+    ]
+    return {"label": act.label, "on": act.on, "needs": act.needs, "gestures": gestures}

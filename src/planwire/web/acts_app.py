@@ -1,0 +1,185 @@
+"""Steering over HTTP: a page posts what a person does to a plan, and the board writes it or says why not.
+
+`POST /sessions/S/plans/P/acts` takes one act as JSON, the same value whichever face it comes from. The answers:
+
+- 200: it is written, or there was nothing to write (`unchanged`); `words` are for the person.
+- 409: the plan is not the one that the person saw, with the difference. They decide again, and may send the act without
+  `seen`.
+- 422: the plan can't do it, and why. 400: the request can't be understood, and where.
+
+A page that did not hear an answer sends the same once more, with the same `Idempotency-Key`, and gets the first answer.
+"""
+
+import asyncio
+from collections import OrderedDict
+from typing import Any, Final
+
+import msgspec
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from planwire.errors import NothingChanges, PlanError, UnstorableEvent
+from planwire.readmodel.card import PlanCard, PlanId
+from planwire.readmodel.cards import card_of
+from planwire.readmodel.compare import compare_cards
+from planwire.readmodel.history import HistoryEntry
+from planwire.readmodel.shown import ShownSession
+from planwire.session.editor import text_to_edit
+from planwire.session.moved_on import MovedOn
+from planwire.session.steering import steer
+from planwire.steering.fallback import fallback
+from planwire.steering.wanted import Wanted
+from planwire.web.difference import comparison_view
+from planwire.web.history_page import entry_phrases
+from planwire.web.html import EMPTY, Html, el, moment
+from planwire.web.hub import Hub
+from planwire.web.responses import find_session, json_response, named_plan
+
+__all__ = ["ActsApp"]
+
+#: Events about a plan that leave it as it is.
+WORDS: Final = ("plan_reviewed", "review_asked")
+#: The newest events in between to tell.
+TOLD: Final = 8
+#: Equal rows around each change of a plan that moved on.
+AROUND: Final = 1
+#: Answers that the board remembers, for pages that did not hear them.
+REMEMBERED: Final = 1_000
+
+
+class ActsApp:
+    """The answers to people who steer. Everything is JSON, both ways."""
+
+    def __init__(self, hub: Hub) -> None:
+        self._hub = hub
+        self._answers: OrderedDict[tuple[str, str], asyncio.Task[Response]] = OrderedDict()
+
+    def routes(self, plan: str) -> list[Route]:
+        """The addresses behind that of a plan."""
+        return [Route(f"{plan}/acts", self._act, methods=["POST"]), Route(f"{plan}/text", self._text)]
+
+    async def _text(self, request: Request) -> Response:
+        """The steps of a plan as a text to edit."""
+        session, plan_id = await self._steered(request)
+        card = session.card(plan_id)
+        if card is None or card.record is None or not card.can_change or not card.rows:
+            raise HTTPException(404, "this plan has no steps to edit as a text")
+        return PlainTextResponse(text_to_edit(card.record), headers={"planwire-revision": str(card.revision)})
+
+    async def _act(self, request: Request) -> Response:
+        request.scope["ending"] = "json"
+        wanted = await _read(request)
+        session, plan_id = await self._steered(request)
+        name = request.headers.get("idempotency-key")
+        if name is None:
+            return await run_in_threadpool(self._write, session, plan_id, wanted)
+        key = (request.url.path, name)
+        answer = self._answers.get(key)
+        if answer is None:
+            answer = asyncio.create_task(run_in_threadpool(self._write, session, plan_id, wanted))
+            self._answers[key] = answer
+            if len(self._answers) > REMEMBERED:
+                self._answers.popitem(last=False)
+            answer.add_done_callback(lambda done: self._forget_failure(key, done))
+        return await asyncio.shield(answer)
+
+    def _forget_failure(self, key: tuple[str, str], answer: "asyncio.Task[Response]") -> None:
+        if answer.cancelled() or answer.exception() or answer.result().status_code != 200:
+            self._answers.pop(key, None)
+
+    async def _steered(self, request: Request) -> tuple[ShownSession, PlanId]:
+        session = await find_session(self._hub.sessions, request)
+        plan_id = named_plan(request, session)
+        if session.journalled.plans[plan_id].removed:
+            raise HTTPException(404, "this plan was dismissed: nothing was changed")
+        return session, plan_id
+
+    def _write(self, session: ShownSession, plan_id: PlanId, wanted: Wanted) -> Response:
+        file = session.files.get(plan_id)
+        state = session.journalled
+        try:
+            done = steer(self._hub.sessions.journal, state, plan_id, wanted, file=file.readable if file else None)
+        except NothingChanges as nothing:
+            revision = state.plans[plan_id].revision
+            value = {"words": str(nothing), "revision": revision, "from": revision, "unchanged": True}
+            return json_response({**value, "suggestion": False, "number": None, "added": None})
+        except MovedOn as moved:
+            return _moved_on(moved, wanted)
+        except (PlanError, UnstorableEvent) as error:
+            return json_response({"error": str(error)}, 422)
+        return json_response(
+            {
+                "words": done.words,
+                "revision": done.revision,
+                "from": done.seen,
+                "suggestion": done.is_suggestion,
+                "number": done.number,
+                "added": done.added,
+            }
+        )
+
+
+async def _read(request: Request) -> Wanted:
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        raise HTTPException(415, "send JSON, with application/json as its Content-Type")
+    try:
+        body = await request.body()
+        wanted = msgspec.json.decode(body, type=Wanted)
+        _refuse_unknown_fields(msgspec.json.decode(body), wanted)
+        return wanted
+    except ClientDisconnect:
+        raise HTTPException(413, "the request is larger than it may be") from None
+    except (ValueError, RecursionError) as error:
+        raise HTTPException(400, f"this can't be understood: {error}") from None
+
+
+def _refuse_unknown_fields(sent: dict[str, Any], wanted: Wanted) -> None:
+    """Refuse a field that nobody would look at: it could be the one that matters. Changes and comments are stored
+    values, which take fields of later versions when they are read from a journal."""
+    for name in ("changes", "comments"):
+        for at, (each, known) in enumerate(zip(sent.get(name) or (), getattr(wanted, name) or (), strict=True)):
+            for key in each:
+                if key not in (*known.__struct_fields__, known.__struct_config__.tag_field):
+                    raise ValueError(f"Object contains unknown field `{key}` - at `$.{name}[{at}]`")
+
+
+def _moved_on(moved: MovedOn, wanted: Wanted) -> Response:
+    instead = fallback(wanted, moved.missing)
+    value = {
+        "error": "moved_on",
+        "message": str(moved),
+        "seen": moved.seen,
+        "revision": moved.revision,
+        "missing": moved.missing,
+        "instead": {"label": instead.label, "act": instead.wanted} if instead else None,
+        "moments": moved.moments[-TOLD:],
+        "html": str(_moved_view(moved)),
+    }
+    return json_response(value, 409)
+
+
+def _moved_view(moved: MovedOn) -> Html:
+    """The change since the revision that the person saw: the difference first, then its events."""
+    before, now = (_card(record, moved.title) for record in (moved.before, moved.now))
+    compared = compare_cards(before, now)
+    told = [each for each in moved.moments if each.event not in WORDS]
+    left_out = len(told) - TOLD
+    return el(
+        "div",
+        EMPTY if compared.is_same and before else comparison_view(compared, AROUND),
+        el("p", f"{left_out:,} more changes, then:", class_="nothing") if left_out > 0 else None,
+        el("ol", *(_entry(each) for each in told[-TOLD:]), class_="moments"),
+        class_="moved",
+    )
+
+
+def _card(record: Any, title: str) -> PlanCard | None:
+    return card_of(record, title) if record is not None else None
+
+
+def _entry(entry: HistoryEntry) -> Html:
+    head = el("div", moment(entry.at), el("span", el("bdi", entry.by), class_="by"), class_="moment-head")
+    return el("li", head, el("ul", *entry_phrases(entry), class_="words-list"), class_="moment")
