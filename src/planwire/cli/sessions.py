@@ -60,7 +60,8 @@ def _print_sessions(journal: Journal, arguments: argparse.Namespace) -> None:
     most = LATEST if on_terminal and not arguments.all else None
     folder = this_folder() if arguments.here else None
     files, known = FilePlans(), newest_first(journal)
-    glances = waiting_first(load_session(journal, each, files).glance for each in known)
+    every = [load_session(journal, each, files).glance for each in known]
+    glances = waiting_first(every, time_ns() // 1_000_000)
     shown = [glance for glance in glances if folder is None or is_of_folder(glance.cwd, folder)]
     if arguments.json:
         print_json({"sessions": [session_json(glance) for glance in shown]})
