@@ -83,7 +83,9 @@ def by_http(journal: Path, acts: Sequence[Act]) -> list[int]:
             wanted = replace(act(plan), seen=plan.revision)
             address = f"/sessions/{SESSION}/plans/{plan.state.plan.id}/acts"
             body = msgspec.json.encode(wanted)
-            answer = board.client.post(address, content=body, headers={"content-type": "application/json"})
+            answer = board.client.post(
+                address, content=body, headers={"content-type": "application/json", "origin": board.base}
+            )
             answers.append(answer.status_code)
         return answers
 
