@@ -62,7 +62,7 @@ def test_replay_json_has_the_promised_shape() -> None:
     assert (markdown["id"], markdown["kind"], markdown["text"]) == ("m", "markdown", "- [x] c")
     assert [step["content"] for step in markdown["steps"]] == ["c"]
     assert (file["id"], file["kind"], file["uri"], file["steps"]) == ("f", "file", "file:///p.md", [])
-    assert (other["id"], other["kind"], other["steps"]) == ("t", "other", [])
+    assert (other["id"], other["kind"], other["steps"]) == ("t", "_tree", [])
     assert other["fields"]["nodes"] == []
     assert shown["reports"] == [
         {

@@ -86,7 +86,7 @@ async def test_the_overview_has_every_session_at_a_glance(journal: Path) -> None
     async with watching(journal) as (app, _):
         await shows(app, "Mend the redirect", "1 / 3", "Write a test", "claude-agent-acp 0.99.0", "running")
         await shows(app, "tools", "my agent", "stopped", "Build anew", "2 / 2", "done", "/elsewhere", "3 d")
-        await shows(app, "All 3   Running 1   Waiting 0   Stopped 1   Done 1", kind=StateBar)
+        await shows(app, "All 3   Needs you 0   Running 1   Waiting 0   Stopped 1   Done 1", kind=StateBar)
         rows = app.screen.query_one(RowList)
         assert [row[1] for row in rows.cursor.rows] == [FIRST, THIRD, SECOND]
 
@@ -126,6 +126,8 @@ async def test_sessions_are_searched_and_filtered(journal: Path) -> None:
         await pilot.press("escape")
         await eventually(lambda: len(rows.cursor.rows) == 3)
         assert app.screen.query_one(Input).value == ""
+        await pilot.press("s")
+        assert rows.cursor.rows == []
         await pilot.press("s")
         assert [row[1] for row in rows.cursor.rows] == [FIRST]
         await pilot.press("s", "s", "s")

@@ -15,11 +15,11 @@ from textual.screen import Screen
 from textual.widgets import Footer, Input
 
 from planwire.errors import JournalError
-from planwire.readmodel.overview import FILTERS, filter_of, is_found, waiting_first
+from planwire.readmodel.overview import FILTERS, NEEDS_YOU, filter_of, is_found, waiting_first
 from planwire.readmodel.plain_text import one_line
 from planwire.terminal.cursor import CursorMoved
 from planwire.terminal.keys import APP_KEYS, CURSOR_KEYS, KeyGroups, ScreenKey, bindings
-from planwire.terminal.lines import Line, Part
+from planwire.terminal.lines import Line, Part, cut
 from planwire.terminal.lines_view import LinesView, RowList
 from planwire.terminal.panel import PlanPanel
 from planwire.terminal.plan_sheet import AGES
@@ -64,9 +64,9 @@ class StateBar(LinesView):
     def lines_for(self, width: int) -> Sequence[Line]:
         parts: list[Part] = [(" ", "")]
         for state, count in self.counts.items():
-            look = "current" if state == self.state else "muted"
-            parts += [(f"{_name(state)} {count:,}", look), ("   ", "")]
-        return [Line((*parts, (self.scope, "note")))]
+            urgent = "waiting" if state == NEEDS_YOU and count else "muted"
+            parts += [(f"{_name(state)} {count:,}", "current" if state == self.state else urgent), ("   ", "")]
+        return [Line(cut((*parts, (self.scope, "note")), width))]
 
     def on_click(self, event: Click) -> None:
         place = 1
