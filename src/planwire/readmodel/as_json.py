@@ -1,6 +1,6 @@
 """Sessions and plans as JSON: one shape for `--json`, the board, MCP resources and exports.
 
-The classes are the schema: `make schema` makes `docs/plan.schema.json` from them.
+The classes are the schema: `make docs` makes `docs/plan.schema.json` from them.
 """
 
 from typing import Any, Final
