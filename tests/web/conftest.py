@@ -11,6 +11,7 @@ from tests.peers.install import Unavailable
 from tests.web.board import TOKEN, Running, running_board
 from tests.web.browser import axe_source, browser_is_required, chromium
 from tests.web.browsing import NewPage
+from tests.web.steering import Here
 
 
 @pytest.fixture
@@ -67,3 +68,15 @@ def axe() -> str:
         if browser_is_required():
             raise
         pytest.skip(str(problem))
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[Running]:
+    """One board for all tests of a file that have sessions of their own."""
+    with running_board() as running:
+        yield running
+
+
+@pytest.fixture
+def here(shared: Running) -> Here:
+    return Here(shared, f"session-{len(list(shared.journal.sessions()))}")

@@ -82,10 +82,8 @@ def test_an_agent_that_waits_for_a_review_gets_it_here(board: Running) -> None:
     board.write("s1", items("pending", via="tools"), ReviewAsked("main"))
     page = board.page("/sessions/s1")
     assert WAITS in section(page)
-    assert re.findall(r'<button type="button" data-act="review" data-verdict="(\w+)"', section(page)) == [
-        APPROVED,
-        CHANGES_REQUESTED,
-    ]
+    buttons = re.findall(r'<button type="button" data-act="review" data-(\w+)="(\w+)"', section(page))
+    assert buttons == [("verdict", APPROVED), ("preset", CHANGES_REQUESTED)]
     board.write("s1", PlanReviewed("main", 1, COMMENTED), by="user")
     assert WAITS in section(board.page("/sessions/s1"))
     board.write("s1", PlanReviewed("main", 1, APPROVED), by="user")

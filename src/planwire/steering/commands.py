@@ -193,6 +193,8 @@ def move(on: Target, wanted: Wanted) -> Decision:
     if not ways:
         edge = f"already the {'first' if by < 0 else 'last'} of its list" if by else "to stay where it is"
         raise NothingChanges(f"Nothing changes: the step is {edge}.")
+    if by < 0 and kind_of(on.record.state.plan).is_text:
+        ways = ways[::-1]  # the step above the one that is passed may stand in another list of the text
     back = undone(on.record.state, on.suggestions, ways)
     return _withdrawal(on, back) if back else _change(on, best_way(on.record.state, on.suggestions, ways))
 

@@ -4,13 +4,18 @@ It is a static file like any other, so pages stay small and browsers keep it. A 
 statuses is on the board without a change of its scripts.
 """
 
+from typing import Final
+
 import msgspec
 
 from planwire.readmodel.card import OTHER, STATUS_LOOKS
 from planwire.steering.acts import ACTS, Act, offers_by_look
 from planwire.steering.reviews import VERDICTS
 
-__all__ = ["act_table"]
+__all__ = ["VERDICT_LABELS", "act_table"]
+
+#: What a person does with each verdict.
+VERDICT_LABELS: Final = ("Approve", "Request changes", "Comment")
 
 
 def act_table() -> str:
@@ -18,7 +23,7 @@ def act_table() -> str:
     offers = offers_by_look()
     values = {
         "ACTS": {act.name: _act(act) for act in ACTS.values()},
-        "VERDICTS": list(VERDICTS),
+        "VERDICTS": dict(zip(VERDICTS, VERDICT_LABELS, strict=True)),
         "OFFERS": {look: offers.get(look, offers[""]) for look in (*STATUS_LOOKS, OTHER)},
     }
     constants = (f"export const {name} = {msgspec.json.encode(value).decode()};\n" for name, value in values.items())
@@ -27,7 +32,20 @@ def act_table() -> str:
 
 def _act(act: Act) -> dict[str, object]:
     gestures = [
-        {"keys": each.keys, "label": each.label, "help": each.help, "given": each.arguments, "on": (each.on or act.on)}
+        {
+            "keys": each.keys,
+            "label": each.label,
+            "help": each.help,
+            "given": each.arguments,
+            "on": each.on or act.on,
+            "main": each.main,
+        }
         for each in act.gestures
     ]
-    return {"label": act.label, "on": act.on, "needs": act.needs, "gestures": gestures}
+    return {
+        "label": act.label,
+        "on": act.on,
+        "target": act.needs_target,
+        "needs": act.needs,
+        "gestures": gestures,
+    }

@@ -27,7 +27,7 @@ from planwire.readmodel.cards import card_of
 from planwire.readmodel.compare import compare_cards
 from planwire.readmodel.history import HistoryEntry
 from planwire.readmodel.shown import ShownSession
-from planwire.session.editor import text_to_edit
+from planwire.session.editor import text_after_conflict, text_to_edit
 from planwire.session.moved_on import MovedOn
 from planwire.session.steering import steer
 from planwire.steering.fallback import fallback
@@ -154,6 +154,8 @@ def _moved_on(moved: MovedOn, wanted: Wanted) -> Response:
         "seen": moved.seen,
         "revision": moved.revision,
         "missing": moved.missing,
+        "anyway": not moved.missing and wanted.plan_text is None,
+        "text": None if wanted.plan_text is None else text_after_conflict(moved, wanted.plan_text),
         "instead": {"label": instead.label, "act": instead.wanted} if instead else None,
         "moments": moved.moments[-TOLD:],
         "html": str(_moved_view(moved)),

@@ -7,6 +7,8 @@ Rows hold little more than the id of their step: a page with thousands of them, 
 from typing import Final
 
 from planwire.readmodel.card import PlanCard
+from planwire.steering.reviews import VERDICTS
+from planwire.web.act_table import VERDICT_LABELS
 from planwire.web.addresses import plan_address
 from planwire.web.difference import difference_view
 from planwire.web.html import Attribute, Html, el, moment
@@ -22,7 +24,11 @@ _BUTTONS: Final = (("review", "Review"), ("add", "Add step"), ("select", "Select
 
 def steer_values(session: str, card: PlanCard) -> dict[str, Attribute]:
     """The attributes of a plan that people can steer."""
-    return {"data-steer": plan_address(session, card.id), "data-edit": card.can_change}
+    return {
+        "data-steer": plan_address(session, card.id),
+        "data-edit": card.can_change,
+        "data-agent": card.is_of_agent,
+    }
 
 
 def revision_part(part_id: str, card: PlanCard) -> Part:
@@ -36,7 +42,7 @@ def actions_part(part_id: str, card: PlanCard) -> Part:
     loud. The style sheet shows them once the script is there."""
     shown = [each for each in _BUTTONS if each[0] in card.acts and not (each[0] == "review" and _is_asked_here(card))]
     buttons = [el("button", label, type="button", data_act=name, class_="quiet") for name, label in shown]
-    more = el("button", "More", type="button", data_menu=True, class_="quiet", aria_haspopup="menu")
+    more = el("button", "More actions", type="button", data_menu=True, class_="quiet", aria_haspopup="menu")
     return leaf(f"{part_id}-steer", "div", *buttons, more, class_="steer", role="group", aria_label=card.title)
 
 
@@ -78,8 +84,9 @@ def _how_to_answer(card: PlanCard) -> Html:
     assert question is not None
     since = el("span", " Since ", moment(question.at), ".", class_="origin")
     if _is_asked_here(card):
-        approve = el("button", "Approve", type="button", data_act="review", data_verdict="approved", class_="primary")
-        change = el("button", "Request changes", type="button", data_act="review", data_verdict="changes_requested")
+        (yes, no, _), (approve_label, change_label, _) = VERDICTS, VERDICT_LABELS
+        approve = el("button", approve_label, type="button", data_act="review", data_verdict=yes, class_="primary")
+        change = el("button", change_label, type="button", data_act="review", data_preset=no)
         buttons = el("div", approve, change, class_="steer answers")
         return el("div", el("p", "It will continue once you decide.", since), buttons)
     offered = el("ul", *(el("li", name, dir="auto") for name in question.options), class_="offered")

@@ -141,7 +141,7 @@ document.addEventListener("keydown", (event) => {
 });
 
 const PLANS = ".plan h2";
-const ROWS = "[data-steer] [data-step], .plan:not(:has([data-step])) h2";
+const ROWS = "[data-steer] :is([data-step], [data-suggestion]), .plan:not(:has([data-step])) h2";
 const STOPS = `.session-link, ${ROWS}, .moment-links a:first-child`;
 
 /** j and k walk through the rows in sight: sessions, steps, events; n and p from plan to plan. */

@@ -1,16 +1,17 @@
 // The choice of steps to run. It is about the plan as it was when the person chose the first of them.
 
 import { onChanged } from "./page.js";
-import { el, focusStep, nameOf, planName, planOf, revisionOf, rowBy, rowOf, say } from "./plans.js";
-import { review } from "./steps.js";
+import { perform } from "./perform.js";
+import { el, focusRow, nameOf, planName, planOf, revisionOf, rowBy, rowOf } from "./plans.js";
+import { say } from "./toasts.js";
 
 let chosen = null; // { planId, address, revision, steps }
 
 const run = el("button", { type: "button", class: "primary", click: () => runChosen() });
 const bar = el(
   "div", { class: "run-bar", role: "region", "aria-label": "Steps to run" },
-  run, el("button", { type: "button", click: () => clear({ back: true }) }, "Choose none"),
-  el("span", { class: "hint" }, "The agent is told to run these, and no others for now."),
+  run, el("button", { type: "button", click: () => clear({ back: true }) }, "Cancel"),
+  el("span", { class: "hint" }, "The agent will run only these for now."),
 );
 
 /** Choose a step, or choose it no more. */
@@ -29,7 +30,7 @@ export function choose(row) {
 export function pick(plan) {
   const on = plan.toggleAttribute("data-my-picking");
   if (!on && chosen?.planId === plan.id) clear();
-  say(on ? "Choose the steps that are to be run" : "No steps are chosen");
+  say(on ? "Select the steps to run" : "No steps are selected");
   show();
 }
 
@@ -44,13 +45,13 @@ export function clear({ back = false } = {}) {
   document.getElementById(planId)?.removeAttribute("data-my-picking");
   chosen = null;
   show();
-  if (back) focusStep(planId);
+  if (back) focusRow(planId);
 }
 
 /** Show what is chosen. The plan may have changed: what is gone from it is chosen no more. */
 function show() {
   const plan = chosen && document.getElementById(chosen.planId);
-  for (const each of document.querySelectorAll("[data-do=choose]")) {
+  for (const each of document.querySelectorAll("[data-act=select]")) {
     const pressed = String(isPicking(planOf(each)));
     if ((each.getAttribute("aria-pressed") ?? "false") !== pressed) each.setAttribute("aria-pressed", pressed);
   }
@@ -63,14 +64,14 @@ function show() {
   for (const step of chosen.steps) {
     const row = rowBy(chosen.planId, step);
     row?.setAttribute("data-my-chosen", "");
-    row?.setAttribute("aria-description", "selected to be run");
+    row?.setAttribute("aria-description", "selected to run");
   }
   if (!chosen.steps.size) { bar.remove(); return; }
   run.textContent = `Run ${chosen.steps.size === 1 ? "this step" : `these ${count()}`}`;
   if (!bar.isConnected) document.body.append(bar);
 }
 
-/** Ask whether the steps that are chosen are to be run, or this one if there are none. */
+/** Ask whether to run the steps that are chosen, or this one if there are none. */
 export function askToRun(row) {
   if (!chosen?.steps.size) choose(row);
   run.focus();
@@ -81,26 +82,16 @@ async function runChosen() {
   if (!chosen?.steps.size || run.disabled) return;
   const { planId, address, revision, steps } = chosen;
   const plan = document.getElementById(planId);
-  const order = plan ? [...plan.querySelectorAll("[data-step]")].map((row) => row.dataset.step) : [];
-  const selected = [...steps].sort((one, other) => order.indexOf(one) - order.indexOf(other));
-  const body = (those) => ({ verdict: "approved", selected: those });
-  const name = plan ? planName(plan) : "the plan";
-  const words = (those) => `run ${those.length} ${those.length === 1 ? "step" : "steps"} of ${name}`;
-  const instead = (moved) => {
-    const left = selected.filter((step) => !moved.missing.includes(step));
-    if (!left.length) return null;
-    const label = `Run the ${left.length === 1 ? "one that is" : `${left.length} that are`} left`;
-    return { label, body: body(left), words: words(left) };
-  };
   run.disabled = true;
-  const came = await review(address, body(selected), revision, words(selected), { instead });
+  const body = { act: "select", steps: [...steps], seen: revision };
+  const came = await perform({ address, body, words: `Run ${count()} of ${plan ? planName(plan) : "the plan"}` });
   run.disabled = false;
   if (came.done) clear({ back: true });
 }
 
 document.addEventListener("click", (event) => {
   const row = rowOf(event.target);
-  if (!row || !isPicking(planOf(row)) || event.target.closest("a, button, summary")) return;
+  if (!row?.dataset.step || !isPicking(planOf(row)) || event.target.closest("a, button, summary")) return;
   event.preventDefault();
   choose(row);
 });

@@ -2,8 +2,7 @@
 // the plan. It sends the revision that was on the page when the person began to write.
 
 import { onChanged } from "./page.js";
-import { el, focusStep, isWhole, revisionOf, rowBy, rowsOf } from "./plans.js";
-import { newest } from "./send.js";
+import { el, focusRow, isWhole, revisionOf, rowsOf, textOf } from "./plans.js";
 
 const drafts = new Map();
 let current = null;
@@ -13,13 +12,22 @@ const isBusy = () => Boolean(current?.form.hasAttribute("aria-busy"));
 /** Whether something was written that is not sent. */
 export const isWriting = () => Boolean(current && current.area.value !== current.begun.text);
 
-/**
- * Open the form. `submit(text, revision, trouble)` sends what was written, and resolves as `perform` does; `gone` has
- * another `label` and `submit` for when the step is no longer there.
- */
-export function compose({ plan, row, kind, title, label, text = "", placeholder, over = false, submit, gone }) {
-  const step = row?.dataset.step;
-  const key = `${plan.dataset.steer} ${kind} ${step ?? ""}`;
+/** Let Enter save what is in a text area, and Shift+Enter begin a line; or `lines`: let Ctrl+Enter save. */
+export function saveOnEnter(area, save, lines = false) {
+  area.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || event.isComposing || event.shiftKey) return;
+    if (lines && !event.ctrlKey && !event.metaKey) return;
+    event.preventDefault();
+    save();
+  });
+}
+
+export const ENTER_SAVES = "Enter saves, Shift+Enter makes a line";
+
+/** Open the form. `submit(text, seen, trouble)` sends what was written, and resolves as `perform` does. */
+export function compose({ plan, row, kind, title, label, text = "", placeholder, over = false, submit }) {
+  const rowId = row?.id;
+  const key = `${plan.dataset.steer} ${kind} ${rowId ?? ""}`;
   if (current?.key === key || isBusy()) return current.area.focus();
   close();
   const area = el("textarea", { rows: 1, placeholder, dir: "auto", maxlength: 16_000 });
@@ -28,23 +36,19 @@ export function compose({ plan, row, kind, title, label, text = "", placeholder,
   const trouble = el("p", { class: "composer-trouble", role: "alert" });
   const button = el("button", { class: "primary" }, label);
   const leave = el("button", { type: "button", click: () => close({ back: true }) }, "Cancel");
-  const lines = kind === "comment" || plan.dataset.multiline !== undefined;
-  const hint = el("span", { class: "hint" }, lines ? "Enter saves, Shift+Enter is a new line" : "Enter saves");
+  const hint = el("span", { class: "hint" }, ENTER_SAVES);
   const form = el(
     "form", { class: "composer", "aria-label": title },
     el("label", {}, el("span", { class: "composer-title" }, title), area),
     note, trouble, el("div", { class: "dialog-buttons" }, button, leave, hint),
   );
-  current = {
-    key, form, area, note, trouble, button, over, submit, gone, label, step,
-    planId: plan.id, address: plan.dataset.steer, begun: { text, revision: revisionOf(plan) },
-  };
+  const begun = { text, seen: revisionOf(plan), words: row && textOf(row) };
+  current = { key, form, area, note, trouble, button, over, submit, rowId, planId: plan.id, begun };
   form.addEventListener("submit", (event) => { event.preventDefault(); save(); });
   area.addEventListener("input", fit);
+  saveOnEnter(area, save);
   area.addEventListener("keydown", (event) => {
-    if (event.isComposing) return;
-    if (event.key === "Enter" && !event.shiftKey) { event.preventDefault(); save(); }
-    if (event.key === "Escape") { event.stopPropagation(); close({ back: true }); }
+    if (event.key === "Escape" && !event.isComposing) { event.stopPropagation(); close({ back: true }); }
   });
   document.body.append(form);
   fit();
@@ -54,32 +58,31 @@ export function compose({ plan, row, kind, title, label, text = "", placeholder,
 }
 
 async function save() {
-  const { area, trouble, form, button, begun, gone, isGone, submit } = current;
+  const { area, trouble, form, button, begun, submit } = current;
   const text = area.value.trim();
   if (!text || isBusy()) return;
   form.setAttribute("aria-busy", "true");
   button.disabled = area.readOnly = true;
   trouble.textContent = "";
-  const act = isGone ? gone.submit : submit;
-  const came = await act(text, begun.revision, (words) => { trouble.textContent = words; });
+  const came = await submit(text, begun.seen, (words) => { trouble.textContent = words; });
   form.removeAttribute("aria-busy");
   button.disabled = area.readOnly = false;
-  if (came.edit) begun.revision = came.edit;
+  if (came.edit) begun.seen = came.edit.revision;
   if (came.done) close({ sent: true, back: true });
-  else if (came.left) close({ back: true });
+  else if (came.left) close({ sent: true, back: true });
   else { check(); area.focus(); }
 }
 
 /** Close the form. What was written is kept for the next time, unless it was `sent`; `back` returns the focus. */
 export function close({ sent = false, back = false } = {}) {
   if (!current || isBusy()) return;
-  const { key, area, begun, form, planId, step } = current;
+  const { key, area, begun, form, planId, rowId } = current;
   if (sent || area.value === begun.text || !area.value.trim()) drafts.delete(key);
   else drafts.set(key, area.value);
   current = null;
   makeRoom(null);
   form.remove();
-  if (back) focusStep(planId, step);
+  if (back) focusRow(planId, rowId);
 }
 
 // ---------------------------------------------------------------- where it stands
@@ -107,9 +110,9 @@ function fit() {
 
 function place() {
   if (!current) return;
-  const { form, planId, step, over } = current;
+  const { form, planId, rowId, over } = current;
   const plan = document.getElementById(planId);
-  const row = step ? rowBy(planId, step) : plan && rowsOf(plan).at(-1);
+  const row = rowId ? document.getElementById(rowId) : plan && rowsOf(plan).at(-1);
   const anchor = row ?? plan?.querySelector(".text, .nothing, .steps");
   if (!anchor) return makeRoom(null); // it stays where it was
   const words = anchor.classList.contains("task") && over ? anchor.querySelector(".words") : anchor;
@@ -120,19 +123,16 @@ function place() {
   form.style.top = `${(over ? box.top : box.bottom + 4) + scrollY}px`;
 }
 
-/** Say what happened to the plan since they began. */
+/** Say what happened to the step since they began. */
 function check() {
   if (!current) return;
-  const { planId, step, note, button, begun, address, gone, label } = current;
-  const plan = document.querySelector(`#${planId}[data-steer]`);
-  current.isGone = Boolean(plan && step && gone && !rowBy(planId, step) && isWhole(plan));
-  const moved = plan && revisionOf(plan) > newest(address, begun.revision);
+  const { planId, rowId, note, begun } = current;
+  const plan = document.querySelector(`#${planId}[data-steer]`), row = rowId && document.getElementById(rowId);
   let words = "";
-  if (!plan) words = "This plan is no longer there. What you wrote is kept here as long as you need it.";
-  else if (current.isGone) words = "This step is no longer in the plan.";
-  else if (moved) words = "The plan has changed since you began. You will see how before anything is written.";
+  if (!plan) words = "This plan is no longer there. Your text is kept here as long as you need it.";
+  else if (rowId && !row && isWhole(plan)) words = "This step is no longer in the plan.";
+  else if (row && textOf(row) !== begun.words) words = "This step changed while you were typing.";
   if (note.textContent !== words) note.textContent = words;
-  button.textContent = current.isGone ? gone.label : label;
 }
 
 onChanged(() => { check(); place(); });

@@ -1,7 +1,7 @@
 // Dialogs. Each lives while it is open; then the focus returns to where it was.
 
 import { element } from "./page.js";
-import { el, statusKeys } from "./plans.js";
+import { el } from "./plans.js";
 import { showTimes } from "./times.js";
 
 let count = 0;
@@ -34,67 +34,38 @@ export function open(title, wide, body, closed = () => {}) {
   return { dialog, close };
 }
 
+/** Ask before something goes. */
+export const confirm = (title, words, label) => ask({
+  title,
+  body: [el("p", {}, words)],
+  cancel: false,
+  buttons: [{ label, value: true, kind: "primary danger" }, { label: "Cancel", value: false }],
+});
+
 /** The plan moved on: what became of it, what was about to be done, and the question what to do now. */
-export function askAgain(act, moved) {
-  const missing = moved.missing.length > 0;
-  const instead = missing && act.instead?.(moved);
+export function askAgain({ words, text }, moved) {
+  const typed = text !== undefined;
   const buttons = [
-    ...(missing ? [] : [{ label: "Do it anyway, to the plan as it is now", value: "anyway", kind: "primary" }]),
-    ...(instead ? [{ label: instead.label, value: "instead", kind: "primary" }] : []),
-    ...(act.text === undefined ? [] : [{ label: "Change what I wrote", value: "edit" }]),
-    { label: "Leave it", value: "leave" },
+    ...(moved.anyway ? [{ label: "Send anyway", value: "anyway", kind: "primary" }] : []),
+    ...(moved.instead ? [{ label: moved.instead.label, value: "instead", kind: "primary" }] : []),
+    ...(typed ? [{ label: "Edit", value: "edit" }] : []),
+    { label: "Discard", value: "discard" },
   ];
-  const gone = "A step that you meant is no longer in the plan.";
   const region = { class: "moved-box", tabindex: 0, role: "region", "aria-label": "what changed" };
   const difference = el("div", region, element(moved.html));
   showTimes(difference);
   return ask({
-    title: "The plan has changed meanwhile",
+    title: typed ? "The plan changed while you were typing." : "The plan changed.",
     wide: true,
     first: difference, // who is about to press Enter once more should look first
-    cancel: act.text === undefined ? "leave" : "edit",
+    cancel: typed ? "edit" : "discard",
     buttons,
     body: [
-      el("p", {}, "Nothing was written. This happened to the plan since what you saw:"),
+      el("p", {}, "Since then:"),
       difference,
-      el("p", { class: "about-to" }, el("b", {}, "You were about to: "), act.words),
-      act.text === undefined ? null : el("blockquote", { dir: "auto" }, act.text),
-      missing ? el("p", { class: "composer-trouble" }, gone) : null,
+      moved.missing.length ? el("p", { class: "composer-trouble" }, "The step is no longer in the plan.") : null,
+      el("p", { class: "about-to" }, el("b", {}, words)),
+      typed ? el("blockquote", { dir: "auto" }, text) : null,
     ].filter(Boolean),
   });
-}
-
-const keys = [
-  ["On a step", [
-    ["j k ↓ ↑", "next, previous step"],
-    ["x Space", "done, or not done"],
-    ...Object.values(statusKeys).map(([label, key]) => [key, label.toLowerCase()]),
-    ["e", "reword"],
-    ["a", "add a step below"],
-    ["c", "comment"],
-    ["s", "select it to be run"],
-    ["r", "run the selected steps, or this one"],
-    ["Alt ↑ ↓", "move; let go of Alt to put it there"],
-    ["K J", "move up, move down"],
-    ["1 2 3", "high, medium, low priority"],
-    ["d Delete", "remove"],
-    ["u", "take a wish back"],
-    ["m Enter", "a menu of all these"],
-  ]],
-  ["On a plan", [
-    ["n p", "next, previous plan"],
-    ["v", "review: approve, or ask for changes"],
-    ["C", "comment on the plan"],
-    ["A", "add a step at the end"],
-  ]],
-  ["Anywhere", [["?", "these keys"], ["Escape", "leave what is open; what you wrote is kept"]]],
-];
-
-export function showKeys() {
-  const line = ([names, does]) =>
-    el("div", {}, el("dt", {}, ...names.split(" ").map((name) => el("kbd", {}, name))), el("dd", {}, does));
-  const section = ([name, lines]) =>
-    el("section", {}, el("h3", {}, name), el("dl", { class: "keys" }, ...lines.map(line)));
-  const body = [el("div", { class: "key-sections" }, ...keys.map(section))];
-  ask({ title: "Keys", body, buttons: [{ label: "Close", kind: "primary" }], wide: true });
 }

@@ -1,24 +1,44 @@
-// The keys of a page, behind a button and "?". Pages that people can steer have a longer list of their own.
+// The keys of a page, behind a button and "?".
 
 import { element } from "./page.js";
 
-const EVERYWHERE = [["?", "show these keys"]];
+const EVERYWHERE = [["?", "Show these keys"]];
 const LISTS = {
-  overview: [["j k", "next, previous session"], ["Enter", "open the session"], ["/", "search"]],
-  history: [["j k", "next, previous event"], ["Enter", "show the plan at that event"]],
-  compare: [["Tab", "next control"]],
+  overview: [["j k", "Next, previous session"], ["Enter", "Open the session"], ["/", "Search"]],
+  history: [["j k", "Next, previous event"], ["Enter", "Show the plan at that event"]],
+  compare: [["Tab", "Next control"]],
 };
 
-export async function showKeys() {
-  if (document.documentElement.matches(".steering")) return (await import("./dialogs.js")).showKeys();
+/** The keys of a page that people can steer, from the table of acts. */
+async function steering() {
+  const { ACTS } = await import("./table.js");
+  const all = Object.values(ACTS).flatMap(({ gestures }) => gestures);
+  const of = (...kinds) => all.filter(({ on }) => kinds.includes(on)).map(({ keys, label, help }) => [
+    keys.join(" "), help.startsWith("set the") ? label : `${label}: ${help}`,
+  ]);
+  return [
+    ["On a step", [
+      ["j k ↓ ↑", "Next, previous step"], ...of("step", "suggestion"),
+      ["s", "Select to run"], ["m Enter", "Menu of all acts"],
+    ]],
+    ["On a plan", [["n p", "Next, previous plan"], ...of("plan")]],
+    ["Anywhere", [["Escape", "Close what is open; what you wrote is kept"]]],
+  ];
+}
+
+async function showKeys() {
   const page = document.querySelector("main")?.classList[0];
+  const sections = page === "session" ? await steering() : [["", [...(LISTS[page] ?? [])]]];
   const line = ([names, does]) => {
     const keys = names.split(" ").map((name) => `<kbd>${name}</kbd>`).join("");
     return `<div><dt>${keys}</dt><dd>${does}</dd></div>`;
   };
+  const section = ([name, lines]) =>
+    `<section>${name && `<h3>${name}</h3>`}<dl class="keys">${lines.map(line).join("")}</dl></section>`;
+  sections.at(-1)[1].push(...EVERYWHERE);
   const dialog = element(
-    `<dialog aria-labelledby="keys-name"><h2 id="keys-name">Keys</h2>
-    <dl class="keys">${[...(LISTS[page] ?? []), ...EVERYWHERE].map(line).join("")}</dl>
+    `<dialog aria-labelledby="keys-name"${sections.length > 1 ? ' class="wide"' : ""}><h2 id="keys-name">Keys</h2>
+    <div class="key-sections">${sections.map(section).join("")}</div>
     <form method="dialog" class="dialog-buttons"><button class="primary">Close</button></form></dialog>`,
   );
   dialog.addEventListener("close", () => dialog.remove());
@@ -33,7 +53,7 @@ export function startKeys() {
   document.addEventListener("keydown", (event) => {
     if (event.key !== "?" || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
     if (event.target.matches("input:not([type=radio], [type=range]), textarea, select")) return;
-    if (document.querySelector("dialog[open]") || document.documentElement.matches(".steering")) return;
+    if (document.querySelector("dialog[open]")) return;
     event.preventDefault();
     showKeys();
   });

@@ -1,10 +1,49 @@
 // Plans and their steps, as they stand on the page.
 
+import { OFFERS } from "./table.js";
+
+const ROW = "[data-step], [data-suggestion]";
+
 export const planOf = (node) => node?.closest?.("[data-steer]") ?? null;
-export const rowsOf = (plan) => [...plan.querySelectorAll("[data-step]")];
+/** The rows of a plan that are in sight: steps, and steps that are suggested. */
+export const rowsOf = (plan) => [...plan.querySelectorAll(ROW)].filter((row) => row.checkVisibility());
 export const rowBy = (planId, step) => document.getElementById(`${planId}-${step}`);
-export const revisionOf = (plan) => Number(document.getElementById(`${plan.id}-at`).dataset.revision);
-export const planName = (plan) => plan.querySelector("h2").textContent;
+const now = (plan) => document.getElementById(`${plan.id}-at`).dataset;
+export const revisionOf = (plan) => Number(now(plan).revision);
+/** The names of the acts that a plan takes. */
+export const actsOf = (plan) => now(plan).acts.split(" ");
+export const planName = (plan) => `“${short(plan.querySelector("h2").textContent)}”`;
+
+/** The row that something is in, of a plan that people can steer. */
+export function rowOf(node) {
+  const row = node?.closest?.(ROW) ?? null;
+  return row && planOf(row) ? row : null;
+}
+
+/** What an act names a row by: the id of the step, or the number of the suggestion. */
+export const targetOf = (row) => row.dataset.step ?? row.dataset.suggestion;
+
+/** The suggestions that stand on a row, the newest last. */
+export function suggestionsOf(row) {
+  if (row.dataset.suggestion) return [row.dataset.suggestion];
+  const own = [...row.querySelectorAll(".suggestion > [data-withdraw]")].filter((each) => rowOf(each) === row);
+  return own.map((each) => each.dataset.withdraw);
+}
+
+/** The step that stands right before a row, in sight or not; "" if there is none. */
+export function stepBefore(row) {
+  const plan = planOf(row), steps = [...plan.querySelectorAll("[data-step]")];
+  const before = steps[steps.indexOf(row) - 1];
+  if (before) return before.dataset.step;
+  const link = document.querySelector(`#${plan.id}-above > a`); // to the last step above those in sight
+  return link ? link.hash.slice(plan.id.length + 2) : "";
+}
+
+/** The statuses to offer for a step, the tick first: [label, key, status, look of that status]. */
+export const offersOf = (row) => OFFERS[row.dataset.status];
+
+/** Whether the page has all steps of a plan. */
+export const isWhole = (plan) => !plan.querySelector(":scope .gap");
 
 /** Give the focus to something that need not be able to have it by itself. */
 export function focusOn(node) {
@@ -12,31 +51,11 @@ export function focusOn(node) {
   node.focus({ preventScroll: true });
 }
 
-/** Give the focus to a step, or to its plan if the step is not there. */
-export function focusStep(planId, step) {
+/** Give the focus to a row, or to its plan if the row is not there. */
+export function focusRow(planId, rowId) {
   const plan = document.getElementById(planId);
-  if (plan) focusOn((step && rowBy(planId, step)) || plan.querySelector("h2"));
+  if (plan) focusOn((rowId && document.getElementById(rowId)) || plan.querySelector("h2"));
 }
-
-/** The row of a step that can be changed. */
-export function rowOf(node) {
-  const row = node?.closest?.("[data-step]") ?? null;
-  return row && planOf(row)?.dataset.edit ? row : null;
-}
-
-/** The step that stands before those in sight of a long plan; null if the first one is in sight. */
-export function stepAbove(plan) {
-  const link = document.querySelector(`#${plan.id}-above > a`);
-  return link ? link.hash.slice(plan.id.length + 2) : null;
-}
-
-// The statuses to offer, from the server's table: by the look of a row, the tick first, and those with a key of their
-// own. An offer is [label, key, status, look of that status].
-const statuses = JSON.parse(document.body.dataset.statuses);
-export const offersOf = (row) => statuses.menus[row.dataset.status];
-export const statusKeys = statuses.keys;
-
-export const isWhole = (plan) => !plan.querySelector(":scope .gap");
 
 /** Words as they were written: what is shown as code was written between backticks. */
 export function writtenIn(node) {
@@ -47,7 +66,7 @@ export function writtenIn(node) {
 /** The words of a step as they were written. */
 export const textOf = (row) => row.dataset.text ?? writtenIn(row.querySelector(".words"));
 
-export function short(text, most = 60) {
+function short(text, most = 60) {
   const line = text.replace(/\s+/g, " ").trim();
   return line.length > most ? `${line.slice(0, most - 1)}…` : line;
 }
@@ -64,12 +83,4 @@ export function el(tag, values = {}, ...children) {
   }
   made.append(...children.filter((child) => child !== null && child !== undefined));
   return made;
-}
-
-const said = el("p", { class: "unseen", role: "status" });
-
-/** Say something to those who can't see what happened. */
-export function say(words) {
-  if (!said.isConnected) document.body.append(said);
-  said.textContent = words;
 }

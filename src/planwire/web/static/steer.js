@@ -1,76 +1,52 @@
-// Steering with the mouse, by touch, and with keys. Every act names the revision on the page.
+// Steering with the mouse, by touch, and with keys. The table of acts says which keys there are.
 
-import { isTroubled } from "./acts.js";
-import { askToRun, choose, isPicking, pick } from "./choose.js";
+import { choose, isPicking, pick } from "./choose.js";
 import { isWriting } from "./composer.js";
-import { showKeys } from "./dialogs.js";
-import { moveBy } from "./moves.js";
+import { begin, withdrawBy } from "./doing.js";
+import { openMenu, openPlanMenu } from "./menu.js";
 import { onChanged } from "./page.js";
-import { focusOn, planOf, rowOf, rowsOf, statusKeys } from "./plans.js";
-import { approve, isReviewing, reviewWith } from "./reviews.js";
-import {
-  PRIORITIES, add, comment, remove, reword, setPriority, setStatus, takeBack, tick, withdraw,
-} from "./steps.js";
-import { openMenu, startToolbar } from "./toolbar.js";
+import { isTroubled } from "./perform.js";
+import { focusOn, planOf, rowOf, rowsOf } from "./plans.js";
+import { ACTS } from "./table.js";
+import { startToolbar } from "./toolbar.js";
+import { isInDialog } from "./writing.js";
 
 // ---------------------------------------------------------------- buttons
 
-const deeds = {
-  approve,
-  "approve-with": (plan) => reviewWith(plan, "approve-with"),
-  ask: (plan) => reviewWith(plan, "ask"),
-  comment: (plan) => reviewWith(plan, "comment"),
-  add: (plan) => add(plan, null),
-  choose: pick,
-};
-
-async function clicked(event) {
-  const button = event.target.closest("[data-do], [data-withdraw]");
-  if (button?.dataset.do) return deeds[button.dataset.do](planOf(button));
-  if (button?.dataset.withdraw) return withdraw(button);
+function clicked(event) {
+  const button = event.target.closest("[data-act], [data-menu], [data-withdraw]");
+  if (button) return press(button);
   const row = rowOf(event.target);
   if (!row || event.target.closest("a, button, summary, input, textarea") || isPicking(planOf(row))) return;
   if (!getSelection().isCollapsed) return;
   focusOn(row);
-  if (event.target.closest(".mark") && !event.target.closest(".ghost")) tick(row);
+  if (event.target.closest(".mark") && row.dataset.step) begin("tick", planOf(row), row);
+}
+
+function press(button) {
+  const plan = planOf(button), { act, preset, verdict } = button.dataset;
+  if (button.dataset.withdraw) return withdrawBy(button);
+  if (!act) return openPlanMenu(button);
+  if (act === "select") return pick(plan);
+  return begin(act, plan, null, verdict ? { verdict } : { preset });
 }
 
 // ---------------------------------------------------------------- keys
 
-// The same keys as in `planwire watch`, as far as both have them.
-const stepKeys = {
-  x: tick,
-  " ": tick,
-  o: openMenu,
-  e: reword,
-  a: (row) => add(planOf(row), row),
-  c: comment,
-  s: choose,
-  r: askToRun,
-  K: (row) => moveBy(row, -1, true),
-  J: (row) => moveBy(row, 1, true),
-  d: remove,
-  Delete: remove,
-  Backspace: remove,
-  u: takeBack,
-  m: openMenu,
-  Enter: openMenu,
-  ContextMenu: openMenu,
-};
-for (const [key, offer] of Object.entries(statusKeys)) stepKeys[key] = (row) => setStatus(row, offer);
-PRIORITIES.forEach((each, at) => { stepKeys[at + 1] = (row) => setPriority(row, each); });
-const planKeys = {
-  v: (plan) => reviewWith(plan, "review"),
-  c: (plan) => reviewWith(plan, "comment"),
-  C: (plan) => reviewWith(plan, "comment"),
-  A: (plan) => plan.dataset.edit && add(plan, null),
-};
+/** The keys of the acts: what each is on, and what it does there. */
+const gestures = new Map();
+for (const [name, act] of Object.entries(ACTS)) {
+  for (const { keys, on, given } of act.gestures) for (const key of keys) gestures.set(key, { name, on, given });
+}
+/** Keys of the board's own. */
+const own = { s: choose, m: openMenu, Enter: openMenu, ContextMenu: openMenu };
+const ALIASES = { " ": "Space", Backspace: "Delete", ArrowUp: "Up", ArrowDown: "Down" };
 
 function pressed(event) {
   if (event.ctrlKey || event.metaKey || event.defaultPrevented) return;
   if (event.target.matches("input, textarea, select")) return;
   if (document.querySelector("dialog[open], [popover]:popover-open")) return;
-  const row = event.target.matches("[data-step]") ? rowOf(event.target) : null;
+  const row = event.target === rowOf(event.target) ? event.target : null;
   const deed = deedFor(event, row);
   if (!deed) return;
   event.preventDefault();
@@ -78,13 +54,16 @@ function pressed(event) {
 }
 
 function deedFor(event, row) {
-  const { key } = event;
-  if (event.altKey) return row && { ArrowUp: () => moveBy(row, -1), ArrowDown: () => moveBy(row, 1) }[key];
-  if (key === "?") return showKeys;
-  if (row && stepKeys[key]) return () => stepKeys[key](row);
-  if (row && ["ArrowDown", "ArrowUp", "Home", "End"].includes(key)) return () => walk(row, key);
+  const key = ALIASES[event.key] ?? event.key;
+  if (row && !event.altKey && own[key]) return () => own[key](row);
+  if (row && !event.altKey && ["Down", "Up", "Home", "End"].includes(key)) return () => walk(row, key);
+  const gesture = gestures.get(event.altKey ? `Alt+${key}` : key);
   const plan = planOf(event.target) ?? onlyPlan();
-  return plan && planKeys[key] ? () => planKeys[key](plan) : null;
+  if (!gesture || !plan) return null;
+  const { name, on, given } = gesture;
+  if (on === "plan") return () => begin(name, plan, null, given);
+  if (row || !ACTS[name].target) return () => begin(name, plan, row, given);
+  return null;
 }
 
 function onlyPlan() {
@@ -94,7 +73,7 @@ function onlyPlan() {
 
 function walk(row, key) {
   const rows = rowsOf(planOf(row)), here = rows.indexOf(row);
-  const to = { ArrowDown: here + 1, ArrowUp: here - 1, Home: 0, End: rows.length - 1 }[key];
+  const to = { Down: here + 1, Up: here - 1, Home: 0, End: rows.length - 1 }[key];
   const next = rows[Math.min(Math.max(to, 0), rows.length - 1)];
   next.tabIndex = 0;
   next.focus();
@@ -106,9 +85,10 @@ let last = null; // where the focus is: the element, its plan, and the place of 
 
 /** Of the rows of a plan, one can be reached with Tab: the one that had the focus, or the current one. */
 function rove() {
-  for (const plan of document.querySelectorAll("[data-edit]")) {
-    if (plan.querySelector('[data-step][tabindex="0"]')) continue;
-    const first = plan.querySelector('[data-step][aria-current="step"]') ?? plan.querySelector("[data-step]");
+  for (const plan of document.querySelectorAll("[data-steer]")) {
+    const rows = rowsOf(plan);
+    if (rows.some((row) => row.tabIndex === 0)) continue;
+    const first = rows.find((row) => row.ariaCurrent === "step") ?? rows[0];
     if (first) first.tabIndex = 0;
   }
   if (!last || last.node.isConnected || document.activeElement !== document.body) return;
@@ -121,7 +101,7 @@ function focused({ target }) {
   const plan = planOf(target), row = rowOf(target);
   last = plan && { node: target, planId: plan.id, at: row ? rowsOf(plan).indexOf(row) : -1 };
   if (target !== row) return;
-  for (const other of plan.querySelectorAll('[data-step][tabindex="0"]')) if (other !== row) other.tabIndex = -1;
+  for (const other of rowsOf(plan).filter((each) => each.tabIndex === 0)) if (other !== row) other.tabIndex = -1;
   row.tabIndex = 0;
 }
 
@@ -130,7 +110,7 @@ export function start() {
   document.addEventListener("keydown", pressed);
   document.addEventListener("focusin", focused);
   addEventListener("beforeunload", (event) => {
-    if (isWriting() || isTroubled() || isReviewing()) event.preventDefault();
+    if (isWriting() || isTroubled() || isInDialog()) event.preventDefault();
   });
   onChanged(rove);
   rove();

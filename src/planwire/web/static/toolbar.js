@@ -1,39 +1,40 @@
-// One toolbar for all steps, on the row under the mouse or with the focus, and a menu with all acts.
+// One toolbar for all steps, on the row under the mouse or with the focus, made from the table of acts.
 
 import { choose } from "./choose.js";
+import { begin, takes } from "./doing.js";
 import { icon } from "./icons.js";
-import { grip, isMoving, moveBy } from "./moves.js";
+import { openMenu } from "./menu.js";
+import { grip, isMoving } from "./moves.js";
 import { onChanged } from "./page.js";
-import { el, focusOn, nameOf, offersOf, planOf, rowOf, say } from "./plans.js";
-import {
-  PRIORITIES, add, comment, hasPriorities, remove, reword, setPriority, setStatus, tick,
-} from "./steps.js";
+import { el, focusOn, nameOf, offersOf, planOf, rowOf } from "./plans.js";
+import { ACTS } from "./table.js";
 
 let row = null; // where the toolbar is
 
-// ---------------------------------------------------------------- the toolbar
+/** The acts that have a button: those with a main key on a step, and the way out of a suggestion. */
+const NAMES = Object.keys(ACTS).filter((name) => name !== "select" && ACTS[name].gestures.some(
+  (each) => (each.main && each.on === "step") || each.on === "suggestion",
+));
 
-const button = (name, label, keys, act) => el(
+const button = (name, label, key, act) => el(
   "button",
   {
-    type: "button", tabindex: -1, "aria-label": label, "aria-keyshortcuts": keys,
-    title: keys ? `${label} (${keys})` : label, click: (event) => press(event, act),
+    type: "button", tabindex: -1, "aria-label": label, "aria-keyshortcuts": key, title: key ? `${label} (${key})` : label,
+    "data-of": name, click: (event) => press(event, act),
   },
   icon(name),
 );
 const handle = button("grip", "Drag to move", null, () => {});
-const ticker = button("done", "Done", "x", () => tick(row));
+const acts = NAMES.map((name) => {
+  const { label, keys } = ACTS[name].gestures[0];
+  return button(name, label, keys[0], () => begin(name, planOf(row), row));
+});
 const chooser = button("select", "Select to run", "s", () => choose(row));
+const more = button("more", "More", "m", () => openMenu(row));
 const bar = el(
-  "div", { class: "toolbar", id: "toolbar", role: "toolbar", "data-my-guest": true },
-  handle, ticker,
-  button("reword", "Reword", "e", () => reword(row)),
-  button("add", "Add a step below", "a", () => add(planOf(row), row)),
-  button("comment", "Comment", "c", () => comment(row)),
-  chooser,
-  button("more", "More", "m", () => openMenu(row)),
+  "div", { class: "toolbar", id: "toolbar", role: "toolbar", "data-my-guest": true }, handle, ...acts, chooser, more,
 );
-ticker.tabIndex = 0; // from a row, Tab leads here; the arrows walk on
+acts[0].tabIndex = 0; // from a row, Tab leads here; the arrows walk on
 grip(handle, () => row);
 
 function press(event, act) {
@@ -52,17 +53,28 @@ function attach(next) {
 
 /** Bring the toolbar to its row, if it is not there, and make it say what the row says. */
 function show() {
-  if (!row?.isConnected) row = null;
+  if (!row?.isConnected || !planOf(row)) row = null;
   if (!row) return bar.remove();
-  const [label, , , look] = offersOf(row)[0];
-  if (ticker.getAttribute("aria-label") !== label) {
-    ticker.replaceChildren(icon(look));
-    ticker.setAttribute("aria-label", label);
-    ticker.title = `${label} (x)`;
-  }
+  const plan = planOf(row), ghost = row.dataset.suggestion !== undefined;
+  for (const each of acts) setHidden(each, !takes(plan, each.dataset.of, row));
+  setHidden(handle, ghost || !takes(plan, "move", row));
+  setHidden(chooser, ghost || !takes(plan, "select", row));
+  setHidden(more, ghost);
+  if (!ghost) showTick(acts.find((each) => each.dataset.of === "tick"));
   chooser.setAttribute("aria-pressed", row.hasAttribute("data-my-chosen"));
   bar.setAttribute("aria-label", `Step ${nameOf(row)}`);
   if (row.lastElementChild !== bar) row.append(bar);
+}
+
+const setHidden = (each, is) => { if (each.hidden !== is) each.hidden = is; };
+
+/** Make the button for a tick say what a tick does here. */
+function showTick(ticker) {
+  const [label, key, , look] = offersOf(row)[0];
+  if (ticker.getAttribute("aria-label") === label) return;
+  ticker.replaceChildren(icon(look));
+  ticker.setAttribute("aria-label", label);
+  ticker.title = `${label} (${key})`;
 }
 
 export function startToolbar() {
@@ -75,7 +87,7 @@ export function startToolbar() {
     if (!event.target.closest("[popover]")) attach(rowOf(event.target));
   });
   bar.addEventListener("keydown", (event) => {
-    const buttons = [...bar.querySelectorAll("button")];
+    const buttons = [...bar.querySelectorAll("button:not([hidden])")];
     const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (event.key === "Escape") { event.stopPropagation(); focusOn(row); }
     if (!by) return;
@@ -84,68 +96,3 @@ export function startToolbar() {
   });
   onChanged(show);
 }
-
-// ---------------------------------------------------------------- the menu
-
-const menu = el("div", { class: "menu", role: "menu", popover: "auto" });
-let opener = null;
-
-const entries = (of) => [
-  ...offersOf(of).map((offer) => [offer[0], offer[1], () => setStatus(of, offer)]),
-  null,
-  ["Reword …", "e", () => reword(of)],
-  ["Add a step below …", "a", () => add(planOf(of), of)],
-  ["Comment …", "c", () => comment(of)],
-  [of.hasAttribute("data-my-chosen") ? "Select no more" : "Select to run", "s", () => choose(of)],
-  null,
-  ["Move up", "Alt ↑", () => moveBy(of, -1, true)],
-  ["Move down", "Alt ↓", () => moveBy(of, 1, true)],
-  ...(hasPriorities(planOf(of))
-    ? [null, ...PRIORITIES.map((each, at) => [`Priority ${each}`, `${at + 1}`, () => setPriority(of, each)])]
-    : []),
-  null,
-  ["Remove", "Delete", () => remove(of)],
-];
-
-export function openMenu(of) {
-  opener = of;
-  const items = entries(of).map((entry) => {
-    if (!entry) return el("hr", { role: "separator" });
-    const [label, key, act] = entry;
-    const choose = () => { menu.hidePopover(); act(); };
-    const values = { type: "button", role: "menuitem", tabindex: -1, click: choose };
-    return el("button", values, label, key ? el("kbd", { "aria-hidden": "true" }, key) : null);
-  });
-  menu.replaceChildren(...items);
-  menu.setAttribute("aria-label", `Step ${nameOf(of)}`);
-  if (!menu.isConnected) document.body.append(menu);
-  menu.showPopover();
-  const at = (bar.isConnected && bar.parentElement === of ? bar.lastElementChild : of).getBoundingClientRect();
-  const left = Math.min(Math.max(at.right - menu.offsetWidth, 8), innerWidth - menu.offsetWidth - 8);
-  const below = at.bottom + 4 + menu.offsetHeight < innerHeight;
-  menu.style.left = `${left}px`;
-  menu.style.top = `${below ? at.bottom + 4 : Math.max(at.top - menu.offsetHeight - 4, 8)}px`;
-  menu.firstElementChild.focus();
-}
-
-menu.addEventListener("keydown", (event) => {
-  const items = [...menu.querySelectorAll("button")];
-  const here = items.indexOf(document.activeElement);
-  const to = { ArrowDown: here + 1, ArrowUp: here - 1, Home: 0, End: items.length - 1 }[event.key];
-  event.stopPropagation();
-  if (event.key === "Tab") { event.preventDefault(); menu.hidePopover(); }
-  if (to === undefined) return;
-  event.preventDefault();
-  items[(to + items.length) % items.length].focus();
-});
-onChanged(() => {
-  if (!menu.matches(":popover-open") || opener.isConnected) return;
-  document.activeElement.blur(); // so that the row in its place gets the focus
-  menu.hidePopover();
-  say("This step is no longer in the plan");
-});
-menu.addEventListener("toggle", (event) => {
-  if (event.newState !== "closed") return;
-  const active = document.activeElement;
-  if (opener?.isConnected && (active === document.body || menu.contains(active))) focusOn(opener);
-});

@@ -1,0 +1,93 @@
+// From an act and what a person points at to the request: what an act still needs is asked for first.
+//
+// The table of acts says what each of them needs, and the page which acts a plan takes. What an act means is decided by
+// the board alone.
+
+import { askToRun } from "./choose.js";
+import { compose } from "./composer.js";
+import { confirm } from "./dialogs.js";
+import { perform } from "./perform.js";
+import {
+  actsOf, nameOf, planName, planOf, revisionOf, rowOf, suggestionsOf, targetOf, textOf, writtenIn,
+} from "./plans.js";
+import { ACTS } from "./table.js";
+import { say, toast } from "./toasts.js";
+import { commentOnPlan, editAsText, reviewPlan } from "./writing.js";
+
+const isOfAgent = (plan) => plan.dataset.agent !== undefined;
+/** The acts for a step that is only suggested. */
+const ON_SUGGESTION = ["reword", "withdraw"];
+
+/** Whether a plan takes an act, on this row if there is one. */
+export function takes(plan, name, row) {
+  if (row?.dataset.suggestion) return ON_SUGGESTION.includes(name);
+  if (name === "withdraw" && row) return suggestionsOf(row).length > 0;
+  return actsOf(plan).includes(name);
+}
+
+/** Do an act on a plan, or on a row of it, with the arguments that are `given`. */
+export function begin(name, plan, row = null, given = {}) {
+  if (row?.dataset.suggestion && name === "remove") name = "withdraw";
+  if (!takes(plan, name, row)) return say(`${ACTS[name].label} is not possible here`);
+  const words = `${ACTS[name].label} ${row ? nameOf(row) : planName(plan)}`;
+  const on = { plan, row, given, words, address: plan.dataset.steer, seen: revisionOf(plan) };
+  const ask = ASKING[name];
+  const isComplete = ACTS[name].needs.every((need) => need in given);
+  if (ask && !(ACTS[name].needs.length && isComplete)) return ask(on);
+  return act(name, on);
+}
+
+/** Have an act written, about the plan as it was on the page when the person began. */
+function act(name, { row, given, words, address, seen }, more = {}) {
+  const target = row && ACTS[name].on !== "plan" ? { target: targetOf(row) } : {};
+  const body = { act: name, seen, ...target, ...given };
+  return perform({ address, body, words, row, ...more });
+}
+
+const ASKING = {
+  reword: (on) => {
+    const suggested = on.row.querySelector(".suggestion-text");
+    const own = suggested && rowOf(suggested) === on.row ? suggested : null;
+    const title = isOfAgent(on.plan) ? "Suggest new wording" : "Reword step";
+    write("reword", on, { title, label: "Save", over: true, text: own ? writtenIn(own) : textOf(on.row) });
+  },
+  add: (on) => {
+    const { row, given } = on;
+    const place = row && given.after === undefined ? { after: row.dataset.step } : {};
+    const title = isOfAgent(on.plan) ? "Suggest a step" : "Add a step";
+    write("add", { ...on, words: ACTS.add.label, given: { ...given, ...place } }, { title, label: "Add", placeholder: "What needs to be done?" });
+  },
+  comment: (on) => {
+    if (!on.row) return commentOnPlan(on.plan);
+    write("comment", on, { title: on.words.replace(" ", " on "), label: "Comment", placeholder: "The agent will read it" });
+  },
+  review: ({ plan, given }) => reviewPlan(plan, given.preset),
+  select: ({ row }) => askToRun(row),
+  suggest: ({ plan }) => editAsText(plan, toast),
+  withdraw: ({ row, ...on }) => {
+    const target = on.given.target ?? suggestionsOf(row).at(-1);
+    return act("withdraw", { ...on, row: null, given: { target } });
+  },
+  remove: async (on) => {
+    const nested = on.row.querySelector("[data-step]") ? ", with all steps in it" : "";
+    const words = `${nameOf(on.row)}${nested}. The history keeps it.`;
+    const isSure = isOfAgent(on.plan) || await confirm("Remove this step?", words, "Remove");
+    return isSure && act("remove", on);
+  },
+  dismiss: async (on) => {
+    const words = `${planName(on.plan)} leaves every list. Its history stays.`;
+    return (await confirm("Dismiss this plan?", words, "Dismiss")) && act("dismiss", on);
+  },
+};
+
+/** Ask for what an act needs in another way. */
+export const askWith = (name, ask) => { ASKING[name] = ask; };
+
+/** Ask for the text of an act in the composer. */
+function write(name, on, { title, label, text, placeholder, over }) {
+  const submit = (text, seen, trouble) => act(name, { ...on, given: { ...on.given, text, seen } }, { text, trouble });
+  compose({ plan: on.plan, row: on.row, kind: name, title, label, text, placeholder, over, submit });
+}
+
+/** Withdraw a suggestion by its button. */
+export const withdrawBy = (button) => begin("withdraw", planOf(button), null, { target: button.dataset.withdraw });

@@ -1,0 +1,66 @@
+// Acts and their outcomes: nothing happens twice, and nothing that a person typed is lost.
+
+import { askAgain } from "./dialogs.js";
+import { el } from "./plans.js";
+import { newName, send } from "./send.js";
+import { toast } from "./toasts.js";
+
+/** The names of acts with typed words whose answers were lost: the same words go out under the same name. */
+const unanswered = new Map();
+
+/**
+ * Perform an act. `body` is the request, `words` name it for people. An act with typed words has the `text`, and
+ * `trouble` shows a problem where the text is open. `row` shows that it is on its way.
+ *
+ * Resolves to `{ done }`, `{ left }`, or `{ edit }` with the answer after which the person goes on writing.
+ */
+export async function perform({ address, body, words, text, trouble, row }) {
+  const written = trouble && JSON.stringify([address, body]);
+  let name = unanswered.get(written) ?? newName();
+  for (;;) {
+    row?.setAttribute("data-my-sending", "");
+    const came = await send(address, body, name);
+    row?.removeAttribute("data-my-sending");
+    if (written && came.lost) unanswered.set(written, name);
+    else unanswered.delete(written);
+    if (came.done) {
+      toast(came.done.words);
+      return { done: came.done };
+    }
+    if (came.moved) {
+      const choice = await askAgain({ words, text }, came.moved);
+      if (choice === "discard") return { left: true };
+      if (choice === "edit") return { edit: came.moved };
+      const { seen, ...rest } = body;
+      body = choice === "instead" ? came.moved.instead.act : rest;
+      name = newName();
+      continue;
+    }
+    const why = `Couldn't save: ${came.lost ?? came.refused}`;
+    if (trouble) {
+      trouble(why);
+      return {};
+    }
+    if (!(await sayTrouble(words, why, Boolean(came.lost)))) return { left: true };
+  }
+}
+
+const troubles = el("div", { class: "troubles", role: "region", "aria-label": "Not saved" });
+
+/** Whether an act of the person has failed and waits for a decision. */
+export const isTroubled = () => troubles.childElementCount > 0;
+
+function sayTrouble(words, why, again) {
+  if (!troubles.isConnected) document.body.append(troubles);
+  return new Promise((decided) => {
+    const decide = (value) => () => { notice.remove(); decided(value); };
+    const notice = el(
+      "div", { class: "trouble-notice", role: "alert" },
+      el("p", {}, el("b", {}, words), el("br"), why),
+      el("div", { class: "dialog-buttons" },
+        again ? el("button", { type: "button", class: "primary", click: decide(true) }, "Try again") : null,
+        el("button", { type: "button", click: decide(false) }, again ? "Discard" : "Close")),
+    );
+    troubles.append(notice);
+  });
+}

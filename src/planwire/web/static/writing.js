@@ -1,0 +1,112 @@
+// Dialogs with a text: a review of a plan, a comment on it, and its steps as a text.
+
+import { ENTER_SAVES, saveOnEnter } from "./composer.js";
+import { open } from "./dialogs.js";
+import { perform } from "./perform.js";
+import { el, planName, revisionOf } from "./plans.js";
+import { ACTS, VERDICTS } from "./table.js";
+
+const drafts = new Map();
+let writing = null; // the open text, and the text that it began with
+
+/** Whether something was written in a dialog that is open. */
+export const isInDialog = () => Boolean(writing && writing.area.value.trim() !== writing.begun);
+
+/**
+ * Open a dialog with a text area. `submit(text, trouble)` sends it, and resolves as `perform` does; after a conflict,
+ * `again(answer)` gives the text to go on with. `lines`: it is a text of many lines.
+ */
+function write({ key, title, label, save, text = "", fields = [], lines = false, hint = ENTER_SAVES, submit, again }) {
+  let sent = false;
+  const area = el("textarea", { rows: lines ? 14 : 4, dir: "auto", maxlength: lines ? null : 16_000, spellcheck: !lines });
+  area.value = drafts.get(key) ?? text;
+  const trouble = el("p", { class: "composer-trouble", role: "alert" });
+  const leave = el("button", { type: "button", click: () => close() }, "Cancel");
+  const form = el(
+    "form", { class: lines ? "in-lines" : null },
+    ...fields,
+    el("label", {}, el("span", {}, label), area),
+    trouble,
+    el("div", { class: "dialog-buttons" }, save, leave, el("span", { class: "hint" }, hint)),
+  );
+  writing = { area, begun: text.trim() };
+  const { dialog, close } = open(title, lines, [form], () => {
+    writing = null;
+    if (sent || area.value === text) drafts.delete(key);
+    else drafts.set(key, area.value);
+  });
+  dialog.addEventListener("cancel", (event) => { if (form.hasAttribute("aria-busy")) event.preventDefault(); });
+
+  async function go() {
+    if (form.hasAttribute("aria-busy")) return;
+    busy(true);
+    trouble.textContent = "";
+    const came = await submit(area.value.trim(), (words) => { trouble.textContent = words; });
+    busy(false);
+    if (came.edit) area.value = again?.(came.edit) ?? area.value;
+    sent = Boolean(came.done || came.left);
+    if (sent) close();
+    else area.focus();
+  }
+
+  function busy(is) {
+    if (is) form.setAttribute("aria-busy", "true");
+    else form.removeAttribute("aria-busy");
+    for (const button of [save, leave]) button.disabled = is;
+    area.readOnly = is;
+  }
+
+  form.addEventListener("submit", (event) => { event.preventDefault(); go(); });
+  saveOnEnter(area, go, lines);
+  area.focus();
+}
+
+/** Review a plan as it is shown now: a verdict, with or without words. */
+export function reviewPlan(plan, verdict = Object.keys(VERDICTS).at(-1)) {
+  const address = plan.dataset.steer, name = planName(plan);
+  let seen = revisionOf(plan), chosen = verdict;
+  const save = el("button", { class: "primary" }, VERDICTS[verdict]);
+  const choose = (event) => { chosen = event.target.value; save.textContent = VERDICTS[chosen]; };
+  const choice = ([value, label]) => el(
+    "label", {},
+    el("input", { type: "radio", name: "verdict", value, checked: value === verdict, change: choose }),
+    el("span", {}, label),
+  );
+  const verdicts = el(
+    "fieldset", { class: "choices" }, el("legend", { class: "unseen" }, "Verdict"), ...Object.entries(VERDICTS).map(choice),
+  );
+  write({
+    key: `${address} review`, title: `Review ${name}`, label: "Comment (optional)", save, fields: [verdicts],
+    submit: (text, trouble) => {
+      const body = { act: "review", verdict: chosen, seen, ...(text ? { text } : {}) };
+      return perform({ address, body, words: `${VERDICTS[chosen]} ${name}`, text: text || undefined, trouble });
+    },
+    again: ({ revision }) => { seen = revision; },
+  });
+}
+
+/** Comment on a plan as a whole. */
+export function commentOnPlan(plan) {
+  const address = plan.dataset.steer, seen = revisionOf(plan), title = `${ACTS.comment.label} on ${planName(plan)}`;
+  write({
+    key: `${address} comment`, title, label: "The agent will read it.",
+    save: el("button", { class: "primary" }, ACTS.comment.label),
+    submit: (text, trouble) => perform({ address, body: { act: "comment", seen, text }, words: title, text, trouble }),
+  });
+}
+
+/** Change all steps of a plan as a text. */
+export async function editAsText(plan, sayTrouble) {
+  const address = plan.dataset.steer, title = `Edit ${planName(plan)}`;
+  const answer = await fetch(`${address}/text`).catch(() => null);
+  if (!answer?.ok) return sayTrouble("Couldn't load the text of the plan. Try again.");
+  let seen = Number(answer.headers.get("planwire-revision"));
+  write({
+    key: `${address} text ${seen}`, title, lines: true, text: await answer.text(),
+    label: "One step per line: [ ] to do, [~] in progress, [x] done, [-] cancelled. A line without {id} is a new step.",
+    hint: "Ctrl+Enter saves", save: el("button", { class: "primary" }, "Save"),
+    submit: (text, trouble) =>
+      perform({ address, body: { act: "suggest", seen, plan_text: text }, words: title, text, trouble }),
+    again: ({ revision, text }) => { seen = revision; return text; },
+  });
+}

@@ -1,0 +1,237 @@
+"""Acts over HTTP: what each writes, what it answers, and that no act is written twice."""
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from planwire import BlockingPlanSession
+from planwire.journal import load_state
+from planwire.model.events import (
+    ACP,
+    APPROVED,
+    AddStep,
+    Comment,
+    Event,
+    MoveStep,
+    PlanChanged,
+    PlanRemoved,
+    PlanReviewed,
+    PlanSet,
+    RemoveStep,
+    RewordStep,
+    SetPriority,
+    SetStatus,
+    SuggestionWithdrawn,
+)
+from planwire.model.plan import Entry, ItemsPlan
+from planwire.steering.acts import ACTS
+from tests.web.board import items, markdown
+from tests.web.steering import TICK, Here
+from tests.web.test_hostile_content import Seen
+
+
+def changed(*changes: Any) -> PlanChanged:
+    return PlanChanged("main", None, changes)
+
+
+#: One request for each act, and the event that it writes.
+WRITTEN: dict[str, tuple[dict[str, Any], Event]] = {
+    "tick": ({"target": "s1"}, changed(SetStatus("s1", "completed"))),
+    "set_status": ({"target": "s1", "status": "cancelled"}, changed(SetStatus("s1", "cancelled"))),
+    "reword": ({"target": "s2", "text": "Other words"}, changed(RewordStep("s2", "Other words"))),
+    "add": ({"text": "New", "after": "s1"}, changed(AddStep("New", "s1"))),
+    "move": ({"target": "s3", "by": -1}, changed(MoveStep("s3", "s1"))),
+    "remove": ({"target": "s1"}, changed(RemoveStep("s1"))),
+    "set_priority": ({"target": "s2", "priority": "high"}, changed(SetPriority("s2", "high"))),
+    "comment": ({"target": "s2", "text": "Why?"}, PlanReviewed("main", 1, "commented", (Comment("Why?", "s2"),))),
+    "review": ({"verdict": "approved"}, PlanReviewed("main", 1, APPROVED)),
+    "select": ({"steps": ["s1", "s3"]}, PlanReviewed("main", 1, APPROVED, selected=("s1", "s3"))),
+    "suggest": ({"changes": [{"do": "remove", "step": "s3"}]}, changed(RemoveStep("s3"))),
+    "dismiss": ({}, PlanRemoved("main")),
+}
+
+
+def test_there_is_a_case_for_every_act() -> None:
+    assert {*WRITTEN, "withdraw"} == set(ACTS)
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_every_act_is_written_and_says_what_came_of_it(here: Here, name: str) -> None:
+    here.write(items("pending", "pending", "pending", via="tools"))
+    body, event = WRITTEN[name]
+    answer = here.act(name, seen=1, **body)
+    assert answer.status_code == 200, answer.text
+    said = answer.json()
+    assert (here.events()[-1].by, here.events()[-1].event) == ("user", event)
+    assert said["words"]
+    assert (said["from"], said["suggestion"], said["number"]) == (1, False, 2)
+    assert said["revision"] == here.record().revision
+    assert said["added"] == ("s4" if name == "add" else None)
+    assert "unchanged" not in said
+
+
+def test_a_change_of_an_agents_own_plan_is_a_suggestion_and_the_plan_stays_the_agents(here: Here) -> None:
+    here.write(items("pending", "pending"))
+    said = here.act("tick", target="s1", seen=1).json()
+    assert (said["revision"], said["from"], said["suggestion"], said["number"]) == (2, 1, True, 2)
+    assert said["words"].startswith("Suggested: ")
+    assert [step.status for step in here.record().state.steps] == ["pending", "pending"]
+    changes = [{"do": "status", "step": "s2", "status": "completed"}]
+    here.act("suggest", seen=2, changes=changes, text="it was done before")
+    assert [suggestion.note for suggestion in here.record().suggestions] == [None, "it was done before"]
+
+
+def test_a_suggestion_is_withdrawn_once(here: Here) -> None:
+    here.write(items("pending"))
+    here.act("tick", target="s1", seen=1)
+    said = here.act("withdraw", target="2", seen=2).json()
+    assert (said["revision"], said["from"], said["suggestion"]) == (3, 2, False)
+    assert here.events()[-1].event == SuggestionWithdrawn("main", 2)
+    assert here.record().suggestions == ()
+    assert here.act("withdraw", target="2", seen=2).json()["unchanged"] is True
+    assert len(here.events()) == 3
+    for number in ("0", "1", "3", "99"):
+        answer = here.act("withdraw", target=number, seen=2)
+        assert answer.status_code == 422
+        assert f"no open suggestion '{number}'" in answer.json()["error"]
+
+
+def test_a_suggested_step_is_reworded_under_its_number(here: Here) -> None:
+    here.write(items("pending"))
+    here.act("add", text="New", after="s1", seen=1)
+    assert here.act("reword", target="2", text="Newer", seen=2).status_code == 200
+    assert [each.changes for each in here.record().suggestions] == [(AddStep("Newer", "s1"),)]
+
+
+def test_the_tasks_of_a_text_are_changed_in_the_text(here: Here) -> None:
+    here.write(markdown("# Title\n\nWords.\n\n- [ ] one\n  - [ ] in one\n- [ ] two\n"))
+    changes = [
+        {"do": "status", "step": "s2", "status": "in_progress"},
+        {"do": "add", "content": "three"},
+        {"do": "move", "step": "s3", "after": ""},
+    ]
+    assert here.act("suggest", "text", seen=1, changes=changes).status_code == 200
+    text = "# Title\n\nWords.\n\n- [ ] two\n- [ ] one\n  - [~] in one\n- [ ] three\n"
+    assert here.board.get(f"{here.address}/plans/text.md").text == text
+
+
+def test_a_plan_is_edited_as_a_text(here: Here) -> None:
+    here.write(items("pending", "completed", via="tools"))
+    answer = here.board.get(f"{here.address}/plans/main/text")
+    assert answer.text == "[ ] step 1 {s1}\n[x] step 2 {s2}\n"
+    assert answer.headers["planwire-revision"] == "1"
+    edited = "[x] step 1 {s1}\n[ ] new\n"
+    assert here.act("suggest", seen=1, plan_text=edited).status_code == 200
+    assert here.contents() == ["step 1", "new"]
+
+
+def test_a_review_has_a_verdict_and_comments_and_a_selection_has_them_too(here: Here) -> None:
+    here.write(items("pending", "pending"))
+    comments = [{"text": "Careful.", "step": "s2"}]
+    assert here.act("select", seen=1, text="Go on.", comments=comments, steps=["s1", "s2"]).status_code == 200
+    said = PlanReviewed("main", 1, APPROVED, (Comment("Go on."), Comment("Careful.", "s2")), ("s1", "s2"))
+    assert here.events()[-1].event == said
+
+
+@pytest.mark.parametrize("plan_id", [None, "a/b?c#d.json", "plän", "~~"])
+def test_plans_of_any_name_are_steered_at_the_address_that_their_page_says(here: Here, plan_id: str | None) -> None:
+    here.write(items("pending", plan_id=plan_id, via="tools"))
+    [address] = [row["data-steer"] for _, row in Seen(here.page()).tags if "data-steer" in row]
+    assert address is not None
+    assert here.act("tick", address.rpartition("/")[2], target="s1", seen=1).status_code == 200
+    assert load_state(here.journal, here.session).plans[plan_id].state.progress.done == 1
+
+
+# ------------------------------------------------------------------ the same once more, because the answer was lost
+
+
+@pytest.mark.parametrize("name", [*WRITTEN])
+def test_an_act_that_is_sent_twice_under_one_name_is_written_once_and_answered_the_same(here: Here, name: str) -> None:
+    here.write(items("pending", "pending", "pending", via="tools"))
+    body, _ = WRITTEN[name]
+    first, second = (here.act(name, key="k1", seen=1, **body) for _ in range(2))
+    if name == "dismiss":
+        assert second.status_code == 404
+    else:
+        assert (second.status_code, second.json()) == (200, first.json())
+    assert len(here.events()) == 2
+
+
+def test_acts_of_one_name_at_the_same_time_are_written_once(here: Here) -> None:
+    here.write(items("pending", via="tools"))
+    with ThreadPoolExecutor(6) as people:
+        answers = [*people.map(lambda _: here.act("add", key="k2", seen=1, text="New").json(), range(6))]
+    assert len(here.events()) == 2
+    assert all(answer == answers[0] for answer in answers)
+
+
+def test_an_act_that_was_refused_is_tried_again_under_its_name(here: Here) -> None:
+    here.write(items("pending", via="tools"))
+    assert here.act("tick", key="k3", target="s2", seen=1).status_code == 422
+    here.write(items("pending", "pending", via="tools"))
+    assert here.act("tick", key="k3", target="s2", seen=2).status_code == 200
+
+
+@pytest.mark.parametrize("name", ["tick", "set_status", "reword", "set_priority", "comment", "review", "select"])
+def test_these_acts_say_nothing_new_when_they_are_repeated_without_a_name(here: Here, name: str) -> None:
+    here.write(items("pending", "pending", "pending", via="tools"))
+    body, _ = WRITTEN[name]
+    here.act(name, seen=1, **body)
+    again = here.act(name, seen=1, **body)
+    if name == "reword":
+        assert again.status_code == 409
+    else:
+        assert again.json()["unchanged"] is True
+        assert again.json()["words"].startswith("Nothing changes")
+    assert len(here.events()) == 2
+
+
+@pytest.mark.parametrize("via", ["tools", ACP])
+def test_a_change_of_what_is_already_so_makes_no_revision(here: Here, via: str) -> None:
+    here.write(items("in_progress", via=via))
+    for _ in range(3):
+        answer = here.act("set_status", target="s1", status="in_progress", seen=1)
+        assert (answer.status_code, answer.json()) == (
+            200,
+            {
+                "words": "Nothing changes: the plan already says so.",
+                "revision": 1,
+                "from": 1,
+                "unchanged": True,
+                "suggestion": False,
+                "number": None,
+                "added": None,
+            },
+        )
+    assert len(here.events()) == 1
+
+
+def test_a_suggestion_that_is_open_is_not_written_again(here: Here) -> None:
+    here.write(items("pending"))
+    done = {"target": "s1", "status": "completed"}
+    here.act("set_status", seen=1, **done)
+    assert here.act("set_status", seen=2, **done).json()["unchanged"] is True
+    assert here.act("suggest", seen=2, text="really").json()["suggestion"] is True
+
+
+# ------------------------------------------------------------------ agents
+
+
+def test_what_a_person_did_reaches_an_agent_that_works_with_planwires_tools(here: Here) -> None:
+    agent = BlockingPlanSession(here.journal, here.session)
+    agent.call("set_plan", {"entries": ["Read the config", "Write the parser"]})
+    agent.pending()
+    here.act("select", seen=here.record().revision, steps=["s2"], text="in C")
+    [told] = [message["content"] for message in agent.pending()]
+    assert "s2 Write the parser" in told
+    assert "in C" in told
+
+
+def test_a_plan_of_the_agents_in_place_of_another_keeps_the_suggestions_that_it_does_not_contain(here: Here) -> None:
+    here.write(items("pending", "pending"))
+    here.act(TICK["act"], target=TICK["target"], seen=1)
+    here.act("add", text="New", seen=2)
+    entries = (Entry("step 1", "medium", "completed"), Entry("step 2", "medium", "pending"))
+    here.write(PlanSet(ItemsPlan("main", entries), via=ACP))
+    assert [suggestion.changes for suggestion in here.record().suggestions] == [(AddStep("New"),)]

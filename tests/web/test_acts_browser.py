@@ -1,0 +1,197 @@
+"""Every act of the table in a real browser: done with its key, and written as the event that it means."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from planwire.model.events import (
+    APPROVED,
+    AddStep,
+    Comment,
+    Event,
+    MoveStep,
+    PlanChanged,
+    PlanRemoved,
+    PlanReviewed,
+    RemoveStep,
+    RewordStep,
+    SetPriority,
+    SetStatus,
+    SuggestionWithdrawn,
+)
+from planwire.steering.acts import ACTS
+from tests.web.board import Running, running_board
+from tests.web.browsing import NewPage
+from tests.web.stage import Stage, row, save, words, write
+
+
+def changed(*changes: object) -> PlanChanged:
+    return PlanChanged("main", None, changes)  # type: ignore[arg-type]
+
+
+#: For each key of each act: what is typed after it, if it asks for something, and the event that is written.
+KEYS: dict[str, tuple[str | None, Event]] = {
+    "x": (None, changed(SetStatus("s2", "completed"))),
+    "Space": (None, changed(SetStatus("s2", "completed"))),
+    "i": (None, changed(SetStatus("s2", "in_progress"))),
+    "e": ("Other words", changed(RewordStep("s2", "Other words"))),
+    "a": ("New", changed(AddStep("New", "s2"))),
+    "A": ("New", changed(AddStep("New"))),
+    "K": (None, changed(MoveStep("s2", ""))),
+    "J": (None, changed(MoveStep("s2", "s3"))),
+    "Alt+ArrowUp": (None, changed(MoveStep("s2", ""))),
+    "Alt+ArrowDown": (None, changed(MoveStep("s2", "s3"))),
+    "1": (None, changed(SetPriority("s2", "high"))),
+    "3": (None, changed(SetPriority("s2", "low"))),
+    "c": ("Why?", PlanReviewed("main", 1, "commented", (Comment("Why?", "s2"),))),
+}
+
+
+@pytest.fixture(scope="module")
+def board() -> Iterator[Running]:
+    with running_board() as running:
+        yield running
+
+
+@pytest.fixture
+def stage(board: Running, new_page: NewPage) -> Stage:
+    return Stage(board, new_page)
+
+
+@pytest.fixture
+def page(stage: Stage) -> Page:
+    """A list of planwire's own, with the focus on its second step."""
+    stage.planwire_has("one", "two", "three")
+    page = stage.open()
+    row(page, 2).click()
+    return page
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_a_key_does_its_act(stage: Stage, page: Page, key: str) -> None:
+    text, event = KEYS[key]
+    page.keyboard.press(key)
+    if text is not None:
+        write(page, text)
+        save(page)
+    stage.comes_to(event)
+    expect(page.locator(".toast")).not_to_be_empty()
+
+
+@pytest.mark.parametrize("key", ["d", "Delete", "Backspace"])
+def test_a_step_is_removed_once_that_is_confirmed(stage: Stage, page: Page, key: str) -> None:
+    page.keyboard.press(key)
+    dialog = page.get_by_role("dialog", name="Remove this step?")
+    dialog.get_by_role("button", name="Cancel").click()
+    assert stage.said() == []
+    page.keyboard.press(key)
+    page.keyboard.press("Enter")
+    stage.comes_to(changed(RemoveStep("s2")))
+
+
+def test_a_status_is_chosen_from_the_menu(stage: Stage, page: Page) -> None:
+    page.keyboard.press("o")
+    page.get_by_role("menuitem", name="Cancelled").click()
+    stage.comes_to(changed(SetStatus("s2", "cancelled")))
+
+
+def test_a_comment_on_the_plan_and_a_review_have_dialogs(stage: Stage, page: Page) -> None:
+    page.keyboard.press("C")
+    page.keyboard.type("By the way")
+    page.keyboard.press("Enter")
+    expect(page.locator("#p0-said")).to_contain_text("By the way")
+    page.keyboard.press("v")
+    page.get_by_role("radio", name="Approve").check()
+    page.get_by_role("dialog").get_by_role("button", name="Approve").click()
+    stage.comes_to(
+        PlanReviewed("main", 1, "commented", (Comment("By the way"),)),
+        PlanReviewed("main", 1, APPROVED),
+    )
+
+
+def test_the_step_is_run(stage: Stage, page: Page) -> None:
+    page.keyboard.press("r")
+    expect(page.get_by_role("button", name="Run this step")).to_be_focused()
+    page.keyboard.press("Enter")
+    stage.comes_to(PlanReviewed("main", 1, APPROVED, selected=("s2",)))
+
+
+def test_a_plan_is_edited_as_a_text(stage: Stage, page: Page) -> None:
+    page.keyboard.press("E")
+    area = page.get_by_role("dialog", name="Edit “Plan”").get_by_role("textbox")
+    expect(area).to_have_value("[ ] one {s1}\n[ ] two {s2}\n[ ] three {s3}\n")
+    area.fill("[x] one {s1}\n[ ] three {s3}")
+    page.keyboard.press("End")
+    page.keyboard.press("Enter")
+    page.keyboard.type("[ ] four")
+    page.keyboard.press("Control+Enter")
+    expect(words(page)).to_have_text(["one", "three", "four"])
+    stage.comes_to(changed(RemoveStep("s2"), SetStatus("s1", "completed"), AddStep("four", "s3")))
+
+
+def test_an_edited_text_that_no_longer_fits_is_edited_on(stage: Stage, page: Page) -> None:
+    page.keyboard.press("E")
+    area = page.get_by_role("dialog", name="Edit “Plan”").get_by_role("textbox")
+    area.fill("[ ] mine {s1}\n[x] two {s2}\n[ ] three {s3}\n")
+    stage.write(changed(RewordStep("s1", "theirs")))
+    page.keyboard.press("Control+Enter")
+    page.get_by_role("dialog", name="The plan changed").get_by_role("button", name="Edit").click()
+    expect(area).to_have_value("[ ] theirs {s1}\n[x] two {s2}\n[ ] three {s3}\n# You wrote:\n# [ ] mine {s1}\n")
+    page.keyboard.press("Control+Enter")
+    stage.comes_to(changed(SetStatus("s2", "completed")))
+
+
+def test_a_plan_is_dismissed_once_that_is_confirmed(stage: Stage, page: Page) -> None:
+    page.keyboard.press("X")
+    page.get_by_role("dialog", name="Dismiss this plan?").get_by_role("button", name="Cancel").click()
+    page.get_by_role("button", name="More actions").click()
+    page.get_by_role("menuitem", name="Dismiss").click()
+    page.get_by_role("dialog").get_by_role("button", name="Dismiss").click()
+    expect(page.get_by_text("No plans left")).to_be_visible()
+    stage.comes_to(PlanRemoved("main"))
+
+
+def test_a_suggestion_is_withdrawn_and_a_suggested_step_is_reworded(stage: Stage) -> None:
+    stage.agent_sends("one", "two")
+    page = stage.open()
+    row(page, 2).click()
+    page.keyboard.press("x")
+    expect(row(page, 2).locator(".suggestion-status")).to_be_visible()
+    page.keyboard.press("u")
+    expect(row(page, 2).locator(".suggestion-status")).to_have_count(0)
+    page.keyboard.press("a")
+    write(page, "three")
+    save(page)
+    ghost = page.locator(".ghost")
+    expect(ghost).to_contain_text("three")
+    page.keyboard.press("j")
+    expect(ghost).to_be_focused()
+    page.keyboard.press("e")
+    expect(page.locator(".composer textarea")).to_have_value("three")
+    write(page, "third")
+    save(page)
+    expect(ghost).to_contain_text("third")
+    ghost.locator(".words").click()
+    page.keyboard.press("Delete")
+    expect(ghost).to_have_count(0)
+    stage.comes_to(
+        changed(SetStatus("s2", "completed")),
+        SuggestionWithdrawn("main", 2),
+        changed(AddStep("three", "s2")),
+        changed(AddStep("third", "s2")),
+        SuggestionWithdrawn("main", 4),
+        SuggestionWithdrawn("main", 5),
+    )
+
+
+def test_every_key_of_the_table_is_pressed_here_or_said_to_be_elsewhere() -> None:
+    names = {"Alt+Up": "Alt+ArrowUp", "Alt+Down": "Alt+ArrowDown"}
+    known = {names.get(key, key) for act in ACTS.values() for gesture in act.gestures for key in gesture.keys}
+    assert known == {*KEYS, "2", *"dCEXoruv", "Delete"}
+
+
+def test_every_key_of_the_table_is_on_the_list_of_keys(page: Page) -> None:
+    page.keyboard.press("?")
+    shown = page.get_by_role("dialog", name="Keys").locator("kbd").all_text_contents()
+    assert {key for act in ACTS.values() for gesture in act.gestures for key in gesture.keys} <= set(shown)

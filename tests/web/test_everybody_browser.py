@@ -1,0 +1,149 @@
+"""Steering for everybody: with a screen reader, without a script, and with notifications."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import expect
+
+from planwire.model.events import (
+    ACP,
+    AddStep,
+    MoveStep,
+    PlanChanged,
+    PlanSet,
+    RemoveStep,
+    RewordStep,
+    SessionOpened,
+    SetStatus,
+)
+from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
+from tests.web.board import Running, running_board
+from tests.web.browsing import NewPage, comes_true, is_live, photograph
+from tests.web.stage import TEXT, Stage, row, write
+
+
+@pytest.fixture(scope="module")
+def board() -> Iterator[Running]:
+    with running_board() as running:
+        yield running
+
+
+@pytest.fixture
+def stage(board: Running, new_page: NewPage) -> Stage:
+    return Stage(board, new_page)
+
+
+def test_people_with_disabilities_can_steer(stage: Stage, axe: str) -> None:
+    stage.write(SessionOpened("agent", "client", "/work", "Everything"))
+    stage.agent_sends("one", "two", "three")
+    stage.write(PlanSet(MarkdownPlan("text", TEXT), via=ACP))
+    for changes in ((RewordStep("s1", "other"),), (AddStep("new", "s1"),), (RemoveStep("s3"),)):
+        stage.write(PlanChanged("main", None, changes), by="user")
+    stage.write(PlanChanged("text", None, (AddStep("new", "s2"), SetStatus("s1", "completed"))), by="user")
+    page = stage.open(reduced_motion="reduce")
+    page.evaluate(axe)
+
+    def nothing_is_wrong(where: str) -> None:
+        for scheme, rules in (("dark", "runOnly: ['color-contrast'],"), ("light", "")):
+            page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+            found = page.evaluate(f"axe.run(document, {{ {rules} resultTypes: ['violations'] }})")["violations"]
+            serious = [each for each in found if each["impact"] in ("serious", "critical")]
+            assert [(where, scheme, each["id"], each["nodes"][0]["html"][:200]) for each in serious] == []
+
+    row(page, 2).click()
+    page.keyboard.press("s")
+    nothing_is_wrong("toolbar, suggestions, steps to run")
+    page.keyboard.press("m")
+    nothing_is_wrong("menu")
+    page.keyboard.press("Escape")
+    page.keyboard.press("?")
+    nothing_is_wrong("keys")
+    page.keyboard.press("Escape")
+    page.keyboard.press("v")
+    nothing_is_wrong("review")
+    page.keyboard.press("Escape")
+    page.keyboard.press("e")
+    write(page, "two, better")
+    stage.agent_sends("one", "two, as the agent says", "three", "four", done=1)
+    expect(page.locator(".composer-note")).not_to_be_empty()
+    nothing_is_wrong("writing")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    nothing_is_wrong("difference")
+    photograph(page, "difference")
+    page.get_by_role("dialog").get_by_role("button", name="Discard").click()
+    page.keyboard.press("E")
+    expect(page.get_by_role("dialog", name="Edit “Plan”")).to_be_visible()
+    nothing_is_wrong("edit as text")
+
+
+def test_what_was_done_is_said_to_those_who_do_not_see_it(stage: Stage) -> None:
+    stage.agent_sends("one", "two")
+    page = stage.open()
+    row(page, 1).click()
+    said = page.get_by_role("status").filter(has_text="one")
+    page.keyboard.press("x")
+    expect(said).to_have_text("Suggested: one: completed")
+    page.keyboard.press("s")
+    expect(page.get_by_role("status").filter(has_text="selected")).to_have_text("“one” selected, 1 step in all")
+    assert len(stage.changes()) == 1
+
+
+def test_without_a_script_there_is_nothing_to_press(stage: Stage, new_page: NewPage) -> None:
+    stage.agent_sends("one")
+    stage.write(PlanChanged("main", None, (AddStep("asked for"),)), by="user")
+    page = new_page(f"/sessions/{stage.session}", java_script_enabled=False)
+    expect(page.locator(".ghost")).to_contain_text("asked for")
+    expect(page.get_by_role("button")).to_have_count(0)
+
+
+def test_a_step_that_goes_before_all_that_are_in_sight_goes_behind_the_one_above_them(stage: Stage) -> None:
+    entries = [Entry(f"step {n}", "medium", "completed" if n < 70 else "pending") for n in range(1, 101)]
+    stage.write(PlanSet(ItemsPlan("main", tuple(entries))))
+    page = stage.open()
+    first = page.locator("#p0-steps > [data-step]").first
+    number = int((first.get_attribute("data-step") or "")[1:])
+    assert number > 2
+    first.locator("xpath=following-sibling::*[1]").click()
+    page.keyboard.press("Alt+ArrowUp")
+    stage.changes_come_to(MoveStep(f"s{number + 1}", f"s{number - 1}"))
+
+
+NOTICES = """
+    window.notices = [];
+    window.Notification = class {
+        static permission = "granted";
+        static requestPermission() { return Promise.resolve("granted"); }
+        constructor(title, options) { notices.push(`${title}: ${options.body}`); }
+        close() {}
+    };
+    document.hasFocus = () => false;
+"""
+
+
+def test_a_notification_is_shown_to_those_who_asked_for_it(stage: Stage, new_page: NewPage) -> None:
+    stage.write(SessionOpened("agent", "client", "/work", "A title"))
+    stage.agent_sends("one", "two")
+    page = new_page()
+    page.context.add_init_script(NOTICES)
+    page.goto(f"{stage.board.base}/sessions/{stage.session}")
+    is_live(page)
+    stage.agent_sends("one", "two", done=2)
+    expect(row(page, 2)).to_have_attribute("data-status", "done")
+    assert page.evaluate("notices") == []
+    stage.agent_sends("one", "two", done=1)
+    page.get_by_role("button", name="Notify me").click()
+    expect(page.get_by_role("button", name="Notify me")).to_have_attribute("aria-pressed", "true")
+    page.reload()  # it is remembered
+    is_live(page)
+    comes_true(page, "document.getElementById('notify').ariaPressed === 'true'")
+    comes_true(page, "navigator.locks.query().then((locks) => locks.held.length === 1)")
+    page.evaluate(
+        """() => {
+            Object.defineProperty(document, "hidden", { value: true, configurable: true });
+            document.dispatchEvent(new Event("visibilitychange"));
+        }"""
+    )
+    stage.agent_sends("one", "two", done=2)
+    comes_true(page, "notices.length === 1")
+    assert page.evaluate("notices") == ["A title: Everything on the plan is done."]
