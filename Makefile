@@ -8,7 +8,7 @@ READY  := $(VENV)/.ready
 # Many tests start programs: they begin with what was compiled before, whatever the machine's habit.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup demo test check bench pictures schema clean
+.PHONY: help setup demo test check bench pictures docs clean
 
 help:
 	@echo "make demo    a plan, live in the terminal"
@@ -43,8 +43,8 @@ bench: $(READY)
 pictures: $(READY)
 	PYTHONPATH=. $(BIN)/python scripts/make_pictures.py
 
-schema: $(READY)
-	$(BIN)/python scripts/make_schema.py
+docs: $(READY)
+	$(BIN)/python scripts/make_docs.py
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis bench/results.json

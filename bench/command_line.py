@@ -1,30 +1,82 @@
-"""How long a person waits for help on the command line, beside a Python that does nothing at all.
+"""How long a person waits for the command line, beside a Python that does nothing at all.
 
-Both ratios are medians over medians: nothing comes off here, since the person waits for Python too.
+All ratios are medians over medians: nothing comes off here, since the person waits for Python too.
 """
 
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 from statistics import median
+from typing import Final
 
 from bench.figure import Cell, Figure, at_most
 from bench.processes import time_processes
+from planwire.journal import Stamped, open_journal
+from planwire.model.events import ACP, PlanSet, SessionOpened
+from planwire.model.plan import Entry, ItemsPlan
 
 __all__ = ["measure"]
 
 ROUNDS = 30
-PROGRAMS = {
+PROGRAMS: Final = {
     "python": ("-c", "pass"),
     "planwire show --help": ("-m", "planwire", "show", "--help"),
     "planwire --help": ("-m", "planwire", "--help"),
 }
+LOG: Final = "planwire log (5,000 events)"
+#: The long session: an agent that sends its whole list anew with every step, as agents do, and goes on to the next one.
+EVENTS, STEPS = 5_000, 20
+VERBS: Final = (
+    "Read",
+    "Rewrite",
+    "Test",
+    "Measure",
+    "Document",
+    "Remove",
+    "Rename",
+    "Review",
+    "Split",
+    "Publish",
+    "Mock",
+)
+THINGS: Final = ("parser", "schema", "login page", "job queue", "error messages", "release notes", "cache", "importer")
+FIGURES: Final = {
+    "python": "python_ms",
+    "planwire show --help": "cli_help_ms",
+    "planwire --help": "cli_full_help_ms",
+    LOG: "log_5000_ms",
+}
 
 
 def measure() -> Iterator[Figure]:
-    rounds = time_processes(PROGRAMS, ROUNDS)
-    typical = {name: median(taken[name] for taken in rounds) for name in PROGRAMS}
-    figures = {"python": "python_ms", "planwire show --help": "cli_help_ms", "planwire --help": "cli_full_help_ms"}
-    for program, name in figures.items():
+    with tempfile.TemporaryDirectory() as folder:
+        journal = Path(folder) / "journal.db"
+        _write_long_session(journal)
+        programs = {**PROGRAMS, LOG: ("-m", "planwire", "log", "long", "--journal", str(journal))}
+        rounds = time_processes(programs, ROUNDS)
+    typical = {name: median(taken[name] for taken in rounds) for name in programs}
+    for program, name in FIGURES.items():
         yield Figure(name, typical[program] * 1_000, "ms", cell=Cell(program, "start to end"))
     bare = typical["python"]
     yield Figure("cli_help_vs_python", typical["planwire show --help"] / bare, "x", at_most(8))
     yield Figure("cli_full_help_vs_python", typical["planwire --help"] / bare, "x", at_most(12))
+    yield Figure("log_5000_vs_python", typical[LOG] / bare, "x", at_most(45))
+
+
+def _write_long_session(path: Path) -> None:
+    opened = Stamped(0, "relay", SessionOpened("an agent", "an editor", "/project", "Much to do"))
+    with open_journal(path) as journal:
+        journal.append("long", [opened, *(_sent(number) for number in range(EVENTS - 1))])
+
+
+def _sent(number: int) -> Stamped:
+    part, done = divmod(number, STEPS)
+    entries = (
+        Entry(
+            f"{VERBS[(part + step) % len(VERBS)]} the {THINGS[(part * 7 + step * 3) % len(THINGS)]} of part {part}",
+            "medium",
+            "completed" if step < done else "in_progress" if step == done else "pending",
+        )
+        for step in range(STEPS)
+    )
+    return Stamped(number * 1_000, "agent", PlanSet(ItemsPlan("main", tuple(entries)), via=ACP))

@@ -189,9 +189,64 @@ def test_files_import_only_from_their_own_ring_and_those_inside_it(path: Path) -
             assert ring_of(inner) <= ring_of(path), f"{path} imports {name}"
 
 
+@each([path for path in files() if part_of(path) in ("cli", "terminal")])
+def test_faces_draw_values_of_the_read_model_and_know_no_other(path: Path) -> None:
+    assert [name for name in imports(path) if name.startswith("planwire.model")] == []
+
+
 @each([path for path in files() if is_pure(path)])
 def test_pure_files_have_no_effects_and_import_none(path: Path) -> None:
     assert broken_purity(path) == set()
+
+
+#: The faces, and what each may import besides itself: the core decides, faces draw.
+FACES: Final = {"cli", "mcp", "terminal", "web"}
+DRAWN: Final = {"errors", "readmodel", "session", "steering"}
+#: All that a face may know of journals.
+JOURNAL_NAMES: Final = {"planwire.journal", "planwire.journal.Journal", "planwire.journal.open_journal"}
+#: The packages that a face or a command starts or prints, by package or file.
+FRONTED: Final = {
+    "mcp": {"tools"},
+    "cli/agent_client": {"acp", "relay"},
+    "cli/board": {"journal", "web"},
+    "cli/check": {"acp", "check"},
+    "cli/compact": {"chat"},
+    "cli/context": {"chat"},
+    "cli/demo": {"demo", "terminal"},
+    "cli/export": {"acp", "journal", "tools"},
+    "cli/forget": {"journal"},
+    "cli/import_": {"journal"},
+    "cli/mcp": {"mcp"},
+    "cli/relay": {"relay"},
+    "cli/replay": {"acp", "terminal"},
+    "cli/setup": {"journal", "relay"},
+    "cli/streams": {"chat"},
+    "cli/tools": {"tools"},
+    "cli/translate": {"acp"},
+    "cli/watch": {"terminal"},
+}
+
+
+def broken_law(path: Path) -> set[str]:
+    """What a face imports that it may not: the rules are in the core, once."""
+    face = part_of(path)
+    allowed = DRAWN | {face} | FRONTED.get(face, set()) | FRONTED.get(str(path.with_suffix("")), set())
+    allowed |= {"terminal"} if face == "cli" else set()
+    found = set()
+    for name in imports(path):
+        part = name.split(".")[1] if name.startswith("planwire.") else ""
+        if part and (ROOT / part).is_dir() and part not in allowed and name not in JOURNAL_NAMES:
+            found.add(name)
+    return found
+
+
+@each([path for path in files() if part_of(path) in FACES])
+def test_faces_draw_and_the_core_decides(path: Path) -> None:
+    assert broken_law(path) == set()
+
+
+def test_no_face_imports_the_model() -> None:
+    assert "model" not in DRAWN | {part for parts in FRONTED.values() for part in parts}
 
 
 @pytest.mark.parametrize("module", ["random", "socket", "time"])

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from planwire.cli import build_parser
+from scripts.make_docs import with_table
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -139,3 +140,8 @@ def test_contributing_names_files_that_there_are_and_every_package() -> None:
     for folder in package.iterdir():
         if folder.is_dir() and folder.name != "__pycache__":
             assert f"`{folder.name}`" in text
+
+
+def test_the_table_of_acts_is_that_of_the_code() -> None:
+    page = (ROOT / "docs" / "steering.md").read_text()
+    assert with_table(page) == page, "docs/steering.md is out of date: run `make docs`"

@@ -6,6 +6,8 @@
     │   ├── MovedOn            the plan moved on from what a person saw; it lives in `session`, with what it tells
     │   ├── NothingChanges     everything is as asked already: nothing to write
     │   ├── UnknownStep        no step has that id
+    │   ├── UnknownSuggestion  no open suggestion has that number
+    │   ├── UnknownWord        no status, priority or verdict is called that
     │   ├── UnknownAct         no act of people has that name
     │   ├── UneditableText     a markdown text has no place for that edit
     │   └── UnmarkableStatus   a markdown checkbox can't show that status
@@ -27,7 +29,9 @@
     │   ├── BadStream          a stream file is not a list of messages
     │   └── FormatError        no provider format has that name, or the stream has another one
     ├── MissingExtra           an optional package is missing
+    ├── Refused                a person said no, or could not be asked
     └── InputError             the command line can't use a file or an argument
+        └── NotFound           no session, plan, step or event is like that
 
 No line on the wire ever raises one of them: there, `Report` values say what was wrong. Each message says what was
 wrong, where, and what to do about it.
@@ -49,9 +53,11 @@ __all__ = [
     "NewerJournal",
     "NoJournal",
     "NotAJournal",
+    "NotFound",
     "NothingChanges",
     "PlanError",
     "PlanwireError",
+    "Refused",
     "StaleRevision",
     "ToolError",
     "UneditableText",
@@ -59,6 +65,8 @@ __all__ = [
     "UnknownDialect",
     "UnknownJournal",
     "UnknownStep",
+    "UnknownSuggestion",
+    "UnknownWord",
     "UnmarkableStatus",
     "UnstorableEvent",
     "reason",
@@ -88,6 +96,14 @@ class NothingChanges(PlanError):
 
 class UnknownStep(PlanError):
     """No step has that id."""
+
+
+class UnknownSuggestion(PlanError):
+    """No open suggestion has that number."""
+
+
+class UnknownWord(PlanError):
+    """No status, priority or verdict is called that."""
 
 
 class UnknownAct(PlanError):
@@ -192,8 +208,16 @@ class MissingExtra(PlanwireError):
     """An optional package is missing."""
 
 
+class Refused(PlanwireError):
+    """A command did nothing: a person said no, or could not be asked."""
+
+
 class InputError(PlanwireError):
     """The command line can't use a file or an argument."""
+
+
+class NotFound(InputError):
+    """No session, plan, step or event is like that."""
 
 
 def reason(error: Exception) -> str:

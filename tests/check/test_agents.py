@@ -87,7 +87,7 @@ def test_people_read_what_is_broken_where_and_how_to_mend_it() -> None:
     head, place, mend, see, _, summary = result.stdout.splitlines()
     assert head == "error R8 `plan_update` was sent to a client that announced no plan capability"
     assert place == "  at   line 6 · params.update.sessionUpdate · plan p"
-    assert mend.startswith("  mend look for `clientCapabilities.plan`")
+    assert mend.startswith("  fix  look for `clientCapabilities.plan`")
     assert see.startswith("  see  https://agentclientprotocol.com/")
     assert summary == "1 error, 0 warnings · 1 plan update in 1 session · dialect v1 · toy"
 

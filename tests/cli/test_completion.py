@@ -13,8 +13,8 @@ import pytest
 
 from planwire.cli import build_parser
 from planwire.cli.completion import SHELLS, completion_script
-from planwire.model.events import SessionOpened
-from tests.journals import FIRST, SECOND, THIRD, add, filled_journal
+from planwire.model.events import PlanSet, SessionOpened
+from tests.journals import FIRST, SECOND, THIRD, add, filled_journal, items
 from tests.terminal.test_views import Terminal
 
 bash_only = pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash here")
@@ -67,6 +67,29 @@ def test_bash_completes_the_ids_of_sessions(home: Path) -> None:
 
 
 @bash_only
+@pytest.mark.usefixtures("home")
+def test_bash_completes_the_ids_of_plans_and_steps() -> None:
+    assert in_bash("planwire", "show", "--plan", "") == ["Plan", "design"]
+    assert in_bash("planwire", "show", "tools", "--plan", "") == ["main"]
+    assert in_bash("planwire", "approve", "--session", SECOND, "--plan", "m") == ["main"]
+    assert in_bash("planwire", "comment", "--session", SECOND, "--step", "") == ["s1", "s2"]
+    assert in_bash("planwire", "comment", "--plan", "plan", "--step", "s") == ["s1", "s2", "s3"]
+    assert in_bash("planwire", "select", "--session", "tools", "s1", "") == ["s1", "s2", "s3"]
+    assert in_bash("planwire", "tick", "--session", "tools", "") == ["s1", "s2", "s3"]
+    assert in_bash("planwire", "move", "s1", "--session", "tools", "--after", "") == ["s1", "s2", "s3"]
+    assert in_bash("planwire", "comment", "--session", "no-such", "--step", "") == []
+    assert in_bash("planwire", "comment", "--plan", "design", "--step", "") == []
+
+
+@bash_only
+def test_the_id_of_a_plan_that_a_shell_would_run_is_not_offered(home: Path) -> None:
+    for hostile in ("$(touch pwned)", "a b", "-rf", "\x1b[2J"):
+        add(home / "journal.db", THIRD, "agent", PlanSet(items(hostile, "pending")))
+    assert in_bash("planwire", "show", THIRD, "--plan", "") == ["main"]
+    assert not (home / "pwned").exists()
+
+
+@bash_only
 def test_an_id_that_a_shell_would_run_is_not_offered(home: Path) -> None:
     for hostile in ("$(touch pwned)", "`touch pwned`", "a b", "a;touch pwned", "-rf", "x\nplain", "\x1b[2J"):
         add(home / "journal.db", hostile, "agent", SessionOpened("a"))
@@ -114,17 +137,38 @@ def test_without_shtab_the_command_says_what_to_install() -> None:
     code = "import sys; sys.modules['shtab'] = None; from planwire.cli import main; sys.exit(main(sys.argv[1:]))"
     command = [sys.executable, "-c", code, "completion", "bash"]
     result = subprocess.run(command, check=False, capture_output=True, text=True)
-    assert (result.returncode, result.stdout) == (2, "")
+    assert (result.returncode, result.stdout) == (1, "")
     assert result.stderr == "planwire: completion needs shtab: pip install 'planwire[terminal]'\n"
 
 
-@pytest.mark.skipif(shutil.which("zsh") is None, reason="there is no zsh here: its script was not read by it")
-def test_zsh_reads_its_script(home: Path) -> None:
+@pytest.mark.skipif(shutil.which("zsh") is None, reason="there is no zsh here")
+def test_zsh_completes_the_same(home: Path) -> None:
     (home / "_planwire").write_text(completion_script("zsh"))
-    subprocess.run(["zsh", "-n", home / "_planwire"], check=True)
+    pid, descriptor = pty.fork()
+    if pid == 0:
+        os.environ |= {"TERM": "dumb", "PS1": "ready> ", "COLUMNS": "200", "ZDOTDIR": str(home)}
+        os.execvp("zsh", ["zsh", "-f", "-i"])
+    try:
+        terminal = Terminal(descriptor)
+        terminal.wait_for(b"ready> ")
+        terminal.type(b"fpath=($PWD $fpath); autoload -Uz compinit; compinit -u -d dump; echo do''ne\n")
+        terminal.wait_for(b"done")
+        for line, completed in (
+            (b"planwire exp", b"ort "),
+            (b"planwire show too", b"tools "),
+            (b"planwire show --session too", b"tools "),
+            (b"planwire show tools --plan m", b"main "),
+            (b"planwire show --plan des", b"design "),
+        ):
+            terminal.type(b"\x15")
+            terminal.type(line + b"\t")
+            terminal.wait_for(completed)
+    finally:
+        os.close(descriptor)
+        os.waitpid(pid, 0)
 
 
-@pytest.mark.skipif(shutil.which("fish") is None, reason="there is no fish here: its script was not read by it")
+@pytest.mark.skipif(shutil.which("fish") is None, reason="there is no fish here")
 def test_fish_completes_the_same(home: Path) -> None:
     (home / "planwire.fish").write_text(completion_script("fish"))
 
@@ -136,5 +180,7 @@ def test_fish_completes_the_same(home: Path) -> None:
     assert in_fish("planwire sess") == ["sessions"]
     assert in_fish("planwire export --format ") == ["md", "json", "acp"]
     assert in_fish("planwire show to") == [THIRD]
+    assert in_fish("planwire show tools --plan ") == ["main"]
+    assert in_fish(f"planwire comment --session {SECOND} --step s") == ["s1", "s2"]
     add(home / "other.db", "elsewhere", "agent", SessionOpened("a"))
     assert in_fish("planwire show --journal other.db else") == ["elsewhere"]

@@ -1,4 +1,4 @@
-"""Help waits for nothing that it does not print."""
+"""Help: in groups, and without waiting for what it does not print."""
 
 import subprocess
 import sys
@@ -6,6 +6,8 @@ import sys
 import pytest
 
 from planwire.cli import build_parser
+from planwire.cli.exit_codes import DONE, USAGE
+from planwire.steering.acts import ACTS
 
 LOADED = "import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr))\n"
 
@@ -22,13 +24,65 @@ def commands() -> list[str]:
     return list(choices)
 
 
+def printed(*arguments: str) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-m", "planwire", *arguments]
+    return subprocess.run(command, check=False, capture_output=True, text=True, env={"COLUMNS": "120"})
+
+
+def test_the_commands_stand_in_groups() -> None:
+    shown = printed("--help").stdout
+    titles = ["start:", "look:", "steer:", "data:", "for developers:", "options:", "examples:"]
+    assert [line for line in shown.splitlines() if line.endswith(":")] == titles
+    listed = [line.split()[0] for line in shown.partition("options:")[0].splitlines() if line.startswith("  ")]
+    assert listed == commands()
+    assert max(map(len, shown.splitlines())) <= 100
+
+
+def test_without_a_command_there_is_help() -> None:
+    assert printed().stdout == printed("--help").stdout == printed("-h").stdout
+    assert (printed().returncode, printed().stderr) == (DONE, "")
+
+
+def test_a_mistyped_command_is_guessed() -> None:
+    result = printed("shwo")
+    assert (result.returncode, result.stdout) == (USAGE, "")
+    assert result.stderr == (
+        "planwire: there is no command 'shwo'. Did you mean 'show'?\nplanwire --help lists them.\n"
+    )
+    assert printed("Session").stderr.startswith("planwire: there is no command 'Session'. Did you mean 'sessions'?\n")
+    assert printed("xyzzy").stderr == "planwire: there is no command 'xyzzy'.\nplanwire --help lists them.\n"
+    assert "\x1b" not in printed("sh\x1b[2Jow").stderr
+
+
+@pytest.mark.parametrize("option", ["--verbose", "-x", "--"])
+def test_an_option_without_a_command_is_a_mistake(option: str) -> None:
+    result = printed(option)
+    assert (result.returncode, result.stdout) == (USAGE, "")
+    assert option in result.stderr
+
+
+@pytest.mark.parametrize("command", ["approve", "edit", "board", "sessions"])
+def test_an_argument_too_many_is_answered_with_the_usage_of_the_command(command: str) -> None:
+    result = printed(command, "d0b1")
+    assert result.returncode == USAGE
+    assert result.stderr.startswith(f"usage: planwire {command} ")
+    assert result.stderr.endswith(f"planwire {command}: error: unrecognized arguments: d0b1\n")
+
+
+def test_the_acts_of_people_are_the_commands_that_steer() -> None:
+    steering = printed("--help").stdout.partition("steer:\n")[2].partition("\n\n")[0].splitlines()
+    assert [line.split()[0] for line in steering] == [act.command for act in ACTS.values()]
+    for line, act in zip(steering, ACTS.values(), strict=True):
+        assert act.help.lower() in line.lower()
+
+
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["no-such-command"], []])
 def test_a_line_without_a_command_imports_no_command(arguments: list[str]) -> None:
     loaded = loaded_by(*arguments)
     files = {"import_" if name == "import" else name for name in commands()}
     assert "planwire.cli" in loaded
     assert loaded.isdisjoint(f"planwire.cli.{name}" for name in files)
-    assert "msgspec" not in loaded
+    assert ("msgspec" in loaded) == (arguments != ["--version"])  # the table of acts names the commands that steer
 
 
 @pytest.mark.parametrize("command", commands())

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from planwire.acp.board import Board
 from planwire.cli import main
-from planwire.cli.session_argument import SHORT, short_ids
+from planwire.cli.exit_codes import DONE, NOT_DONE, NOT_FOUND, USAGE
 from planwire.journal import load_state, open_journal
 from planwire.model.events import (
     AddStep,
@@ -23,12 +23,15 @@ from planwire.model.events import (
     PlanChanged,
     PlanReviewed,
     PlanSet,
+    ReviewAsked,
     SessionOpened,
     TurnEnded,
 )
 from planwire.model.plan import Entry, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan
-from planwire.readmodel.plain_text import age, escaped_json
+from planwire.readmodel.folders import SHORT, short_ids
+from planwire.readmodel.plain_text import age
 from tests.journals import DAY, FIRST, HOSTILE, SECOND, THIRD, add, filled_journal, items
+from tests.terminal.test_views import running
 
 
 class Result(NamedTuple):
@@ -86,14 +89,15 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
         ["export"],
         ["forget", "x", "--yes"],
         ["watch"],
+        ["board", "--port", "0"],
         ["sessions", "--ids"],
     ],
     ids=" ".join,
 )
 def test_looking_never_makes_a_journal(run: Run, tmp_path: Path, command: list[str]) -> None:
     result = run(*command)
-    assert result.code == 2
-    assert "there is no journal at" in result.err
+    assert result.code == NOT_FOUND
+    assert f"there is no journal at {tmp_path / 'journal.db'}" in result.err
     assert "planwire relay -- AGENT" in result.err
     assert "Traceback" not in result.err
     assert [path.name for path in tmp_path.iterdir()] == ["project"]
@@ -119,14 +123,14 @@ def test_another_journal_can_be_named(run: Run, tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("journal")
 def test_without_an_id_it_is_the_latest_session_of_this_folder(run: Run) -> None:
-    assert run("show", "--json").json["session"]["id"] == FIRST
+    assert run("show", "--json").json["id"] == FIRST
     assert run("log").out.count("\n") == 6
 
 
 def test_in_another_folder_there_is_a_hint(run: Run, journal: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(journal.parent)
     result = run("show")
-    assert result.code == 2
+    assert result.code == NOT_FOUND
     assert f"no session was run in {journal.parent}" in result.err
     assert "0198f3c2-7  Mend the redirect" in result.err
 
@@ -135,24 +139,52 @@ def test_a_link_to_the_folder_is_the_folder(run: Run, journal: Path, monkeypatch
     link = journal.parent / "link"
     link.symlink_to(journal.parent / "project")
     monkeypatch.chdir(link)
-    assert run("show", "--json").json["session"]["id"] == FIRST
+    assert run("show", "--json").json["id"] == FIRST
 
 
 @pytest.mark.usefixtures("journal")
 def test_an_id_may_be_shortened_while_it_is_clear(run: Run) -> None:
-    assert run("show", "0198f3c2-9", "--json").json["session"]["id"] == SECOND
-    assert run("show", "to", "--json").json["session"]["id"] == THIRD
+    assert run("show", "0198f3c2-9", "--json").json["id"] == SECOND
+    assert run("show", "to", "--json").json["id"] == THIRD
     ambiguous = run("show", "0198")
-    assert ambiguous.code == 2
+    assert ambiguous.code == USAGE
     assert "2 sessions begin with '0198'" in ambiguous.err
     assert "  0198f3c2-7  Mend the redirect" in ambiguous.err
     assert "  0198f3c2-9  Build anew" in ambiguous.err
     assert "no session begins with 'zzz'" in run("show", "zzz").err
 
 
+@pytest.mark.usefixtures("journal")
+@pytest.mark.parametrize("command", ["show --json", "log --json", "export --format json"])
+def test_a_session_is_named_by_a_word_or_an_option(run: Run, command: str) -> None:
+    named = run(*command.split(), THIRD).out
+    assert '"tools"' in named
+    assert run(*command.split(), "--session", THIRD).out == named
+    assert run(*command.split(), THIRD, "--session", THIRD).out == named
+    for words in ([THIRD, "--session", SECOND], ["--session", THIRD, "--session", SECOND]):
+        refused = run(*command.split(), *words)
+        assert refused.code == USAGE
+        assert "session" in (refused.json["error"] if "--json" in command else refused.err)
+
+
+@pytest.mark.usefixtures("journal")
+def test_a_session_that_is_named_twice_and_differently_is_a_mistake(run: Run) -> None:
+    for command in (
+        ["diff", FIRST, "2", "--session", THIRD],
+        ["forget", FIRST, "--session", THIRD, "--yes"],
+        ["watch", FIRST, "--session", THIRD],
+    ):
+        refused = run(*command)
+        assert refused.code == USAGE
+        assert f"which session, {FIRST!r} or {THIRD!r}?" in refused.err
+    assert "Leave out 'tools' or --all" in run("watch", "--session", THIRD, "--all").err
+    assert run("diff", FIRST, "2", "--session", FIRST).code == DONE
+    assert run("forget", "--session", THIRD, "--session", SECOND, "--yes").out == "2 sessions forgotten\n"
+
+
 def test_a_folder_that_can_t_be_one_is_not_this_one(run: Run, journal: Path) -> None:
     add(journal, "odd", "agent", SessionOpened("a", None, "/x\0y", "Odd"))
-    assert run("show", "--json").json["session"]["id"] == FIRST
+    assert run("show", "--json").json["id"] == FIRST
     assert "Odd" in run("sessions").out
 
 
@@ -165,7 +197,7 @@ def test_a_shell_whose_folder_is_gone_is_told(run: Run, journal: Path, folder: P
 
 def test_an_id_that_begins_another_one_is_still_an_id(run: Run, journal: Path) -> None:
     add(journal, f"{THIRD}~2", "agent", SessionOpened("again"))
-    assert run("show", THIRD, "--json").json["session"]["id"] == THIRD
+    assert run("show", THIRD, "--json").json["id"] == THIRD
 
 
 @given(st.sets(st.text(alphabet="ab~0", min_size=1, max_size=14), min_size=1))
@@ -199,21 +231,19 @@ def test_sessions_for_a_program(run: Run, folder: Path) -> None:
     assert [each["id"] for each in sessions] == [FIRST, THIRD, SECOND]
     assert sessions[1] | {"first_at": 0, "last_at": 0} == {
         "id": THIRD,
+        "title": None,
         "state": "stopped",
         "stop_reason": "cancelled",
+        "asked": False,
         "agent": "my agent",
         "client": None,
         "cwd": str(folder),
-        "title": None,
-        "plans": 1,
-        "done": 1,
-        "total": 3,
-        "cancelled": 0,
+        "progress": {"done": 1, "total": 3, "cancelled": 0},
         "current": ["Write a test"],
+        "plan_count": 1,
         "last_seq": 6,
         "first_at": 0,
         "last_at": 0,
-        "asked": False,
     }
     assert sessions[2]["last_at"] >= sessions[2]["first_at"] > 0
 
@@ -249,12 +279,12 @@ def test_show_tells_suggestions_and_the_review(run: Run) -> None:
     shown = run("show").out
     assert "▶ Mend the redirect" in shown
     assert "claude-agent-acp 0.99.0 · zed" in shown
-    assert "✔ Read the code" in shown
-    assert "▶ Write a test" in shown
-    assert "☆ user, 35 min ago: wish 3: add Check the logout; soon" in shown
-    assert "✎ user, 20 min ago: changes requested (revision 4)" in shown
-    assert "steps to run: s2, s3" in shown
-    assert "“s3: Small commits”" in shown
+    assert "1 s1  ✔ Read the code" in shown
+    assert "2 s2  ▶ Write a test  ▸ to run" in shown
+    assert "3 s3  ○ Mend it  ▸ to run" in shown
+    assert "☆ Check the logout   new step, suggestion 3, “soon” user, 35 min ago" in shown
+    assert "Review    changes requested (revision 4) · to run: Write a test; Mend it   user, 20 min ago" in shown
+    assert "› Small commits   user, 20 min ago" in shown
     assert "version 2 · revision 4 · 30 min ago" in shown
     assert "The first word." in shown
 
@@ -263,9 +293,9 @@ def test_show_tells_suggestions_and_the_review(run: Run) -> None:
 def test_show_tells_the_why_and_notes_and_that_work_stopped(run: Run) -> None:
     shown = run("show", THIRD).out
     assert "People notice it." in shown
-    assert "✎ agent, 2 d ago: the cookie is not sent" in shown
+    assert "Note      the cookie is not sent   agent, 2 d ago" in shown
     assert "■ Write a test" in shown
-    assert "stopped (cancelled)" in shown
+    assert "stopped: cancelled" in shown
     assert "removed: notes" in shown
     assert "file:///notes.md" not in shown
 
@@ -274,14 +304,30 @@ def test_show_tells_the_why_and_notes_and_that_work_stopped(run: Run) -> None:
 def test_show_one_plan_also_one_that_was_removed(run: Run) -> None:
     assert "file:///notes.md" in run("show", THIRD, "--plan", "no").out
     assert "Design" not in run("show", "--plan", "plan").out
-    assert "its plans are: 'main', 'notes'" in run("show", THIRD, "--plan", "x").err
+    assert "its plans are: 'Plan' (main), 'notes'" in run("show", THIRD, "--plan", "x").err
+
+
+@pytest.mark.usefixtures("journal")
+@pytest.mark.parametrize("name", ["main", "ma", "Plan", "plan", "pl"])
+def test_a_plan_is_named_by_its_id_or_its_title_or_the_beginning(run: Run, name: str) -> None:
+    [plan] = run("show", THIRD, "--plan", name, "--json").json["plans"]
+    assert plan["id"] == "main"
+    assert run("log", THIRD, "--plan", name).out == run("log", THIRD, "--plan", "main").out
+
+
+def test_a_plan_is_not_guessed_at(run: Run, journal: Path) -> None:
+    add(journal, THIRD, "agent", PlanSet(items("plans for later", "pending")))
+    assert run("show", THIRD, "--plan", "plan", "--json").json["plans"][0]["id"] == "main"
+    ambiguous = run("show", THIRD, "--plan", "pla")
+    assert ambiguous.code == USAGE
+    assert "2 plans begin with 'pla'; its plans are: 'Plan' (main), 'plans for later', 'notes'" in ambiguous.err
 
 
 @pytest.mark.usefixtures("journal")
 def test_show_the_plans_as_they_were(run: Run) -> None:
     shown = run("show", "--at", "2", "--json").json
     assert [step["status"] for step in shown["plans"][0]["steps"]] == ["in_progress", "pending", "pending"]
-    assert shown["session"]["last_seq"] == 2
+    assert shown["last_seq"] == 2
     assert "there is no revision 99" in run("show", "--at", "99").err
 
 
@@ -296,13 +342,48 @@ def test_a_revision_is_a_number_above_zero(run: Run, number: str) -> None:
 def test_show_for_a_program_has_all_that_is_known(run: Run) -> None:
     plan, design = run("show", "--json").json["plans"]
     assert plan["owner"] == "agent"
-    assert plan["progress"] == {"done": 1, "total": 3}
-    assert plan["wishes"][0]["note"] == "soon"
-    assert plan["wishes"][0]["changes"][0] == {"do": "add", "content": "Check the logout"}
+    assert plan["title"] == "Plan"
+    assert plan["progress"] == {"done": 1, "total": 3, "cancelled": 0}
+    assert plan["suggestions"][0]["number"] == 3
+    assert plan["suggestions"][0]["note"] == "soon"
+    assert plan["suggestions"][0]["changes"][0] == {"do": "add", "content": "Check the logout"}
     [review] = plan["reviews"]
     assert (review["verdict"], review["stale"]) == ("changes_requested", False)
-    assert plan["asked"] is None
-    assert design["content"] == "# Design\n\nThe first word.\n"
+    assert plan["question"] is None
+    assert design["text"] == "# Design\n\nThe first word.\n"
+
+
+def test_show_and_sessions_agree_with_each_other_and_with_a_plan_file(run: Run, journal: Path, folder: Path) -> None:
+    (folder / "plan.md").write_text("# Ship\n\n- [x] build\n- [ ] upload\n")
+    add(journal, "filed", "agent", SessionOpened("a", None, str(folder), None))
+    add(journal, "filed", "agent", PlanSet(FilePlan("f", (folder / "plan.md").as_uri())))
+    shown = run("show", "filed", "--json").json
+    [plan] = shown.pop("plans")
+    assert (plan["title"], plan["progress"]["total"]) == ("Ship", 2)
+    assert shown in run("sessions", "--json").json["sessions"]
+    assert shown["progress"] == {"done": 1, "total": 2, "cancelled": 0}
+
+
+def test_sessions_that_wait_for_a_review_come_first(run: Run, journal: Path) -> None:
+    add(journal, SECOND, "agent", ReviewAsked("main"), ago=2 * DAY)
+    assert [each["id"] for each in run("sessions", "--json").json["sessions"]] == [SECOND, FIRST, THIRD]
+    assert run("sessions").out.splitlines()[1].split()[1:4] == ["waiting", "for", "review"]
+
+
+@pytest.mark.usefixtures("journal")
+def test_a_program_gets_errors_as_json_and_the_code_all_the_same(run: Run) -> None:
+    refused = run("show", "zzz", "--json")
+    assert (refused.code, refused.err) == (NOT_FOUND, "")
+    assert refused.json["error"].startswith("no session begins with 'zzz'.")
+
+
+def test_a_very_long_plan_goes_through_the_pager(journal: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = ItemsPlan("main", tuple(Entry(f"step {number}", "medium", "pending") for number in range(2_000)))
+    add(journal, "long", "agent", PlanSet(plan))
+    count = "import sys; print(len(sys.stdin.readlines()), 'lines, paged')"
+    monkeypatch.setenv("PAGER", f'{sys.executable} -c "{count}"')
+    with running("show", "long") as terminal:
+        terminal.wait_for(b"2004 lines, paged")
 
 
 # -- log
@@ -313,11 +394,11 @@ def test_log_has_a_line_a_change(run: Run) -> None:
     lines = run("log").out.splitlines()
     assert [line.split()[0] for line in lines] == ["1", "2", "3", "4", "5", "6"]
     assert re.match(r"1  \d{4}-\d\d-\d\d \d\d:\d\d:\d\d  relay     ● session opened: agent claude-agent-acp", lines[0])
-    assert lines[1].endswith("agent     plan  0/3  + new: 3 steps")
-    assert lines[2].endswith("user      plan  0/3  ☆ add Check the logout · ☆ soon")
-    assert lines[3].endswith("agent     plan  1/3  ✔ Read the code · ▶ Write a test")
+    assert lines[1].endswith("agent     Plan  0/3  + new: 3 steps")
+    assert lines[2].endswith("user      Plan  0/3  ☆ add Check the logout · ☆ soon")
+    assert lines[3].endswith("agent     Plan  1/3  ✔ Read the code · ▶ Write a test")
     assert lines[4].endswith("✎ changes requested (revision 4) · ▸ steps to run: s2, s3 · › Mend it: Small commits")
-    assert lines[5].endswith("agent     design  + new: a text of 26 characters")
+    assert lines[5].endswith("agent     Design  + new: a text of 26 characters")
 
 
 @pytest.mark.usefixtures("journal")
@@ -346,7 +427,7 @@ def test_log_for_a_program_is_an_object_a_line(run: Run) -> None:
 def test_a_suggestion_that_comes_true_is_told(run: Run, journal: Path) -> None:
     entries = (*items(None, "completed", "completed", "pending").entries, Entry("Check the logout", "low", "pending"))
     add(journal, FIRST, "agent", PlanSet(ItemsPlan(None, entries), via="acp"))
-    assert "★ 1 wish came true" in run("log", "--last", "1").out
+    assert "★ 1 suggestion taken up" in run("log", "--last", "1").out
 
 
 # -- diff
@@ -357,7 +438,7 @@ def test_diff_from_an_event_to_now(run: Run) -> None:
     shown = run("diff", "2").out
     assert shown.startswith(f"{FIRST} at 2 → 6\n")
     assert "✔ Read the code  in_progress → completed" in shown
-    assert "design new" in shown
+    assert "Design new" in shown
 
 
 @pytest.mark.usefixtures("journal")
@@ -409,15 +490,16 @@ def test_export_as_a_document(run: Run, folder: Path) -> None:
     assert run("export", THIRD).out == (
         "# Plans\n\n"
         f"_session tools · my agent · {folder} · revision 6_\n\n"
-        "## main (1/3)\n\n"
+        "## Plan (1/3)\n\n"
         "> People notice it.\n\n"
-        "- [x] Read the code\n- [ ] Write a test _(in progress)_\n- [ ] Mend it\n\n"
+        "- [x] Read the code\n- [~] Write a test\n- [ ] Mend it\n\n"
         "### Notes\n\n- agent: the cookie is not sent\n"
     )
     document = run("export").out
-    assert "### Wishes\n\n- user: add Check the logout; soon\n" in document
-    assert "### Reviews\n\n- user: changes requested (revision 4)\n  - Small commits\n" in document
-    assert "## design\n\n# Design\n\nThe first word.\n" in document
+    assert "### Suggestions\n\n- user: add Check the logout; soon\n" in document
+    assert "### Reviews\n\n- user: changes requested (revision 4)\n" in document
+    assert "Small commits\n" in document
+    assert "## Design\n\n# Design\n\nThe first word.\n" in document
 
 
 def test_every_kind_of_plan_can_be_exported_and_shown(run: Run, journal: Path) -> None:
@@ -426,9 +508,9 @@ def test_every_kind_of_plan_can_be_exported_and_shown(run: Run, journal: Path) -
     add(journal, "kinds", "agent", *(PlanSet(plan) for plan in kinds))
     document = run("export", "kinds").out
     assert "<file:///p.md>" in document
-    assert '      "type": "_tree",' in document
+    assert '"nodes"' in document
     assert "Nothing on the list." in document
-    assert "- [x] ~~a~~ _(low, cancelled)_\n- [ ] b _(blocked)_" in document
+    assert "- [-] a (low)\n- [ ] b (blocked)" in document
     shown = run("show", "kinds").out
     assert "_tree" in shown
     assert "? b  blocked" in shown
@@ -475,9 +557,13 @@ def test_importing_never_overwrites(run: Run, journal: Path, tmp_path: Path) -> 
     file = tmp_path / "session.json"
     file.write_text(run("export", THIRD, "--format", "json").out)
     refused = run("import", str(file))
-    assert refused.code == 2
+    assert refused.code == NOT_DONE
     assert "the journal has a session 'tools' already" in refused.err
     assert run("import", str(file), "--as", "copy").out == "imported 6 events as copy\n"
+    assert run("import", str(file), "--as", "more", "--json").json == {"session": "more", "events": 6}
+    again = run("import", str(file), "--as", "more", "--json")
+    assert again.code == NOT_DONE
+    assert "the journal has a session 'more' already" in again.json["error"]
     assert "no difference" in run("diff", THIRD, "copy").out
     with open_journal(journal) as kept:
         assert kept.last_seq(THIRD) == 6
@@ -486,7 +572,7 @@ def test_importing_never_overwrites(run: Run, journal: Path, tmp_path: Path) -> 
 @pytest.mark.usefixtures("journal")
 def test_an_export_of_an_earlier_moment_ends_there(run: Run) -> None:
     assert [event["seq"] for event in run("export", "--format", "json", "--at", "3").json["events"]] == [1, 2, 3]
-    assert "- [ ] Read the code _(in progress)_" in run("export", "--at", "2").out
+    assert "- [~] Read the code" in run("export", "--at", "2").out
 
 
 @pytest.mark.usefixtures("folder")
@@ -518,7 +604,7 @@ def test_an_export_of_an_earlier_moment_ends_there(run: Run) -> None:
 def test_what_can_t_be_imported_leaves_no_journal_behind(run: Run, tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "file.json").write_text(text)
     result = run("import", str(tmp_path / "file.json"))
-    assert result.code == 2
+    assert result.code == USAGE
     assert message in result.err
     assert not (tmp_path / "journal.db").exists()
     assert "can't be read" in run("import", str(tmp_path / "missing.json")).err
@@ -529,8 +615,8 @@ def test_what_can_t_be_imported_leaves_no_journal_behind(run: Run, tmp_path: Pat
 
 def test_forgetting_needs_a_yes_without_a_terminal(run: Run, journal: Path) -> None:
     refused = run("forget", THIRD)
-    assert refused.code == 2
-    assert "say --yes" in refused.err
+    assert refused.code == USAGE
+    assert "pass --yes" in refused.err
     with open_journal(journal) as kept:
         assert kept.last_seq(THIRD) == 6
 
@@ -544,10 +630,14 @@ def test_what_is_forgotten_is_gone_from_the_file(run: Run, journal: Path) -> Non
 
 @pytest.mark.usefixtures("journal")
 def test_retention_forgets_what_is_old(run: Run) -> None:
-    assert "every session was kept" in run("forget", "--older-than", "4w", "--yes").out
+    assert "all were kept" in run("forget", "--older-than", "4w", "--yes").out
     assert run("forget", "--older-than", "2d", "--yes").out == "1 session forgotten\n"
     assert run("sessions", "--ids").out.split() == [FIRST, THIRD]
-    assert run("forget", "--older-than", "12h", "--yes").out == "1 session forgotten\n"
+    assert run("forget", "--older-than", "12h", "--yes", "--json").json == {"forgotten": [THIRD]}
+    assert run("forget", "--older-than", "12h", "--yes", "--json").json == {"forgotten": []}
+    unasked = run("forget", FIRST, "--json")
+    assert unasked.code == USAGE
+    assert "pass --yes" in unasked.json["error"]
 
 
 @pytest.mark.usefixtures("journal")
@@ -576,12 +666,27 @@ def test_forget_wants_to_know_what(run: Run) -> None:
         "log x --json",
         "diff x 3",
         "diff x 3 --json",
-        "export x",
         "export x --format json",
         "export x --format acp",
     ],
 )
 def test_what_a_terminal_would_obey_never_reaches_it(run: Run, folder: Path, tmp_path: Path, command: str) -> None:
+    add_hostile(tmp_path, folder)
+    result = run(*command.split())
+    assert not OBEYED.search(result.out)
+    assert not OBEYED.search(result.err)
+
+
+def test_a_document_is_made_safe_for_a_terminal_and_only_there(run: Run, folder: Path, tmp_path: Path) -> None:
+    add_hostile(tmp_path, folder)
+    assert HOSTILE in run("export", "x").out
+    with running("export", "x") as terminal:
+        shown = terminal.rest().decode()
+    assert "pwned" in shown
+    assert not OBEYED.search(shown.replace("\r\n", "\n"))
+
+
+def add_hostile(tmp_path: Path, folder: Path) -> None:
     add(
         tmp_path / "journal.db",
         HOSTILE,
@@ -597,20 +702,6 @@ def test_what_a_terminal_would_obey_never_reaches_it(run: Run, folder: Path, tmp
         MessageAdded({"role": HOSTILE}),
         TurnEnded(HOSTILE),
     )
-    result = run(*command.split())
-    assert not OBEYED.search(result.out)
-    assert not OBEYED.search(result.err)
-
-
-@given(
-    st.recursive(
-        st.none() | st.text() | st.integers(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)
-    )
-)
-def test_escaped_json_says_the_same(value: Any) -> None:
-    text = escaped_json(json.dumps(value, ensure_ascii=False))
-    assert json.loads(text) == value
-    assert not OBEYED.search(text)
 
 
 # -- as a process

@@ -1,7 +1,6 @@
-"""People at the command line: edit, approve, comment, select, and how the agent hears of it."""
+"""People at the command line: each act on a plan, and how the agent hears of it."""
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from planwire import BlockingPlanSession, open_journal
-from planwire.cli.editor_command import editor_command
+from planwire.cli.exit_codes import DONE, NOT_DONE, NOT_FOUND, USAGE
 from planwire.journal import Journal, Stamped, load_state
 from planwire.model.events import (
     ACP,
@@ -24,7 +23,8 @@ from planwire.model.events import (
     SetStatus,
 )
 from planwire.model.fold import PlanRecord
-from planwire.model.plan import Entry, ItemsPlan
+from planwire.model.plan import Entry, FilePlan, ItemsPlan
+from planwire.session.editor import editor_command
 from tests.journals import HOSTILE
 from tests.terminal.test_views import running
 
@@ -44,19 +44,16 @@ def plans(journal: Journal, tmp_path: Path) -> BlockingPlanSession:
     return plans
 
 
-def planwire(*arguments: str, editor: str | None = None, code: int = 0) -> str:
-    result = subprocess.run(
-        [sys.executable, "-m", "planwire", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        stdin=subprocess.DEVNULL,
-        timeout=60,
-        env=None if editor is None else {**os.environ, "VISUAL": editor},
-    )
+def process(*arguments: str) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-m", "planwire", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL, timeout=60)
+
+
+def planwire(*arguments: str, editor: str | None = None, code: int = DONE) -> str:
+    result = process(*arguments, *([] if editor is None else ["--editor", editor]))
     assert result.returncode == code, result.stderr
     assert "Traceback" not in result.stderr
-    return result.stdout if code == 0 else result.stderr
+    return result.stdout if code == DONE else result.stderr
 
 
 def an_editor(tmp_path: Path, script: str) -> str:
@@ -77,7 +74,7 @@ def test_an_approval_is_of_the_plan_that_was_seen_and_reaches_the_agent(
     journal: Journal, plans: BlockingPlanSession
 ) -> None:
     said = planwire("approve", "--revision", "2", "--comment", "go ahead")
-    assert said == "approved: main, revision 2\n"
+    assert said == "Approved, with 1 comment. The agent will see it with your next prompt.\n"
     review = main_plan(journal).review
     assert review is not None
     assert (review.verdict, review.by, review.revision) == (APPROVED, "user", 2)
@@ -86,17 +83,20 @@ def test_an_approval_is_of_the_plan_that_was_seen_and_reaches_the_agent(
 
 
 def test_a_plan_that_moved_on_is_not_approved_unseen(journal: Journal, plans: BlockingPlanSession) -> None:
-    plans.call("update_plan", {"steps": {"s1": "completed"}, "note": "it was short"})
-    refused = planwire("approve", "--revision", "2", code=2)
-    assert "is at revision 3, and you saw 2" in refused
-    assert "it was short" in refused
-    assert "--revision 3" in refused
+    plans.call("update_plan", {"steps": {"s1": "completed"}, "add": ["ship"], "note": "it was short"})
+    refused = planwire("approve", "--revision", "2", code=NOT_DONE)
+    assert refused == (
+        "planwire: Plan changed since you looked at it. Nothing was written. Since then:\n"
+        "  3  agent: done: read; added: ship; note: it was short\n"
+        "Look at it (planwire show), then decide again with --revision 3.\n"
+    )
     assert main_plan(journal).review is None
-    assert "which revision?" in planwire("approve", code=2)
-    planwire("approve", "--yes", "--changes", "--comment", "smaller steps")
+    assert "pass --revision N" in planwire("approve", code=USAGE)
+    planwire("approve", "--yes", "--changes", "--comment", "smaller steps", "--comment", "and tests")
     review = main_plan(journal).review
     assert review is not None
     assert (review.verdict, review.revision) == (CHANGES_REQUESTED, 3)
+    assert [comment.text for comment in review.comments] == ["smaller steps", "and tests"]
 
 
 def test_what_was_said_already_is_an_answer_and_no_event(journal: Journal, plans: BlockingPlanSession) -> None:
@@ -104,26 +104,50 @@ def test_what_was_said_already_is_an_answer_and_no_event(journal: Journal, plans
     for act in (approval, (*approval, "--comment", "go ahead"), ("comment", "slowly"), ("select", "s2", "--yes")):
         planwire(*act)
         events = load_state(journal, plans.id).seq
-        assert planwire(*act) == "nothing changes: this was said already\n"
+        assert planwire(*act) == "Nothing changes: this was said already.\n"
         assert load_state(journal, plans.id).seq == events
 
 
 def test_a_comment_on_a_step_reaches_the_agent(plans: BlockingPlanSession) -> None:
-    planwire("comment", "--step", "s2", "in Rust, please")
+    said = planwire("comment", "--step", "2", "in Rust, please")
+    assert said == "Comment added to “write”. The agent will see it with your next prompt.\n"
     assert "s2 (write): in Rust, please" in json.dumps(plans.pending())
-    assert "no step 's9'" in planwire("comment", "--step", "s9", "?", code=2)
-    assert "is at revision 2, and you saw 1" in planwire("comment", "--revision", "1", "too late", code=2)
+    assert "no step matches 's9'" in planwire("comment", "--step", "s9", "?", code=NOT_FOUND)
+
+
+@pytest.mark.usefixtures("plans")
+def test_a_comment_is_never_too_late(journal: Journal) -> None:
+    planwire("remove", "s1")
+    said = planwire("comment", "--revision", "2", "--step", "read", "all of it")
+    assert said == "Comment added to the plan: “read” is gone. The agent will see it with your next prompt.\n"
+    review = main_plan(journal).review
+    assert review is not None
+    assert review.comments[0].text == "“read”: all of it"
+
+
+def test_a_comment_on_a_step_of_a_plan_file_quotes_it(journal: Journal, tmp_path: Path) -> None:
+    (tmp_path / "plan.md").write_text("# Ship\n\n- [x] build\n- [ ] upload\n")
+    plan = FilePlan("f", (tmp_path / "plan.md").as_uri())
+    opened = Stamped(1, "relay", SessionOpened(cwd=str(tmp_path)))
+    journal.append("session-1", [opened, Stamped(1, "agent", PlanSet(plan, via=ACP))])
+    assert planwire("comment", "--step", "upload", "to both hosts").startswith("Comment added to “upload”.")
+    review = load_state(journal, "session-1").plans["f"].review
+    assert review is not None
+    assert review.comments[0].text == "“upload”: to both hosts"
+    assert "This plan is a" in planwire("tick", "upload", code=NOT_DONE)
 
 
 def test_selected_steps_are_told_so_that_an_agent_can_act_on_it(plans: BlockingPlanSession) -> None:
-    assert planwire("select", "s2", "--revision", "2") == "to run: s2 of main, revision 2\n"
+    assert planwire("select", "s2", "--revision", "2").startswith("To run: “write”. The agent will see it")
     told = plans.pending()[0]["content"]
     assert "Run only these steps now, and leave the others until you are told:\ns2 write\n" in told
 
 
 def test_a_plan_is_changed_in_an_editor(journal: Journal, plans: BlockingPlanSession, tmp_path: Path) -> None:
     editor = an_editor(tmp_path, "text = text.replace('[ ] read', '[x] read it all') + '[ ] (low) check\\n'")
-    assert planwire("edit", "--note", "for you", editor=editor) == "3 changes made\n"
+    assert planwire("edit", "--note", "for you", editor=editor) == (
+        "Changed: read → read it all; read: completed; add check; for you\n"
+    )
     steps = main_plan(journal).state.steps
     assert [(step.id, step.content, step.status) for step in steps] == [
         ("s1", "read it all", "completed"),
@@ -138,12 +162,20 @@ def test_a_plan_is_changed_in_an_editor(journal: Journal, plans: BlockingPlanSes
 def test_leaving_the_text_as_it_is_changes_nothing(
     journal: Journal, plans: BlockingPlanSession, tmp_path: Path
 ) -> None:
-    assert planwire("edit", editor=an_editor(tmp_path, "")) == "nothing was changed\n"
-    assert "ended with 3" in planwire("edit", editor=an_editor(tmp_path, "sys.exit(3)"), code=2)
-    assert "could not be started" in planwire("edit", editor="no-such-editor", code=2)
-    assert "line" in planwire("edit", editor=an_editor(tmp_path, "text = 'what?'"), code=2)
-    assert "'what \"' could not be started (No closing quotation)" in planwire("edit", editor='what "', code=2)
+    assert planwire("edit", editor=an_editor(tmp_path, "")) == "Nothing to save: the text is as it was.\n"
+    assert "ended with 3" in planwire("edit", editor=an_editor(tmp_path, "sys.exit(3)"), code=NOT_DONE)
+    assert "could not be started" in planwire("edit", editor="no-such-editor", code=USAGE)
+    assert "line" in planwire("edit", editor=an_editor(tmp_path, "text = 'what?'"), code=NOT_DONE)
+    assert "'what \"' could not be started (No closing quotation)" in planwire("edit", editor='what "', code=USAGE)
     assert main_plan(journal).revision == 2
+
+
+@pytest.mark.usefixtures("plans")
+def test_without_a_terminal_no_editor_is_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VISUAL", an_editor(tmp_path, "Path('started').touch()"))
+    refused = planwire("edit", code=NOT_DONE)
+    assert "there is no terminal to edit on: run it on one, or name an editor with --editor COMMAND" in refused
+    assert not (tmp_path / "started").exists()
 
 
 @pytest.mark.parametrize(
@@ -173,7 +205,7 @@ def test_what_the_agent_did_meanwhile_is_kept(journal: Journal, plans: BlockingP
     script = MEANWHILE.format(
         journal=str(tmp_path / "default.db"), change={"steps": {"s2": "in_progress"}, "add": ["new"]}
     )
-    assert planwire("edit", editor=an_editor(tmp_path, script)) == "1 change made\n"
+    assert planwire("edit", editor=an_editor(tmp_path, script)) == "Changed: read: completed\n"
     assert [step.status for step in main_plan(journal).state.steps] == ["completed", "in_progress", "pending"]
 
 
@@ -181,8 +213,8 @@ def test_a_step_that_both_changed_is_not_overwritten(
     journal: Journal, plans: BlockingPlanSession, tmp_path: Path
 ) -> None:
     script = MEANWHILE.format(journal=str(tmp_path / "default.db"), change={"reword": {"s1": "read the config"}})
-    said = planwire("edit", editor=an_editor(tmp_path, script), code=2)
-    assert "decide again about s1. Nothing was changed. What you wrote:\n[x] read {s1}\n" in said
+    said = planwire("edit", editor=an_editor(tmp_path, script), code=NOT_DONE)
+    assert "decide again about “read the config”. Nothing was changed. What you wrote:\n[x] read {s1}\n" in said
     assert main_plan(journal).state.steps[0].content == "read the config"
     assert main_plan(journal).state.steps[0].status == "pending"
 
@@ -192,32 +224,173 @@ def test_on_an_agents_own_plan_a_change_is_a_suggestion(journal: Journal, tmp_pa
     opened = Stamped(1, "relay", SessionOpened(cwd=str(tmp_path)))
     journal.append("session-1", [opened, Stamped(1, "agent", PlanSet(plan, via=ACP))])
     editor = an_editor(tmp_path, "text = text.replace('[ ]', '[x]')")
-    assert planwire("edit", editor=editor) == "1 change wished for: the agent is told with its next prompt\n"
-    again = planwire("edit", editor=editor)
-    assert again == "nothing changes: the plan already says so, or it is wished for already\n"
+    assert planwire("edit", editor=editor) == "Suggested: read: completed\n"
+    assert planwire("edit", editor=editor) == "Nothing changes: that is suggested already.\n"
     record = main_plan(journal)
     assert record.state.steps[0].status == "pending"
     assert len(record.suggestions) == 1
 
 
-def test_a_suggestion_is_taken_back(journal: Journal, tmp_path: Path) -> None:
+def test_a_suggestion_is_withdrawn(journal: Journal, tmp_path: Path) -> None:
     plan = ItemsPlan("main", (Entry("read", "medium", "pending"),))
     opened = Stamped(1, "relay", SessionOpened(cwd=str(tmp_path)))
     suggestion, other = (Stamped(1, "user", PlanChanged("main", text)) for text in ("be quick", "be careful"))
     journal.append("session-1", [opened, Stamped(1, "agent", PlanSet(plan, via=ACP)), suggestion, other])
-    assert "wish 3: be quick" in planwire("show")
-    assert planwire("edit", "--take-back") == "taken back: be careful\n"
+    assert "be quick" in planwire("show")
+    assert planwire("withdraw") == "Suggestion withdrawn: be careful\n"
     assert [each.note for each in main_plan(journal).suggestions] == ["be quick"]
-    assert "no wish of event 4 that is still open" in planwire("edit", "--take-back", "4", code=2)
-    assert planwire("edit", "--take-back", "3") == "taken back: be quick\n"
-    assert "the open ones are of events: none" in planwire("edit", "--take-back", code=2)
+    assert "There is no open suggestion '4'. Open ones: 3." in planwire("withdraw", "4", code=NOT_FOUND)
+    assert planwire("withdraw", "3") == "Suggestion withdrawn: be quick\n"
+    assert "this plan has no open suggestion to withdraw" in planwire("withdraw", code=NOT_FOUND)
+
+
+# -- single steps
+
+
+@pytest.mark.parametrize(
+    ("command", "words", "steps"),
+    [
+        (["tick", "s1"], "Changed: read: completed", "read completed medium, write pending high"),
+        (["tick", "2"], "Changed: write: completed", "read pending medium, write completed high"),
+        (["status", "wri", "doing"], "Changed: write: in progress", "read pending medium, write in_progress high"),
+        (["status", "s1", "cancelled"], "Changed: read: cancelled", "read cancelled medium, write pending high"),
+        (["reword", "s1", "read on"], "Changed: read → read on", "read on pending medium, write pending high"),
+        (["add", "ship"], "Changed: add ship", "read pending medium, write pending high, ship pending medium"),
+        (
+            ["add", "ship", "--first"],
+            "Changed: add ship",
+            "ship pending medium, read pending medium, write pending high",
+        ),
+        (
+            ["add", "ship", "--after", "1"],
+            "Changed: add ship",
+            "read pending medium, ship pending medium, write pending high",
+        ),
+        (["move", "write", "--up"], "Changed: move write to the top", "write pending high, read pending medium"),
+        (["move", "1", "--down", "1"], "Changed: move read after write", "write pending high, read pending medium"),
+        (["move", "s1", "--after", "s2"], "Changed: move read after write", "write pending high, read pending medium"),
+        (["move", "s2", "--first"], "Changed: move write to the top", "write pending high, read pending medium"),
+        (["remove", "s1"], "Changed: remove read", "write pending high"),
+        (["priority", "s1", "low"], "Changed: read: low priority", "read pending low, write pending high"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_step_is_changed(
+    journal: Journal, plans: BlockingPlanSession, command: list[str], words: str, steps: str
+) -> None:
+    assert planwire(*command) == f"{words}\n"
+    shown = [f"{step.content} {step.status} {step.priority}" for step in main_plan(journal).state.steps]
+    assert ", ".join(shown) == steps
+    assert plans.pending()
+
+
+@pytest.mark.usefixtures("plans")
+@pytest.mark.parametrize(
+    ("command", "code", "error"),
+    [
+        (["tick", "s9"], NOT_FOUND, "no step matches 's9'. The steps are:\n  s1  read\n  s2  write\n"),
+        (["tick", "r"], USAGE, "2 steps match 'r'"),
+        (["status", "s1", "later"], USAGE, "There is no status 'later': choose one of pending, "),
+        (["priority", "s1", "urgent"], USAGE, "There is no priority 'urgent': choose one of high, "),
+        (["reword", "s1", " "], NOT_DONE, "The step is empty"),
+        (["add", "x", "--after", "s9"], NOT_FOUND, "no step matches 's9'"),
+        (["move", "s1"], USAGE, "one of the arguments --after --first --up --down is required"),
+        (["move", "s1", "--up", "0"], USAGE, "expected a number above 0"),
+        (["tick", "s1", "--revision", "99"], NOT_FOUND, "there is no revision 99"),
+        (["tick", "s1", "--plan", "other"], NOT_FOUND, "no plan of this session begins with 'other'"),
+        (["withdraw", "x"], USAGE, "expected the number of an event"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_what_is_not_possible_says_why(journal: Journal, command: list[str], code: int, error: str) -> None:
+    assert error in planwire(*command, code=code)
+    assert main_plan(journal).revision == 2
+
+
+def test_steps_are_those_of_the_plan_that_was_seen(journal: Journal, plans: BlockingPlanSession) -> None:
+    """Line 2 of the list that the person saw is another step now."""
+    plans.call("update_plan", {"add": [{"content": "think", "after": "s1"}]})
+    assert [step.content for step in main_plan(journal).state.steps] == ["read", "think", "write"]
+    assert planwire("tick", "2", "--revision", "2") == "Changed: write: completed\n"
+    assert planwire("tick", "2") == "Changed: think: completed\n"
+
+
+@pytest.mark.usefixtures("plans")
+def test_a_step_that_was_reworded_since_is_left_alone(journal: Journal) -> None:
+    planwire("reword", "s1", "read it twice")
+    refused = planwire("tick", "s1", "--revision", "2", code=NOT_DONE)
+    assert "Since then:\n  3  user: reworded: read → read it twice\n" in refused
+    assert "decide again with --revision 3" in refused
+    assert planwire("tick", "s1", "--revision", "3") == "Changed: read it twice: completed\n"
+
+
+def test_a_second_tick_withdraws_the_suggestion(journal: Journal, tmp_path: Path) -> None:
+    plan = ItemsPlan("main", (Entry("read", "medium", "pending"),))
+    opened = Stamped(1, "relay", SessionOpened(cwd=str(tmp_path)))
+    journal.append("session-1", [opened, Stamped(1, "agent", PlanSet(plan, via=ACP))])
+    assert planwire("tick", "1") == "Suggested: read: completed\n"
+    assert "suggestion 3" in planwire("show")
+    assert planwire("tick", "1") == "Suggestion withdrawn: read: completed\n"
+    assert not main_plan(journal).suggestions
+
+
+@pytest.mark.usefixtures("plans")
+def test_a_dismissed_plan_keeps_its_history(journal: Journal) -> None:
+    assert "pass --revision N" in planwire("dismiss", code=USAGE)
+    assert planwire("dismiss", "--yes") == "Plan dismissed. Its history stays.\n"
+    assert main_plan(journal).removed
+    assert "has no plan" in planwire("dismiss", "--yes", code=NOT_FOUND)
+    assert "read" in planwire("show", "--plan", "main")
+
+
+# -- for programs
+
+
+def test_a_program_hears_what_came_of_an_act(journal: Journal, tmp_path: Path) -> None:
+    plan = ItemsPlan("main", (Entry("read", "medium", "pending"),))
+    opened = Stamped(1, "relay", SessionOpened(cwd=str(tmp_path)))
+    journal.append("session-1", [opened, Stamped(1, "agent", PlanSet(plan, via=ACP))])
+    suggested = json.loads(planwire("tick", "1", "--json"))
+    words = "Suggested: read: completed"
+    assert suggested == {"done": True, "words": words, "revision": 3, "suggestion": True, "number": 3}
+    assert json.loads(planwire("withdraw", str(suggested["number"]), "--json"))["done"] is True
+    said = json.loads(planwire("comment", "slowly", "--json"))
+    assert (said["done"], said["suggestion"]) == (True, False)
+    again = json.loads(planwire("comment", "slowly", "--json"))
+    assert again == {"done": False, "words": "Nothing changes: this was said already."}
+
+
+@pytest.mark.usefixtures("plans")
+@pytest.mark.parametrize(
+    ("command", "code", "error"),
+    [
+        (["tick", "s9"], NOT_FOUND, "no step matches 's9'"),
+        (["approve"], USAGE, "pass --revision N"),
+        (["approve", "--revision", "1"], NOT_DONE, "decide again with --revision 2."),
+        (["edit"], NOT_DONE, "there is no terminal to edit on"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_program_gets_a_refusal_as_json(command: list[str], code: int, error: str) -> None:
+    result = process(*command, "--json")
+    assert (result.returncode, result.stderr) == (code, "")
+    assert error in json.loads(result.stdout)["error"]
+
+
+# -- which plan
 
 
 def test_which_plan_is_meant_is_asked_where_it_is_not_clear(journal: Journal, plans: BlockingPlanSession) -> None:
     plans.call("set_plan", {"entries": ["other"], "plan_id": "side"})
-    assert planwire("approve", "--yes") == "approved: main, revision 2\n"
-    assert planwire("approve", "--yes", "--plan", "si") == "approved: side, revision 3\n"
-    assert "no plan of this session begins with 'x'" in planwire("approve", "--yes", "--plan", "x", code=2)
+    planwire("tick", "1")
+    planwire("tick", "1", "--plan", "si")
+    assert "no plan of this session begins with 'x'" in planwire("tick", "1", "--plan", "x", code=NOT_FOUND)
+    live = load_state(journal, plans.id).live()
+    assert [record.state.progress.done for record in live.values()] == [1, 1]
+    planwire("dismiss", "--plan", "plan", "--yes")
+    plans.call("set_plan", {"entries": ["more"], "plan_id": "back"})
+    asked = planwire("tick", "1", code=USAGE)
+    assert asked == "planwire: which plan? Name it with --plan: there are 'side', 'back'\n"
 
 
 def test_a_plan_that_was_removed_is_none_to_choose(
@@ -227,18 +400,18 @@ def test_a_plan_that_was_removed_is_none_to_choose(
         plans.id, [Stamped(1, "agent", PlanSet(ItemsPlan("old", ()))), Stamped(1, "agent", PlanRemoved("old"))]
     )
     editor = an_editor(tmp_path, "text += '[ ] more\\n'")
-    refused = planwire("edit", "--plan", "old", editor=editor, code=2)
-    assert "no plan of this session begins with 'old'; its plans are: 'main'" in refused
+    refused = planwire("edit", "--plan", "old", editor=editor, code=NOT_FOUND)
+    assert "no plan of this session begins with 'old'; its plans are: 'Plan' (main)" in refused
     assert "removed: old" in planwire("show")
     assert "old" in planwire("show", "--plan", "old")
 
 
 def test_what_a_terminal_would_obey_is_not_in_an_answer(journal: Journal, tmp_path: Path) -> None:
     opened, plan = SessionOpened(cwd=str(tmp_path)), ItemsPlan(HOSTILE, (Entry(HOSTILE, "medium", "pending"),))
-    wish = PlanChanged(HOSTILE, None, (SetStatus("s1", "completed"),))
-    events = Stamped(1, "relay", opened), Stamped(1, "agent", PlanSet(plan, via=ACP)), Stamped(1, "user", wish)
+    suggestion = PlanChanged(HOSTILE, None, (SetStatus("s1", "completed"),))
+    events = Stamped(1, "relay", opened), Stamped(1, "agent", PlanSet(plan, via=ACP)), Stamped(1, "user", suggestion)
     journal.append("session-1", events)
-    for act in (["approve", "--yes"], ["comment", "slowly"], ["select", "s1", "--yes"], ["edit", "--take-back"]):
+    for act in (["select", "s1", "--yes"], ["comment", "--step", "1", "slowly"], ["withdraw"], ["tick", "1", "--json"]):
         said = planwire(*act)
         assert "pwned" in said
         assert not set("\x1b\x07\x9b\u202e") & set(said)
@@ -251,7 +424,7 @@ with sqlite3.connect({str(tmp_path / "default.db")!r}) as journal:
     journal.execute("DROP TABLE events")
 text = text.replace("[ ] read", "[x] read")
 """
-    said = planwire("edit", editor=an_editor(tmp_path, script), code=2)
+    said = planwire("edit", editor=an_editor(tmp_path, script), code=NOT_DONE)
     assert "is damaged" in said
     assert "Nothing was changed. What you wrote:\n[x] read {s1}\n" in said
 
@@ -275,6 +448,41 @@ def test_the_end_of_the_input_is_a_no(
         terminal.wait_for(b"Nothing was changed. What you wrote:\r\nwhat?")
     assert main_plan(journal).revision == 2
     assert main_plan(journal).review is None
+
+
+def test_after_a_conflict_the_editor_has_the_plan_as_it_is_now_with_the_other_changes(
+    journal: Journal, plans: BlockingPlanSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    meanwhile = MEANWHILE.format(journal=str(tmp_path / "default.db"), change={"reword": {"s1": "read the config"}})
+    once = "\n    ".join(meanwhile.strip().splitlines())
+    script = f"""
+if Path("second").exists():
+    Path("second").write_text(text)
+else:
+    Path("second").touch()
+    {once}
+    text = text.replace("[ ] (high) write", "[x] (high) write")
+"""
+    monkeypatch.setenv("VISUAL", an_editor(tmp_path, script))
+    with running("edit") as terminal:
+        terminal.wait_for(b"Edit again? [Y/n]")
+        terminal.type(b"\n")
+        terminal.wait_for(b"Changed: write: completed")
+    first, *_, above, below = (tmp_path / "second").read_text().splitlines()
+    assert first == "# The plan changed while you edited it: decide again about “read the config”."
+    assert (above, below) == ("# You wrote:", "# [x] read {s1}")
+    assert "\n[ ] read the config {s1}\n[x] (high) write {s2}\n" in (tmp_path / "second").read_text()
+    assert [step.status for step in main_plan(journal).state.steps] == ["pending", "completed"]
+
+
+@pytest.mark.usefixtures("plans")
+def test_a_plan_is_shown_before_it_is_dismissed(journal: Journal) -> None:
+    with running("dismiss") as terminal:
+        terminal.wait_for(b"2 s2")
+        terminal.wait_for(b"Dismiss this? [y/N]")
+        terminal.type(b"y\n")
+        terminal.wait_for(b"Plan dismissed. Its history stays.")
+    assert main_plan(journal).removed
 
 
 def test_an_agent_that_waits_for_a_review_is_not_said_to_have_stopped(

@@ -9,6 +9,9 @@ from typing import Any
 
 import pytest
 
+from planwire.readmodel.as_json import PlanValue
+from planwire.readmodel.plain_text import printable
+from tests.terminal.test_views import running
 from tests.wire import answer, entry, items, line, plan, request, text
 
 CONVERSATIONS = Path(__file__).parents[1] / "conversations"
@@ -45,61 +48,32 @@ def test_replay_json_has_the_promised_shape() -> None:
             line({"sessionUpdate": "plan_update", "plan": {"type": "_tree", "planId": "t", "nodes": []}}),
         ]
     )
-    assert replayed(lines) == {
-        "sessions": {
-            "s1": {
-                "plans": [
-                    {
-                        "id": None,
-                        "kind": "items",
-                        "entries": [
-                            {"content": "a", "priority": "medium", "status": "completed"},
-                            {"content": "b", "priority": "medium", "status": "pending"},
-                        ],
-                        "steps": [
-                            {"id": "s1", "content": "a", "status": "completed", "priority": "medium"},
-                            {"id": "s2", "content": "b", "status": "pending", "priority": "medium"},
-                        ],
-                        "progress": {"done": 1, "total": 2},
-                    },
-                    {
-                        "id": "m",
-                        "kind": "markdown",
-                        "content": "- [x] c",
-                        "steps": [{"id": "s1", "content": "c", "status": "completed", "priority": "medium"}],
-                        "progress": {"done": 1, "total": 1},
-                    },
-                    {
-                        "id": "f",
-                        "kind": "file",
-                        "uri": "file:///p.md",
-                        "steps": [],
-                        "progress": {"done": 0, "total": 0},
-                    },
-                    {
-                        "id": "t",
-                        "kind": "other",
-                        "type": "_tree",
-                        "fields": {"nodes": []},
-                        "steps": [],
-                        "progress": {"done": 0, "total": 0},
-                    },
-                ],
-                "updates": 4,
-                "states": 4,
-            }
-        },
-        "reports": [
-            {
-                "line": 1,
-                "session": "s1",
-                "code": "no-priority",
-                "where": "params.update.entries[1].priority",
-                "message": "expected a priority, found nothing; it counts as medium",
-                "rule": "R6",
-            }
-        ],
-    }
+    shown = replayed(lines)
+    [session] = shown["sessions"].values()
+    assert (session["updates"], session["states"]) == (4, 4)
+    items, markdown, file, other = session["plans"]
+    assert set(items) == set(PlanValue.__struct_encode_fields__)
+    assert (items["id"], items["title"], items["kind"], items["text"]) == (None, "Plan", "items", None)
+    assert items["progress"] == {"done": 1, "total": 2, "cancelled": 0}
+    assert items["steps"] == [
+        {"id": "s1", "content": "a", "status": "completed", "priority": "medium", "depth": 0},
+        {"id": "s2", "content": "b", "status": "pending", "priority": "medium", "depth": 0},
+    ]
+    assert (markdown["id"], markdown["kind"], markdown["text"]) == ("m", "markdown", "- [x] c")
+    assert [step["content"] for step in markdown["steps"]] == ["c"]
+    assert (file["id"], file["kind"], file["uri"], file["steps"]) == ("f", "file", "file:///p.md", [])
+    assert (other["id"], other["kind"], other["steps"]) == ("t", "_tree", [])
+    assert other["fields"]["nodes"] == []
+    assert shown["reports"] == [
+        {
+            "line": 1,
+            "session": "s1",
+            "code": "no-priority",
+            "where": "params.update.entries[1].priority",
+            "message": "expected a priority, found nothing; it counts as medium",
+            "rule": "R6",
+        }
+    ]
 
 
 def test_replay_reads_wrapped_and_raw_lines_alike() -> None:
@@ -122,7 +96,7 @@ def test_replay_step_walks_through_every_change() -> None:
     file = CONVERSATIONS / "client-acpx-0.19.1.jsonl"
     shown = planwire("replay", str(file), "--step").stdout.decode()
     assert [word for word in shown.split() if word.startswith("#")] == [f"#{number}" for number in range(1, 12)]
-    assert "p1 gone" in shown
+    assert "p1 removed" in shown
     assert "there is no plan 'never-seen' to remove" in shown
 
 
@@ -213,6 +187,17 @@ def test_translate_keeps_whole_what_needs_no_translation() -> None:
     assert planwire("translate", str(file), "--to", "v2").stdout.decode().splitlines() == agents
 
 
+def test_translate_is_safe_on_a_terminal_and_exact_elsewhere(tmp_path: Path) -> None:
+    hostile = '{"jsonrpc":"2.0","method":"session/update","params":{"a":"\x9b31m \u2028 \U000e0041 \u202e"}}'
+    recorded = tmp_path / "lines.jsonl"
+    recorded.write_text(f"{hostile}\nplain \x1b]0;pwned\x07 text\n")
+    assert planwire("translate", str(recorded), "--to", "v1").stdout.decode() == recorded.read_text()
+    with running("translate", str(recorded), "--to", "v1") as terminal:
+        shown = terminal.rest().decode()
+    assert json.loads(shown.splitlines()[0]) == json.loads(hostile)
+    assert printable(shown) == shown.replace("\r\n", "\n")
+
+
 def test_translate_writes_each_line_as_it_comes() -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "planwire", "translate", "-", "--to", "v2"],
@@ -232,7 +217,7 @@ def test_translate_writes_each_line_as_it_comes() -> None:
 def test_the_demo_ends_by_itself_without_a_terminal() -> None:
     shown = planwire("demo", "--speed", "20").stdout.decode()
     assert "6/6" in shown
-    assert "What to try next" in shown
+    assert "Try next" in shown
 
 
 def test_the_demo_says_what_it_takes_to_try_what_it_names(tmp_path: Path) -> None:
@@ -262,7 +247,7 @@ WITHOUT_RICH = "import sys; sys.modules['rich'] = None; from planwire.cli import
 def test_without_rich_the_command_says_what_to_install() -> None:
     command = [sys.executable, "-c", WITHOUT_RICH, "replay", "-"]
     result = subprocess.run(command, input=b"", capture_output=True, check=False)
-    assert result.returncode == 2
+    assert result.returncode == 1
     assert result.stderr.decode() == (
         "planwire: showing plans needs Rich: pip install 'planwire[terminal]', or ask for --json\n"
     )

@@ -498,7 +498,7 @@ def test_an_option_that_makes_no_sense_is_refused(tmp_path: Path, options: list[
 def test_without_the_sdk_the_command_says_what_to_install() -> None:
     code = "import sys; sys.modules['mcp'] = None; from planwire.cli import main; sys.exit(main(['mcp']))"
     result = subprocess.run([sys.executable, "-c", code], input=b"", capture_output=True, check=False)
-    assert result.returncode == 2
+    assert result.returncode == 1
     assert result.stderr.decode() == "planwire: the MCP server needs the MCP SDK: pip install 'planwire[mcp]'\n"
 
 

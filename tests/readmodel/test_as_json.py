@@ -79,7 +79,7 @@ def assert_valid(value: Any, name: str) -> None:
 
 
 def test_the_schema_in_the_documentation_is_the_one_of_the_code() -> None:
-    assert json.loads(SCHEMA.read_text()) == json_schema(), "docs/plan.schema.json is out of date: run `make schema`"
+    assert json.loads(SCHEMA.read_text()) == json_schema(), "docs/plan.schema.json is out of date: run `make docs`"
 
 
 @pytest.mark.parametrize("file", [None, "- [x] read\n- [ ] write\n"], ids=["unread", "read"])

@@ -162,5 +162,11 @@ def test_suggestions_name_the_steps_that_they_are_about() -> None:
     )
     report = PlanSet(ItemsPlan("p", (Entry("a", "medium", "pending"),)), via=ACP)
     words = told(report, PlanChanged("p", None, changes), by="user").words
-    assert [word.text for word in words] == ["a: completed", "a → b", "a: high priority", "a, first", "without s9"]
+    assert [word.text for word in words] == [
+        "a: completed",
+        "a → b",
+        "a: high priority",
+        "move a to the top",
+        "remove s9",
+    ]
     assert {word.kind for word in words} == {"suggested"}

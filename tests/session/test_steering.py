@@ -31,8 +31,8 @@ from planwire.model.fold import PlanRecord
 from planwire.readmodel.annotations import annotations, suggestion_sentence
 from planwire.session.moved_on import MovedOn
 from planwire.session.steering import steer
+from planwire.steering.overlay import Overlay
 from planwire.steering.plan_text import as_text
-from planwire.steering.suggestions import with_suggestions
 from planwire.steering.wanted import Wanted
 
 #: No wait in here is a matter of luck; this bounds those that would never end.
@@ -284,7 +284,7 @@ def test_two_quick_moves_count_twice_though_both_are_for_what_the_screen_shows(j
         for _ in range(2):
             steer(journal, "s", "main", Wanted("move", "s3", seen, by=-1))
         now = record(journal)
-        assert [step.content for step in with_suggestions(now.state, now.suggestions).steps] == ["c", "a", "b"]
+        assert [step.content for step in Overlay.of(now.state, now.suggestions).steps] == ["c", "a", "b"]
         with pytest.raises(NothingChanges, match="already the first"):
             steer(journal, "s", "main", Wanted("move", "s3", seen, by=-1))
 

@@ -9,7 +9,7 @@ from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan, Plan, PlanId
 from planwire.model.steps import PlanState
 from planwire.steering.acts import decide
 from planwire.steering.commands import Decision
-from planwire.steering.suggestions import with_suggestions
+from planwire.steering.overlay import Overlay
 from planwire.steering.wanted import Wanted
 
 #: A list in which each status of the table occurs, and one of the agent's own.
@@ -59,7 +59,7 @@ class Session:
     @property
     def order(self) -> list[str]:
         """The texts in the order that is suggested."""
-        return [step.content for step in with_suggestions(self.record.state, self.record.suggestions).steps]
+        return [step.content for step in Overlay.of(self.record.state, self.record.suggestions).steps]
 
     @property
     def suggested(self) -> list[StepChange]:

@@ -1,6 +1,7 @@
 """The table of acts, and what can be asked of any act: arguments, JSON, and the laws that hold for all of them."""
 
 from collections import Counter
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from planwire.errors import NothingChanges, PlanError, UnknownAct
-from planwire.model.changes import effective_changes
+from planwire.model.changes import apply_changes
 from planwire.model.events import (
     APPROVED,
     CHANGES_REQUESTED,
@@ -28,14 +29,14 @@ from planwire.model.events import (
 from planwire.model.fold import AGENT
 from planwire.model.plan import FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan
 from planwire.model.statuses import STATUSES, canonical
-from planwire.model.steps import PlanState, Step
+from planwire.model.steps import Step, track
 from planwire.model.text import unwrapped
 from planwire.steering.acts import ACTS, On, act_named, acts_for, status_offers
 from planwire.steering.commands import Decision
 from planwire.steering.conflict import Touches
 from planwire.steering.moves import ways_to_move
+from planwire.steering.overlay import Overlay
 from planwire.steering.plan_text import as_text
-from planwire.steering.suggestions import with_suggestions
 from planwire.steering.wanted import ARGUMENTS, Wanted
 from tests.steering.acting import LIST, NESTED, TEXT, Session, a_list, agents
 from tests.strategies import contents, entries, markdown_texts, plans, texts
@@ -343,9 +344,9 @@ def answer(session: Session, wanted: Wanted) -> Decision | tuple[type[PlanError]
         return type(refusal), str(refusal)
 
 
-def is_as_wanted(state: PlanState, suggested: list[StepChange], wanted: Wanted) -> bool:
+def is_as_wanted(plan: Overlay, suggested: list[StepChange], wanted: Wanted) -> bool:
     """Whether a plan is as an act on a step wants it, or the changes that come and go with steps are suggested."""
-    step = next((each for each in state.steps if each.id == wanted.target), Step("", "", ""))
+    step = next((each for each in plan.steps if each.id == wanted.target), Step("", "", ""))
     match wanted.act:
         case "set_status":
             return canonical(step.status) == wanted.status
@@ -354,18 +355,18 @@ def is_as_wanted(state: PlanState, suggested: list[StepChange], wanted: Wanted) 
         case "set_priority":
             return step.priority == wanted.priority
         case "move" if wanted.after is not None:
-            return not effective_changes(state, [MoveStep(step.id, wanted.after)])
+            return not plan.news([MoveStep(step.id, wanted.after)])
         case "remove":
             return not step.id or RemoveStep(step.id) in suggested
         case "add":
-            new = [each.content for each in (*state.steps, *suggested) if isinstance(each, Step | AddStep)]
+            new = [each.content for each in (*plan.steps, *suggested) if isinstance(each, Step | AddStep)]
             return unwrapped(wanted.text or "") in map(unwrapped, new)
     return True
 
 
 def is_suggested(session: Session, wanted: Wanted) -> bool:
     """The same for a plan with all that is suggested for it, if anything is."""
-    return is_as_wanted(with_suggestions(session.record.state, session.record.suggestions), session.suggested, wanted)
+    return is_as_wanted(Overlay.of(session.record.state, session.record.suggestions), session.suggested, wanted)
 
 
 @given(steerable_plans, owners, st.lists(acts_on_steps, max_size=4), acts_on_steps)
@@ -390,7 +391,7 @@ def test_an_act_that_changes_nothing_leaves_nothing_to_want(
         session.decide(wanted)
     except NothingChanges:
         # A suggestion of several changes may say otherwise than the plan: it is withdrawn as a whole, by its number.
-        assert is_suggested(session, wanted) or is_as_wanted(session.record.state, [], wanted)
+        assert is_suggested(session, wanted) or is_as_wanted(Overlay.of(session.record.state), [], wanted)
     except PlanError:
         pass
 
@@ -403,9 +404,8 @@ def test_an_act_that_is_repeated_writes_no_second_event(
     session = Session(plan, via)
     for each in first:
         tried(session, each)
-    is_repeatable = (
-        wanted.act in ("tick", "add") or wanted.by or any(isinstance(each, AddStep) for each in wanted.changes or ())
-    )
+    adds = wanted.act == "add" or any(isinstance(each, AddStep) for each in wanted.changes or ())
+    is_repeatable = wanted.act == "tick" or wanted.by or (adds and via == "tools")
     if tried(session, wanted) and not is_repeatable:
         with pytest.raises(PlanError):
             session.decide(wanted)
@@ -440,7 +440,7 @@ def test_a_move_by_places_passes_that_many_steps_beside_it_and_no_others(
     before = [each.content for each in session.record.state.steps if each.id != step]
     depths = {each.id: each.depth for each in session.record.state.steps}
     if tried(session, Wanted("move", step, by=by)):
-        state = with_suggestions(session.record.state, session.record.suggestions)
+        state = Overlay.of(session.record.state, session.record.suggestions)
         assert sorted(each.content for each in state.steps if each.id != step) == sorted(before)
         assert {each.id: each.depth for each in state.steps} == depths
         assert not ways_to_move(state.steps, step, by) or abs(by) < len(depths)
@@ -454,3 +454,19 @@ def test_the_unedited_text_of_a_plan_asks_for_nothing(plan: Plan, via: str, firs
     if session.record.state.steps:
         with pytest.raises(NothingChanges):
             session.do("suggest", plan_text=as_text(session.record.state), seen=session.revision)
+
+
+@given(st.sampled_from((a_list("a", "b", "c", "d"), NESTED)) | steerable_plans, st.lists(changes, max_size=4))
+def test_suggestions_lie_over_a_plan_as_they_would_change_it(plan: Plan, wanted: list[StepChange]) -> None:
+    state = track(plan)
+    overlay = Overlay.of(state)
+    for each in wanted:
+        if not isinstance(each, AddStep | RemoveStep):
+            with suppress(PlanError):
+                state = apply_changes(state, [each])
+                overlay = overlay.after([each])
+    assert overlay.order == [step.id for step in state.steps]
+    assert [step.depth for step in overlay.steps] == [step.depth for step in state.steps]
+    assert [canonical(step.status) for step in overlay.steps] == [canonical(step.status) for step in state.steps]
+    assert [unwrapped(step.content) for step in overlay.steps] == [unwrapped(step.content) for step in state.steps]
+    assert [step.priority for step in overlay.steps] == [step.priority for step in state.steps]

@@ -1,9 +1,13 @@
 """Lines of text: whatever is in them, they keep to their width, and wrapping and cutting them loses no look."""
 
+import io
+import re
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
+from rich.text import Text
 
 from planwire import Entry, ItemsPlan, MarkdownPlan, OtherPlan, track
 from planwire.model.events import ACP, AddStep, Comment, Event, PlanChanged, PlanReviewed, PlanSet, Recorded, RewordStep
@@ -11,7 +15,17 @@ from planwire.model.fold import fold_all
 from planwire.readmodel.card import STATUS_LOOKS
 from planwire.readmodel.cards import cards_of
 from planwire.readmodel.plain_text import printable
-from planwire.terminal.lines import LOOKS, Line, Part, folded, framed, hanging, progress_bar, text_look
+from planwire.terminal.lines import (
+    LOOKS,
+    Line,
+    Part,
+    folded,
+    framed,
+    hanging,
+    line_printer,
+    progress_bar,
+    text_look,
+)
 from planwire.terminal.plan_lines import boxed_lines, card_lines
 from tests.journals import HOSTILE
 
@@ -55,6 +69,45 @@ def test_a_text_hangs_behind_its_sign_and_ends_with_whose_it_is(text: str, whose
 def test_a_frame_is_as_wide_as_it_should_be(title: list[Part], rows: list[list[Part]], foot: str, width: int) -> None:
     lines = framed(tuple(title), [Line(tuple(row)) for row in rows], foot, width)
     assert {cell_len(line.text) for line in lines} == {width}
+
+
+@settings(deadline=None)
+@given(st.lists(PARTS, max_size=4), st.booleans())
+def test_lines_are_printed_as_rich_prints_them(rows: list[list[Part]], colours: bool) -> None:
+    printed, expected = (
+        Console(file=io.StringIO(), width=400, force_terminal=colours, highlight=False, color_system="256")
+        for _ in range(2)
+    )
+    write = line_printer(printed)
+    for row in rows:
+        line = Line(tuple((text.replace("\t", " "), look) for text, look in row))
+        write(line)
+        expected.print(line, no_wrap=True)
+    assert _plain(printed) == _plain(expected)
+
+
+@settings(deadline=None)
+@given(PARTS, st.integers(8, 60))
+def test_a_line_on_a_terminal_keeps_to_its_width(parts: list[Part], width: int) -> None:
+    console = Console(file=io.StringIO(), width=width, force_terminal=True, highlight=False)
+    line_printer(console)(Line(tuple(parts)))
+    assert cell_len(Text.from_ansi(_output(console).removesuffix("\n")).plain) <= width
+
+
+def test_a_printed_line_has_the_looks_of_its_parts() -> None:
+    console = Console(file=io.StringIO(), width=80, force_terminal=True, highlight=False, color_system="256")
+    line_printer(console)(Line((("a", "strong"), ("b", ""), ("c", "added strong"))))
+    assert _output(console) == "\x1b[1ma\x1b[0mb\x1b[1;32mc\x1b[0m\n"
+
+
+def _output(console: Console) -> str:
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def _plain(console: Console) -> str:
+    """The text alone: Rich joins the escape sequences of neighbours that look the same."""
+    return re.sub("\x1b\\[[0-9;]*m", "", _output(console))
 
 
 def test_a_bar_can_be_read_without_colours() -> None:

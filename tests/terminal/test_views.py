@@ -101,7 +101,7 @@ def test_the_demo_plays_live() -> None:
     with running("demo", "--speed", "40") as terminal:
         terminal.wait_for(b"0/6")
         terminal.wait_for(b"6/6")
-        terminal.wait_for(b"What to try next")
+        terminal.wait_for(b"Try next")
 
 
 def test_a_long_plan_is_shown_around_its_current_step() -> None:

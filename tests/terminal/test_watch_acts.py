@@ -226,5 +226,5 @@ async def test_a_text_that_is_left_alone_changes_nothing(journal: Path, monkeypa
         monkeypatch.setattr(app, "suspend", nullcontext)
         await ready(app)
         await pilot.press("E")
-        await told(app, "Nothing to save: change a step or add a comment.")
+        await told(app, "Nothing to save: the text is as it was.")
         assert not ours(app).deltas

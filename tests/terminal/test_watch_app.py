@@ -86,7 +86,7 @@ async def test_the_overview_has_every_session_at_a_glance(journal: Path) -> None
     async with watching(journal) as (app, _):
         await shows(app, "Mend the redirect", "1 / 3", "Write a test", "claude-agent-acp 0.99.0", "running")
         await shows(app, "tools", "my agent", "stopped", "Build anew", "2 / 2", "done", "/elsewhere", "3 d")
-        await shows(app, "All 3   Running 1   Waiting 0   Stopped 1   Done 1", kind=StateBar)
+        await shows(app, "All 3   Needs you 0   Running 1   Waiting 0   Stopped 1   Done 1", kind=StateBar)
         rows = app.screen.query_one(RowList)
         assert [row[1] for row in rows.cursor.rows] == [FIRST, THIRD, SECOND]
 
@@ -126,6 +126,8 @@ async def test_sessions_are_searched_and_filtered(journal: Path) -> None:
         await pilot.press("escape")
         await eventually(lambda: len(rows.cursor.rows) == 3)
         assert app.screen.query_one(Input).value == ""
+        await pilot.press("s")
+        assert rows.cursor.rows == []
         await pilot.press("s")
         assert [row[1] for row in rows.cursor.rows] == [FIRST]
         await pilot.press("s", "s", "s")
@@ -318,7 +320,9 @@ async def test_the_plan_is_shown_as_it_was(journal: Path) -> None:
     async with watching(journal, FIRST) as (app, pilot):
         await shows(app, "1 / 3")
         await pilot.press("h")
-        await shows(app, "History of Mend the redirect", "6 changes", "As it was at event 6", "6 of 6", "user  Plan")
+        await shows(
+            app, "History of Mend the redirect", "6 changes", "As it was at event 6", "6 of 6", "changes requested"
+        )
         await shows(app, "✔ Read the code  ·  ▶ Write a test", "☆ add Check the logout", kind=RowList)
         await pilot.press("left", "left", "left", "left")
         await shows(app, "As it was at event 2")
@@ -500,6 +504,19 @@ def test_it_works_in_a_real_terminal(journal: Path, tmp_path: Path) -> None:
         terminal.shows("History of Mend the redirect", "As it was at event 8")
         terminal.type("C-c")
         terminal.shows("it ended with 0", "2/3", "▶ Mend it")
+
+
+def test_the_terminal_is_left_to_an_editor_and_comes_back(journal: Path, tmp_path: Path) -> None:
+    editor = tmp_path / "editor"
+    editor.write_text("#!/bin/sh\nprintf 'any key: '; read key; sed -i 's/Mend it/Mend all of it/' \"$1\"\n")
+    editor.chmod(0o755)
+    watch = shlex.join([sys.executable, "-m", "planwire", "watch", FIRST, "--journal", str(journal)])
+    with tmux(f"VISUAL={editor} {watch}; cat", tmp_path) as terminal:
+        terminal.shows("1 / 3", "▶ Write a test")
+        terminal.type("E")
+        terminal.shows("any key:")
+        terminal.type("Enter")
+        terminal.shows("☆ → Mend all of it", "Suggested: Mend it → Mend all of it.", "q Quit")
 
 
 CRASHES = """

@@ -340,7 +340,7 @@ async def test_the_past_can_not_be_steered(journal: Path) -> None:
         for key in ("x", "e", "v", "u"):
             app.clear_notifications()
             await pilot.press(key)
-            await told(app, "This is the past: Esc leads back to the plan as it is")
+            await told(app, "This is the past: Esc goes back to the plan as it is now")
         assert isinstance(app.screen, HistoryScreen)
 
 

@@ -130,10 +130,16 @@ async def review(app: WatchApp, pilot: "Pilot[None]", key: str, words: str) -> N
 
 async def told(app: WatchApp, words: str) -> None:
     """The person was told something in a corner of the screen."""
+    heard: dict[str, None] = {}
+
+    def is_told() -> bool:
+        heard.update(dict.fromkeys(note.message for note in app._notifications))
+        return any(words in message for message in heard)
+
     try:
-        await eventually(lambda: any(words in note.message for note in app._notifications), 10)
+        await eventually(is_told, 10)
     except AssertionError:
-        raise AssertionError(f"{words!r} is not in {[note.message for note in app._notifications]}") from None
+        raise AssertionError(f"{words!r} is not in {list(heard)}") from None
 
 
 async def press_button(app: WatchApp, pilot: "Pilot[None]", label: str) -> None:

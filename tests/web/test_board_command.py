@@ -55,10 +55,22 @@ def _answers(client: httpx.Client, address: str) -> bool:
         return False
 
 
+def test_on_a_fresh_machine_the_board_opens_but_a_mistyped_journal_is_said_to_be_none(tmp_path: Path) -> None:
+    with start(PLANWIRE_JOURNAL="", XDG_DATA_HOME=str(tmp_path), HOME=str(tmp_path)) as process:
+        assert "http://127.0.0.1:" in address_of(process)
+        process.kill()
+        process.communicate()
+    with start("--journal", str(tmp_path / "typo" / "plans.db")) as process:
+        out, problems = process.communicate(timeout=20)
+    assert (process.returncode, out) == (3, "")
+    assert f"there is no journal at {tmp_path / 'typo' / 'plans.db'}" in problems
+    assert not (tmp_path / "typo").exists()
+
+
 def test_the_token_is_new_every_time() -> None:
     tokens = []
     for _ in range(2):
-        with start() as process:
+        with start("--create") as process:
             tokens.append(address_of(process).partition("token=")[2])
             process.kill()
             process.communicate()
@@ -66,7 +78,7 @@ def test_the_token_is_new_every_time() -> None:
 
 
 def test_a_port_that_is_taken_is_said_in_one_line(board: Running, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["board", "--port", str(board.server.port)]) == 2
+    assert main(["board", "--create", "--port", str(board.server.port)]) == 2
     said = capsys.readouterr().err
     assert said.count("\n") == 1
     assert "(Address already in use): choose another with --port" in said
@@ -77,7 +89,7 @@ def test_without_a_package_one_is_told_which_and_what_to_install(package: str) -
     """The MCP SDK brings Starlette and uvicorn, but not all that the board needs."""
     code = f"import sys; sys.modules[{package!r}] = None\nfrom planwire.cli import main\nsys.exit(main(['board']))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 2
+    assert done.returncode == 1
     assert done.stderr.count("\n") == 1
     assert f"the board needs {package}" in done.stderr
     assert "pip install 'planwire[web]'" in done.stderr

@@ -1,72 +1,81 @@
-"""The command line: one file a command.
+"""The command line: one file per command, and one for all those that steer.
 
-Each file says what its command does and how to use it (`DESCRIPTION`, `EXAMPLES`), declares its options in
-`add_arguments`, and does the work in `run`, which returns the exit code.
+The file of a command says what it does and how to use it (`DESCRIPTION`, `EXAMPLES`), declares its options in
+`add_arguments`, and does the work in `run`, which returns the exit code. The commands that steer are made from the
+table of acts (`acts`).
 """
 
 import argparse
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from io import TextIOWrapper
 from keyword import iskeyword
-from typing import Final
+from typing import Final, TextIO
 
 from planwire import __version__
-from planwire.errors import NothingChanges, PlanwireError
-from planwire.readmodel.plain_text import printable
+from planwire.cli.exit_codes import DONE, exit_code
+from planwire.errors import InputError, NothingChanges, PlanwireError
+from planwire.readmodel.plain_text import one_line, printable
 
 __all__ = ["build_parser", "main"]
 
-_DESCRIPTION: Final = "Keep, translate, show and steer the plans of AI agents."
-
-_EXAMPLES: Final = """\
-examples:
-  planwire demo                                  watch a plan being worked off
-  planwire relay -- my-agent                     run an agent with its plans kept, translated and told again
-  planwire mcp                                   the plan tools for any MCP host
-  planwire sessions                              the sessions in the journal, at a glance
-  planwire show                                  the plans of the latest session of this folder
-  planwire watch                                 the same, live
-  planwire board                                 every plan and its history in the browser, live
-  planwire replay session.jsonl                  the plans of a recorded session, as they ended up
-  planwire replay session.jsonl --step           every change on the way there
-  planwire translate session.jsonl --to v1       what a client of the plainest dialect would be sent
-  planwire check -- my-agent                     whether an agent's plans obey the protocol
-  planwire tools --format anthropic              the plan tools for a model
-  planwire context stream.json                   what a provider is sent of a chat with hidden messages
-
-Each command has its own help: planwire replay --help
-"""
-
-#: The commands in the order of `planwire --help`, with their summaries. Each has a module of its name in this package.
-_COMMANDS: Final = {
-    "demo": "watch an agent work off its plans behind the relay",
-    "relay": "run an agent behind planwire: its plans kept, translated and told again",
-    "setup": "print an editor's settings that put the relay in front of an agent",
-    "mcp": "give the plan tools to an agent, as an MCP server",
-    "sessions": "list the sessions in the journal",
-    "show": "show the plans of a session",
-    "log": "list every change of a session",
-    "diff": "show what changed between two moments",
-    "watch": "follow plans while they change",
-    "board": "show every plan and its history in the browser, live",
-    "edit": "change a plan in your editor",
-    "approve": "approve a plan, or ask for changes",
-    "comment": "say something about a plan or a step",
-    "select": "tell the agent which steps to run",
-    "export": "print a session as markdown, JSON or ACP messages",
-    "import": "take an exported session into the journal",
-    "forget": "remove sessions from the journal, for good",
-    "replay": "show the plans of a recorded session",
-    "translate": "print an agent's lines in another dialect",
-    "check": "judge an agent's plans by the rules of the protocol",
-    "tools": "print the plan tools that a model is given",
-    "context": "print what a provider is sent of a chat",
-    "compact": "print a chat after a compaction",
-    "completion": "print a shell's completion script",
+#: The commands in the groups and the order of `planwire --help`, with their summaries. Each has a module of its name
+#: in this package, except those that the table of acts adds to the group "steer".
+_GROUPS: Final = {
+    "start": {
+        "demo": "watch an agent work through its plans behind the relay",
+        "relay": "run an agent behind planwire, which keeps, translates and re-sends its plans",
+        "setup": "print an editor's settings that put the relay in front of an agent",
+        "mcp": "give the plan tools to an agent, as an MCP server",
+    },
+    "look": {
+        "sessions": "list the sessions in the journal",
+        "show": "show the plans of a session",
+        "log": "list every change of a session",
+        "diff": "show what changed between two moments",
+        "watch": "follow plans while they change",
+        "board": "show every plan and its history in the browser, live",
+    },
+    "steer": {},
+    "data": {
+        "export": "print a session as markdown, JSON or ACP messages",
+        "import": "add an exported session to the journal",
+        "forget": "delete sessions from the journal, for good",
+    },
+    "for developers": {
+        "check": "check an agent's plans against the rules of the protocol",
+        "replay": "show the plans of a recorded session",
+        "translate": "print an agent's lines in another dialect",
+        "tools": "print the plan tools as a model gets them",
+        "context": "print a chat as a provider gets it",
+        "compact": "print a chat after a compaction",
+        "completion": "print a shell's completion script",
+    },
 }
+_MODULES: Final = {name for group in _GROUPS.values() for name in group}
+
+_HELP: Final = """\
+usage: planwire COMMAND [options]
+
+Keep, translate, show and steer the plans of AI agents.
+
+{groups}
+
+options:
+  -h, --help    show this help message and exit
+  --version     show program's version number and exit
+
+examples:
+  planwire demo                    watch an agent at work, in 20 seconds
+  planwire setup zed -- my-agent   settings that start an agent behind planwire
+  planwire show                    the plans of this folder's latest session
+  planwire comment "use SQLite"    tell its agent something
+  planwire board --open            every session, live in the browser
+
+planwire COMMAND --help explains a command.
+"""
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
@@ -76,69 +85,116 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
         super().__init__(prog, max_help_position=32)
 
 
-class _ListFormatter(_Formatter):
-    """The same for a list of commands: argparse forgets their indentation."""
+class _TopParser(argparse.ArgumentParser):
+    """Lists the commands in their groups, which argparse can't."""
 
-    def __init__(self, prog: str) -> None:
-        super().__init__(prog)
-        self._action_max_length = 14
+    def format_help(self) -> str:
+        groups = (
+            "\n".join([f"{title}:", *(f"  {name:<12}  {summary}" for name, summary in group.items())])
+            for title, group in _groups().items()
+        )
+        return _HELP.format(groups="\n\n".join(groups))
+
+
+def _groups() -> dict[str, dict[str, str]]:
+    """All groups. The table of acts costs an import that an agent behind the relay would wait for."""
+    from planwire.steering.acts import ACTS  # noqa: PLC0415
+
+    steer = {act.command: f"{act.help[0].lower()}{act.help[1:]}" for act in ACTS.values()}
+    return {**_GROUPS, "steer": steer}
+
+
+def _commands() -> dict[str, str]:
+    return {name: summary for group in _groups().values() for name, summary in group.items()}
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """The parser of the whole command line."""
-    return _parser(_COMMANDS, _COMMANDS)
+    """The parser of the whole command line. It imports every command."""
+    parser = _top_parser()
+    commands = parser.add_subparsers(
+        title="commands", metavar="COMMAND", required=True, parser_class=argparse.ArgumentParser
+    )
+    for name, summary in _commands().items():
+        _fill(commands.add_parser(name, help=summary, formatter_class=_Formatter), name)
+    return parser
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command. An error is one line on standard error and exit code 2. Asking for what is so already is none."""
+    """Run a command. An error is one line on standard error; `exit_codes` has the codes."""
     argv = sys.argv[1:] if argv is None else argv
+    arguments = argparse.Namespace(json=False)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that lacks a character must not cost the rest
-    arguments = _parser_for(argv).parse_args(argv)
     try:
+        arguments = _parsed(argv)
         code: int = arguments.run(arguments)
         if sys.stdout is not None:  # it may be closed
             sys.stdout.flush()
     except NothingChanges as answer:
-        print(answer)
-        return 0
+        _say(str(answer), {"done": False, "words": str(answer)} if vars(arguments).get("json") else None)
+        return DONE
     except PlanwireError as error:
-        print(f"planwire: {printable(str(error))}", file=sys.stderr)
-        return 2
+        as_json = {"error": str(error)} if vars(arguments).get("json") else None
+        _say(f"planwire: {error}", as_json, sys.stderr)
+        return exit_code(error)
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:  # the reader of our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        return DONE
     return code
 
 
-def _parser_for(argv: Sequence[str]) -> argparse.ArgumentParser:
-    """The smallest parser that understands a command line: an agent behind the relay waits for what it imports.
+def _say(words: str, as_json: object, stream: TextIO | None = None) -> None:
+    """Tell a person, or the program that asked for JSON on standard output."""
+    if as_json is None:
+        print(printable(words), file=stream)
+        return
+    from planwire.cli.input_output import print_json  # noqa: PLC0415  (it needs msgspec)
 
-    Without a command the parser has only a list to print, an error or its version, and imports no command at all.
+    print_json(as_json)
+
+
+def _parsed(argv: Sequence[str]) -> argparse.Namespace:
+    """Parse a command line with its command's own parser, so that errors show that command's usage.
+
+    It imports no other command: an agent behind the relay waits for the imports. Without a command there is only the
+    help or the version to print, which imports none.
     """
-    if argv and argv[0] in _COMMANDS:
-        return _parser([argv[0]], [argv[0]])
-    return _parser(_COMMANDS, [name for name in _COMMANDS if name in argv])
+    name = argv[0] if argv else "--help"
+    if name in _MODULES or (not name.startswith("-") and name in _commands()):
+        parser = argparse.ArgumentParser(prog=f"planwire {name}", formatter_class=_Formatter)
+        _fill(parser, name)
+        return parser.parse_args(argv[1:])
+    if not name.startswith("-"):
+        raise InputError(_unknown(name))
+    _top_parser().parse_args([name])
+    raise InputError(f"{one_line(name)} is no option: planwire --help lists the commands")
 
 
-def _parser(listed: Iterable[str], imported: Iterable[str]) -> argparse.ArgumentParser:
-    """A parser that lists some commands, and knows the arguments of those among them that it may import."""
-    parser = argparse.ArgumentParser(
-        prog="planwire",
-        description=_DESCRIPTION,
-        epilog=_EXAMPLES,
-        formatter_class=_ListFormatter,
-    )
+def _unknown(name: str) -> str:
+    from difflib import get_close_matches  # noqa: PLC0415  (only a mistyped command pays for it)
+
+    similar = get_close_matches(name.lower(), _commands(), 1)
+    guess = f" Did you mean '{similar[0]}'?" if similar else ""
+    return f"there is no command '{one_line(name)}'.{guess}\nplanwire --help lists them."
+
+
+def _top_parser() -> argparse.ArgumentParser:
+    parser = _TopParser(prog="planwire", usage="planwire COMMAND [options]")
     parser.add_argument("--version", action="version", version=f"planwire {__version__}")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND ...", required=True)
-    for name in listed:
-        command = commands.add_parser(name, help=_COMMANDS[name], formatter_class=_Formatter)
-        if name in imported:
-            module = import_module(f"planwire.cli.{name}_" if iskeyword(name) else f"planwire.cli.{name}")
-            command.description, command.epilog = module.DESCRIPTION, module.EXAMPLES
-            command.set_defaults(run=module.run)
-            module.add_arguments(command)
     return parser
+
+
+def _fill(parser: argparse.ArgumentParser, name: str) -> None:
+    """Import a command, and give its description, options and work to its parser."""
+    if name not in _MODULES:
+        from planwire.cli.acts import fill_parser  # noqa: PLC0415
+
+        fill_parser(parser, name)
+        return
+    module = import_module(f"planwire.cli.{name}_" if iskeyword(name) else f"planwire.cli.{name}")
+    parser.description, parser.epilog = module.DESCRIPTION, module.EXAMPLES
+    parser.set_defaults(run=module.run)
+    module.add_arguments(parser)

@@ -8,7 +8,7 @@ from contextlib import suppress
 from queue import Empty, Full, Queue
 from threading import Thread
 from time import monotonic
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import msgspec
 
@@ -17,10 +17,11 @@ from planwire.acp.permissions import options_of, tool_call_of
 from planwire.acp.read import MAX_LINE_BYTES
 from planwire.acp.words import OUTCOME_CANCELLED, SWITCH_MODE
 from planwire.cli.recording import RecordedLine
-from planwire.model.plan import Fields
 from planwire.relay.process import not_started
 
 __all__ = ["AgentClient", "AgentTrouble"]
+
+Message: TypeAlias = dict[str, Any]
 
 #: Seconds for the agent to end after its input did, and again after SIGTERM.
 _GRACE: Final = 2.0
@@ -57,7 +58,7 @@ class AgentClient:
         for work in (self._listen, self._speak):
             Thread(target=work, name="planwire client", daemon=True).start()
 
-    def ask(self, method: str, params: Fields) -> Generator[RecordedLine, None, Fields]:
+    def ask(self, method: str, params: Message) -> Generator[RecordedLine, None, Message]:
         """Send a request, hand on every line up to its answer, and return the result."""
         self._asked += 1
         yield self._say({"jsonrpc": "2.0", "id": self._asked, "method": method, "params": params})
@@ -88,7 +89,7 @@ class AgentClient:
         self._signal(_KILL)
         self._agent.wait()
 
-    def _until(self, is_last: Callable[[Fields], bool], otherwise: str) -> Generator[RecordedLine, None, Fields]:
+    def _until(self, is_last: Callable[[Message], bool], otherwise: str) -> Generator[RecordedLine, None, Message]:
         """Hand on the agent's lines, and answer its own requests, up to the message that `is_last`. Returns that one.
 
         Raises `AgentTrouble` at the end of the time or of the agent.
@@ -110,18 +111,18 @@ class AgentClient:
             if monotonic() > self._deadline:  # an agent that never stops talking
                 raise late
 
-    def _serve(self, message: Fields) -> Iterator[RecordedLine]:
+    def _serve(self, message: Message) -> Iterator[RecordedLine]:
         """Answer the agent's own requests: decide on permissions, decline everything else."""
         if "method" not in message or "id" not in message:
             return
-        answer: Fields = {"jsonrpc": "2.0", "id": message["id"]}
+        answer: Message = {"jsonrpc": "2.0", "id": message["id"]}
         if message["method"] == "session/request_permission":
             answer["result"] = {"outcome": _decide(message.get("params"), allow=self._allow)}
         else:
             answer["error"] = {"code": _METHOD_NOT_FOUND, "message": "this client offers nothing of the kind"}
         yield self._say(answer)
 
-    def _say(self, message: Fields) -> RecordedLine:
+    def _say(self, message: Message) -> RecordedLine:
         line = msgspec.json.encode(message)
         try:
             self._to_say.put_nowait(line + b"\n")
@@ -180,20 +181,20 @@ def _start(command: Sequence[str]) -> "subprocess.Popen[bytes]":
         raise not_started(command, error) from None
 
 
-def _messages(line: bytes) -> list[Fields]:
+def _messages(line: bytes) -> list[Message]:
     """The messages on a line: none if it is no JSON, several if it is a batch."""
     value = value_of(line)
     return [each for each in (value if isinstance(value, list) else [value]) if isinstance(each, dict)]
 
 
-def _is_idle(message: Fields, session: str) -> bool:
+def _is_idle(message: Message, session: str) -> bool:
     match message:
         case {"params": {"sessionId": str(of), "update": {"sessionUpdate": "state_update", "state": "idle"}}}:
             return of == session
     return False
 
 
-def _decide(params: Any, *, allow: bool) -> Fields:
+def _decide(params: Any, *, allow: bool) -> Message:
     """Approve plans, and reject everything else unless the user allowed it: a check must not change things."""
     call = tool_call_of(params) or {}
     wanted = "allow_once" if allow or call.get("kind") == SWITCH_MODE else "reject_once"

@@ -2,12 +2,14 @@
 
 import argparse
 import gc
+import os
 import sys
 import webbrowser
 
 from planwire.cli.argument_types import digits, number
 from planwire.cli.session_argument import add_journal_option
 from planwire.journal import open_journal
+from planwire.journal.engines import VARIABLE
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
@@ -49,12 +51,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="another name under which the board may be opened; may be repeated",
     )
     add_journal_option(parser)
+    parser.add_argument("--create", action="store_true", help="create the journal if there is none")
 
 
 def run(arguments: argparse.Namespace) -> int:
     from planwire.web import BoardServer
 
-    with open_journal(arguments.journal) as journal:
+    with open_journal(arguments.journal, create=arguments.create or not _is_named(arguments.journal)) as journal:
         server = BoardServer(
             journal,
             host=arguments.host,
@@ -70,3 +73,8 @@ def run(arguments: argparse.Namespace) -> int:
         gc.set_threshold(20_000, 20, 50)  # thousands of watchers live long: look for garbage less often
         server.run()
     return 0
+
+
+def _is_named(journal: str | None) -> bool:
+    """Whether a person named the journal. A name may be mistyped: then an empty board would hide the mistake."""
+    return bool(journal or os.environ.get(VARIABLE))

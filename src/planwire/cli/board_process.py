@@ -16,7 +16,7 @@ def board_process(journal: str | None, tell: Callable[[str | None], None]) -> It
 
     The thread that comes back ends with that call: join it to wait for the address.
     """
-    options = ["--port", "0", *(["--journal", journal] if journal else [])]
+    options = ["--port", "0", "--create", *(["--journal", journal] if journal else [])]
     ending = Event()
     with subprocess.Popen(  # noqa: S603
         [sys.executable, "-m", "planwire", "board", *options],

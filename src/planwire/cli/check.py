@@ -29,7 +29,7 @@ PROMPT: Final = (
     "it into your plan or to-do tool, mark each step as you begin and finish it, and tell me the name. Touch no files."
 )
 
-DESCRIPTION = "Judge what an agent sends about plans: what it breaks, where, and how to mend it."
+DESCRIPTION = "Check what an agent sends about plans: which rules it breaks, where, and how to fix it."
 
 EXAMPLES = """\
 examples:
@@ -47,7 +47,7 @@ capabilities, what the client says of itself:
 With FILE it is what to go by if the file does not hold the `initialize` of its connection.
 
 The agent gets an empty folder to work in, is allowed to go on with its plan, and is refused everything else it asks
-for, unless --allow says otherwise. Its standard error is passed on.
+for, unless --allow says otherwise. Its stderr is passed on.
 
 The exit code is 0 if no rule is broken, 1 if one is, 2 if nothing could be checked.
 """
@@ -189,7 +189,7 @@ def _block(finding: Finding) -> str:
         more = [str(line) for line in finding.lines[1:6]]
         place.append(f"{others}, also at {', '.join(more)}{', …' if finding.times > 6 else ''}" if more else others)
     head = f"{_painted(finding.level, style)} {_painted(finding.rule, '1')} {one_line(finding.message)}"
-    rows = [("at", " · ".join(place)), ("mend", finding.mend), ("see", f"{finding.reference} ({finding.code})")]
+    rows = [("at", " · ".join(place)), ("fix", finding.mend), ("see", f"{finding.reference} ({finding.code})")]
     return "\n".join([head, *(f"  {_painted(f'{name:<5}', '2')}{one_line(text)}" for name, text in rows if text)])
 
 

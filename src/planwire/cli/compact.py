@@ -16,7 +16,7 @@ from planwire.readmodel.plain_text import escaped_json
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
-DESCRIPTION = "Print a chat after a compaction, in the stored shapes. What went is said on standard error."
+DESCRIPTION = "Print a chat after a compaction, in the stored shapes. The report goes to stderr."
 
 EXAMPLES = f"""\
 examples:

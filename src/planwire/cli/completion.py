@@ -1,19 +1,21 @@
-"""`planwire completion`: a script that lets a shell complete commands, options and the ids of sessions.
+"""`planwire completion`: a script with which a shell completes commands, options and ids.
 
-shtab writes the script from the parser, so that a new option completes without a line here. Only session ids are ours:
-the shell asks `planwire sessions --ids` for them, in the journal that the command line names. Agents make ids up, so no
-shell ever evaluates one: it compares and quotes them, and the command prints harmless ones only.
+shtab writes the script from the parser, so that a new option completes without a line here. Only ids are ours: the
+shell hands its words to `planwire completion --ids`, which looks them up. No shell ever evaluates an id: it compares
+and quotes them, and `offered_ids` gives it harmless ones only.
 """
 
 import argparse
+from contextlib import suppress
 from typing import Final
 
 from planwire.cli import build_parser
-from planwire.errors import MissingExtra
+from planwire.cli.offered_ids import KINDS, offered_ids
+from planwire.errors import MissingExtra, PlanwireError
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "completion_script", "run"]
 
-DESCRIPTION = "Print a script with which a shell completes commands, options and the ids of sessions."
+DESCRIPTION = "Print a script with which a shell completes commands, options and the ids of sessions, plans and steps."
 
 EXAMPLES = """\
 examples:
@@ -23,38 +25,35 @@ examples:
 """
 
 _BASH: Final = """\
-_planwire_sessions() {
-    local id word before="" journal=()
-    for word in "${COMP_WORDS[@]}"; do
-        if [[ $before == --journal ]]; then journal=(--journal "$word"); fi
-        before=$word
-    done
+_planwire_ids() {
+    local id
     while IFS= read -r id; do
-        if [[ $id == "$1"* ]]; then printf '%s\\n' "$id"; fi
-    done < <(planwire sessions --ids ${journal[@]+"${journal[@]}"} 2>/dev/null)
+        if [[ $id == "$2"* ]]; then printf '%s\\n' "$id"; fi
+    done < <(planwire completion --ids "$1" bash "${COMP_WORDS[@]:0:COMP_CWORD}" 2>/dev/null)
 }
+_planwire_sessions() { _planwire_ids sessions "$1"; }
+_planwire_plans() { _planwire_ids plans "$1"; }
+_planwire_steps() { _planwire_ids steps "$1"; }
 
 _planwire_files() {
     compgen -f -- "${COMP_WORDS[COMP_CWORD]}"  # shtab would pass an empty word in place of one with a dash
 }"""
 
 _ZSH: Final = """\
-_planwire_sessions() {
-    local -a ids journal
-    local at=${words[(I)--journal]}
-    if (( at && at + 1 != CURRENT )); then journal=(--journal "${(Q)words[at + 1]}"); fi
-    ids=(${(f)"$(planwire sessions --ids $journal 2>/dev/null)"})
+_planwire_ids() {
+    local -a ids before
+    before=("${(Q@)words[1,CURRENT-1]}")
+    if [[ $before[1] != planwire ]]; then before=(planwire $before); fi
+    ids=(${(f)"$(planwire completion --ids $1 zsh "${before[@]}" 2>/dev/null)"})
     compadd -a ids
-}"""
+}
+_planwire_sessions() { _planwire_ids sessions }
+_planwire_plans() { _planwire_ids plans }
+_planwire_steps() { _planwire_ids steps }"""
 
 _FISH: Final = """\
-function __planwire_sessions
-    set -l words (commandline -opc)
-    set -l journal
-    if set -l at (contains -i -- --journal $words)
-        set journal --journal $words[(math $at + 1)]
-    end
-    planwire sessions --ids $journal 2>/dev/null
+function __planwire_ids
+    planwire completion --ids $argv[1] fish (commandline -opc) 2>/dev/null
 end"""
 
 _PREAMBLES: Final = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
@@ -62,7 +61,10 @@ SHELLS: Final = tuple(_PREAMBLES)
 
 _FILES: Final = {"bash": "_planwire_files", "zsh": "_files", "fish": "(__fish_complete_path (commandline -ct))"}
 _FOLDERS: Final = {"bash": "_shtab_compgen_dirs", "zsh": "_files -/", "fish": "(__fish_complete_directories)"}
-_SESSIONS: Final = {"bash": "_planwire_sessions", "zsh": "_planwire_sessions", "fish": "(__planwire_sessions)"}
+_IDS: Final = {
+    kind: {"bash": f"_planwire_{kind}", "zsh": f"_planwire_{kind}", "fish": f"(__planwire_ids {kind})"}
+    for kind in KINDS
+}
 
 #: What a shell offers for an argument, by the word that stands for it in the help.
 _OFFERS: Final = {
@@ -71,19 +73,28 @@ _OFFERS: Final = {
     "FILE": _FILES,
     "FILE | -- AGENT ...": _FILES,
     "FOLDER": _FOLDERS,
-    "SESSION": _SESSIONS,
+    "PLAN": _IDS["plans"],
+    "SESSION": _IDS["sessions"],
+    "STEP": _IDS["steps"],
     "STREAM": _FILES,
     "URL": _FILES,
-    "[SESSION] A [B]": _SESSIONS,
+    "[SESSION] A [B]": _IDS["sessions"],
 }
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("shell", metavar="SHELL", choices=SHELLS, help=" | ".join(SHELLS))
+    parser.add_argument("--ids", choices=list(KINDS), help=argparse.SUPPRESS)  # from the scripts
+    parser.add_argument("words", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    print(completion_script(arguments.shell))
+    if arguments.ids is None:
+        print(completion_script(arguments.shell))
+        return 0
+    with suppress(PlanwireError):  # the line is not complete yet: the command will say what is wrong with it
+        for each in offered_ids(arguments.ids, arguments.words):
+            print(each)
     return 0
 
 

@@ -13,8 +13,8 @@ from planwire.demo.client import DemoConversation
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
 DESCRIPTION = (
-    "Start a small agent behind the relay and watch its plans, live in the terminal. Half way through it "
-    "forgets what it was about, and the relay tells it. It takes 20 seconds."
+    "Start a small agent behind the relay and watch its plans, live in the terminal. Halfway through, the agent loses\n"
+    "its context, and the relay reminds it of the plan. It takes 20 seconds."
 )
 
 EXAMPLES = """\
@@ -25,10 +25,10 @@ examples:
 """
 
 _NEXT = """
-It is all in the journal now. What to try next:
+It is all in the journal now. Try next:
   planwire show {session:<24} the plans as they ended up
   planwire log {session:<25} every change, by whom and when
-  planwire board                         all of it in the browser, with its history
+  planwire board                         every session and its history in the browser
   planwire relay -- AGENT ARGUMENTS      the same for an agent of yours
   planwire setup zed -- AGENT ARGUMENTS  what to put into your editor's settings
 """
@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _provisos(journal: str | None) -> list[str]:
-    """What else to know before trying that here."""
+    """Conditions for the commands above to work here."""
     unfound = shutil.which("planwire") is None and sys.argv[0].endswith("planwire")
     return [
         *([f"planwire is not on your PATH: write {sys.argv[0]}"] if unfound else []),
@@ -65,4 +65,4 @@ def _provisos(journal: str | None) -> list[str]:
 
 def _tell(address: str | None) -> None:
     if address:
-        print(f"The same on the board, while it lasts: {address}\n", flush=True)
+        print(f"The same on the board, while the demo runs: {address}\n", flush=True)

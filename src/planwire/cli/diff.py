@@ -1,15 +1,23 @@
 """`planwire diff`: what changed between two moments of a session, or between the plans of two sessions."""
 
 import argparse
-from typing import Any
+from collections.abc import Iterable
 
-from planwire.acp.board import PlanChange
 from planwire.cli.input_output import print_json
-from planwire.cli.session_argument import add_journal_option, choose_plan, choose_session, state_of
+from planwire.cli.pager import add_pager_option, paged
+from planwire.cli.session_argument import (
+    add_journal_option,
+    add_session_option,
+    choose_plan,
+    choose_session,
+    session_at,
+)
 from planwire.errors import InputError
-from planwire.journal import Journal, load_state, open_journal
-from planwire.model.fold import SessionState
-from planwire.readmodel.timeline import compare_states
+from planwire.journal import Journal, open_journal
+from planwire.readmodel.as_json import difference_json
+from planwire.readmodel.differences import PlanDifference, differences
+from planwire.readmodel.shown import ShownSession
+from planwire.readmodel.timeline import compare_sessions
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
@@ -29,63 +37,70 @@ A session whose id is a number is named with --session.
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.usage = "planwire diff [-h] [--session SESSION] [--plan ID] [--json] [--journal URL] [SESSION] A [B]"
+    parser.usage = (
+        "planwire diff [-h] [--session SESSION] [--plan PLAN] [--json] [--no-pager] [--journal URL] [SESSION] A [B]"
+    )
     parser.add_argument("moments", metavar="[SESSION] A [B]", nargs="+", help="the earlier and the later moment")
-    parser.add_argument("--session", metavar="SESSION", help="the session of events that are given as a number alone")
-    parser.add_argument("--plan", metavar="ID", help="only this plan")
+    add_session_option(parser, "the session of events that are given as a number alone")
+    parser.add_argument("--plan", metavar="PLAN", help="only this plan")
     parser.add_argument("--json", action="store_true", help="print JSON")
+    add_pager_option(parser)
     add_journal_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     session, first, second = _operands(arguments.moments, arguments.session)
     with open_journal(arguments.journal, create=False) as journal:
-        before = _state(journal, first, session)
-        after = _state(journal, second, session) if second else load_state(journal, before.id)
-    if second is None and before.seq == after.seq:
+        before = _session(journal, first, session)
+        after = _session(journal, second, session) if second else _session(journal, "now", before.id)
+    one, other = before.glance, after.glance
+    if second is None and one.last_seq == other.last_seq:
         raise InputError(f"{first!r} is how it is now: name an earlier event (planwire diff NUMBER) or another session")
-    changes = compare_states(before, after)
+    changes = compare_sessions(before, after)
     if arguments.plan is not None:
-        chosen = choose_plan(after.plans or before.plans, arguments.plan)
-        changes = [change for change in changes if change.id == chosen]
-    if arguments.json:
-        sides = [{"session": state.id, "seq": state.seq} for state in (before, after)]
-        print_json({"from": sides[0], "to": sides[1], "plans": [_value(change) for change in changes]})
-        return 0
+        cards = (*after.cards(), *after.dismissed()) or (*before.cards(), *before.dismissed())
+        chosen = choose_plan(cards, arguments.plan)
+        changes = [change for change in changes if change.id == chosen.id]
+    with paged(off=arguments.no_pager):
+        if arguments.json:
+            sides = [{"session": glance.id, "seq": glance.last_seq} for glance in (one, other)]
+            print_json({"from": sides[0], "to": sides[1], "plans": [difference_json(change) for change in changes]})
+        else:
+            later = f"{other.last_seq}" if one.id == other.id else f"{other.id} at {other.last_seq}"
+            _print_lines(f"{one.id} at {one.last_seq} → {later}", differences(changes))
+    return 0
+
+
+def _print_lines(title: str, plans: Iterable[PlanDifference]) -> None:
     from planwire.terminal.change_lines import difference_lines
     from planwire.terminal.lines import new_console
 
     console = new_console()
-    for line in difference_lines(before, after, changes):
+    for line in difference_lines(title, plans):
         console.print(line)
-    return 0
 
 
 def _operands(moments: list[str], session: str | None) -> tuple[str | None, str, str | None]:
     """The session of bare numbers, the earlier moment and the later one."""
     if len(moments) > 1 and not _is_moment(moments[0]) and _is_moment(moments[1]) and "@" not in moments[0]:
-        session, *moments = moments
+        first, *moments = moments
+        if session not in (None, first):
+            raise InputError(f"which session, {first!r} or {session!r}? Name one of them")
+        session = first
     if len(moments) > 2:
         raise InputError(f"two moments can be compared, not {len(moments)}: planwire diff [SESSION] A [B]")
     return session, moments[0], moments[1] if len(moments) > 1 else None
 
 
-def _state(journal: Journal, operand: str, session: str | None) -> SessionState:
+def _session(journal: Journal, operand: str, session: str | None) -> ShownSession:
     name, at = session, operand
     if not _is_moment(operand):
         name, at = operand, "now"
         beginning, mark, end = operand.rpartition("@")
         if mark and _is_moment(end) and not any(known.id.startswith(operand) for known in journal.sessions()):
             name, at = beginning, end
-    known = choose_session(journal, name)
-    return state_of(journal, known, None if at == "now" else int(at))
+    return session_at(journal, choose_session(journal, name), None if at == "now" else int(at))
 
 
 def _is_moment(text: str) -> bool:
     return text == "now" or (text.isascii() and text.isdigit())
-
-
-def _value(change: PlanChange) -> dict[str, Any]:
-    what = "new" if change.before is None else "removed" if change.after is None else "changed"
-    parts = ("added", "removed", "moved", "reworded", "status", "priority")
-    return {"id": change.id, "change": what, **{name: getattr(change.diff, name) for name in parts}}

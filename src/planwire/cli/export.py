@@ -1,6 +1,7 @@
 """`planwire export`: a session as a document, as a file to import, or as ACP messages."""
 
 import argparse
+import sys
 from collections.abc import Iterator
 from typing import Final
 
@@ -10,13 +11,19 @@ from planwire.acp.lower import Fallback
 from planwire.acp.write import write_update
 from planwire.cli.argument_types import revision
 from planwire.cli.input_output import write_text
-from planwire.cli.session_argument import SESSION_HELP, add_journal_option, choose_session, state_of
-from planwire.cli.session_file import export_lines
+from planwire.cli.session_argument import (
+    add_journal_option,
+    add_session_argument,
+    choose_session,
+    named_session,
+    session_at,
+)
 from planwire.errors import InputError
 from planwire.journal import open_journal
-from planwire.model.fold import SessionState
-from planwire.readmodel.documents import session_document
-from planwire.readmodel.plain_text import escaped_json
+from planwire.journal.session_file import export_lines
+from planwire.readmodel.as_markdown import session_markdown
+from planwire.readmodel.plain_text import escaped_json, printable
+from planwire.readmodel.shown import ShownSession
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
@@ -25,8 +32,8 @@ DESCRIPTION = "Print a session: its plans as a document or as ACP messages, or a
 EXAMPLES = """\
 examples:
   planwire export > plan.md                              a document with checkboxes
-  planwire export 3f2a91bc --format json > session.json  the whole session; planwire import takes it in again
-  planwire export --format acp --dialect v2              the plans as session/update messages, one a line
+  planwire export 3f2a91bc --format json > session.json  the whole session; planwire import reads it back
+  planwire export --format acp --dialect v2              the plans as session/update messages, one per line
   planwire export --at 12                                the plans as they were after event 12
 """
 
@@ -34,7 +41,7 @@ FORMATS: Final = ("md", "json", "acp")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("session", metavar="SESSION", nargs="?", help=SESSION_HELP)
+    add_session_argument(parser)
     parser.add_argument(
         "--format", metavar="FORMAT", choices=FORMATS, default="md", help=f"{' | '.join(FORMATS)} (default: md)"
     )
@@ -49,29 +56,30 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.dialect and arguments.format != "acp":
         raise InputError(f"only --format acp has dialects, not {arguments.format}")
     with open_journal(arguments.journal, create=False) as journal:
-        known = choose_session(journal, arguments.session)
-        state = state_of(journal, known, arguments.at)
+        known = choose_session(journal, named_session(arguments))
+        session = session_at(journal, known, arguments.at)
         if arguments.format == "json":
-            for text in export_lines(known.id, journal.read(known.id, upto=state.seq)):
-                write_text(text)
+            for text in export_lines(known.id, journal.read(known.id, upto=session.glance.last_seq)):
+                write_text(escaped_json(text))
     if arguments.format == "md":
-        write_text(session_document(state))
+        text = session_markdown(session)
+        write_text(printable(text) if sys.stdout.isatty() else text)
     elif arguments.format == "acp":
-        for line in acp_lines(state, dialect(arguments.dialect or "v1")):
+        for line in acp_lines(session, dialect(arguments.dialect or "v1")):
             write_text(line)
     return 0
 
 
-def acp_lines(state: SessionState, peer: Dialect) -> Iterator[str]:
+def acp_lines(session: ShownSession, peer: Dialect) -> Iterator[str]:
     """The live plans as messages for a client of the dialect."""
-    plans = [record.state.plan for record in state.live().values()]
+    plans = [record.state.plan for record in session.journalled.live().values()]
     if peer.operations:
-        lines = [write(Update(state.id, "plan_update", plan), peer) for plan in plans]
+        lines = [write(Update(session.id, "plan_update", plan), peer) for plan in plans]
     else:
         fallback = Fallback()
         updates = [update for plan in plans for update in fallback.put(plan)]
         lists = [update for update in updates if update["sessionUpdate"] == "plan"]
         told = [update for update in updates if update["sessionUpdate"] != "plan"] + lists[-1:]
-        lines = [write_update(state.id, update) for update in told]
+        lines = [write_update(session.id, update) for update in told]
     for line in lines:
         yield escaped_json(line.decode()) + "\n"

@@ -1,36 +1,44 @@
-"""`planwire forget`: remove sessions from the journal, for good."""
+"""`planwire forget`: delete sessions from the journal, for good."""
 
 import argparse
 import sys
 from time import time_ns
 from typing import Final
 
-from planwire.cli.input_output import agreed
-from planwire.cli.session_argument import add_journal_option, choose_session, short_list
-from planwire.errors import InputError
-from planwire.journal import Journal, KnownSession, open_journal
-from planwire.readmodel.folders import newest_first
+from planwire.cli.exit_codes import DONE
+from planwire.cli.input_output import agreed, print_json
+from planwire.cli.session_argument import (
+    add_journal_option,
+    add_session_argument,
+    choose_session,
+    named_sessions,
+    short_list,
+)
+from planwire.errors import InputError, Refused
+from planwire.journal import Journal, open_journal
+from planwire.readmodel.folders import KnownSession, newest_first
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
-DESCRIPTION = "Remove sessions from the journal: their events, and every trace of them in the file."
+DESCRIPTION = "Delete sessions from the journal: their events, and every trace of them in the file."
 
 EXAMPLES = """\
 examples:
   planwire forget 3f2a91bc                  asks first, on a terminal
-  planwire forget 3f2a 9c41 --yes           two sessions, without a question
-  planwire forget --older-than 30d --yes    every session in which nothing has happened for 30 days (m, h, d, w)
+  planwire forget 3f2a 9c41 --yes           two sessions, without asking
+  planwire forget --older-than 30d --yes    every session without an event for 30 days (m, h, d, w)
 
-What is forgotten is gone: plans, history and messages. planwire export --format json keeps a copy.
+This can't be undone: plans, history and messages are gone. planwire export --format json keeps a copy.
 """
 
 _UNITS: Final = {"m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 7 * 86_400_000}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("sessions", metavar="SESSION", nargs="*", help="ids of sessions, or the beginnings of them")
-    parser.add_argument("--older-than", metavar="TIME", type=duration, help="all in which nothing has happened since")
-    parser.add_argument("--yes", action="store_true", help="do it without a question")
+    add_session_argument(parser, "ids of sessions, or the beginnings of them", several=True)
+    parser.add_argument("--older-than", metavar="TIME", type=duration, help="all sessions without an event since then")
+    parser.add_argument("--yes", action="store_true", help="don't ask first")
+    parser.add_argument("--json", action="store_true", help="print JSON")
     add_journal_option(parser)
 
 
@@ -43,32 +51,33 @@ def duration(text: str) -> int:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    if bool(arguments.sessions) == (arguments.older_than is not None):
-        raise InputError("which sessions? Name them, or say --older-than 30d: planwire sessions lists them")
+    names = named_sessions(arguments)
+    if bool(names) == (arguments.older_than is not None):
+        raise InputError("which sessions? Name them, or pass --older-than 30d: planwire sessions lists them")
     with open_journal(arguments.journal, create=False) as journal:
-        doomed = _doomed(journal, arguments)
-        if not doomed:
-            print("nothing is that old: every session was kept")
-            return 0
-        if not arguments.yes and not _asked(journal, doomed):
-            print("nothing was forgotten")
-            return 1
-        journal.forget(*(session.id for session in doomed))
-    print(f"{_counted(doomed)} forgotten")
-    return 0
+        doomed = _doomed(journal, names, arguments.older_than)
+        if doomed and not arguments.yes and not _asked(journal, doomed, as_json=arguments.json):
+            raise Refused("nothing was forgotten")
+        if doomed:
+            journal.forget(*(session.id for session in doomed))
+    if arguments.json:
+        print_json({"forgotten": [session.id for session in doomed]})
+    else:
+        print(f"{_counted(doomed)} forgotten" if doomed else "no session is that old: all were kept")
+    return DONE
 
 
-def _doomed(journal: Journal, arguments: argparse.Namespace) -> list[KnownSession]:
-    if arguments.older_than is not None:
-        limit = time_ns() // 1_000_000 - arguments.older_than
+def _doomed(journal: Journal, names: list[str], older_than: int | None) -> list[KnownSession]:
+    if older_than is not None:
+        limit = time_ns() // 1_000_000 - older_than
         return [session for session in newest_first(journal) if session.last_at < limit]
-    chosen = [choose_session(journal, name) for name in arguments.sessions]
+    chosen = [choose_session(journal, name) for name in names]
     return list({session.id: session for session in chosen}.values())
 
 
-def _asked(journal: Journal, doomed: list[KnownSession]) -> bool:
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise InputError(f"{_counted(doomed)} would be forgotten for good: say --yes if that is meant")
+def _asked(journal: Journal, doomed: list[KnownSession], *, as_json: bool) -> bool:
+    if as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise InputError(f"{_counted(doomed)} would be forgotten for good: pass --yes to do it")
 
     print(short_list(journal, doomed))
     return agreed(f"Forget {_counted(doomed)} for good?")

@@ -1,18 +1,18 @@
-"""`planwire import`: take an exported session into a journal."""
+"""`planwire import`: add an exported session to a journal."""
 
 import argparse
 
-from planwire.cli.input_output import opened
+from planwire.cli.input_output import opened, print_json
 from planwire.cli.session_argument import add_journal_option
-from planwire.cli.session_file import read_export
-from planwire.errors import Conflict, InputError
+from planwire.errors import Conflict, InputError, Refused
 from planwire.journal import Stamped, open_journal
+from planwire.journal.session_file import read_export
 from planwire.readmodel.plain_text import one_line
 from planwire.session.writer import append_new
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
-DESCRIPTION = "Take a session that was exported as JSON into the journal, with all of its history."
+DESCRIPTION = "Add a session that was exported as JSON to the journal, with its whole history."
 
 EXAMPLES = """\
 examples:
@@ -20,13 +20,14 @@ examples:
   planwire import session.json --as review-copy      under another id
   ssh host planwire export --format json | planwire import -
 
-A session that is in the journal already is never overwritten: import it --as another one, or forget it first.
+A session that is already in the journal is never overwritten: import it --as another one, or forget that one first.
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="an exported session; - for standard input")
     parser.add_argument("--as", metavar="ID", dest="new_id", help="the id that it gets here (default: its own)")
+    parser.add_argument("--json", action="store_true", help="print JSON")
     add_journal_option(parser)
 
 
@@ -42,9 +43,12 @@ def run(arguments: argparse.Namespace) -> int:
         try:
             append_new(journal, session, events)
         except Conflict:
-            raise InputError(
+            raise Refused(
                 f"the journal has a session {session!r} already, and it was left as it is: "
-                f"take this one in under another id with --as ID, or look at it with planwire show {one_line(session)}"
+                f"import this one under another id with --as ID, or look at it with planwire show {one_line(session)}"
             ) from None
-    print(f"imported {len(events):,} events as {one_line(session)}")
+    if arguments.json:
+        print_json({"session": session, "events": len(events)})
+    else:
+        print(f"imported {len(events):,} events as {one_line(session)}")
     return 0

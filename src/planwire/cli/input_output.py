@@ -11,7 +11,7 @@ import msgspec
 from planwire.errors import InputError, reason
 from planwire.readmodel.plain_text import escaped_json
 
-__all__ = ["agreed", "indented_json", "json_line", "opened", "print_json", "write_text"]
+__all__ = ["agreed", "indented_json", "json_line", "opened", "print_json", "write_line", "write_text"]
 
 
 @contextmanager
@@ -46,6 +46,12 @@ def indented_json(value: Any) -> str:
 def json_line(value: Any) -> str:
     """One JSON value on a line of its own."""
     return escaped_json(msgspec.json.encode(value).decode()) + "\n"
+
+
+def write_line(line: bytes) -> None:
+    """Write a line of another program's JSON: byte for byte, unless a terminal would obey some of it."""
+    safe = escaped_json(line.decode("utf-8", "replace")).encode() if sys.stdout.isatty() else line
+    sys.stdout.buffer.write(safe + b"\n")
 
 
 def write_text(text: str, *, now: bool = False) -> None:

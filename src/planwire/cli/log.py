@@ -2,64 +2,77 @@
 
 import argparse
 from collections import deque
+from collections.abc import Iterable
 
-from planwire.cli.argument_types import digits, number
+from planwire.cli.argument_types import count
 from planwire.cli.input_output import json_line, write_text
-from planwire.cli.session_argument import SESSION_HELP, add_journal_option, choose_plan, choose_session
-from planwire.journal import load_state, open_journal
-from planwire.model.fold import SessionState
-from planwire.readmodel.history import history, plan_name
+from planwire.cli.pager import add_pager_option, paged
+from planwire.cli.session_argument import (
+    add_journal_option,
+    add_session_argument,
+    choose_plan,
+    choose_session,
+    named_session,
+    session_at,
+)
+from planwire.journal import open_journal
+from planwire.readmodel.history import HistoryEntry
+from planwire.readmodel.timeline import moments_of
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
-DESCRIPTION = "List what happened in a session, one line a change, the oldest first."
+DESCRIPTION = "List the changes of a session, one per line, oldest first."
 
 EXAMPLES = """\
 examples:
-  planwire log                     what happened in the latest session of this folder: number, when, who, what
-  planwire log 3f2a91bc            in another session
-  planwire log --plan main         to one plan
+  planwire log                     the latest session of this folder: number, when, who, what
+  planwire log 3f2a91bc            another session
+  planwire log --plan main         the changes of one plan
   planwire log --last 20           the newest changes only
-  planwire log --json              a JSON object a line
+  planwire log --json              one JSON object per line
   planwire show --at 12            the plans as they were after event 12
   planwire diff 12 20              what changed between two events
 """
 
 
-_count = number("a number above 0", digits, lambda count: count > 0)
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("session", metavar="SESSION", nargs="?", help=SESSION_HELP)
-    parser.add_argument("--plan", metavar="ID", help="only changes of this plan")
-    parser.add_argument("--last", metavar="N", type=_count, help="only the newest N changes")
-    parser.add_argument("--messages", action="store_true", help="messages of the chat, too")
-    parser.add_argument("--json", action="store_true", help="print a JSON object a line")
+    add_session_argument(parser)
+    parser.add_argument("--plan", metavar="PLAN", help="only changes of this plan")
+    parser.add_argument("--last", metavar="N", type=count, help="only the newest N changes")
+    parser.add_argument("--messages", action="store_true", help="include messages of the chat")
+    parser.add_argument("--json", action="store_true", help="print one JSON object per line")
+    add_pager_option(parser)
     add_journal_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     with open_journal(arguments.journal, create=False) as journal:
-        known = choose_session(journal, arguments.session)
+        known = choose_session(journal, named_session(arguments))
         plan = None
         if arguments.plan is not None:
-            plan = plan_name(choose_plan(load_state(journal, known.id).plans, arguments.plan))
-        moments = (moment for moment, _, _ in history(journal.read(known.id), SessionState(known.id)))
+            session = session_at(journal, known)
+            plan = choose_plan((*session.cards(), *session.dismissed()), arguments.plan)
         wanted = (
             moment
-            for moment in moments
-            if (plan is None or moment.plan == plan) and (arguments.messages or not moment.is_message)
+            for moment in moments_of(journal, known.id)
+            if (plan is None or (moment.plan is not None and moment.plan_id == plan.id))
+            and (arguments.messages or not moment.is_message)
         )
         chosen = wanted if arguments.last is None else deque(wanted, arguments.last)
-        if arguments.json:
-            for moment in chosen:
-                write_text(json_line(moment))
-            return 0
-        from planwire.terminal.history_lines import moment_line
-        from planwire.terminal.lines import new_console
-
-        console, numbers = new_console(), len(str(known.last_seq))
-        for moment in chosen:
-            line = moment_line(moment, numbers, short=console.is_terminal)
-            console.print(line, no_wrap=True, overflow="ellipsis")
+        with paged(off=arguments.no_pager):
+            if arguments.json:
+                for moment in chosen:
+                    write_text(json_line(moment))
+            else:
+                _print_lines(chosen, len(str(known.last_seq)))
     return 0
+
+
+def _print_lines(moments: Iterable[HistoryEntry], numbers: int) -> None:
+    from planwire.terminal.history_lines import moment_line
+    from planwire.terminal.lines import line_printer, new_console
+
+    console = new_console()
+    write, short = line_printer(console), console.is_terminal
+    for moment in moments:
+        write(moment_line(moment, numbers, short=short))

@@ -25,7 +25,7 @@ folder in which something happened last: the plan is there again when the host i
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     which = parser.add_mutually_exclusive_group()
-    which.add_argument("--session", metavar="ID", help="the session to be bound to; it need not exist yet")
+    which.add_argument("--session", metavar="SESSION", help="the session to be bound to; it need not exist yet")
     which.add_argument("--binding", metavar="FILE", help=argparse.SUPPRESS)  # from planwire relay --tools
     which.add_argument("--new", action="store_true", help="begin a new session with the first plan")
     parser.add_argument(
@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     if arguments.session is not None and not arguments.session.strip():
-        raise InputError("the session has no name: give one with --session ID, or leave it out")
+        raise InputError("the session has no name: give one with --session SESSION, or leave it out")
     from planwire.mcp import serve
 
     if sys.stdin.isatty():

@@ -1,4 +1,4 @@
-"""Recorded connections: files with a message a line, bare or wrapped with its sender and time."""
+"""Recorded connections: files with one message per line, bare or wrapped with its sender and time."""
 
 from collections.abc import Iterator
 from contextlib import suppress

@@ -22,7 +22,7 @@ EXAMPLES = """\
 examples:
   planwire relay -- claude-agent-acp                     in an editor's settings, in place of claude-agent-acp
   planwire relay --journal ./plans.db -- my-agent --acp  keep the plans in a file of your own
-  planwire relay --board -- my-agent                     and serve the board meanwhile
+  planwire relay --board -- my-agent                     with the board
   planwire relay --no-context -- my-agent                never add the plan to a prompt
   planwire relay --tools -- my-agent                     give the agent tools for plans that outlive its context
 
@@ -38,9 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--journal", metavar="URL", help="where the plans are kept; a path, or sqlite:PATH")
     parser.add_argument("--no-context", action="store_true", help="never add the plan to a prompt")
     parser.add_argument("--tools", action="store_true", help="give the agent the tools set_plan, update_plan, get_plan")
-    parser.add_argument(
-        "--board", action="store_true", help="serve the board meanwhile; its address is on standard error"
-    )
+    parser.add_argument("--board", action="store_true", help="serve the board too; its address goes to stderr")
     parser.add_argument(
         "--grace",
         metavar="SECONDS",

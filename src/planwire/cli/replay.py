@@ -8,7 +8,8 @@ from planwire.acp import Report
 from planwire.acp.board import Board, SessionBoard
 from planwire.cli.input_output import print_json
 from planwire.cli.recording import read_recording
-from planwire.readmodel.documents import plan_json
+from planwire.readmodel.as_json import plan_json
+from planwire.readmodel.cards import cards_of
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
@@ -22,7 +23,7 @@ examples:
   planwire replay session.jsonl --json       the same for a program
   my-agent | planwire replay -               straight from a pipe
 
-FILE has one message a line: the JSON-RPC text itself, or {"from": "agent", "t": 1.5, "line": "..."} around it.
+FILE has one message per line: the JSON-RPC text itself, or {"from": "agent", "t": 1.5, "line": "..."} around it.
 """
 
 
@@ -69,5 +70,5 @@ def _report(number: int, session: str | None, report: Report) -> dict[str, Any]:
 
 
 def _session(session: SessionBoard) -> dict[str, Any]:
-    plans = [plan_json(state) for state in session.plans.values()]
+    plans = [plan_json(card) for card in cards_of(session)]
     return {"plans": plans, "updates": session.updates, "states": session.states}

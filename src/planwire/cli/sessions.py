@@ -1,20 +1,23 @@
 """`planwire sessions`: every session in the journal, at a glance."""
 
 import argparse
-import re
 import sys
 from time import time_ns
 from typing import Final
 
 from planwire.cli.input_output import print_json
-from planwire.cli.session_argument import add_journal_option, short_ids, this_folder
-from planwire.journal import Journal, load_state, open_journal
-from planwire.readmodel.folders import is_of_folder, newest_first
-from planwire.readmodel.overview import Overview, overview
+from planwire.cli.offered_ids import plain_ids
+from planwire.cli.session_argument import add_journal_option, this_folder
+from planwire.journal import Journal, open_journal
+from planwire.readmodel.as_json import session_json
+from planwire.readmodel.folders import is_of_folder, newest_first, short_ids
+from planwire.readmodel.followed_files import FilePlans
+from planwire.readmodel.overview import Overview, waiting_first
+from planwire.readmodel.sessions import load_session
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
-DESCRIPTION = "List the sessions in the journal, the latest first."
+DESCRIPTION = "List the sessions in the journal: those that wait for a review, then the latest."
 
 EXAMPLES = """\
 examples:
@@ -22,13 +25,11 @@ examples:
   planwire sessions --all             all of them, however many there are
   planwire sessions --here            those of this folder
   planwire sessions --json            the same for a program
-  planwire show 3f2a91bc              one of them; an id may be shortened as long as only one session begins like that
+  planwire show 3f2a91bc              one of them; an id may be shortened while it is unique
 """
 
 #: Sessions that fit on a screen. Programs get all of them.
 LATEST: Final = 12
-#: Ids that no shell reads as anything but a word. Agents make ids up, and a shell may evaluate what it completes.
-_PLAIN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._~%+,-]*")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--here", action="store_true", help="only sessions of this folder")
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--json", action="store_true", help="print JSON")
-    how.add_argument("--ids", action="store_true", help="print the ids alone, one a line, for shells to complete")
+    how.add_argument("--ids", action="store_true", help="print only the ids, one per line")
     add_journal_option(parser)
 
 
@@ -50,26 +51,22 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _print_ids(journal: Journal) -> None:
-    for session in newest_first(journal):
-        if _PLAIN.fullmatch(session.id):
-            print(session.id)
+    for session in plain_ids(session.id for session in newest_first(journal)):
+        print(session)
 
 
 def _print_sessions(journal: Journal, arguments: argparse.Namespace) -> None:
     on_terminal = sys.stdout.isatty() and not arguments.json
     most = LATEST if on_terminal and not arguments.all else None
-    known = newest_first(journal)
     folder = this_folder() if arguments.here else None
-    wanted = known[:most] if folder is None else known
-    shown = [overview(load_state(journal, each.id), each.first_at, each.last_at) for each in wanted]
-    count = len(known)
-    if folder is not None:
-        shown = [glance for glance in shown if is_of_folder(glance.cwd, folder)]
-        count = len(shown)
+    files, known = FilePlans(), newest_first(journal)
+    every = [load_session(journal, each, files).glance for each in known]
+    glances = waiting_first(every, time_ns() // 1_000_000)
+    shown = [glance for glance in glances if folder is None or is_of_folder(glance.cwd, folder)]
     if arguments.json:
-        print_json({"sessions": shown})
+        print_json({"sessions": [session_json(glance) for glance in shown]})
     else:
-        _print_for_people(shown[:most], count, {session.id for session in known}, folder)
+        _print_for_people(shown[:most], len(shown), {session.id for session in known}, folder)
 
 
 def _print_for_people(shown: list[Overview], count: int, ids: set[str], folder: str | None) -> None:

@@ -22,7 +22,7 @@ examples:
   planwire setup emacs --name "My agent" -- my-agent --acp
   planwire setup vscode --journal ./plans.db -- my-agent --acp
 
-The settings are printed; where to paste them is said on standard error. No file is changed.
+Prints the settings, and on stderr where to paste them. Changes no file.
 """
 
 _USAGE = "planwire setup [-h] EDITOR [--name NAME] [--journal URL] -- AGENT [ARGUMENT ...]"

@@ -3,51 +3,59 @@
 import argparse
 from time import time_ns
 
+from msgspec.structs import replace
+
 from planwire.cli.argument_types import revision
 from planwire.cli.input_output import print_json
-from planwire.cli.session_argument import SESSION_HELP, add_journal_option, choose_plan, choose_session, state_of
+from planwire.cli.pager import add_pager_option, paged
+from planwire.cli.session_argument import (
+    add_journal_option,
+    add_session_argument,
+    choose_plan,
+    choose_session,
+    named_session,
+    session_at,
+)
 from planwire.journal import open_journal
-from planwire.readmodel.documents import record_json
-from planwire.readmodel.overview import overview
+from planwire.readmodel.as_json import plan_json, session_json
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
-DESCRIPTION = "Show a session's plans with their progress, the why, notes, wishes and the last review."
+DESCRIPTION = "Show a session's plans with their progress, the why, notes, suggestions and the last review."
 
 EXAMPLES = """\
 examples:
   planwire show                    the plans of the latest session of this folder
   planwire show 3f2a91bc           those of another session (planwire sessions lists them)
-  planwire show --plan main        one plan; one that was removed, too
+  planwire show --plan main        one plan, even one that was removed
   planwire show --at 12            the plans as they were after event 12 (planwire log has the numbers)
   planwire show --json             the same for a program
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("session", metavar="SESSION", nargs="?", help=SESSION_HELP)
-    parser.add_argument("--plan", metavar="ID", help="only this plan")
+    add_session_argument(parser)
+    parser.add_argument("--plan", metavar="PLAN", help="only this plan")
     parser.add_argument("--at", metavar="SEQ", type=revision, help="as it was after the event with that number")
     parser.add_argument("--json", action="store_true", help="print JSON")
+    add_pager_option(parser)
     add_journal_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     with open_journal(arguments.journal, create=False) as journal:
-        known = choose_session(journal, arguments.session)
-        state = state_of(journal, known, arguments.at)
-        last_at = known.last_at
-        if arguments.at is not None:
-            last_at = next(journal.read(known.id, arguments.at - 1, arguments.at)).at
-    glance = overview(state, known.first_at, last_at)
-    only = arguments.plan is not None
-    chosen = choose_plan(state.plans, arguments.plan) if only else None
-    if arguments.json:
-        records = [state.plans[chosen]] if only else state.live().values()
-        print_json({"session": glance, "plans": [record_json(record) for record in records]})
-        return 0
-    from planwire.terminal.lines import new_console
-    from planwire.terminal.records import session_record_view
+        session = session_at(journal, choose_session(journal, named_session(arguments)), arguments.at)
+    cards = (*session.cards(), *session.dismissed())
+    chosen = None if arguments.plan is None else choose_plan(cards, arguments.plan)
+    with paged(off=arguments.no_pager):
+        if arguments.json:
+            value = session_json(session)
+            print_json(value if chosen is None else replace(value, plans=(plan_json(chosen),)))
+        else:
+            from planwire.terminal.lines import new_console
+            from planwire.terminal.records import session_record_view
 
-    new_console(wide=False).print(session_record_view(state, glance, time_ns() // 1_000_000, chosen=chosen, only=only))
+            only, now = chosen is not None, time_ns() // 1_000_000
+            view = session_record_view(session, now, chosen=chosen.id if chosen else None, only=only)
+            new_console(wide=False).print(view)
     return 0

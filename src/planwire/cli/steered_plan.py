@@ -1,97 +1,85 @@
-"""The plan that a person steers from the command line: which one, at which revision, and the write itself."""
+"""The plan that a person steers from the command line: which one, as they saw it, and the write itself."""
 
 import argparse
 import sys
-from collections.abc import Callable
 from time import time_ns
 from typing import Final, NamedTuple
 
-from planwire.cli.argument_types import revision
 from planwire.cli.input_output import agreed
-from planwire.cli.session_argument import SESSION_HELP, add_journal_option, choose_plan, choose_session
-from planwire.errors import InputError
-from planwire.journal import Journal, load_state
-from planwire.model.events import Event
-from planwire.model.fold import PlanRecord, SessionState
-from planwire.model.plan import MAIN, PlanId
-from planwire.readmodel.history import plan_name
-from planwire.readmodel.overview import overview
+from planwire.cli.session_argument import choose_plan, choose_session, session_at
+from planwire.errors import InputError, NotFound, PlanError, Refused
+from planwire.journal import Journal
+from planwire.readmodel.card import PlanCard
+from planwire.readmodel.followed_files import FilePlans
 from planwire.readmodel.plain_text import one_line
+from planwire.readmodel.shown import ShownSession
 from planwire.session.moved_on import MovedOn
-from planwire.session.writer import steer
+from planwire.session.steering import Steered, steer
+from planwire.steering.wanted import Wanted
 
-__all__ = ["REVISION_HELP", "SteeredPlan", "add_target", "confirm", "find_target", "write"]
+__all__ = ["SteeredPlan", "confirm", "find_plan", "told_anew", "write"]
 
-REVISION_HELP: Final = "the revision that you saw: refused if the plan moved on"
 #: Limits the events that such an error lists.
 LISTED: Final = 8
 
 
 class SteeredPlan(NamedTuple):
-    """A plan in the state of its session that the command read."""
+    """A plan as it is now, and as the person saw it: names of steps are those of the plan that they saw."""
 
-    plan_id: PlanId
-    state: SessionState
-
-    @property
-    def record(self) -> PlanRecord:
-        return self.state.plans[self.plan_id]
+    session: ShownSession
+    card: PlanCard
+    seen: PlanCard
+    revision: int
 
 
-def add_target(parser: argparse.ArgumentParser, *, asks: bool = True) -> None:
-    parser.add_argument("--session", metavar="SESSION", help=SESSION_HELP)
-    parser.add_argument("--plan", metavar="ID", help="which plan (default: the only one, or main)")
-    if asks:
-        parser.add_argument("--revision", metavar="N", type=revision, help=REVISION_HELP)
-        parser.add_argument("--yes", action="store_true", help="take the plan as it is now, without a question")
-    add_journal_option(parser)
-
-
-def find_target(journal: Journal, arguments: argparse.Namespace) -> SteeredPlan:
-    state = load_state(journal, choose_session(journal, arguments.session).id)
-    live = state.live()
-    if not live:
-        raise InputError(f"session {state.id!r} has no plan")
-    if arguments.plan is not None:
-        plan_id = choose_plan(live, arguments.plan)
-    elif len(live) == 1 or MAIN in live:
-        plan_id = MAIN if MAIN in live else next(iter(live))
-    else:
-        names = ", ".join(repr(plan_name(each)) for each in live)
+def find_plan(journal: Journal, arguments: argparse.Namespace) -> SteeredPlan:
+    """The plan that the arguments name, at the revision that they name."""
+    files = FilePlans()
+    known = choose_session(journal, arguments.session)
+    session = session_at(journal, known, files=files)
+    cards = session.cards()
+    if not cards:
+        raise NotFound(f"session {session.id!r} has no plan")
+    card = session.main_card() if arguments.plan is None else choose_plan(cards, arguments.plan)
+    if card is None:
+        names = ", ".join(repr(one_line(each.title)) for each in cards)
         raise InputError(f"which plan? Name it with --plan: there are {names}")
-    return SteeredPlan(plan_id, state)
+    if arguments.revision is None:
+        return SteeredPlan(session, card, card, card.revision)
+    seen = session_at(journal, known, arguments.revision, files).card(card.id)
+    return SteeredPlan(session, card, seen or card, arguments.revision)
 
 
-def confirm(target: SteeredPlan, arguments: argparse.Namespace, question: str) -> int:
-    """The revision that the person decides about: the one they name, or the one they see and say yes to."""
-    if arguments.revision is not None:
-        return int(arguments.revision)
-    if not arguments.yes:
-        if not sys.stdin.isatty():
-            raise InputError(
-                "which revision? Say --revision N (planwire show has it), or --yes for the plan as it is now"
-            )
-        from planwire.terminal.lines import new_console
-        from planwire.terminal.records import session_record_view
+def confirm(target: SteeredPlan, arguments: argparse.Namespace, question: str) -> None:
+    """Show the plan and ask, unless the person says which plan they saw, or that any will do."""
+    if arguments.revision is not None or arguments.yes:
+        return
+    if arguments.json or not sys.stdin.isatty():
+        raise InputError(
+            "pass --revision N for the plan that you saw (planwire show has it), or --yes for the plan as it is now"
+        )
+    from planwire.terminal.lines import new_console
+    from planwire.terminal.records import session_record_view
 
-        now = time_ns() // 1_000_000
-        glance = overview(target.state, now, now)
-        new_console(wide=False).print(session_record_view(target.state, glance, now, chosen=target.plan_id, only=True))
-        if not agreed(question):
-            raise InputError("nothing was written")
-    return target.record.revision
+    view = session_record_view(target.session, time_ns() // 1_000_000, chosen=target.card.id, only=True)
+    new_console(wide=False).print(view)
+    if not agreed(question):
+        raise Refused("nothing was written")
 
 
-def write(journal: Journal, target: SteeredPlan, prepare: Callable[[SessionState], Event]) -> SessionState:
-    """Append the person's act behind the events of others. If the plan moved on since their revision, the error says
-    how, for them to look at before they decide again."""
-    try:
-        return steer(journal, target.state, target.plan_id, prepare)
-    except MovedOn as moved:
-        lines = [
-            f"  {moment.seq}  {one_line(moment.by)}: {one_line('; '.join(word.text for word in moment.words))}"
-            for moment in moved.moments[-LISTED:]
-        ]
-        since_then = "\n".join(lines or ["  (that revision is not one of this plan)"])
-        again = f"Look at it (planwire show), and decide again with --revision {moved.revision}"
-        raise InputError(f"{moved}. Since then:\n{since_then}\n{again}") from None
+def write(journal: Journal, target: SteeredPlan, wanted: Wanted) -> Steered:
+    """Have an act written."""
+    file = target.session.files.get(target.card.id)
+    steps = file.readable if file else None
+    return steer(journal, target.session.journalled, target.card.id, wanted, file=steps)
+
+
+def told_anew(moved: MovedOn) -> PlanError:
+    """What happened to a plan since the person saw it, and how to decide again."""
+    lines = [
+        f"  {moment.seq}  {one_line(moment.by)}: {one_line('; '.join(word.sentence for word in moment.words))}"
+        for moment in moved.moments[-LISTED:]
+    ]
+    since_then = "\n".join(lines or [f"  (revision {moved.seen} is not one of this plan)"])
+    again = f"Look at it (planwire show), then decide again with --revision {moved.revision}."
+    return PlanError(f"{one_line(str(moved))} Since then:\n{since_then}\n{again}")

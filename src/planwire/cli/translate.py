@@ -4,6 +4,7 @@ import argparse
 import sys
 
 from planwire.acp import CLIENT, DIALECTS, Translator, dialect
+from planwire.cli.input_output import write_line
 from planwire.cli.recording import read_recording
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
@@ -22,8 +23,8 @@ dialects:
   v1-draft   the same, the id in `planId` and `id`
   v2         `plan_update` for every plan, the id in `planId`
 
-A line that is not about plans, or needs no translation, is printed byte for byte. Lines of the client are not printed:
-FILE may hold both sides, and what the client asks for counts.
+A line that is not about plans, or needs no translation, is printed byte for byte; only on a terminal, characters that
+it would obey are escaped. FILE may hold both sides: lines of the client count, but are not printed.
 """
 
 
@@ -38,6 +39,6 @@ def run(arguments: argparse.Namespace) -> int:
         sender = recorded.sender or translator.sender_of(recorded.line)
         for line in translator.translate(recorded.line, sender):
             if sender != CLIENT:
-                sys.stdout.buffer.write(line + b"\n")
+                write_line(line)
         sys.stdout.buffer.flush()
     return 0

@@ -9,41 +9,49 @@ from contextlib import suppress
 from functools import cache
 
 from planwire.cli.input_output import json_line, write_text
-from planwire.cli.session_argument import add_journal_option, choose_session, this_folder
+from planwire.cli.session_argument import (
+    add_journal_option,
+    add_session_argument,
+    choose_session,
+    named_session,
+    this_folder,
+)
+from planwire.errors import InputError
 from planwire.journal import Journal, open_journal
-from planwire.model.fold import SessionState
 from planwire.readmodel.folders import is_of_folder
 from planwire.readmodel.history import HistoryEntry
 from planwire.readmodel.timeline import news
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
-DESCRIPTION = "Follow plans while they change: live on a terminal, a line a change without one."
+DESCRIPTION = "Follow plans while they change: live on a terminal, else one line per change."
 
 EXAMPLES = """\
 examples:
-  planwire watch                   the plans of this folder, live; a session that begins later, too
+  planwire watch                   the plans of this folder, live, with sessions that begin later
   planwire watch 3f2a91bc          one session
   planwire watch --all             every session in the journal
-  planwire watch > changes.txt     without a terminal: a line a change
-  planwire watch --json            a JSON object a change, for a program
+  planwire watch > changes.txt     without a terminal: one line per change
+  planwire watch --json            one JSON object per change, for a program
 
-On a terminal: x ticks the step under the cursor, e rewords it, a adds one, c comments on it, v reviews the plan, m is
-the rest. Esc lists the sessions, h is the history, ? shows all keys, q or Ctrl-C ends it.
+On a terminal: x ticks the step under the cursor, e rewords it, a adds one, c comments on it, v reviews the plan, m has
+more. Esc lists the sessions, h opens the history, ? shows all keys, q or Ctrl-C quits.
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    which = parser.add_mutually_exclusive_group()
-    which.add_argument("session", metavar="SESSION", nargs="?", help="a session's id, or the beginning of it")
-    which.add_argument("--all", action="store_true", help="every session in the journal")
-    parser.add_argument("--json", action="store_true", help="print a JSON object a change")
+    add_session_argument(parser, "a session's id, or the beginning of it (default: all sessions of this folder)")
+    parser.add_argument("--all", action="store_true", help="every session in the journal")
+    parser.add_argument("--json", action="store_true", help="print one JSON object per change")
     add_journal_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
+    name = named_session(arguments)
+    if arguments.all and name is not None:
+        raise InputError(f"one session or --all? Leave out {name!r} or --all")
     with open_journal(arguments.journal, create=False) as journal:
-        session = None if arguments.session is None else choose_session(journal, arguments.session).id
+        session = None if name is None else choose_session(journal, name).id
         folder = None if arguments.all or session is not None else this_folder()
         if arguments.json:
             _print_json(_moments(journal, session, folder))
@@ -71,10 +79,8 @@ def _watch_live(journal: Journal, session: str | None, folder: str | None) -> in
 def _moments(journal: Journal, session: str | None, folder: str | None) -> Iterator[HistoryEntry]:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
 
-    def is_wanted(state: SessionState) -> bool:
-        if folder is None:
-            return session in (None, state.id)
-        return state.opened is not None and is_of_folder(state.opened.cwd, folder)
+    def is_wanted(session_id: str, cwd: str | None) -> bool:
+        return session in (None, session_id) if folder is None else is_of_folder(cwd, folder)
 
     return news(journal, is_wanted)
 
@@ -87,10 +93,11 @@ def _print_json(moments: Iterator[HistoryEntry]) -> None:
 
 def _print_lines(moments: Iterator[HistoryEntry], *, several: bool) -> None:
     from planwire.terminal.history_lines import moment_line
-    from planwire.terminal.lines import new_console
+    from planwire.terminal.lines import line_printer, new_console
 
     console = new_console()
+    write = line_printer(console)
     with suppress(KeyboardInterrupt):
         for moment in moments:
-            console.print(moment_line(moment, session=moment.session if several else None))
+            write(moment_line(moment, session=moment.session if several else None))
             console.file.flush()

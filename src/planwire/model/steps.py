@@ -30,6 +30,7 @@ from typing import Final
 from msgspec import Struct
 
 from planwire.model.kinds import Draft, drafts_of
+from planwire.model.likeness import is_alike
 from planwire.model.plan import MEDIUM, ItemsPlan, Plan
 from planwire.model.statuses import COMPLETED, Status, canonical, status_of
 
@@ -264,15 +265,12 @@ class _Matching:
         return before is not None and after is not None and after.rank > before.rank
 
     def _alike(self, old: int, new: int, threshold: float) -> bool:
-        from difflib import SequenceMatcher  # noqa: PLC0415  (most updates reword nothing)
-
         self.compared += 1
         if self.compared > COMPARED_PAIRS:
             return False
         one = self.last[old].content[:COMPARED_CHARACTERS]
         other = self.drafts[new].content[:COMPARED_CHARACTERS]
-        matcher = SequenceMatcher(None, one, other, autojunk=False)
-        return matcher.quick_ratio() >= threshold and matcher.ratio() >= threshold
+        return is_alike(one, other, threshold)
 
 
 def _places(steps: Sequence[Step | Draft]) -> dict[str, list[int]]:

@@ -13,7 +13,7 @@ from planwire.model.kinds import kind_of, title_of
 from planwire.model.plan import MAIN, Plan, PlanId
 from planwire.model.text import shortened, unwrapped
 
-__all__ = ["UNNAMED", "plan_title", "plan_titles"]
+__all__ = ["UNNAMED", "plan_title", "plan_titles", "readable_id"]
 
 UNNAMED: Final = "Plan"
 #: The longest title, in characters. Headings of agents may be paragraphs.
@@ -25,10 +25,15 @@ _MADE_UP: Final = re.compile(
 )
 
 
+def readable_id(plan_id: PlanId) -> str:
+    """An id that a person can read and type; "" for one that a machine made up."""
+    return "" if plan_id is None or _MADE_UP.search(plan_id) else plan_id
+
+
 def plan_title(plan: Plan) -> str:
     """The title of a plan by itself."""
     heading = title_of(plan) if kind_of(plan).is_text else ""
-    own = "" if plan.id is None or plan.id == MAIN or _MADE_UP.search(plan.id) else plan.id
+    own = "" if plan.id == MAIN else readable_id(plan.id)
     file = (address_of(plan) or "").rpartition("://")[2].rstrip("/").rpartition("/")[2]
     return shortened(unwrapped(heading) or unwrapped(own) or unwrapped(file) or UNNAMED, LONGEST)
 

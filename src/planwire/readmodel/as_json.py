@@ -1,6 +1,6 @@
 """Sessions and plans as JSON: one shape for `--json`, the board, MCP resources and exports.
 
-The classes are the schema: `make schema` makes `docs/plan.schema.json` from them.
+The classes are the schema: `make docs` makes `docs/plan.schema.json` from them.
 """
 
 from typing import Any, Final
@@ -17,7 +17,7 @@ from planwire.readmodel.card import Note, PlanCard
 from planwire.readmodel.overview import Overview
 from planwire.readmodel.shown import ShownSession
 
-__all__ = ["PlanValue", "SessionValue", "change_json", "json_schema", "plan_json", "session_json"]
+__all__ = ["PlanValue", "SessionValue", "difference_json", "json_schema", "plan_json", "session_json"]
 
 
 class Counts(Struct, frozen=True):
@@ -199,8 +199,8 @@ def plan_json(card: PlanCard) -> PlanValue:
     )
 
 
-def change_json(change: PlanChange) -> dict[str, Any]:
-    """The change of a plan between two moments: whether it is new, removed or changed, and the steps that differ."""
+def difference_json(change: PlanChange) -> dict[str, Any]:
+    """A plan that differs between two moments: whether it is new, removed or changed, and its steps that differ."""
     what = "new" if change.before is None else "removed" if change.after is None else "changed"
     parts = ("added", "removed", "moved", "reworded", "status", "priority")
     return {"id": change.id, "change": what, **{name: getattr(change.diff, name) for name in parts}}

@@ -10,13 +10,15 @@ from msgspec import Struct
 
 from planwire.model.events import COMMENTED
 from planwire.model.fold import OpenQuestion, PlanRecord
-from planwire.model.plan import PlanId
+from planwire.model.plan import PRIORITIES, PlanId
 from planwire.model.statuses import STATUSES, status_of
 from planwire.model.steps import PlanState, Progress
+from planwire.model.titles import readable_id
 from planwire.readmodel.annotations import Remark, SuggestedChange
 
 __all__ = [
     "OTHER",
+    "PRIORITIES",
     "STATUS_CHOICES",
     "STATUS_LOOKS",
     "STOPPED",
@@ -187,6 +189,12 @@ class PlanCard(Struct, frozen=True):
     path: str | None = None
     problem: str | None = None
     record: PlanRecord | None = None
+
+    @property
+    def own_name(self) -> str:
+        """The id to name it by, where that is not its title; "" if nobody would type it."""
+        name = readable_id(self.id)
+        return "" if name == self.title else name
 
     @property
     def is_file(self) -> bool:

@@ -1,10 +1,16 @@
-"""The sessions of a folder, the latest first."""
+"""Sessions as people name them: by an id or its beginning, or by the folder that they were run in."""
 
 import os
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import Final
 
 from planwire.journal import Journal, KnownSession, load_state
 
-__all__ = ["is_of_folder", "latest_of_folder", "newest_first"]
+__all__ = ["KnownSession", "is_of_folder", "latest_of_folder", "newest_first", "sessions_named", "short_ids"]
+
+#: The least length of a short id.
+SHORT: Final = 8
 
 
 def newest_first(journal: Journal) -> list[KnownSession]:
@@ -28,3 +34,22 @@ def is_of_folder(cwd: str | None, folder: str) -> bool:
         return os.path.realpath(cwd) == os.path.realpath(folder)
     except ValueError:  # a client named something that can't be a path
         return False
+
+
+def sessions_named(journal: Journal, name: str) -> list[KnownSession]:
+    """The session with that id, or else all whose ids begin with it, the latest first."""
+    known = newest_first(journal)
+    return [session for session in known if session.id == name] or [
+        session for session in known if session.id.startswith(name)
+    ]
+
+
+def short_ids(ids: Iterable[str]) -> dict[str, str]:
+    """The shortest unique beginning of every id; the whole id where another one continues it."""
+    ordered = sorted(ids)
+    lengths = dict.fromkeys(ordered, SHORT)
+    for one, other in pairwise(ordered):
+        unlike = len(os.path.commonprefix([one, other])) + 1  # noqa: RUF071  (of characters)
+        lengths[one] = max(lengths[one], unlike)
+        lengths[other] = max(lengths[other], unlike)
+    return {each: each[:length] for each, length in lengths.items()}

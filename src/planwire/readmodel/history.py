@@ -52,12 +52,23 @@ __all__ = ["BECAME", "HistoryEntry", "Phrase", "describe", "history", "suggestio
 BECAME: Final = {row.word: row.became for row in STATUSES.values()}
 
 
+#: The kinds of phrases whose text does not say them.
+_UNSAID: Final = ("added", "comment", "moved", "note", "removed", "reworded", "suggested", "why")
+
+
 class Phrase(Struct, frozen=True, omit_defaults=True):
     """One effect of an event. `kind` is the new status of a step, or another word: `added`, `note`, …"""
 
     kind: str
     text: str
     step: str | None = None
+
+    @property
+    def sentence(self) -> str:
+        """The phrase where no sign stands for its kind: with a word for it, if the text does not say it."""
+        row = status_of(self.kind)
+        word = row.spoken if row else self.kind if self.kind in _UNSAID else ""
+        return f"{word}: {self.text}" if word else self.text
 
 
 class HistoryEntry(Struct, frozen=True):

@@ -12,10 +12,13 @@ from planwire.model.steps import Progress
 
 __all__ = [
     "DONE",
+    "FILTERS",
+    "NEEDS_YOU",
     "RUNNING",
     "STOPPED",
     "WAITING",
     "Overview",
+    "filter_of",
     "is_found",
     "overview",
     "state_words",
@@ -31,6 +34,16 @@ STOPPED: Final = "stopped"
 DONE: Final = "done"
 #: Sessions with an event in this time, in milliseconds, are all as new as each other: their age is "now".
 _RECENT: Final = 60_000
+#: The filters of lists of sessions, and their names. One that waits for a review needs a person, and is in the first
+#: filter alone.
+NEEDS_YOU: Final = "review"
+FILTERS: Final = {
+    NEEDS_YOU: "Needs you",
+    RUNNING: "Running",
+    WAITING: "Waiting",
+    STOPPED: "Stopped",
+    DONE: "Done",
+}
 _OWN_ACCORD: Final = (STOP_END_TURN, STOP_COMPLETED, STOP_IDLE)
 
 
@@ -97,6 +110,11 @@ def total_progress(state: SessionState) -> Progress:
 def state_words(glance: Overview) -> str:
     """The state of a session for people, who want to know which of those that wait are waiting for them."""
     return f"{WAITING} for review" if glance.asked else glance.state
+
+
+def filter_of(glance: Overview) -> str:
+    """The one filter that a session is in."""
+    return NEEDS_YOU if glance.asked else glance.state
 
 
 def is_found(glance: Overview, words: str) -> bool:

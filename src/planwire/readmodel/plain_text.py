@@ -1,8 +1,16 @@
 """Plain text for people: agents' words made safe to print, on one line if asked for, and times as ages.
 
-Plans come from models that read the world. An escape sequence in a step must not move the cursor, set the title of the
-window or paste into it, and a bidirectional override must not make a text read as another one. A mark stands in its
-place.
+Plans come from models that read the world, and a person approves what they see. So three sorts of characters never
+reach a screen; a mark stands in their place:
+
+- Those that a terminal obeys. An escape sequence in a step must not move the cursor or paste into the window, and
+  neither must a line break that only some programs take for one (U+2028, U+2029).
+- Those that reorder text: Unicode's bidirectional controls make one text read as another. A text in Arabic or Hebrew
+  does without them.
+- Those that hide text: tags (U+E0000 …) spell whole sentences that no screen shows and every model reads. So do runs
+  of variation selectors and of zero-width characters. A single one is spelling, as the joiner (U+200D) in an emoji, the
+  non-joiner (U+200C) in Persian or the space (U+200B) between Thai words, and stays. From the second in a row on,
+  there is nothing left to spell.
 """
 
 import re
@@ -12,24 +20,52 @@ from planwire.model.text import shortened, unwrapped
 
 __all__ = ["age", "escaped_json", "one_line", "printable", "shortened"]
 
-_OBEYED: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_OBEYED: Final = "\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff"
+#: Unicode's property Bidi_Control.
+_REORDERING: Final = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+#: Invisible operators, deprecated format characters, annotations, formats of shorthand and music, and tags.
+_HIDING: Final = (
+    "\u2061-\u2065\u206a-\u206f\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    "\U000e0000-\U000e00ff\U000e01f0-\U000e0fff"
+)
+_SELECTORS: Final = "\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef"
+_JOINER: Final = "\u200d"
+#: The other characters that Unicode wants ignored (Default_Ignorable_Code_Point). One alone is spelling.
+_ZERO_WIDTH: Final = "\xad\u034f\u115f\u1160\u17b4\u17b5\u180e\u200b\u200c\u2060\u3164\ufeff\uffa0"
+#: A joiner may follow a selector: many emoji are joined after one.
+_UNSAFE: Final = re.compile(
+    f"[{_OBEYED}{_REORDERING}{_HIDING}]"
+    f"|(?<=[{_SELECTORS}{_ZERO_WIDTH}{_JOINER}])[{_SELECTORS}{_ZERO_WIDTH}]"
+    f"|(?<=[{_ZERO_WIDTH}{_JOINER}]){_JOINER}"
+)
 #: A unit of time, its milliseconds, and the count from which on the next larger unit reads better.
 _UNITS: Final = (("s", 1_000, 60), ("min", 60_000, 60), ("h", 3_600_000, 48), ("d", 86_400_000, 0))
 
 
 def printable(text: str) -> str:
-    """The text, with a mark for every character that a terminal would obey. Line feeds and tabs stay."""
-    return _OBEYED.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n"))
+    """The text, with a mark for every character that a screen would obey, reorder by or hide. Line feeds and tabs
+    stay."""
+    if text.isascii() and text.isprintable():  # nearly every word is, and a long history has many
+        return text
+    return _UNSAFE.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n"))
 
 
-def one_line(text: str) -> str:
-    """The text, printable and on one line."""
-    return unwrapped(printable(text))
+def one_line(text: str, most: int | None = None) -> str:
+    """The text, printable and on one line, with at most `most` characters."""
+    line = unwrapped(printable(text))
+    return line if most is None else shortened(line, most)
 
 
 def escaped_json(text: str) -> str:
-    """JSON text that means the same, with escapes for all characters that a terminal would obey."""
-    return _OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    """JSON text that means the same, with escapes in place of the characters that `printable` marks."""
+    return _UNSAFE.sub(_escape, text)
+
+
+def _escape(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    if code <= 0xFFFF:
+        return f"\\u{code:04x}"
+    return f"\\u{0xD800 + (code - 0x10000 >> 10):04x}\\u{0xDC00 + (code & 0x3FF):04x}"
 
 
 def age(then: int, now: int) -> str:

@@ -1,7 +1,8 @@
 """A session as people see it: with the texts of its plan files, and with silence taken for what it is.
 
 An agent that dies says nothing, and its last turn has no end. After a day without an event nobody believes that it
-still runs. Every face gets its sessions from here, so that they agree about states and counts.
+still runs, unless it waits for a review. Every face gets its sessions from here, so that they agree about states and
+counts.
 """
 
 from collections.abc import Mapping
@@ -11,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from planwire.model.fold import SessionState
-from planwire.model.plan import PlanId
+from planwire.model.plan import MAIN, PlanId
 from planwire.readmodel.card import PlanCard
 from planwire.readmodel.cards import cards_of
 from planwire.readmodel.file_text import FileText, with_files
@@ -52,6 +53,11 @@ class ShownSession(Struct, frozen=True):
         """The card of a plan, live or removed; None if the session never had it."""
         return next((card for card in (*self.cards(thinking), *self.dismissed()) if card.id == plan_id), None)
 
+    def main_card(self) -> PlanCard | None:
+        """The plan that is meant where nobody names one: the only one, or the one with the id `main`."""
+        cards = self.cards()
+        return cards[0] if len(cards) == 1 else next((card for card in cards if card.id == MAIN), None)
+
     @property
     def _now(self) -> SessionState:
         return replace(self.journalled, stopped=self.glance.stop_reason)
@@ -62,6 +68,7 @@ def show_session(
 ) -> ShownSession:
     """A session to show, given when its first and its last event happened. Times are Unix times in milliseconds."""
     seen = with_files(state, files)
-    if state.stopped is None and now - last_at > SILENCE:
+    asked = any(record.asked for record in state.live().values())
+    if state.stopped is None and not asked and now - last_at > SILENCE:
         seen = replace(seen, stopped=_SILENT)
     return ShownSession(overview(seen, first_at, last_at), state, files)

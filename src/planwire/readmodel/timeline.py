@@ -20,7 +20,7 @@ from planwire.readmodel.history import HistoryEntry, describe, history
 from planwire.readmodel.overview import total_progress
 from planwire.readmodel.shown import ShownSession, show_session
 
-__all__ = ["Point", "Timeline", "Timelines", "compare_states", "news"]
+__all__ = ["Point", "Timeline", "Timelines", "compare_sessions", "compare_states", "moments_of", "news"]
 
 #: Events between two states that a timeline keeps.
 EVENTS_PER_STATE: Final = 64
@@ -114,10 +114,16 @@ class Timelines:
         return timeline
 
 
+def moments_of(journal: Journal, session: str) -> Iterator[HistoryEntry]:
+    """Every moment of a session, the oldest first."""
+    return (moment for moment, _, _ in history(journal.read(session), SessionState(session)))
+
+
 def news(
-    journal: Journal, is_wanted: Callable[[SessionState], bool], timeout: float | None = None
+    journal: Journal, is_wanted: Callable[[str, str | None], bool], timeout: float | None = None
 ) -> Iterator[HistoryEntry]:
-    """Every moment from now on, of the sessions that are wanted; until nothing happened for `timeout` seconds."""
+    """Every moment from now on, of the sessions that are wanted by their id and folder; until nothing happened for
+    `timeout` seconds."""
     position = journal.last_position()
     states: dict[str, SessionState] = {}
 
@@ -127,10 +133,15 @@ def news(
             if before is None or before.seq != recorded.seq - 1:  # not seen yet, or forgotten and begun anew
                 before = state_at(journal, recorded.session, recorded.seq - 1)
             after = states[recorded.session] = fold(before, recorded)
-            if is_wanted(after):
+            if is_wanted(after.id, after.opened.cwd if after.opened else None):
                 yield describe(recorded, before, after)
 
     return moments()
+
+
+def compare_sessions(before: ShownSession, after: ShownSession) -> list[PlanChange]:
+    """The change of every plan between two moments of a session, or from one session to another."""
+    return compare_states(before.journalled, after.journalled)
 
 
 def compare_states(before: SessionState, after: SessionState) -> list[PlanChange]:

@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from planwire.errors import InputError
+from planwire.errors import InputError, Refused
 from planwire.model.changes import apply_changes
 from planwire.model.fold import PlanRecord
 from planwire.session.moved_on import MovedOn
@@ -33,13 +33,13 @@ def editor_command(given: str | None = None) -> list[str]:
 
 
 def edit_file(path: str, editor: list[str]) -> None:
-    """Have a file edited. Raises `InputError` if the editor can't be started or fails."""
+    """Have a file edited. Raises `InputError` if the editor can't be started, and `Refused` if it fails."""
     try:
         code = subprocess.run([*editor, path], check=False).returncode  # noqa: S603
     except OSError as error:
         raise _unstartable(editor[0], error) from None
     if code:
-        raise InputError(f"the editor {editor[0]!r} ended with {code}: nothing was changed")
+        raise Refused(f"the editor {editor[0]!r} ended with {code}: nothing was changed")
 
 
 def edited_text(text: str, editor: list[str], problem: str = "") -> str:
@@ -52,7 +52,7 @@ def edited_text(text: str, editor: list[str], problem: str = "") -> str:
         try:
             return without_comments(path.read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"the edited text can't be read ({error}): nothing was changed") from None
+            raise Refused(f"the edited text can't be read ({error}): nothing was changed") from None
 
 
 def text_to_edit(record: PlanRecord) -> str:

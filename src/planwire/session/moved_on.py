@@ -19,7 +19,8 @@ class MovedOn(PlanError):
     """A plan is no longer the one that a person saw when they decided. Nothing was written.
 
     `before` and `now` are None where there was no such plan; `moments` tell what happened to it since. `missing` are
-    the steps of the act that are gone. Of several changes at once, `others` are those that still fit the plan.
+    the steps of the act that are gone. Of several changes at once, `others` are those that still fit the plan, and
+    the `words` of the error name those to decide about again.
     """
 
     def __init__(
@@ -32,6 +33,7 @@ class MovedOn(PlanError):
         missing: tuple[str, ...] = (),
         others: tuple[StepChange, ...] = (),
         title: str = UNNAMED,
+        words: str = "",
     ) -> None:
         self.title = title
         self.plan_id = plan_id
@@ -42,7 +44,7 @@ class MovedOn(PlanError):
         self.missing = missing
         self.others = others
         self.revision = now.revision if now else 0
-        super().__init__(f"{title} changed since you looked at it. Nothing was written.")
+        super().__init__(words or f"{title} changed since you looked at it. Nothing was written.")
 
 
 def moved_on(
@@ -58,9 +60,9 @@ def moved_on(
     )
     now = state.live().get(plan_id)
     missing = tuple(step for step in _named(wanted, refusal) if now is not None and gone(step, now))
-    others = refusal.others if isinstance(refusal, Disputed) else ()
+    others, words = (refusal.others, str(refusal)) if isinstance(refusal, Disputed) else ((), "")
     title = titles_of(state).get(plan_id, UNNAMED)
-    return MovedOn(plan_id, seen, then.live().get(plan_id), now, moments, missing, others, title)
+    return MovedOn(plan_id, seen, then.live().get(plan_id), now, moments, missing, others, title, words)
 
 
 def _named(wanted: Wanted, refusal: StaleRevision | Disputed) -> tuple[str, ...]:

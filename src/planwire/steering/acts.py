@@ -116,7 +116,7 @@ _TABLE: Final = (
     Act(
         *("reword", "reword", "Reword", "Give a step another text", commands.reword, On.STEP, Touches.STEP),
         needs=("text",),
-        gestures=(Gesture(("e",), "Edit", "reword the step; a plan file opens in your editor", main=True),),
+        gestures=(Gesture(("e",), "Reword", "a plan file opens in your editor", main=True),),
     ),
     Act(
         *("add", "add", "Add step", "Add a step to a plan", commands.add, On.PLAN, Touches.PLACE),

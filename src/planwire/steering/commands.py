@@ -14,7 +14,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from planwire.errors import NothingChanges, PlanError
+from planwire.errors import NothingChanges, PlanError, UnknownSuggestion, UnknownWord
 from planwire.model.changes import effective_changes, place_of
 from planwire.model.events import (
     AddStep,
@@ -36,8 +36,9 @@ from planwire.model.statuses import STATUSES, after_tick
 from planwire.model.steps import PlanState, Step
 from planwire.model.text import shortened, unwrapped
 from planwire.steering.moves import ways_to_move
+from planwire.steering.overlay import Overlay
 from planwire.steering.plan_text import changes_in, merge
-from planwire.steering.suggestions import best_way, compared, settled, superseded, undone, with_suggestions
+from planwire.steering.suggestions import best_way, compared, settled, superseded, undone
 from planwire.steering.wanted import Wanted
 from planwire.steering.words import change_sentence, quoted, step_texts
 
@@ -188,14 +189,13 @@ def move(on: Target, wanted: Wanted) -> Decision:
     if wanted.after is not None:
         return _change(on, (MoveStep(step.id, wanted.after),))
     by = wanted.by or 0
-    order = with_suggestions(on.record.state, on.suggestions)
-    ways = ways_to_move(order.steps, step.id, by)
+    ways = ways_to_move(Overlay.of(on.record.state, on.suggestions).steps, step.id, by)
     if not ways:
         edge = f"already the {'first' if by < 0 else 'last'} of its list" if by else "to stay where it is"
         raise NothingChanges(f"Nothing changes: the step is {edge}.")
     if by < 0 and kind_of(on.record.state.plan).is_text:
         ways = ways[::-1]  # the step above the one that is passed may stand in another list of the text
-    back = undone(on.record.state, on.suggestions, ways[0])
+    back = undone(on.record.state, on.suggestions, ways)
     return _withdrawal(on, back) if back else _change(on, best_way(on.record.state, on.suggestions, ways))
 
 
@@ -221,6 +221,8 @@ def suggest(on: Target, wanted: Wanted) -> Decision:
         if changes:
             raise PlanError("Give the changes or the edited plan, not both.")
         changes = changes_in(wanted.plan_text, (on.seen or on.record).state)
+        if not changes and note is None:
+            raise NothingChanges("Nothing to save: the text is as it was.")
     changes = tuple(_checked(on, each) for each in changes)
     if on.seen is not None:
         merged = merge(changes, on.seen.state, on.record.state)
@@ -273,13 +275,13 @@ def _status(on: Target, text: str) -> str:
             return row.word
     if any(step.status == text for step in on.record.state.steps):
         return text
-    raise PlanError(f"There is no status {text!r}: choose one of {', '.join(STATUSES)}.")
+    raise UnknownWord(f"There is no status {text!r}: choose one of {', '.join(STATUSES)}.")
 
 
 def _priority(on: Target, text: str) -> str:
     if text in PRIORITIES or any(step.priority == text for step in on.record.state.steps):
         return text
-    raise PlanError(f"There is no priority {text!r}: choose one of {', '.join(PRIORITIES)}.")
+    raise UnknownWord(f"There is no priority {text!r}: choose one of {', '.join(PRIORITIES)}.")
 
 
 def _checked(on: Target, change: StepChange) -> StepChange:
@@ -344,7 +346,7 @@ def _sentence(on: Target, changes: tuple[StepChange, ...], note: str | None) -> 
 def _suggestion(on: Target, number: str) -> Delta:
     known = {str(each.seq): each for each in on.record.suggestions}
     if number not in known:
-        raise PlanError(f"There is no open suggestion {number!r}. Open ones: {', '.join(known) or 'none'}.")
+        raise UnknownSuggestion(f"There is no open suggestion {number!r}. Open ones: {', '.join(known) or 'none'}.")
     return known[number]
 
 

@@ -7,7 +7,7 @@ gone it becomes a comment on the plan that quotes the step.
 from collections.abc import Iterable
 from typing import Final
 
-from planwire.errors import NothingChanges, PlanError
+from planwire.errors import NothingChanges, PlanError, UnknownWord
 from planwire.model.changes import place_of
 from planwire.model.events import APPROVED, CHANGES_REQUESTED, COMMENTED, Comment, PlanReviewed
 from planwire.model.fold import PlanRecord
@@ -29,7 +29,7 @@ def comment(on: Target, wanted: Wanted) -> Decision:
 def review(on: Target, wanted: Wanted) -> Decision:
     """A verdict on the plan, with words on it or on its steps."""
     if wanted.verdict not in VERDICTS:
-        raise PlanError(f"There is no verdict {wanted.verdict!r}: choose one of {', '.join(VERDICTS)}.")
+        raise UnknownWord(f"There is no verdict {wanted.verdict!r}: choose one of {', '.join(VERDICTS)}.")
     return _say(on, wanted.verdict, wanted)
 
 

@@ -7,19 +7,18 @@ are superseded: half of a person's suggestion is not theirs any more.
 """
 
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 
 from msgspec.structs import replace
 
-from planwire.errors import PlanError
-from planwire.model.changes import apply_changes, effective_changes
+from planwire.model.changes import effective_changes
 from planwire.model.events import AddStep, MoveStep, RemoveStep, SetStatus, StepChange
 from planwire.model.fold import Delta
 from planwire.model.statuses import canonical
 from planwire.model.steps import PlanState
 from planwire.steering.moves import Way
+from planwire.steering.overlay import Overlay
 
-__all__ = ["best_way", "compared", "settled", "superseded", "undone", "with_suggestions"]
+__all__ = ["best_way", "compared", "settled", "superseded", "undone"]
 
 _Suggestions = tuple[Delta, ...]
 
@@ -35,22 +34,11 @@ def settled(
     needed = effective_changes(state, changes)
     if not suggestions:
         return needed, ()
-    news = effective_changes(with_suggestions(state, suggestions), changes)
+    news = Overlay.of(state, suggestions).news(changes)
     news = tuple(each for each in news if not _is_repeated(each, suggestions))
     old = superseded(news, suggestions)
-    rest = with_suggestions(state, _without(suggestions, old))
-    return effective_changes(rest, [each for each in news if each in needed or isinstance(each, MoveStep)]), old
-
-
-def with_suggestions(state: PlanState, suggestions: _Suggestions) -> PlanState:
-    """A plan as it would be with the suggested statuses, texts, priorities and places, the newest ones last. Steps do
-    not come or go, so that every change that fits the plan fits this as well."""
-    for suggestion in suggestions:
-        for change in suggestion.changes:
-            if not isinstance(change, AddStep | RemoveStep):
-                with suppress(PlanError):  # the step left the plan
-                    state = apply_changes(state, [change])
-    return state
+    rest = Overlay.of(state, _without(suggestions, old))
+    return rest.news(each for each in news if each in needed or isinstance(each, MoveStep)), old
 
 
 def superseded(changes: Iterable[StepChange], suggestions: _Suggestions) -> _Suggestions:
@@ -65,12 +53,14 @@ def compared(change: StepChange) -> StepChange:
     return replace(change, status=canonical(change.status)) if isinstance(change, SetStatus | AddStep) else change
 
 
-def undone(state: PlanState, suggestions: _Suggestions, way: Way) -> _Suggestions:
-    """The last suggestion of a move, if all that a move does is to undo it; none otherwise."""
-    wanted = _order(apply_changes(with_suggestions(state, suggestions), way))
+def undone(state: PlanState, suggestions: _Suggestions, ways: Sequence[Way]) -> _Suggestions:
+    """The last suggestion of a move, if all that a further move does is to undo it; none otherwise."""
+    wanted = Overlay.of(state, suggestions).after(ways[0]).order
+    named = {step for way in ways for move in way for step in (move.step, move.after)}
     for each in reversed(suggestions):
-        is_move = bool(each.changes) and all(isinstance(change, MoveStep) for change in each.changes)
-        if is_move and _order(with_suggestions(state, _without(suggestions, (each,)))) == wanted:
+        moved = {change.step for change in each.changes if isinstance(change, MoveStep)}
+        is_move = bool(moved) and all(isinstance(change, MoveStep) for change in each.changes)
+        if is_move and moved & named and Overlay.of(state, _without(suggestions, (each,))).order == wanted:
             return (each,)
     return ()
 
@@ -78,26 +68,22 @@ def undone(state: PlanState, suggestions: _Suggestions, way: Way) -> _Suggestion
 def best_way(state: PlanState, suggestions: _Suggestions, ways: Sequence[Way]) -> Way:
     """The way to move a step that leads from the suggested order to the wanted one, together with the suggestions that
     it leaves open. A way that moves nothing in the plan itself would look to the agent as if it was followed already,
-    so one that does, or that supersedes another move, is better."""
+    so one that does, or that supersedes another move, is better. Among many moves there are orders that no single one
+    leads to; then the step at least goes behind the one that it was put behind."""
     if not suggestions:
         return ways[0]
-    wanted = _order(apply_changes(with_suggestions(state, suggestions), ways[0]))
+    plan, wanted = Overlay.of(state), Overlay.of(state, suggestions).after(ways[0]).order
     better: list[Way] = []
     good: list[Way] = []
     for way in ways:
         old = superseded(way, suggestions)
-        with suppress(PlanError):
-            if _order(apply_changes(with_suggestions(state, _without(suggestions, old)), way)) == wanted:
-                (better if old or effective_changes(state, way) else good).append(way)
+        if Overlay.of(state, _without(suggestions, old)).after(way).order == wanted:
+            (better if old or plan.news(way) else good).append(way)
     return [*better, *good, *ways][0]
 
 
 def _without(suggestions: _Suggestions, old: _Suggestions) -> _Suggestions:
     return tuple(each for each in suggestions if each not in old)
-
-
-def _order(state: PlanState) -> list[str]:
-    return [step.id for step in state.steps]
 
 
 def _subject(change: StepChange) -> tuple[type, str] | None:

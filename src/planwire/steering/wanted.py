@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 
 from planwire.model.events import Comment, StepChange
 
-__all__ = ["ARGUMENTS", "Wanted"]
+__all__ = ["ARGUMENTS", "Comment", "Wanted"]
 
 #: Bounds of one act. Every change of a text parses it again.
 MOST_CHANGES: Final = 100

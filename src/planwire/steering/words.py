@@ -28,9 +28,9 @@ def change_sentence(change: StepChange, texts: Mapping[str, str]) -> str:
         case AddStep(content=content):
             return f"add {content}"
         case MoveStep(after=after):
-            return f"{name}, after {texts.get(after, after)}" if after else f"{name}, first"
+            return f"move {name} {f'after {texts.get(after, after)}' if after else 'to the top'}"
         case RemoveStep():
-            return f"without {name}"
+            return f"remove {name}"
         case _ as never:
             assert_never(never)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 from textual.app import SuspendNotSupported
 
-from planwire.errors import InputError, JournalError, NothingChanges, PlanError
+from planwire.errors import InputError, JournalError, NothingChanges, PlanError, Refused
 from planwire.readmodel.card import PlanCard, PlanId
 from planwire.readmodel.plain_text import one_line
 from planwire.session.editor import edit_file, edited_text, editor_command, text_after_conflict, text_to_edit
@@ -103,7 +103,8 @@ class Commander:
             try:
                 steered = await self._write(plan_id, wanted)
             except MovedOn as moved:
-                answer = await self._decide_again(moved, wanted, editable=editable)
+                answers = [_SEND, _EDIT, _DISCARD] if editable else [_SEND, _DISCARD]
+                answer = await self._decide_again(moved, wanted, answers, answers[1])
                 if answer != _SEND.value:
                     return replace(wanted, seen=moved.revision) if answer == _EDIT.value else None
                 wanted = replace(wanted, seen=None)
@@ -125,13 +126,13 @@ class Commander:
         finally:
             waiting.stop()
 
-    async def _decide_again(self, moved: MovedOn, wanted: Wanted, *, editable: bool) -> str:
-        answers = [_SEND, _EDIT, _DISCARD] if editable else [_SEND, _DISCARD]
-        safe = answers[1].value
+    async def _decide_again(
+        self, moved: MovedOn, wanted: Wanted, answers: Sequence[DialogAnswer], safe: DialogAnswer
+    ) -> str:
         label = ACTS[wanted.act].label
         about = Line(((f"{label}  ", "muted"), (one_line(wanted.text or ""), "strong")))
-        dialog = DecisionDialog(_CHANGED, [about, *conflict_lines(moved)], answers, safe)
-        return await self._screen.app.push_screen_wait(dialog) or safe
+        dialog = DecisionDialog(_CHANGED, [about, *conflict_lines(moved)], answers, safe.value)
+        return await self._screen.app.push_screen_wait(dialog) or safe.value
 
     def _show(self, plan_id: PlanId, wanted: Wanted, steered: Steered) -> None:
         """Tell what came of an act, show the session after it, and move the cursor to a new step."""
@@ -161,7 +162,7 @@ class Commander:
         """Have all the steps of a plan edited as a text, until it is sent or discarded."""
         try:
             await self._edit(card)
-        except (InputError, PlanError) as error:
+        except (InputError, PlanError, Refused) as error:
             self.refuse(error)
 
     async def _edit(self, card: PlanCard) -> None:
@@ -169,16 +170,16 @@ class Commander:
         while True:
             editor = editor_command()
             with self._on_terminal(editor[0]):
-                text = edited_text(text, editor, problem)
+                before, text = text, edited_text(text, editor, problem)
+            if text == before and not problem:
+                self.say(_UNCHANGED, 3)
+                return
             wanted = Wanted("suggest", seen=seen, plan_text=text)
             try:
                 self._show(card.id, wanted, await self._write(card.id, wanted))
                 return
             except MovedOn as moved:
-                answer = await self._decide_again(moved, wanted, editable=True)
-                if answer == _SEND.value and await self.perform(card.id, replace(wanted, seen=None)) is None:
-                    return
-                if answer == _DISCARD.value:
+                if await self._decide_again(moved, wanted, [_EDIT, _DISCARD], _EDIT) == _DISCARD.value:
                     return
                 text, problem, seen = text_after_conflict(moved, text), _CHANGED, moved.revision
             except NothingChanges as nothing:

@@ -1,9 +1,8 @@
 """The history of a session as lines: one an event in print, two in the list on the screen."""
 
 from collections.abc import Iterator
-from datetime import datetime
 from functools import lru_cache
-from time import time_ns
+from time import localtime, strftime, time_ns
 from typing import Final
 
 from planwire.readmodel.card import OTHER, status_look
@@ -91,7 +90,7 @@ def _words(moment: HistoryEntry, most: int, gap: str) -> Iterator[Part]:
 def clock(at: int, *, short: bool = False) -> str:
     """A Unix time in milliseconds as a date and a time of the day here."""
     try:
-        return datetime.fromtimestamp(at / 1000).astimezone().strftime("%m-%d %H:%M" if short else "%Y-%m-%d %H:%M:%S")
+        return strftime("%m-%d %H:%M" if short else "%Y-%m-%d %H:%M:%S", localtime(at / 1000))
     except (OverflowError, OSError, ValueError):
         return "unknown time"
 

@@ -174,7 +174,7 @@ class HistoryScreen(Screen[None]):
 
     def action_past(self) -> None:
         """Say where a person can steer plans."""
-        words = "This is the past: Esc leads back to the plan as it is, and there you can change it"
+        words = "This is the past: Esc goes back to the plan as it is now, where you can change it"
         self.notify(words, severity="warning", markup=False)
 
     @on(Slider.Slid)

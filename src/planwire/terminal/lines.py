@@ -6,6 +6,7 @@ new lines with those that it has, and draws only what differs.
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from typing import Final, TypeAlias
 
 from msgspec import Struct
@@ -26,6 +27,7 @@ __all__ = [
     "folded",
     "framed",
     "hanging",
+    "line_printer",
     "new_console",
     "progress_bar",
     "text_look",
@@ -98,10 +100,17 @@ class Line(Struct, frozen=True):
     def __rich__(self) -> Text:
         line = Text()
         for text, looks in self.parts:
-            # A bar is one colour beside another. Print may have no colours: there the rest of a bar is thinner.
-            shown = text.replace("━", "─") if looks == "rest" else text
-            line.append(shown, " ".join(LOOKS[look][0] for look in looks.split() if look in LOOKS))
+            line.append(_in_print(text, looks), _style(looks))
         return line
+
+
+def _in_print(text: str, looks: str) -> str:
+    """A bar is one colour beside another. Print may have no colours: there the rest of a bar is thinner."""
+    return text.replace("━", "─") if looks == "rest" else text
+
+
+def _style(looks: str) -> str:
+    return " ".join(LOOKS[look][0] for look in looks.split() if look in LOOKS)
 
 
 BLANK: Final = Line()
@@ -234,3 +243,32 @@ def new_console(*, wide: bool = True) -> Console:
     """Standard output. Without a terminal it has no colour, and `wide` lines have no end."""
     console = _Console(highlight=False)
     return console if console.is_terminal or not wide else _Console(highlight=False, width=UNBOUNDED)
+
+
+def line_printer(console: Console) -> Callable[[Line], None]:
+    """A function that prints a line as `console.print` would, cut to its width, but thousands of them at once.
+
+    Rich lays every line out anew, which takes longer than the whole rest of `planwire log`. Here it is asked once for
+    the escape sequences of each look.
+    """
+    out, width = console.file, console.width if console.is_terminal else None
+
+    @cache
+    def sequences(looks: str) -> tuple[str, str]:
+        with console.capture() as captured:
+            console.print(Text("x", _style(looks)), end="")
+        before, _, after = captured.get().partition("x")
+        return before, after
+
+    def styled(text: str, looks: str) -> str:
+        before, after = sequences(looks)
+        return f"{before}{_in_print(text, looks)}{after}"
+
+    show = styled if console.is_terminal else _in_print
+
+    def write(line: Line) -> None:
+        parts = line.parts if width is None else cut(line.parts, width)
+        shown = [show(*part) for part in parts]
+        out.write("".join(shown) + "\n")
+
+    return write

@@ -15,15 +15,15 @@ from textual.screen import Screen
 from textual.widgets import Footer, Input
 
 from planwire.errors import JournalError
-from planwire.readmodel.overview import is_found, waiting_first
+from planwire.readmodel.overview import FILTERS, NEEDS_YOU, filter_of, is_found, waiting_first
 from planwire.readmodel.plain_text import one_line
 from planwire.terminal.cursor import CursorMoved
 from planwire.terminal.keys import APP_KEYS, CURSOR_KEYS, KeyGroups, ScreenKey, bindings
-from planwire.terminal.lines import Line, Part
+from planwire.terminal.lines import Line, Part, cut
 from planwire.terminal.lines_view import LinesView, RowList
 from planwire.terminal.panel import PlanPanel
 from planwire.terminal.plan_sheet import AGES
-from planwire.terminal.session_lines import STATES, session_rows, this_minute
+from planwire.terminal.session_lines import session_rows, this_minute
 from planwire.terminal.session_screen import SessionScreen
 
 if TYPE_CHECKING:
@@ -64,9 +64,9 @@ class StateBar(LinesView):
     def lines_for(self, width: int) -> Sequence[Line]:
         parts: list[Part] = [(" ", "")]
         for state, count in self.counts.items():
-            look = "current" if state == self.state else "muted"
-            parts += [(f"{_name(state)} {count:,}", look), ("   ", "")]
-        return [Line((*parts, (self.scope, "note")))]
+            urgent = "waiting" if state == NEEDS_YOU and count else "muted"
+            parts += [(f"{_name(state)} {count:,}", "current" if state == self.state else urgent), ("   ", "")]
+        return [Line(cut((*parts, (self.scope, "note")), width))]
 
     def on_click(self, event: Click) -> None:
         place = 1
@@ -78,7 +78,7 @@ class StateBar(LinesView):
 
 
 def _name(state: str) -> str:
-    return state.capitalize() or "All"
+    return FILTERS.get(state, "All")
 
 
 class OverviewScreen(Screen[None]):
@@ -141,11 +141,11 @@ class OverviewScreen(Screen[None]):
         glances = [each for each in self.app.sessions.glances() if not self.here or self.app.is_here(each)]
         found = [each for each in glances if is_found(each, self._words)]
         bar = self._bar
-        bar.counts = {"": len(found), **{state: sum(each.state == state for each in found) for state in STATES}}
+        bar.counts = {"": len(found), **{state: sum(filter_of(each) == state for each in found) for state in FILTERS}}
         bar.state = self._state
         bar.scope = one_line(self.app.sessions.problem or ("this folder" if self.here else ""))
         bar.update_lines()
-        shown = waiting_first((each for each in found if self._state in ("", each.state)), time_ns() // 1_000_000)
+        shown = waiting_first((each for each in found if self._state in ("", filter_of(each))), time_ns() // 1_000_000)
         nothing = Line(((f"  {self._nothing(bool(glances))}", "muted"),))
         self._rows.show_lines(
             lambda width: [line for each in shown for line in session_rows(each, width, this_minute())] or [nothing]
@@ -173,7 +173,7 @@ class OverviewScreen(Screen[None]):
         self._find.focus()
 
     def action_state(self) -> None:
-        states = ["", *STATES]
+        states = ["", *FILTERS]
         self.filter_by(states[(states.index(self._state) + 1) % len(states)])
 
     def action_scope(self) -> None:

@@ -113,7 +113,7 @@ def boxed_lines(
 def _box_title(card: PlanCard) -> tuple[Part, ...]:
     """The title of a plan, the id that commands take where it is another, and how far it is."""
     title = one_line(card.title)
-    name = f"  {one_line(card.id)}" if card.id and one_line(card.id) != title else ""
+    name = f"  {one_line(card.own_name)}" if card.own_name not in ("", card.subtitle) else ""
     return (title, "strong"), (name, "muted"), *_far(card, BAR, "/")
 
 

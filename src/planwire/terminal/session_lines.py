@@ -8,7 +8,7 @@ from typing import Final
 
 from rich.cells import cell_len, set_cell_size
 
-from planwire.readmodel.overview import DONE, RUNNING, STOPPED, WAITING, Overview, state_words
+from planwire.readmodel.overview import DONE, NEEDS_YOU, RUNNING, STOPPED, WAITING, Overview, filter_of, state_words
 from planwire.readmodel.plain_text import age, one_line
 from planwire.readmodel.states import stop_words
 from planwire.terminal.lines import Drawing, Line, Part, between, fitted, progress_bar
@@ -25,7 +25,13 @@ __all__ = [
 ]
 
 #: The states that a session can be in, with the sign and the look of each.
-STATES: Final = {RUNNING: ("▶", "current"), WAITING: ("◆", "waiting"), STOPPED: ("■", "stopped"), DONE: ("✔", "done")}
+STATES: Final = {
+    NEEDS_YOU: ("◆", "waiting"),
+    RUNNING: ("▶", "current"),
+    WAITING: ("◇", "muted"),
+    STOPPED: ("■", "stopped"),
+    DONE: ("✔", "done"),
+}
 #: Characters of a title in columns: the whole of it is in `show`, and in JSON.
 TITLE: Final = 60
 #: Cells of a session's id in print.
@@ -36,7 +42,7 @@ ID: Final = 20
 def session_rows(glance: Overview, width: int, minute: int, name: str | None = None) -> tuple[Line, ...]:
     """Two lines: what it is about and how old; then the current step, who works where, how far it is and its state.
     In print its `name`, by which commands know it, comes first."""
-    sign, look = STATES[glance.state]
+    sign, look = STATES[filter_of(glance)]
     named: tuple[Part, ...] = ((f"{name}  ", "muted"),) if name is not None else ()
     indent = 3 + sum(cell_len(text) for text, _ in named)
     when: Part = (f"{_age(glance, minute):>8}", "muted")
@@ -56,7 +62,7 @@ def session_rows(glance: Overview, width: int, minute: int, name: str | None = N
 
 def head_lines(glance: Overview, width: int) -> tuple[Line, ...]:
     """Three lines that stay on top of a session's screen."""
-    sign, look = STATES[glance.state]
+    sign, look = STATES[filter_of(glance)]
     right: tuple[Part, ...] = (
         (f"{sign} ", look),
         (fitted(_state(glance), 40), look),
@@ -117,7 +123,7 @@ def _age(glance: Overview, minute: int) -> str:
 
 def heading_lines(glance: Overview, now: int) -> tuple[Line, Line]:
     """What a session is about, and who works where."""
-    sign, look = STATES[glance.state]
+    sign, look = STATES[filter_of(glance)]
     title = one_line(glance.title or "") or "no title"
     words = [one_line(word) for word in (glance.agent, glance.client) if word]
     words += [folder_name(glance.cwd)] if glance.cwd else []

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
-from planwire.errors import InputError, JournalError, PlanError
+from planwire.errors import InputError, JournalError, PlanError, Refused
 from planwire.readmodel.card import STATUS_CHOICES, PlanCard, StepRow
 from planwire.readmodel.plain_text import one_line
 from planwire.steering.acts import ACTS, Act, On
@@ -95,7 +95,7 @@ class PlanActs:
             key = act.gestures[gesture]
             on = Pointed(on.card, whole=True) if (key.on or act.on) is On.PLAN else on
             self._begin(act, on, key.arguments if after is None else {"after": after})
-        except (InputError, JournalError, PlanError) as refusal:
+        except (InputError, JournalError, PlanError, Refused) as refusal:
             self.commander.refuse(refusal)
 
     def _under_cursor(self) -> Pointed:

@@ -16,7 +16,7 @@ from starlette.routing import Route
 from planwire import __version__
 from planwire.errors import JournalError
 from planwire.journal import Journal
-from planwire.readmodel.as_json import change_json, plan_json, session_json
+from planwire.readmodel.as_json import difference_json, plan_json, session_json
 from planwire.readmodel.as_markdown import plan_markdown
 from planwire.readmodel.followed_files import FilePlans
 from planwire.readmodel.shown import ShownSession
@@ -154,7 +154,7 @@ class BoardApp:
         start = timeline.index(_number(request, "from", timeline.moments[to].seq - 1))
         before, after = await self._then(timeline, start), await self._then(timeline, to)
         if wants_json(request):
-            changes = [change_json(each) for each in compare_states(before.journalled, after.journalled)]
+            changes = [difference_json(each) for each in compare_states(before.journalled, after.journalled)]
             between = {"from": timeline.moments[start].seq, "to": timeline.moments[to].seq}
             return json_response({"session": session.id, **between, "plans": changes})
         sides = (timeline.moments[start], before), (timeline.moments[to], after)

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from msgspec import Struct
 
 from planwire.readmodel.card import Progress
-from planwire.readmodel.overview import DONE, RUNNING, STOPPED, WAITING, Overview, is_found, waiting_first
+from planwire.readmodel.overview import FILTERS, NEEDS_YOU, Overview, filter_of, is_found, waiting_first
 from planwire.web.addresses import OVERVIEW, encode_id, session_address
 from planwire.web.frame import action
 from planwire.web.html import EMPTY, Html, el, moment, void
@@ -17,17 +17,8 @@ from planwire.web.session_page import state_badge
 from planwire.web.status_look import wording
 from planwire.web.steps_view import progress_view
 
-__all__ = ["FILTERS", "LONGEST_QUERY", "Query", "found", "overview_page"]
+__all__ = ["LONGEST_QUERY", "Query", "found", "overview_page"]
 
-#: The filters, and their names. A session that waits for a review is in the first one alone.
-FILTERS: Final = {
-    "review": "Needs you",
-    RUNNING: "Running",
-    WAITING: "Waiting",
-    STOPPED: "Stopped",
-    DONE: "Done",
-}
-_NEEDS_YOU: Final = "review"
 #: Sessions on one page.
 PAGE: Final = 500
 LONGEST_QUERY: Final = 200
@@ -48,12 +39,10 @@ class Query(Struct, frozen=True):
 
 def found(glances: Iterable[Overview], query: Query, now: int) -> list[Overview]:
     """The sessions that match, in the order on the page."""
-    matching = (glance for glance in glances if query.state in ("", _filter(glance)) and is_found(glance, query.words))
+    matching = (
+        glance for glance in glances if query.state in ("", filter_of(glance)) and is_found(glance, query.words)
+    )
     return waiting_first(matching, now)
-
-
-def _filter(glance: Overview) -> str:
-    return _NEEDS_YOU if glance.asked else glance.state
 
 
 def overview_page(glances: list[Overview], query: Query, loading: bool, problem: str | None, now: int) -> Part:
@@ -77,14 +66,14 @@ def _form(glances: list[Overview], query: Query) -> Part:
         return leaf("find", "div", el("h1", "Sessions"), class_="find")
     counts = dict.fromkeys(FILTERS, 0)
     for glance in glances:
-        counts[_filter(glance)] += 1
+        counts[filter_of(glance)] += 1
     states = [("", "All", len(glances)), *((state, name, counts[state]) for state, name in FILTERS.items())]
     choices = [
         el(
             "label",
             void("input", type="radio", name="state", value=state, checked=query.state == state),
             el("span", name, " ", el("small", f"{count:,}")),
-            class_="needs-you" if state == _NEEDS_YOU and count else None,
+            class_="needs-you" if state == NEEDS_YOU and count else None,
         )
         for state, name, count in states
     ]
@@ -132,7 +121,7 @@ def _row(glance: Overview) -> Part:
         el("div", link, el("p", *facts, class_="facts"), class_="who"),
         el("div", bar, current, class_="far"),
         el("div", state_badge(glance), moment(glance.last_at), class_="when"),
-        class_=f"session-row row-{_filter(glance)}",
+        class_=f"session-row row-{filter_of(glance)}",
         data_status=glance.state,
         data_asked=glance.asked,
     )

@@ -14,12 +14,13 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from planwire.readmodel.card import PlanId
+from planwire.readmodel.overview import FILTERS
 from planwire.readmodel.sessions import Sessions
 from planwire.readmodel.shown import ShownSession
 from planwire.web.addresses import decode_id
 from planwire.web.frame import words_page
 from planwire.web.guard import Scope
-from planwire.web.overview_page import FILTERS, LONGEST_QUERY, Query
+from planwire.web.overview_page import LONGEST_QUERY, Query
 
 __all__ = ["asked_for", "find_session", "json_response", "named_plan", "problem", "wants_json", "with_ending"]
 

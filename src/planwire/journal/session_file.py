@@ -1,4 +1,4 @@
-"""A session in a JSON file: all of its events, one a line, to keep or to import elsewhere."""
+"""A session in a JSON file: all of its events, one per line, to keep or to import elsewhere."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -6,7 +6,6 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from planwire.cli.input_output import json_line
 from planwire.errors import InputError
 from planwire.model.events import Event, Recorded
 
@@ -39,14 +38,18 @@ class _Head(Struct):
 
 
 def export_lines(session: str, events: Iterable[Recorded]) -> Iterator[str]:
-    """The file, piece by piece: a session may be too long for memory."""
-    head = json_line({"kind": KIND, "format": FORMAT, "session": session, "events": []})
-    yield head.removesuffix("]}\n") + "\n"
+    """The file, piece by piece: a session may be too long for memory. It is not safe for a terminal as it is."""
+    head = _json({"kind": KIND, "format": FORMAT, "session": session, "events": []})
+    yield head.removesuffix("]}") + "\n"
     before = ""
     for each in events:
-        yield before + json_line(ExportedEvent(each.seq, each.at, each.by, each.event)).rstrip("\n")
+        yield before + _json(ExportedEvent(each.seq, each.at, each.by, each.event))
         before = ",\n"
     yield "\n]}\n"
+
+
+def _json(value: object) -> str:
+    return msgspec.json.encode(value).decode()
 
 
 def read_export(data: bytes, name: str) -> Exported:

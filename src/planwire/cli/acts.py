@@ -1,0 +1,173 @@
+"""The commands that steer: one for each act of people, made from the table of acts.
+
+A row of the table says which arguments an act needs and takes, and each argument has its form on a command line here.
+Whether an act fits the plan, and what it then means, is not decided here.
+"""
+
+import argparse
+from collections.abc import Iterator
+from functools import partial
+from typing import Any, Final
+
+from planwire.cli.act_examples import EXAMPLES
+from planwire.cli.argument_types import count, revision
+from planwire.cli.edit import edit
+from planwire.cli.exit_codes import DONE
+from planwire.cli.input_output import print_json
+from planwire.cli.session_argument import add_journal_option, add_session_option
+from planwire.cli.steered_plan import SteeredPlan, confirm, find_plan, told_anew, write
+from planwire.cli.step_argument import choose_step
+from planwire.errors import NotFound
+from planwire.journal import open_journal
+from planwire.readmodel.card import PRIORITIES, STATUS_CHOICES
+from planwire.readmodel.plain_text import printable
+from planwire.session.moved_on import MovedOn
+from planwire.session.steering import Steered
+from planwire.steering.acts import ACTS, Act, On
+from planwire.steering.conflict import Touches
+from planwire.steering.reviews import VERDICTS
+from planwire.steering.wanted import Comment, Wanted
+
+__all__ = ["fill_parser", "run"]
+
+_STEP: Final = "a step: its id or number in planwire show, or words of it"
+
+#: The arguments that are words of their own, in the order of an act's needs.
+_WORDS: Final[dict[str, dict[str, Any]]] = {
+    "text": {"metavar": "TEXT"},
+    "status": {"metavar": "STATUS", "help": " | ".join(choice.word for choice in STATUS_CHOICES)},
+    "priority": {"metavar": "PRIORITY", "help": " | ".join(PRIORITIES)},
+    "steps": {"metavar": "STEP", "nargs": "+", "help": _STEP},
+}
+_TEXTS: Final = {"comment": "the comment", "reword": "its new text"}
+
+#: What a person says yes to, by act.
+_QUESTIONS: Final = {"review": "Approve this?", "select": "Run only these steps?", "dismiss": "Dismiss this?"}
+
+
+def fill_parser(parser: argparse.ArgumentParser, command: str) -> None:
+    """Give the command of an act its description, its options and its work."""
+    act = next(act for act in ACTS.values() if act.command == command)
+    parser.description, parser.epilog = f"{act.help}.", EXAMPLES.get(act.name)
+    parser.set_defaults(run=run, act=act.name)
+    _add_words(parser, act)
+    _add_options(parser, act)
+    parser.add_argument("--plan", metavar="PLAN", help="id or title of the plan (default: the only one, or main)")
+    parser.add_argument("--revision", metavar="N", type=revision, help=_revision_help(act))
+    if _asks(act):
+        parser.add_argument("--yes", action="store_true", help="the plan as it is now, without asking")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    add_session_option(parser)
+    add_journal_option(parser)
+
+
+def _add_words(parser: argparse.ArgumentParser, act: Act) -> None:
+    if act.on is On.STEP and act.needs_target:
+        parser.add_argument("target", metavar="STEP", help=_STEP)
+    elif act.on is On.SUGGESTION:
+        words = "the number of a suggestion in planwire show (default: the newest)"
+        parser.add_argument("target", metavar="NUMBER", nargs="?", type=revision, help=words)
+    for name in act.needs:
+        if name in _WORDS:
+            parser.add_argument(name, **{"help": _TEXTS.get(act.name, "the text of the step"), **_WORDS[name]})
+
+
+def _add_options(parser: argparse.ArgumentParser, act: Act) -> None:
+    if act.on is On.STEP and not act.needs_target:
+        parser.add_argument("--step", metavar="STEP", dest="target", help=f"on {_STEP}")
+    if "verdict" in act.needs:
+        parser.add_argument("--changes", action="store_true", help="request changes instead")
+    if "after" in act.takes:
+        place = parser.add_mutually_exclusive_group(required="by" in act.takes)
+        place.add_argument("--after", metavar="STEP", help="behind this step")
+        place.add_argument("--first", action="store_true", help="before all others")
+        for way in ("up", "down") if "by" in act.takes else ():
+            words = f"so many places {way} among the steps beside it (1)"
+            place.add_argument(f"--{way}", metavar="N", nargs="?", type=count, const=1, help=words)
+    if "comments" in act.takes and "text" not in act.needs:
+        words = "a comment on the plan; may be repeated"
+        parser.add_argument("--comment", metavar="TEXT", action="append", default=[], help=words)
+    elif "text" in act.takes:
+        parser.add_argument("--note", metavar="TEXT", help="a note for the agent")
+    if "plan_text" in act.takes:
+        parser.add_argument("--editor", metavar="COMMAND", help="the editor (default: $VISUAL, $EDITOR or vi)")
+
+
+def _asks(act: Act) -> bool:
+    """Whether an act is about all of a plan, so that a person has to have seen it."""
+    return act.touches is Touches.PLAN
+
+
+def _revision_help(act: Act) -> str:
+    touched = "the plan" if _asks(act) else "what you change"
+    return f"the revision that you saw: refused if {touched} has changed since"
+
+
+def run(arguments: argparse.Namespace) -> int:
+    act = ACTS[arguments.act]
+    with open_journal(arguments.journal, create=False) as journal:
+        target = find_plan(journal, arguments)
+        try:
+            if "plan_text" in act.takes:
+                steered = edit(journal, target, arguments)
+            else:
+                wanted = Wanted(act.name, seen=target.revision, **dict(_arguments(act, arguments, target)))
+                if _asks(act):
+                    confirm(target, arguments, _question(act, wanted))
+                steered = write(journal, target, wanted)
+        except MovedOn as moved:
+            raise told_anew(moved) from None
+    _tell(steered, as_json=arguments.json)
+    return DONE
+
+
+def _question(act: Act, wanted: Wanted) -> str:
+    [approved, *_] = VERDICTS
+    return "Request changes?" if wanted.verdict not in (None, approved) else _QUESTIONS.get(act.name, f"{act.label}?")
+
+
+def _arguments(act: Act, arguments: argparse.Namespace, target: SteeredPlan) -> Iterator[tuple[str, Any]]:
+    """The arguments of an act, with the steps that a person means by their words."""
+    given = {name: value for name, value in vars(arguments).items() if value is not None}
+    step = partial(choose_step, [(row.id, row.text) for row in target.seen.rows])
+    if act.on is On.SUGGESTION:
+        yield "target", str(given["target"] if "target" in given else _newest(target))
+    elif "target" in given:
+        yield "target", step(given["target"])
+    for name in act.needs:
+        if name == "verdict":
+            approved, changes, *_ = VERDICTS
+            yield name, changes if given["changes"] else approved
+        elif name == "steps":
+            yield name, tuple(dict.fromkeys(map(step, given[name])))
+        else:
+            yield name, given[name]
+    if "after" in given:
+        yield "after", step(given["after"])
+    elif given.get("first"):
+        yield "after", ""
+    elif "up" in given or "down" in given:
+        yield "by", given.get("down", 0) - given.get("up", 0)
+    if given.get("comment"):
+        yield "comments", tuple(map(Comment, given["comment"]))
+
+
+def _newest(target: SteeredPlan) -> int:
+    if not target.card.suggestions:
+        raise NotFound("this plan has no open suggestion to withdraw")
+    return max(each.number for each in target.card.suggestions)
+
+
+def _tell(steered: Steered, *, as_json: bool) -> None:
+    if not as_json:
+        print(printable(steered.words))
+        return
+    print_json(
+        {
+            "done": True,
+            "words": steered.words,
+            "revision": steered.revision,
+            "suggestion": steered.is_suggestion,
+            "number": steered.number,
+        }
+    )

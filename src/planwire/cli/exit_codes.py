@@ -1,0 +1,47 @@
+"""Exit codes: one for each thing that a script may want to do next."""
+
+from typing import Final
+
+from planwire.errors import (
+    ChatError,
+    DialectError,
+    InputError,
+    NoJournal,
+    NotAJournal,
+    NotFound,
+    PlanwireError,
+    UnknownJournal,
+    UnknownStep,
+    UnknownSuggestion,
+    UnknownWord,
+)
+
+__all__ = ["DONE", "NOT_DONE", "NOT_FOUND", "USAGE", "exit_code"]
+
+#: Done, or nothing to do.
+DONE: Final = 0
+#: Refused, or failed on the way: the plan has moved on, a person said no, the journal is locked.
+NOT_DONE: Final = 1
+#: Arguments or an input file that planwire can't use. argparse ends with the same number.
+USAGE: Final = 2
+#: No such session, plan, step, suggestion, event or journal.
+NOT_FOUND: Final = 3
+
+#: The first row that an error belongs to counts.
+_CODES: Final[tuple[tuple[type[PlanwireError], int], ...]] = (
+    (NotFound, NOT_FOUND),
+    (NoJournal, NOT_FOUND),
+    (UnknownStep, NOT_FOUND),
+    (UnknownSuggestion, NOT_FOUND),
+    (UnknownWord, USAGE),
+    (InputError, USAGE),
+    (UnknownJournal, USAGE),
+    (NotAJournal, USAGE),
+    (ChatError, USAGE),
+    (DialectError, USAGE),
+)
+
+
+def exit_code(error: PlanwireError) -> int:
+    """The exit code of a command that failed with this error."""
+    return next((code for kind, code in _CODES if isinstance(error, kind)), NOT_DONE)

@@ -1,0 +1,121 @@
+"""One journal, asked through every face: the same states, counts, names and order."""
+
+import asyncio
+import json
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # it comes without types
+
+from planwire.cli import main
+from planwire.journal import open_journal
+from planwire.mcp.resources import JSON, MARKDOWN, plan_text
+from planwire.readmodel.as_json import json_schema
+from planwire.readmodel.followed_files import FilePlans
+from planwire.readmodel.overview import FILTERS, NEEDS_YOU
+from planwire.readmodel.plain_text import one_line
+from planwire.readmodel.sessions import load_session
+from planwire.terminal.lines_view import RowList
+from planwire.terminal.overview_screen import OverviewScreen, StateBar
+from planwire.terminal.watch_app import WatchApp
+from planwire.web.addresses import encode_id
+from tests.faces.odd_sessions import odd_journal
+from tests.waiting import eventually
+from tests.web.board import Running, running_board
+
+#: Facts about a session that no face may see otherwise.
+FACTS = ("id", "title", "state", "stop_reason", "asked", "progress", "current", "plan_count")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("odd")
+
+
+@pytest.fixture(scope="module")
+def journal(folder: Path) -> Path:
+    return odd_journal(folder)
+
+
+def printed(journal: Path, capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
+    assert main([*arguments, "--json", "--journal", str(journal)]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def facts(sessions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{name: each[name] for name in FACTS} for each in sessions]
+
+
+def names(text: str) -> list[str]:
+    return re.findall(r'<a href="/sessions/([^"/]+)" class="session-link"', text)
+
+
+@pytest.fixture
+def board(journal: Path) -> Any:
+    with running_board(str(journal)) as running:
+        yield running
+
+
+@pytest.mark.usefixtures("idle_while_it_follows")
+def test_states_counts_and_order_are_the_same_on_every_face(
+    journal: Path, board: Running, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sessions = printed(journal, capsys, "sessions")["sessions"]
+    assert len(sessions) >= 30
+    in_order = [each["id"] for each in sessions]
+    page = board.json("/sessions.json")["sessions"]
+    assert facts(page) == facts(sessions)
+    assert names(board.page("/sessions")) == in_order
+
+    expected = Counter(NEEDS_YOU if each["asked"] else each["state"] for each in sessions)
+    for state in FILTERS:
+        assert len(board.json(f"/sessions.json?state={state}")["sessions"]) == expected[state]
+
+    async def in_terminal() -> tuple[list[object], dict[str, int]]:
+        with open_journal(journal) as opened:
+            app = WatchApp(opened)
+            async with app.run_test(size=(120, 40)):
+                await eventually(lambda: isinstance(app.screen, OverviewScreen) and not app.sessions.loading)
+                rows, bar = app.screen.query_one(RowList), app.screen.query_one(StateBar)
+                await eventually(lambda: bar.counts.get("") == len(sessions))
+                return list(dict.fromkeys(line.row[1] for line in rows.lines if line.row)), dict(bar.counts)
+
+    rows, counts = asyncio.run(in_terminal())
+    assert rows == in_order
+    assert counts == {"": len(sessions), **{state: expected[state] for state in FILTERS}}
+
+
+def test_plans_have_the_same_names_steps_and_order_on_every_face(
+    journal: Path, board: Running, capsys: pytest.CaptureFixture[str]
+) -> None:
+    valid = Draft202012Validator(json_schema()).iter_errors
+    plan_schema = {**json_schema(), "$ref": "#/$defs/PlanValue"}
+    with open_journal(journal) as opened:
+        for known in opened.sessions():
+            shown = load_session(opened, known, FilePlans())
+            by_command = printed(journal, capsys, "show", known.id)
+            on_board = board.json(f"/sessions/{known.id}.json")
+            assert by_command == on_board
+            assert list(valid(on_board)) == []
+            live = [each for each in on_board["plans"] if not each["removed"]]
+            assert [card.title for card in shown.cards()] == [each["title"] for each in live]
+            for card, plan in zip(shown.cards(), live, strict=True):
+                resource = json.loads(plan_text(card, JSON))
+                assert resource == plan
+                assert list(Draft202012Validator(plan_schema).iter_errors(resource)) == []
+                assert plan_text(card, MARKDOWN) == board.page(f"/sessions/{known.id}/plans/{encode_id(card.id)}.md")
+            assert main(["show", known.id, "--journal", str(journal)]) == 0
+            text = capsys.readouterr().out
+            heads = [line.lstrip("╭─ ") for line in text.splitlines() if line.startswith("╭")]
+            assert all(head.startswith(one_line(each["title"])[:20]) for head, each in zip(heads, live, strict=True))
+            assert not re.search(r"[0-9a-f]{8}-[0-9a-f]{4}", text)
+            html = board.page(f"/sessions/{known.id}")
+            titles = re.findall(r'<h2 id="p\d+-name">(.*?)</h2>', html)
+            assert [re.sub(r"<[^>]+>", "", each) for each in titles] == [_escaped(each["title"]) for each in live]
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
