@@ -438,7 +438,7 @@ def test_a_suggestion_that_comes_true_is_told(run: Run, journal: Path) -> None:
 def test_diff_from_an_event_to_now(run: Run) -> None:
     shown = run("diff", "2").out
     assert shown.startswith(f"{FIRST} at 2 → 6\n")
-    assert "✔ Read the code  in_progress → completed" in shown
+    assert "✔ Read the code  in progress → done" in shown
     assert "Design new" in shown
 
 
@@ -464,7 +464,7 @@ def test_diff_of_two_sessions_compares_their_only_plans(run: Run) -> None:
     shown = run("diff", SECOND, THIRD).out
     assert shown.startswith(f"{SECOND} at 3 → tools at 6\n")
     assert "+ ○ Mend it" in shown
-    assert "▶ Write a test  completed → in_progress" in shown
+    assert "▶ Write a test  done → in progress" in shown
 
 
 def test_diff_of_texts_has_their_lines(run: Run, journal: Path) -> None:
