@@ -360,7 +360,7 @@ async def test_any_two_moments_are_compared(journal: Path) -> None:
         await shows(app, "As it was at event 6")
         await pilot.press("left", "left", "d")
         await shows(app, "What changed from event 3 to 4")
-        await shows(app, "▶ Write a test  pending → in_progress", kind=DIFFERENCE)
+        await shows(app, "▶ Write a test  to do → in progress", kind=DIFFERENCE)
         await pilot.press("m", "end")
         await shows(app, "What changed from event 1 to 4")
         await shows(app, "Plan new", "+ ✔ Read the code", kind=DIFFERENCE)

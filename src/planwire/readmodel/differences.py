@@ -14,7 +14,7 @@ from planwire.model.fold import PlanRecord
 from planwire.model.kinds import kind_of, text_of
 from planwire.model.steps import PlanState, Progress
 from planwire.model.titles import plan_titles
-from planwire.readmodel.card import PlanId, StepRow
+from planwire.readmodel.card import PlanId, StepRow, status_look
 from planwire.readmodel.cards import cards_of
 
 __all__ = ["PlanDifference", "StepDifference", "changed_steps", "differences", "plan_difference"]
@@ -95,9 +95,11 @@ def _steps(change: PlanChange) -> Iterator[StepDifference]:
     yield from (StepDifference("removed", rows[each.step.id]) for each in diff.removed)
     for moved in diff.moved:
         yield StepDifference("moved", rows[moved.step.id], str(moved.before + 1), str(moved.at + 1))
-    for kind in ("reworded", "status", "priority"):
-        for each in getattr(diff, kind):
-            yield StepDifference(kind, rows[each.step.id], each.before, each.after)
+    yield from (StepDifference("reworded", rows[each.step.id], each.before, each.after) for each in diff.reworded)
+    for status in diff.status:
+        words = (status_look(each).word for each in (status.before, status.after))
+        yield StepDifference("status", rows[status.step.id], *words)
+    yield from (StepDifference("priority", rows[each.step.id], each.before, each.after) for each in diff.priority)
 
 
 def _size(old: PlanState | None, new: PlanState | None) -> str:
