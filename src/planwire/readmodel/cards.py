@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from planwire.acp.board import Change, SessionBoard
 from planwire.model.events import COMMENTED
+from planwire.model.file_texts import address_of
 from planwire.model.fold import AGENT, Delta, PlanRecord, Review, SessionState
 from planwire.model.kinds import KINDS, content_of, is_blank, kind_of, noun_of, text_of
 from planwire.model.plan import MEDIUM, PRIORITIES, FilePlan, MarkdownPlan, PlanId
@@ -131,7 +132,8 @@ def _card(key: _Key, title: str, stopped: bool = False, thinking: str = "", clie
     over = annotations(record, state) if record and (record.suggestions or record.reviews) else Annotations()
     to_run = _to_run(record) if record else frozenset()
     rows = tuple(_row(step, stopped, over, step.id in to_run) for step in state.steps)
-    uri = file.uri if file else text_of(plan) if kind.field and not kind.has_editable_steps else None
+    uri = file.uri if file else address_of(plan)
+    is_shown = kind.is_text or kind.has_editable_steps or uri is not None
     card = PlanCard(
         id=plan.id,
         title=title,
@@ -143,7 +145,7 @@ def _card(key: _Key, title: str, stopped: bool = False, thinking: str = "", clie
         rows=rows,
         ghosts=_ghosts(rows, over),
         text=text_of(plan) if kind.is_text else "",
-        fields="" if kind.field else msgspec.json.format(msgspec.json.encode(content_of(plan)), indent=2).decode(),
+        fields="" if is_shown else msgspec.json.format(msgspec.json.encode(content_of(plan)), indent=2).decode(),
         is_blank=is_blank(plan),
         has_priorities=kind.has_priorities,
         thinking=thinking,
