@@ -146,7 +146,7 @@ def test_selected_steps_are_told_so_that_an_agent_can_act_on_it(plans: BlockingP
 def test_a_plan_is_changed_in_an_editor(journal: Journal, plans: BlockingPlanSession, tmp_path: Path) -> None:
     editor = an_editor(tmp_path, "text = text.replace('[ ] read', '[x] read it all') + '[ ] (low) check\\n'")
     assert planwire("edit", "--note", "for you", editor=editor) == (
-        "Changed: read → read it all; read: completed; add check; for you\n"
+        "Changed: read → read it all; read: done; add check; for you\n"
     )
     steps = main_plan(journal).state.steps
     assert [(step.id, step.content, step.status) for step in steps] == [
@@ -205,7 +205,7 @@ def test_what_the_agent_did_meanwhile_is_kept(journal: Journal, plans: BlockingP
     script = MEANWHILE.format(
         journal=str(tmp_path / "default.db"), change={"steps": {"s2": "in_progress"}, "add": ["new"]}
     )
-    assert planwire("edit", editor=an_editor(tmp_path, script)) == "Changed: read: completed\n"
+    assert planwire("edit", editor=an_editor(tmp_path, script)) == "Changed: read: done\n"
     assert [step.status for step in main_plan(journal).state.steps] == ["completed", "in_progress", "pending"]
 
 
@@ -224,7 +224,7 @@ def test_on_an_agents_own_plan_a_change_is_a_suggestion(journal: Journal, tmp_pa
     opened = Stamped(1, "relay", SessionOpened(cwd=str(tmp_path)))
     journal.append("session-1", [opened, Stamped(1, "agent", PlanSet(plan, via=ACP))])
     editor = an_editor(tmp_path, "text = text.replace('[ ]', '[x]')")
-    assert planwire("edit", editor=editor) == "Suggested: read: completed\n"
+    assert planwire("edit", editor=editor) == "Suggested: read: done\n"
     assert planwire("edit", editor=editor) == "Nothing changes: that is suggested already.\n"
     record = main_plan(journal)
     assert record.state.steps[0].status == "pending"
@@ -250,8 +250,8 @@ def test_a_suggestion_is_withdrawn(journal: Journal, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("command", "words", "steps"),
     [
-        (["tick", "s1"], "Changed: read: completed", "read completed medium, write pending high"),
-        (["tick", "2"], "Changed: write: completed", "read pending medium, write completed high"),
+        (["tick", "s1"], "Changed: read: done", "read completed medium, write pending high"),
+        (["tick", "2"], "Changed: write: done", "read pending medium, write completed high"),
         (["status", "wri", "doing"], "Changed: write: in progress", "read pending medium, write in_progress high"),
         (["status", "s1", "cancelled"], "Changed: read: cancelled", "read cancelled medium, write pending high"),
         (["reword", "s1", "read on"], "Changed: read → read on", "read on pending medium, write pending high"),
@@ -311,8 +311,8 @@ def test_steps_are_those_of_the_plan_that_was_seen(journal: Journal, plans: Bloc
     """Line 2 of the list that the person saw is another step now."""
     plans.call("update_plan", {"add": [{"content": "think", "after": "s1"}]})
     assert [step.content for step in main_plan(journal).state.steps] == ["read", "think", "write"]
-    assert planwire("tick", "2", "--revision", "2") == "Changed: write: completed\n"
-    assert planwire("tick", "2") == "Changed: think: completed\n"
+    assert planwire("tick", "2", "--revision", "2") == "Changed: write: done\n"
+    assert planwire("tick", "2") == "Changed: think: done\n"
 
 
 @pytest.mark.usefixtures("plans")
@@ -321,16 +321,16 @@ def test_a_step_that_was_reworded_since_is_left_alone(journal: Journal) -> None:
     refused = planwire("tick", "s1", "--revision", "2", code=NOT_DONE)
     assert "Since then:\n  3  user: reworded: read → read it twice\n" in refused
     assert "then pass --revision 3" in refused
-    assert planwire("tick", "s1", "--revision", "3") == "Changed: read it twice: completed\n"
+    assert planwire("tick", "s1", "--revision", "3") == "Changed: read it twice: done\n"
 
 
 def test_a_second_tick_withdraws_the_suggestion(journal: Journal, tmp_path: Path) -> None:
     plan = ItemsPlan("main", (Entry("read", "medium", "pending"),))
     opened = Stamped(1, "relay", SessionOpened(cwd=str(tmp_path)))
     journal.append("session-1", [opened, Stamped(1, "agent", PlanSet(plan, via=ACP))])
-    assert planwire("tick", "1") == "Suggested: read: completed\n"
+    assert planwire("tick", "1") == "Suggested: read: done\n"
     assert "suggestion 3" in planwire("show")
-    assert planwire("tick", "1") == "Suggestion withdrawn: read: completed\n"
+    assert planwire("tick", "1") == "Suggestion withdrawn: read: done\n"
     assert not main_plan(journal).suggestions
 
 
@@ -351,7 +351,7 @@ def test_a_program_hears_what_came_of_an_act(journal: Journal, tmp_path: Path) -
     opened = Stamped(1, "relay", SessionOpened(cwd=str(tmp_path)))
     journal.append("session-1", [opened, Stamped(1, "agent", PlanSet(plan, via=ACP))])
     suggested = json.loads(planwire("tick", "1", "--json"))
-    words = "Suggested: read: completed"
+    words = "Suggested: read: done"
     assert suggested == {"done": True, "words": words, "revision": 3, "suggestion": True, "number": 3}
     assert json.loads(planwire("withdraw", str(suggested["number"]), "--json"))["done"] is True
     said = json.loads(planwire("comment", "slowly", "--json"))
@@ -477,7 +477,7 @@ else:
     with running("edit") as terminal:
         terminal.wait_for(b"Edit again? [Y/n]")
         terminal.type(b"\n")
-        terminal.wait_for(b"Changed: write: completed")
+        terminal.wait_for(b"Changed: write: done")
     first, *_, above, below = (tmp_path / "second").read_text().splitlines()
     assert first == "# The plan changed while you edited it: decide again about “read the config”."
     assert (above, below) == ("# You wrote:", "# [x] read {s1}")
