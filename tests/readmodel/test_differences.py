@@ -36,7 +36,7 @@ def test_a_difference_names_the_steps_and_the_lines_that_differ() -> None:
     assert changed.progress is not None
     assert (changed.what, changed.progress.done, changed.text) == ("changed", 1, ("-Old.", "+New."))
     found = {(each.kind, each.row.id, each.before, each.after) for each in changed.steps}
-    assert {("status", "s1", "pending", "completed"), ("reworded", "s2", "grammar", "the whole grammar")} <= found
+    assert {("status", "s1", "to do", "done"), ("reworded", "s2", "grammar", "the whole grammar")} <= found
     assert changed_steps(change) >= {"s1", "s2"}
     [removed] = differences(board.apply(line('{"sessionUpdate":"plan_removed","planId":"p"}')).plans)
     assert (removed.what, removed.progress, removed.steps) == ("removed", None, ())

@@ -14,8 +14,9 @@ from planwire.model.fold import PlanRecord
 from planwire.model.kinds import kind_of, text_of
 from planwire.model.steps import PlanState, Progress
 from planwire.model.titles import plan_titles
-from planwire.readmodel.card import PlanId, StepRow
+from planwire.readmodel.card import PlanId, StepRow, status_look
 from planwire.readmodel.cards import cards_of
+from planwire.readmodel.compare import SaidBetween
 
 __all__ = ["PlanDifference", "StepDifference", "changed_steps", "differences", "plan_difference"]
 
@@ -38,9 +39,11 @@ class StepDifference(Struct, frozen=True):
 
 
 class PlanDifference(Struct, frozen=True):
-    """A plan that differs. `what` says whether it is `new`, `removed` or `changed`, `progress` how far it is now.
+    """A plan that differs. `what` says whether it is `new`, `removed`, `changed` or the `same`, `progress` how far
+    it is now.
 
-    `size` says how much of its text changed, and `text` has the lines of it that came (`+`) or went (`-`).
+    `size` says how much of its text changed, and `text` has the lines of it that came (`+`) or went (`-`). `said` has
+    the suggestions and reviews in between; of a plan that is the `same`, nothing else.
     """
 
     id: PlanId
@@ -50,6 +53,7 @@ class PlanDifference(Struct, frozen=True):
     steps: tuple[StepDifference, ...]
     size: str
     text: tuple[str, ...]
+    said: tuple[SaidBetween, ...] = ()
 
 
 def differences(changes: Iterable[PlanChange]) -> tuple[PlanDifference, ...]:
@@ -95,7 +99,10 @@ def _steps(change: PlanChange) -> Iterator[StepDifference]:
     yield from (StepDifference("removed", rows[each.step.id]) for each in diff.removed)
     for moved in diff.moved:
         yield StepDifference("moved", rows[moved.step.id], str(moved.before + 1), str(moved.at + 1))
-    for kind in ("reworded", "status", "priority"):
+    for each in diff.status:
+        before, after = status_look(each.before).word, status_look(each.after).word
+        yield StepDifference("status", rows[each.step.id], before, after)
+    for kind in ("reworded", "priority"):
         for each in getattr(diff, kind):
             yield StepDifference(kind, rows[each.step.id], each.before, each.after)
 
