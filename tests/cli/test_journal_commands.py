@@ -296,7 +296,7 @@ def test_show_tells_the_why_and_notes_and_that_work_stopped(run: Run) -> None:
     assert "Note      the cookie is not sent   agent, 2 d ago" in shown
     assert "■ Write a test" in shown
     assert "stopped: cancelled" in shown
-    assert "removed: notes" in shown
+    assert "dismissed: notes" in shown
     assert "file:///notes.md" not in shown
 
 
@@ -476,8 +476,12 @@ def test_diff_of_texts_has_their_lines(run: Run, journal: Path) -> None:
 
 
 @pytest.mark.usefixtures("journal")
-def test_diff_says_when_there_is_none_and_when_it_was_not_asked_for(run: Run) -> None:
-    assert "no difference" in run("diff", "4", "5").out
+def test_diff_tells_of_reviews_says_when_there_is_none_and_when_it_was_not_asked_for(run: Run) -> None:
+    assert (
+        "Plan same\n    + changes requested (revision 4) · Mend it: Small commits   Review by user"
+        in run("diff", "4", "5").out
+    )
+    assert "no difference" in run("diff", "5", "5").out
     assert "is the latest event" in run("diff", FIRST).err
     assert "two moments can be compared" in run("diff", "1", "2", "3").err
     assert "has no event 70" in run("diff", "1", "70").err

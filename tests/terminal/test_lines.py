@@ -10,10 +10,22 @@ from rich.console import Console
 from rich.text import Text
 
 from planwire import Entry, ItemsPlan, MarkdownPlan, OtherPlan, track
-from planwire.model.events import ACP, AddStep, Comment, Event, PlanChanged, PlanReviewed, PlanSet, Recorded, RewordStep
+from planwire.model.events import (
+    ACP,
+    AddStep,
+    Comment,
+    Event,
+    PlanChanged,
+    PlanReviewed,
+    PlanSet,
+    Recorded,
+    RewordStep,
+    SessionOpened,
+)
 from planwire.model.fold import fold_all
 from planwire.readmodel.card import STATUS_LOOKS
 from planwire.readmodel.cards import cards_of
+from planwire.readmodel.overview import overview
 from planwire.readmodel.plain_text import printable
 from planwire.terminal.lines import (
     LOOKS,
@@ -27,6 +39,7 @@ from planwire.terminal.lines import (
     text_look,
 )
 from planwire.terminal.plan_lines import boxed_lines, card_lines
+from planwire.terminal.session_lines import heading_lines, session_age, session_rows
 from tests.journals import HOSTILE
 
 WORDS = st.text(st.characters(exclude_categories=["Cc", "Cs", "Mn", "Zl", "Zp"]), max_size=40)
@@ -188,3 +201,15 @@ def test_no_printed_line_is_too_wide_or_holds_what_a_terminal_obeys(
             assert cell_len(line.text) == width
             assert printable(line.text) == line.text
             assert "\n" not in line.text
+
+
+def test_a_session_is_called_the_same_and_is_as_old_on_a_screen_and_in_print() -> None:
+    opened = Recorded("s1", 1, 0, "agent", SessionOpened("codex", None, "/p", " "))
+    glance = overview(fold_all("s1", [opened]), 0, 0)
+    for now, aged in ((59_999, "now"), (60_000, "1 min"), (119_999, "1 min")):
+        [heading, facts] = heading_lines(glance, now)
+        [first, _] = session_rows(glance, 60, session_age(glance, now))
+        assert first.text.startswith(" ▶ s1  ")
+        assert first.text.endswith(f" {aged}")
+        assert heading.text == "▶ s1"
+        assert facts.text.endswith("just now" if aged == "now" else f"{aged} ago")

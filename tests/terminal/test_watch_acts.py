@@ -7,15 +7,16 @@ from pathlib import Path
 import pytest
 from textual.widgets import Button
 
-from planwire.model.events import Comment, PlanSet, RewordStep, SetPriority
+from planwire.model.events import ACP, Comment, PlanSet, RewordStep, SetPriority
 from planwire.model.plan import MarkdownPlan
 from planwire.steering.acts import ACTS
-from planwire.terminal.dialogs import DecisionDialog, DialogText, KeysDialog
+from planwire.steering.wanted import Wanted
+from planwire.terminal.dialogs import ChoiceDialog, DecisionDialog, DialogText, KeysDialog
 from planwire.terminal.keys import SESSION_KEYS
 from planwire.terminal.session_screen import SessionScreen
 from tests.journals import add
 from tests.terminal.test_panel import on_a_loop
-from tests.terminal.test_watch_app import shows, watching
+from tests.terminal.test_watch_app import DIFFERENCE, shows, watching
 from tests.terminal.watched import (
     NESTED,
     OURS,
@@ -228,3 +229,47 @@ async def test_a_text_that_is_left_alone_changes_nothing(journal: Path, monkeypa
         await pilot.press("E")
         await told(app, "Nothing to save: the text is as it was.")
         assert not ours(app).deltas
+
+
+@on_a_loop
+async def test_messages_take_each_others_place(tmp_path: Path) -> None:
+    def messages() -> list[list[str]]:
+        """The first words of every message on the screen; a holder without one takes room, too."""
+        holders = app.screen.query("ToastHolder")
+        return [[str(each.render()).partition(":")[0] for each in holder.children] for holder in holders]
+
+    async with watching(two_plans(tmp_path), THEIRS) as (app, pilot):
+        await ready(app)
+        for words in ("Suggested", "Suggestion withdrawn", "Suggested", "Suggestion withdrawn"):
+            await pilot.press("x")
+            await told(app, words)
+            await eventually(lambda words=words: messages() == [[words]])  # type: ignore[misc]
+        await pilot.press("o")
+        await asked(app, ChoiceDialog)
+        assert not app._notifications  # or the screen and the dialog over it would both show them
+
+
+@on_a_loop
+async def test_a_key_for_a_step_that_was_just_reworded_says_which_step_it_was_for(tmp_path: Path) -> None:
+    path = two_plans(tmp_path)
+    async with watching(path, THEIRS) as (app, _pilot):
+        await ready(app)
+        seen_plan = theirs(app)
+        add(path, THEIRS, "agent", PlanSet(MarkdownPlan(None, "- [ ] Something else"), via=ACP))
+        step = seen_plan.state.steps[1]
+        app.screen.acts.commander.do(None, Wanted("tick", step.id, seen_plan.revision))  # type: ignore[attr-defined]
+        dialog = await asked(app, DecisionDialog)
+        assert dialog.query_one("#box").border_title == "The plan changed since you looked at it."
+        await shows(app, f"Tick  {step.content}", kind=DialogText)
+
+
+@on_a_loop
+async def test_the_history_shows_what_people_said_as_a_difference(tmp_path: Path) -> None:
+    async with watching(two_plans(tmp_path), THEIRS) as (app, pilot):
+        await ready(app)
+        await pilot.press("x")
+        await eventually(lambda: theirs(app).suggestions)
+        await pilot.press("h")
+        await shows(app, "As it was at event 3")
+        await pilot.press("d")
+        await shows(app, "Plan same", "Suggested by user", kind=DIFFERENCE)

@@ -54,7 +54,7 @@ async def watching(
 
     with open_journal(journal) as opened:
         app = WatchApp(opened, session, is_here if here else None)
-        async with app.run_test(size=size) as pilot:
+        async with app.run_test(size=size, notifications=True) as pilot:
             await eventually(lambda: not app.sessions.loading)
             await pilot.pause()
             yield app, pilot
@@ -86,7 +86,7 @@ async def test_the_overview_has_every_session_at_a_glance(journal: Path) -> None
     async with watching(journal) as (app, _):
         await shows(app, "Mend the redirect", "1 / 3", "Write a test", "claude-agent-acp 0.99.0", "running")
         await shows(app, "tools", "my agent", "stopped", "Build anew", "2 / 2", "done", "/elsewhere", "3 d")
-        await shows(app, "All 3   Needs you 0   Running 1   Waiting 0   Stopped 1   Done 1", kind=StateBar)
+        await shows(app, "All 3  Needs you 0  Running 1  Waiting 0  Stopped 1  Done 1", kind=StateBar)
         rows = app.screen.query_one(RowList)
         assert [row[1] for row in rows.cursor.rows] == [FIRST, THIRD, SECOND]
 

@@ -290,7 +290,7 @@ async def test_files_and_other_kinds_are_reviewed_and_commented_on_only(
         for key in ("x", "a", "d", "s", "r", "J"):
             app.clear_notifications()
             await pilot.press(key)
-            await told(app, "This plan is a file: e opens it in your editor, c comments on it")
+            await told(app, "This plan is a file: change it in your editor, or comment on the plan.")
         await pilot.press("e")
         await told(app, "no-such-editor")  # there is no terminal to give away here: it is told, and nothing breaks
         await write(app, pilot, "c", "and two?")
@@ -307,7 +307,7 @@ async def test_files_and_other_kinds_are_reviewed_and_commented_on_only(
         await shows(app, "plan.md")
         await click_row(app, pilot, " notes ", 3)
         await pilot.press("x")
-        await told(app, "This plan is a file: e opens it in your editor, c comments on it")
+        await told(app, "This plan is a file: change it in your editor, or comment on the plan.")
         await click_row(app, pilot, " Plan ", 3)
         await pilot.press("x")
         await told(app, "No step is under the cursor")
@@ -354,7 +354,7 @@ async def test_everything_is_in_the_menu_and_in_the_command_palette(journal: Pat
         await pilot.press("m")
         menu = await asked(app, ChoiceDialog)
         names = [str(option.prompt).split("  ")[1].strip() for option in menu.query_one(OptionList).options]
-        assert {"Tick", "Edit", "Add", "Comment", "Select", "Run", "Review", "Move up", "Remove", "Dismiss"} <= set(
+        assert {"Tick", "Reword", "Add", "Comment", "Select", "Run", "Review", "Move up", "Remove", "Dismiss"} <= set(
             names
         )
         assert "Withdraw" not in names, "there is no suggestion"

@@ -15,9 +15,9 @@ from planwire.cli.session_argument import (
 from planwire.errors import InputError
 from planwire.journal import Journal, open_journal
 from planwire.readmodel.as_json import difference_json
-from planwire.readmodel.differences import PlanDifference, differences
+from planwire.readmodel.differences import PlanDifference
 from planwire.readmodel.shown import ShownSession
-from planwire.readmodel.timeline import compare_sessions
+from planwire.readmodel.timeline import compare_sessions, session_differences
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
@@ -56,18 +56,19 @@ def run(arguments: argparse.Namespace) -> int:
     one, other = before.glance, after.glance
     if second is None and one.last_seq == other.last_seq:
         raise InputError(f"{first!r} is the latest event: pass an earlier one (planwire log) or another session")
-    changes = compare_sessions(before, after)
+    changes, plans = compare_sessions(before, after), session_differences(before, after)
     if arguments.plan is not None:
         cards = (*after.cards(), *after.dismissed()) or (*before.cards(), *before.dismissed())
         chosen = choose_plan(cards, arguments.plan)
         changes = [change for change in changes if change.id == chosen.id]
+        plans = tuple(plan for plan in plans if plan.id == chosen.id)
     with paged(off=arguments.no_pager):
         if arguments.json:
             sides = [{"session": glance.id, "seq": glance.last_seq} for glance in (one, other)]
             print_json({"from": sides[0], "to": sides[1], "plans": [difference_json(change) for change in changes]})
         else:
             later = f"{other.last_seq}" if one.id == other.id else f"{other.id} at {other.last_seq}"
-            _print_lines(f"{one.id} at {one.last_seq} → {later}", differences(changes))
+            _print_lines(f"{one.id} at {one.last_seq} → {later}", plans)
     return 0
 
 

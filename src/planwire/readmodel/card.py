@@ -4,6 +4,7 @@ A card decides nothing and asks nothing: names, marks, tags, remarks and the act
 about how things look; `look` and `sign` are names and characters from the table of statuses.
 """
 
+from itertools import takewhile
 from typing import Final, NamedTuple
 
 from msgspec import Struct
@@ -195,6 +196,22 @@ class PlanCard(Struct, frozen=True):
         """The id to name it by, where that is not its title; "" if nobody would type it."""
         name = readable_id(self.id)
         return "" if name == self.title else name
+
+    @property
+    def client_name(self) -> str:
+        """The program in front of the agent, without its version."""
+        name, _, version = (self.client or "").rpartition(" ")
+        return name if name and version[:1].isdigit() else self.client or "your editor"
+
+    @property
+    def counts_versions(self) -> bool:
+        """Whether the number of its version tells people anything: an agent sends a version with every step."""
+        return self.version > 1 and not self.is_of_agent
+
+    def nested(self, row: StepRow) -> tuple[StepRow, ...]:
+        """The rows that are nested in a row."""
+        rows = self.rows[self.rows.index(row) + 1 :]
+        return tuple(takewhile(lambda each: each.depth > row.depth, rows))
 
     @property
     def is_file(self) -> bool:

@@ -15,7 +15,16 @@ from planwire.model.markdown import unmarked
 from planwire.readmodel.card import PlanCard, StepRow
 from planwire.readmodel.history import verdict_words
 
-__all__ = ["Comparison", "PairedLine", "PairedRow", "SaidBetween", "compare_cards", "near_changes", "paired"]
+__all__ = [
+    "Comparison",
+    "PairedLine",
+    "PairedRow",
+    "SaidBetween",
+    "compare_cards",
+    "near_changes",
+    "paired",
+    "said_between",
+]
 
 #: The longest text, in lines, whose lines are worth comparing.
 MOST_LINES: Final = 2_000
@@ -85,7 +94,7 @@ def compare_cards(before: PlanCard | None, after: PlanCard | None) -> Comparison
         old,
         new,
         _content(old) == _content(new),
-        tuple(_said(old, new)),
+        said_between(old, new),
         rows,
         tuple(_lines(*(text.splitlines() for text in texts))) if differ and not too_long else (),
         (lengths[0], lengths[1]) if too_long else None,
@@ -156,8 +165,12 @@ def _lines(one: list[str], other: list[str]) -> Iterator[PairedLine]:
             yield PairedLine(SAME if left == right else _KINDS[kind], left, right)
 
 
+def said_between(old: PlanCard | None, new: PlanCard | None) -> tuple[SaidBetween, ...]:
+    """The suggestions and reviews that only one of two cards of a plan has."""
+    return tuple(_said(old, new))
+
+
 def _said(old: PlanCard | None, new: PlanCard | None) -> Iterator[SaidBetween]:
-    """The suggestions and reviews that only one of the two has."""
     for kind, here, there in (("removed", old, new), ("added", new, old)):
         if here is None or here.record is None:
             continue

@@ -16,6 +16,7 @@ from planwire.model.steps import PlanState, Progress
 from planwire.model.titles import plan_titles
 from planwire.readmodel.card import PlanId, StepRow, status_look
 from planwire.readmodel.cards import cards_of
+from planwire.readmodel.compare import SaidBetween
 
 __all__ = ["PlanDifference", "StepDifference", "changed_steps", "differences", "plan_difference"]
 
@@ -38,9 +39,11 @@ class StepDifference(Struct, frozen=True):
 
 
 class PlanDifference(Struct, frozen=True):
-    """A plan that differs. `what` says whether it is `new`, `removed` or `changed`, `progress` how far it is now.
+    """A plan that differs. `what` says whether it is `new`, `removed`, `changed` or the `same`, `progress` how far
+    it is now.
 
-    `size` says how much of its text changed, and `text` has the lines of it that came (`+`) or went (`-`).
+    `size` says how much of its text changed, and `text` has the lines of it that came (`+`) or went (`-`). `said` has
+    the suggestions and reviews in between; of a plan that is the `same`, nothing else.
     """
 
     id: PlanId
@@ -50,6 +53,7 @@ class PlanDifference(Struct, frozen=True):
     steps: tuple[StepDifference, ...]
     size: str
     text: tuple[str, ...]
+    said: tuple[SaidBetween, ...] = ()
 
 
 def differences(changes: Iterable[PlanChange]) -> tuple[PlanDifference, ...]:

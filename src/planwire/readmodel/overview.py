@@ -9,6 +9,7 @@ from msgspec import Struct
 from planwire.acp.words import STOP_COMPLETED, STOP_END_TURN, STOP_IDLE
 from planwire.model.fold import SessionState
 from planwire.model.steps import Progress
+from planwire.readmodel.states import stop_words
 
 __all__ = [
     "DONE",
@@ -68,6 +69,11 @@ class Overview(Struct, frozen=True):
     last_at: int
     asked: bool = False
 
+    @property
+    def name(self) -> str:
+        """What people call it: its title, or else its id."""
+        return (self.title or "").strip() or self.id
+
 
 def overview(state: SessionState, first_at: int, last_at: int) -> Overview:
     """The glance at a session, given when its first and its last event happened."""
@@ -107,8 +113,11 @@ def total_progress(state: SessionState) -> Progress:
     return Progress.of(step for record in state.live().values() for step in record.state.steps)
 
 
-def state_words(glance: Overview) -> str:
-    """The state of a session for people, who want to know which of those that wait are waiting for them."""
+def state_words(glance: Overview, *, why: bool = False) -> str:
+    """The state of a session for people, who want to know which of those that wait are waiting for them. `why` adds
+    what stopped an agent that did not mean to stop."""
+    if why and glance.state == STOPPED and (reason := stop_words(glance.stop_reason)):
+        return f"{STOPPED}: {reason}"
     return f"{WAITING} for review" if glance.asked else glance.state
 
 

@@ -38,8 +38,7 @@ class ShownSession(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """What people call it: its title, or else its id."""
-        return self.glance.title or self.id
+        return self.glance.name
 
     def cards(self, thinking: Mapping[PlanId, str] | None = None) -> tuple[PlanCard, ...]:
         """The cards of its live plans, with what their authors were `thinking`."""

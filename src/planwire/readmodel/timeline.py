@@ -10,17 +10,30 @@ from functools import lru_cache
 from threading import Lock
 from typing import Final, NamedTuple
 
+from msgspec.structs import replace
+
 from planwire.acp.board import PlanChange
 from planwire.journal import Journal, read_on, state_at
 from planwire.model import diff
 from planwire.model.events import Recorded
 from planwire.model.fold import SessionState, fold, fold_all
 from planwire.model.steps import track
+from planwire.readmodel.compare import said_between
+from planwire.readmodel.differences import PlanDifference, differences
 from planwire.readmodel.history import HistoryEntry, describe, history
 from planwire.readmodel.overview import total_progress
 from planwire.readmodel.shown import ShownSession, show_session
 
-__all__ = ["Point", "Timeline", "Timelines", "compare_sessions", "compare_states", "moments_of", "news"]
+__all__ = [
+    "Point",
+    "Timeline",
+    "Timelines",
+    "compare_sessions",
+    "compare_states",
+    "moments_of",
+    "news",
+    "session_differences",
+]
 
 #: Events between two states that a timeline keeps.
 EVENTS_PER_STATE: Final = 64
@@ -89,8 +102,8 @@ class Timeline:
         return fold_all(known.id, journal.read(known.id, known.seq, seq), known)
 
     def shown(self, journal: Journal, index: int) -> ShownSession:
-        """The session as it was after a moment; without moments, as it was before it began."""
-        if not self.moments:
+        """The session as it was after a moment; without moments, or at -1, as it was before it began."""
+        if not self.moments or index < 0:
             return show_session(SessionState(self.id), {}, 0, 0, 0)
         moment = self.moments[index]
         return show_session(self.at(journal, moment.seq), {}, self.moments[0].at, moment.at, moment.at)
@@ -142,6 +155,22 @@ def news(
 def compare_sessions(before: ShownSession, after: ShownSession) -> list[PlanChange]:
     """The change of every plan between two moments of a session, or from one session to another."""
     return compare_states(before.journalled, after.journalled)
+
+
+def session_differences(before: ShownSession, after: ShownSession) -> tuple[PlanDifference, ...]:
+    """The differences of all plans between two moments of a session, or from one session to another."""
+    made = differences(compare_sessions(before, after))
+    if before.id != after.id:
+        return made
+    olds, news = ({card.id: card for card in each.cards()} for each in (before, after))
+    told = {plan_id: said_between(olds.get(plan_id), card) for plan_id, card in news.items()}
+    changed = {each.id: replace(each, said=told.get(each.id, ())) for each in made}
+    same = {
+        plan_id: PlanDifference(plan_id, news[plan_id].title, "same", None, (), "", (), said)
+        for plan_id, said in told.items()
+        if said and plan_id not in changed
+    }
+    return (*changed.values(), *same.values())
 
 
 def compare_states(before: SessionState, after: SessionState) -> list[PlanChange]:

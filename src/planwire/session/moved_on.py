@@ -46,6 +46,11 @@ class MovedOn(PlanError):
         self.revision = now.revision if now else 0
         super().__init__(words or f"{title} changed since you looked at it. Nothing was written.")
 
+    def text_of(self, step: str | None) -> str:
+        """The text of a step as the person saw it; "" for none."""
+        steps = self.before.state.steps if self.before else ()
+        return next((each.content for each in steps if each.id == step), "")
+
 
 def moved_on(
     journal: Journal, state: SessionState, plan_id: PlanId, wanted: Wanted, refusal: StaleRevision | Disputed

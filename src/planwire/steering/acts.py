@@ -154,7 +154,7 @@ _TABLE: Final = (
         needs=("text",),
         takes=("comments",),
         gestures=(
-            Gesture(("c",), "Comment", "on the step; at the head of a plan, on the plan", main=True),
+            Gesture(("c",), "Comment", "on the step, or on the plan at its head", main=True),
             Gesture(("C",), "Comment on the plan", "from any of its steps", on=On.PLAN),
         ),
     ),
@@ -180,7 +180,7 @@ _TABLE: Final = (
     Act(
         *("withdraw", "withdraw", "Withdraw", "Withdraw a suggestion", commands.withdraw, On.SUGGESTION),
         touches=Touches.NOTHING,
-        gestures=(Gesture(("u",), "Withdraw", "a suggestion that the agent has not taken up"),),
+        gestures=(Gesture(("u",), "Withdraw", "a suggestion that is still open"),),
     ),
     Act(
         *("dismiss", "dismiss", "Dismiss", "Dismiss a plan; its history stays", commands.dismiss, On.PLAN),

@@ -15,10 +15,12 @@ from planwire.steering.commands import Decision, Target, refuse_unchangeable
 from planwire.steering.wanted import Wanted
 from planwire.steering.words import quoted
 
-__all__ = ["VERDICTS", "comment", "review", "select"]
+__all__ = ["VERDICTS", "VERDICT_LABELS", "comment", "review", "select"]
 
 #: The verdicts that a person can give, and how each reads once it is given.
 VERDICTS: Final = {APPROVED: "Approved", CHANGES_REQUESTED: "Changes requested", COMMENTED: "Comment added"}
+#: What a person does with each verdict.
+VERDICT_LABELS: Final = {APPROVED: "Approve", CHANGES_REQUESTED: "Request changes", COMMENTED: "Comment"}
 
 
 def comment(on: Target, wanted: Wanted) -> Decision:

@@ -55,6 +55,9 @@ def _plan_lines(plan: PlanDifference) -> Iterator[Line]:
     yield from (Line((("    ", ""), *_step_parts(step))) for step in plan.steps)
     if plan.size:
         yield Line((("    ", ""), (plan.size, "muted")))
+    for said in plan.said:
+        sign: Part = ("+ ", "added strong") if said.kind == "added" else ("- ", "removed strong")
+        yield Line((("    ", ""), sign, (one_line(said.text), "suggestion"), (f"   {one_line(said.who)}", "muted")))
 
 
 def _step_parts(each: StepDifference) -> tuple[Part, ...]:

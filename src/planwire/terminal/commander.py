@@ -35,6 +35,7 @@ _HINT: Final = "The agent decides about it (☆); u withdraws it."
 _BUSY: Final = "The journal is busy: someone else is writing to it. Your change is saved as soon as they are done."
 _UNCHANGED: Final = "Nothing to save: the text is as it was."
 _CHANGED: Final = "The plan changed while you were typing."
+_CHANGED_UNDER_KEY: Final = "The plan changed since you looked at it."
 _SEND: Final = DialogAnswer("send", "Send anyway", "warning", "s")
 _EDIT: Final = DialogAnswer("edit", "Edit", key="e")
 _DISCARD: Final = DialogAnswer("discard", "Discard", key="d")
@@ -129,9 +130,11 @@ class Commander:
     async def _decide_again(
         self, moved: MovedOn, wanted: Wanted, answers: Sequence[DialogAnswer], safe: DialogAnswer
     ) -> str:
-        label = ACTS[wanted.act].label
-        about = Line(((f"{label}  ", "muted"), (one_line(wanted.text or ""), "strong")))
-        dialog = DecisionDialog(_CHANGED, [about, *conflict_lines(moved)], answers, safe.value)
+        words = wanted.text or moved.text_of(wanted.target)
+        about = Line(((f"{ACTS[wanted.act].label}  ", "muted"), (one_line(words), "strong")))
+        has_typed = wanted.text is not None or wanted.plan_text is not None
+        title = _CHANGED if has_typed else _CHANGED_UNDER_KEY
+        dialog = DecisionDialog(title, [about, *conflict_lines(moved)], answers, safe.value)
         return await self._screen.app.push_screen_wait(dialog) or safe.value
 
     def _show(self, plan_id: PlanId, wanted: Wanted, steered: Steered) -> None:

@@ -127,6 +127,7 @@ class Dialog(ModalScreen[_R], Generic[_R]):
         self._body = body
 
     def compose(self) -> ComposeResult:
+        self.app.clear_notifications()  # or the screen behind would show them as well
         with Vertical(id="box") as box:
             box.border_title = Text(self._title)
             box.border_subtitle = Text(self._hint)

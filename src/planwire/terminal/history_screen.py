@@ -13,11 +13,9 @@ from textual.screen import Screen
 from textual.widgets import ContentSwitcher, Footer
 
 from planwire.errors import JournalError
-from planwire.readmodel.cards import cards_of
-from planwire.readmodel.differences import differences
 from planwire.readmodel.history import HistoryEntry
 from planwire.readmodel.plain_text import one_line
-from planwire.readmodel.timeline import Timeline, compare_states
+from planwire.readmodel.timeline import Timeline, session_differences
 from planwire.terminal.change_lines import difference_lines
 from planwire.terminal.cursor import CursorMoved
 from planwire.terminal.history_lines import MOMENT, clock, moment_rows, this_day
@@ -124,8 +122,7 @@ class HistoryScreen(Screen[None]):
             self.app.complain(error)
             return
         self._shares = _shares(self._timeline)
-        glance = next((each for each in self.app.sessions.glances() if each.id == self.session), None)
-        name = (glance.title if glance else None) or self.session
+        name = next((each.name for each in self.app.sessions.glances() if each.id == self.session), self.session)
         events = f"{len(self._moments):,} change{'' if len(self._moments) == 1 else 's'}"
         title = f"History of {one_line(name)}"
         self._whose.show_lines(lambda width: _headline(title, events, width))
@@ -202,18 +199,18 @@ class HistoryScreen(Screen[None]):
         self._slider.put(self._shares, place, marked)
         details = f"{place + 1:,} of {len(self._moments):,} · {clock(moment.at)} · {one_line(moment.by)}"
         if self.query_one(ContentSwitcher).current == "then-difference":
-            since = self._marked if self._marked is not None else self._moments[place - 1].seq if place else 0
-            first, last = sorted((since, moment.seq))
+            first, last = sorted((place - 1 if marked is None else marked, place))
             self._show_difference(first, last)
-            title = f"What changed from event {first} to {last}"
+            since = self._moments[first].seq if first >= 0 else 0
+            title = f"What changed from event {since} to {self._moments[last].seq}"
         else:
-            self._plans.sheet.put(cards_of(self._timeline.at(self.app.journal, moment.seq)), fresh=False)
+            self._plans.sheet.put(self._timeline.shown(self.app.journal, place).cards(), fresh=False)
             title = f"As it was at event {moment.seq}"
         self._when.show_lines(lambda width: _headline(title, details, width))
 
     def _show_difference(self, first: int, last: int) -> None:
-        before, after = (self._timeline.at(self.app.journal, seq) for seq in (first, last))
-        lines = list(difference_lines("", differences(compare_states(before, after))))
+        before, after = (self._timeline.shown(self.app.journal, place) for place in (first, last))
+        lines = list(difference_lines("", session_differences(before, after)))
         self._difference.jump(0)
         self._difference.show_lines(lambda width: [Line(cut(((" ", ""), *line.parts), width - 1)) for line in lines])
 

@@ -78,7 +78,7 @@ def act_keys(names: Iterable[str] = ACTS) -> dict[str, tuple[ScreenKey, ...]]:
 SESSION_KEYS: Final[KeyGroups] = {
     **act_keys(),
     "This screen": (
-        ScreenKey(("m",), "act('menu')", "More", "all that can be done with the row under the cursor", shown=True),
+        ScreenKey(("m",), "act('menu')", "More", "all acts for the row under the cursor", shown=True),
         ScreenKey((".",), "current", "Current step", "go to it, and along with it"),
         ScreenKey(("h",), "history", "History", shown=True),
         ScreenKey(("y",), "copy", "Copy", "all plans, as markdown"),

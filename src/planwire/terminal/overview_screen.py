@@ -23,7 +23,7 @@ from planwire.terminal.lines import Line, Part, cut
 from planwire.terminal.lines_view import LinesView, RowList
 from planwire.terminal.panel import PlanPanel
 from planwire.terminal.plan_sheet import AGES
-from planwire.terminal.session_lines import session_rows, this_minute
+from planwire.terminal.session_lines import session_age, session_rows
 from planwire.terminal.session_screen import SessionScreen
 
 if TYPE_CHECKING:
@@ -40,6 +40,8 @@ _KEYS: Final = (
     ScreenKey(("h",), "history", "History", shown=True),
     ScreenKey(("Esc",), "leave_search", "Clear", "show all sessions again"),
 )
+#: What stands between two states in the bar.
+GAP: Final = "  "
 
 
 class StateBar(LinesView):
@@ -65,7 +67,7 @@ class StateBar(LinesView):
         parts: list[Part] = [(" ", "")]
         for state, count in self.counts.items():
             urgent = "waiting" if state == NEEDS_YOU and count else "muted"
-            parts += [(f"{_name(state)} {count:,}", "current" if state == self.state else urgent), ("   ", "")]
+            parts += [(f"{_name(state)} {count:,}", "current" if state == self.state else urgent), (GAP, "")]
         return [Line(cut((*parts, (self.scope, "note")), width))]
 
     def on_click(self, event: Click) -> None:
@@ -74,7 +76,7 @@ class StateBar(LinesView):
             end = place + len(f"{_name(state)} {count:,}")
             if place <= event.x < end:
                 self.post_message(self.Clicked(state))
-            place = end + 3
+            place = end + len(GAP)
 
 
 def _name(state: str) -> str:
@@ -147,9 +149,13 @@ class OverviewScreen(Screen[None]):
         bar.update_lines()
         shown = waiting_first((each for each in found if self._state in ("", filter_of(each))), time_ns() // 1_000_000)
         nothing = Line(((f"  {self._nothing(bool(glances))}", "muted"),))
-        self._rows.show_lines(
-            lambda width: [line for each in shown for line in session_rows(each, width, this_minute())] or [nothing]
-        )
+
+        def lines(width: int) -> list[Line]:
+            now = time_ns() // 1_000_000
+            rows = (session_rows(each, width, session_age(each, now)) for each in shown)
+            return [line for row in rows for line in row] or [nothing]
+
+        self._rows.show_lines(lines)
 
     def _nothing(self, some: bool) -> str:
         """Why the list is empty; `some` sessions there are."""

@@ -112,7 +112,7 @@ class PlanPanel(LinesView, can_focus=True):
         self._put(self._plans)
 
     def on_mount(self) -> None:
-        self.set_interval(AGES, self.sheet.grow_older)
+        self.set_interval(AGES, self.update_lines)
         self.update_lines()
 
     # -- people

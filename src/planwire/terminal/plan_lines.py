@@ -33,18 +33,16 @@ def card_lines(
     """All the lines of a plan on a screen. `fresh` are steps to point at, `marked` the chosen ones."""
     yield _head_line(card, width, now)
     words = [*question_lines(card, width, now), *remark_lines(card, width, now)]
-    if words:
-        yield from words
-        yield BLANK
-    yield from _body(card, width, StepLines(card, width, now, fresh, marked), LONGEST)
+    body = list(_body(card, width, StepLines(card, width, now, fresh, marked), LONGEST))
+    yield from (*words, BLANK, *body) if words and body else (*words, *body)
 
 
 def _head_line(card: PlanCard, width: int, now: int) -> Line:
     """Its name, how far it is, and how often and when it changed: the line that stays in sight."""
     parts = _far(card, BAR if width >= 90 else SHORT_BAR, " / ")
-    words = ["removed"] if card.removed else []
+    words = ["dismissed"] if card.removed else []
     words += [one_line(card.mode)] if card.mode else []
-    words += [f"version {card.version}"] if card.version > 1 else []
+    words += [f"version {card.version}"] if card.counts_versions else []
     words += [ago(card.changed_at, now)] if card.record is not None else []
     right: tuple[Part, ...] = ((f"  {' · '.join(words)}", "muted"),) if words else ()
     room = width - 2 - sum(cell_len(text) for text, _ in parts)
@@ -105,7 +103,7 @@ def boxed_lines(
         body = list(_body(card, inner, steps, None))
     else:
         body = list(_window(card, inner, steps, max(3, height - FRAME - len(above))))
-    words = ["removed"] if card.removed else []
+    words = ["dismissed"] if card.removed else []
     words += [f"version {card.version}", f"revision {card.revision}", ago(card.changed_at, now)] if numbered else []
     yield from framed(_box_title(card), [*above, *body], " · ".join(words), inner + 2)
 

@@ -10,11 +10,12 @@ from planwire.readmodel.card import PlanCard, PlanId
 from planwire.terminal.lines import BLANK, Line
 from planwire.terminal.lines_view import LinesView
 from planwire.terminal.plan_lines import card_lines
-from planwire.terminal.rows import MINUTE, STEP
+from planwire.terminal.rows import STEP
 
 __all__ = ["AGES", "PlanSheet"]
 
-#: Seconds for which the sheet points at a change, and between two looks at ages.
+#: Seconds for which the sheet points at a change, and between two looks at ages. Whatever shows ages looks as often,
+#: so that two ages of one event on a screen agree.
 FRESH: Final = 3.0
 AGES: Final = 15.0
 
@@ -32,7 +33,6 @@ class PlanSheet:
         view.follows = True
         self._fresh: dict[tuple[PlanId, str], int] = {}
         self._known: dict[PlanId, tuple[object, ...]] = {}
-        self._minute = 0
         self._forgetting: Timer | None = None
         view.show_lines(self.lines, self.show_current)
 
@@ -82,7 +82,6 @@ class PlanSheet:
     def lines(self, width: int) -> list[Line]:
         """Draw the plans."""
         now = time_ns() // 1_000_000
-        self._minute = now // MINUTE
         lines: list[Line] = [Line(((f"  {self.empty}", "muted"),))] if not self.cards else []
         for card in self.cards:
             fresh = frozenset(step for plan_id, step in self._fresh if plan_id == card.id)
@@ -90,11 +89,6 @@ class PlanSheet:
             lines += [BLANK] if lines else []
             lines += card_lines(card, width, now, fresh, marked)
         return lines
-
-    def grow_older(self) -> None:
-        """Draw the ages again, once a minute."""
-        if time_ns() // 1_000_000 // MINUTE != self._minute:
-            self._view.update_lines()
 
     # -- news
 

@@ -21,7 +21,7 @@ def session_record_view(
     one = session.card(chosen) if only else None
     cards = (one,) if one is not None else session.cards()
     gone = [] if only else [card.title for card in session.dismissed()]
-    words = f"removed: {', '.join(map(one_line, gone))}  (see them with --plan)" if gone and height is None else ""
+    words = f"dismissed: {', '.join(map(one_line, gone))}  (see them with --plan)" if gone and height is None else ""
     below = "" if cards else "no plans any more" if gone else "no plans yet"
     ends = [Line(((each, "muted"),)) for each in (below, words) if each]
     return _view(heading_lines(session.glance, now), cards, ends, height, now)

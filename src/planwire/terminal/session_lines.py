@@ -10,7 +10,6 @@ from rich.cells import cell_len, set_cell_size
 
 from planwire.readmodel.overview import DONE, NEEDS_YOU, RUNNING, STOPPED, WAITING, Overview, filter_of, state_words
 from planwire.readmodel.plain_text import age, one_line
-from planwire.readmodel.states import stop_words
 from planwire.terminal.lines import Drawing, Line, Part, between, fitted, progress_bar
 from planwire.terminal.rows import MINUTE, ago
 
@@ -18,10 +17,10 @@ __all__ = [
     "STATES",
     "head_lines",
     "heading_lines",
+    "session_age",
     "session_rows",
     "sessions_lines",
     "sessions_list",
-    "this_minute",
 ]
 
 #: The states that a session can be in, with the sign and the look of each.
@@ -39,20 +38,21 @@ ID: Final = 20
 
 
 @lru_cache(maxsize=2_048)
-def session_rows(glance: Overview, width: int, minute: int, name: str | None = None) -> tuple[Line, ...]:
-    """Two lines: what it is about and how old; then the current step, who works where, how far it is and its state.
-    In print its `name`, by which commands know it, comes first."""
+def session_rows(glance: Overview, width: int, aged: str, name: str | None = None) -> tuple[Line, ...]:
+    """Two lines: what it is about and how it `aged`; then the current step, who works where, how far it is and its
+    state. In print its `name`, by which commands know it, comes first."""
     sign, look = STATES[filter_of(glance)]
     named: tuple[Part, ...] = ((f"{name}  ", "muted"),) if name is not None else ()
     indent = 3 + sum(cell_len(text) for text, _ in named)
-    when: Part = (f"{_age(glance, minute):>8}", "muted")
-    title = (fitted(_title(glance), width - 2 - indent - len(when[0])), "strong" if glance.title else "")
+    when: Part = (f"{aged:>8}", "muted")
+    title = (fitted(_name(glance), width - 2 - indent - len(when[0])), "strong" if glance.title else "")
     first = between(((f" {sign} ", look), *named, title), (when,), width - 1)
     right = (*_progress(glance, 14 if width >= 90 else 0), (f"  {state_words(glance):>7}", look))
     room = width - 3 - indent - sum(cell_len(text) for text, _ in right)
     facts = [one_line(word) for word in (glance.agent, folder_name(glance.cwd) if glance.cwd else None) if word]
     current = one_line(glance.current[0]) if glance.current else ""
-    step: tuple[Part, ...] = ((fitted(current, room), "current" if glance.state == RUNNING else ""),) if current else ()
+    look_now = "current" if glance.stop_reason is None else ""
+    step: tuple[Part, ...] = ((fitted(current, room), look_now),) if current else ()
     left = room - cell_len(current)
     about = fitted(("  ·  " if current else "") + "  ·  ".join(facts), left) if left > 12 else ""
     second = between(((" " * indent, ""), *step, (about, "muted")), right, width - 1)
@@ -65,56 +65,42 @@ def head_lines(glance: Overview, width: int) -> tuple[Line, ...]:
     sign, look = STATES[filter_of(glance)]
     right: tuple[Part, ...] = (
         (f"{sign} ", look),
-        (fitted(_state(glance), 40), look),
-        (f" · {_age(glance, this_minute())}", "muted"),
+        (fitted(one_line(state_words(glance, why=True)), 40), look),
+        (f" · {session_age(glance, time_ns() // 1_000_000)}", "muted"),
     )
     room = width - 3 - sum(cell_len(text) for text, _ in right)
-    first = between(((f" {fitted(_title(glance), max(room, 12))}", "strong"),), right, width - 1)
+    first = between(((f" {fitted(_name(glance), max(room, 12))}", "strong"),), right, width - 1)
     facts = [glance.agent, glance.client, folder_name(glance.cwd) if glance.cwd else None, glance.id]
     second = ((f" {fitted('  ·  '.join(one_line(fact) for fact in facts if fact), width - 2)}", "muted"),)
     return Line(first), Line(second), Line(_far(glance, width))
 
 
 def _far(glance: Overview, width: int) -> tuple[Part, ...]:
-    if not glance.total:
-        return ((" no plan yet" if not glance.plans else " no steps", "muted"),)
-    parts: tuple[Part, ...] = ((" ", ""), *progress_bar(glance.done, glance.total, 30 if width >= 90 else 12))
-    parts += ((f"  {glance.done:,} / {glance.total:,}", "strong"),)
+    _, *parts = _progress(glance, 30 if width >= 90 else 12)
     if glance.current:
-        goes_on = glance.state == RUNNING or (glance.state == WAITING and glance.stop_reason is None)
-        sign, look = STATES[RUNNING if goes_on else STOPPED]
+        sign, look = STATES[RUNNING if glance.stop_reason is None else STOPPED]
         room = width - 4 - sum(cell_len(text) for text, _ in parts)
         parts += ((f"  {sign} ", look), (fitted(one_line(glance.current[0]), room), look))
-    return parts
+    return (" ", ""), *parts
 
 
 def _progress(glance: Overview, bar: int) -> tuple[Part, ...]:
+    gap: Part = ("  ", "")
     if not glance.total:
-        return (("  no plan" if not glance.plans else "  no steps", "muted"),)
+        return gap, ("no steps" if glance.plans else "no plan", "muted")
     return (
-        ("  ", ""),
+        gap,
         *progress_bar(glance.done, glance.total, bar),
         (f"  {glance.done:,} / {glance.total:,}", "strong"),
     )
 
 
-def _state(glance: Overview) -> str:
-    """The state, and why an agent stopped if it did not mean to."""
-    why = one_line(stop_words(glance.stop_reason)) if glance.state == STOPPED else ""
-    return f"{state_words(glance)}: {why}" if why else state_words(glance)
+def _name(glance: Overview) -> str:
+    return one_line(glance.name) or "(no name)"
 
 
-def _title(glance: Overview) -> str:
-    return one_line(glance.title or "") or one_line(glance.id) or "(no name)"
-
-
-def this_minute() -> int:
-    """The minute that ages are counted to: within it, no age and so no line changes."""
-    return time_ns() // 1_000_000 // MINUTE + 1
-
-
-def _age(glance: Overview, minute: int) -> str:
-    now = minute * MINUTE
+def session_age(glance: Overview, now: int) -> str:
+    """How long ago its last event was, without seconds."""
     return "now" if now - glance.last_at < MINUTE else age(glance.last_at, now)
 
 
@@ -124,11 +110,11 @@ def _age(glance: Overview, minute: int) -> str:
 def heading_lines(glance: Overview, now: int) -> tuple[Line, Line]:
     """What a session is about, and who works where."""
     sign, look = STATES[filter_of(glance)]
-    title = one_line(glance.title or "") or "no title"
     words = [one_line(word) for word in (glance.agent, glance.client) if word]
     words += [folder_name(glance.cwd)] if glance.cwd else []
-    words += [_state(glance), ago(glance.last_at, now)]
-    first = Line(((f"{sign} ", look), (title, "strong"), (f"  {one_line(glance.id)}", "muted")))
+    words += [one_line(state_words(glance, why=True)), ago(glance.last_at, now)]
+    own: Part = (f"  {one_line(glance.id)}" if glance.name != glance.id else "", "muted")
+    first = Line(((f"{sign} ", look), (_name(glance), "strong"), own))
     return first, Line(((f"  {' · '.join(words)}", "muted"),))
 
 
@@ -140,7 +126,7 @@ def sessions_list(overviews: Iterable[Overview], short: Mapping[str, str], now: 
         names = {each.id: fitted(one_line(short[each.id]), ID) for each in listed}
         wide = max(map(cell_len, names.values()), default=0)
         for each in listed:
-            yield from session_rows(each, width, now // MINUTE + 1, set_cell_size(names[each.id], wide))
+            yield from session_rows(each, width, session_age(each, now), set_cell_size(names[each.id], wide))
 
     return Drawing(lines)
 

@@ -5,7 +5,6 @@ is for the plan as it was on the screen when the person pressed the key, althoug
 """
 
 from collections.abc import Callable, Sequence
-from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from msgspec.structs import replace
@@ -14,7 +13,8 @@ from planwire.errors import InputError, JournalError, PlanError, Refused
 from planwire.readmodel.card import STATUS_CHOICES, PlanCard, StepRow
 from planwire.readmodel.plain_text import one_line
 from planwire.steering.acts import ACTS, Act, On
-from planwire.steering.reviews import VERDICTS
+from planwire.steering.commands import refuse_unchangeable
+from planwire.steering.reviews import VERDICT_LABELS
 from planwire.steering.wanted import Wanted
 from planwire.terminal.commander import Commander
 from planwire.terminal.dialogs import Choice, ChoiceDialog, DecisionDialog, DialogAnswer
@@ -29,10 +29,6 @@ __all__ = ["PlanActs"]
 
 #: Characters of a step's text or a plan's title that a question about it repeats.
 QUOTED: Final = 300
-#: The verdicts to choose from: each with its label and its key.
-_VERDICTS: Final = tuple(
-    zip(VERDICTS, (("Approve", "a"), ("Request changes", "r"), ("Comment only", "c")), strict=True)
-)
 _OPTIONAL: Final = "Comment (optional)"
 _KEEP: Final = DialogAnswer("", "Cancel", key="n")
 
@@ -116,8 +112,8 @@ class PlanActs:
             return
         if name == "remove" and on.suggestion is not None:
             name = "withdraw"
-        if act.changes_steps:
-            _refuse_unchangeable(card)
+        if act.changes_steps and card.record is not None:
+            refuse_unchangeable(card.record)
         wanted = Wanted(name, seen=card.revision, **given)
         ask = self._asking.get(name)
         if ask is not None and not (act.needs and all(need in given for need in act.needs)):
@@ -171,9 +167,8 @@ class PlanActs:
         if on.card.is_of_agent:  # the next key can withdraw it
             self.commander.do(on.card.id, wanted)
             return
-        rows = on.card.rows
-        nested = len(list(takewhile(lambda row: row.depth > step.depth, rows[rows.index(step) + 1 :])))
-        more = [Line(((f"and {nested} more that are nested in it", "muted"),))] if nested else []
+        nested = len(on.card.nested(step))
+        more = [Line(((f"and {nested} more nested in it", "muted"),))] if nested else []
         self._confirm(on, wanted, "Remove this step?", [_quoted(step), *more])
 
     # -- words
@@ -187,16 +182,15 @@ class PlanActs:
     def _review(self, on: Pointed, wanted: Wanted) -> None:
         card, about = on.card, []
         if card.question is not None and card.question.options:
-            where = one_line(card.client) if card.client else "its client"
+            where = one_line(card.client_name)
             words = f"The agent is waiting for an answer in {where}. It will see a review with your next prompt."
             about.append(Line(((words, "muted"),)))
-        labels = {verdict: label for verdict, (label, _) in _VERDICTS}
 
         def chosen(verdict: str) -> None:
-            label, needed = labels[verdict], replace(wanted, verdict=verdict)
+            label, needed = VERDICT_LABELS[verdict], replace(wanted, verdict=verdict)
             self.commander.ask(card, needed, _send(label), f"{label}: {_named(card)}", about, placeholder=_OPTIONAL)
 
-        choices = [Choice(verdict, label, key) for verdict, (label, key) in _VERDICTS]
+        choices = [Choice(verdict, label, label[0].lower()) for verdict, label in VERDICT_LABELS.items()]
         self._choose(f"Review {_named(card)}", choices, about, chosen)
 
     def _select(self, on: Pointed, wanted: Wanted) -> None:
@@ -232,7 +226,8 @@ class PlanActs:
         self._choose("Withdraw which suggestion?", choices, [], withdraw)
 
     def _mark(self, on: Pointed) -> None:
-        _refuse_unchangeable(on.card)
+        if on.card.record is not None:
+            refuse_unchangeable(on.card.record)
         self._screen.panel.toggle_mark(on.card.id, on.step().id)
 
     def _menu(self, on: Pointed) -> None:
@@ -268,17 +263,6 @@ def _key(act: str) -> str:
 
 def _send(label: str) -> DialogAnswer:
     return DialogAnswer("send", label, "primary")
-
-
-def _refuse_unchangeable(card: PlanCard) -> None:
-    """Raise `PlanError` unless people can change the plan's steps here."""
-    if card.is_file:
-        raise PlanError(
-            f"this plan is a file: {_key('reword')} opens it in your editor, {_key('comment')} comments on it"
-        )
-    if not card.can_change:
-        noun = one_line(card.noun)
-        raise PlanError(f"a plan of kind {noun!r} has no steps to change: {_key('comment')} comments on it")
 
 
 def _named(card: PlanCard) -> str:

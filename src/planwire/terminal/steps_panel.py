@@ -55,7 +55,7 @@ class StepsPanel(LinesView, can_focus=True):
     # -- lines
 
     def on_mount(self) -> None:
-        self.set_interval(AGES, self.sheet.grow_older)
+        self.set_interval(AGES, self.update_lines)
         self.update_lines()
 
     # -- the cursor

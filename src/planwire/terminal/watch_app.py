@@ -174,6 +174,12 @@ class WatchApp(App[None]):
         """Say what is wrong with the journal, and leave the screen as it is."""
         self.notify(str(error), severity="error", markup=False)
 
+    def clear_notifications(self) -> None:
+        """Remove all messages, with their holders: Textual leaves these, and the next message would stand below."""
+        super().clear_notifications()
+        for screen in self.screen_stack:
+            screen.query("ToastHolder").remove()
+
     # -- people
 
     def stay(self) -> None:

@@ -4,18 +4,13 @@ It is a static file like any other, so pages stay small and browsers keep it. A 
 statuses is on the board without a change of its scripts.
 """
 
-from typing import Final
-
 import msgspec
 
 from planwire.readmodel.card import OTHER, STATUS_LOOKS
 from planwire.steering.acts import ACTS, Act, offers_by_look
-from planwire.steering.reviews import VERDICTS
+from planwire.steering.reviews import VERDICT_LABELS
 
-__all__ = ["VERDICT_LABELS", "act_table"]
-
-#: What a person does with each verdict.
-VERDICT_LABELS: Final = ("Approve", "Request changes", "Comment")
+__all__ = ["act_table"]
 
 
 def act_table() -> str:
@@ -23,7 +18,7 @@ def act_table() -> str:
     offers = offers_by_look()
     values = {
         "ACTS": {act.name: _act(act) for act in ACTS.values()},
-        "VERDICTS": dict(zip(VERDICTS, VERDICT_LABELS, strict=True)),
+        "VERDICTS": VERDICT_LABELS,
         "OFFERS": {look: offers.get(look, offers[""]) for look in (*STATUS_LOOKS, OTHER)},
     }
     constants = (f"export const {name} = {msgspec.json.encode(value).decode()};\n" for name, value in values.items())

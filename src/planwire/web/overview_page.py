@@ -105,7 +105,7 @@ def _form(glances: list[Overview], query: Query) -> Part:
 @lru_cache(maxsize=4_096)
 def _row(glance: Overview) -> Part:
     row_id = f"o-{encode_id(glance.id)}"
-    link = el("a", el("bdi", glance.title or glance.id), href=session_address(glance.id), class_="session-link")
+    link = el("a", el("bdi", glance.name), href=session_address(glance.id), class_="session-link")
     facts = [
         el("span", el("bdi", value), class_=f"fact fact-{kind}")
         for kind, value in (("agent", glance.agent), ("folder", glance.cwd))
@@ -113,7 +113,7 @@ def _row(glance: Overview) -> Part:
     ]
     progress = Progress(glance.done, glance.total, (), glance.cancelled)
     empty = el("div", "no steps yet" if glance.plans else "no plan yet", class_="progress none")
-    bar = progress_view(progress, glance.title or glance.id, brief=True) if glance.total else empty
+    bar = progress_view(progress, glance.name, brief=True) if glance.total else empty
     current = el("p", el("bdi", wording(glance.current[0])), class_="current") if glance.current else EMPTY
     return leaf(
         row_id,

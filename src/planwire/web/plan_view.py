@@ -95,7 +95,7 @@ def _head(place: PlanPlace, card: PlanCard) -> Part:
     tags = [el("span", card.subtitle, class_="tag", dir="auto")] if card.subtitle else []
     if card.removed:
         tags.append(el("span", "dismissed", class_="tag tag-cancelled"))
-    if card.version > 1 and not card.is_of_agent:  # an agent sends a version with every step
+    if card.counts_versions:
         tags.append(el("span", f"version {card.version}", class_="tag"))
     if card.mode:
         tags.append(el("span", card.mode, class_="tag"))

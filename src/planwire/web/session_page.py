@@ -3,9 +3,8 @@
 from typing import Final, NamedTuple
 
 from planwire.readmodel.card import PlanCard, PlanId, Progress
-from planwire.readmodel.overview import STOPPED, Overview, state_words
+from planwire.readmodel.overview import Overview, state_words
 from planwire.readmodel.shown import ShownSession
-from planwire.readmodel.states import stop_words
 from planwire.web.addresses import OVERVIEW, plan_address, session_address
 from planwire.web.frame import action, top_line
 from planwire.web.html import EMPTY, Html, el, moment
@@ -81,9 +80,8 @@ def _top(session: ShownSession) -> Part:
 
 def state_badge(glance: Overview, *, why: bool = False) -> Html:
     """The state of a session in a word, or in three if it waits for a review; and `why` it stopped, if asked for."""
-    reason = f": {stop_words(glance.stop_reason)}" if why and glance.stop_reason and glance.state == STOPPED else ""
     kind = "review" if glance.asked else glance.state
-    return el("span", f"{state_words(glance)}{reason}", class_=f"state state-{kind}")
+    return el("span", state_words(glance, why=why), class_=f"state state-{kind}")
 
 
 def _facts(session: ShownSession) -> list[Html]:

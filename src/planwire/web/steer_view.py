@@ -7,8 +7,7 @@ Rows hold little more than the id of their step: a page with thousands of them, 
 from typing import Final
 
 from planwire.readmodel.card import PlanCard
-from planwire.steering.reviews import VERDICTS
-from planwire.web.act_table import VERDICT_LABELS
+from planwire.steering.reviews import VERDICT_LABELS
 from planwire.web.addresses import plan_address
 from planwire.web.difference import difference_view
 from planwire.web.html import Attribute, Html, el, moment
@@ -66,16 +65,10 @@ def asked_part(part_id: str, card: PlanCard, before: PlanCard | None) -> Part | 
     )
 
 
-def _client(card: PlanCard) -> str:
-    """The program in front of the agent, without its version."""
-    name, _, version = (card.client or "").rpartition(" ")
-    return name if name and version[:1].isdigit() else card.client or "your editor"
-
-
 def _who_asks(card: PlanCard) -> str:
     if _is_asked_here(card):
         return "The agent is waiting for your review"
-    name = _client(card)
+    name = card.client_name
     return f"{name[:1].upper()}{name[1:]} asks for your approval"
 
 
@@ -84,13 +77,13 @@ def _how_to_answer(card: PlanCard) -> Html:
     assert question is not None
     since = el("span", " Since ", moment(question.at), ".", class_="origin")
     if _is_asked_here(card):
-        (yes, no, _), (approve_label, change_label, _) = VERDICTS, VERDICT_LABELS
+        (yes, approve_label), (no, change_label), _ = VERDICT_LABELS.items()
         approve = el("button", approve_label, type="button", data_act="review", data_verdict=yes, class_="primary")
         change = el("button", change_label, type="button", data_act="review", data_preset=no)
         buttons = el("div", approve, change, class_="steer answers")
         return el("div", el("p", "It will continue once you decide.", since), buttons)
     offered = el("ul", *(el("li", name, dir="auto") for name in question.options), class_="offered")
-    return el("div", el("p", f"Answer in {_client(card)}:", since), offered)
+    return el("div", el("p", f"Answer in {card.client_name}:", since), offered)
 
 
 def _what_is_new(card: PlanCard, before: PlanCard | None) -> Html:
