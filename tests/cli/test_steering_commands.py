@@ -412,7 +412,7 @@ def test_a_plan_that_was_removed_is_none_to_choose(
     editor = an_editor(tmp_path, "text += '[ ] more\\n'")
     refused = planwire("edit", "--plan", "old", editor=editor, code=NOT_FOUND)
     assert "no plan of this session begins with 'old'; its plans are: 'Plan' (main)" in refused
-    assert "removed: old" in planwire("show")
+    assert "dismissed: old" in planwire("show")
     assert "old" in planwire("show", "--plan", "old")
 
 
