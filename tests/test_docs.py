@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from planwire.cli import build_parser
-from scripts.make_docs import with_table
+from scripts.make_docs import printed, with_table
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -50,16 +50,7 @@ def test_snippets_print_what_the_page_says(code: str, output: str) -> None:
 
 @pytest.mark.parametrize(("command", "output"), commands())
 def test_commands_print_what_the_page_says(command: str, output: str) -> None:
-    program, *arguments = shlex.split(command.removeprefix("$ "))
-    assert program == "planwire"
-    result = subprocess.run(
-        [sys.executable, "-m", "planwire", *arguments],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={"COLUMNS": "120", "PATH": "", "NO_COLOR": "1"},
-    )
-    assert result.stdout == output
+    assert printed(command.removeprefix("$ ")) == output, "the page is out of date: run `make docs`"
 
 
 def written_commands() -> list[str]:

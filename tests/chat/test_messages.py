@@ -220,11 +220,11 @@ def test_a_message_without_an_end_is_refused() -> None:
 @pytest.mark.parametrize(
     ("data", "complaint"),
     [
-        (b"", "a stream is a JSON list of messages, and this is no JSON"),
-        (b"[{", "a stream is a JSON list of messages, and this is no JSON"),
-        (b"\xff\xfe", "a stream is a JSON list of messages, and this is no JSON"),
-        ("\ud83d", "a stream is a JSON list of messages, and this is no JSON"),
-        (b"[" * 100_000, "a stream is a JSON list of messages, and this is no JSON"),
+        (b"", "a stream is a JSON list of messages, and this is not JSON"),
+        (b"[{", "a stream is a JSON list of messages, and this is not JSON"),
+        (b"\xff\xfe", "a stream is a JSON list of messages, and this is not JSON"),
+        ("\ud83d", "a stream is a JSON list of messages, and this is not JSON"),
+        (b"[" * 100_000, "a stream is a JSON list of messages, and this is not JSON"),
         (b"{}", "a stream is a JSON list of messages, and this is an object"),
         (b'[{"role":"user"}, 3]', r"message 1 \(counted from 0\): a message is a JSON object, and this is a number"),
         (b'[{"message_id": ["m"]}]', r"message 0 \(counted from 0\): `message_id` must be a text"),

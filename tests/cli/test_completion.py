@@ -54,6 +54,8 @@ def test_bash_completes_commands_options_and_their_values() -> None:
     assert in_bash("planwire", "export", "--format", "") == ["md", "json", "acp"]
     assert in_bash("planwire", "setup", "") == ["zed", "jetbrains", "neovim", "emacs", "vscode"]
     assert in_bash("planwire", "relay", "--", "--js") == []
+    assert in_bash("planwire", "status", "s1", "c") == ["completed", "cancelled"]
+    assert in_bash("planwire", "priority", "s1", "") == ["high", "medium", "low"]
 
 
 @bash_only
@@ -71,6 +73,9 @@ def test_bash_completes_the_ids_of_sessions(home: Path) -> None:
 def test_bash_completes_the_ids_of_plans_and_steps() -> None:
     assert in_bash("planwire", "show", "--plan", "") == ["Plan", "design"]
     assert in_bash("planwire", "show", "tools", "--plan", "") == ["main"]
+    assert in_bash("planwire", "approve", "too") == ["tools"]
+    assert in_bash("planwire", "approve", "tools", "--plan", "") == ["main"]
+    assert in_bash("planwire", "add", "Ship it", "--session", "tools", "--after", "") == ["s1", "s2", "s3"]
     assert in_bash("planwire", "approve", "--session", SECOND, "--plan", "m") == ["main"]
     assert in_bash("planwire", "comment", "--session", SECOND, "--step", "") == ["s1", "s2"]
     assert in_bash("planwire", "comment", "--plan", "plan", "--step", "s") == ["s1", "s2", "s3"]

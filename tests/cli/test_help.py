@@ -1,5 +1,6 @@
 """Help: in groups, and without waiting for what it does not print."""
 
+import json
 import subprocess
 import sys
 
@@ -47,10 +48,10 @@ def test_a_mistyped_command_is_guessed() -> None:
     result = printed("shwo")
     assert (result.returncode, result.stdout) == (USAGE, "")
     assert result.stderr == (
-        "planwire: there is no command 'shwo'. Did you mean 'show'?\nplanwire --help lists them.\n"
+        "planwire: there is no command 'shwo'. Did you mean 'show'?\nplanwire --help lists the commands.\n"
     )
     assert printed("Session").stderr.startswith("planwire: there is no command 'Session'. Did you mean 'sessions'?\n")
-    assert printed("xyzzy").stderr == "planwire: there is no command 'xyzzy'.\nplanwire --help lists them.\n"
+    assert printed("xyzzy").stderr == "planwire: there is no command 'xyzzy'.\nplanwire --help lists the commands.\n"
     assert "\x1b" not in printed("sh\x1b[2Jow").stderr
 
 
@@ -61,12 +62,31 @@ def test_an_option_without_a_command_is_a_mistake(option: str) -> None:
     assert option in result.stderr
 
 
-@pytest.mark.parametrize("command", ["approve", "edit", "board", "sessions"])
+@pytest.mark.parametrize("command", ["approve", "board", "import x", "sessions"])
 def test_an_argument_too_many_is_answered_with_the_usage_of_the_command(command: str) -> None:
-    result = printed(command, "d0b1")
-    assert result.returncode == USAGE
-    assert result.stderr.startswith(f"usage: planwire {command} ")
-    assert result.stderr.endswith(f"planwire {command}: error: unrecognized arguments: d0b1\n")
+    name, *words = command.split()
+    result = printed(name, *words, "--no-such")
+    assert (result.returncode, result.stdout) == (USAGE, "")
+    assert result.stderr.startswith(f"planwire: unrecognized arguments: --no-such\nusage: planwire {name} [-h]")
+
+
+def test_a_missing_argument_goes_by_its_name_in_the_help() -> None:
+    said = printed("completion").stderr
+    assert said == ("planwire: the following arguments are required: SHELL\nusage: planwire completion [-h] SHELL\n")
+
+
+def test_a_program_gets_a_mistake_in_its_arguments_as_json() -> None:
+    result = printed("show", "--at", "x", "--json")
+    assert (result.returncode, result.stderr) == (USAGE, "")
+    assert json.loads(result.stdout)["error"].startswith("argument --at: expected the number of an event")
+    behind = printed("relay", "--no-such", "--", "my-agent", "--json")
+    assert (behind.returncode, behind.stdout) == (USAGE, "")
+
+
+def test_help_is_a_word_too() -> None:
+    assert printed("help").stdout == printed("--help").stdout
+    assert printed("help", "show").stdout == printed("show", "--help").stdout
+    assert printed("help", "shwo").stderr.startswith("planwire: there is no command 'shwo'. Did you mean 'show'?")
 
 
 def test_the_acts_of_people_are_the_commands_that_steer() -> None:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from planwire.cli import main
 from planwire.cli.editors import EDITORS
+from planwire.cli.exit_codes import USAGE
 
 AWKWARD = ["my agent", "--say", 'a "quoted" \\ word', "tab\tand\nline", "ünï", "'single'", ""]
 
@@ -122,7 +123,7 @@ def test_a_planwire_that_is_not_on_the_path_is_named_by_its_place() -> None:
 @pytest.mark.parametrize("words", [[], ["--"], ["--name", "x"], ["--name", "x", "--"]], ids=" ".join)
 def test_without_an_agent_it_asks_for_one(capsys: pytest.CaptureFixture[str], words: list[str]) -> None:
     assert main(["setup", "zed", *words]) == 2
-    assert "which agent?" in capsys.readouterr().err
+    assert "the agent's command is missing: planwire setup zed -- AGENT ARGUMENTS" in capsys.readouterr().err
 
 
 def test_options_may_stand_before_the_editor_and_behind_it(capsys: pytest.CaptureFixture[str]) -> None:
@@ -131,5 +132,5 @@ def test_options_may_stand_before_the_editor_and_behind_it(capsys: pytest.Captur
         assert main(["setup", *words, "--", *agent]) == 0
         arguments = json.loads(capsys.readouterr().out)["agent_servers"]["Mine"]["args"]
         assert arguments[arguments.index("relay") :] == ["relay", "--", *agent]
-    with pytest.raises(SystemExit):
-        main(["setup", "zed", "--unheard-of", "--", *agent])
+    assert main(["setup", "zed", "--unheard-of", "--", *agent]) == USAGE
+    assert "unrecognized arguments: --unheard-of" in capsys.readouterr().err

@@ -88,7 +88,7 @@ def test_a_plan_that_moved_on_is_not_approved_unseen(journal: Journal, plans: Bl
     assert refused == (
         "planwire: Plan changed since you looked at it. Nothing was written. Since then:\n"
         "  3  agent: done: read; added: ship; note: it was short\n"
-        "Look at it (planwire show), then decide again with --revision 3.\n"
+        "Look at it again (planwire show), then pass --revision 3.\n"
     )
     assert main_plan(journal).review is None
     assert "pass --revision N" in planwire("approve", code=USAGE)
@@ -146,7 +146,7 @@ def test_selected_steps_are_told_so_that_an_agent_can_act_on_it(plans: BlockingP
 def test_a_plan_is_changed_in_an_editor(journal: Journal, plans: BlockingPlanSession, tmp_path: Path) -> None:
     editor = an_editor(tmp_path, "text = text.replace('[ ] read', '[x] read it all') + '[ ] (low) check\\n'")
     assert planwire("edit", "--note", "for you", editor=editor) == (
-        "Changed: read → read it all; read: completed; add check; for you\n"
+        "Changed: read → read it all; read: done; add check; for you\n"
     )
     steps = main_plan(journal).state.steps
     assert [(step.id, step.content, step.status) for step in steps] == [
@@ -174,7 +174,7 @@ def test_leaving_the_text_as_it_is_changes_nothing(
 def test_without_a_terminal_no_editor_is_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VISUAL", an_editor(tmp_path, "Path('started').touch()"))
     refused = planwire("edit", code=NOT_DONE)
-    assert "there is no terminal to edit on: run it on one, or name an editor with --editor COMMAND" in refused
+    assert "no terminal for an editor: run this on one, or pass --editor with a command that opens a window" in refused
     assert not (tmp_path / "started").exists()
 
 
@@ -205,7 +205,7 @@ def test_what_the_agent_did_meanwhile_is_kept(journal: Journal, plans: BlockingP
     script = MEANWHILE.format(
         journal=str(tmp_path / "default.db"), change={"steps": {"s2": "in_progress"}, "add": ["new"]}
     )
-    assert planwire("edit", editor=an_editor(tmp_path, script)) == "Changed: read: completed\n"
+    assert planwire("edit", editor=an_editor(tmp_path, script)) == "Changed: read: done\n"
     assert [step.status for step in main_plan(journal).state.steps] == ["completed", "in_progress", "pending"]
 
 
@@ -224,7 +224,7 @@ def test_on_an_agents_own_plan_a_change_is_a_suggestion(journal: Journal, tmp_pa
     opened = Stamped(1, "relay", SessionOpened(cwd=str(tmp_path)))
     journal.append("session-1", [opened, Stamped(1, "agent", PlanSet(plan, via=ACP))])
     editor = an_editor(tmp_path, "text = text.replace('[ ]', '[x]')")
-    assert planwire("edit", editor=editor) == "Suggested: read: completed\n"
+    assert planwire("edit", editor=editor) == "Suggested: read: done\n"
     assert planwire("edit", editor=editor) == "Nothing changes: that is suggested already.\n"
     record = main_plan(journal)
     assert record.state.steps[0].status == "pending"
@@ -241,7 +241,7 @@ def test_a_suggestion_is_withdrawn(journal: Journal, tmp_path: Path) -> None:
     assert [each.note for each in main_plan(journal).suggestions] == ["be quick"]
     assert "There is no open suggestion '4'. Open ones: 3." in planwire("withdraw", "4", code=NOT_FOUND)
     assert planwire("withdraw", "3") == "Suggestion withdrawn: be quick\n"
-    assert "this plan has no open suggestion to withdraw" in planwire("withdraw", code=NOT_FOUND)
+    assert "this plan has no open suggestions" in planwire("withdraw", code=NOT_FOUND)
 
 
 # -- single steps
@@ -250,8 +250,8 @@ def test_a_suggestion_is_withdrawn(journal: Journal, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("command", "words", "steps"),
     [
-        (["tick", "s1"], "Changed: read: completed", "read completed medium, write pending high"),
-        (["tick", "2"], "Changed: write: completed", "read pending medium, write completed high"),
+        (["tick", "s1"], "Changed: read: done", "read completed medium, write pending high"),
+        (["tick", "2"], "Changed: write: done", "read pending medium, write completed high"),
         (["status", "wri", "doing"], "Changed: write: in progress", "read pending medium, write in_progress high"),
         (["status", "s1", "cancelled"], "Changed: read: cancelled", "read cancelled medium, write pending high"),
         (["reword", "s1", "read on"], "Changed: read → read on", "read on pending medium, write pending high"),
@@ -296,7 +296,7 @@ def test_a_step_is_changed(
         (["add", "x", "--after", "s9"], NOT_FOUND, "no step matches 's9'"),
         (["move", "s1"], USAGE, "one of the arguments --after --first --up --down is required"),
         (["move", "s1", "--up", "0"], USAGE, "expected a number above 0"),
-        (["tick", "s1", "--revision", "99"], NOT_FOUND, "there is no revision 99"),
+        (["tick", "s1", "--revision", "99"], NOT_FOUND, "session 'session-1' has no event 99: the latest is 2"),
         (["tick", "s1", "--plan", "other"], NOT_FOUND, "no plan of this session begins with 'other'"),
         (["withdraw", "x"], USAGE, "expected the number of an event"),
     ],
@@ -311,8 +311,8 @@ def test_steps_are_those_of_the_plan_that_was_seen(journal: Journal, plans: Bloc
     """Line 2 of the list that the person saw is another step now."""
     plans.call("update_plan", {"add": [{"content": "think", "after": "s1"}]})
     assert [step.content for step in main_plan(journal).state.steps] == ["read", "think", "write"]
-    assert planwire("tick", "2", "--revision", "2") == "Changed: write: completed\n"
-    assert planwire("tick", "2") == "Changed: think: completed\n"
+    assert planwire("tick", "2", "--revision", "2") == "Changed: write: done\n"
+    assert planwire("tick", "2") == "Changed: think: done\n"
 
 
 @pytest.mark.usefixtures("plans")
@@ -320,17 +320,17 @@ def test_a_step_that_was_reworded_since_is_left_alone(journal: Journal) -> None:
     planwire("reword", "s1", "read it twice")
     refused = planwire("tick", "s1", "--revision", "2", code=NOT_DONE)
     assert "Since then:\n  3  user: reworded: read → read it twice\n" in refused
-    assert "decide again with --revision 3" in refused
-    assert planwire("tick", "s1", "--revision", "3") == "Changed: read it twice: completed\n"
+    assert "then pass --revision 3" in refused
+    assert planwire("tick", "s1", "--revision", "3") == "Changed: read it twice: done\n"
 
 
 def test_a_second_tick_withdraws_the_suggestion(journal: Journal, tmp_path: Path) -> None:
     plan = ItemsPlan("main", (Entry("read", "medium", "pending"),))
     opened = Stamped(1, "relay", SessionOpened(cwd=str(tmp_path)))
     journal.append("session-1", [opened, Stamped(1, "agent", PlanSet(plan, via=ACP))])
-    assert planwire("tick", "1") == "Suggested: read: completed\n"
+    assert planwire("tick", "1") == "Suggested: read: done\n"
     assert "suggestion 3" in planwire("show")
-    assert planwire("tick", "1") == "Suggestion withdrawn: read: completed\n"
+    assert planwire("tick", "1") == "Suggestion withdrawn: read: done\n"
     assert not main_plan(journal).suggestions
 
 
@@ -351,7 +351,7 @@ def test_a_program_hears_what_came_of_an_act(journal: Journal, tmp_path: Path) -
     opened = Stamped(1, "relay", SessionOpened(cwd=str(tmp_path)))
     journal.append("session-1", [opened, Stamped(1, "agent", PlanSet(plan, via=ACP))])
     suggested = json.loads(planwire("tick", "1", "--json"))
-    words = "Suggested: read: completed"
+    words = "Suggested: read: done"
     assert suggested == {"done": True, "words": words, "revision": 3, "suggestion": True, "number": 3}
     assert json.loads(planwire("withdraw", str(suggested["number"]), "--json"))["done"] is True
     said = json.loads(planwire("comment", "slowly", "--json"))
@@ -366,8 +366,8 @@ def test_a_program_hears_what_came_of_an_act(journal: Journal, tmp_path: Path) -
     [
         (["tick", "s9"], NOT_FOUND, "no step matches 's9'"),
         (["approve"], USAGE, "pass --revision N"),
-        (["approve", "--revision", "1"], NOT_DONE, "decide again with --revision 2."),
-        (["edit"], NOT_DONE, "there is no terminal to edit on"),
+        (["approve", "--revision", "1"], NOT_DONE, "then pass --revision 2."),
+        (["edit"], NOT_DONE, "no terminal for an editor"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
@@ -390,7 +390,17 @@ def test_which_plan_is_meant_is_asked_where_it_is_not_clear(journal: Journal, pl
     planwire("dismiss", "--plan", "plan", "--yes")
     plans.call("set_plan", {"entries": ["more"], "plan_id": "back"})
     asked = planwire("tick", "1", code=USAGE)
-    assert asked == "planwire: which plan? Name it with --plan: there are 'side', 'back'\n"
+    assert asked == "planwire: the session has 2 plans: pass --plan with one of 'side', 'back'\n"
+
+
+def test_a_command_without_words_of_its_own_takes_the_session_as_one(
+    journal: Journal, plans: BlockingPlanSession
+) -> None:
+    assert planwire("approve", plans.id[:4], "--yes").startswith("Approved")
+    assert "only one of them" in planwire("approve", plans.id, "--session", "other", "--yes", code=USAGE)
+    assert "no session begins with 'other'" in planwire("edit", "other", code=NOT_FOUND)
+    planwire("dismiss", plans.id, "--yes")
+    assert not load_state(journal, plans.id).live()
 
 
 def test_a_plan_that_was_removed_is_none_to_choose(
@@ -438,7 +448,7 @@ def test_the_end_of_the_input_is_a_no(
     with running("approve") as terminal:
         terminal.wait_for(b"Approve this? [y/N]")
         terminal.type(b"\x04")
-        terminal.wait_for(b"planwire: nothing was written")
+        terminal.wait_for(b"planwire: nothing was changed")
     monkeypatch.setenv("VISUAL", an_editor(tmp_path, "text = 'what?'"))
     with running("edit") as terminal:
         terminal.wait_for(b"Edit again? [Y/n]")
@@ -467,7 +477,7 @@ else:
     with running("edit") as terminal:
         terminal.wait_for(b"Edit again? [Y/n]")
         terminal.type(b"\n")
-        terminal.wait_for(b"Changed: write: completed")
+        terminal.wait_for(b"Changed: write: done")
     first, *_, above, below = (tmp_path / "second").read_text().splitlines()
     assert first == "# The plan changed while you edited it: decide again about “read the config”."
     assert (above, below) == ("# You wrote:", "# [x] read {s1}")

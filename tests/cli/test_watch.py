@@ -134,9 +134,9 @@ def test_a_terminal_lists_sessions_in_two_lines_each() -> None:
 def test_forgetting_asks_on_a_terminal(journal: Path) -> None:
     for answer, kept in ((b"n\n", 6), (b"\n", 6), (b"\x04", 6), (b"y\n", 0)):
         with running("forget", THIRD) as terminal:
-            terminal.wait_for(b"Forget 1 session for good? [y/N]")
+            terminal.wait_for(b"Delete 1 session for good? [y/N]")
             terminal.type(answer)
-            terminal.wait_for(b"forgotten")
+            terminal.wait_for(b"nothing was deleted" if kept else b"Deleted 1 session.")
         with open_journal(journal) as left:
             assert left.last_seq(THIRD) == kept
 

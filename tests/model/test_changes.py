@@ -10,6 +10,7 @@ from planwire import Entry, FilePlan, ItemsPlan, MarkdownPlan, Plan, PlanState, 
 from planwire.errors import PlanError, UneditableText, UnknownStep, UnmarkableStatus
 from planwire.model.changes import apply_changes, effective_changes
 from planwire.model.events import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
+from planwire.model.markdown import parse
 from planwire.model.statuses import STATUSES
 
 LIST = ItemsPlan(
@@ -88,6 +89,33 @@ def test_only_changes_without_effect_are_left_out(plan: Plan, changes: list[Step
     if effective:
         assert made.plan != state.plan
     assert effective_changes(state, effective) == effective
+
+
+SOME = MarkdownPlan("p", "- [X] a\n- [ ] b\n- [-] c\n")
+
+
+@given(st.sampled_from([LIST, SOME]), st.lists(st.sampled_from(CHANGES), max_size=6))
+def test_changes_together_are_the_same_as_one_after_the_other(plan: Plan, changes: list[StepChange]) -> None:
+    state = track(plan)
+    for change in changes:
+        state = apply_changes(state, [change])
+    assert apply_changes(track(plan), changes) == state
+
+
+def test_a_text_is_parsed_once_for_all_steps_that_are_ticked_off_together() -> None:
+    state = track(MarkdownPlan("p", "".join(f"- [ ] tick {number}\n" for number in range(50))))
+    ticks = [SetStatus(step.id, "completed") for step in state.steps]
+    parsed = parse.cache_info().misses
+    assert effective_changes(state, ticks) == tuple(ticks)
+    assert apply_changes(state, ticks).progress.done == 50
+    assert parse.cache_info().misses == parsed + 1
+
+
+def test_one_status_that_a_box_can_not_show_undoes_all_that_come_with_it() -> None:
+    with pytest.raises(UnmarkableStatus):
+        after(TEXT, SetStatus("s1", "blocked"), SetStatus("s1", "completed"))
+    with pytest.raises(UnknownStep, match="'s9'"):
+        after(TEXT, SetStatus("s1", "completed"), SetStatus("s9", "completed"))
 
 
 @BOTH

@@ -104,29 +104,29 @@ def test_prose_is_what_is_neither_heading_nor_task(text: str, prose: bool) -> No
 @pytest.mark.parametrize("index", [0, 1, 2])
 def test_marking_a_task_changes_one_character(newline: str, status: str, index: int) -> None:
     text = TRAPS.replace("\n", newline)
-    marked = mark(text, index, status)
+    marked = mark(text, [(index, status)])
     assert parse(marked).tasks[index].status == status
     different = [(old, new) for old, new in zip(text, marked, strict=True) if old != new]
     assert len(different) == (0 if parse(text).tasks[index].status == status else 1)
 
 
 def test_a_mark_that_is_there_already_is_left_as_it_is_written() -> None:
-    assert mark("- [X] done", 0, "completed") == "- [X] done"
+    assert mark("- [X] done", [(0, "completed")]) == "- [X] done"
 
 
 def test_other_spellings_of_a_status_can_be_marked() -> None:
-    assert mark("- [ ] a", 0, "done") == "- [x] a"
+    assert mark("- [ ] a", [(0, "done")]) == "- [x] a"
 
 
 def test_a_status_without_a_box_is_refused_with_those_that_have_one() -> None:
     with pytest.raises(UnmarkableStatus, match=r"'blocked'.*pending, in_progress, completed, cancelled"):
-        mark("- [ ] a", 0, "blocked")
+        mark("- [ ] a", [(0, "blocked")])
 
 
 @pytest.mark.parametrize("index", [-1, 1])
 def test_a_task_that_is_not_there_is_refused(index: int) -> None:
     with pytest.raises(UnknownStep, match="it has 1, counted from 0"):
-        mark("- [ ] a", index, "completed")
+        mark("- [ ] a", [(index, "completed")])
 
 
 def test_unmarked_is_the_text_with_every_task_open() -> None:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from planwire.model.markdown import parse
 from planwire.model.plan import FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan
 from planwire.model.titles import plan_title, plan_titles
 
@@ -40,3 +41,12 @@ def test_no_two_plans_of_a_session_have_one_title() -> None:
 def test_a_thousand_plans_of_one_name_are_told_apart_in_order() -> None:
     titles = plan_titles(ItemsPlan(f"{number:08}-7b1e-7cc3-98c4-dc0c0c07398f", ()) for number in range(1_000))
     assert [*titles.values()][::333] == ["Plan", "Plan 334", "Plan 667", "Plan 1000"]
+
+
+def test_the_texts_of_many_plans_are_parsed_for_their_titles_once() -> None:
+    """Every entry of a history names its plan among all of the session."""
+    plans = [MarkdownPlan(f"p{number}", f"# The plan number {number}\n") for number in range(40)]
+    parsed = parse.cache_info().misses
+    for _ in range(3):
+        assert [*plan_titles(plans).values()][-1] == "The plan number 39"
+    assert parse.cache_info().misses == parsed + 40

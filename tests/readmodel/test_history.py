@@ -163,7 +163,7 @@ def test_suggestions_name_the_steps_that_they_are_about() -> None:
     report = PlanSet(ItemsPlan("p", (Entry("a", "medium", "pending"),)), via=ACP)
     words = told(report, PlanChanged("p", None, changes), by="user").words
     assert [word.text for word in words] == [
-        "a: completed",
+        "a: done",
         "a → b",
         "a: high priority",
         "move a to the top",

@@ -212,7 +212,7 @@ def test_several_changes_read_as_a_sentence_and_many_as_their_number() -> None:
     session = Session(LIST)
     changes = SetStatus("s3", "completed"), RewordStep("s3", "test " * 100), MoveStep("s3", "s1")
     words = session.do("suggest", changes=changes, text="in a hurry").words
-    assert words.startswith("Changed: test: completed; test → test test")
+    assert words.startswith("Changed: test: done; test → test test")
     assert words.endswith("…; move test after read; in a hurry")
     assert len(words) < 400
     many = tuple(AddStep(f"step {number}") for number in range(20))
@@ -349,7 +349,7 @@ def test_a_second_tick_withdraws_the_suggestion() -> None:
     session = agents(a_list("read", "write"))
     session.do("tick", "s1")
     decision = session.do("tick", "s1")
-    assert (decision.words, decision.is_suggestion) == ("Suggestion withdrawn: read: completed", False)
+    assert (decision.words, decision.is_suggestion) == ("Suggestion withdrawn: read: done", False)
     assert withdrawn(decision) == [2]
     assert session.record.suggestions == ()
     assert session.do("tick", "s1").is_suggestion
@@ -485,7 +485,7 @@ def test_another_text_for_a_suggested_step_takes_the_place_of_the_suggestion() -
 def test_anyone_can_withdraw_a_suggestion_once() -> None:
     session = agents(a_list("read"))
     session.do("tick", "s1", author="ana")
-    assert session.do("withdraw", "2", author="bo").words == "Suggestion withdrawn: read: completed"
+    assert session.do("withdraw", "2", author="bo").words == "Suggestion withdrawn: read: done"
     with pytest.raises(PlanError, match=r"There is no open suggestion '2'\. Open ones: none\."):
         session.do("withdraw", "2")
     session.do("suggest", text="hurry")
@@ -496,7 +496,7 @@ def test_a_suggestion_whose_step_is_gone_still_has_its_name() -> None:
     session = agents(a_list("read", "write"))
     session.do("tick", "s2")
     session.append(PlanSet(a_list("read"), via="acp"), by=AGENT)
-    assert session.do("withdraw", "2").words == "Suggestion withdrawn: write: completed"
+    assert session.do("withdraw", "2").words == "Suggestion withdrawn: write: done"
 
 
 def test_an_agents_plan_that_became_planwires_is_changed_at_once() -> None:

@@ -499,7 +499,7 @@ def test_it_works_in_a_real_terminal(journal: Path, tmp_path: Path) -> None:
         terminal.run("resize-window", "-t", "planwire", "-x", "60", "-y", "20")
         terminal.shows("2 / 3", "▶ Mend it", "━━━━━━━━━━━━  2 / 3  ▶ Mend it\n")
         terminal.type("Down", "x")
-        terminal.shows("☆ → completed", "Suggested: Mend it: completed.")
+        terminal.shows("☆ → done", "Suggested: Mend it: done.")
         terminal.type("h")
         terminal.shows("History of Mend the redirect", "As it was at event 8")
         terminal.type("C-c")

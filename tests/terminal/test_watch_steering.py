@@ -444,12 +444,12 @@ async def test_a_tick_on_an_agents_plan_is_a_suggestion_until_the_agent_does_it(
     async with watching(journal, THEIRS) as (app, pilot):
         await ready(app)
         await pilot.press("x")
-        await shows(app, "▶ Write a test", "    ☆ → completed   user, just now")
-        await told(app, "Suggested: Write a test: completed. The agent decides about it (☆); u withdraws it.")
+        await shows(app, "▶ Write a test", "    ☆ → done   user, just now")
+        await told(app, "Suggested: Write a test: done. The agent decides about it (☆); u withdraws it.")
         assert statuses(theirs(app))[1] == "in_progress"
         await pilot.press("x")
         await eventually(lambda: not theirs(app).suggestions)
-        await told(app, "Suggestion withdrawn: Write a test: completed")
+        await told(app, "Suggestion withdrawn: Write a test: done")
         await eventually(lambda: "☆" not in seen(app))
         await pilot.press("o", "c")
         await eventually(lambda: suggestions(theirs(app)) == [SetStatus("s2", "cancelled")])

@@ -174,7 +174,7 @@ def test_a_suggestion_and_a_review_are_changes_too(board: Running) -> None:
     board.write("s1", PlanReviewed("main", 2, COMMENTED, (Comment("Why so late?", "s2"),)), by="bo")
     board.write("s1", SuggestionWithdrawn("main", 2), by="ana")
     said = r'data-said="(\w+)">.*?<b>([^<]*)</b> <span dir="auto">([^<]*)</span>'
-    suggestion, remark = "step 2: completed", "step 2: Why so late?"
+    suggestion, remark = "step 2: done", "step 2: Why so late?"
     for begin, end, expected in (
         (1, 2, [("added", "Suggested by ana", suggestion)]),
         (2, 3, [("added", "Review by bo", remark)]),

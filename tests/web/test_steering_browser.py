@@ -7,17 +7,12 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from planwire.model.events import (
-    AddStep,
-    Comment,
     MoveStep,
-    PlanReviewed,
+    PlanChanged,
     PlanSet,
     RemoveStep,
-    ReviewAsked,
-    RewordStep,
     SetPriority,
     SetStatus,
-    SuggestionWithdrawn,
 )
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
 from planwire.model.statuses import STATUSES, after_tick
@@ -89,7 +84,7 @@ def test_steps_are_changed_with_the_mouse(stage: Stage) -> None:
     expect(row(page, 1)).to_have_attribute("data-status", "pending")
 
     row(page, 2).hover()
-    page.get_by_role("toolbar").get_by_role("button", name="Edit").click()
+    page.get_by_role("toolbar").get_by_role("button", name="Reword").click()
     expect(page.locator(".composer textarea")).to_have_value("two `code`")
     write(page, "two, in other `words`")
     page.get_by_role("button", name="Save").click()
@@ -187,7 +182,7 @@ def test_steps_are_changed_with_keys_alone(stage: Stage) -> None:
     page.keyboard.press("Tab")
     expect(page.get_by_role("toolbar").get_by_role("button", name="Done")).to_be_focused()
     page.keyboard.press("ArrowRight")
-    expect(page.get_by_role("toolbar").get_by_role("button", name="Edit")).to_be_focused()
+    expect(page.get_by_role("toolbar").get_by_role("button", name="Reword")).to_be_focused()
     page.keyboard.press("Escape")
     expect(row(page, 2)).to_be_focused()
     page.keyboard.press("?")
@@ -270,111 +265,6 @@ def test_tasks_inside_a_text_are_steered_like_any_other(stage: Stage) -> None:
     )
 
 
-def test_plans_are_reviewed_with_the_mouse_and_with_keys(stage: Stage) -> None:
-    stage.agent_sends("one", "two")
-    page = stage.open()
-    said = page.locator("#p0-said")
-    page.get_by_role("button", name="Review").click()
-    dialog = page.get_by_role("dialog", name="Review “Plan”")
-    expect(dialog.get_by_label("Comment (optional)")).to_be_focused()
-    dialog.get_by_role("radio", name="Request changes").check()
-    dialog.get_by_role("textbox").fill("Smaller steps")
-    dialog.get_by_role("button", name="Request changes").click()
-    expect(said).to_contain_text("changes requested (revision 1) · Smaller steps")
-    row(page, 2).click()
-    page.keyboard.press("v")
-    expect(dialog.get_by_role("textbox")).to_be_focused()
-    dialog.get_by_role("radio", name="Approve").check()
-    dialog.get_by_role("textbox").focus()
-    page.keyboard.type("All right")
-    page.keyboard.press("Shift+Enter")
-    page.keyboard.type("Go on")
-    page.keyboard.press("Control+Enter")
-    expect(said).to_contain_text("All right")
-    expect(row(page, 2)).to_be_focused()
-    page.keyboard.press("v")
-    page.keyboard.press("Enter")
-    expect(dialog.get_by_role("alert")).to_contain_text("The comment is empty")
-    page.keyboard.press("Shift+Tab")
-    page.keyboard.press("ArrowUp")
-    page.keyboard.press("Tab")
-    page.keyboard.type("Not quite")
-    page.keyboard.press("Enter")
-    expect(said).to_contain_text("Not quite")
-    expect(row(page, 2)).to_be_focused()
-    page.keyboard.press("C")
-    expect(page.get_by_role("dialog", name="Comment on “Plan”")).to_be_visible()
-    page.keyboard.type("By the way")
-    page.keyboard.press("Enter")
-    expect(said).to_contain_text("By the way")
-    stage.comes_to(
-        PlanReviewed("main", 1, "changes_requested", (Comment("Smaller steps"),)),
-        PlanReviewed("main", 1, "approved", (Comment("All right\nGo on"),)),
-        PlanReviewed("main", 1, "changes_requested", (Comment("Not quite"),)),
-        PlanReviewed("main", 1, "commented", (Comment("By the way"),)),
-    )
-    stage.agent_sends("one", "two", done=1)
-    expect(said.get_by_text("plan changed since")).to_have_count(2)
-
-
-def test_only_an_agent_that_asks_makes_the_answer_loud(stage: Stage) -> None:
-    stage.planwire_has("one")
-    page = stage.open()
-    expect(page.locator("#plans .primary")).to_have_count(0)
-    stage.write(ReviewAsked("main"))
-    question = page.get_by_role("region", name="The agent is waiting for your review")
-    question.get_by_role("button", name="Request changes").click()
-    dialog = page.get_by_role("dialog", name="Review “Plan”")
-    expect(dialog.get_by_role("radio", name="Request changes")).to_be_checked()
-    page.keyboard.press("Escape")
-    question.get_by_role("button", name="Approve").click()
-    expect(question).to_have_count(0)
-    stage.comes_to(PlanReviewed("main", 1, "approved"))
-    expect(page.locator(".toast")).to_contain_text("Approved")
-
-
-def test_steps_are_chosen_to_be_run(stage: Stage) -> None:
-    stage.agent_sends("one", "two", "three")
-    page = stage.open()
-    page.get_by_role("button", name="Select steps to run").click()
-    row(page, 3).click()
-    row(page, 1).click()
-    row(page, 2).click()
-    row(page, 2).click()
-    expect(row(page, 1)).to_have_attribute("aria-description", "selected to run")
-    photograph(page, "choosing")
-    page.get_by_role("button", name="Run these 2 steps").click()
-    expect(page.locator("#p0-said")).to_contain_text("to run: one, three")
-    expect(page.locator(".run-bar")).to_have_count(0)
-    row(page, 2).click()
-    page.keyboard.press("s")
-    expect(page.get_by_role("button", name="Run this step")).to_be_visible()
-    stage.agent_sends("one", "two", "three", done=1)
-    expect(row(page, 1)).to_have_attribute("data-status", "done")
-    expect(row(page, 2)).to_have_attribute("aria-description", "selected to run")
-    page.keyboard.press("r")
-    expect(page.get_by_role("button", name="Run this step")).to_be_focused()
-    page.keyboard.press("Enter")
-    stage.comes_to(
-        PlanReviewed("main", 1, "approved", selected=("s1", "s3")),
-        PlanReviewed("main", 3, "approved", selected=("s2",)),
-    )
-    page.keyboard.press("j")
-    row(page, 3).click()
-    page.keyboard.press("s")
-    stage.agent_sends("quite", "other", "three", done=1)
-    expect(row(page, 3)).to_be_visible()
-    page.get_by_role("button", name="Run this step").click()
-    dialog = page.get_by_role("dialog")
-    expect(dialog).to_contain_text("Run 1 step of “Plan”")
-    dialog.get_by_role("button", name="Send anyway").click()
-    stage.comes_to(
-        PlanReviewed("main", 1, "approved", selected=("s1", "s3")),
-        PlanReviewed("main", 3, "approved", selected=("s2",)),
-        PlanReviewed("main", 5, "approved", selected=("s3",)),
-    )
-
-
 def test_fingers_can_do_it_too(stage: Stage) -> None:
     stage.planwire_has("one", "two")
     page = stage.open(has_touch=True, is_mobile=True, viewport={"width": 390, "height": 800})
@@ -386,97 +276,6 @@ def test_fingers_can_do_it_too(stage: Stage) -> None:
     expect(words(page)).to_have_text(["two", "one"])
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     photograph(page, "steered-narrow")
-
-
-def test_suggestions_are_shown_over_the_agents_list_until_they_come_true_or_are_taken_back(stage: Stage) -> None:
-    stage.agent_sends("Write the parser", "two", "three")
-    page = stage.open()
-    row(page, 1).click()
-    page.keyboard.press("e")
-    write(page, "Write the parser well")
-    save(page)
-    expect(row(page, 1).locator(".suggestion-text")).to_have_text("Write the parser well")
-    expect(row(page, 1).locator(".words")).to_have_text("Write the parser")
-    assert "line-through" in row(page, 1).locator(".words").evaluate("(e) => getComputedStyle(e).textDecoration")
-    page.keyboard.press("a")
-    write(page, "one and a half")
-    save(page)
-    ghost = page.locator("#p0-steps > .ghost")
-    expect(ghost).to_contain_text("one and a half")
-    expect(page.locator("#p0-steps > li").nth(1)).to_have_class("step ghost")
-    row(page, 2).click()
-    page.keyboard.press("x")
-    expect(row(page, 2).locator(".suggestion-status")).to_contain_text("done")
-    expect(row(page, 2)).to_have_attribute("data-status", "pending")
-    row(page, 3).click()
-    page.keyboard.press("Delete")
-    expect(row(page, 3).locator(".suggestion-remove")).to_be_visible()
-    photograph(page, "suggestions")
-    page.locator("#p0-said summary").click()
-    expect(page.locator("#p0-said .take-back")).to_have_count(4)
-
-    row(page, 2).click()
-    page.keyboard.press("x")  # once more: it is not suggested any more
-    expect(row(page, 2).locator(".suggestion-status")).to_have_count(0)
-    row(page, 3).get_by_role("button", name="Withdraw").click()
-    expect(row(page, 3).locator(".suggestion")).to_have_count(0)
-    stage.agent_sends("Write the parser well", "two", "three")
-    expect(row(page, 1).locator(".words")).to_have_text("Write the parser well")
-    expect(row(page, 1).locator(".suggestion")).to_have_count(0)
-    expect(ghost).to_have_count(1)
-    ghost.get_by_role("button", name="Withdraw: one and a half").click()
-    expect(ghost).to_have_count(0)
-    assert stage.changes() == [
-        RewordStep("s1", "Write the parser well"),
-        AddStep("one and a half", "s1"),
-        SetStatus("s2", "completed"),
-        RemoveStep("s3"),
-    ]
-    assert [each for each in stage.said() if isinstance(each, SuggestionWithdrawn)] == [
-        SuggestionWithdrawn("main", 4),
-        SuggestionWithdrawn("main", 5),
-        SuggestionWithdrawn("main", 3),
-    ]
-
-
-def test_whoever_suggests_something_else_takes_the_first_suggestion_back(stage: Stage) -> None:
-    stage.agent_sends("one", "two", "three")
-    page = stage.open()
-    row(page, 1).click()
-    page.keyboard.press("x")
-    expect(row(page, 1).locator(".suggestion-status")).to_contain_text("done")
-    expect(page.locator("[data-my-sending]")).to_have_count(0)
-    page.keyboard.press("i")
-    expect(row(page, 1).locator(".suggestion")).to_have_text([re.compile("in progress")])
-    page.keyboard.press("e")
-    write(page, "one `more`")
-    save(page)
-    expect(row(page, 1).locator(".suggestion-text")).to_have_text(["one more"])
-    page.keyboard.press("e")
-    expect(page.locator(".composer textarea")).to_have_value("one `more`")
-    write(page, "one less")
-    save(page)
-    expect(row(page, 1).locator(".suggestion-text")).to_have_text(["one less"])
-    page.keyboard.press("e")
-    write(page, "one")
-    save(page)
-    expect(row(page, 1).locator(".suggestion-text")).to_have_count(0)
-    row(page, 2).click()
-    page.keyboard.press("Delete")
-    expect(row(page, 2).locator(".suggestion-remove")).to_be_visible()
-    page.keyboard.press("Delete")
-    expect(page.locator(".toast")).to_have_text("Nothing changes: that is suggested already.")
-    page.keyboard.press("u")
-    expect(row(page, 2).locator(".suggestion-remove")).to_have_count(0)
-    page.keyboard.press("J")
-    expect(row(page, 2).locator(".suggestion-move")).to_contain_text("after: three")
-    page.keyboard.press("K")
-    expect(row(page, 2).locator(".suggestion-move")).to_have_count(0)
-    page.keyboard.press("K")
-    expect(row(page, 2).locator(".suggestion-move")).to_have_text([re.compile("first")])
-    page.keyboard.press("u")
-    expect(row(page, 2).locator(".suggestion-move")).to_have_count(0)
-    expect(page.get_by_role("dialog")).to_have_count(0)
 
 
 @pytest.mark.parametrize("plan", [ItemsPlan("main", ()), MarkdownPlan("main", "# Idea\n\nWords without a box.\n")])
@@ -494,25 +293,22 @@ def test_the_first_step_is_added_to_a_plan_without_any(
     expect(row(page, 1)).to_have_attribute("data-status", "done")
 
 
-def test_hostile_words_stay_words(stage: Stage) -> None:
-    bad = '<img src=x onerror="window.owned=1"><script>window.owned=1</script>'
-    stage.agent_sends("one", "two")
+def test_hidden_rows_of_a_fold_are_no_places_and_no_stops(stage: Stage) -> None:
+    stage.planwire_has(*(f"step {number}" for number in range(1, 14)))
+    for number in range(1, 11):
+        stage.write(PlanChanged("main", None, (SetStatus(f"s{number}", "completed"),)))
     page = stage.open()
-    for key in ("e", "a", "c"):
-        row(page, 1).click()
-        page.keyboard.press(key)
-        write(page, bad)
-        save(page)
-
-    expect(row(page, 1).locator(".suggestion-text")).to_have_text(bad)
-    expect(row(page, 1).locator(".comment")).to_contain_text(bad)
-    stage.agent_sends(bad, "two")
-    row(page, 2).click()
-    page.keyboard.press("m")
-    page.keyboard.press("Escape")
-    page.keyboard.press("e")
-    stage.agent_sends("one", bad)
-    write(page, bad)
-    page.keyboard.press("Enter")
-    expect(page.get_by_role("dialog").locator("blockquote")).to_have_text(bad)
-    assert page.evaluate("window.owned") is None
+    expect(row(page, 5)).to_be_hidden()
+    row(page, 12).click()
+    for _ in range(3):
+        page.keyboard.press("ArrowUp")
+    expect(row(page, 11)).to_be_focused()
+    box = row(page, 11).bounding_box()
+    assert box is not None
+    row(page, 13).hover()
+    page.get_by_role("button", name="Drag to move").hover()
+    page.mouse.down()
+    page.mouse.move(box["x"] + 40, box["y"] + 12)
+    page.mouse.move(box["x"] + 40, box["y"] + 2)
+    page.mouse.up()
+    stage.changes_come_to(MoveStep("s13", "s10"))

@@ -175,7 +175,7 @@ def read_stream(data: bytes | str) -> list[Stored]:
     try:
         values = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-        raise BadStream(f"a stream is a JSON list of messages, and this is no JSON: {error}") from None
+        raise BadStream(f"a stream is a JSON list of messages, and this is not JSON: {error}") from None
     if not isinstance(values, list):
         raise BadStream(f"a stream is a JSON list of messages, and this is {_kind(values)}")
     names = [value.get("message_id") for value in values if isinstance(value, dict)]

@@ -15,6 +15,7 @@ from keyword import iskeyword
 from typing import Final, TextIO
 
 from planwire import __version__
+from planwire.cli.command_parser import CommandParser, HelpFormatter, Misuse
 from planwire.cli.exit_codes import DONE, exit_code
 from planwire.errors import InputError, NothingChanges, PlanwireError
 from planwire.readmodel.plain_text import one_line, printable
@@ -33,7 +34,7 @@ _GROUPS: Final = {
     "look": {
         "sessions": "list the sessions in the journal",
         "show": "show the plans of a session",
-        "log": "list every change of a session",
+        "log": "list every change in a session",
         "diff": "show what changed between two moments",
         "watch": "follow plans while they change",
         "board": "show every plan and its history in the browser, live",
@@ -48,8 +49,8 @@ _GROUPS: Final = {
         "check": "check an agent's plans against the rules of the protocol",
         "replay": "show the plans of a recorded session",
         "translate": "print an agent's lines in another dialect",
-        "tools": "print the plan tools as a model gets them",
-        "context": "print a chat as a provider gets it",
+        "tools": "print the plan tools as a model sees them",
+        "context": "print a chat as a provider receives it",
         "compact": "print a chat after a compaction",
         "completion": "print a shell's completion script",
     },
@@ -71,21 +72,14 @@ examples:
   planwire demo                    watch an agent at work, in 20 seconds
   planwire setup zed -- my-agent   settings that start an agent behind planwire
   planwire show                    the plans of this folder's latest session
-  planwire comment "use SQLite"    tell its agent something
+  planwire comment "use SQLite"    tell its agent what you think
   planwire board --open            every session, live in the browser
 
 planwire COMMAND --help explains a command.
 """
 
 
-class _Formatter(argparse.RawDescriptionHelpFormatter):
-    """Keeps the line breaks of examples, and gives long names room."""
-
-    def __init__(self, prog: str) -> None:
-        super().__init__(prog, max_help_position=32)
-
-
-class _TopParser(argparse.ArgumentParser):
+class _TopParser(CommandParser):
     """Lists the commands in their groups, which argparse can't."""
 
     def format_help(self) -> str:
@@ -115,28 +109,29 @@ def build_parser() -> argparse.ArgumentParser:
         title="commands", metavar="COMMAND", required=True, parser_class=argparse.ArgumentParser
     )
     for name, summary in _commands().items():
-        _fill(commands.add_parser(name, help=summary, formatter_class=_Formatter), name)
+        _fill(commands.add_parser(name, help=summary, formatter_class=HelpFormatter), name)
     return parser
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command. An error is one line on standard error; `exit_codes` has the codes."""
     argv = sys.argv[1:] if argv is None else argv
-    arguments = argparse.Namespace(json=False)
+    as_json = "--json" in argv[: argv.index("--") if "--" in argv else None]
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that lacks a character must not cost the rest
     try:
         arguments = _parsed(argv)
+        as_json = vars(arguments).get("json", False)
         code: int = arguments.run(arguments)
         if sys.stdout is not None:  # it may be closed
             sys.stdout.flush()
     except NothingChanges as answer:
-        _say(str(answer), {"done": False, "words": str(answer)} if vars(arguments).get("json") else None)
+        _say(str(answer), {"done": False, "words": str(answer)} if as_json else None)
         return DONE
     except PlanwireError as error:
-        as_json = {"error": str(error)} if vars(arguments).get("json") else None
-        _say(f"planwire: {error}", as_json, sys.stderr)
+        usage = f"\n{error.usage.rstrip()}" if isinstance(error, Misuse) else ""
+        _say(f"planwire: {error}{usage}", {"error": str(error)} if as_json else None, sys.stderr)
         return exit_code(error)
     except KeyboardInterrupt:
         return 130
@@ -163,14 +158,16 @@ def _parsed(argv: Sequence[str]) -> argparse.Namespace:
     help or the version to print, which imports none.
     """
     name = argv[0] if argv else "--help"
+    if name == "help":
+        return _parsed([*argv[1:2], "--help"])
     if name in _MODULES or (not name.startswith("-") and name in _commands()):
-        parser = argparse.ArgumentParser(prog=f"planwire {name}", formatter_class=_Formatter)
+        parser = CommandParser(prog=f"planwire {name}", formatter_class=HelpFormatter)
         _fill(parser, name)
         return parser.parse_args(argv[1:])
     if not name.startswith("-"):
         raise InputError(_unknown(name))
     _top_parser().parse_args([name])
-    raise InputError(f"{one_line(name)} is no option: planwire --help lists the commands")
+    raise InputError(f"a command comes first, not {one_line(name)!r}: planwire --help lists the commands")
 
 
 def _unknown(name: str) -> str:
@@ -178,7 +175,7 @@ def _unknown(name: str) -> str:
 
     similar = get_close_matches(name.lower(), _commands(), 1)
     guess = f" Did you mean '{similar[0]}'?" if similar else ""
-    return f"there is no command '{one_line(name)}'.{guess}\nplanwire --help lists them."
+    return f"there is no command '{one_line(name)}'.{guess}\nplanwire --help lists the commands."
 
 
 def _top_parser() -> argparse.ArgumentParser:

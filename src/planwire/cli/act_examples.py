@@ -5,7 +5,7 @@ from typing import Final
 __all__ = ["EXAMPLES"]
 
 _SUGGESTED: Final = """
-On an agent's own plan this is a suggestion: the agent sees it with your next prompt, and decides.
+On an agent's own plan this is a suggestion: the agent sees it with your next prompt and decides.
 """
 _HEARD: Final = """
 The agent sees it with your next prompt, or at once if it is waiting for a review.
@@ -17,13 +17,13 @@ EXAMPLES: Final = {
 examples:
   planwire tick s3                 the step with that id, in the plan of this folder's latest session
   planwire tick 3                  the third step that planwire show prints
-  planwire tick "write the test"   the step with these words
-  planwire tick s3                 once more: not done after all, or the suggestion is withdrawn
+  planwire tick "write the test"   the step that contains these words
+  planwire tick s3                 again: not done after all, or the suggestion is withdrawn
 {_SUGGESTED}""",
     "set_status": f"""\
 examples:
-  planwire status s3 in_progress   in progress
-  planwire status s3 cancelled     not to be done
+  planwire status s3 in_progress
+  planwire status s3 cancelled
 {_SUGGESTED}""",
     "reword": f"""\
 examples:
@@ -31,16 +31,16 @@ examples:
 {_SUGGESTED}""",
     "add": f"""\
 examples:
-  planwire add "Tell the users"                 behind all other steps
-  planwire add "Read the old code" --first      before all others
-  planwire add "Test it" --after s3             behind a step
+  planwire add "Tell the users"                 at the end
+  planwire add "Read the old code" --first      at the beginning
+  planwire add "Test it" --after s3             right after a step
 {_SUGGESTED}""",
     "move": f"""\
 examples:
   planwire move s3 --up            one place up
   planwire move s3 --down 2        two places down
-  planwire move s3 --after s5      behind another step
-  planwire move s3 --first         before all others
+  planwire move s3 --after s5      right after another step
+  planwire move s3 --first         to the beginning
 {_SUGGESTED}""",
     "remove": f"""\
 examples:
@@ -53,35 +53,35 @@ examples:
     "comment": f"""\
 examples:
   planwire comment "do not touch the importer"       on the plan of this folder's latest session
-  planwire comment --step s3 "use the old fixture"   on a step (planwire show has the ids)
+  planwire comment --step s3 "use the old fixture"   on a step (planwire show prints the ids)
 {_HEARD}""",
     "review": f"""\
 examples:
   planwire approve                                      shows the plan of this folder's latest session, and asks
-  planwire approve --revision 17                        the plan that you saw, and no other
+  planwire approve --revision 17                        the plan you saw, and no other
   planwire approve --revision 17 --comment "go ahead"   with a comment
   planwire approve --changes --comment "smaller steps"  request changes instead
 {_HEARD}""",
     "select": f"""\
 examples:
   planwire select s1 s3                   shows the plan, and asks
-  planwire select s1 s3 --revision 17     steps of the plan that you saw
-  planwire select 1 3 --yes               steps of the plan as it is now
+  planwire select s1 s3 --revision 17     of the plan you saw
+  planwire select 1 3 --yes               of the plan as it is now
 
-The agent is told to run these steps, and no others for now. Steps that are over are left out.
+The agent is told to run these steps, and no others for now. Completed and cancelled steps are left out.
 {_HEARD}""",
     "suggest": """\
 examples:
   planwire edit                             the plan of this folder's latest session, in $VISUAL or $EDITOR
   planwire edit --plan main --note "why"    with a note for the agent
-  planwire edit --editor "code --wait"      in another editor, which also works without a terminal
+  planwire edit --editor "code --wait"      in an editor with a window of its own; works without a terminal
 
-Changes that others make meanwhile are merged. On an agent's own plan your changes are suggestions: the agent sees them
-with your next prompt, and decides.
+Changes that others make in the meantime are merged. On an agent's own plan your changes are suggestions: the agent
+sees them with your next prompt and decides.
 """,
     "withdraw": """\
 examples:
-  planwire withdraw                the newest suggestion that the agent has not taken up
+  planwire withdraw                the newest open suggestion
   planwire withdraw 12             the one with that number
 """,
     "dismiss": """\
@@ -89,6 +89,6 @@ examples:
   planwire dismiss                 shows the plan, and asks
   planwire dismiss --plan old --yes
 
-The plan goes from every list. planwire show --plan still shows it; an agent that sends it again brings it back.
+The plan disappears from every list. planwire show --plan still shows it, and an agent that sends it again restores it.
 """,
 }

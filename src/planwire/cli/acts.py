@@ -14,8 +14,8 @@ from planwire.cli.argument_types import count, revision
 from planwire.cli.edit import edit
 from planwire.cli.exit_codes import DONE
 from planwire.cli.input_output import print_json
-from planwire.cli.session_argument import add_journal_option, add_session_option
-from planwire.cli.steered_plan import SteeredPlan, confirm, find_plan, told_anew, write
+from planwire.cli.session_argument import add_journal_option, add_session_argument, add_session_option
+from planwire.cli.steered_plan import SteeredPlan, confirm, conflict_error, find_plan, write
 from planwire.cli.step_argument import choose_step
 from planwire.errors import NotFound
 from planwire.journal import open_journal
@@ -30,7 +30,7 @@ from planwire.steering.wanted import Comment, Wanted
 
 __all__ = ["fill_parser", "run"]
 
-_STEP: Final = "a step: its id or number in planwire show, or words of it"
+_STEP: Final = "a step: its id, its number in planwire show, or part of its text"
 
 #: The arguments that are words of their own, in the order of an act's needs.
 _WORDS: Final[dict[str, dict[str, Any]]] = {
@@ -52,12 +52,13 @@ def fill_parser(parser: argparse.ArgumentParser, command: str) -> None:
     parser.set_defaults(run=run, act=act.name)
     _add_words(parser, act)
     _add_options(parser, act)
-    parser.add_argument("--plan", metavar="PLAN", help="id or title of the plan (default: the only one, or main)")
+    parser.add_argument("--plan", metavar="PLAN", help="the plan's id or title (default: the only plan, or main)")
     parser.add_argument("--revision", metavar="N", type=revision, help=_revision_help(act))
     if _asks(act):
-        parser.add_argument("--yes", action="store_true", help="the plan as it is now, without asking")
+        parser.add_argument("--yes", action="store_true", help="take the plan as it is now, without asking")
     parser.add_argument("--json", action="store_true", help="print JSON")
-    add_session_option(parser)
+    add_session = add_session_option if _has_words(act) else add_session_argument
+    add_session(parser)
     add_journal_option(parser)
 
 
@@ -65,11 +66,16 @@ def _add_words(parser: argparse.ArgumentParser, act: Act) -> None:
     if act.on is On.STEP and act.needs_target:
         parser.add_argument("target", metavar="STEP", help=_STEP)
     elif act.on is On.SUGGESTION:
-        words = "the number of a suggestion in planwire show (default: the newest)"
+        words = "the suggestion's number in planwire show (default: the newest)"
         parser.add_argument("target", metavar="NUMBER", nargs="?", type=revision, help=words)
     for name in act.needs:
         if name in _WORDS:
             parser.add_argument(name, **{"help": _TEXTS.get(act.name, "the text of the step"), **_WORDS[name]})
+
+
+def _has_words(act: Act) -> bool:
+    """Whether words of the command line are arguments of the act, so that a session can't stand among them."""
+    return act.needs_target or act.on is On.SUGGESTION or any(name in _WORDS for name in act.needs)
 
 
 def _add_options(parser: argparse.ArgumentParser, act: Act) -> None:
@@ -79,13 +85,13 @@ def _add_options(parser: argparse.ArgumentParser, act: Act) -> None:
         parser.add_argument("--changes", action="store_true", help="request changes instead")
     if "after" in act.takes:
         place = parser.add_mutually_exclusive_group(required="by" in act.takes)
-        place.add_argument("--after", metavar="STEP", help="behind this step")
-        place.add_argument("--first", action="store_true", help="before all others")
+        place.add_argument("--after", metavar="STEP", help="right after this step")
+        place.add_argument("--first", action="store_true", help="before all other steps")
         for way in ("up", "down") if "by" in act.takes else ():
-            words = f"so many places {way} among the steps beside it (1)"
+            words = f"{way} by N places within its list (1)"
             place.add_argument(f"--{way}", metavar="N", nargs="?", type=count, const=1, help=words)
     if "comments" in act.takes and "text" not in act.needs:
-        words = "a comment on the plan; may be repeated"
+        words = "a comment on the plan; repeatable"
         parser.add_argument("--comment", metavar="TEXT", action="append", default=[], help=words)
     elif "text" in act.takes:
         parser.add_argument("--note", metavar="TEXT", help="a note for the agent")
@@ -100,7 +106,7 @@ def _asks(act: Act) -> bool:
 
 def _revision_help(act: Act) -> str:
     touched = "the plan" if _asks(act) else "what you change"
-    return f"the revision that you saw: refused if {touched} has changed since"
+    return f"the revision you saw: refused if {touched} has changed since"
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -116,7 +122,7 @@ def run(arguments: argparse.Namespace) -> int:
                     confirm(target, arguments, _question(act, wanted))
                 steered = write(journal, target, wanted)
         except MovedOn as moved:
-            raise told_anew(moved) from None
+            raise conflict_error(moved) from None
     _tell(steered, as_json=arguments.json)
     return DONE
 
@@ -154,7 +160,7 @@ def _arguments(act: Act, arguments: argparse.Namespace, target: SteeredPlan) -> 
 
 def _newest(target: SteeredPlan) -> int:
     if not target.card.suggestions:
-        raise NotFound("this plan has no open suggestion to withdraw")
+        raise NotFound("this plan has no open suggestions")
     return max(each.number for each in target.card.suggestions)
 
 

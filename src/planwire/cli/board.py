@@ -15,7 +15,7 @@ __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
 _EDITORS = ("vscode", "vscodium", "cursor", "windsurf", "zed", "idea", "sublime", "none")
 
-DESCRIPTION = "Serve the board: all sessions of a journal with their plans, live, and their history."
+DESCRIPTION = "Serve the board: every session in a journal, with its plans and history, live."
 
 _port = number("a number from 0 to 65535", digits, lambda port: port < 65_536)
 
@@ -26,13 +26,15 @@ examples:
   planwire board --journal ./plans.db        the plans of another journal
   planwire board --editor zed                plan files open in Zed
 
-The board listens on this machine only, and its address holds a token that is new every time (or the one in the variable
-PLANWIRE_BOARD_TOKEN). Every page is JSON too: put .json behind its address, and send the token as a Bearer token.
+The board listens on this machine only. Its address contains a token, new at every start unless PLANWIRE_BOARD_TOKEN
+holds one. Every page is also available as JSON: append .json to its address, and send the token as a Bearer token.
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--port", metavar="PORT", type=_port, default=8414, help="where to listen; 0 is any (8414)")
+    parser.add_argument(
+        "--port", metavar="PORT", type=_port, default=8414, help="the port to use; 0 is any free one (8414)"
+    )
     parser.add_argument("--open", action="store_true", help="open the board in the browser")
     parser.add_argument("--editor", metavar="NAME", choices=_EDITORS, default="vscode", help=" | ".join(_EDITORS))
     parser.add_argument(
@@ -40,18 +42,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         action="append",
         default=[],
-        help="a folder whose plan files may be shown, beside those of the sessions; may be repeated",
+        help="another folder whose plan files may be shown, besides those of the sessions; repeatable",
     )
-    parser.add_argument("--host", metavar="ADDRESS", default="127.0.0.1", help="another address to listen on")
+    parser.add_argument("--host", metavar="ADDRESS", default="127.0.0.1", help="the address to listen on (127.0.0.1)")
     parser.add_argument(
         "--allow-host",
         metavar="NAME",
         action="append",
         default=[],
-        help="another name under which the board may be opened; may be repeated",
+        help="another host name to accept; repeatable",
     )
     add_journal_option(parser)
-    parser.add_argument("--create", action="store_true", help="create the journal if there is none")
+    parser.add_argument("--create", action="store_true", help="create the journal if it does not exist")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -67,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
             folders=arguments.folder,
         )
         print(f"The board is at {server.address}", flush=True)
-        print("Ctrl+C ends it.", file=sys.stderr, flush=True)
+        print("Press Ctrl+C to stop it.", file=sys.stderr, flush=True)
         if arguments.open:
             webbrowser.open(server.address)
         gc.set_threshold(20_000, 20, 50)  # thousands of watchers live long: look for garbage less often

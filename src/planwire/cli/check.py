@@ -36,18 +36,18 @@ examples:
   planwire check session.jsonl                      a recorded session
   planwire check -- my-agent --acp                  start the agent, give it a session and a prompt, judge what it sends
   planwire check --capability draft -- my-agent     the same as a client that reads plan_update and plan_removed
-  planwire check --save run.jsonl -- my-agent       keep what was said: `planwire replay run.jsonl --step` shows it
+  planwire check --save run.jsonl -- my-agent       keep the conversation: `planwire replay run.jsonl --step` shows it
   planwire check --strict --json -- my-agent        in CI: warnings count, JSON on standard output
 
-capabilities, what the client says of itself:
-  none    version 1, nothing about plans: it may be sent `plan` only (the default, and what most clients say)
+capabilities, what the client declares:
+  none    version 1, nothing about plans: only `plan` may be sent to it (the default, as in most clients)
   rfd     version 1, `planCapabilities`: the first spelling of the plan-operations proposal
   draft   version 1, `plan`: `plan_update` and `plan_removed`, with `planId`
   v2      version 2
-With FILE it is what to go by if the file does not hold the `initialize` of its connection.
+With FILE, --capability matters only if the file lacks the `initialize` of its connection.
 
-The agent gets an empty folder to work in, is allowed to go on with its plan, and is refused everything else it asks
-for, unless --allow says otherwise. Its stderr is passed on.
+The agent works in an empty folder. It may go on with its plan; all its other requests are refused, unless you pass
+--allow. Its stderr is passed through.
 
 The exit code is 0 if no rule is broken, 1 if one is, 2 if nothing could be checked.
 """
@@ -63,11 +63,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--capability", metavar="WORD", choices=dialect_options(), help=" | ".join(dialect_options()))
     parser.add_argument("--prompt", metavar="TEXT", default=PROMPT, help="what the agent is asked (for a small plan)")
     parser.add_argument(
-        "--timeout", metavar="SECONDS", type=_seconds, default=120.0, help="what the agent has for all of it (120)"
+        "--timeout", metavar="SECONDS", type=_seconds, default=120.0, help="the time limit for the whole check (120)"
     )
     parser.add_argument("--cwd", metavar="FOLDER", help="where the agent works (an empty folder)")
-    parser.add_argument("--save", metavar="FILE", help="keep the conversation, to look up the lines that are named")
-    parser.add_argument("--allow", action="store_true", help="allow the agent whatever it asks for")
+    parser.add_argument("--save", metavar="FILE", help="keep the conversation, to look up the reported lines")
+    parser.add_argument("--allow", action="store_true", help="grant the agent everything it asks for")
     parser.add_argument(
         "what", metavar="FILE | -- AGENT ...", nargs=argparse.REMAINDER, help="recorded lines, or an agent"
     )
@@ -83,10 +83,10 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.what = []
             arguments.parser.parse_args(what[1:], arguments)
             if arguments.what:
-                raise InputError(f"one file at a time, not {arguments.what[0]!r} too; an agent stands behind --")
+                raise InputError(f"one file at a time, not {arguments.what[0]!r} too. An agent's command goes after --")
         verdict = _check_file(what[0], arguments.capability)
     else:
-        raise InputError("check what? Give a file, or an agent's command: planwire check -- AGENT ARGUMENTS")
+        raise InputError("nothing to check: pass a file or an agent's command (planwire check -- AGENT ARGUMENTS)")
     passes = verdict.passes(strict=arguments.strict)
     if arguments.json:
         counts = {"passes": passes, "errors": verdict.errors, "warnings": verdict.warnings}
@@ -152,7 +152,7 @@ def _folder(name: str | None) -> AbstractContextManager[str]:
     if name is None:
         return TemporaryDirectory(prefix="planwire-check-", ignore_cleanup_errors=True)
     if not Path(name).is_dir():
-        raise InputError(f"{name} is no folder: give --cwd one that is there, or leave it out")
+        raise InputError(f"{name} is not a folder: pass --cwd an existing one, or leave it out")
     return nullcontext(str(Path(name).resolve()))
 
 
@@ -163,7 +163,7 @@ def _kept(name: str | None) -> Iterator[BinaryIO]:
         with Path(name or os.devnull).open("wb") as file:
             yield file
     except OSError as error:
-        raise InputError(f"{name} can't be written: {reason(error)}. Give --save another file") from None
+        raise InputError(f"{name} can't be written: {reason(error)}. Pass --save another file") from None
 
 
 def _text(verdict: Verdict) -> str:

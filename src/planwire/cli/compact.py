@@ -20,13 +20,13 @@ DESCRIPTION = "Print a chat after a compaction, in the stored shapes. The report
 
 EXAMPLES = f"""\
 examples:
-  planwire compact stream.json --budget 8000 > shorter.json      the oldest go until 8,000 tokens are left
+  planwire compact stream.json --budget 8000 > shorter.json      drop the oldest until 8,000 tokens are left
   planwire compact stream.json --budget 8000 --tail 50           but none of the last 50 messages
-  planwire compact stream.json                                   only what is out of date: no budget, no summary
+  planwire compact stream.json                                   drop only outdated messages: no budget, no summary
   planwire compact stream.json --json | jq .tokens_after         the stream and the report for a program
 
-Plans and the changes to them stay byte for byte. Plans that were superseded or removed stay in the file and are not
-shown to the model any more. A token is taken to be four bytes.
+Plans and the changes to them stay byte for byte. Plans that were superseded or removed stay in the file, but
+the model no longer sees them. A token is counted as four bytes.
 
 {STREAM_SHAPE}"""
 
@@ -36,16 +36,16 @@ _count = number("a number, 0 or more", digits, lambda count: count >= 0)
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_stream_arguments(parser)
-    parser.add_argument("--budget", metavar="N", type=_count, help="how many tokens may be left (default: any number)")
+    parser.add_argument("--budget", metavar="N", type=_count, help="the most tokens to leave (default: no limit)")
     parser.add_argument(
-        "--tail", metavar="N", type=_count, default=TAIL, help=f"messages at the end that stay (default: {TAIL})"
+        "--tail", metavar="N", type=_count, default=TAIL, help=f"messages to keep at the end (default: {TAIL})"
     )
     parser.add_argument(
         "--recent",
         metavar="N",
         type=_count,
         default=KEPT_RECENT,
-        help=f"events of one source and kind that stay (default: {KEPT_RECENT})",
+        help=f"events to keep of each source and kind (default: {KEPT_RECENT})",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object with the stream and the report")
 

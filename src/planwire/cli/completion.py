@@ -1,4 +1,4 @@
-"""`planwire completion`: a script with which a shell completes commands, options and ids.
+"""`planwire completion`: a script that lets a shell complete commands, options and ids.
 
 shtab writes the script from the parser, so that a new option completes without a line here. Only ids are ours: the
 shell hands its words to `planwire completion --ids`, which looks them up. No shell ever evaluates an id: it compares
@@ -12,14 +12,15 @@ from typing import Final
 from planwire.cli import build_parser
 from planwire.cli.offered_ids import KINDS, offered_ids
 from planwire.errors import MissingExtra, PlanwireError
+from planwire.readmodel.card import PRIORITIES, STATUS_CHOICES
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "completion_script", "run"]
 
-DESCRIPTION = "Print a script with which a shell completes commands, options and the ids of sessions, plans and steps."
+DESCRIPTION = "Print a script that lets a shell complete commands, options and the ids of sessions, plans and steps."
 
 EXAMPLES = """\
 examples:
-  source <(planwire completion bash)                                       now; in ~/.bashrc, always
+  source <(planwire completion bash)                                       for this shell; put it into ~/.bashrc for all
   planwire completion zsh > "${fpath[1]}/_planwire"                        then start a new shell
   planwire completion fish > ~/.config/fish/completions/planwire.fish
 """
@@ -34,6 +35,7 @@ _planwire_ids() {
 _planwire_sessions() { _planwire_ids sessions "$1"; }
 _planwire_plans() { _planwire_ids plans "$1"; }
 _planwire_steps() { _planwire_ids steps "$1"; }
+_planwire_suggestions() { _planwire_ids suggestions "$1"; }
 
 _planwire_files() {
     compgen -f -- "${COMP_WORDS[COMP_CWORD]}"  # shtab would pass an empty word in place of one with a dash
@@ -49,7 +51,8 @@ _planwire_ids() {
 }
 _planwire_sessions() { _planwire_ids sessions }
 _planwire_plans() { _planwire_ids plans }
-_planwire_steps() { _planwire_ids steps }"""
+_planwire_steps() { _planwire_ids steps }
+_planwire_suggestions() { _planwire_ids suggestions }"""
 
 _FISH: Final = """\
 function __planwire_ids
@@ -76,16 +79,21 @@ _OFFERS: Final = {
     "PLAN": _IDS["plans"],
     "SESSION": _IDS["sessions"],
     "STEP": _IDS["steps"],
+    "NUMBER": _IDS["suggestions"],
     "STREAM": _FILES,
     "URL": _FILES,
     "[SESSION] A [B]": _IDS["sessions"],
 }
 
+#: The same where planwire knows the usual words, and takes others.
+_WORDS: Final = {"PRIORITY": PRIORITIES, "STATUS": [choice.word for choice in STATUS_CHOICES]}
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("shell", metavar="SHELL", choices=SHELLS, help=" | ".join(SHELLS))
     parser.add_argument("--ids", choices=list(KINDS), help=argparse.SUPPRESS)  # from the scripts
-    parser.add_argument("words", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    words = parser.add_argument("words", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    words.required = False  # or a missing SHELL is reported with this name beside it
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -109,6 +117,7 @@ def completion_script(shell: str) -> str:
     for command in commands.values():
         command.description = None  # shtab then takes the summary, for which a list of commands has room
         for action in command._actions:
+            action.choices = action.choices or _WORDS.get(str(action.metavar))
             if action.metavar in _OFFERS:
                 action.complete = _OFFERS[action.metavar]
     return shtab.complete(parser, shell, preamble=_PREAMBLES[shell])

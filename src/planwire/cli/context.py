@@ -9,8 +9,8 @@ from planwire.cli.streams import STREAM_SHAPE, add_stream_arguments, format_of, 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
 DESCRIPTION = (
-    "Print the messages that a provider is sent of a chat, as JSON: hidden messages as blocks of text, each at "
-    "its place."
+    "Print the messages of a chat as a provider receives them, as JSON: hidden messages become blocks of text in their "
+    "places."
 )
 
 EXAMPLES = f"""\

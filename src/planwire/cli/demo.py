@@ -21,15 +21,15 @@ EXAMPLES = """\
 examples:
   planwire demo
   planwire demo --speed 4               four times as fast
-  planwire demo --journal ./plans.db    keep the plans in a file of your own
+  planwire demo --journal ./plans.db    keep the plans in another file
 """
 
 _NEXT = """
-It is all in the journal now. Try next:
+Everything is in the journal now. Try next:
   planwire show {session:<24} the plans as they ended up
   planwire log {session:<25} every change, by whom and when
   planwire board                         every session and its history in the browser
-  planwire relay -- AGENT ARGUMENTS      the same for an agent of yours
+  planwire relay -- AGENT ARGUMENTS      the same for your own agent
   planwire setup zed -- AGENT ARGUMENTS  what to put into your editor's settings
 """
 
@@ -38,8 +38,8 @@ _speed = number("a number above 0", float, lambda speed: 0 < speed < float("inf"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--speed", type=_speed, default=1.0, metavar="X", help="how many times as fast (default: 1)")
-    parser.add_argument("--journal", metavar="URL", help="where the plans are kept; a path, or sqlite:PATH")
+    parser.add_argument("--speed", type=_speed, default=1.0, metavar="X", help="run X times as fast (default: 1)")
+    parser.add_argument("--journal", metavar="URL", help="where the plans are kept: a path, or sqlite:PATH")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -26,13 +26,13 @@ DESCRIPTION = "Show what changed between two moments of a session, or between th
 EXAMPLES = """\
 examples:
   planwire diff 12                       from event 12 to now, in the latest session of this folder
-  planwire diff 12 20                    from event 12 to event 20 (planwire log has the numbers)
+  planwire diff 12 20                    from event 12 to event 20 (planwire log prints the numbers)
   planwire diff 3f2a 12 20               the same in another session
   planwire diff 3f2a 9c41                from the plans of one session to those of another
   planwire diff 3f2a@12 9c41@7           the same at earlier moments
 
 A or B is the number of an event, `now`, a session (as it is now), or SESSION@NUMBER. B is `now` if it is left out.
-A session whose id is a number is named with --session.
+To name a session whose id is a number, use --session.
 """
 
 
@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "planwire diff [-h] [--session SESSION] [--plan PLAN] [--json] [--no-pager] [--journal URL] [SESSION] A [B]"
     )
     parser.add_argument("moments", metavar="[SESSION] A [B]", nargs="+", help="the earlier and the later moment")
-    add_session_option(parser, "the session of events that are given as a number alone")
+    add_session_option(parser, "the session that plain numbers refer to")
     parser.add_argument("--plan", metavar="PLAN", help="only this plan")
     parser.add_argument("--json", action="store_true", help="print JSON")
     add_pager_option(parser)
@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
         after = _session(journal, second, session) if second else _session(journal, "now", before.id)
     one, other = before.glance, after.glance
     if second is None and one.last_seq == other.last_seq:
-        raise InputError(f"{first!r} is how it is now: name an earlier event (planwire diff NUMBER) or another session")
+        raise InputError(f"{first!r} is the latest event: pass an earlier one (planwire log) or another session")
     changes, plans = compare_sessions(before, after), session_differences(before, after)
     if arguments.plan is not None:
         cards = (*after.cards(), *after.dismissed()) or (*before.cards(), *before.dismissed())
@@ -86,10 +86,10 @@ def _operands(moments: list[str], session: str | None) -> tuple[str | None, str,
     if len(moments) > 1 and not _is_moment(moments[0]) and _is_moment(moments[1]) and "@" not in moments[0]:
         first, *moments = moments
         if session not in (None, first):
-            raise InputError(f"which session, {first!r} or {session!r}? Name one of them")
+            raise InputError(f"two sessions, {first!r} and --session {session!r}: pass only one of them")
         session = first
     if len(moments) > 2:
-        raise InputError(f"two moments can be compared, not {len(moments)}: planwire diff [SESSION] A [B]")
+        raise InputError(f"only two moments can be compared, not {len(moments)}: planwire diff [SESSION] A [B]")
     return session, moments[0], moments[1] if len(moments) > 1 else None
 
 

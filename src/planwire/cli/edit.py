@@ -20,7 +20,7 @@ def edit(journal: Journal, target: SteeredPlan, arguments: argparse.Namespace) -
     """Have a plan edited and write the changes. After a conflict, the editor has the plan as it is now with those
     changes that still fit."""
     if not arguments.editor and not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise Refused("there is no terminal to edit on: run it on one, or name an editor with --editor COMMAND")
+        raise Refused("no terminal for an editor: run this on one, or pass --editor with a command that opens a window")
     record = target.seen.record
     text, problem, seen = text_to_edit(record) if record else "", "", target.revision
     editor = editor_command(arguments.editor)

@@ -27,7 +27,7 @@ from planwire.readmodel.shown import ShownSession
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
-DESCRIPTION = "Print a session: its plans as a document or as ACP messages, or all of its events to be imported."
+DESCRIPTION = "Print a session: its plans as a document or as ACP messages, or all of its events for planwire import."
 
 EXAMPLES = """\
 examples:
@@ -46,15 +46,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--format", metavar="FORMAT", choices=FORMATS, default="md", help=f"{' | '.join(FORMATS)} (default: md)"
     )
     parser.add_argument(
-        "--dialect", metavar="DIALECT", choices=list(DIALECTS), help=f"of acp: {' | '.join(DIALECTS)} (default: v1)"
+        "--dialect", metavar="DIALECT", choices=list(DIALECTS), help=f"with acp: {' | '.join(DIALECTS)} (default: v1)"
     )
-    parser.add_argument("--at", metavar="SEQ", type=revision, help="as it was after the event with that number")
+    parser.add_argument("--at", metavar="SEQ", type=revision, help="as it was after this event")
     add_journal_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     if arguments.dialect and arguments.format != "acp":
-        raise InputError(f"only --format acp has dialects, not {arguments.format}")
+        raise InputError(f"--dialect needs --format acp, not {arguments.format}")
     with open_journal(arguments.journal, create=False) as journal:
         known = choose_session(journal, named_session(arguments))
         session = session_at(journal, known, arguments.at)

@@ -24,18 +24,18 @@ DESCRIPTION = "Delete sessions from the journal: their events, and every trace o
 
 EXAMPLES = """\
 examples:
-  planwire forget 3f2a91bc                  asks first, on a terminal
+  planwire forget 3f2a91bc                  asks first
   planwire forget 3f2a 9c41 --yes           two sessions, without asking
   planwire forget --older-than 30d --yes    every session without an event for 30 days (m, h, d, w)
 
-This can't be undone: plans, history and messages are gone. planwire export --format json keeps a copy.
+This can't be undone: plans, history and messages are gone. To keep a copy: planwire export --format json.
 """
 
 _UNITS: Final = {"m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 7 * 86_400_000}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_session_argument(parser, "ids of sessions, or the beginnings of them", several=True)
+    add_session_argument(parser, "ids of sessions, or their beginnings", several=True)
     parser.add_argument("--older-than", metavar="TIME", type=duration, help="all sessions without an event since then")
     parser.add_argument("--yes", action="store_true", help="don't ask first")
     parser.add_argument("--json", action="store_true", help="print JSON")
@@ -53,17 +53,17 @@ def duration(text: str) -> int:
 def run(arguments: argparse.Namespace) -> int:
     names = named_sessions(arguments)
     if bool(names) == (arguments.older_than is not None):
-        raise InputError("which sessions? Name them, or pass --older-than 30d: planwire sessions lists them")
+        raise InputError("pass either sessions (planwire sessions lists them) or --older-than, such as 30d")
     with open_journal(arguments.journal, create=False) as journal:
         doomed = _doomed(journal, names, arguments.older_than)
         if doomed and not arguments.yes and not _asked(journal, doomed, as_json=arguments.json):
-            raise Refused("nothing was forgotten")
+            raise Refused("nothing was deleted")
         if doomed:
             journal.forget(*(session.id for session in doomed))
     if arguments.json:
         print_json({"forgotten": [session.id for session in doomed]})
     else:
-        print(f"{_counted(doomed)} forgotten" if doomed else "no session is that old: all were kept")
+        print(f"Deleted {_counted(doomed)}." if doomed else "No session is that old. Nothing was deleted.")
     return DONE
 
 
@@ -77,10 +77,10 @@ def _doomed(journal: Journal, names: list[str], older_than: int | None) -> list[
 
 def _asked(journal: Journal, doomed: list[KnownSession], *, as_json: bool) -> bool:
     if as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise InputError(f"{_counted(doomed)} would be forgotten for good: pass --yes to do it")
+        raise InputError(f"this deletes {_counted(doomed)} for good: pass --yes to confirm")
 
     print(short_list(journal, doomed))
-    return agreed(f"Forget {_counted(doomed)} for good?")
+    return agreed(f"Delete {_counted(doomed)} for good?")
 
 
 def _counted(sessions: list[KnownSession]) -> str:

@@ -16,17 +16,17 @@ DESCRIPTION = "Add a session that was exported as JSON to the journal, with its 
 
 EXAMPLES = """\
 examples:
-  planwire import session.json                       what planwire export --format json wrote, under its own id
+  planwire import session.json                       a file written by planwire export --format json
   planwire import session.json --as review-copy      under another id
   ssh host planwire export --format json | planwire import -
 
-A session that is already in the journal is never overwritten: import it --as another one, or forget that one first.
+An existing session is never overwritten: import under another id with --as, or forget the existing one first.
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="an exported session; - for standard input")
-    parser.add_argument("--as", metavar="ID", dest="new_id", help="the id that it gets here (default: its own)")
+    parser.add_argument("--as", metavar="ID", dest="new_id", help="import it under this id (default: its own)")
     parser.add_argument("--json", action="store_true", help="print JSON")
     add_journal_option(parser)
 
@@ -37,18 +37,18 @@ def run(arguments: argparse.Namespace) -> int:
         exported = read_export(file.read(), name)
     session = exported.session if arguments.new_id is None else arguments.new_id
     if not session:
-        raise InputError("a session needs an id: give it one with --as ID")
+        raise InputError("the session has no id: pass --as ID")
     events = [Stamped(each.at, each.by, each.event) for each in exported.events]
     with open_journal(arguments.journal) as journal:
         try:
             append_new(journal, session, events)
         except Conflict:
             raise Refused(
-                f"the journal has a session {session!r} already, and it was left as it is: "
-                f"import this one under another id with --as ID, or look at it with planwire show {one_line(session)}"
+                f"the journal already has a session {session!r}. Nothing was imported: pass --as ID to import it under "
+                f"another id (planwire show {one_line(session)} shows the existing one)"
             ) from None
     if arguments.json:
         print_json({"session": session, "events": len(events)})
     else:
-        print(f"imported {len(events):,} events as {one_line(session)}")
+        print(f"Imported {len(events):,} events as {one_line(session)}.")
     return 0

@@ -21,13 +21,13 @@ from planwire.readmodel.timeline import moments_of
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
-DESCRIPTION = "List the changes of a session, one per line, oldest first."
+DESCRIPTION = "List the changes in a session, one per line, oldest first."
 
 EXAMPLES = """\
 examples:
   planwire log                     the latest session of this folder: number, when, who, what
   planwire log 3f2a91bc            another session
-  planwire log --plan main         the changes of one plan
+  planwire log --plan main         the changes to one plan
   planwire log --last 20           the newest changes only
   planwire log --json              one JSON object per line
   planwire show --at 12            the plans as they were after event 12
@@ -37,9 +37,9 @@ examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_session_argument(parser)
-    parser.add_argument("--plan", metavar="PLAN", help="only changes of this plan")
+    parser.add_argument("--plan", metavar="PLAN", help="only changes to this plan")
     parser.add_argument("--last", metavar="N", type=count, help="only the newest N changes")
-    parser.add_argument("--messages", action="store_true", help="include messages of the chat")
+    parser.add_argument("--messages", action="store_true", help="include chat messages")
     parser.add_argument("--json", action="store_true", help="print one JSON object per line")
     add_pager_option(parser)
     add_journal_option(parser)

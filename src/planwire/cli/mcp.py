@@ -15,35 +15,34 @@ EXAMPLES = """\
 examples:
   claude mcp add planwire -- planwire mcp      plan tools in Claude Code; other hosts take the same command
   planwire mcp --folder ~/work/shop            for hosts that don't start it in the project's folder
-  planwire mcp --session release-42            a session of your choice, shared by all who name it
-  planwire mcp --journal ./plans.db            keep the plans in a file of your own
+  planwire mcp --session release-42            a named session, shared by every host that names it
+  planwire mcp --journal ./plans.db            keep the plans in another file
 
-The host starts it and talks to it over standard input and output. Without --session it is bound to the session of the
-folder in which something happened last: the plan is there again when the host is.
+The host starts the server and talks to it over standard input and output. Without --session it continues the latest
+session of the folder, so the plan is still there after a restart of the host.
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     which = parser.add_mutually_exclusive_group()
-    which.add_argument("--session", metavar="SESSION", help="the session to be bound to; it need not exist yet")
+    which.add_argument("--session", metavar="SESSION", help="the session to use; created if it does not exist")
     which.add_argument("--binding", metavar="FILE", help=argparse.SUPPRESS)  # from planwire relay --tools
-    which.add_argument("--new", action="store_true", help="begin a new session with the first plan")
-    parser.add_argument(
-        "--folder", metavar="DIR", help="the project: its session, and the files that plans may be read from (.)"
-    )
+    which.add_argument("--new", action="store_true", help="start a new session with the first plan")
+    words = "the project folder: its latest session is used, and its plan files may be read (.)"
+    parser.add_argument("--folder", metavar="DIR", help=words)
     add_journal_option(parser)
     parser.add_argument(
         "--wait",
         metavar="SECONDS",
         type=seconds,
         default=25.0,
-        help="how long a call waits for a review before it says that it is still waiting (25)",
+        help="how long one call waits for a review (25)",
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
     if arguments.session is not None and not arguments.session.strip():
-        raise InputError("the session has no name: give one with --session SESSION, or leave it out")
+        raise InputError("--session is empty: pass a session, or leave it out")
     from planwire.mcp import serve
 
     if sys.stdin.isatty():

@@ -19,7 +19,7 @@ __all__ = ["KINDS", "offered_ids", "plain_ids"]
 
 _PLAIN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._~%+,-]*")
 #: Commands with a session as their first word that also have options with ids.
-_SESSION_FIRST: Final = ("log", "show")
+_SESSION_FIRST: Final = ("approve", "dismiss", "edit", "log", "show")
 
 
 def plain_ids(ids: Iterable[str]) -> Iterator[str]:
@@ -53,8 +53,13 @@ def _steps(journal: Journal, target: Namespace) -> Iterable[str]:
     return [row.id for row in find_plan(journal, target).card.rows]
 
 
+def _suggestions(journal: Journal, target: Namespace) -> Iterable[str]:
+    return [str(each.number) for each in find_plan(journal, target).card.suggestions]
+
+
 KINDS: Final[dict[str, Callable[[Journal, Namespace], Iterable[str]]]] = {
     "sessions": _sessions,
     "plans": _plans,
     "steps": _steps,
+    "suggestions": _suggestions,
 }

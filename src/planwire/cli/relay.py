@@ -16,26 +16,26 @@ if TYPE_CHECKING:
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
-DESCRIPTION = "Run an ACP agent behind planwire. Use it wherever the agent's own command was used."
+DESCRIPTION = "Run an ACP agent behind planwire. Use this wherever you would start the agent itself."
 
 EXAMPLES = """\
 examples:
   planwire relay -- claude-agent-acp                     in an editor's settings, in place of claude-agent-acp
-  planwire relay --journal ./plans.db -- my-agent --acp  keep the plans in a file of your own
+  planwire relay --journal ./plans.db -- my-agent --acp  keep the plans in another file
   planwire relay --board -- my-agent                     with the board
   planwire relay --no-context -- my-agent                never add the plan to a prompt
   planwire relay --tools -- my-agent                     give the agent tools for plans that outlive its context
 
-The relay passes every line on as it came, except that plans reach the client in the dialect that it understands, and
-that the plan is added to the next prompt after the agent's context was compacted or a person changed or reviewed it.
-A journal that can't be used never stops the traffic. With --tools the agent is told of one more MCP server in every
-session, planwire's, and what it plans with its tools reaches the client beside its own plan.
+The relay forwards every line unchanged, with two exceptions: plans are translated into the client's dialect, and the
+plan is added to the next prompt after the agent's context was compacted, or after a person changed or reviewed the
+plan. A broken journal never stops the traffic. With --tools every session gets planwire's MCP server as well; plans
+that the agent makes with its tools appear in the client beside the agent's own.
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.usage = "planwire relay [options] -- AGENT [ARGUMENT ...]"
-    parser.add_argument("--journal", metavar="URL", help="where the plans are kept; a path, or sqlite:PATH")
+    parser.add_argument("--journal", metavar="URL", help="where the plans are kept: a path, or sqlite:PATH")
     parser.add_argument("--no-context", action="store_true", help="never add the plan to a prompt")
     parser.add_argument("--tools", action="store_true", help="give the agent the tools set_plan, update_plan, get_plan")
     parser.add_argument("--board", action="store_true", help="serve the board too; its address goes to stderr")
@@ -52,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     command = arguments.agent[1:] if arguments.agent[:1] == ["--"] else arguments.agent
     if not command:
-        raise InputError("which agent? Give its command: planwire relay -- AGENT ARGUMENTS")
+        raise InputError("the agent's command is missing: planwire relay -- AGENT ARGUMENTS")
     with board_process(arguments.journal, _tell) if arguments.board else nullcontext():
         code = relay(
             command,

@@ -19,7 +19,7 @@ EXAMPLES = """\
 examples:
   planwire replay session.jsonl              the plans as they ended up
   planwire replay session.jsonl --step       every change (on a terminal: Enter for the next one, q to stop)
-  planwire replay session.jsonl --live       watch it happen, at the speed at which it was recorded
+  planwire replay session.jsonl --live       watch it happen, at the recorded speed
   planwire replay session.jsonl --json       the same for a program
   my-agent | planwire replay -               straight from a pipe
 
@@ -30,8 +30,8 @@ FILE has one message per line: the JSON-RPC text itself, or {"from": "agent", "t
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="recorded lines; - for standard input")
     how = parser.add_mutually_exclusive_group()
-    how.add_argument("--step", action="store_true", help="show every change, one after the other")
-    how.add_argument("--live", action="store_true", help="show the changes at the speed of the recording")
+    how.add_argument("--step", action="store_true", help="show the changes one by one")
+    how.add_argument("--live", action="store_true", help="show the changes at the recorded speed")
     how.add_argument("--json", action="store_true", help="print JSON")
 
 

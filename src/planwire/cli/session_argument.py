@@ -15,7 +15,7 @@ from planwire.journal import Journal
 from planwire.readmodel.card import PlanCard
 from planwire.readmodel.folders import KnownSession, latest_of_folder, newest_first, sessions_named, short_ids
 from planwire.readmodel.followed_files import FilePlans
-from planwire.readmodel.plain_text import age, one_line
+from planwire.readmodel.plain_text import ago, one_line
 from planwire.readmodel.sessions import load_session
 from planwire.readmodel.shown import ShownSession
 
@@ -61,11 +61,11 @@ def add_session_option(parser: ArgumentParser, help: str = SESSION_HELP) -> None
 
 
 def named_sessions(arguments: Namespace) -> list[str]:
-    """The sessions that the arguments of `add_session_argument` name."""
+    """The sessions that the arguments of `add_session_argument` or `add_session_option` name."""
     words = [arguments.session] if isinstance(arguments.session, str) else arguments.session or []
-    options = arguments.options or []
+    options = vars(arguments).get("options") or []
     if words and options and {*words} != {*options}:
-        raise InputError(f"which session, {words[0]!r} or {options[0]!r}? Name it once, with or without --session")
+        raise InputError(f"two sessions, {words[0]!r} and --session {options[0]!r}: pass only one of them")
     return words or options
 
 
@@ -73,7 +73,7 @@ def named_session(arguments: Namespace) -> str | None:
     """The one session that they name; None if there is none."""
     names = {*named_sessions(arguments)}
     if len(names) > 1:
-        raise InputError(f"this command takes one session, not {len(names)}: leave the others out")
+        raise InputError(f"{len(names)} sessions: this command takes only one")
     return next(iter(names), None)
 
 
@@ -98,7 +98,7 @@ def _latest_here(journal: Journal, known: Sequence[KnownSession]) -> KnownSessio
     if latest is None:
         raise NotFound(
             f"no session was run in {folder}. The latest ones are:\n{short_list(journal, known)}\n"
-            "Name one of them, or go to its folder: `planwire sessions` lists them all"
+            "Pass one of these ids, or change to its folder. planwire sessions lists all sessions."
         )
     return latest
 
@@ -108,7 +108,7 @@ def this_folder() -> str:
     try:
         return os.getcwd()  # noqa: PTH109
     except OSError:
-        raise InputError("the folder that this shell is in is gone: go to another one, or name the session") from None
+        raise InputError("the current folder no longer exists: change to another one, or pass --session") from None
 
 
 def choose_plan(cards: Sequence[PlanCard], name: str) -> PlanCard:
@@ -139,7 +139,7 @@ def session_at(
 ) -> ShownSession:
     """A session now, or right after the event `at`."""
     if at is not None and at > known.last_seq:
-        raise NotFound(f"session {known.id!r} has {known.last_seq} events: there is no revision {at} of it")
+        raise NotFound(f"session {known.id!r} has no event {at}: the latest is {known.last_seq}")
     return load_session(journal, known, files or FilePlans(), at)
 
 
@@ -151,7 +151,7 @@ def short_list(journal: Journal, known: Sequence[KnownSession]) -> str:
     for session in known[:LISTED]:
         glance = session_at(journal, session).glance
         words = [one_line(glance.title or glance.agent or "", TITLE_LENGTH), one_line(glance.cwd or "")]
-        details = ", ".join([*filter(None, words), age(session.last_at, now)])
+        details = ", ".join([*filter(None, words), ago(session.last_at, now)])
         lines.append(f"  {one_line(short[session.id])}  {details}")
     if len(known) > LISTED:
         lines.append(f"  and {len(known) - LISTED} more")

@@ -17,15 +17,15 @@ from planwire.readmodel.sessions import load_session
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
-DESCRIPTION = "List the sessions in the journal: those that wait for a review, then the latest."
+DESCRIPTION = "List the sessions in the journal: first those waiting for a review, then the latest."
 
 EXAMPLES = """\
 examples:
-  planwire sessions                   the latest sessions: what they are about, how far they are, who works where
-  planwire sessions --all             all of them, however many there are
-  planwire sessions --here            those of this folder
+  planwire sessions                   the latest sessions: title, progress, agent, folder
+  planwire sessions --all             all of them
+  planwire sessions --here            those in this folder
   planwire sessions --json            the same for a program
-  planwire show 3f2a91bc              one of them; an id may be shortened while it is unique
+  planwire show 3f2a91bc              one of them; any unique beginning of an id will do
 """
 
 #: Sessions that fit on a screen. Programs get all of them.
@@ -34,7 +34,7 @@ LATEST: Final = 12
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--all", action="store_true", help=f"all of them (on a terminal the latest {LATEST} are shown)")
-    parser.add_argument("--here", action="store_true", help="only sessions of this folder")
+    parser.add_argument("--here", action="store_true", help="only sessions in this folder")
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--json", action="store_true", help="print JSON")
     how.add_argument("--ids", action="store_true", help="print only the ids, one per line")
@@ -75,8 +75,8 @@ def _print_for_people(shown: list[Overview], count: int, ids: set[str], folder: 
 
     console, now = new_console(), time_ns() // 1_000_000
     if not shown:
-        where = "in the journal" if folder is None else "of this folder"
-        console.print(f"no sessions {where} yet: run an agent behind planwire (planwire relay -- AGENT)", style="dim")
+        where = "in the journal" if folder is None else "in this folder"
+        console.print(f"No sessions {where} yet: run an agent behind planwire (planwire relay -- AGENT).", style="dim")
         return
     if not console.is_terminal:
         for line in sessions_lines(shown, short_ids(ids), now):

@@ -5,6 +5,7 @@ import shutil
 import sys
 from pathlib import Path
 
+from planwire.cli.command_parser import CommandParser
 from planwire.cli.editors import EDITORS
 from planwire.errors import InputError
 from planwire.journal.engines import shared_url
@@ -12,7 +13,7 @@ from planwire.relay.process import name_of
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
-DESCRIPTION = "Print the settings with which an editor starts an agent behind planwire."
+DESCRIPTION = "Print the settings that make an editor start an agent behind planwire."
 
 EXAMPLES = """\
 examples:
@@ -22,7 +23,7 @@ examples:
   planwire setup emacs --name "My agent" -- my-agent --acp
   planwire setup vscode --journal ./plans.db -- my-agent --acp
 
-Prints the settings, and on stderr where to paste them. Changes no file.
+Settings go to stdout, and where to paste them to stderr. No file is changed.
 """
 
 _USAGE = "planwire setup [-h] EDITOR [--name NAME] [--journal URL] -- AGENT [ARGUMENT ...]"
@@ -43,7 +44,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     agent = _agent(arguments)
     if not agent:
-        raise InputError(f"which agent? Give its command: planwire setup {arguments.editor} -- AGENT ARGUMENTS")
+        raise InputError(f"the agent's command is missing: planwire setup {arguments.editor} -- AGENT ARGUMENTS")
     editor = EDITORS[arguments.editor]
     journal = (shared_url(arguments.journal) or arguments.journal) if arguments.journal else None
     relay = ["relay", *(["--journal", journal] if journal else []), "--", *agent]
@@ -69,7 +70,7 @@ def _agent(arguments: argparse.Namespace) -> list[str]:
     if not words or not words[0].startswith("-"):
         return words
     end = words.index("--") if "--" in words else len(words)
-    options = argparse.ArgumentParser("planwire setup", add_help=False, usage=_USAGE)
+    options = CommandParser("planwire setup", add_help=False, usage=_USAGE)
     _add_options(options)
     options.parse_args(words[:end], arguments)
     return words[end + 1 :]

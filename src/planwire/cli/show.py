@@ -21,14 +21,14 @@ from planwire.readmodel.as_json import plan_json, session_json
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
-DESCRIPTION = "Show a session's plans with their progress, the why, notes, suggestions and the last review."
+DESCRIPTION = "Show a session's plans: progress, reasons, notes, suggestions and the last review."
 
 EXAMPLES = """\
 examples:
   planwire show                    the plans of the latest session of this folder
-  planwire show 3f2a91bc           those of another session (planwire sessions lists them)
+  planwire show 3f2a91bc           another session (planwire sessions lists them)
   planwire show --plan main        one plan, even one that was removed
-  planwire show --at 12            the plans as they were after event 12 (planwire log has the numbers)
+  planwire show --at 12            the plans as they were after event 12 (planwire log prints the numbers)
   planwire show --json             the same for a program
 """
 
@@ -36,7 +36,7 @@ examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_session_argument(parser)
     parser.add_argument("--plan", metavar="PLAN", help="only this plan")
-    parser.add_argument("--at", metavar="SEQ", type=revision, help="as it was after the event with that number")
+    parser.add_argument("--at", metavar="SEQ", type=revision, help="as it was after this event")
     parser.add_argument("--json", action="store_true", help="print JSON")
     add_pager_option(parser)
     add_journal_option(parser)

@@ -6,7 +6,7 @@ from time import time_ns
 from typing import Final, NamedTuple
 
 from planwire.cli.input_output import agreed
-from planwire.cli.session_argument import choose_plan, choose_session, session_at
+from planwire.cli.session_argument import choose_plan, choose_session, named_session, session_at
 from planwire.errors import InputError, NotFound, PlanError, Refused
 from planwire.journal import Journal
 from planwire.readmodel.card import PlanCard
@@ -17,7 +17,7 @@ from planwire.session.moved_on import MovedOn
 from planwire.session.steering import Steered, steer
 from planwire.steering.wanted import Wanted
 
-__all__ = ["SteeredPlan", "confirm", "find_plan", "told_anew", "write"]
+__all__ = ["SteeredPlan", "confirm", "conflict_error", "find_plan", "write"]
 
 #: Limits the events that such an error lists.
 LISTED: Final = 8
@@ -35,15 +35,15 @@ class SteeredPlan(NamedTuple):
 def find_plan(journal: Journal, arguments: argparse.Namespace) -> SteeredPlan:
     """The plan that the arguments name, at the revision that they name."""
     files = FilePlans()
-    known = choose_session(journal, arguments.session)
+    known = choose_session(journal, named_session(arguments))
     session = session_at(journal, known, files=files)
     cards = session.cards()
     if not cards:
-        raise NotFound(f"session {session.id!r} has no plan")
+        raise NotFound(f"session {session.id!r} has no plans")
     card = session.main_card() if arguments.plan is None else choose_plan(cards, arguments.plan)
     if card is None:
         names = ", ".join(repr(one_line(each.title)) for each in cards)
-        raise InputError(f"which plan? Name it with --plan: there are {names}")
+        raise InputError(f"the session has {len(cards)} plans: pass --plan with one of {names}")
     if arguments.revision is None:
         return SteeredPlan(session, card, card, card.revision)
     seen = session_at(journal, known, arguments.revision, files).card(card.id)
@@ -51,12 +51,12 @@ def find_plan(journal: Journal, arguments: argparse.Namespace) -> SteeredPlan:
 
 
 def confirm(target: SteeredPlan, arguments: argparse.Namespace, question: str) -> None:
-    """Show the plan and ask, unless the person says which plan they saw, or that any will do."""
+    """Show the plan and ask, unless `--revision` says what the person saw or `--yes` says not to ask."""
     if arguments.revision is not None or arguments.yes:
         return
     if arguments.json or not sys.stdin.isatty():
         raise InputError(
-            "pass --revision N for the plan that you saw (planwire show has it), or --yes for the plan as it is now"
+            "pass --revision N for the plan you saw (planwire show prints N), or --yes for the plan as it is now"
         )
     from planwire.terminal.lines import new_console
     from planwire.terminal.records import session_record_view
@@ -64,7 +64,7 @@ def confirm(target: SteeredPlan, arguments: argparse.Namespace, question: str) -
     view = session_record_view(target.session, time_ns() // 1_000_000, chosen=target.card.id, only=True)
     new_console(wide=False).print(view)
     if not agreed(question):
-        raise Refused("nothing was written")
+        raise Refused("nothing was changed")
 
 
 def write(journal: Journal, target: SteeredPlan, wanted: Wanted) -> Steered:
@@ -74,12 +74,12 @@ def write(journal: Journal, target: SteeredPlan, wanted: Wanted) -> Steered:
     return steer(journal, target.session.journalled, target.card.id, wanted, file=steps)
 
 
-def told_anew(moved: MovedOn) -> PlanError:
-    """What happened to a plan since the person saw it, and how to decide again."""
+def conflict_error(moved: MovedOn) -> PlanError:
+    """The error that tells what happened to a plan since the person saw it, and how to decide again."""
     lines = [
         f"  {moment.seq}  {one_line(moment.by)}: {one_line('; '.join(word.sentence for word in moment.words))}"
         for moment in moved.moments[-LISTED:]
     ]
-    since_then = "\n".join(lines or [f"  (revision {moved.seen} is not one of this plan)"])
-    again = f"Look at it (planwire show), then decide again with --revision {moved.revision}."
+    since_then = "\n".join(lines or [f"  (this plan has no revision {moved.seen})"])
+    again = f"Look at it again (planwire show), then pass --revision {moved.revision}."
     return PlanError(f"{one_line(str(moved))} Since then:\n{since_then}\n{again}")

@@ -11,7 +11,7 @@ from planwire.errors import BadStream, InputError
 __all__ = ["STREAM_SHAPE", "add_stream_arguments", "format_of", "stream_file"]
 
 STREAM_SHAPE: Final = """\
-STREAM is a JSON list. A message of the chat is what the provider's API takes, with a message_id; hidden ones are
+STREAM is a JSON list. Messages of the chat are as the provider's API takes them, with a message_id; hidden ones are
   {"message_id": "m7", "role": "plan", "content": "- [ ] a", "extra": {"plan": {"id": "main", "version": 1}}}
   {"message_id": "m8", "role": "event", "content": "", "extra": {"event": {"subkind": "tick", "source": "cron"}}}
 """
@@ -23,7 +23,7 @@ def add_stream_arguments(parser: argparse.ArgumentParser) -> None:
         "--format",
         metavar="FORMAT",
         choices=list(CHAT_FORMATS),
-        help=f"{' | '.join(CHAT_FORMATS)} (default: the one in which the messages call tools)",
+        help=f"{' | '.join(CHAT_FORMATS)} (default: the one the messages are in)",
     )
 
 

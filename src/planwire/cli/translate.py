@@ -9,7 +9,7 @@ from planwire.cli.recording import read_recording
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
-DESCRIPTION = "Print an agent's recorded lines as a client of another dialect would be sent them."
+DESCRIPTION = "Print an agent's recorded lines as a client of another dialect would receive them."
 
 EXAMPLES = """\
 examples:
@@ -23,8 +23,8 @@ dialects:
   v1-draft   the same, the id in `planId` and `id`
   v2         `plan_update` for every plan, the id in `planId`
 
-A line that is not about plans, or needs no translation, is printed byte for byte; only on a terminal, characters that
-it would obey are escaped. FILE may hold both sides: lines of the client count, but are not printed.
+Lines that need no translation are printed byte for byte; on a terminal, control characters are escaped. FILE may hold
+both sides of a connection: the client's lines are read, but not printed.
 """
 
 

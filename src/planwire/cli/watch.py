@@ -28,14 +28,14 @@ DESCRIPTION = "Follow plans while they change: live on a terminal, else one line
 
 EXAMPLES = """\
 examples:
-  planwire watch                   the plans of this folder, live, with sessions that begin later
+  planwire watch                   the plans in this folder, live; new sessions appear by themselves
   planwire watch 3f2a91bc          one session
   planwire watch --all             every session in the journal
   planwire watch > changes.txt     without a terminal: one line per change
   planwire watch --json            one JSON object per change, for a program
 
-On a terminal: x ticks the step under the cursor, e rewords it, a adds one, c comments on it, v reviews the plan, m has
-more. Esc lists the sessions, h opens the history, ? shows all keys, q or Ctrl-C quits.
+On a terminal: x ticks the step under the cursor, e rewords it, a adds one, c comments on it, v reviews the plan. m
+lists all acts, Esc the sessions, h opens the history, ? shows all keys, q or Ctrl+C quits.
 """
 
 
@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     name = named_session(arguments)
     if arguments.all and name is not None:
-        raise InputError(f"one session or --all? Leave out {name!r} or --all")
+        raise InputError(f"both {name!r} and --all: pass only one of them")
     with open_journal(arguments.journal, create=False) as journal:
         session = None if name is None else choose_session(journal, name).id
         folder = None if arguments.all or session is not None else this_folder()

@@ -94,8 +94,8 @@ def _open_file(name: str, create: bool) -> Journal:
     path = _expanded(name)
     if not create and not os.path.lexists(path):
         raise NoJournal(
-            f"there is no journal at {path} yet: an agent's plans are kept once it runs behind planwire "
-            "(planwire relay -- AGENT); to look elsewhere, use --journal or the variable PLANWIRE_JOURNAL"
+            f"there is no journal at {path}. Run an agent behind planwire first (planwire relay -- AGENT), or name "
+            "another journal with --journal or PLANWIRE_JOURNAL"
         )
     from planwire.journal.sqlite import SqliteJournal  # noqa: PLC0415  (see above)
 

@@ -63,7 +63,7 @@ def _explained(error: sqlite3.Error, path: Path) -> JournalError:
     code: int | None = getattr(error, "sqlite_errorcode", None)
     primary = None if code is None else code & _PRIMARY
     if primary == sqlite3.SQLITE_NOTADB:
-        return not_a_journal(path, "it is no SQLite database")
+        return not_a_journal(path, "it is not a SQLite database")
     if primary in _DAMAGE:
         return damaged(path, error)
     what_to_do = _TROUBLE.get(primary or 0, "check the file and its disk, then try again")

@@ -26,7 +26,6 @@ __all__ = [
     "noun_of",
     "prose_of",
     "text_of",
-    "title_of",
 ]
 
 
@@ -115,21 +114,6 @@ def text_of(plan: Plan) -> str:
         case OtherPlan(type=plan_type, fields=fields):
             value = msgspec.json.encode({"type": plan_type, **fields})
             return f"```json\n{msgspec.json.format(value, indent=2).decode()}\n```"
-        case _:
-            assert_never(plan)
-
-
-def title_of(plan: Plan) -> str:
-    """One line that stands for all of a plan; "" for a list, which has no title."""
-    match plan:
-        case ItemsPlan():
-            return ""
-        case MarkdownPlan(content=text):
-            return markdown.parse(text).title
-        case FilePlan(uri=uri):
-            return uri
-        case OtherPlan(id=plan_id, type=plan_type):
-            return plan_id or plan_type
         case _:
             assert_never(plan)
 

@@ -5,6 +5,7 @@ the line of each checkbox, so that marking it touches one character.
 """
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -97,15 +98,20 @@ def parse(text: str) -> Document:
     return Document(_title(headings) or (_first_line(text) if begins else ""), tuple(tasks), prose)
 
 
-def mark(text: str, index: int, status: str) -> str:
-    """Mark task number `index` as `status` and change no other character."""
+def mark(text: str, marks: Iterable[tuple[int, str]]) -> str:
+    """Give tasks, by their numbers, another status. No character outside of their boxes changes."""
     tasks = parse(text).tasks
-    if not 0 <= index < len(tasks):
-        raise UnknownStep(f"there is no task number {index} in this text: it has {len(tasks)}, counted from 0")
-    task = tasks[index]
-    if task.status == canonical(status):
-        return text
-    return f"{text[: task.offset]}{box_of(status)}{text[task.offset + 1 :]}"
+    known = {index: task.status for index, task in enumerate(tasks)}
+    boxes: dict[int, str] = {}
+    for index, status in marks:
+        if index not in known:
+            raise UnknownStep(f"there is no task number {index} in this text: it has {len(tasks)}, counted from 0")
+        if known[index] != canonical(status):
+            known[index], boxes[tasks[index].offset] = canonical(status), box_of(status)
+    characters = list(text) if boxes else []
+    for offset, box in boxes.items():
+        characters[offset] = box
+    return "".join(characters) or text
 
 
 def box_of(status: str) -> str:

@@ -21,6 +21,7 @@ __all__ = [
     "Status",
     "after_tick",
     "canonical",
+    "spoken",
     "status_of",
 ]
 
@@ -96,6 +97,12 @@ def canonical(word: str) -> str:
     """The table's word for a status word or alias; other words stay as they are."""
     row = _MEANINGS.get(word)
     return row.word if row else word
+
+
+def spoken(word: str) -> str:
+    """A status as people read it. A word without a row stands for itself."""
+    row = _MEANINGS.get(word)
+    return row.spoken if row else word.replace("_", " ")
 
 
 def after_tick(word: str) -> str:

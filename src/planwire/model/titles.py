@@ -6,10 +6,12 @@ file, or it is "Plan", and "Plan 2" if the session has another one.
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final
 
+from planwire.model import markdown
 from planwire.model.file_texts import address_of
-from planwire.model.kinds import kind_of, title_of
+from planwire.model.kinds import kind_of, text_of
 from planwire.model.plan import MAIN, Plan, PlanId
 from planwire.model.text import shortened, unwrapped
 
@@ -32,9 +34,15 @@ def readable_id(plan_id: PlanId) -> str:
 
 def plan_title(plan: Plan) -> str:
     """The title of a plan by itself."""
-    heading = title_of(plan) if kind_of(plan).is_text else ""
-    own = "" if plan.id == MAIN else readable_id(plan.id)
-    file = (address_of(plan) or "").rpartition("://")[2].rstrip("/").rpartition("/")[2]
+    return _title(plan.id, text_of(plan) if kind_of(plan).is_text else "", address_of(plan) or "")
+
+
+@lru_cache(maxsize=256)
+def _title(plan_id: PlanId, text: str, address: str) -> str:
+    """The title of a plan. It is remembered: each entry of a history names its plan among all of its session."""
+    heading = markdown.parse(text).title if text else ""
+    own = "" if plan_id == MAIN else readable_id(plan_id)
+    file = address.rpartition("://")[2].rstrip("/").rpartition("/")[2]
     return shortened(unwrapped(heading) or unwrapped(own) or unwrapped(file) or UNNAMED, LONGEST)
 
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from planwire.model.events import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
 from planwire.model.fold import Delta, PlanRecord
-from planwire.model.statuses import canonical
+from planwire.model.statuses import spoken
 from planwire.model.steps import PlanState, Step
 from planwire.readmodel.history import suggestion_words
 
@@ -19,8 +19,8 @@ __all__ = ["Annotations", "Remark", "SuggestedChange", "annotations", "suggestio
 
 class SuggestedChange(Struct, frozen=True):
     """One suggested change. `kind` is the tag of the change (`status`, `reword`, `add`, …), `text` says in words what
-    the step should become, `value` has the word of a status or a priority, `suggestion` is the number of its event,
-    `number` its own among the changes there. `note` is what its author says about it."""
+    the step should become, `suggestion` is the number of its event, `number` its own among the changes there. `note` is
+    what its author says about it."""
 
     suggestion: int
     number: int
@@ -28,7 +28,6 @@ class SuggestedChange(Struct, frozen=True):
     text: str
     by: str
     at: int
-    value: str | None = None
     note: str | None = None
 
 
@@ -63,7 +62,7 @@ def annotations(record: PlanRecord, state: PlanState | None = None) -> Annotatio
         for number, change in enumerate(suggestion.changes):
             kind, text = str(type(change).__struct_config__.tag), _becomes(change, texts)
             suggested = SuggestedChange(
-                suggestion.seq, number, kind, text, suggestion.by, suggestion.at, _value(change), suggestion.note
+                suggestion.seq, number, kind, text, suggestion.by, suggestion.at, suggestion.note
             )
             if isinstance(change, AddStep):
                 together = added.setdefault(change.after, [])
@@ -95,21 +94,12 @@ def _last_text(state: PlanState, step: str) -> str:
     return next((text for text, owners in reversed(state.memory.owners.items()) if step in owners), step)
 
 
-def _value(change: StepChange) -> str | None:
-    match change:
-        case SetStatus(status=status):
-            return canonical(status)
-        case SetPriority(priority=priority):
-            return priority
-    return None
-
-
 def _becomes(change: StepChange, texts: dict[str, str]) -> str:
     match change:
         case AddStep(content=content) | RewordStep(content=content):
             return content
         case SetStatus(status=status):
-            return status.replace("_", " ")
+            return spoken(status)
         case SetPriority(priority=priority):
             return f"{priority} priority"
         case RemoveStep():

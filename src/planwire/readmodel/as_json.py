@@ -174,7 +174,7 @@ def plan_json(card: PlanCard) -> PlanValue:
         uri=card.uri,
         path=card.path,
         problem=card.problem,
-        fields=None if kind_of(plan).field else content_of(plan),
+        fields=content_of(plan) if card.fields else None,
         meta=_meta(record.state.plan if record else plan),
         notes=card.notes,
         suggestions=tuple(

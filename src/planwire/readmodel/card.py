@@ -149,7 +149,7 @@ class PlanCard(Struct, frozen=True):
     - `title` is what people call it, `subtitle` says what it is or how to name it, if that says more.
     - `kind` is the wire's word for it, `noun` the word for people. `is_of_agent`: changes to it are suggestions.
     - `rows`, `ghosts`: its steps, and those that people suggest. `text`: the markdown that the steps stand in, if there
-      is any. `fields`: the JSON of a kind that planwire does not know. `uri`, `path`, `problem`: of a plan file.
+      is any. `fields`: the JSON of a kind that has neither steps nor a text. `uri`, `path`, `problem`: of a plan file.
     - `why`: the author's summary. `thinking`: its words when it set the plan. `question`: the agent waits for a person.
     - `stopped`: no agent works on it. `acts`: the names of the acts that it can take.
     - `state` and `record` are what it was made from, for other views of the same; `record` is None for a plan that no

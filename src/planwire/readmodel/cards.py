@@ -10,12 +10,13 @@ from msgspec.structs import replace
 
 from planwire.acp.board import Change, SessionBoard
 from planwire.model.events import COMMENTED
+from planwire.model.file_texts import address_of
 from planwire.model.fold import AGENT, Delta, PlanRecord, Review, SessionState
 from planwire.model.kinds import KINDS, content_of, is_blank, kind_of, noun_of, text_of
 from planwire.model.plan import MEDIUM, PRIORITIES, FilePlan, MarkdownPlan, PlanId
 from planwire.model.steps import PlanState, Step
 from planwire.model.titles import UNNAMED, plan_title, plan_titles
-from planwire.readmodel.annotations import Annotations, annotations, suggestion_sentence
+from planwire.readmodel.annotations import Annotations, Remark, SuggestedChange, annotations, suggestion_sentence
 from planwire.readmodel.card import (
     OTHER,
     STOPPED,
@@ -124,14 +125,18 @@ class _Key(NamedTuple):
         return hash(tuple(map(id, self)))
 
 
-@lru_cache(maxsize=1_024)
+@lru_cache(maxsize=256)
 def _card(key: _Key, title: str, stopped: bool = False, thinking: str = "", client: str | None = None) -> PlanCard:
     state, record, file = key
     plan, kind = state.plan, kind_of(state.plan)
     over = annotations(record, state) if record and (record.suggestions or record.reviews) else Annotations()
     to_run = _to_run(record) if record else frozenset()
-    rows = tuple(_row(step, stopped, over, step.id in to_run) for step in state.steps)
-    uri = file.uri if file else text_of(plan) if kind.field and not kind.has_editable_steps else None
+    rows = tuple(
+        _row(step, stopped, step.id in to_run, over.steps.get(step.id, ()), over.remarks.get(step.id, ()))
+        for step in state.steps
+    )
+    uri = file.uri if file else address_of(plan)
+    is_shown = kind.is_text or kind.has_editable_steps or uri is not None
     card = PlanCard(
         id=plan.id,
         title=title,
@@ -143,7 +148,7 @@ def _card(key: _Key, title: str, stopped: bool = False, thinking: str = "", clie
         rows=rows,
         ghosts=_ghosts(rows, over),
         text=text_of(plan) if kind.is_text else "",
-        fields="" if kind.field else msgspec.json.format(msgspec.json.encode(content_of(plan)), indent=2).decode(),
+        fields="" if is_shown else msgspec.json.format(msgspec.json.encode(content_of(plan)), indent=2).decode(),
         is_blank=is_blank(plan),
         has_priorities=kind.has_priorities,
         thinking=thinking,
@@ -192,7 +197,11 @@ def _subtitle(state: PlanState, title: str, *, is_file: bool) -> str:
     return "text" if state.steps else kind.noun
 
 
-def _row(step: Step, stopped: bool, over: Annotations, to_run: bool) -> StepRow:
+@lru_cache(maxsize=20_000)
+def _row(
+    step: Step, stopped: bool, to_run: bool, suggestions: tuple[SuggestedChange, ...], remarks: tuple[Remark, ...]
+) -> StepRow:
+    """A step to show. Cards share the rows that did not change: a long plan changes thousands of times."""
     shown = status_look(step.status, stopped=stopped)
     tags = [Tag(shown.look, shown.word)] if shown.look in (OTHER, STOPPED) else []
     if step.priority != MEDIUM:
@@ -210,8 +219,8 @@ def _row(step: Step, stopped: bool, over: Annotations, to_run: bool) -> StepRow:
         step.is_current,
         step.is_done,
         tuple(tags),
-        over.steps.get(step.id, ()),
-        over.remarks.get(step.id, ()),
+        suggestions,
+        remarks,
     )
 
 

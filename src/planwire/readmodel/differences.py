@@ -99,12 +99,11 @@ def _steps(change: PlanChange) -> Iterator[StepDifference]:
     yield from (StepDifference("removed", rows[each.step.id]) for each in diff.removed)
     for moved in diff.moved:
         yield StepDifference("moved", rows[moved.step.id], str(moved.before + 1), str(moved.at + 1))
-    for each in diff.status:
-        before, after = status_look(each.before).word, status_look(each.after).word
-        yield StepDifference("status", rows[each.step.id], before, after)
-    for kind in ("reworded", "priority"):
-        for each in getattr(diff, kind):
-            yield StepDifference(kind, rows[each.step.id], each.before, each.after)
+    yield from (StepDifference("reworded", rows[each.step.id], each.before, each.after) for each in diff.reworded)
+    for status in diff.status:
+        words = (status_look(each).word for each in (status.before, status.after))
+        yield StepDifference("status", rows[status.step.id], *words)
+    yield from (StepDifference("priority", rows[each.step.id], each.before, each.after) for each in diff.priority)
 
 
 def _size(old: PlanState | None, new: PlanState | None) -> str:

@@ -18,7 +18,7 @@ from typing import Final
 
 from planwire.model.text import shortened, unwrapped
 
-__all__ = ["age", "escaped_json", "one_line", "printable", "shortened"]
+__all__ = ["age", "ago", "escaped_json", "one_line", "printable", "shortened"]
 
 _OBEYED: Final = "\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff"
 #: Unicode's property Bidi_Control.
@@ -76,3 +76,8 @@ def age(then: int, now: int) -> str:
         if count < most or not most:
             return f"{count} {unit}" if count else "now"
     raise AssertionError("the largest unit has no end")
+
+
+def ago(then: int, now: int) -> str:
+    """How long ago it was, without seconds, which would only fidget."""
+    return "just now" if now - then < 60_000 else f"{age(then, now)} ago"

@@ -29,6 +29,7 @@ from planwire.model.events import (
     StepChange,
     SuggestionWithdrawn,
 )
+from planwire.model.file_texts import address_of
 from planwire.model.fold import AGENT, Delta, PlanRecord
 from planwire.model.kinds import kind_of, noun_of
 from planwire.model.plan import PRIORITIES
@@ -252,11 +253,10 @@ def dismiss(on: Target, wanted: Wanted) -> Decision:
 def refuse_unchangeable(record: PlanRecord) -> None:
     """Raise `PlanError` unless people can change single steps of a plan here."""
     plan = record.state.plan
-    kind = kind_of(plan)
-    if kind.has_editable_steps:
+    if kind_of(plan).has_editable_steps:
         return
-    if kind.field is not None:
-        raise PlanError(f"This plan is a {kind.noun}: change it in your editor, or comment on the plan.")
+    if address_of(plan) is not None:
+        raise PlanError("This plan is a file: change it in your editor, or comment on the plan.")
     raise PlanError(f"A plan of kind {noun_of(plan)!r} has no steps to change: comment on it or review it.")
 
 

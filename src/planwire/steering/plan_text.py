@@ -11,7 +11,8 @@ line that nobody edited changes nothing, whatever an agent wrote into its step.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import Final
 
 from msgspec import Struct
@@ -25,6 +26,7 @@ from planwire.model.plan import MEDIUM, PRIORITIES
 from planwire.model.statuses import BOXES, canonical
 from planwire.model.steps import PlanState, Step
 from planwire.model.text import unwrapped
+from planwire.steering.words import step_of
 
 __all__ = ["Merge", "as_text", "changes_in", "merge"]
 
@@ -90,18 +92,20 @@ def merge(changes: tuple[StepChange, ...], before: PlanState, now: PlanState) ->
     """
     difference = diff.compare(before, now)
     theirs = {each.step.id for each in difference.removed} | {each.step.id for each in difference.reworded}
-    made: list[StepChange] = []
-    disputed: list[StepChange] = []
+    made = [each for each in changes if step_of(each) not in theirs]
+    try:
+        apply_changes(now, made)
+    except PlanError:
+        made = list(_fitting(made, now))
+    return Merge(tuple(made), tuple(each for each in changes if each not in made) if len(made) < len(changes) else ())
+
+
+def _fitting(changes: Iterable[StepChange], now: PlanState) -> Iterator[StepChange]:
+    """The changes that a plan can take, each after the ones before it."""
     for change in changes:
-        if not isinstance(change, AddStep) and change.step in theirs:
-            disputed.append(change)
-            continue
-        try:
+        with suppress(PlanError):
             now = apply_changes(now, [change])
-            made.append(change)
-        except PlanError:
-            disputed.append(change)
-    return Merge(tuple(made), tuple(disputed))
+            yield change
 
 
 def _line(step: Step, has_priorities: bool) -> str:

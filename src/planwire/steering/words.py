@@ -5,6 +5,7 @@ from typing import Final, assert_never
 
 from planwire.model.events import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
 from planwire.model.plan import PlanId
+from planwire.model.statuses import spoken
 from planwire.model.steps import PlanState
 from planwire.model.text import shortened, unwrapped
 
@@ -20,7 +21,7 @@ def change_sentence(change: StepChange, texts: Mapping[str, str]) -> str:
     name = texts.get(step, step) if step else ""
     match change:
         case SetStatus(status=status):
-            return f"{name}: {status.replace('_', ' ')}"
+            return f"{name}: {spoken(status)}"
         case RewordStep(content=content):
             return f"{name} → {content}"
         case SetPriority(priority=priority):

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from planwire.readmodel.plain_text import age, one_line
+from planwire.readmodel.plain_text import ago, one_line
 
 __all__ = ["MINUTE", "PLAN", "STEP", "SUGGESTION", "ago", "origin"]
 
@@ -13,11 +13,6 @@ MINUTE: Final = 60_000
 PLAN: Final = "plan"
 STEP: Final = "step"
 SUGGESTION: Final = "suggestion"
-
-
-def ago(then: int, now: int) -> str:
-    """How long ago it was, without seconds, which would only fidget."""
-    return "just now" if now - then < MINUTE else f"{age(then, now)} ago"
 
 
 def origin(by: str, at: int, now: int) -> str:

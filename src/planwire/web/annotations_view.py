@@ -6,7 +6,7 @@ They never look as if the agent had said them, or as if they were steps of its p
 from typing import Final
 
 from planwire.readmodel.annotations import Remark, SuggestedChange
-from planwire.readmodel.card import Ghost, OpenSuggestion, PlanCard, ReviewCard, StepRow, status_look
+from planwire.readmodel.card import Ghost, OpenSuggestion, PlanCard, ReviewCard, StepRow
 from planwire.readmodel.plain_text import shortened
 from planwire.web.html import EMPTY, Html, el, escaped, iso, joined, moment
 from planwire.web.page_tree import Part, leaf
@@ -60,8 +60,7 @@ def _withdraw_button(suggestion: int, what: str) -> Html:
 
 
 def _suggestion(suggestion: SuggestedChange, steerable: bool) -> Html:
-    is_status = suggestion.kind == "status"
-    text = status_look(suggestion.value or "").word if is_status else suggestion.text
+    text = suggestion.text
     spoken = el("span", f"suggested by {suggestion.by}: {_SPOKEN.get(suggestion.kind, '')}", class_="unseen")
     shown = el("span", wording(text), class_="suggestion-text", dir="auto") if suggestion.kind == "reword" else text
     button = _withdraw_button(suggestion.suggestion, text) if steerable else None

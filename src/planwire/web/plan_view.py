@@ -108,7 +108,7 @@ def _actions(place: PlanPlace, card: PlanCard) -> Html:
     links = []
     link = editor_link(place.editor, card.path) if card.path and not card.problem else None
     if link:
-        links.append(action("Open in editor", link))
+        links.append(action("Open in editor", link, data_editor=True))
     if place.live:
         links.append(action("Copy", markdown, data_copy=markdown))
         links.append(action("Export", markdown, download=f"{_file_name(card.id)}.md"))

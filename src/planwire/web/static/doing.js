@@ -28,6 +28,8 @@ export function takes(plan, name, row) {
 /** Do an act on a plan, or on a row of it, with the arguments that are `given`. */
 export function begin(name, plan, row = null, given = {}) {
   if (row?.dataset.suggestion && name === "remove") name = "withdraw";
+  const editor = name === "reword" && plan.querySelector("[data-editor]");
+  if (editor) return editor.click(); // a plan file is changed there
   if (!takes(plan, name, row)) return say(`${ACTS[name].label} is not possible here`);
   const words = `${ACTS[name].label} ${row ? nameOf(row) : planName(plan)}`;
   const on = { plan, row, given, words, address: plan.dataset.steer, seen: revisionOf(plan) };

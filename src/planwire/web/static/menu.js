@@ -13,12 +13,13 @@ let opener = null;
 /** The acts whose entries the menu of statuses has already. */
 const STATUSES = ["tick", "set_status"];
 
-/** The entries of one kind: [label, key, what to do], with null between the acts. */
+/** The entries of one kind: [label, key, what to do], with null around several entries of one act. */
 function entries(on, plan, row) {
   return Object.entries(ACTS).flatMap(([name, { gestures }]) => {
     const fit = gestures.filter((each) => each.on === on && !STATUSES.includes(name));
     if (!fit.length || !takes(plan, name, row)) return [];
-    return fit.map(({ label, keys, given }) => [label, keys.at(-1), () => begin(name, plan, row, given)]);
+    const group = fit.map(({ label, keys, given }) => [label, keys.at(-1), () => begin(name, plan, row, given)]);
+    return group.length > 1 ? [null, ...group, null] : group;
   });
 }
 
@@ -51,13 +52,13 @@ export function openPlanMenu(button) {
 
 function openAt(from, list, name, anchor) {
   opener = from;
-  const items = list.map((entry) => {
+  const isNeeded = (entry, at) => entry || (list.slice(0, at).some(Boolean) && list[at + 1]);
+  const items = list.filter(isNeeded).map((entry) => {
     if (!entry) return el("hr", { role: "separator" });
     const [label, key, act] = entry;
     const values = { type: "button", role: "menuitem", tabindex: -1, click: () => { menu.hidePopover(); act(); } };
     return el("button", values, label, key ? el("kbd", { "aria-hidden": "true" }, key) : null);
   });
-  while (items[0]?.tagName === "HR") items.shift();
   if (!items.length) return;
   menu.replaceChildren(...items);
   menu.setAttribute("aria-label", name);

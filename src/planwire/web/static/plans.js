@@ -2,7 +2,7 @@
 
 import { OFFERS } from "./table.js";
 
-const ROW = "[data-step], [data-suggestion]";
+export const ROW = ":is([data-step], [data-suggestion])";
 
 export const planOf = (node) => node?.closest?.("[data-steer]") ?? null;
 /** The rows of a plan that are in sight: steps, and steps that are suggested. */

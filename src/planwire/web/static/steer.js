@@ -6,7 +6,7 @@ import { begin, withdrawBy } from "./doing.js";
 import { openMenu, openPlanMenu } from "./menu.js";
 import { onChanged } from "./page.js";
 import { isTroubled } from "./perform.js";
-import { focusOn, planOf, rowOf, rowsOf } from "./plans.js";
+import { ROW, focusOn, planOf, rowOf, rowsOf } from "./plans.js";
 import { ACTS } from "./table.js";
 import { startToolbar } from "./toolbar.js";
 import { isInDialog } from "./writing.js";
@@ -86,8 +86,10 @@ let last = null; // where the focus is: the element, its plan, and the place of 
 /** Of the rows of a plan, one can be reached with Tab: the one that had the focus, or the current one. */
 function rove() {
   for (const plan of document.querySelectorAll("[data-steer]")) {
+    const now = plan.querySelector(`${ROW}[tabindex="0"]`);
+    if (now?.checkVisibility()) continue; // to look at thousands of rows takes time
+    if (now) now.tabIndex = -1;
     const rows = rowsOf(plan);
-    if (rows.some((row) => row.tabIndex === 0)) continue;
     const first = rows.find((row) => row.ariaCurrent === "step") ?? rows[0];
     if (first) first.tabIndex = 0;
   }
@@ -101,7 +103,7 @@ function focused({ target }) {
   const plan = planOf(target), row = rowOf(target);
   last = plan && { node: target, planId: plan.id, at: row ? rowsOf(plan).indexOf(row) : -1 };
   if (target !== row) return;
-  for (const other of rowsOf(plan).filter((each) => each.tabIndex === 0)) if (other !== row) other.tabIndex = -1;
+  for (const other of plan.querySelectorAll(`${ROW}[tabindex="0"]`)) if (other !== row) other.tabIndex = -1;
   row.tabIndex = 0;
 }
 

@@ -56,7 +56,7 @@ function show() {
   if (!row?.isConnected || !planOf(row)) row = null;
   if (!row) return bar.remove();
   const plan = planOf(row), ghost = row.dataset.suggestion !== undefined;
-  for (const each of acts) setHidden(each, !takes(plan, each.dataset.of, row));
+  for (const each of acts) setHidden(each, !takes(plan, each.dataset.of, row) || (!ghost && each.dataset.of === "withdraw"));
   setHidden(handle, ghost || !takes(plan, "move", row));
   setHidden(chooser, ghost || !takes(plan, "select", row));
   setHidden(more, ghost);

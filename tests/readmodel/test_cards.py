@@ -1,0 +1,28 @@
+"""Cards that stay the same while their plans do."""
+
+from planwire.model.events import PlanSet, TurnEnded
+from planwire.model.fold import AGENT
+from planwire.model.plan import Entry, ItemsPlan
+from tests.readmodel.shown_plans import shown
+
+
+def told(*statuses: str) -> tuple[str, PlanSet]:
+    return AGENT, PlanSet(ItemsPlan("main", tuple(Entry(f"step {at}", None, each) for at, each in enumerate(statuses))))
+
+
+def test_a_plan_that_did_not_change_is_the_same_card() -> None:
+    session = shown(told("pending", "pending"))
+    assert session.cards()[0] is session.cards()[0]
+    assert session.cards({"main": "Let me think."})[0].thinking == "Let me think."
+
+
+def test_cards_share_the_rows_of_steps_that_did_not_change() -> None:
+    [before], [after] = (shown(told("pending", *now)).cards() for now in (("pending",), ("completed",)))
+    assert before.rows[0] is after.rows[0]
+    assert (before.rows[1].is_done, after.rows[1].is_done) == (False, True)
+
+
+def test_a_row_knows_that_its_agent_stopped() -> None:
+    plan = told("in_progress")
+    [goes_on], [ended] = shown(plan).cards(), shown(plan, (AGENT, TurnEnded("cancelled"))).cards()
+    assert (goes_on.rows[0].look, ended.rows[0].look) == ("current", "stopped")
