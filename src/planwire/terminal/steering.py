@@ -186,8 +186,8 @@ class PlanActs:
 
     def _review(self, on: Pointed, wanted: Wanted) -> None:
         card, about = on.card, []
-        if card.question is not None and card.question.options:
-            where = one_line(card.client) if card.client else "its client"
+        if card.question is not None and not card.waits_here:
+            where = one_line(card.asker)
             words = f"The agent is waiting for an answer in {where}. It will see a review with your next prompt."
             about.append(Line(((words, "muted"),)))
         labels = {verdict: label for verdict, (label, _) in _VERDICTS}

@@ -40,14 +40,10 @@ def revision_part(part_id: str, card: PlanCard) -> Part:
 def actions_part(part_id: str, card: PlanCard) -> Part:
     """The buttons for the plan as a whole, and a menu of the rest. Only an agent that waits for a review makes them
     loud. The style sheet shows them once the script is there."""
-    shown = [each for each in _BUTTONS if each[0] in card.acts and not (each[0] == "review" and _is_asked_here(card))]
+    shown = [each for each in _BUTTONS if each[0] in card.acts and not (each[0] == "review" and card.waits_here)]
     buttons = [el("button", label, type="button", data_act=name, class_="quiet") for name, label in shown]
     more = el("button", "More actions", type="button", data_menu=True, class_="quiet", aria_haspopup="menu")
     return leaf(f"{part_id}-steer", "div", *buttons, more, class_="steer", role="group", aria_label=card.title)
-
-
-def _is_asked_here(card: PlanCard) -> bool:
-    return card.question is not None and not card.question.options
 
 
 def asked_part(part_id: str, card: PlanCard, before: PlanCard | None) -> Part | None:
@@ -66,31 +62,24 @@ def asked_part(part_id: str, card: PlanCard, before: PlanCard | None) -> Part | 
     )
 
 
-def _client(card: PlanCard) -> str:
-    """The program in front of the agent, without its version."""
-    name, _, version = (card.client or "").rpartition(" ")
-    return name if name and version[:1].isdigit() else card.client or "your editor"
-
-
 def _who_asks(card: PlanCard) -> str:
-    if _is_asked_here(card):
+    if card.waits_here:
         return "The agent is waiting for your review"
-    name = _client(card)
-    return f"{name[:1].upper()}{name[1:]} asks for your approval"
+    return f"{card.asker[:1].upper()}{card.asker[1:]} asks for your approval"
 
 
 def _how_to_answer(card: PlanCard) -> Html:
     question = card.question
     assert question is not None
     since = el("span", " Since ", moment(question.at), ".", class_="origin")
-    if _is_asked_here(card):
+    if card.waits_here:
         (yes, no, _), (approve_label, change_label, _) = VERDICTS, VERDICT_LABELS
         approve = el("button", approve_label, type="button", data_act="review", data_verdict=yes, class_="primary")
         change = el("button", change_label, type="button", data_act="review", data_preset=no)
         buttons = el("div", approve, change, class_="steer answers")
         return el("div", el("p", "It will continue once you decide.", since), buttons)
     offered = el("ul", *(el("li", name, dir="auto") for name in question.options), class_="offered")
-    return el("div", el("p", f"Answer in {_client(card)}:", since), offered)
+    return el("div", el("p", f"Answer in {card.asker}:", since), offered)
 
 
 def _what_is_new(card: PlanCard, before: PlanCard | None) -> Html:
