@@ -478,7 +478,7 @@ def test_an_interrupt_ends_the_server_at_once(tmp_path: Path) -> None:
     [
         (["--folder", "nowhere"], "the folder nowhere can't be used: No such file or directory"),
         (["--folder", "file"], "file is not a folder"),
-        (["--session", " "], "the session has no name"),
+        (["--session", " "], "--session is empty"),
         (["--journal", "file"], "file"),
         (["--wait", "soon"], "expected a number of seconds, found 'soon'"),
         (["--wait", "nan"], "expected a number of seconds, found 'nan'"),

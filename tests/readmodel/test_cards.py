@@ -1,6 +1,8 @@
 """Cards that stay the same while their plans do."""
 
-from planwire.model.events import PlanSet, TurnEnded
+import pytest
+
+from planwire.model.events import PlanSet, ReviewAsked, SessionOpened, TurnEnded
 from planwire.model.fold import AGENT
 from planwire.model.plan import Entry, ItemsPlan
 from tests.readmodel.shown_plans import shown
@@ -26,3 +28,13 @@ def test_a_row_knows_that_its_agent_stopped() -> None:
     plan = told("in_progress")
     [goes_on], [ended] = shown(plan).cards(), shown(plan, (AGENT, TurnEnded("cancelled"))).cards()
     assert (goes_on.rows[0].look, ended.rows[0].look) == ("current", "stopped")
+
+
+@pytest.mark.parametrize(
+    ("client", "asker"),
+    [("Zed 1.2.0", "Zed"), ("zed", "zed"), ("My Editor", "My Editor"), (None, "your editor"), ("2", "2")],
+)
+def test_a_question_with_options_is_answered_in_the_client_that_asks_it(client: str | None, asker: str) -> None:
+    plan = (AGENT, SessionOpened(client=client)), told("pending")
+    [here], [there] = (shown(*plan, (AGENT, ReviewAsked("main", options))).cards() for options in ((), ("Yes", "No")))
+    assert (here.waits_here, there.waits_here, there.asker) == (True, False, asker)

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from planwire.errors import JournalUnavailable
+from planwire.errors import JournalUnavailable, NotFound
 from planwire.journal import Journal, KnownSession, Snapshot, Stamped, open_journal
 from planwire.model.events import PlanSet
 from planwire.readmodel.followed_files import FilePlans
-from planwire.readmodel.sessions import Sessions
+from planwire.readmodel.sessions import Sessions, load_session
 from tests.journal.test_damage import change
 from tests.journals import items
 from tests.waiting import until
@@ -97,3 +97,17 @@ def test_loading_goes_on_once_the_journal_can_be_read_again(journal: Journal, mo
     until(lambda: [glance.id for glance in sessions.glances()] == ["one"])
     until(lambda: sessions.problem is None)
     sessions.close()
+
+
+def test_a_session_has_a_state_before_its_first_event_and_none_after_its_last() -> None:
+    journal = open_journal("memory:")
+    journal.append("s", [Stamped(at, "agent", PlanSet(items("p", "a"))) for at in (1_000, 2_000)], 0)
+    [known] = journal.sessions()
+    times = [load_session(journal, known, FilePlans(), at).glance for at in (0, 1, 2)]
+    assert [(each.last_seq, each.plans, each.last_at) for each in times] == [
+        (0, 0, 1_000),
+        (1, 1, 1_000),
+        (2, 1, 2_000),
+    ]
+    with pytest.raises(NotFound, match="has 2 events: there is no revision 3"):
+        load_session(journal, known, FilePlans(), 3)

@@ -138,8 +138,6 @@ def session_at(
     journal: Journal, known: KnownSession, at: int | None = None, files: FilePlans | None = None
 ) -> ShownSession:
     """A session now, or right after the event `at`."""
-    if at is not None and at > known.last_seq:
-        raise NotFound(f"session {known.id!r} has no event {at}: the latest is {known.last_seq}")
     return load_session(journal, known, files or FilePlans(), at)
 
 

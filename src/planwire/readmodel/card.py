@@ -219,6 +219,11 @@ class PlanCard(Struct, frozen=True):
         return self.uri is not None
 
     @property
+    def waits_here(self) -> bool:
+        """Whether its agent waits for a review that people give here. With options, its client asks for an answer."""
+        return self.question is not None and not self.question.options
+
+    @property
     def is_first(self) -> bool:
         """Whether no other version of it came before, not even one that was removed."""
         return self.record is None or self.record.supersedes is None

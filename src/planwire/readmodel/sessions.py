@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Final
 
-from planwire.errors import JournalError, JournalUnavailable
+from planwire.errors import JournalError, JournalUnavailable, NotFound
 from planwire.journal import Followed, Journal, KnownSession, catch_up, follower_of, load_state, state_at
 from planwire.model.fold import SessionState, fold
 from planwire.readmodel.folders import newest_first
@@ -35,9 +35,14 @@ _ROLL_CALL: Final = "roll call"
 
 
 def load_session(journal: Journal, known: KnownSession, files: FilePlans, at: int | None = None) -> ShownSession:
-    """A session of a journal as it is now, or right after the event `at`. Files are as they are now in any case."""
+    """A session of a journal as it is now, or right after the event `at`; 0 is before the first. Files are as they are
+    now in any case."""
+    if at is not None and at > known.last_seq:
+        raise NotFound(f"session {known.id!r} has no event {at}: the latest is {known.last_seq}")
     state = load_state(journal, known.id) if at is None else state_at(journal, known.id, at)
-    last_at = known.last_at if at is None else next(journal.read(known.id, at - 1, at)).at
+    last_at = known.last_at
+    if at is not None:
+        last_at = next((each.at for each in journal.read(known.id, max(at - 1, 0), at)), known.first_at)
     now = time.time_ns() // 1_000_000 if at is None else last_at
     return show_session(state, files.of(state), known.first_at, last_at, now)
 

@@ -181,7 +181,7 @@ class PlanActs:
 
     def _review(self, on: Pointed, wanted: Wanted) -> None:
         card, about = on.card, []
-        if card.question is not None and card.question.options:
+        if card.question is not None and not card.waits_here:
             where = one_line(card.client_name)
             words = f"The agent is waiting for an answer in {where}. It will see a review with your next prompt."
             about.append(Line(((words, "muted"),)))

@@ -39,14 +39,10 @@ def revision_part(part_id: str, card: PlanCard) -> Part:
 def actions_part(part_id: str, card: PlanCard) -> Part:
     """The buttons for the plan as a whole, and a menu of the rest. Only an agent that waits for a review makes them
     loud. The style sheet shows them once the script is there."""
-    shown = [each for each in _BUTTONS if each[0] in card.acts and not (each[0] == "review" and _is_asked_here(card))]
+    shown = [each for each in _BUTTONS if each[0] in card.acts and not (each[0] == "review" and card.waits_here)]
     buttons = [el("button", label, type="button", data_act=name, class_="quiet") for name, label in shown]
     more = el("button", "More actions", type="button", data_menu=True, class_="quiet", aria_haspopup="menu")
     return leaf(f"{part_id}-steer", "div", *buttons, more, class_="steer", role="group", aria_label=card.title)
-
-
-def _is_asked_here(card: PlanCard) -> bool:
-    return card.question is not None and not card.question.options
 
 
 def asked_part(part_id: str, card: PlanCard, before: PlanCard | None) -> Part | None:
@@ -66,7 +62,7 @@ def asked_part(part_id: str, card: PlanCard, before: PlanCard | None) -> Part | 
 
 
 def _who_asks(card: PlanCard) -> str:
-    if _is_asked_here(card):
+    if card.waits_here:
         return "The agent is waiting for your review"
     name = card.client_name
     return f"{name[:1].upper()}{name[1:]} asks for your approval"
@@ -76,7 +72,7 @@ def _how_to_answer(card: PlanCard) -> Html:
     question = card.question
     assert question is not None
     since = el("span", " Since ", moment(question.at), ".", class_="origin")
-    if _is_asked_here(card):
+    if card.waits_here:
         (yes, approve_label), (no, change_label), _ = VERDICT_LABELS.items()
         approve = el("button", approve_label, type="button", data_act="review", data_verdict=yes, class_="primary")
         change = el("button", change_label, type="button", data_act="review", data_preset=no)
