@@ -37,4 +37,4 @@ def test_a_row_knows_that_its_agent_stopped() -> None:
 def test_a_question_with_options_is_answered_in_the_client_that_asks_it(client: str | None, asker: str) -> None:
     plan = (AGENT, SessionOpened(client=client)), told("pending")
     [here], [there] = (shown(*plan, (AGENT, ReviewAsked("main", options))).cards() for options in ((), ("Yes", "No")))
-    assert (here.waits_here, there.waits_here, there.asker) == (True, False, asker)
+    assert (here.waits_here, there.waits_here, there.client_name) == (True, False, asker)

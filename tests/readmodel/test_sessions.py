@@ -109,5 +109,5 @@ def test_a_session_has_a_state_before_its_first_event_and_none_after_its_last() 
         (1, 1, 1_000),
         (2, 1, 2_000),
     ]
-    with pytest.raises(NotFound, match="has 2 events: there is no revision 3"):
+    with pytest.raises(NotFound, match="has no event 3: the latest is 2"):
         load_session(journal, known, FilePlans(), 3)

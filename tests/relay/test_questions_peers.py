@@ -81,12 +81,12 @@ def test_claude_asks_for_approval_and_the_board_shows_what_about_and_what_was_an
         for words in (*OPTIONS, "waiting for review", "Look at file 1<", "Look at file 40<", "Write it in one go"):
             assert words in page, words
         [plan] = board.json(f"/sessions/{session}.json")["plans"]
-        assert (plan["content"], tuple(plan["asked"]["options"])) == (FIRST, OPTIONS)
+        assert (plan["text"], tuple(plan["question"]["options"])) == (FIRST, OPTIONS)
         assert "waiting for review" in board.page("/sessions")
         person.answers.put(2)
 
         assert tuple(person.questions.get(timeout=PATIENCE)) == OPTIONS
-        page = shown(board, session, "asks for your approval", "What has changed since version 1")
+        page = shown(board, session, "asks for your approval", "What changed since version 1")
         assert "changes requested: No, keep planning" in page
         assert "40 unchanged lines" in cells(page)
         assert cells(page)[-2:] == ["41. Write it in one go", "41. Write it in two steps"]

@@ -64,8 +64,7 @@ def asked_part(part_id: str, card: PlanCard, before: PlanCard | None) -> Part | 
 def _who_asks(card: PlanCard) -> str:
     if card.waits_here:
         return "The agent is waiting for your review"
-    name = card.client_name
-    return f"{name[:1].upper()}{name[1:]} asks for your approval"
+    return f"{card.client_name if card.client else 'Your editor'} asks for your approval"
 
 
 def _how_to_answer(card: PlanCard) -> Html:
