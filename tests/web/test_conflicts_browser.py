@@ -204,7 +204,7 @@ def test_the_toolbar_can_be_used_while_the_plan_changes_all_the_time(stage: Stag
     agent.call("set_plan", {"entries": [f"step {number}" for number in range(1, 9)]})
     page = stage.open()
     row(page, 8).hover()
-    done = page.get_by_role("toolbar").get_by_role("button", name="Edit")
+    done = page.get_by_role("toolbar").get_by_role("button", name="Reword")
     done.hover()
     page.mouse.down()
     for number in range(1, 7):

@@ -89,7 +89,7 @@ def test_steps_are_changed_with_the_mouse(stage: Stage) -> None:
     expect(row(page, 1)).to_have_attribute("data-status", "pending")
 
     row(page, 2).hover()
-    page.get_by_role("toolbar").get_by_role("button", name="Edit").click()
+    page.get_by_role("toolbar").get_by_role("button", name="Reword").click()
     expect(page.locator(".composer textarea")).to_have_value("two `code`")
     write(page, "two, in other `words`")
     page.get_by_role("button", name="Save").click()
@@ -187,7 +187,7 @@ def test_steps_are_changed_with_keys_alone(stage: Stage) -> None:
     page.keyboard.press("Tab")
     expect(page.get_by_role("toolbar").get_by_role("button", name="Done")).to_be_focused()
     page.keyboard.press("ArrowRight")
-    expect(page.get_by_role("toolbar").get_by_role("button", name="Edit")).to_be_focused()
+    expect(page.get_by_role("toolbar").get_by_role("button", name="Reword")).to_be_focused()
     page.keyboard.press("Escape")
     expect(row(page, 2)).to_be_focused()
     page.keyboard.press("?")

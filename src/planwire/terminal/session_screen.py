@@ -30,7 +30,7 @@ __all__ = ["KeysFooter", "SessionScreen"]
 #: Seconds between two looks at plan files.
 FILES: Final = 1.0
 #: What the footer leaves out where it has no room, the first of these first.
-SPARE: Final = ("Run", "Select", "History", "Add", "Comment", "Edit", "Review", "Sessions")
+SPARE: Final = ("Run", "Select", "History", "Add", "Comment", "Reword", "Review", "Sessions")
 
 
 class SessionScreen(Screen[None]):
