@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
+from textual.binding import Binding
 from textual.events import Paste
 from textual.widgets import OptionList
 
@@ -28,7 +29,7 @@ from planwire.steering.wanted import Wanted
 from planwire.terminal import commander
 from planwire.terminal.dialogs import ChoiceDialog, DecisionDialog, Dialog, DialogText, TextField
 from planwire.terminal.history_screen import HistoryScreen
-from planwire.terminal.session_screen import KeysFooter, SessionScreen
+from planwire.terminal.session_screen import SPARE, KeysFooter, SessionScreen
 from tests.journals import HOSTILE, add, items
 from tests.terminal.test_panel import on_a_loop
 from tests.terminal.test_watch_app import shows, watching
@@ -345,6 +346,10 @@ async def test_the_past_can_not_be_steered(journal: Path) -> None:
 
 
 # -- everything in reach
+
+
+def test_the_footer_leaves_out_keys_by_the_names_that_they_have() -> None:
+    assert {*SPARE} <= {binding.description for binding in SessionScreen.BINDINGS if isinstance(binding, Binding)}
 
 
 @on_a_loop
