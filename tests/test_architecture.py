@@ -189,11 +189,6 @@ def test_files_import_only_from_their_own_ring_and_those_inside_it(path: Path) -
             assert ring_of(inner) <= ring_of(path), f"{path} imports {name}"
 
 
-@each([path for path in files() if part_of(path) in ("cli", "terminal")])
-def test_faces_draw_values_of_the_read_model_and_know_no_other(path: Path) -> None:
-    assert [name for name in imports(path) if name.startswith("planwire.model")] == []
-
-
 @each([path for path in files() if is_pure(path)])
 def test_pure_files_have_no_effects_and_import_none(path: Path) -> None:
     assert broken_purity(path) == set()
