@@ -8,14 +8,15 @@ READY  := $(VENV)/.ready
 # Many tests start programs: they begin with what was compiled before, whatever the machine's habit.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup demo test check bench pictures docs clean
+.PHONY: help setup demo test test-agents check bench pictures docs clean
 
 help:
-	@echo "make demo    a plan, live in the terminal"
-	@echo "make test    all tests"
-	@echo "make check   ruff, ruff format, mypy --strict"
-	@echo "make bench   speed against peers, into bench/results.json"
-	@echo "make setup   only the .venv"
+	@echo "make demo         a plan, live in the terminal"
+	@echo "make test         the tests"
+	@echo "make test-agents  more of them, with real agents"
+	@echo "make check        ruff, ruff format, mypy --strict"
+	@echo "make bench        speed against peers, into bench/results.json"
+	@echo "make setup        only the .venv"
 
 setup: $(READY)
 
@@ -31,6 +32,10 @@ test: $(READY)
 	@$(BIN)/python -m tests.peers.install
 	@$(BIN)/python -m tests.web.browser
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
+
+test-agents: $(READY)
+	@$(BIN)/python -m tests.peers.install
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal -m agents
 
 check: $(READY)
 	$(BIN)/ruff check .

@@ -290,7 +290,7 @@ UNRANKED = ("practice", "unranked")
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("capability", ["draft", "v2"])
+@pytest.mark.parametrize("capability", [pytest.param("draft", marks=pytest.mark.agents), "v2"])
 def test_claude_keeps_the_rules_in_every_dialect(capability: str, tmp_path: Path) -> None:
     """R8, R14, R16. The one warning: all of its priorities are the same."""
     lists = [todo_write(*statuses) for statuses in ALL_STEPS]
@@ -300,6 +300,7 @@ def test_claude_keeps_the_rules_in_every_dialect(capability: str, tmp_path: Path
     assert (code, found, value["updates"]) == (0, [UNRANKED], 6)
 
 
+@pytest.mark.agents
 @pytest.mark.timeout(600)
 def test_claude_does_not_report_an_approved_plan_to_who_reads_only_lists(tmp_path: Path) -> None:
     """R1, R9."""
@@ -308,6 +309,7 @@ def test_claude_does_not_report_an_approved_plan_to_who_reads_only_lists(tmp_pat
     assert (code, found) == (0, [("R1", "not-reported"), ("R1", "no-plan-sent")])
 
 
+@pytest.mark.agents
 @pytest.mark.timeout(600)
 def test_claude_with_single_tasks_ends_its_turn_in_the_middle(tmp_path: Path) -> None:
     """R2."""
@@ -317,6 +319,7 @@ def test_claude_with_single_tasks_ends_its_turn_in_the_middle(tmp_path: Path) ->
     assert (code, found) == (0, [("R2", "unfinished-business"), UNRANKED])
 
 
+@pytest.mark.agents
 @pytest.mark.timeout(600)
 def test_deepagents_agrees_to_version_2_and_speaks_version_1(tmp_path: Path) -> None:
     """R29, R30. Completing three entries in one update is late (R2)."""

@@ -25,7 +25,7 @@ from tests.peers.plans import (
 )
 from tests.peers.script import Usage, say
 
-pytestmark = pytest.mark.timeout(600)  # the first test may have to install its peer
+pytestmark = [pytest.mark.agents, pytest.mark.timeout(600)]  # the first test may have to install its peer
 
 BARE = Hello()
 PLANS = Hello(capabilities={"plan": {}})

@@ -184,6 +184,7 @@ def test_claude_for_a_plain_client(tmp_path: Path) -> None:
     assert again.sent[1:] == behind.heard[1:]
 
 
+@pytest.mark.agents
 def test_claude_for_a_client_that_can_do_everything(tmp_path: Path) -> None:
     """R12, R14: plans of both kinds side by side. Nothing at all is changed for such a client."""
     script = [
@@ -232,6 +233,7 @@ def test_claude_for_a_client_that_can_do_everything(tmp_path: Path) -> None:
     assert behind.events(talk.session) == events
 
 
+@pytest.mark.agents
 def test_claude_in_version_2(tmp_path: Path) -> None:
     """R16, R26: there is nothing to translate and nothing to offer. R39, R40: a resumed session adds nothing."""
     script = [
@@ -275,6 +277,7 @@ def test_claude_in_version_2(tmp_path: Path) -> None:
     assert behind.events(talk.session) == events
 
 
+@pytest.mark.agents
 def test_claude_with_single_tasks_retells_them_in_disorder(tmp_path: Path) -> None:
     """R5, R37: frames of long ago come back in any order, and the journal has them already."""
     script = [
@@ -307,6 +310,7 @@ def test_claude_with_single_tasks_retells_them_in_disorder(tmp_path: Path) -> No
     assert plans_of(behind, talk.session) == board_of(again)
 
 
+@pytest.mark.agents
 def test_without_context_every_prompt_of_claudes_is_left_alone(tmp_path: Path) -> None:
     script = [todo_write("in_progress", "pending", "pending"), say("Begun.", Usage(input=990_000))]
     behind = Behind(claude, tmp_path, "--no-context")

@@ -44,7 +44,9 @@ def journalled(path: Path) -> tuple[str, list[Event]]:
     return session.id, [each for each in events if isinstance(each, PlanSet | PlanChanged)]
 
 
-@pytest.mark.parametrize("hello", [Hello(), Hello(version=2)], ids=["version 1", "version 2"])
+@pytest.mark.parametrize(
+    "hello", [Hello(), pytest.param(Hello(version=2), marks=pytest.mark.agents)], ids=["version 1", "version 2"]
+)
 def test_claude_plans_with_the_tools_and_has_its_plan_again_in_another_process(hello: Hello, tmp_path: Path) -> None:
     """R37, R39: and so has the client."""
     journal = tmp_path / "plans.db"
@@ -85,6 +87,7 @@ def test_claude_plans_with_the_tools_and_has_its_plan_again_in_another_process(h
         assert journalled(journal) == (name, [made, begun])
 
 
+@pytest.mark.agents
 def test_a_person_with_acpx_sees_both_plans_each_under_its_name(tmp_path: Path) -> None:
     journal = tmp_path / "plans.db"
     script = [todo_write("pending"), MADE, todo_write("completed"), BEGUN, say("Done.")]
