@@ -265,7 +265,7 @@ def _check_arguments(act: Act, wanted: Wanted) -> None:
     takes = (() if act.on is On.PLAN else ("target",)) + act.needs + act.takes
     for name in given:
         if name not in takes:
-            raise PlanError(f"The act {act.name!r} takes no {name!r}.")
+            raise PlanError(f"The act {act.name!r} doesn't take {name!r}.")
     if wanted.plan_text is not None and wanted.seen is None:
         raise PlanError("An edited plan needs 'seen', the revision that was edited: steps since then are not in it.")
 

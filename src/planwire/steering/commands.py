@@ -233,7 +233,7 @@ def suggest(on: Target, wanted: Wanted) -> Decision:
 
 
 def withdraw(on: Target, wanted: Wanted) -> Decision:
-    """Take a suggestion back, whoever made it; `target` is its number."""
+    """Withdraw a suggestion, no matter whose; `target` is its number."""
     was_open = on.seen.suggestions if on.seen is not None else ()
     is_open = any(str(each.seq) == wanted.target for each in on.record.suggestions)
     if not is_open and any(str(each.seq) == wanted.target for each in was_open):
