@@ -1,4 +1,4 @@
-"""The acts of people on plans: one table, one row an act.
+"""The acts of people on plans: one table, one row per act.
 
 Every face makes its own from it: the terminal its keys and menus, the board its buttons and keys, the command line its
 commands, the documents their tables of keys. A new act is a function in `commands` and a row here.

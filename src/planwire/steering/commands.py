@@ -1,4 +1,4 @@
-"""Commands: one function an act of a person, from the plan and the arguments to the events to append.
+"""Commands: one function per act of a person, from the plan and the arguments to the events to append.
 
 A command is pure. It gets a plan as it is at the moment of writing, and returns a `Decision`; where nothing may be
 written it raises: `NothingChanges` if everything asked for is already so, another `PlanError` if the plan can't do it.

@@ -4,7 +4,7 @@
     [~] Write the parser {s2}
     [ ] Check it on the old files
 
-One step a line. `{s1}` is the step's id: a line without one is a new step, an id without a line is a step that goes,
+One step per line. `{s1}` is the step's id: a line without one is a new step, an id without a line is a step that goes,
 and the order of the lines is the order of the steps. A box holds the character of a status, or its word. Brackets hold
 a priority, in a plan whose steps have one; other words in brackets are text. Lines that begin with # are comments. A
 line that nobody edited changes nothing, whatever an agent wrote into its step.
@@ -50,7 +50,7 @@ class Merge(Struct, frozen=True):
 
 
 def as_text(state: PlanState) -> str:
-    """The steps, one a line."""
+    """The steps, one per line."""
     if not state.steps:
         raise PlanError("This plan has no steps to edit: comment on it instead.")
     has_priorities = kind_of(state.plan).has_priorities
