@@ -4,8 +4,8 @@ Tell your editor to run it as an agent, or try it with a client for the terminal
 
     npx acpx --agent "python examples/agent.py" exec "read the config, write the parser, run the tests"
 
-Each part of what you ask for becomes a step. The model is a script, so that it runs anywhere: put yours in the place of
-`scripted_model`. The plans are kept: end the agent, load the session again, and they are back.
+Each part of your request becomes a step. The model is a script, so that the example runs anywhere: replace
+`scripted_model` with yours. The plans are kept: stop the agent, load the session again, and they are back.
 """
 
 import argparse
@@ -42,7 +42,7 @@ Message = dict[str, Any]
 
 @dataclass
 class Session:
-    """A session that is open: its plans and its chat, the client that is told of them, and the turn that runs."""
+    """An open session: its plans and chat, the connected client, and the running turn."""
 
     plans: PlanSession
     told: PeerConnection
@@ -50,7 +50,7 @@ class Session:
 
 
 class ExampleAgent:
-    """What the client may call; the SDK refuses the rest. Everything about plans is in the lines with `plans`."""
+    """The methods that a client may call. Everything about plans is in the lines with `plans`."""
 
     def __init__(self, journal: Journal, sessions: AsyncExitStack, pace: float) -> None:
         self._journal = journal
@@ -79,7 +79,7 @@ class ExampleAgent:
         return NewSessionResponse(session_id=session_id)
 
     async def load_session(self, cwd: str, session_id: str, **more: Any) -> LoadSessionResponse:
-        """Tell the client everything again, before the answer: what was said, and the plans as they are now."""
+        """Replay the session before the answer: the messages, and the plans as they are now."""
         if not self._journal.last_seq(session_id):
             raise RequestError.resource_not_found(session_id)
         plans = await self._open(session_id, cwd)
@@ -117,7 +117,7 @@ class ExampleAgent:
             session.turn.cancel()
 
     async def _open(self, session_id: str, cwd: str) -> PlanSession:
-        """The session, with the client connected to its plans, and to those of an earlier time no more."""
+        """Open a session and connect the client to its plans, in place of an earlier connection."""
         if session_id in self._sessions:
             session = self._sessions[session_id]
             await session.told.close()
@@ -129,7 +129,7 @@ class ExampleAgent:
         return plans
 
     async def _work(self, session_id: str, plans: PlanSession, text: str) -> None:
-        """The loop of every agent: ask the model, do what it calls for, until it calls for nothing."""
+        """The loop of every agent: ask the model and run its tool calls until it makes no more."""
         await plans.add({"role": "user", "content": text})
         while True:
             reply = scripted_model(await plans.context(), plans.tools())
@@ -144,7 +144,7 @@ class ExampleAgent:
 
 
 def scripted_model(messages: list[Message], tools: list[Message]) -> Message:
-    """Stands where a model would be: it plans what it is asked for, and works through its plan."""
+    """A stand-in for a model: makes a plan of the request, and works through it."""
     prompts = [n for n, each in enumerate(messages) if each["role"] == "user" and not each["content"].startswith("<")]
     turn = messages[max(prompts, default=0) :]
     answers = [json.loads(each["content"]) for each in turn if each["role"] == "tool"]

@@ -2,8 +2,8 @@
 
     ANTHROPIC_API_KEY=… python examples/anthropic_loop.py "Which file here is the longest, and what is it for?"
 
-Chat and plan are in the journal: with `--session` and the same id it goes on where it was. When a request grows larger
-than `--window` tokens the chat is compacted: what is old becomes a summary, the plan stays as it is.
+The journal holds the chat and the plan: run it again with `--session` and the same id, and it continues. When a request
+exceeds `--window` tokens, the chat is compacted: old messages become a summary, and the plan stays as it is.
 """
 
 import argparse
@@ -31,7 +31,7 @@ READ_FILE: ToolParam = {
 
 
 async def work(client: AsyncAnthropic, plans: PlanSession, task: str, window: int) -> str:
-    """Ask, do what the model calls for, and ask again until it has an answer."""
+    """Ask the model and run its tool calls until it answers."""
     await plans.add({"role": "user", "content": task})
     while True:
         reply = await client.messages.create(
@@ -58,7 +58,7 @@ async def work(client: AsyncAnthropic, plans: PlanSession, task: str, window: in
 
 
 async def answer(plans: PlanSession, name: str, arguments: Any) -> str:
-    """The answer to a call: of our own tool here, of the plan tools by planwire."""
+    """Run a call: our own tool here, the plan tools by planwire."""
     if name != "read_file":
         return str(await plans.call(name, arguments))
     try:
@@ -80,7 +80,7 @@ def read_file(path: str) -> str:
 
 
 async def summary(client: AsyncAnthropic, messages: Sequence[dict[str, Any]]) -> str:
-    """What is worth knowing of messages that go. The plan is not among them: it stays."""
+    """Summarise messages that are about to go. The plan is not among them: it stays."""
     question = f"Sum up what was asked, done and found here, briefly:\n\n{json.dumps(messages)}"
     reply = await client.messages.create(model=MODEL, max_tokens=1024, messages=[{"role": "user", "content": question}])
     return "".join(block.text for block in reply.content if block.type == "text")

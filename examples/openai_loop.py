@@ -2,9 +2,9 @@
 
     OPENAI_API_KEY=… python examples/openai_loop.py "Which file here is the longest, and what is it for?"
 
-planwire tells it what to append (`pending`), and what to put first once it has thrown its messages away (`recap`): that
-is all there is to a plan that outlives the context. It outlives the process too: with `--session` and the same id the
-plan is back, though the messages are not.
+planwire says what to append (`pending`), and what to put first after the messages were dropped (`recap`). So the plan
+outlives the context, and the process too: with `--session` and the same id the plan is back, though the messages are
+not.
 """
 
 import argparse
@@ -35,7 +35,7 @@ READ_FILE: ChatCompletionToolParam = {
 
 
 async def work(client: AsyncOpenAI, plans: PlanSession, task: str, window: int) -> str:
-    """Ask, do what the model calls for, and ask again until it has an answer."""
+    """Ask the model and run its tool calls until it answers."""
     system = {"role": "system", "content": SYSTEM}
     messages: list[Any] = [system, *await plans.pending(), {"role": "user", "content": task}]
     while True:
@@ -57,7 +57,7 @@ async def work(client: AsyncOpenAI, plans: PlanSession, task: str, window: int) 
 
 
 async def answer(plans: PlanSession, name: str, arguments: str) -> str:
-    """The answer to a call: of our own tool here, of the plan tools by planwire."""
+    """Run a call: our own tool here, the plan tools by planwire."""
     if name != "read_file":
         return str(await plans.call(name, arguments))
     try:
@@ -79,7 +79,7 @@ def read_file(path: str) -> str:
 
 
 async def summary(client: AsyncOpenAI, messages: list[Any]) -> str:
-    """What is worth knowing of messages that go. The plan need not be in it: `recap` has it."""
+    """Summarise messages that are about to go. The plan need not be in it: `recap` has it."""
     question = f"Sum up what was done and found here, briefly:\n\n{json.dumps(messages)}"
     reply = await client.chat.completions.create(model=MODEL, messages=[{"role": "user", "content": question}])
     return reply.choices[0].message.content or ""

@@ -1,9 +1,9 @@
-"""A small ACP client with the plan beside the talk, on Textual: `pip install 'planwire[terminal]'`.
+"""A small ACP client with the plan beside the chat, on Textual: `pip install 'planwire[terminal]'`.
 
     python examples/textual_client.py recorded.jsonl                      a recorded conversation
-    python examples/textual_client.py "read it, mend it" -- AGENT …       a real agent: examples/agent.py, for one
+    python examples/textual_client.py "read it, fix it" -- AGENT …       a real agent: examples/agent.py, for one
 
-All that it knows of plans is in two lines: a `Board` takes in what goes over the wire, and a `PlanPanel` what changed.
+Two lines handle the plans: a `Board` reads the connection, and a `PlanPanel` shows what changed.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ CAPABILITIES = {"plan": {}, "fs": {"readTextFile": False, "writeTextFile": False
 
 
 class TextualClient(App[None]):
-    """The talk on the left, the plan on the right."""
+    """The chat on the left, the plan on the right."""
 
     CSS = """
     RichLog { width: 2fr; padding: 0 1; background: $background; overflow-x: hidden; }
@@ -57,7 +57,7 @@ class TextualClient(App[None]):
 
 
 def said(message: Any) -> list[str]:
-    """What a line says to a person, the plan aside."""
+    """The text of a line for a person, without the plan."""
     update = message.get("params", {}).get("update", {}) if isinstance(message, dict) else {}
     if message.get("method") == "session/prompt":
         return [f"> {block['text']}" for block in message["params"]["prompt"] if block.get("type") == "text"]
@@ -66,12 +66,12 @@ def said(message: Any) -> list[str]:
 
 
 def printable(text: str) -> str:
-    """Without what a terminal would obey: the text comes from a model."""
+    """The text without terminal control characters: it comes from a model."""
     return "".join(sign for sign in text if sign.isprintable() or sign == "\n")
 
 
 async def recorded(path: Path) -> AsyncIterator[tuple[str, str]]:
-    """A conversation as `tests/conversations` has them, a little slower than it is read."""
+    """Replay a conversation as in `tests/conversations`, a little slower than it can be read."""
     for line in path.read_text().splitlines():
         wrapped = json.loads(line)
         await asyncio.sleep(0.02)

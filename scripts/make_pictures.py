@@ -1,10 +1,10 @@
-"""The pictures in the README and in docs/, made from the demo while it runs: `make pictures`.
+"""The pictures in the README and in docs/: `make pictures`.
 
-It needs a Chromium, as the tests of the board do.
+They show the sessions below, with times up to now. It needs a Chromium, as the tests of the board do.
 """
 
 import asyncio
-import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,46 +13,140 @@ from typing import Literal
 
 from playwright.sync_api import Browser, sync_playwright
 
-from planwire.demo.client import DemoConversation
-from planwire.journal import Journal, open_journal
+from planwire.journal import Journal, Stamped, open_journal
+from planwire.model.events import ACP, Event, PlanSet, ReviewAsked, SessionOpened, TurnEnded
+from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
+from planwire.model.statuses import BOXES
+from planwire.session.steering import steer
+from planwire.steering.wanted import Wanted
 from planwire.terminal.watch_app import WatchApp
 from planwire.web import BoardServer
 from tests.web.browser import chromium
 
 PICTURES = Path(__file__).parent.parent / "docs" / "pictures"
-#: The demo is looked at when this comes along: some steps are done, one is being worked on, one was found on the way.
-MOMENT = b"Writing UTF-8"
+Scheme = Literal["light", "dark"]
+#: The session that most pictures show, and its plan.
+SESSION, PLAN = "export-umlauts", "Nightly export"
+WHY = "The exporter writes with the locale's encoding, and skips every row that this can't hold."
+FIRST = ("Reproduce the loss with a small fixture", "Find where rows are skipped", "Write UTF-8 in the exporter")
+FOUND = "Set the locale in the cron job"
+LAST = ("Raise instead of skipping", "Repair the files of last week", "Run the test suite")
+PRIORITIES = dict.fromkeys(FIRST, "high") | {"Repair the files of last week": "low"}
+PROPOSAL = "# Limit login attempts\n\nCount failures in Redis. After ten in an hour, answer 429 and mail the owner.\n"
 
 
 def main() -> None:
-    PICTURES.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory() as folder, open_journal(Path(folder) / "plans.db") as journal:
-        project = Path(folder) / "exporter"
-        project.mkdir()
-        conversation = DemoConversation(0.5, f"{folder}/plans.db", project)
-        lines = iter(conversation)
-        for line in lines:
-            if MOMENT in line.line:
-                break
-        picture_terminal(journal, conversation.session)
-        picture_board(journal, conversation.session)
-        for _ in lines:
-            pass
-        picture_history(journal, conversation.session)
+    with open_journal("memory:") as journal:
+        write_session_at_work(journal)
+        write_other_sessions(journal)
+        drawn = asyncio.run(draw_terminal(journal))
+        with browser() as chrome:
+            picture_terminal(drawn, chrome)
+            picture_board(journal, chrome)
 
 
-def picture_terminal(journal: Journal, session: str) -> None:
-    async def draw() -> str:
-        app = WatchApp(journal, session, None, "planwire-dark")
-        async with app.run_test(size=(100, 34)) as pilot:
-            await pilot.pause(0.5)
-            return app.export_screenshot(title="planwire watch")
+def write_session_at_work(journal: Journal) -> None:
+    """An agent in the middle of its work, and a person who steers it."""
+    write(
+        journal,
+        SESSION,
+        (24, SessionOpened("claude-agent-acp", "Zed", "/home/mia/exporter", "Fix the export that drops umlauts")),
+        (20, steps("~     ", *FIRST, *LAST)),
+        (16, steps("x~    ", *FIRST, *LAST)),
+        (11, steps("xx~    ", *FIRST, FOUND, *LAST)),
+        (4, steps("xxx~   ", *FIRST, FOUND, *LAST, why=WHY)),
+    )
+    steer(journal, SESSION, PLAN, Wanted("comment", "s7", text="LC_ALL=C.UTF-8 is enough on this host."))
+    steer(journal, SESSION, PLAN, Wanted("set_status", "s5", status="cancelled"))
+    steer(journal, SESSION, PLAN, Wanted("add", text="Tell the data team", after="s6"))
 
-    drawn = asyncio.run(draw())
-    with browser() as chrome:
-        page = chrome.new_page(viewport={"width": 1240, "height": 900})
-        page.set_content(f'<body style="margin:0;background:#fff">{drawn}</body>')
-        page.locator("svg").first.screenshot(path=PICTURES / "watch.png")
+
+def write_other_sessions(journal: Journal) -> None:
+    """What else there is in the list of sessions: one of each state."""
+    write(
+        journal,
+        "login-limit",
+        (9, SessionOpened("gemini", "Zed", "/home/mia/shop", "Limit login attempts")),
+        (6, PlanSet(MarkdownPlan("proposal", PROPOSAL), via=ACP)),
+        (5, ReviewAsked("proposal", ("Approve", "Keep planning"))),
+    )
+    write(
+        journal,
+        "toml",
+        (40, SessionOpened("codex-acp", "IntelliJ IDEA", "/home/mia/parser", "Read TOML 1.1 in the config parser")),
+        (
+            3,
+            steps(
+                "xx~  ", "Read the spec", "Extend the lexer", "Extend the grammar", "Run the tests", "Update the docs"
+            ),
+        ),
+    )
+    write(
+        journal,
+        "prices",
+        (260, SessionOpened("gemini", "Zed", "/home/mia/shop", "Move the cart to the new price service")),
+        (190, steps("x~ ", "Map the old calls", "Switch the cart", "Remove the old client")),
+        (180, TurnEnded("cancelled")),
+    )
+    write(
+        journal,
+        "slow-build",
+        (1600, SessionOpened("codex-acp", "IntelliJ IDEA", "/home/mia/parser", "Why is the build slow?")),
+        (1510, steps("xx", "Profile the build", "Cache the dependencies")),
+        (1500, TurnEnded("end_turn")),
+    )
+
+
+def write(journal: Journal, session: str, *story: tuple[int, Event]) -> None:
+    """Append what an agent did, each event with the minutes that have passed since."""
+    now = time.time_ns() // 1_000_000
+    journal.append(session, [Stamped(now - ago * 60_000, "agent", event) for ago, event in story])
+
+
+def steps(boxes: str, *texts: str, why: str | None = None) -> PlanSet:
+    """An agent's list: `x~ ` is a step that is done, one in progress, and one to do."""
+    entries = [
+        Entry(text, PRIORITIES.get(text, "medium"), BOXES[box].word) for box, text in zip(boxes, texts, strict=True)
+    ]
+    return PlanSet(ItemsPlan(PLAN, tuple(entries)), summary=why, via=ACP)
+
+
+async def draw_terminal(journal: Journal) -> str:
+    """The session in `planwire watch`, as SVG."""
+    app = WatchApp(journal, SESSION, None, "planwire-dark")
+    async with app.run_test(size=(96, 22)) as pilot:
+        await pilot.pause(0.5)
+        return app.export_screenshot(title="planwire watch")
+
+
+def picture_terminal(drawn: str, chrome: Browser) -> None:
+    page = chrome.new_page(viewport={"width": 1240, "height": 900})
+    page.set_content(f'<body style="margin:0;background:#fff">{drawn}</body>')
+    page.locator("svg").first.screenshot(path=PICTURES / "watch.png")
+
+
+def picture_board(journal: Journal, chrome: Browser) -> None:
+    server = BoardServer(journal)
+    thread = Thread(target=server.run, daemon=True)
+    thread.start()
+    page = f"{server.base}/sessions/{SESSION}"
+    take(chrome, server.address, f"{server.base}/sessions", "light", "sessions.png", height=530)
+    take(chrome, server.address, page, "light", "board.png")
+    take(chrome, server.address, page, "dark", "board-dark.png")
+    take(chrome, server.address, f"{page}/history", "light", "history.png")
+    server.stop()
+    thread.join()
+
+
+def take(chrome: Browser, door: str, address: str, scheme: Scheme, name: str, height: int = 780) -> None:
+    """Picture a page of the board. `door` is the address with the token."""
+    context = chrome.new_context(viewport={"width": 1120, "height": height}, color_scheme=scheme)
+    page = context.new_page()
+    page.goto(door)
+    page.goto(address)
+    page.wait_for_timeout(400)
+    page.screenshot(path=PICTURES / name)
+    context.close()
 
 
 @contextmanager
@@ -63,30 +157,6 @@ def browser() -> Iterator[Browser]:
             yield chrome
         finally:
             chrome.close()
-
-
-def picture_board(journal: Journal, session: str) -> None:
-    take(journal, {"board.png": (f"/sessions/{session}", "light"), "board-dark.png": (f"/sessions/{session}", "dark")})
-
-
-def picture_history(journal: Journal, session: str) -> None:
-    take(journal, {"history.png": (f"/sessions/{session}/history", "light")})
-
-
-def take(journal: Journal, pictures: dict[str, tuple[str, Literal["light", "dark"]]]) -> None:
-    server = BoardServer(journal)
-    thread = Thread(target=server.run, daemon=True)
-    thread.start()
-    with browser() as chrome:
-        for name, (path, scheme) in pictures.items():
-            context = chrome.new_context(viewport={"width": 1120, "height": 820}, color_scheme=scheme)
-            page = context.new_page()
-            page.goto(server.address)
-            page.goto(f"{server.base}{path}")
-            page.wait_for_timeout(400)
-            page.screenshot(path=PICTURES / name)
-    server.stop()
-    thread.join()
 
 
 if __name__ == "__main__":

@@ -103,10 +103,19 @@ def test_the_check_in_ci_is_a_command_that_there_is() -> None:
 
 
 def test_links_between_pages_lead_somewhere() -> None:
-    for page in (*PAGES, ROOT / "CONTRIBUTING.md"):
-        for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
+    for page in (*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"):
+        for link in re.findall(r"\]\(([^)]+)\)|(?:src|srcset)=\"([^\"]+)\"", page.read_text()):
+            target, _, heading = "".join(link).partition("#")
             if "://" not in target:
-                assert (page.parent / target).exists(), f"{page.name} links to {target}"
+                linked = page.parent / target if target else page
+                assert linked.exists(), f"{page.name} links to {target}"
+                assert not heading or heading in headings(linked), f"{page.name} links to {target}#{heading}"
+
+
+def headings(page: Path) -> set[str]:
+    """The headings of a page as links name them."""
+    found = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", text.lower()).replace(" ", "-") for text in found}
 
 
 def test_the_rules_that_code_and_tests_cite_are_those_in_the_table() -> None:

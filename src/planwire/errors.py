@@ -4,34 +4,34 @@
     ├── PlanError              a plan can't do that
     │   ├── StaleRevision      the plan moved on from the writer's revision
     │   ├── MovedOn            the plan moved on from what a person saw; it lives in `session`, with what it tells
-    │   ├── NothingChanges     everything is as asked already: nothing to write
+    │   ├── NothingChanges     there is nothing to write
     │   ├── UnknownStep        no step has that id
     │   ├── UnknownSuggestion  no open suggestion has that number
-    │   ├── UnknownWord        no status, priority or verdict is called that
+    │   ├── UnknownWord        no status, priority or verdict has that name
     │   ├── UnknownAct         no act of people has that name
     │   ├── UneditableText     a markdown text has no place for that edit
     │   └── UnmarkableStatus   a markdown checkbox can't show that status
     ├── DialectError           a dialect can't do that
     │   ├── UnknownDialect     no dialect has that name
     │   └── CannotCarry        the dialect has no form for this plan: lower it first
-    ├── ToolError              a model called a tool with nonsense
+    ├── ToolError              a model's tool call can't be run
     ├── JournalError           a journal can't do that
     │   ├── Conflict           the session moved on since the writer last looked
     │   ├── UnstorableEvent    an event is not JSON, or too large
-    │   ├── UnknownJournal     no journal has such a URL
+    │   ├── UnknownJournal     the URL is of no known kind
     │   ├── NoJournal          there is no journal yet, and a reader creates none
-    │   ├── NotAJournal        the file is something else, and stays as it is
-    │   ├── NewerJournal       a newer planwire wrote the file, and it stays as it is
-    │   ├── DamagedJournal     the file has damage, and stays as it is
+    │   ├── NotAJournal        the file is not a journal; it stays as it is
+    │   ├── NewerJournal       a newer planwire wrote the file; it stays as it is
+    │   ├── DamagedJournal     the file is damaged; it stays as it is
     │   └── JournalUnavailable locked for too long, full, not writable, gone or closed
     ├── ChatError              a chat can't keep or show that
-    │   ├── BadMessage         a message has no shape that a journal can store
+    │   ├── BadMessage         a message can't be stored
     │   ├── BadStream          a stream file is not a list of messages
     │   └── FormatError        no provider format has that name, or the stream has another one
     ├── MissingExtra           an optional package is missing
     ├── Refused                a person said no, or could not be asked
     └── InputError             the command line can't use a file or an argument
-        └── NotFound           no session, plan, step or event is like that
+        └── NotFound           there is no such session, plan, step or event
 
 No line on the wire ever raises one of them: there, `Report` values say what was wrong. Each message says what was
 wrong, where, and what to do about it.
@@ -91,7 +91,7 @@ class StaleRevision(PlanError):
 
 
 class NothingChanges(PlanError):
-    """Everything asked for is already so, or said already. Nothing was written, and no revision was made."""
+    """The plan already says all that was asked for, or the person said it before. Nothing was written."""
 
 
 class UnknownStep(PlanError):
@@ -103,7 +103,7 @@ class UnknownSuggestion(PlanError):
 
 
 class UnknownWord(PlanError):
-    """No status, priority or verdict is called that."""
+    """No status, priority or verdict has that name."""
 
 
 class UnknownAct(PlanError):
@@ -131,7 +131,7 @@ class CannotCarry(DialectError):
 
 
 class ToolError(PlanwireError):
-    """A model called a tool with nonsense. `hint` says what to do next, `details` holds facts that help."""
+    """A model's tool call can't be run. `hint` says what to do next, `details` holds facts that help."""
 
     def __init__(self, code: str, message: str, hint: str, details: "dict[str, object] | None" = None) -> None:
         super().__init__(message)
@@ -165,7 +165,7 @@ class UnstorableEvent(JournalError):
 
 
 class UnknownJournal(JournalError):
-    """No journal has such a URL."""
+    """The URL is of no known kind."""
 
 
 class NoJournal(JournalError):
@@ -173,15 +173,15 @@ class NoJournal(JournalError):
 
 
 class NotAJournal(JournalError):
-    """The file is something else, and stays as it is."""
+    """The file is not a journal. It stays as it is."""
 
 
 class NewerJournal(JournalError):
-    """A newer planwire wrote the file, and it stays as it is."""
+    """A newer planwire wrote the file. It stays as it is."""
 
 
 class DamagedJournal(JournalError):
-    """The file has damage, and stays as it is."""
+    """The file is damaged. It stays as it is."""
 
 
 class JournalUnavailable(JournalError):
@@ -193,7 +193,7 @@ class ChatError(PlanwireError):
 
 
 class BadMessage(ChatError):
-    """A message has no shape that a journal can store."""
+    """A message can't be stored."""
 
 
 class BadStream(ChatError):
@@ -217,7 +217,7 @@ class InputError(PlanwireError):
 
 
 class NotFound(InputError):
-    """No session, plan, step or event is like that."""
+    """There is no such session, plan, step or event."""
 
 
 def reason(error: Exception) -> str:

@@ -117,4 +117,4 @@ def test_a_new_row_is_followed_translated_and_checked(v3: Dialect) -> None:
     checker.hear(items("q", entry("one", "in_progress", "high"), key="planId"))
     [finding] = checker.close().findings
     assert (finding.code, finding.line) == ("misspelled-id", 2)
-    assert "looks for it in `plan_id`" in finding.message
+    assert "this client reads `plan_id`" in finding.message

@@ -296,7 +296,7 @@ def test_a_finding_shows_what_was_found_and_not_how_planwire_dealt_with_it() -> 
     verdict = talk(plan({"content": "a", "priority": "x; it is no status", "status": 3}))
     assert named(verdict, "no-status").message == "expected a status, found 3"
     assert named(verdict, "unknown-priority").message == (
-        "'x; it is no status' is no v1 priority: other readers drop this entry"
+        "'x; it is no status' is not a v1 priority: other readers drop this entry"
     )
 
 

@@ -122,10 +122,10 @@ def test_nothing_that_a_terminal_obeys_is_printed() -> None:
 @pytest.mark.parametrize(
     ("stdin", "complaint"),
     [
-        (b"", "planwire: -: a stream is a JSON list of messages, and this is not JSON: Input data was truncated"),
-        (b"{}", "planwire: -: a stream is a JSON list of messages, and this is an object"),
-        (b"[1]", "planwire: -: message 0 (counted from 0): a message is a JSON object, and this is a number"),
-        (b'[{"a":' * 3_000, "planwire: -: a stream is a JSON list of messages, and this is not JSON"),
+        (b"", "planwire: -: a stream must be a JSON list of messages, but this is not JSON: Input data was truncated"),
+        (b"{}", "planwire: -: a stream must be a JSON list of messages, but this is an object"),
+        (b"[1]", "planwire: -: message 0 (counted from 0): a message must be a JSON object, but this is a number"),
+        (b'[{"a":' * 3_000, "planwire: -: a stream must be a JSON list of messages, but this is not JSON"),
     ],
 )
 def test_a_bad_stream_is_refused_in_one_line(command: str, stdin: bytes, complaint: str) -> None:

@@ -586,7 +586,7 @@ def test_an_export_of_an_earlier_moment_ends_there(run: Run) -> None:
     [
         ("", "can't be read as an exported session"),
         ("[1]", "can't be read as an exported session"),
-        ("{}", "is no exported session"),
+        ("{}", "is not an exported session"),
         ('{"kind":"planwire session","format":2,"session":"x","events":[]}', "has format 2"),
         ('{"kind":"planwire session","format":1,"session":"x","events":[]}', "is not whole"),
         (

@@ -179,7 +179,7 @@ def test_nesting_without_end_is_refused(journal: Journal) -> None:
 def test_an_event_that_is_too_large_is_refused(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stored_events, "LARGEST_EVENT", 100)
     journal.append("s", said("x" * 40))
-    with pytest.raises(UnstorableEvent, match=r"it has 239 bytes, the most are 100"):
+    with pytest.raises(UnstorableEvent, match=r"it has 239 bytes; the limit is 100"):
         journal.append("s", said("x" * 200))
     assert journal.last_seq("s") == 1
 

@@ -53,7 +53,7 @@ def test_a_text_is_no_journal_however_short(path: Path) -> None:
 
 
 def test_a_folder_is_no_journal(tmp_path: Path) -> None:
-    with pytest.raises(NotAJournal, match="no regular file"):
+    with pytest.raises(NotAJournal, match="not a regular file"):
         open_journal(tmp_path)
 
 

@@ -289,7 +289,7 @@ def test_a_host_with_a_handshake_is_notified_of_changes_that_others_make(tmp_pat
                 write(PlanChanged("main", "unheard of"))
                 write(PlanRemoved("main"))
                 await eventually(lambda: heard == [listed, updated, listed])
-                with pytest.raises(MCPError, match="no plan of this session"):
+                with pytest.raises(MCPError, match="not a plan of this session"):
                     await host.subscribe_resource(main.replace("s/", "t/"))
 
     run(work)

@@ -52,7 +52,7 @@ def test_an_option_that_there_is_none_of_is_refused_before_anything_is_opened(ki
 @pytest.mark.parametrize("name", ["plans.db", Path("plans.db")])
 def test_a_name_where_a_journal_belongs_is_an_error_that_says_how_to_open_it(name: Any) -> None:
     on_a_loop: Any = PlanSession
-    with pytest.raises(TypeError, match=r"only names one: use BlockingPlanSession\.open\(.*plans\.db'"):
+    with pytest.raises(TypeError, match=r"not its name .*: use BlockingPlanSession\.open\(.*plans\.db'"):
         BlockingPlanSession(name, "s")
     with pytest.raises(TypeError, match=r"use PlanSession\.open\(.*plans\.db'"):
         on_a_loop(name, "s", format="anthropic")

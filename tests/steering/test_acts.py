@@ -163,13 +163,13 @@ def test_an_act_says_which_argument_is_missing_or_too_many(act: Any) -> None:
         with pytest.raises(PlanError, match=f"The act '{act.name}' needs '{name}'"):
             session.do(act.name, target, **{key: value for key, value in needed.items() if key != name})
     for name in {*ARGUMENTS} - {*act.needs, *act.takes}:
-        with pytest.raises(PlanError, match=f"The act '{act.name}' takes no '{name}'"):
+        with pytest.raises(PlanError, match=f"The act '{act.name}' doesn't take '{name}'"):
             session.do(act.name, target, **needed, **{name: GIVEN[name]}, seen=1)
     if act.needs_target:
         with pytest.raises(PlanError, match=f"The act '{act.name}' needs 'target'"):
             session.do(act.name, **needed)
     elif act.on is On.PLAN:
-        with pytest.raises(PlanError, match=f"The act '{act.name}' takes no 'target'"):
+        with pytest.raises(PlanError, match=f"The act '{act.name}' doesn't take 'target'"):
             session.do(act.name, "s3", **needed)
 
 

@@ -24,7 +24,7 @@ from tests.web.steering import TICK, Here
         ("reword", {"target": "s1", "text": "  "}, "The step is empty"),
         ("add", {"text": ""}, "The step is empty"),
         ("add", {"text": "x", "after": "s9"}, "no step 's9'"),
-        ("add", {"text": "x", "verdict": "approved"}, "takes no 'verdict'"),
+        ("add", {"text": "x", "verdict": "approved"}, "doesn't take 'verdict'"),
         ("set_status", {"target": "s1", "status": "odd"}, "There is no status 'odd'"),
         ("explode", {}, "there is no act 'explode'"),
         ("review", {"verdict": "maybe"}, "There is no verdict 'maybe'"),

@@ -27,9 +27,9 @@ def unknown_values(update: Update, dialect: Dialect) -> Iterator[Report]:
             if word is None or word in known:
                 continue
             if row.closed:
-                defect, rule = f"{word!r} is no v1 {name}: other readers drop this entry", "R7"
+                defect, rule = f"{word!r} is not a v1 {name}: other readers drop this entry", "R7"
             elif not word.startswith("_"):
-                defect, rule = f"{word!r} is no {name} of the protocol, and a custom one starts with '_'", "R19"
+                defect, rule = f"{word!r} is not a {name} of the protocol, and custom ones start with '_'", "R19"
             else:
                 continue
             entries_at = "entries" if update.tag == "plan" else "plan.entries"

@@ -244,7 +244,7 @@ def _summarised(summarise: Callable[[Sequence[Fields]], Any], messages: Sequence
         if isinstance(text, Coroutine):
             text.close()
         raise BadMessage(
-            f"`summarise` must return a text, and returned {text!r:.200}: nothing was compacted. (A coroutine function "
+            f"`summarise` must return a text, but returned {text!r:.200}: nothing was compacted. (A coroutine function "
             "is for PlanSession.compact.)"
         )
     return text

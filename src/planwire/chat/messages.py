@@ -121,19 +121,19 @@ def read_message(value: Any, message_id: str | None = None) -> Stored:
 def stored_message(fields: Any, message_id: str | None = None) -> Stored:
     """A message from its stored form, in JSON values that nobody else has: it keeps these, and copies none."""
     if not isinstance(fields, dict):
-        raise BadMessage(f"a message is a JSON object, and this is {_kind(fields)}")
+        raise BadMessage(f"a message must be a JSON object, but this is {_kind(fields)}")
     message_id = fields.get("message_id") if message_id is None else message_id
     if not isinstance(message_id, str) or not message_id:
-        raise BadMessage(f"`message_id` must be a text that is not empty, and it is {_kind(message_id)}")
+        raise BadMessage(f"`message_id` must be a non-empty text, but is {_kind(message_id)}")
     extra = fields.get("extra")
     role = fields.get("role")
     if role not in (PLAN, EVENT):
         if not isinstance(extra, dict | None):
-            raise BadMessage(f"`extra` must be an object, and it is {_kind(extra)}")
+            raise BadMessage(f"`extra` must be an object, but is {_kind(extra)}")
         return Ordinary(message_id, {key: fields[key] for key in fields if key not in _ENVELOPE}, extra or None)
     content = fields.get("content", "")
     if not isinstance(content, str):
-        raise BadMessage(f"the `content` of a message with the role `{role}` must be text, and it is {_kind(content)}")
+        raise BadMessage(f"the `content` of a message with the role `{role}` must be text, but is {_kind(content)}")
     metadata, rest = _metadata(fields, role)
     other = {key: fields[key] for key in fields if key not in (*_ENVELOPE, "role", "content", role)}
     made = PlanMessage if role == PLAN else EventMessage
@@ -144,11 +144,11 @@ def _metadata(fields: Fields, role: str) -> tuple[Fields, Fields]:
     """The metadata of a hidden message, and the rest of its `extra`."""
     extra = fields.get("extra") or {}
     if not isinstance(extra, dict):
-        raise BadMessage(f"`extra` must be an object, and it is {_kind(extra)}")
+        raise BadMessage(f"`extra` must be an object, but is {_kind(extra)}")
     top, inner = fields.get(role) or {}, extra.get(role) or {}
     for where, found in ((f"`{role}`", top), (f"`extra.{role}`", inner)):
         if not isinstance(found, dict):
-            raise BadMessage(f"{where} must be an object, and it is {_kind(found)}")
+            raise BadMessage(f"{where} must be an object, but is {_kind(found)}")
     return {**top, **inner}, {key: extra[key] for key in extra if key != role}
 
 
@@ -175,9 +175,9 @@ def read_stream(data: bytes | str) -> list[Stored]:
     try:
         values = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-        raise BadStream(f"a stream is a JSON list of messages, and this is not JSON: {error}") from None
+        raise BadStream(f"a stream must be a JSON list of messages, but this is not JSON: {error}") from None
     if not isinstance(values, list):
-        raise BadStream(f"a stream is a JSON list of messages, and this is {_kind(values)}")
+        raise BadStream(f"a stream must be a JSON list of messages, but this is {_kind(values)}")
     names = [value.get("message_id") for value in values if isinstance(value, dict)]
     taken = {name for name in names if isinstance(name, str)}
     messages: list[Stored] = []
@@ -189,7 +189,7 @@ def read_stream(data: bytes | str) -> list[Stored]:
         except BadMessage as error:
             raise BadStream(f"message {index} (counted from 0): {error}") from None
         if message.id in seen:
-            raise BadStream(f"message {index} (counted from 0): there is a `message_id` {message.id!r} already")
+            raise BadStream(f"message {index} (counted from 0): the `message_id` {message.id!r} is taken already")
         seen.add(message.id)
         messages.append(message)
     return messages
@@ -214,7 +214,7 @@ def _plain(value: Any) -> Any:
     if kind is dict or isinstance(value, Mapping):
         for key in value:
             if not isinstance(key, str):
-                raise BadMessage(f"the names in a JSON object are text, and {key!r} is not")
+                raise BadMessage(f"the keys of a JSON object must be text, and {key!r} is not")
         return {_plain(key): _plain(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(inner) for inner in value]

@@ -14,11 +14,11 @@ __all__ = ["ENVELOPE_RULES", "READER_RULES", "envelope_breaches", "reader_breach
 
 _ID = "name the plan in `planId`, a string that stays the same for this plan throughout the session"
 _WHOLE_ENTRY = "give every entry `content`, `priority` and `status`, each a string; readers drop an entry without them"
-_STDOUT = "write only JSON-RPC messages to standard output; log to standard error"
+_STDOUT = "write only JSON-RPC messages to stdout; log to stderr"
 
 #: The rules whose breaches the reader reports.
 READER_RULES: Final = by_code(
-    Rule("not-json", "R35", "standard output carries ACP messages and nothing else", _STDOUT),
+    Rule("not-json", "R35", "stdout carries only ACP messages", _STDOUT),
     Rule("not-a-message", "R35", "a line is a JSON-RPC message", _STDOUT),
     Rule(
         "not-quite-json",
@@ -26,7 +26,7 @@ READER_RULES: Final = by_code(
         "a line is JSON in UTF-8",
         "encode with a JSON library, in UTF-8, without NaN or half an emoji; other readers lose the line",
     ),
-    Rule("empty-batch", "R36", "a batch has a message", "send no batch where there is nothing to say"),
+    Rule("empty-batch", "R36", "a batch has at least one message", "send no empty batches"),
     Rule("bad-session", SCHEMA, "an update names its session", "put the id from `session/new` into `params.sessionId`"),
     Rule(
         "no-plan",
@@ -37,7 +37,7 @@ READER_RULES: Final = by_code(
     Rule("no-plan-id", "R11", "an identified plan has an id", _ID, number_v2="R18"),
     Rule("bad-plan-id", "R11", "the id of a plan is a string", _ID, number_v2="R18"),
     Rule("two-plan-ids", "R11", "a plan has one id", f"{_ID}; drop `id`, its former name", number_v2="R18"),
-    Rule("no-plan-type", "R22", "an identified plan says its type", "set `plan.type` to `items`, `markdown` or `file`"),
+    Rule("no-plan-type", "R22", "an identified plan has a type", "set `plan.type` to `items`, `markdown` or `file`"),
     Rule(
         "entries-not-a-list",
         "R6",
@@ -62,16 +62,16 @@ READER_RULES: Final = by_code(
         "unknown-status",
         "R7",
         "statuses are those of the dialect",
-        "use `pending`, `in_progress` or `completed` (in version 2 also `cancelled`, or a word of your own that "
-        "starts with `_`); readers drop an entry with another one",
+        "use `pending`, `in_progress` or `completed` (in version 2 also `cancelled`, or a custom one that "
+        "starts with `_`); readers drop entries with any other",
         number_v2="R19",
     ),
     Rule(
         "unknown-priority",
         "R7",
         "priorities are those of the dialect",
-        "use `high`, `medium` or `low` (in version 2 also a word of your own that starts with `_`); readers drop "
-        "an entry with another one",
+        "use `high`, `medium` or `low` (in version 2 also a custom one that starts with `_`); readers drop "
+        "entries with any other",
         number_v2="R19",
     ),
     Rule(
@@ -84,14 +84,14 @@ READER_RULES: Final = by_code(
     Rule(
         "line-too-long",
         SCHEMA,
-        "lines are of a size that can be looked into",
+        "lines are short enough to be read",
         "send less in one message: this line was not checked",
         level=WARNING,
     ),
     Rule(
         "too-many-entries",
         SCHEMA,
-        "lists are of a size that can be looked into",
+        "lists are short enough to be read",
         "send a plan that people can read: the rest of the list was not checked",
         level=WARNING,
     ),

@@ -45,7 +45,7 @@ def _misspelled_id(seen: PlanUpdate) -> Iterator[Breach]:
     wanted = dialect.id_keys[0]
     if wanted not in keys:
         where = f"{_UPDATE}.{keys[0]}" if seen.update.tag == "plan_removed" else f"{_UPDATE}.plan.{keys[0]}"
-        yield Breach(where, f"the id of the plan is in `{keys[0]}`, and this client looks for it in `{wanted}`")
+        yield Breach(where, f"the plan's id is in `{keys[0]}`, but this client reads `{wanted}`")
 
 
 @OPERATION_RULES.rule(
@@ -59,17 +59,17 @@ def _unknown_kind(seen: PlanUpdate) -> Iterator[Breach]:
         return
     kind = repr(excerpt(body.type))
     if dialect is not None and dialect.closed:
-        message = f"{kind} is no type of plan in version 1, which has no custom ones either"
+        message = f"{kind} is not a plan type of version 1, which has no custom types"
         yield Breach(f"{_UPDATE}.plan.type", message, body.type, number="R7")
     elif not body.type.startswith("_"):
-        message = f"{kind} is no type of plan of the protocol, and a custom one starts with `_`"
+        message = f"{kind} is not a plan type of the protocol, and custom types start with `_`"
         yield Breach(f"{_UPDATE}.plan.type", message, body.type)
 
 
 @OPERATION_RULES.rule(
     "R13",
-    "`plan_removed` names a plan that there is",
-    "remove a plan under the id under which it was sent, and only once",
+    "`plan_removed` names a plan that exists",
+    "remove a plan once, by the id it was sent with",
     level=WARNING,
 )
 def _unknown_removal(seen: PlanUpdate) -> Iterator[Breach]:
@@ -82,8 +82,8 @@ def _unknown_removal(seen: PlanUpdate) -> Iterator[Breach]:
 
 @OPERATION_RULES.rule(
     "R31",
-    "there are no fields of one's own beside those of the protocol",
-    "move the field into `_meta`, under a name that is yours",
+    "custom fields go into `_meta`, not beside those of the protocol",
+    "move the field into `_meta`, under a name of your own",
 )
 def _foreign_field(seen: PlanUpdate) -> Iterator[Breach]:
     update, body = seen.update, seen.update.body

@@ -54,7 +54,7 @@ def _left_out(seen: PlanUpdate) -> Iterator[Breach]:
 
 @UPDATE_PRACTICES.rule(
     "R2",
-    "status changes are told as they occur",
+    "status changes are reported as they happen",
     "send an update when an entry is begun and when it is finished, not several at the end",
     level=WARNING,
 )
@@ -65,7 +65,7 @@ def _told_late(seen: PlanUpdate) -> Iterator[Breach]:
     if seen.before is None:
         if len(done) >= MANY_AT_ONCE and len(done) == len(seen.after.steps) and not seen.session.continued:
             yield Breach(
-                _entries_at(seen), f"the plan was first told when all of its {len(done)} entries were completed"
+                _entries_at(seen), f"the plan was first sent when all of its {len(done)} entries were completed"
             )
         return
     open_before = [step for step in seen.before.steps if step.is_open]
@@ -123,7 +123,7 @@ def _not_reported(ended: TurnEnd) -> Iterator[Breach]:
 
 @TURN_RULES.rule(
     "R2",
-    "what is finished is reported as completed before the turn ends",
+    "finished entries are reported as completed before the turn ends",
     "before you answer the prompt, send a last update: `completed` if it is done, `pending` if it is not",
     level=WARNING,
 )
@@ -192,7 +192,7 @@ def _never_completed(session: CheckedSession) -> Iterator[Breach]:
 
 @REPLAY_RULES.rule(
     "R37",
-    "the plan is part of the history that is retold",
+    "a replay includes the plan",
     "send the session's plan updates again before you answer; at least the last state of every plan",
     number_v2="R39",
 )
@@ -202,13 +202,13 @@ def _not_retold(ended: ReplayEnd) -> Iterator[Breach]:
     for plan_id, history in ended.session.plans.items():
         if history.state is None or is_blank(history.state.plan) or plan_id in ended.session.heard.retold:
             continue
-        message = f"`{ended.replay.method}` was answered, and this plan was not told again"
+        message = f"`{ended.replay.method}` was answered without a replay of this plan"
         yield Breach("", message, line=ended.line, plan=plan_id)
 
 
 @REPLAY_RULES.rule(
     "R37",
-    "a history that is retold ends as it ended",
+    "a replay ends with the plan as it was",
     "store the plan with the session, and end the replay with the plan as it is",
     level=WARNING,
     number_v2="R39",
@@ -221,13 +221,13 @@ def _retold_otherwise(ended: ReplayEnd) -> Iterator[Breach]:
         if history is None or history.state is None or retold.plan is None:
             continue
         if _visible(history.state.plan) != _visible(retold.plan):
-            message = "the plan that was told again ends otherwise than it was told live"
+            message = "the replay ends with another plan than the session did"
             yield Breach("", message, line=ended.line, plan=plan_id)
 
 
 @REPLAY_RULES.rule(
     "R38",
-    "`session/resume` does not retell the history, unless version 2's `replayFrom` asks for it",
+    "`session/resume` does not replay the history, unless version 2's `replayFrom` asks for it",
     "after `session/resume` send the plan as it is, once, or nothing",
     number_v2="R39",
 )
@@ -236,7 +236,7 @@ def _unasked_replay(ended: ReplayEnd) -> Iterator[Breach]:
     if not replay.expected:
         for plan_id, count in replay.updates.items():
             if count > 1:  # one update is the state of the plan, not its history
-                message = f"`{replay.method}` told the history of a plan again, in {count} updates"
+                message = f"`{replay.method}` replayed the history of a plan, in {count} updates"
                 yield Breach("", message, line=replay.first_line or ended.line, plan=plan_id)
 
 

@@ -14,7 +14,7 @@ CONVERSATION_RULES: Final = by_code(
     Rule(
         "two-versions",
         "R30",
-        "the version that is answered is the version that is spoken",
+        "the agent speaks the version that it answered",
         "answer `initialize` with the version that the agent speaks: 1 if it sends `agentCapabilities`",
     ),
     Rule(
@@ -26,7 +26,7 @@ CONVERSATION_RULES: Final = by_code(
     Rule(
         "unknown-update",
         "R19",
-        "there are no plan updates but those of the protocol",
+        "plan updates are those of the protocol",
         "send `plan`, `plan_update` or `plan_removed`; an update of your own starts with `_`",
     ),
     Rule(
@@ -43,25 +43,25 @@ DRIVING_RULES: Final = by_code(
         "no-answer",
         SCHEMA,
         "every request is answered",
-        "answer `initialize`, `session/new` and `session/prompt`; a model that needs longer: give --timeout",
+        "answer `initialize`, `session/new` and `session/prompt`; if the model needs longer, raise --timeout",
     ),
     Rule(
         "ended-early",
         SCHEMA,
         "the agent runs until its input ends",
-        "see what the agent wrote on standard error; try its command by hand",
+        "look at the agent's stderr; try its command by hand",
     ),
     Rule(
         "refused",
         SCHEMA,
-        "the agent takes a session and a prompt",
+        "the agent accepts a session and a prompt",
         "see the message; an agent that wants a login or a key has to have it before it is checked",
     ),
     Rule(
         "no-plan-sent",
         "R1",
         "an agent that is asked for a plan reports one",
-        "report the model's plan or to-do list as plan updates; or ask for more with --prompt",
+        "report the model's plan or to-do list as plan updates; or ask for something bigger with --prompt",
         level=WARNING,
     ),
 )

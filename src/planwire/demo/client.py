@@ -37,7 +37,7 @@ class DemoConversation:
             try:
                 yield from self._talk(client)
             except AgentTrouble:
-                raise InputError("the demo agent ended early: what it said stands above") from None
+                raise InputError("the demo agent ended early; its output is above") from None
 
     def _talk(self, client: AgentClient) -> Iterator[RecordedLine]:
         about = {"name": "planwire-demo", "title": "planwire demo", "version": "1.0"}

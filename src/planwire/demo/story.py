@@ -1,4 +1,4 @@
-"""The story that the demo agent plays: updates with the seconds that pass before each, one list a prompt."""
+"""The story that the demo agent plays: updates with the seconds that pass before each, one list per prompt."""
 
 from collections.abc import Iterator
 from typing import Any, TypeAlias
@@ -87,7 +87,7 @@ def _text(plan_id: str, content: str) -> UpdateFields:
 
 
 def _items(steps: tuple[tuple[str, str, str], ...], boxes: str) -> UpdateFields:
-    """The list with a checkbox a step. A step in progress has other words, as agents put it while they work on it."""
+    """The list with a checkbox per step. A step in progress has other words, as agents put it while they work on it."""
     entries = []
     for (text, in_progress, priority), box in zip(steps, boxes, strict=True):
         words = in_progress if box == "~" else text

@@ -53,7 +53,7 @@ def decode(session: str, seq: int, at: int, by: str, text: str | bytes) -> Recor
     except (ValueError, TypeError, RecursionError, msgspec.MsgspecError) as error:
         raise DamagedJournal(
             f"event {seq} of session {session!r} can't be read: {error}. It was damaged, or written by another "
-            "planwire; the events before it are good"
+            "planwire; the events before it are intact"
         ) from error
 
 
@@ -61,8 +61,8 @@ def _row(session: str, at: int, by: str, event: Event) -> EventRow:
     if not (session.isascii() and by.isascii()):
         (session + by).encode()
     if type(at) is not int or not _LEAST <= at <= _MOST:
-        raise ValueError(f"the time {at!r} is no number of milliseconds")
+        raise ValueError(f"the time {at!r} is not a number of milliseconds")
     written = _encoder.encode(event)
     if len(written) > LARGEST_EVENT:
-        raise ValueError(f"it has {len(written):,} bytes, the most are {LARGEST_EVENT:,}")
+        raise ValueError(f"it has {len(written):,} bytes; the limit is {LARGEST_EVENT:,}")
     return EventRow(at, by, written.decode(), _decoder.decode(written))

@@ -1,4 +1,4 @@
-"""Keeping up with a journal: one thread a journal, however many want to know.
+"""Keeping up with a journal: one thread per journal, for any number of subscribers.
 
     unsubscribe = follower_of(journal).subscribe(hear, session="session-1")
     …                                                       # now catch up: `hear` gets all that comes after

@@ -92,7 +92,9 @@ class GroupCommit:
         if self._gathering is batch:  # it came before the turn
             self._begin_another()
         if len(outcomes) < len(batch):
-            unknown = JournalUnavailable("writing was interrupted: look at the last number before trying again")
+            unknown = JournalUnavailable(
+                "writing was interrupted: check the number of the last event before you try again"
+            )
             outcomes = [unknown] * len(batch)
         for append, outcome in zip(batch, outcomes, strict=True):
             append.outcome = outcome

@@ -125,4 +125,4 @@ class Journal(Protocol):
 def require_journal(value: object, instead: str) -> None:
     """Raise `TypeError` for the name of a journal where an open one belongs. `instead` is the call that takes names."""
     if value is None or isinstance(value, str) or hasattr(value, "__fspath__"):
-        raise TypeError(f"an open journal belongs here, and {value!r} only names one: use {instead}")
+        raise TypeError(f"expected an open journal, not its name {value!r}: use {instead}")

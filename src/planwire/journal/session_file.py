@@ -57,7 +57,7 @@ def read_export(data: bytes, name: str) -> Exported:
     try:
         head = msgspec.json.decode(data, type=_Head)
         if head.kind != KIND:
-            raise InputError(f"{name} is no exported session: make one with planwire export --format json")
+            raise InputError(f"{name} is not an exported session: make one with planwire export --format json")
         if head.format != FORMAT:
             raise InputError(f"{name} has format {head.format}, and this planwire knows format {FORMAT}: upgrade it")
         exported = msgspec.json.decode(data, type=Exported)

@@ -115,7 +115,7 @@ class SqliteJournal(PolledJournal):
             if trouble:
                 raise JournalUnavailable(
                     f"the sessions are gone, but traces may be left in {self.path} and its -wal file ({trouble}): "
-                    "forget them again once that is over"
+                    "forget them again once that is fixed"
                 )
 
     def close(self) -> None:

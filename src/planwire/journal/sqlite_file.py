@@ -73,7 +73,7 @@ def open_file(path: Path, patience: float) -> sqlite3.Connection:
         _create(path)
     found = path.stat()
     if not stat.S_ISREG(found.st_mode):
-        raise not_a_journal(path, "it is no regular file")
+        raise not_a_journal(path, "it is not a regular file")
     if not found.st_size:
         raise damaged(path, "it is empty, which no journal ever is; if it never held anything, delete it")
     _check(path)
@@ -198,7 +198,7 @@ def _create(path: Path) -> None:
             _log_ahead(connection)
         try:
             path.hardlink_to(draft)  # a second name, which replaces no file
-        except OSError:  # somebody else was quicker, or the file system knows one name only
+        except OSError:  # another process was faster, or the file system has no hard links
             if not os.path.lexists(path):
                 draft.rename(path)
     finally:

@@ -15,7 +15,7 @@ SUMMARY: Final = "When a plan is worth making, how to make it, and how to keep i
 #: A host gives this to the model in every conversation: it is short.
 INSTRUCTIONS: Final = (
     "Keeps the plan of longer work outside your context, where people can watch, change and review it. "
-    "Ask get_plan what there is before you begin, or go on with, work of several steps."
+    "Call get_plan before you begin or continue work of several steps."
 )
 
 _TEXT: Final = """\
@@ -23,15 +23,15 @@ First decide whether the work needs a plan at all.
 - It does if it has several steps that depend on each other, may outlast your context, is shared with other agents, or \
 if a person should agree before you begin.
 - It does not if you would answer at once or be done after a few actions: a list kept for its own sake costs more than \
-it brings.
+it helps.
 
 If it does:
-1. get_plan: if there is a plan for this work, go on with it. What is decided stays decided.
-2. set_plan: three to ten steps in order, each with an outcome that can be checked. High priority is for what the goal \
-fails without. The summary says why.
+1. get_plan: if there is a plan for this work, continue it, and keep its decisions.
+2. set_plan: three to ten steps in order, each with an outcome that can be checked. High priority is for steps \
+that the goal fails without. The summary says why.
 3. If a person should agree: get_plan with wait="review". If it is still_waiting, call again. Do what the review says, \
 and only the steps that it selects.
-4. update_plan when a step begins or is done, with nothing but the change. A step is completed when it is checked. \
+4. update_plan when a step begins or is done, with only the change. A step is completed when it is checked. \
 A note is for what you would otherwise have to find out again.
 5. get_plan again when you no longer see the plan, or were refused: people may have changed it.\
 """

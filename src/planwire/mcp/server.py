@@ -264,7 +264,7 @@ class PlanServer:
         found, (session, cards) = read_uri(uri), await self._shown()
         if found is None or found.session != session:
             own = plan_uris(session, "PLAN_ID")[0]
-            raise _not_found(ctx, f"{uri} is no plan of this session: they are at {own}")
+            raise _not_found(ctx, f"{uri} is not a plan of this session; its plans are at {own}")
         return found, cards
 
 

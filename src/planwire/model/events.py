@@ -1,4 +1,4 @@
-"""The events of a session: frozen values, one class an event.
+"""The events of a session: frozen values, one class per event.
 
 A session numbers its events 1, 2, 3 … and the journal stores them as they are. Everything else is a view folded from
 them (`fold`), so an event says what someone did, never what came of it.
@@ -97,7 +97,7 @@ StepChange: TypeAlias = SetStatus | RewordStep | SetPriority | AddStep | MoveSte
 
 
 class SessionOpened(Struct, frozen=True, tag_field="event", tag="session_opened", omit_defaults=True):
-    """A session begins, or more about it became clear. `format` is the provider format of its chat messages."""
+    """A session begins, or more about it became known. `format` is the provider format of its chat messages."""
 
     agent: str | None = None
     client: str | None = None
@@ -137,15 +137,15 @@ class Comment(Struct, frozen=True, omit_defaults=True):
 
 
 class ReviewAsked(Struct, frozen=True, tag_field="event", tag="review_asked", omit_defaults=True):
-    """The agent waits for a person's word on a plan. `options` are the answers that it offers through its client, if it
-    asks there: then the answer comes from there too."""
+    """The agent waits for a person's review of a plan. `options` are the answers that it offers in its client, if
+    it asks there: then the answer comes from there too."""
 
     plan_id: PlanId
     options: tuple[str, ...] = ()
 
 
 class PlanReviewed(Struct, frozen=True, tag_field="event", tag="plan_reviewed", omit_defaults=True):
-    """A person's word on a plan at a revision. `selected` are the steps to run; None is all of them. `answer` is the
+    """A person's review of a plan at a revision. `selected` are the steps to run; None is all of them. `answer` is the
     chosen option, if the agent offered some."""
 
     plan_id: PlanId

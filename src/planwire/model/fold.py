@@ -14,7 +14,7 @@ that does not fit its plan changes nothing. Writers check before they append, wi
 | `SuggestionWithdrawn` | | its number | | | - 1 | stale | |
 | `TurnEnded` | | | | | | | no more |
 
-A plan from planwire's tools is planwire's: anybody's change is a change. A plan that an agent reports over ACP is the
+A plan from planwire's tools is planwire's: everyone's change is a change. A plan that an agent reports over ACP is the
 agent's, and its next report replaces it: there a person's change is a suggestion, until a report contains it.
 """
 

@@ -1,4 +1,4 @@
-"""A session's history: one entry an event, with a few phrases that say what it changed.
+"""A session's history: one entry per event, with a few phrases that say what it changed.
 
 `describe` needs the states before and after an event; `history` folds them on the way. The text of a phrase is for
 people, its kind for faces that colour or count.

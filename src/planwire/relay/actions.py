@@ -62,7 +62,7 @@ class Record(Struct, frozen=True):
 
 
 class RecordLine(Struct, frozen=True):
-    """The agent set its plan to the list on a line. Whoever records it reads the line."""
+    """The agent set its plan to the list on a line, which the recorder reads."""
 
     session: str
     line: bytes
@@ -82,7 +82,7 @@ class Bind(Struct, frozen=True):
 
 
 class Warn(Struct, frozen=True):
-    """A word to the person, on standard error."""
+    """A warning for the person, on stderr."""
 
     text: str
 

@@ -21,7 +21,7 @@ _SEEN: Final = frozenset((BY_AGENT, BY_CLIENT, BY_RELAY))
 
 class AgentContext:
     """One session's agent. `memory` is what the journal holds, once it answered; `marks` are the blocks that went into
-    prompts on this connection. `is_attached`: after a load or resume, the agent's context is anybody's guess.
+    prompts on this connection. `is_attached`: after a load or resume, the agent's context is unknown.
     `is_compacted`: nobody has told it its plans since a compaction."""
 
     def __init__(self, *, attached: bool) -> None:

@@ -1,7 +1,7 @@
 """The plans that an agent reports in one session, and what the journal should hear of them.
 
 Most lines of a busy agent are its v1 list again. `fast_lists` passes those on unread, so this part keeps the newest of
-them as bytes and reads it only when somebody asks for the plan.
+them as bytes and reads it only when the plan is asked for.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -29,7 +29,7 @@ class AgentPlans:
         self._heard = HeardPlans()
         self._is_full = False
         self._newest_list = b""  # the last line that took the fast way
-        self._unread: bytes | None = None  # the same, until somebody wants to know what it says
+        self._unread: bytes | None = None  # the same, until its content is needed
         self._untranslated: bytes | None = None  # the same, until the translator has seen it
 
     @property

@@ -15,7 +15,7 @@ __all__ = ["Injector"]
 
 
 class Injector:
-    """A bell for one pipe. `ask` gives what there is to say by now."""
+    """A bell for one pipe. `ask` returns the lines to write by now."""
 
     def __init__(self, ask: Callable[[], list[Action]]) -> None:
         self.ask = ask

@@ -115,7 +115,7 @@ class Pipe:
             actions = self._injector.ask()
         except Exception as error:  # a fault of ours: it costs what was to be said, and nothing else
             self._injector, problem = None, f"{type(error).__name__}: {error}"
-            actions = [Warn(f"plans that were made with the tools can't be shown any more ({problem}). {_REPORT}")]
+            actions = [Warn(f"plans that were made with the tools can no longer be shown ({problem}). {_REPORT}")]
         said = b"".join(action.data for action in actions if isinstance(action, ToClient))
         if said:
             self._write(said)

@@ -58,7 +58,7 @@ def start_agent(command: Sequence[str]) -> "subprocess.Popen[bytes]":
 
 
 def not_started(command: Sequence[str], error: Exception) -> InputError:
-    """The error that says that the system did not start an agent."""
+    """The error for an agent that could not be started."""
     return InputError(f"the agent {command[0]!r} could not be started: {reason(error)}. Check the command after --")
 
 

@@ -83,7 +83,7 @@ class Recorder:
         self._backlog.put(Arrived(action, time_ns() // 1_000_000, weight))
 
     def wake(self) -> None:
-        """Write what there is."""
+        """Write everything that waits."""
         self._backlog.wake()
 
     def look_now(self, patience: float) -> None:

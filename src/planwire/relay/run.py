@@ -39,7 +39,7 @@ def relay(
 
 
 def say(text: str) -> None:
-    """A word to the person, in the log of their editor."""
+    """Write a line to stderr, which editors show in the agent's log."""
     if sys.stderr is not None:  # if it is closed: `print` would take the client's stream instead
         with suppress(OSError, ValueError):
             print(f"planwire: {text}", file=sys.stderr, flush=True)
@@ -49,5 +49,5 @@ def _handoffs(hand_over: "Callable[[], Handoffs] | None") -> "Handoffs | None":
     try:
         return hand_over() if hand_over else None
     except PlanwireError as error:
-        say(f"the plan tools are left out: {error}")
+        say(f"the agent runs without the plan tools: {error}")
         return None

@@ -1,6 +1,6 @@
 """The plan tools for any agent: planwire's MCP server in its sessions, and updates of their plans for the client.
 
-An agent starts the server before anybody knows the id of a new session. So the server gets the name of a file (see
+An agent starts the server before the id of a new session is known. So the server gets the name of a file (see
 `session.handoff`), where it finds its session as soon as there is one, and how much of what it wrote the client knows.
 Sans-IO.
 """

@@ -162,7 +162,7 @@ class Traffic:
             self._policy.lack_journal(str(error))
         if self._injector:
             self._injector.ring()
-            say(f"the plan tools are left out: {error}")
+            say(f"the agent runs without the plan tools: {error}")
 
     def _traffic(self) -> float:
         return self._to_agent.heard_at + self._to_client.heard_at

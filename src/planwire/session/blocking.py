@@ -137,7 +137,7 @@ class BlockingPlanSession:
         return tool_schemas(self._format.name)
 
     def call(self, name: str, arguments: Any = None) -> Answer:
-        """Answer a call of a plan tool. Whatever is wrong with it is part of the answer: a model can act on that."""
+        """Run a call of a plan tool. Errors are part of the answer, so that the model can act on them."""
         since = self.state.seq
         answer = self.call_now(name, arguments, since)
         if not answer.is_waiting:
@@ -165,18 +165,18 @@ class BlockingPlanSession:
             return Answer(failure(error))
 
     def introduce(self, agent: str | None, cwd: str | None) -> None:
-        """Write down who works on the session, and where, as far as nobody has said so yet."""
+        """Record the session's agent, client and folder, unless they are recorded already."""
         known = self.refresh().opened or SessionOpened()
         self.describe(SessionOpened(agent=None if known.agent else agent, cwd=None if known.cwd else cwd))
 
     def describe(self, about: SessionOpened) -> None:
-        """Write down what is known of the session, if it is news."""
+        """Record what is known of the session, if it is new."""
         self._view.write(lambda state: () if _knows(state, about) else (about,))
 
     def pending(self) -> list[ProviderMessage]:
         """For those who keep their own history: the messages to append now, at a point where no call is open.
 
-        The first call in a session that has a past gives its `recap`: who knows what that history holds?
+        The first call in a session that has a past returns its `recap`, since the messages may lack it.
         """
         with self._view.lock:
             self._view.read_on()
@@ -252,11 +252,11 @@ class BlockingPlanSession:
         self._view.write(prepare)
 
     def end_turn(self, stop_reason: str = "end_turn") -> None:
-        """Say that the agent stopped: steps still in progress then show as stopped, not as running."""
+        """Record that the agent stopped: steps still in progress then show as stopped, not as running."""
         self._view.write(lambda state: () if state.stopped == stop_reason else (TurnEnded(stop_reason),))
 
     def refresh(self) -> SessionState:
-        """The session as it is now, whoever changed it."""
+        """The session as it is now, with what others wrote."""
         return self._view.read_on()
 
     def read_file(self, uri: str) -> str | None:
@@ -311,9 +311,7 @@ class BlockingPlanSession:
         def prepare(state: SessionState) -> Sequence[Event]:
             stream = self._view.stream
             if named and stream.holds(message.id):
-                raise BadMessage(
-                    f"the chat has a message with the `message_id` {message.id!r} already: give another id"
-                )
+                raise BadMessage(f"the chat already has a message with the `message_id` {message.id!r}: use another id")
             opening: Sequence[Event] = ()
             if isinstance(message, Ordinary):
                 self._check_format(state)
@@ -330,12 +328,12 @@ class BlockingPlanSession:
         recorded = state.opened.format if state.opened else None
         if recorded is not None and recorded != self._format.name:
             raise FormatError(
-                f"the messages of session {self.id!r} are in the format {recorded}, and it was opened as "
+                f"the messages of session {self.id!r} are in the format {recorded}, but it was opened as "
                 f"{self._format.name}: open it as {recorded}, or begin another session"
             )
 
     def _compacted(self, result: Compaction, seen: set[str], before: int) -> bool:
-        """Write a compaction down, unless someone else compacted the chat meanwhile."""
+        """Record a compaction, unless someone else compacted the chat meanwhile."""
         was_first = True
 
         def prepare(state: SessionState) -> Sequence[Event]:

@@ -42,7 +42,7 @@ class SessionOptions(TypedDict, total=False):
 
 
 def check_options(options: SessionOptions) -> None:
-    """Raise `TypeError` for an option that there is none of: at the call, before anything is opened."""
+    """Raise `TypeError` for an unknown option at the call, before anything is opened."""
     known = SessionOptions.__annotations__
     for name in options:
         if name not in known:

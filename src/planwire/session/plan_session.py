@@ -61,7 +61,7 @@ class PlanSession:
 
     def __init__(self, blocking: BlockingPlanSession, *_: Never, **__: Never) -> None:
         if not isinstance(blocking, BlockingPlanSession):
-            raise TypeError(f"a PlanSession is not made but opened: use PlanSession.open({blocking!r}, …)")
+            raise TypeError(f"a PlanSession is opened, not constructed: use PlanSession.open({blocking!r}, …)")
         self._blocking = blocking
         self._connections: list[PeerConnection] = []
         self._subscription: Future[Callable[[], None]] | None = None
@@ -117,7 +117,7 @@ class PlanSession:
         return self._blocking.tools()
 
     async def call(self, name: str, arguments: Any = None) -> Answer:
-        """Answer a call of a plan tool. Whatever is wrong with it is part of the answer: a model can act on that."""
+        """Run a call of a plan tool. Errors are part of the answer, so that the model can act on them."""
         deadline = asyncio.get_running_loop().time() + self._blocking.wait_seconds
         since = self.state.seq
         while True:
@@ -177,12 +177,12 @@ class PlanSession:
             raise
 
     async def changed(self, seq: int) -> SessionState:
-        """Wait until the session is elsewhere than at its event number `seq`, whoever brought it there."""
+        """Wait until the session has moved past its event number `seq`."""
         self._follow()
         return await next_state(self._blocking, lambda state: state.seq == seq)
 
     def connect(self, peer: Peer, session_id: str | None = None) -> PeerConnection:
-        """Tell a client of every change from now on, and of the plans that there are: complete, in order, the newest
+        """Send a client the current plans and every change from now on: complete, in order, and only the newest
         state if it is slow. `session_id` is the client's id of the session, if it has another one."""
         self._follow()
         connection = PeerConnection(self._blocking, peer, session_id or self.id)

@@ -1,4 +1,4 @@
-"""The acts of people on plans: one table, one row an act.
+"""The acts of people on plans: one table, one row per act.
 
 Every face makes its own from it: the terminal its keys and menus, the board its buttons and keys, the command line its
 commands, the documents their tables of keys. A new act is a function in `commands` and a row here.
@@ -101,7 +101,7 @@ _TABLE: Final = (
         gestures=(Gesture(("x", "Space"), "Tick", "done, or not done after all", main=True),),
     ),
     Act(
-        *("set_status", "status", "Set status", "Give a step another status", commands.set_status, On.STEP),
+        *("set_status", "status", "Set status", "Change the status of a step", commands.set_status, On.STEP),
         touches=Touches.STEP,
         needs=("status",),
         gestures=(
@@ -114,9 +114,9 @@ _TABLE: Final = (
         ),
     ),
     Act(
-        *("reword", "reword", "Reword", "Give a step another text", commands.reword, On.STEP, Touches.STEP),
+        *("reword", "reword", "Reword", "Change the text of a step", commands.reword, On.STEP, Touches.STEP),
         needs=("text",),
-        gestures=(Gesture(("e",), "Reword", "a plan file opens in your editor", main=True),),
+        gestures=(Gesture(("e",), "Reword", "change the text; a plan file opens in your editor", main=True),),
     ),
     Act(
         *("add", "add", "Add step", "Add a step to a plan", commands.add, On.PLAN, Touches.PLACE),
@@ -124,15 +124,15 @@ _TABLE: Final = (
         takes=("after",),
         gestures=(
             Gesture(("a",), "Add", "a new step below this one", on=On.STEP, main=True),
-            Gesture(("A",), "Add at the end", "a new step behind all others", on=On.PLAN),
+            Gesture(("A",), "Add at the end", "a new last step", on=On.PLAN),
         ),
     ),
     Act(
-        *("move", "move", "Move", "Put a step in another place", commands.move, On.STEP, Touches.STEP),
+        *("move", "move", "Move", "Move a step to another place", commands.move, On.STEP, Touches.STEP),
         takes=("after", "by"),
         gestures=(
-            Gesture(("K", "Alt+Up"), "Move up", "among the steps beside it", {"by": -1}),
-            Gesture(("J", "Alt+Down"), "Move down", "among the steps beside it", {"by": 1}),
+            Gesture(("K", "Alt+Up"), "Move up", "one place, on the same level", {"by": -1}),
+            Gesture(("J", "Alt+Down"), "Move down", "one place, on the same level", {"by": 1}),
         ),
     ),
     Act(
@@ -141,7 +141,7 @@ _TABLE: Final = (
         gestures=(Gesture(("d", "Delete"), "Remove", "the step, with everything nested in it"),),
     ),
     Act(
-        *("set_priority", "priority", "Set priority", "Give a step another priority", commands.set_priority, On.STEP),
+        *("set_priority", "priority", "Set priority", "Change the priority of a step", commands.set_priority, On.STEP),
         touches=Touches.STEP,
         needs=("priority",),
         gestures=tuple(
@@ -185,7 +185,7 @@ _TABLE: Final = (
     Act(
         *("dismiss", "dismiss", "Dismiss", "Dismiss a plan; its history stays", commands.dismiss, On.PLAN),
         touches=Touches.PLAN,
-        gestures=(Gesture(("X",), "Dismiss", "the plan goes, and its history stays"),),
+        gestures=(Gesture(("X",), "Dismiss", "remove the plan; its history stays"),),
     ),
 )
 
@@ -265,7 +265,7 @@ def _check_arguments(act: Act, wanted: Wanted) -> None:
     takes = (() if act.on is On.PLAN else ("target",)) + act.needs + act.takes
     for name in given:
         if name not in takes:
-            raise PlanError(f"The act {act.name!r} takes no {name!r}.")
+            raise PlanError(f"The act {act.name!r} doesn't take {name!r}.")
     if wanted.plan_text is not None and wanted.seen is None:
         raise PlanError("An edited plan needs 'seen', the revision that was edited: steps since then are not in it.")
 

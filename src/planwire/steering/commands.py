@@ -1,4 +1,4 @@
-"""Commands: one function an act of a person, from the plan and the arguments to the events to append.
+"""Commands: one function per act of a person, from the plan and the arguments to the events to append.
 
 A command is pure. It gets a plan as it is at the moment of writing, and returns a `Decision`; where nothing may be
 written it raises: `NothingChanges` if everything asked for is already so, another `PlanError` if the plan can't do it.
@@ -233,7 +233,7 @@ def suggest(on: Target, wanted: Wanted) -> Decision:
 
 
 def withdraw(on: Target, wanted: Wanted) -> Decision:
-    """Take a suggestion back, whoever made it; `target` is its number."""
+    """Withdraw a suggestion, no matter whose; `target` is its number."""
     was_open = on.seen.suggestions if on.seen is not None else ()
     is_open = any(str(each.seq) == wanted.target for each in on.record.suggestions)
     if not is_open and any(str(each.seq) == wanted.target for each in was_open):

@@ -4,7 +4,7 @@
     [~] Write the parser {s2}
     [ ] Check it on the old files
 
-One step a line. `{s1}` is the step's id: a line without one is a new step, an id without a line is a step that goes,
+One step per line. `{s1}` is the step's id: a line without one is a new step, an id without a line is a step that goes,
 and the order of the lines is the order of the steps. A box holds the character of a status, or its word. Brackets hold
 a priority, in a plan whose steps have one; other words in brackets are text. Lines that begin with # are comments. A
 line that nobody edited changes nothing, whatever an agent wrote into its step.
@@ -50,7 +50,7 @@ class Merge(Struct, frozen=True):
 
 
 def as_text(state: PlanState) -> str:
-    """The steps, one a line."""
+    """The steps, one per line."""
     if not state.steps:
         raise PlanError("This plan has no steps to edit: comment on it instead.")
     has_priorities = kind_of(state.plan).has_priorities
@@ -129,7 +129,7 @@ def _edited(text: str, state: PlanState) -> Iterator[_Edited]:
         if found and step is None:
             raise UneditableText(f"line {number}: there is no step {found[1]}; leave the id out for a new step")
         if step and step.id in seen:
-            raise UneditableText(f"line {number}: the step {step.id} is there twice")
+            raise UneditableText(f"line {number}: step {step.id} is there twice")
         if step:
             seen.add(step.id)
         if step and line == _line(step, has_priorities):
@@ -145,7 +145,7 @@ def _parsed(number: int, line: str, step: Step | None, priorities: set[str]) -> 
     priority = bracket[1] if bracket and bracket[1] in priorities else None
     content = words[bracket.end() :] if bracket and priority else words
     if match is None or not content:
-        raise UneditableText(f"line {number}: a step looks like `[ ] its text {{s1}}`, and this is {line!r}")
+        raise UneditableText(f"line {number}: expected a step such as `[ ] its text {{s1}}`, found {line!r}")
     box = match["box"].strip() or " "
     row = BOXES.get(box)
     return _Edited(step.id if step else None, content, row.word if row else canonical(box), priority or MEDIUM)

@@ -44,7 +44,7 @@ def select(on: Target, wanted: Wanted) -> Decision:
     chosen = [steps[place] for place in sorted({place_of(on.record.state, step) for step in wanted.steps})]
     to_run = tuple(step.id for step in chosen if step.is_open)
     if not to_run:
-        raise NothingChanges("Nothing to run: the selected steps are over.")
+        raise NothingChanges("Nothing to run: the selected steps are completed or cancelled.")
     return _say(on, APPROVED, wanted, to_run)
 
 

@@ -96,7 +96,7 @@ def decoded(arguments: Any) -> Any:
             msgspec.json.encode(arguments)
         return arguments
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-        raise ToolError("invalid_arguments", f"the arguments are no JSON: {error}", "send a JSON object") from None
+        raise ToolError("invalid_arguments", f"the arguments are not JSON: {error}", "send a JSON object") from None
 
 
 def prepare_call(
@@ -179,7 +179,7 @@ def _prepare_get(state: SessionState, arguments: _GetPlan) -> Call:
         raise ToolError("invalid_arguments", problem, f'wait for "{REVIEW}", or leave it out')
     if arguments.detail not in (None, "full", "brief"):
         problem = f"detail can't be {arguments.detail!r}"
-        raise ToolError("invalid_arguments", problem, 'it is "full" or "brief", or left out')
+        raise ToolError("invalid_arguments", problem, 'use "full" or "brief", or leave it out')
     if arguments.wait:
         _existing(state, plan_id)
     return Call(GET_PLAN, plan_id, detail=arguments.detail or "full", waits=arguments.wait is not None)
@@ -214,10 +214,10 @@ def _prepare_update(state: SessionState, arguments: _UpdatePlan, oversize: str) 
     record = _existing(state, plan_id)
     changes, note = _changes(arguments), (arguments.note or "").strip() or None
     if not changes and not note:
-        raise ToolError("nothing_to_change", "the call says no change", "give steps, add, reword, remove or note")
+        raise ToolError("nothing_to_change", "the call changes nothing", "give steps, add, reword, remove or note")
     if changes and (uri := address_of(record.state.plan)) is not None:
         problem = f"this plan is the file {uri}, and its steps are the checkboxes there"
-        raise ToolError("refused", problem, "change the file itself; a note can be given here")
+        raise ToolError("refused", problem, "change the file itself; here you can only add a note")
     event, cut = fitting_change(PlanChanged(plan_id, note, changes), oversize)
     news = effective_changes(record.state, changes)
     if not news and not note:
@@ -238,7 +238,7 @@ def _changes(arguments: _UpdatePlan) -> tuple[StepChange, ...]:
     for name, words in (("steps", arguments.steps or {}), ("reword", arguments.reword or {})):
         if empty := [step for step, word in words.items() if not word.strip()]:
             hint = "give a status, or the new text; remove takes a step out"
-            raise ToolError("invalid_arguments", f"{name}: nothing is said of {', '.join(empty)}", hint)
+            raise ToolError("invalid_arguments", f"{name}: nothing is given for {', '.join(empty)}", hint)
     return (
         *(SetStatus(step, status) for step, status in (arguments.steps or {}).items()),
         *(RewordStep(step, content) for step, content in (arguments.reword or {}).items()),
@@ -257,5 +257,5 @@ def _new_step(value: Any, where: str) -> _NewStep:
         hint = "a step is a text, or has content, priority, status"
         raise ToolError("invalid_arguments", f"{where}: {error}", hint) from None
     if not step.content.strip():
-        raise ToolError("invalid_arguments", f"{where}: a step has a text", "say what is to be done")
+        raise ToolError("invalid_arguments", f"{where}: the step has no text", "say what to do")
     return step

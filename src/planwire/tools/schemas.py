@@ -53,15 +53,15 @@ def _text_or(**properties: Fields) -> Fields:
 
 _SET_PLAN: Final = (
     "Make a plan, or replace one as a whole. Worth it for work of several steps that could go astray or outlive "
-    "your context; not for what you would do at once. Give entries (short, actionable, in order) or content "
-    "(markdown; its task-list checkboxes are the steps). The plan {stays}: do not repeat it, and tell later changes "
+    "your context; not for what you can do at once. Give entries (short, actionable, in order) or content "
+    "(markdown; its task-list checkboxes are the steps). The plan {stays}: do not repeat it, and report later changes "
     f"with {UPDATE_PLAN}."
 )
 _GET_PLAN: Final = "Read the plan as it is now, with what people changed, suggested or said in a review. {when}."
 _DESCRIPTIONS: Final = {
     SET_PLAN: _SET_PLAN.format(stays="stays in your context from then on"),
     UPDATE_PLAN: (
-        "Tell a change of the plan as it happens: steps started or done by their id, steps you discovered, what you "
+        "Report a change to the plan as it happens: steps started or done by their id, steps you discovered, what you "
         f'learned. Example: {{"steps": {{"s3": "{_FINISHED}", "s4": "{_STARTED}"}}}}. Never send the whole list again.'
     ),
     GET_PLAN: _GET_PLAN.format(
