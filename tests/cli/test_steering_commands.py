@@ -134,7 +134,7 @@ def test_a_comment_on_a_step_of_a_plan_file_quotes_it(journal: Journal, tmp_path
     review = load_state(journal, "session-1").plans["f"].review
     assert review is not None
     assert review.comments[0].text == "“upload”: to both hosts"
-    assert "This plan is a" in planwire("tick", "upload", code=NOT_DONE)
+    assert "this plan is a" in planwire("tick", "upload", code=NOT_DONE)
 
 
 def test_selected_steps_are_told_so_that_an_agent_can_act_on_it(plans: BlockingPlanSession) -> None:
@@ -239,7 +239,7 @@ def test_a_suggestion_is_withdrawn(journal: Journal, tmp_path: Path) -> None:
     assert "be quick" in planwire("show")
     assert planwire("withdraw") == "Suggestion withdrawn: be careful\n"
     assert [each.note for each in main_plan(journal).suggestions] == ["be quick"]
-    assert "There is no open suggestion '4'. Open ones: 3." in planwire("withdraw", "4", code=NOT_FOUND)
+    assert "there is no open suggestion '4'. Open ones: 3" in planwire("withdraw", "4", code=NOT_FOUND)
     assert planwire("withdraw", "3") == "Suggestion withdrawn: be quick\n"
     assert "this plan has no open suggestions" in planwire("withdraw", code=NOT_FOUND)
 
@@ -290,15 +290,18 @@ def test_a_step_is_changed(
     [
         (["tick", "s9"], NOT_FOUND, "no step matches 's9'. The steps are:\n  s1  read\n  s2  write\n"),
         (["tick", "r"], USAGE, "2 steps match 'r'"),
-        (["status", "s1", "later"], USAGE, "There is no status 'later': choose one of pending, "),
-        (["priority", "s1", "urgent"], USAGE, "There is no priority 'urgent': choose one of high, "),
-        (["reword", "s1", " "], NOT_DONE, "The step is empty"),
+        (["status", "s1", "later"], USAGE, "there is no status 'later': choose one of pending, "),
+        (["priority", "s1", "urgent"], USAGE, "there is no priority 'urgent': choose one of high, "),
+        (["reword", "s1", " "], USAGE, "planwire: the step is empty: write its text\n"),
+        (["add", ""], USAGE, "planwire: the step is empty: write its text\n"),
+        (["comment", ""], USAGE, "planwire: the comment is empty\n"),
+        (["approve", "--yes", "--comment", " "], USAGE, "planwire: the comment is empty\n"),
         (["add", "x", "--after", "s9"], NOT_FOUND, "no step matches 's9'"),
         (["move", "s1"], USAGE, "one of the arguments --after --first --up --down is required"),
         (["move", "s1", "--up", "0"], USAGE, "expected a number above 0"),
         (["tick", "s1", "--revision", "99"], NOT_FOUND, "session 'session-1' has no event 99: the latest is 2"),
         (["tick", "s1", "--plan", "other"], NOT_FOUND, "no plan of this session begins with 'other'"),
-        (["withdraw", "x"], USAGE, "expected the number of an event"),
+        (["withdraw", "x"], USAGE, "expected the number of a suggestion (see planwire show), found 'x'"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

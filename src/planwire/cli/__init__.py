@@ -17,6 +17,7 @@ from typing import Final, TextIO
 
 from planwire import __version__
 from planwire.cli.command_parser import CommandParser, HelpFormatter, Misuse
+from planwire.cli.error_words import error_words
 from planwire.cli.exit_codes import DONE, exit_code
 from planwire.errors import InputError, NothingChanges, PlanwireError
 from planwire.readmodel.plain_text import one_line, printable
@@ -132,8 +133,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         _say(str(answer), {"done": False, "words": str(answer)} if as_json else None)
         return DONE
     except PlanwireError as error:
-        usage = f"\n{error.usage.rstrip()}" if isinstance(error, Misuse) else ""
-        _say(f"planwire: {error}{usage}", {"error": str(error)} if as_json else None, sys.stderr)
+        words, usage = error_words(error), f"\n{error.usage.rstrip()}" if isinstance(error, Misuse) else ""
+        _say(f"planwire: {words}{usage}", {"error": words} if as_json else None, sys.stderr)
         return exit_code(error)
     except KeyboardInterrupt:
         return 130

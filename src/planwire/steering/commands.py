@@ -14,7 +14,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from planwire.errors import NothingChanges, PlanError, UnknownSuggestion, UnknownWord
+from planwire.errors import EmptyText, NothingChanges, PlanError, UnknownSuggestion, UnknownWord
 from planwire.model.changes import effective_changes, place_of
 from planwire.model.events import (
     AddStep,
@@ -263,7 +263,7 @@ def refuse_unchangeable(record: PlanRecord) -> None:
 def _step_text(text: str) -> str:
     text = text.strip()
     if not text:
-        raise PlanError("The step is empty: write its text.")
+        raise EmptyText("The step is empty: write its text.")
     return text
 
 

@@ -7,7 +7,7 @@ gone it becomes a comment on the plan that quotes the step.
 from collections.abc import Iterable
 from typing import Final
 
-from planwire.errors import NothingChanges, PlanError, UnknownWord
+from planwire.errors import EmptyText, NothingChanges, PlanError, UnknownWord
 from planwire.model.changes import place_of
 from planwire.model.events import APPROVED, CHANGES_REQUESTED, COMMENTED, Comment, PlanReviewed
 from planwire.model.fold import PlanRecord
@@ -52,7 +52,7 @@ def _say(on: Target, verdict: str, wanted: Wanted, steps: tuple[str, ...] | None
     on_target = [Comment(wanted.text, wanted.target)] if wanted.text and wanted.text.strip() else []
     said = (*on_target, *(wanted.comments or ()))
     if (verdict == COMMENTED and not said) or not all(each.text.strip() for each in said):
-        raise PlanError("The comment is empty.")
+        raise EmptyText("The comment is empty.")
     comments = tuple(_placed(on, each) for each in said)
     # An approval is of the plan as it is; the other words may come late, and are of the plan that the person saw.
     about = on.record if verdict == APPROVED else on.seen or on.record
