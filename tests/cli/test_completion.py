@@ -87,6 +87,13 @@ def test_bash_completes_the_ids_of_plans_and_steps() -> None:
 
 
 @bash_only
+@pytest.mark.usefixtures("home")
+def test_bash_completes_the_numbers_of_open_suggestions() -> None:
+    assert in_bash("planwire", "withdraw", "--plan", "plan", "") == ["3"]
+    assert in_bash("planwire", "withdraw", "--session", "tools", "") == []
+
+
+@bash_only
 def test_the_id_of_a_plan_that_a_shell_would_run_is_not_offered(home: Path) -> None:
     for hostile in ("$(touch pwned)", "a b", "-rf", "\x1b[2J"):
         add(home / "journal.db", THIRD, "agent", PlanSet(items(hostile, "pending")))

@@ -10,6 +10,7 @@ import pytest
 
 from planwire import BlockingPlanSession, open_journal
 from planwire.cli.exit_codes import DONE, NOT_DONE, NOT_FOUND, USAGE
+from planwire.cli.steered_plan import conflict_error
 from planwire.journal import Journal, Stamped, load_state
 from planwire.model.events import (
     ACP,
@@ -24,7 +25,9 @@ from planwire.model.events import (
 )
 from planwire.model.fold import PlanRecord
 from planwire.model.plan import Entry, FilePlan, ItemsPlan
+from planwire.readmodel.history import HistoryEntry
 from planwire.session.editor import editor_command
+from planwire.session.moved_on import MovedOn
 from tests.journals import HOSTILE
 from tests.terminal.test_views import running
 
@@ -97,6 +100,13 @@ def test_a_plan_that_moved_on_is_not_approved_unseen(journal: Journal, plans: Bl
     assert review is not None
     assert (review.verdict, review.revision) == (CHANGES_REQUESTED, 3)
     assert [comment.text for comment in review.comments] == ["smaller steps", "and tests"]
+
+
+def test_a_conflict_says_how_much_it_does_not_list() -> None:
+    moments = tuple(HistoryEntry("s", seq, 0, "agent", "set", "Plan", ()) for seq in range(3, 13))
+    lines = str(conflict_error(MovedOn("main", 2, None, None, moments))).splitlines()
+    assert lines[1] == "  2 earlier (planwire log)"
+    assert [line.split()[0] for line in lines[2:-1]] == ["5", "6", "7", "8", "9", "10", "11", "12"]
 
 
 def test_what_was_said_already_is_an_answer_and_no_event(journal: Journal, plans: BlockingPlanSession) -> None:

@@ -105,6 +105,8 @@ def _asks(act: Act) -> bool:
 
 
 def _revision_help(act: Act) -> str:
+    if act.touches is Touches.NOTHING:
+        return "the revision you saw"
     touched = "the plan" if _asks(act) else "what you change"
     return f"the revision you saw: refused if {touched} has changed since"
 

@@ -76,7 +76,9 @@ def write(journal: Journal, target: SteeredPlan, wanted: Wanted) -> Steered:
 
 def conflict_error(moved: MovedOn) -> Refused:
     """The error that tells what happened to a plan since the person saw it, and how to decide again."""
-    lines = [
+    earlier = len(moved.moments) - LISTED
+    lines = [f"  {earlier} earlier (planwire log)"] if earlier > 0 else []
+    lines += [
         f"  {moment.seq}  {one_line(moment.by)}: {one_line('; '.join(word.sentence for word in moment.words))}"
         for moment in moved.moments[-LISTED:]
     ]

@@ -36,7 +36,7 @@ def review(on: Target, wanted: Wanted) -> Decision:
 
 
 def select(on: Target, wanted: Wanted) -> Decision:
-    """Have the agent run these steps, and no others for now. Steps that are over are left out."""
+    """Have the agent run these steps, and no others for now. Steps that are done or cancelled are left out."""
     refuse_unchangeable(on.record)
     if not wanted.steps:
         raise PlanError("No step is selected: name the steps to run.")
@@ -44,7 +44,7 @@ def select(on: Target, wanted: Wanted) -> Decision:
     chosen = [steps[place] for place in sorted({place_of(on.record.state, step) for step in wanted.steps})]
     to_run = tuple(step.id for step in chosen if step.is_open)
     if not to_run:
-        raise NothingChanges("Nothing to run: the selected steps are over.")
+        raise NothingChanges("Nothing to run: the selected steps are done or cancelled.")
     return _say(on, APPROVED, wanted, to_run)
 
 
