@@ -1,14 +1,17 @@
 """People at the command line: each act on a plan, and how the agent hears of it."""
 
 import json
-import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
+from io import BytesIO, StringIO, TextIOWrapper
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
 from planwire import BlockingPlanSession, open_journal
+from planwire.cli import main
 from planwire.cli.exit_codes import DONE, NOT_DONE, NOT_FOUND, USAGE
 from planwire.cli.steered_plan import conflict_error
 from planwire.journal import Journal, Stamped, load_state
@@ -47,16 +50,19 @@ def plans(journal: Journal, tmp_path: Path) -> BlockingPlanSession:
     return plans
 
 
-def process(*arguments: str) -> "subprocess.CompletedProcess[str]":
-    command = [sys.executable, "-m", "planwire", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL, timeout=60)
+def answer(*arguments: str) -> tuple[int, str, str]:
+    """The exit code of a command without a terminal, and what it writes to its two streams."""
+    out, err = BytesIO(), StringIO()
+    stdout = TextIOWrapper(out, "utf-8", write_through=True)
+    with patch("sys.stdin", StringIO()), redirect_stdout(stdout), redirect_stderr(err):
+        code = main(arguments)
+    return code, out.getvalue().decode(), err.getvalue()
 
 
 def planwire(*arguments: str, editor: str | None = None, code: int = DONE) -> str:
-    result = process(*arguments, *([] if editor is None else ["--editor", editor]))
-    assert result.returncode == code, result.stderr
-    assert "Traceback" not in result.stderr
-    return result.stdout if code == DONE else result.stderr
+    ended, out, err = answer(*arguments, *([] if editor is None else ["--editor", editor]))
+    assert ended == code, err
+    return out if code == DONE else err
 
 
 def an_editor(tmp_path: Path, script: str) -> str:
@@ -385,9 +391,9 @@ def test_a_program_hears_what_came_of_an_act(journal: Journal, tmp_path: Path) -
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
 def test_a_program_gets_a_refusal_as_json(command: list[str], code: int, error: str) -> None:
-    result = process(*command, "--json")
-    assert (result.returncode, result.stderr) == (code, "")
-    assert error in json.loads(result.stdout)["error"]
+    ended, out, err = answer(*command, "--json")
+    assert (ended, err) == (code, "")
+    assert error in json.loads(out)["error"]
 
 
 # -- which plan
