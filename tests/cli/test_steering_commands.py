@@ -180,7 +180,7 @@ def test_leaving_the_text_as_it_is_changes_nothing(
 ) -> None:
     assert planwire("edit", editor=an_editor(tmp_path, "")) == "Nothing to save: the text is as it was.\n"
     assert "ended with 3" in planwire("edit", editor=an_editor(tmp_path, "sys.exit(3)"), code=NOT_DONE)
-    assert "could not be started" in planwire("edit", editor="no-such-editor", code=USAGE)
+    assert "started (No such file or directory): set" in planwire("edit", editor="no-such-editor", code=USAGE)
     assert "line" in planwire("edit", editor=an_editor(tmp_path, "text = 'what?'"), code=NOT_DONE)
     assert "'what \"' could not be started (No closing quotation)" in planwire("edit", editor='what "', code=USAGE)
     assert main_plan(journal).revision == 2

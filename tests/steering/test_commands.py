@@ -146,9 +146,9 @@ def test_a_move_that_goes_nowhere_changes_nothing(step: str, by: int, words: str
 
 def test_a_move_is_either_behind_a_step_or_by_places() -> None:
     session = Session(a_list("a", "b"))
-    with pytest.raises(PlanError, match="Name either the step to move it behind, or the number of places"):
+    with pytest.raises(PlanError, match="Name either the step to move it after, or the number of places"):
         session.do("move", "s2")
-    with pytest.raises(PlanError, match="Name either the step to move it behind, or the number of places"):
+    with pytest.raises(PlanError, match="Name either the step to move it after, or the number of places"):
         session.do("move", "s2", after="s1", by=1)
 
 
@@ -274,7 +274,7 @@ def test_to_reword_a_step_of_two_lines_to_what_it_says_leaves_the_lines_alone() 
 
 
 def test_a_step_can_not_go_into_itself() -> None:
-    with pytest.raises(UneditableText, match="behind itself or into its own sub-steps"):
+    with pytest.raises(UneditableText, match="after itself or into its own sub-steps"):
         Session(NESTED).do("move", "s1", after="s2")
 
 

@@ -36,7 +36,7 @@ def edit(journal: Journal, target: SteeredPlan, arguments: argparse.Namespace) -
         except (PlanError, JournalError) as error:
             text, problem = written, error_words(error)
         if not _again(problem):
-            raise Refused(f"{problem.rstrip('.')}. Nothing was changed. What you wrote:\n{written}")
+            raise Refused(f"{problem.rstrip('.')}. Nothing was changed. What you wrote:\n{written.rstrip()}")
 
 
 def _again(problem: str) -> bool:

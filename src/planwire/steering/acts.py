@@ -124,7 +124,7 @@ _TABLE: Final = (
         takes=("after",),
         gestures=(
             Gesture(("a",), "Add", "a new step below this one", on=On.STEP, main=True),
-            Gesture(("A",), "Add at the end", "a new step behind all others", on=On.PLAN),
+            Gesture(("A",), "Add at the end", "a new step after all others", on=On.PLAN),
         ),
     ),
     Act(

@@ -186,7 +186,7 @@ def move(on: Target, wanted: Wanted) -> Decision:
     """
     step = on.step(wanted.target)
     if (wanted.after is None) == (wanted.by is None):
-        raise PlanError("Name either the step to move it behind, or the number of places to move it.")
+        raise PlanError("Name either the step to move it after, or the number of places to move it.")
     if wanted.after is not None:
         return _change(on, (MoveStep(step.id, wanted.after),))
     by = wanted.by or 0

@@ -129,7 +129,7 @@ def _edited(text: str, state: PlanState) -> Iterator[_Edited]:
         if found and step is None:
             raise UneditableText(f"line {number}: there is no step {found[1]}; leave the id out for a new step")
         if step and step.id in seen:
-            raise UneditableText(f"line {number}: the step {step.id} is there twice")
+            raise UneditableText(f"line {number}: step {step.id} appears twice")
         if step:
             seen.add(step.id)
         if step and line == _line(step, has_priorities):
@@ -145,7 +145,7 @@ def _parsed(number: int, line: str, step: Step | None, priorities: set[str]) -> 
     priority = bracket[1] if bracket and bracket[1] in priorities else None
     content = words[bracket.end() :] if bracket and priority else words
     if match is None or not content:
-        raise UneditableText(f"line {number}: a step looks like `[ ] its text {{s1}}`, and this is {line!r}")
+        raise UneditableText(f"line {number}: expected a step such as `[ ] its text {{s1}}`, found {line!r}")
     box = match["box"].strip() or " "
     row = BOXES.get(box)
     return _Edited(step.id if step else None, content, row.word if row else canonical(box), priority or MEDIUM)
