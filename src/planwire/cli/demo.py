@@ -3,13 +3,10 @@
 import argparse
 import shutil
 import sys
-from pathlib import Path
 
 from planwire.cli.argument_types import number
 from planwire.cli.board_process import board_process
-from planwire.demo.client import DemoConversation
-from planwire.errors import InputError, reason
-from planwire.journal.engines import default_path
+from planwire.demo.client import DemoConversation, project_folder
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
@@ -46,22 +43,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     from planwire.terminal.play import play
 
-    conversation = DemoConversation(arguments.speed, arguments.journal, _project())
+    conversation = DemoConversation(arguments.speed, arguments.journal, project_folder())
     with board_process(arguments.journal, _tell) as told:
         told.join()
         play(conversation, captions=True)
     print(_NEXT.format(session=conversation.session), *_provisos(arguments.journal), sep="\n")
     return 0
-
-
-def _project() -> Path:
-    """The folder that the agent works in, the same for every demo: the commands above show the plan file in it."""
-    folder = default_path().parent / "demo"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{folder} can't be created: {reason(error)}") from None
-    return folder
 
 
 def _provisos(journal: str | None) -> list[str]:
