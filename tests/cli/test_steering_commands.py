@@ -3,15 +3,11 @@
 import json
 import sys
 from collections.abc import Iterator
-from contextlib import redirect_stderr, redirect_stdout
-from io import BytesIO, StringIO, TextIOWrapper
 from pathlib import Path
-from unittest.mock import patch
 
 import pytest
 
 from planwire import BlockingPlanSession, open_journal
-from planwire.cli import main
 from planwire.cli.exit_codes import DONE, NOT_DONE, NOT_FOUND, USAGE
 from planwire.cli.steered_plan import conflict_error
 from planwire.journal import Journal, Stamped, load_state
@@ -31,6 +27,7 @@ from planwire.model.plan import Entry, FilePlan, ItemsPlan
 from planwire.readmodel.history import HistoryEntry
 from planwire.session.editor import editor_command
 from planwire.session.moved_on import MovedOn
+from tests.cli.answers import answer
 from tests.journals import HOSTILE
 from tests.terminal.test_views import running
 
@@ -48,15 +45,6 @@ def plans(journal: Journal, tmp_path: Path) -> BlockingPlanSession:
     plans.call("set_plan", {"entries": ["read", {"content": "write", "priority": "high"}]})
     plans.pending()
     return plans
-
-
-def answer(*arguments: str) -> tuple[int, str, str]:
-    """The exit code of a command without a terminal, and what it writes to its two streams."""
-    out, err = BytesIO(), StringIO()
-    stdout = TextIOWrapper(out, "utf-8", write_through=True)
-    with patch("sys.stdin", StringIO()), redirect_stdout(stdout), redirect_stderr(err):
-        code = main(arguments)
-    return code, out.getvalue().decode(), err.getvalue()
 
 
 def planwire(*arguments: str, editor: str | None = None, code: int = DONE) -> str:
