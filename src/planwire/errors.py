@@ -9,6 +9,7 @@
     │   ├── UnknownSuggestion  no open suggestion has that number
     │   ├── UnknownWord        no status, priority or verdict has that name
     │   ├── UnknownAct         no act of people has that name
+    │   ├── EmptyText          a comment or a step without a word
     │   ├── UneditableText     a markdown text has no place for that edit
     │   └── UnmarkableStatus   a markdown checkbox can't show that status
     ├── DialectError           a dialect can't do that
@@ -29,7 +30,7 @@
     │   ├── BadStream          a stream file is not a list of messages
     │   └── FormatError        no provider format has that name, or the stream has another one
     ├── MissingExtra           an optional package is missing
-    ├── Refused                a person said no, or could not be asked
+    ├── Refused                a person said no, could not be asked, or has to look again
     └── InputError             the command line can't use a file or an argument
         └── NotFound           there is no such session, plan, step or event
 
@@ -45,6 +46,7 @@ __all__ = [
     "Conflict",
     "DamagedJournal",
     "DialectError",
+    "EmptyText",
     "FormatError",
     "InputError",
     "JournalError",
@@ -108,6 +110,10 @@ class UnknownWord(PlanError):
 
 class UnknownAct(PlanError):
     """No act of people has that name."""
+
+
+class EmptyText(PlanError):
+    """A comment or a step without a word."""
 
 
 class UneditableText(PlanError):
@@ -209,7 +215,7 @@ class MissingExtra(PlanwireError):
 
 
 class Refused(PlanwireError):
-    """A command did nothing: a person said no, or could not be asked."""
+    """A command did nothing: a person said no, could not be asked, or has to look again."""
 
 
 class InputError(PlanwireError):

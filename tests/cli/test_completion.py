@@ -13,6 +13,7 @@ import pytest
 
 from planwire.cli import build_parser
 from planwire.cli.completion import SHELLS, completion_script
+from planwire.cli.offered_ids import offered_ids
 from planwire.model.events import PlanSet, SessionOpened
 from tests.journals import FIRST, SECOND, THIRD, add, filled_journal, items
 from tests.terminal.test_views import Terminal
@@ -72,18 +73,35 @@ def test_bash_completes_the_ids_of_sessions(home: Path) -> None:
 @pytest.mark.usefixtures("home")
 def test_bash_completes_the_ids_of_plans_and_steps() -> None:
     assert in_bash("planwire", "show", "--plan", "") == ["Plan", "design"]
-    assert in_bash("planwire", "show", "tools", "--plan", "") == ["main"]
     assert in_bash("planwire", "approve", "too") == ["tools"]
-    assert in_bash("planwire", "approve", "tools", "--plan", "") == ["main"]
-    assert in_bash("planwire", "add", "Ship it", "--session", "tools", "--after", "") == ["s1", "s2", "s3"]
-    assert in_bash("planwire", "approve", "--session", SECOND, "--plan", "m") == ["main"]
     assert in_bash("planwire", "comment", "--session", SECOND, "--step", "") == ["s1", "s2"]
-    assert in_bash("planwire", "comment", "--plan", "plan", "--step", "s") == ["s1", "s2", "s3"]
     assert in_bash("planwire", "select", "--session", "tools", "s1", "") == ["s1", "s2", "s3"]
-    assert in_bash("planwire", "tick", "--session", "tools", "") == ["s1", "s2", "s3"]
-    assert in_bash("planwire", "move", "s1", "--session", "tools", "--after", "") == ["s1", "s2", "s3"]
+    assert in_bash("planwire", "move", "s1", "--session", "tools", "--after", "s2") == ["s2"]
     assert in_bash("planwire", "comment", "--session", "no-such", "--step", "") == []
-    assert in_bash("planwire", "comment", "--plan", "design", "--step", "") == []
+
+
+@pytest.mark.usefixtures("home")
+@pytest.mark.parametrize(
+    ("kind", "line", "offered"),
+    [
+        ("plans", "show tools --plan", "main"),
+        ("plans", "approve tools --plan", "main"),
+        ("plans", f"approve --session {SECOND} --plan", "main"),
+        ("steps", "add text --session tools --after", "s1 s2 s3"),
+        ("steps", "tick --session tools", "s1 s2 s3"),
+        ("steps", "comment --plan plan --step", "s1 s2 s3"),
+        ("steps", "comment --plan design --step", ""),
+        ("suggestions", "withdraw --session tools", ""),
+    ],
+)
+def test_ids_are_those_of_the_session_and_the_plan_that_the_line_names(kind: str, line: str, offered: str) -> None:
+    assert offered_ids(kind, ["planwire", *line.split()]) == offered.split()
+
+
+@bash_only
+@pytest.mark.usefixtures("home")
+def test_bash_completes_the_numbers_of_open_suggestions() -> None:
+    assert in_bash("planwire", "withdraw", "--plan", "plan", "") == ["3"]
 
 
 @bash_only

@@ -13,8 +13,8 @@ from planwire.session.moved_on import MovedOn
 EXPECTED = {
     NOT_FOUND: {"NoJournal", "NotFound", "UnknownStep", "UnknownSuggestion"},
     USAGE: {
-        *("BadMessage", "BadStream", "CannotCarry", "ChatError", "DialectError", "FormatError", "InputError"),
-        *("NotAJournal", "UnknownDialect", "UnknownJournal", "UnknownWord"),
+        *("BadMessage", "BadStream", "CannotCarry", "ChatError", "DialectError", "EmptyText", "FormatError"),
+        *("InputError", "NotAJournal", "UnknownDialect", "UnknownJournal", "UnknownWord"),
     },
 }
 

@@ -9,7 +9,9 @@ import pytest
 from planwire.cli import build_parser
 from planwire.cli.exit_codes import DONE, USAGE
 from planwire.steering.acts import ACTS
+from tests.cli.answers import answer
 
+EXTRAS = {"mcp", "rich", "shtab", "sqlite3", "starlette", "textual", "uvicorn"}
 LOADED = "import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr))\n"
 
 
@@ -25,13 +27,8 @@ def commands() -> list[str]:
     return list(choices)
 
 
-def printed(*arguments: str) -> "subprocess.CompletedProcess[str]":
-    command = [sys.executable, "-m", "planwire", *arguments]
-    return subprocess.run(command, check=False, capture_output=True, text=True, env={"COLUMNS": "120"})
-
-
 def test_the_commands_stand_in_groups() -> None:
-    shown = printed("--help").stdout
+    shown = answer("--help").out
     titles = ["start:", "look:", "steer:", "data:", "for developers:", "options:", "examples:"]
     assert [line for line in shown.splitlines() if line.endswith(":")] == titles
     listed = [line.split()[0] for line in shown.partition("options:")[0].splitlines() if line.startswith("  ")]
@@ -40,57 +37,57 @@ def test_the_commands_stand_in_groups() -> None:
 
 
 def test_without_a_command_there_is_help() -> None:
-    assert printed().stdout == printed("--help").stdout == printed("-h").stdout
-    assert (printed().returncode, printed().stderr) == (DONE, "")
+    assert answer().out == answer("--help").out == answer("-h").out
+    assert (answer().code, answer().err) == (DONE, "")
 
 
 def test_a_mistyped_command_is_guessed() -> None:
-    result = printed("shwo")
-    assert (result.returncode, result.stdout) == (USAGE, "")
-    assert result.stderr == (
+    result = answer("shwo")
+    assert (result.code, result.out) == (USAGE, "")
+    assert result.err == (
         "planwire: there is no command 'shwo'. Did you mean 'show'?\nplanwire --help lists the commands.\n"
     )
-    assert printed("Session").stderr.startswith("planwire: there is no command 'Session'. Did you mean 'sessions'?\n")
-    assert printed("xyzzy").stderr == "planwire: there is no command 'xyzzy'.\nplanwire --help lists the commands.\n"
-    assert "\x1b" not in printed("sh\x1b[2Jow").stderr
+    assert answer("Session").err.startswith("planwire: there is no command 'Session'. Did you mean 'sessions'?\n")
+    assert answer("xyzzy").err == "planwire: there is no command 'xyzzy'.\nplanwire --help lists the commands.\n"
+    assert "\x1b" not in answer("sh\x1b[2Jow").err
 
 
 @pytest.mark.parametrize("option", ["--verbose", "-x", "--"])
 def test_an_option_without_a_command_is_a_mistake(option: str) -> None:
-    result = printed(option)
-    assert (result.returncode, result.stdout) == (USAGE, "")
-    assert option in result.stderr
+    result = answer(option)
+    assert (result.code, result.out) == (USAGE, "")
+    assert option in result.err
 
 
 @pytest.mark.parametrize("command", ["approve", "board", "import x", "sessions"])
 def test_an_argument_too_many_is_answered_with_the_usage_of_the_command(command: str) -> None:
     name, *words = command.split()
-    result = printed(name, *words, "--no-such")
-    assert (result.returncode, result.stdout) == (USAGE, "")
-    assert result.stderr.startswith(f"planwire: unrecognized arguments: --no-such\nusage: planwire {name} [-h]")
+    result = answer(name, *words, "--no-such")
+    assert (result.code, result.out) == (USAGE, "")
+    assert result.err.startswith(f"planwire: unrecognized arguments: --no-such\nusage: planwire {name} [-h]")
 
 
 def test_a_missing_argument_goes_by_its_name_in_the_help() -> None:
-    said = printed("completion").stderr
+    said = answer("completion").err
     assert said == ("planwire: the following arguments are required: SHELL\nusage: planwire completion [-h] SHELL\n")
 
 
 def test_a_program_gets_a_mistake_in_its_arguments_as_json() -> None:
-    result = printed("show", "--at", "x", "--json")
-    assert (result.returncode, result.stderr) == (USAGE, "")
-    assert json.loads(result.stdout)["error"].startswith("argument --at: expected the number of an event")
-    behind = printed("relay", "--no-such", "--", "my-agent", "--json")
-    assert (behind.returncode, behind.stdout) == (USAGE, "")
+    result = answer("show", "--at", "x", "--json")
+    assert (result.code, result.err) == (USAGE, "")
+    assert json.loads(result.out)["error"].startswith("argument --at: expected the number of an event")
+    behind = answer("relay", "--no-such", "--", "my-agent", "--json")
+    assert (behind.code, behind.out) == (USAGE, "")
 
 
 def test_help_is_a_word_too() -> None:
-    assert printed("help").stdout == printed("--help").stdout
-    assert printed("help", "show").stdout == printed("show", "--help").stdout
-    assert printed("help", "shwo").stderr.startswith("planwire: there is no command 'shwo'. Did you mean 'show'?")
+    assert answer("help").out == answer("--help").out
+    assert answer("help", "show").out == answer("show", "--help").out
+    assert answer("help", "shwo").err.startswith("planwire: there is no command 'shwo'. Did you mean 'show'?")
 
 
 def test_the_acts_of_people_are_the_commands_that_steer() -> None:
-    steering = printed("--help").stdout.partition("steer:\n")[2].partition("\n\n")[0].splitlines()
+    steering = answer("--help").out.partition("steer:\n")[2].partition("\n\n")[0].splitlines()
     assert [line.split()[0] for line in steering] == [act.command for act in ACTS.values()]
     for line, act in zip(steering, ACTS.values(), strict=True):
         assert act.help.lower() in line.lower()
@@ -105,10 +102,19 @@ def test_a_line_without_a_command_imports_no_command(arguments: list[str]) -> No
     assert ("msgspec" in loaded) == (arguments != ["--version"])  # the table of acts names the commands that steer
 
 
-@pytest.mark.parametrize("command", commands())
-def test_the_help_of_a_command_loads_no_extra_and_no_engine(command: str) -> None:
-    loaded = loaded_by(command, "--help")
-    assert loaded.isdisjoint({"mcp", "rich", "shtab", "sqlite3", "starlette", "textual", "uvicorn"})
+def test_the_help_of_no_command_loads_an_extra_or_an_engine() -> None:
+    """All of them in one process: what one loads, it prints with its name."""
+    code = f"""
+import sys
+from planwire.cli import main
+for command in {commands()!r}:
+    try:
+        main([command, "--help"])
+    except SystemExit:
+        print(command, *{EXTRAS} & sys.modules.keys(), file=sys.stderr)
+"""
+    result = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert result.stderr.splitlines() == commands()
 
 
 def test_the_relay_loads_msgspec_only_after_it_has_started_its_agent() -> None:

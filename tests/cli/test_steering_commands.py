@@ -1,7 +1,6 @@
 """People at the command line: each act on a plan, and how the agent hears of it."""
 
 import json
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +9,7 @@ import pytest
 
 from planwire import BlockingPlanSession, open_journal
 from planwire.cli.exit_codes import DONE, NOT_DONE, NOT_FOUND, USAGE
+from planwire.cli.steered_plan import conflict_error
 from planwire.journal import Journal, Stamped, load_state
 from planwire.model.events import (
     ACP,
@@ -24,7 +24,10 @@ from planwire.model.events import (
 )
 from planwire.model.fold import PlanRecord
 from planwire.model.plan import Entry, FilePlan, ItemsPlan
+from planwire.readmodel.history import HistoryEntry
 from planwire.session.editor import editor_command
+from planwire.session.moved_on import MovedOn
+from tests.cli.answers import answer
 from tests.journals import HOSTILE
 from tests.terminal.test_views import running
 
@@ -44,16 +47,10 @@ def plans(journal: Journal, tmp_path: Path) -> BlockingPlanSession:
     return plans
 
 
-def process(*arguments: str) -> "subprocess.CompletedProcess[str]":
-    command = [sys.executable, "-m", "planwire", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL, timeout=60)
-
-
 def planwire(*arguments: str, editor: str | None = None, code: int = DONE) -> str:
-    result = process(*arguments, *([] if editor is None else ["--editor", editor]))
-    assert result.returncode == code, result.stderr
-    assert "Traceback" not in result.stderr
-    return result.stdout if code == DONE else result.stderr
+    ended, out, err = answer(*arguments, *([] if editor is None else ["--editor", editor]))
+    assert ended == code, err
+    return out if code == DONE else err
 
 
 def an_editor(tmp_path: Path, script: str) -> str:
@@ -99,6 +96,13 @@ def test_a_plan_that_moved_on_is_not_approved_unseen(journal: Journal, plans: Bl
     assert [comment.text for comment in review.comments] == ["smaller steps", "and tests"]
 
 
+def test_a_conflict_says_how_much_it_does_not_list() -> None:
+    moments = tuple(HistoryEntry("s", seq, 0, "agent", "set", "Plan", ()) for seq in range(3, 13))
+    lines = str(conflict_error(MovedOn("main", 2, None, None, moments))).splitlines()
+    assert lines[1] == "  2 earlier (planwire log)"
+    assert [line.split()[0] for line in lines[2:-1]] == ["5", "6", "7", "8", "9", "10", "11", "12"]
+
+
 def test_what_was_said_already_is_an_answer_and_no_event(journal: Journal, plans: BlockingPlanSession) -> None:
     approval = ("approve", "--revision", "2")
     for act in (approval, (*approval, "--comment", "go ahead"), ("comment", "slowly"), ("select", "s2", "--yes")):
@@ -134,7 +138,7 @@ def test_a_comment_on_a_step_of_a_plan_file_quotes_it(journal: Journal, tmp_path
     review = load_state(journal, "session-1").plans["f"].review
     assert review is not None
     assert review.comments[0].text == "“upload”: to both hosts"
-    assert "This plan is a" in planwire("tick", "upload", code=NOT_DONE)
+    assert "this plan is a" in planwire("tick", "upload", code=NOT_DONE)
 
 
 def test_selected_steps_are_told_so_that_an_agent_can_act_on_it(plans: BlockingPlanSession) -> None:
@@ -164,7 +168,7 @@ def test_leaving_the_text_as_it_is_changes_nothing(
 ) -> None:
     assert planwire("edit", editor=an_editor(tmp_path, "")) == "Nothing to save: the text is as it was.\n"
     assert "ended with 3" in planwire("edit", editor=an_editor(tmp_path, "sys.exit(3)"), code=NOT_DONE)
-    assert "could not be started" in planwire("edit", editor="no-such-editor", code=USAGE)
+    assert "started (No such file or directory): set" in planwire("edit", editor="no-such-editor", code=USAGE)
     assert "line" in planwire("edit", editor=an_editor(tmp_path, "text = 'what?'"), code=NOT_DONE)
     assert "'what \"' could not be started (No closing quotation)" in planwire("edit", editor='what "', code=USAGE)
     assert main_plan(journal).revision == 2
@@ -239,7 +243,7 @@ def test_a_suggestion_is_withdrawn(journal: Journal, tmp_path: Path) -> None:
     assert "be quick" in planwire("show")
     assert planwire("withdraw") == "Suggestion withdrawn: be careful\n"
     assert [each.note for each in main_plan(journal).suggestions] == ["be quick"]
-    assert "There is no open suggestion '4'. Open ones: 3." in planwire("withdraw", "4", code=NOT_FOUND)
+    assert "there is no open suggestion '4'. Open ones: 3" in planwire("withdraw", "4", code=NOT_FOUND)
     assert planwire("withdraw", "3") == "Suggestion withdrawn: be quick\n"
     assert "this plan has no open suggestions" in planwire("withdraw", code=NOT_FOUND)
 
@@ -290,15 +294,18 @@ def test_a_step_is_changed(
     [
         (["tick", "s9"], NOT_FOUND, "no step matches 's9'. The steps are:\n  s1  read\n  s2  write\n"),
         (["tick", "r"], USAGE, "2 steps match 'r'"),
-        (["status", "s1", "later"], USAGE, "There is no status 'later': choose one of pending, "),
-        (["priority", "s1", "urgent"], USAGE, "There is no priority 'urgent': choose one of high, "),
-        (["reword", "s1", " "], NOT_DONE, "The step is empty"),
+        (["status", "s1", "later"], USAGE, "there is no status 'later': choose one of pending, "),
+        (["priority", "s1", "urgent"], USAGE, "there is no priority 'urgent': choose one of high, "),
+        (["reword", "s1", " "], USAGE, "planwire: the step is empty: write its text\n"),
+        (["add", ""], USAGE, "planwire: the step is empty: write its text\n"),
+        (["comment", ""], USAGE, "planwire: the comment is empty\n"),
+        (["approve", "--yes", "--comment", " "], USAGE, "planwire: the comment is empty\n"),
         (["add", "x", "--after", "s9"], NOT_FOUND, "no step matches 's9'"),
         (["move", "s1"], USAGE, "one of the arguments --after --first --up --down is required"),
         (["move", "s1", "--up", "0"], USAGE, "expected a number above 0"),
         (["tick", "s1", "--revision", "99"], NOT_FOUND, "session 'session-1' has no event 99: the latest is 2"),
         (["tick", "s1", "--plan", "other"], NOT_FOUND, "no plan of this session begins with 'other'"),
-        (["withdraw", "x"], USAGE, "expected the number of an event"),
+        (["withdraw", "x"], USAGE, "expected the number of a suggestion (see planwire show), found 'x'"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
@@ -372,9 +379,9 @@ def test_a_program_hears_what_came_of_an_act(journal: Journal, tmp_path: Path) -
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
 def test_a_program_gets_a_refusal_as_json(command: list[str], code: int, error: str) -> None:
-    result = process(*command, "--json")
-    assert (result.returncode, result.stderr) == (code, "")
-    assert error in json.loads(result.stdout)["error"]
+    ended, out, err = answer(*command, "--json")
+    assert (ended, err) == (code, "")
+    assert error in json.loads(out)["error"]
 
 
 # -- which plan

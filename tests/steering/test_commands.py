@@ -146,9 +146,9 @@ def test_a_move_that_goes_nowhere_changes_nothing(step: str, by: int, words: str
 
 def test_a_move_is_either_behind_a_step_or_by_places() -> None:
     session = Session(a_list("a", "b"))
-    with pytest.raises(PlanError, match="Name either the step to move it behind, or the number of places"):
+    with pytest.raises(PlanError, match="Name either the step to move it after, or the number of places"):
         session.do("move", "s2")
-    with pytest.raises(PlanError, match="Name either the step to move it behind, or the number of places"):
+    with pytest.raises(PlanError, match="Name either the step to move it after, or the number of places"):
         session.do("move", "s2", after="s1", by=1)
 
 
@@ -274,7 +274,7 @@ def test_to_reword_a_step_of_two_lines_to_what_it_says_leaves_the_lines_alone() 
 
 
 def test_a_step_can_not_go_into_itself() -> None:
-    with pytest.raises(UneditableText, match="behind itself or into its own sub-steps"):
+    with pytest.raises(UneditableText, match="after itself or into its own sub-steps"):
         Session(NESTED).do("move", "s1", after="s2")
 
 
@@ -596,7 +596,7 @@ def test_steps_to_run_are_told_in_the_order_of_the_plan_without_those_that_are_o
     decision = session.do("select", steps=("s5", "s3", "s1", "s3"), text="then stop")
     assert decision.events == (PlanReviewed("main", 1, APPROVED, (Comment("then stop"),), ("s3", "s5")),)
     assert decision.words.startswith("To run: “test”, “ship”.")
-    with pytest.raises(NothingChanges, match="the selected steps are completed or cancelled"):
+    with pytest.raises(NothingChanges, match="the selected steps are done or cancelled"):
         session.do("select", steps=("s1", "s4"))
     with pytest.raises(PlanError, match="No step is selected"):
         session.do("select", steps=())

@@ -48,7 +48,7 @@ def test_every_edit_of_the_text_is_a_change_of_the_plan() -> None:
         ("read {s1}", "line 1: expected a step such as"),
         ("[ ] {s1}", "line 1: expected a step such as"),
         ("[ ] read {s7}", "there is no step s7"),
-        ("[ ] read {s1}\n[ ] again {s1}", "line 2: step s1 is there twice"),
+        ("[ ] read {s1}\n[ ] again {s1}", "line 2: step s1 appears twice"),
     ],
 )
 def test_a_text_that_can_not_be_read_says_where(line: str, problem: str) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import pytest
 from rich.console import Console
 
 from planwire import Entry, ItemsPlan, MarkdownPlan, track
@@ -97,7 +98,8 @@ def test_the_end_of_the_input_stops_a_walk() -> None:
         assert terminal.rest().strip() == b""
 
 
-def test_the_demo_plays_live() -> None:
+def test_the_demo_plays_live(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     with running("demo", "--speed", "40") as terminal:
         terminal.wait_for(b"0/6")
         terminal.wait_for(b"6/6")

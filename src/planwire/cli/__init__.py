@@ -6,6 +6,7 @@ table of acts (`acts`).
 """
 
 import argparse
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ from typing import Final, TextIO
 
 from planwire import __version__
 from planwire.cli.command_parser import CommandParser, HelpFormatter, Misuse
+from planwire.cli.error_words import error_words
 from planwire.cli.exit_codes import DONE, exit_code
 from planwire.errors import InputError, NothingChanges, PlanwireError
 from planwire.readmodel.plain_text import one_line, printable
@@ -115,6 +117,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command. An error is one line on standard error; `exit_codes` has the codes."""
+    gc.set_threshold(20_000, 20, 50)  # values die by themselves, and the rest stays: look for garbage less often
     argv = sys.argv[1:] if argv is None else argv
     as_json = "--json" in argv[: argv.index("--") if "--" in argv else None]
     for stream in (sys.stdout, sys.stderr):
@@ -130,8 +133,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         _say(str(answer), {"done": False, "words": str(answer)} if as_json else None)
         return DONE
     except PlanwireError as error:
-        usage = f"\n{error.usage.rstrip()}" if isinstance(error, Misuse) else ""
-        _say(f"planwire: {error}{usage}", {"error": str(error)} if as_json else None, sys.stderr)
+        words, usage = error_words(error), f"\n{error.usage.rstrip()}" if isinstance(error, Misuse) else ""
+        _say(f"planwire: {words}{usage}", {"error": words} if as_json else None, sys.stderr)
         return exit_code(error)
     except KeyboardInterrupt:
         return 130

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, Final
 
 from planwire.cli.act_examples import EXAMPLES
-from planwire.cli.argument_types import count, revision
+from planwire.cli.argument_types import count, revision, suggestion
 from planwire.cli.edit import edit
 from planwire.cli.exit_codes import DONE
 from planwire.cli.input_output import print_json
@@ -67,7 +67,7 @@ def _add_words(parser: argparse.ArgumentParser, act: Act) -> None:
         parser.add_argument("target", metavar="STEP", help=_STEP)
     elif act.on is On.SUGGESTION:
         words = "the suggestion's number in planwire show (default: the newest)"
-        parser.add_argument("target", metavar="NUMBER", nargs="?", type=revision, help=words)
+        parser.add_argument("target", metavar="NUMBER", nargs="?", type=suggestion, help=words)
     for name in act.needs:
         if name in _WORDS:
             parser.add_argument(name, **{"help": _TEXTS.get(act.name, "the text of the step"), **_WORDS[name]})
@@ -105,6 +105,8 @@ def _asks(act: Act) -> bool:
 
 
 def _revision_help(act: Act) -> str:
+    if act.touches is Touches.NOTHING:
+        return "the revision you saw"
     touched = "the plan" if _asks(act) else "what you change"
     return f"the revision you saw: refused if {touched} has changed since"
 

@@ -1,7 +1,6 @@
 """`planwire board`: every plan in the journal, live in the browser."""
 
 import argparse
-import gc
 import os
 import sys
 import webbrowser
@@ -72,7 +71,6 @@ def run(arguments: argparse.Namespace) -> int:
         print("Press Ctrl+C to stop it.", file=sys.stderr, flush=True)
         if arguments.open:
             webbrowser.open(server.address)
-        gc.set_threshold(20_000, 20, 50)  # thousands of watchers live long: look for garbage less often
         server.run()
     return 0
 

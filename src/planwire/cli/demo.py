@@ -3,12 +3,10 @@
 import argparse
 import shutil
 import sys
-import tempfile
-from pathlib import Path
 
 from planwire.cli.argument_types import number
 from planwire.cli.board_process import board_process
-from planwire.demo.client import DemoConversation
+from planwire.demo.client import DemoConversation, project_folder
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
@@ -45,8 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     from planwire.terminal.play import play
 
-    folder = Path(tempfile.mkdtemp(prefix="planwire-demo-"))  # it stays: the agent has left a plan there
-    conversation = DemoConversation(arguments.speed, arguments.journal, folder)
+    conversation = DemoConversation(arguments.speed, arguments.journal, project_folder())
     with board_process(arguments.journal, _tell) as told:
         told.join()
         play(conversation, captions=True)

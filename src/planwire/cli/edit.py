@@ -3,6 +3,7 @@
 import argparse
 import sys
 
+from planwire.cli.error_words import error_words
 from planwire.cli.input_output import agreed
 from planwire.cli.steered_plan import SteeredPlan, write
 from planwire.errors import JournalError, NothingChanges, PlanError, Refused
@@ -33,9 +34,9 @@ def edit(journal: Journal, target: SteeredPlan, arguments: argparse.Namespace) -
         except MovedOn as moved:
             text, problem, seen = text_after_conflict(moved, written), str(moved), moved.revision
         except (PlanError, JournalError) as error:
-            text, problem = written, str(error)
+            text, problem = written, error_words(error)
         if not _again(problem):
-            raise Refused(f"{problem.rstrip('.')}. Nothing was changed. What you wrote:\n{written}")
+            raise Refused(f"{problem.rstrip('.')}. Nothing was changed. What you wrote:\n{written.rstrip()}")
 
 
 def _again(problem: str) -> bool:

@@ -5,6 +5,7 @@ from typing import Final
 from planwire.errors import (
     ChatError,
     DialectError,
+    EmptyText,
     InputError,
     NoJournal,
     NotAJournal,
@@ -33,6 +34,7 @@ _CODES: Final[tuple[tuple[type[PlanwireError], int], ...]] = (
     (NoJournal, NOT_FOUND),
     (UnknownStep, NOT_FOUND),
     (UnknownSuggestion, NOT_FOUND),
+    (EmptyText, USAGE),
     (UnknownWord, USAGE),
     (InputError, USAGE),
     (UnknownJournal, USAGE),

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from planwire.cli.input_output import agreed
 from planwire.cli.session_argument import choose_plan, choose_session, named_session, session_at
-from planwire.errors import InputError, NotFound, PlanError, Refused
+from planwire.errors import InputError, NotFound, Refused
 from planwire.journal import Journal
 from planwire.readmodel.card import PlanCard
 from planwire.readmodel.followed_files import FilePlans
@@ -74,12 +74,14 @@ def write(journal: Journal, target: SteeredPlan, wanted: Wanted) -> Steered:
     return steer(journal, target.session.journalled, target.card.id, wanted, file=steps)
 
 
-def conflict_error(moved: MovedOn) -> PlanError:
+def conflict_error(moved: MovedOn) -> Refused:
     """The error that tells what happened to a plan since the person saw it, and how to decide again."""
-    lines = [
+    earlier = len(moved.moments) - LISTED
+    lines = [f"  {earlier} earlier (planwire log)"] if earlier > 0 else []
+    lines += [
         f"  {moment.seq}  {one_line(moment.by)}: {one_line('; '.join(word.sentence for word in moment.words))}"
         for moment in moved.moments[-LISTED:]
     ]
     since_then = "\n".join(lines or [f"  (this plan has no revision {moved.seen})"])
     again = f"Look at it again (planwire show), then pass --revision {moved.revision}."
-    return PlanError(f"{one_line(str(moved))} Since then:\n{since_then}\n{again}")
+    return Refused(f"{one_line(str(moved))} Since then:\n{since_then}\n{again}")

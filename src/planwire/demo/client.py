@@ -8,9 +8,10 @@ from typing import Final
 
 from planwire.cli.agent_client import AgentClient, AgentTrouble
 from planwire.cli.recording import RecordedLine
-from planwire.errors import InputError
+from planwire.errors import InputError, reason
+from planwire.journal.engines import default_path
 
-__all__ = ["DemoConversation"]
+__all__ = ["DemoConversation", "project_folder"]
 
 PROMPTS: Final = ("Our nightly export drops rows with umlauts. Find out why and fix it.", "Go on.")
 _AIR: Final = {"jetbrains": {"air": {"planContentDelta": True}}}
@@ -49,3 +50,14 @@ class DemoConversation:
             words = [{"type": "text", "text": prompt}]
             yield from client.ask("session/prompt", {"sessionId": self.session, "prompt": words})
             yield from client.until_idle(self.session)
+
+
+def project_folder() -> Path:
+    """The folder that the agent works in. It stays, since people look at the plan file in it after the demo, and every
+    demo uses the same one."""
+    folder = default_path().parent / "demo"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder} can't be created: {reason(error)}") from None
+    return folder

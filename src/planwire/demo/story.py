@@ -58,9 +58,9 @@ def first_part(checklist: str) -> Iterator[Beat]:
 def second_part(*, reminded: bool) -> Iterator[Beat]:
     """The beats after it. `reminded` says whether the prompt brought the plan back."""
     if reminded:
-        yield 0.4, _say("My context was compacted, and the prompt brought my plan back. I go on where I was.")
+        yield 0.4, _say("My context was compacted, and the prompt brought my plan back. I'll pick up where I left off.")
     else:
-        yield 0.4, _say("My context was compacted, and nobody told me what I was about. I have my notes.")
+        yield 0.4, _say("My context was compacted, and nothing reminded me of my plan. I have my notes.")
     yield 0.6, _items(_MORE_STEPS, "xxxx~  ")
     yield 0.7, {"sessionUpdate": "plan_removed", "planId": "findings"}
     yield 0.8, _items(_MORE_STEPS, "xxxxx- ")

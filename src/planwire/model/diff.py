@@ -2,6 +2,8 @@
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from itertools import compress, count
+from operator import ne
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -130,8 +132,8 @@ def _align(
     """The steps that stayed but changed (as places before and after), came, went, and overtook others."""
     olds, news = before.steps, after.steps
     if [step.id for step in olds] == [step.id for step in news]:
-        rows = enumerate(zip(_rows(before), _rows(after), strict=True))
-        return [(at, at) for at, (old, new) in rows if old != new], (), (), ()
+        changed = compress(count(), map(ne, _rows(before), _rows(after)))
+        return [(at, at) for at in changed], (), (), ()
     places = {step.id: place for place, step in enumerate(olds)}
     stayed = [(places[step.id], at) for at, step in enumerate(news) if step.id in places]
     kept = {step.id for step in news}

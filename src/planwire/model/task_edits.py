@@ -64,7 +64,7 @@ def move_task(text: str, index: int, after: int | None) -> str:
     tasks = parse(text).tasks
     size = _family(tasks, index)
     if after is not None and index <= after < index + size:
-        raise UneditableText("a step can't be moved behind itself or into its own sub-steps")
+        raise UneditableText("a step can't be moved after itself or into its own sub-steps")
     lines = _ended(_split(text))
     first, end = tasks[index].item
     neighbour = tasks[0] if after is None else tasks[after]

@@ -50,8 +50,8 @@ __all__ = ["BECAME", "HistoryEntry", "Phrase", "describe", "history", "suggestio
 
 #: The verb for a step that got a status, by the kind of the phrase.
 BECAME: Final = {row.word: row.became for row in STATUSES.values()}
-
-
+#: The events that are about one plan.
+_ABOUT_PLANS: Final = (PlanSet, PlanChanged, PlanRemoved, ReviewAsked, PlanReviewed, SuggestionWithdrawn)
 #: The kinds of phrases whose text does not say them.
 _UNSAID: Final = ("added", "comment", "moved", "note", "removed", "reworded", "suggested", "why")
 
@@ -105,9 +105,7 @@ def describe(recorded: Recorded, before: SessionState, after: SessionState) -> H
     """The entry of an event in its session's history."""
     event = recorded.event
     plan_id, words = _phrases(recorded, before, after)
-    about_plan = isinstance(
-        event, PlanSet | PlanChanged | PlanRemoved | ReviewAsked | PlanReviewed | SuggestionWithdrawn
-    )
+    about_plan = isinstance(event, _ABOUT_PLANS)
     record = after.plans.get(plan_id) if about_plan else None
     steps = record.state.steps if record and not record.removed else ()
     progress = Progress.of(steps)

@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from planwire.errors import InputError, Refused
+from planwire.errors import InputError, Refused, reason
 from planwire.model.changes import apply_changes
 from planwire.model.fold import PlanRecord
 from planwire.session.moved_on import MovedOn
@@ -78,4 +78,4 @@ def without_comments(text: str) -> str:
 
 
 def _unstartable(editor: str, why: Exception) -> InputError:
-    return InputError(f"the editor {editor!r} could not be started ({why}): set $VISUAL or $EDITOR")
+    return InputError(f"the editor {editor!r} could not be started ({reason(why)}): set $VISUAL or $EDITOR")

@@ -101,7 +101,7 @@ _TABLE: Final = (
         gestures=(Gesture(("x", "Space"), "Tick", "done, or not done after all", main=True),),
     ),
     Act(
-        *("set_status", "status", "Set status", "Change the status of a step", commands.set_status, On.STEP),
+        *("set_status", "status", "Set status", "Set a step's status", commands.set_status, On.STEP),
         touches=Touches.STEP,
         needs=("status",),
         gestures=(
@@ -114,7 +114,7 @@ _TABLE: Final = (
         ),
     ),
     Act(
-        *("reword", "reword", "Reword", "Change the text of a step", commands.reword, On.STEP, Touches.STEP),
+        *("reword", "reword", "Reword", "Reword a step", commands.reword, On.STEP, Touches.STEP),
         needs=("text",),
         gestures=(Gesture(("e",), "Reword", "change the text; a plan file opens in your editor", main=True),),
     ),
@@ -128,7 +128,7 @@ _TABLE: Final = (
         ),
     ),
     Act(
-        *("move", "move", "Move", "Move a step to another place", commands.move, On.STEP, Touches.STEP),
+        *("move", "move", "Move", "Move a step", commands.move, On.STEP, Touches.STEP),
         takes=("after", "by"),
         gestures=(
             Gesture(("K", "Alt+Up"), "Move up", "one place, on the same level", {"by": -1}),
@@ -136,12 +136,12 @@ _TABLE: Final = (
         ),
     ),
     Act(
-        *("remove", "remove", "Remove", "Remove a step, with everything nested in it", commands.remove, On.STEP),
+        *("remove", "remove", "Remove", "Remove a step and everything nested in it", commands.remove, On.STEP),
         touches=Touches.STEP,
-        gestures=(Gesture(("d", "Delete"), "Remove", "the step, with everything nested in it"),),
+        gestures=(Gesture(("d", "Delete"), "Remove", "the step and everything nested in it"),),
     ),
     Act(
-        *("set_priority", "priority", "Set priority", "Change the priority of a step", commands.set_priority, On.STEP),
+        *("set_priority", "priority", "Set priority", "Set a step's priority", commands.set_priority, On.STEP),
         touches=Touches.STEP,
         needs=("priority",),
         gestures=tuple(
@@ -172,7 +172,7 @@ _TABLE: Final = (
         gestures=(Gesture(("r",), "Run", "only the selected steps, or this one", on=On.STEP, main=True),),
     ),
     Act(
-        *("suggest", "edit", "Edit as text", "Change a plan in your editor", commands.suggest, On.PLAN),
+        *("suggest", "edit", "Edit as text", "Edit a plan in your editor", commands.suggest, On.PLAN),
         touches=Touches.CHANGES,
         takes=("text", "changes", "plan_text"),
         gestures=(Gesture(("E",), "Edit as text", "all the steps at once"),),

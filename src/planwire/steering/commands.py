@@ -14,7 +14,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from planwire.errors import NothingChanges, PlanError, UnknownSuggestion, UnknownWord
+from planwire.errors import EmptyText, NothingChanges, PlanError, UnknownSuggestion, UnknownWord
 from planwire.model.changes import effective_changes, place_of
 from planwire.model.events import (
     AddStep,
@@ -186,7 +186,7 @@ def move(on: Target, wanted: Wanted) -> Decision:
     """
     step = on.step(wanted.target)
     if (wanted.after is None) == (wanted.by is None):
-        raise PlanError("Name either the step to move it behind, or the number of places to move it.")
+        raise PlanError("Name either the step to move it after, or the number of places to move it.")
     if wanted.after is not None:
         return _change(on, (MoveStep(step.id, wanted.after),))
     by = wanted.by or 0
@@ -263,7 +263,7 @@ def refuse_unchangeable(record: PlanRecord) -> None:
 def _step_text(text: str) -> str:
     text = text.strip()
     if not text:
-        raise PlanError("The step is empty: write its text.")
+        raise EmptyText("The step is empty: write its text.")
     return text
 
 

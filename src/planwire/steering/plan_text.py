@@ -129,7 +129,7 @@ def _edited(text: str, state: PlanState) -> Iterator[_Edited]:
         if found and step is None:
             raise UneditableText(f"line {number}: there is no step {found[1]}; leave the id out for a new step")
         if step and step.id in seen:
-            raise UneditableText(f"line {number}: step {step.id} is there twice")
+            raise UneditableText(f"line {number}: step {step.id} appears twice")
         if step:
             seen.add(step.id)
         if step and line == _line(step, has_priorities):

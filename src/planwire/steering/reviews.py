@@ -7,7 +7,7 @@ gone it becomes a comment on the plan that quotes the step.
 from collections.abc import Iterable
 from typing import Final
 
-from planwire.errors import NothingChanges, PlanError, UnknownWord
+from planwire.errors import EmptyText, NothingChanges, PlanError, UnknownWord
 from planwire.model.changes import place_of
 from planwire.model.events import APPROVED, CHANGES_REQUESTED, COMMENTED, Comment, PlanReviewed
 from planwire.model.fold import PlanRecord
@@ -36,7 +36,7 @@ def review(on: Target, wanted: Wanted) -> Decision:
 
 
 def select(on: Target, wanted: Wanted) -> Decision:
-    """Have the agent run these steps, and no others for now. Steps that are over are left out."""
+    """Have the agent run these steps, and no others for now. Steps that are done or cancelled are left out."""
     refuse_unchangeable(on.record)
     if not wanted.steps:
         raise PlanError("No step is selected: name the steps to run.")
@@ -44,7 +44,7 @@ def select(on: Target, wanted: Wanted) -> Decision:
     chosen = [steps[place] for place in sorted({place_of(on.record.state, step) for step in wanted.steps})]
     to_run = tuple(step.id for step in chosen if step.is_open)
     if not to_run:
-        raise NothingChanges("Nothing to run: the selected steps are completed or cancelled.")
+        raise NothingChanges("Nothing to run: the selected steps are done or cancelled.")
     return _say(on, APPROVED, wanted, to_run)
 
 
@@ -52,7 +52,7 @@ def _say(on: Target, verdict: str, wanted: Wanted, steps: tuple[str, ...] | None
     on_target = [Comment(wanted.text, wanted.target)] if wanted.text and wanted.text.strip() else []
     said = (*on_target, *(wanted.comments or ()))
     if (verdict == COMMENTED and not said) or not all(each.text.strip() for each in said):
-        raise PlanError("The comment is empty.")
+        raise EmptyText("The comment is empty.")
     comments = tuple(_placed(on, each) for each in said)
     # An approval is of the plan as it is; the other words may come late, and are of the plan that the person saw.
     about = on.record if verdict == APPROVED else on.seen or on.record

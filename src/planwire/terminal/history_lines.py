@@ -1,7 +1,7 @@
 """The history of a session as lines: one an event in print, two in the list on the screen."""
 
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from time import localtime, strftime, time_ns
 from typing import Final
 
@@ -82,7 +82,9 @@ def moment_rows(moment: HistoryEntry, width: int, today: str, *, marked: bool) -
 
 def _words(moment: HistoryEntry, most: int, gap: str) -> Iterator[Part]:
     for number, word in enumerate(moment.words[:most]):
-        yield from ((gap if number else "", "rest"), *word_parts(word))
+        if number:
+            yield gap, "rest"
+        yield from word_parts(word)
     if len(moment.words) > most:
         yield f"{gap}and {len(moment.words) - most:,} more", "muted"
 
@@ -107,6 +109,11 @@ def _time_here(at: int, today: str) -> str:
 
 def word_parts(word: Phrase) -> tuple[Part, Part]:
     """The sign and the words of one thing that happened."""
-    status = status_look(word.kind)
-    sign, look = _LOOK.get(word.kind, _UNKNOWN) if status.look == OTHER else (status.sign, status.look)
+    sign, look = _look(word.kind)
     return (f"{sign} ", look), (one_line(word.text), text_look(look))
+
+
+@cache
+def _look(kind: str) -> tuple[str, str]:
+    status = status_look(kind)
+    return _LOOK.get(kind, _UNKNOWN) if status.look == OTHER else (status.sign, status.look)

@@ -1,0 +1,16 @@
+"""Errors as a command line says them, behind `planwire:`."""
+
+from planwire.errors import PlanError, PlanwireError
+
+__all__ = ["error_words"]
+
+
+def error_words(error: PlanwireError) -> str:
+    """An error in one style: without a capital, and on a single line without a full stop.
+
+    Refusals of plans are whole sentences, since the board and the terminal show them by themselves.
+    """
+    words = str(error)
+    if isinstance(error, PlanError):
+        words = f"{words[:1].lower()}{words[1:]}"
+    return words if "\n" in words else words.removesuffix(".")

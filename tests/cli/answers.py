@@ -1,0 +1,35 @@
+"""What a command answers, in the test's own process: a process of its own takes as long as a hundred of these."""
+
+from contextlib import redirect_stderr, redirect_stdout
+from io import BytesIO, StringIO, TextIOWrapper
+from typing import NamedTuple
+from unittest.mock import patch
+
+from planwire.cli import main
+
+__all__ = ["Answer", "answer"]
+
+
+class Answer(NamedTuple):
+    """The exit code of a command, and what it wrote to its two streams."""
+
+    code: int
+    out: str
+    err: str
+
+
+def answer(*arguments: str) -> Answer:
+    """Run a command without a terminal, where lines have 120 characters."""
+    out, err = BytesIO(), StringIO()
+    stdout = TextIOWrapper(out, "utf-8", write_through=True)
+    with (
+        patch.dict("os.environ", COLUMNS="120"),
+        patch("sys.stdin", StringIO()),
+        redirect_stdout(stdout),
+        redirect_stderr(err),
+    ):
+        try:
+            code = main(arguments)
+        except SystemExit as ended:  # argparse, after a help text
+            code = int(ended.code or 0)
+    return Answer(code, out.getvalue().decode(), err.getvalue())
