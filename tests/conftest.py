@@ -8,6 +8,7 @@ import pytest
 
 from planwire.journal import Journal, open_journal
 from tests import strategies  # noqa: F401  (how hypothesis works here: the same examples every time, no deadlines)
+from tests.waiting import at_rest
 
 # Programs that the tests start heed these signals, also where the tests run in the background and ignore them.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -29,7 +30,11 @@ def journal() -> Iterator[Journal]:
 
 
 @pytest.fixture
-def idle_while_it_follows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A pilot goes on once the process does next to nothing, or after a second. A thread that follows a journal does
-    more than that: for tests that wait for what they want to see, it counts as idle."""
-    monkeypatch.setattr("textual._wait.SLEEP_IDLE", 0.004)
+def prompt_pilot(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pilot that goes on once its event loop has nothing left to do.
+
+    Textual's own waits twice a key for 20 ms in which the process is next to idle, and for a second if a thread that
+    follows a journal never is.
+    """
+    for module in ("textual.app", "textual.pilot"):
+        monkeypatch.setattr(f"{module}.wait_for_idle", at_rest)

@@ -37,8 +37,6 @@ from tests.terminal.watched import (
 )
 from tests.waiting import eventually
 
-pytestmark = pytest.mark.usefixtures("idle_while_it_follows")
-
 
 @pytest.fixture
 def journal(tmp_path: Path) -> Path:

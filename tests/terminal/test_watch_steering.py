@@ -45,6 +45,7 @@ from tests.terminal.watched import (
     record,
     report,
     review,
+    rows,
     statuses,
     suggestions,
     texts,
@@ -54,8 +55,6 @@ from tests.terminal.watched import (
     write,
 )
 from tests.waiting import eventually
-
-pytestmark = pytest.mark.usefixtures("idle_while_it_follows")
 
 
 @pytest.fixture
@@ -299,7 +298,7 @@ async def test_steps_are_moved_with_keys_and_dragged_with_the_mouse(journal: Pat
         ):
             await click_row(app, pilot, words, 12)
             await pilot.press(key)
-            await eventually(partial(lambda order: texts(record(app, OURS, "todo")) == order, expected))
+            await eventually(partial(lambda order: rows(app, "todo") == order, expected))
         lines = [line.text for line in panel(app).in_sight()]
         start, end = (next(y for y, text in enumerate(lines) if words in text) for words in ("Write a test", "Mend it"))
         await pilot.mouse_down(StepsPanel, offset=(8, start))

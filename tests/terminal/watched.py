@@ -35,6 +35,7 @@ __all__ = [
     "record",
     "report",
     "review",
+    "rows",
     "statuses",
     "suggestions",
     "texts",
@@ -81,6 +82,11 @@ def theirs(app: WatchApp) -> PlanRecord:
 
 def panel(app: WatchApp) -> StepsPanel:
     return next(screen.query_one(StepsPanel) for screen in app.screen_stack if isinstance(screen, SessionScreen))
+
+
+def rows(app: WatchApp, plan_id: PlanId) -> list[str]:
+    """The steps of a plan as they are on the screen."""
+    return [row.text for card in panel(app).sheet.cards if card.id == plan_id for row in card.rows]
 
 
 def texts(of: PlanRecord) -> list[str]:
