@@ -596,7 +596,7 @@ def test_steps_to_run_are_told_in_the_order_of_the_plan_without_those_that_are_o
     decision = session.do("select", steps=("s5", "s3", "s1", "s3"), text="then stop")
     assert decision.events == (PlanReviewed("main", 1, APPROVED, (Comment("then stop"),), ("s3", "s5")),)
     assert decision.words.startswith("To run: “test”, “ship”.")
-    with pytest.raises(NothingChanges, match="the selected steps are over"):
+    with pytest.raises(NothingChanges, match="the selected steps are finished"):
         session.do("select", steps=("s1", "s4"))
     with pytest.raises(PlanError, match="No step is selected"):
         session.do("select", steps=())

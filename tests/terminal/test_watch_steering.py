@@ -163,10 +163,9 @@ async def test_steps_are_ticked_with_keys_and_with_the_mouse(journal: Path) -> N
         assert {delta.by for delta in ours(app).deltas} == {"user"}
         await pilot.press("o")
         assert [str(each.prompt) for each in (await asked(app, ChoiceDialog)).query_one(OptionList).options] == [
-            "t  to do",
-            "i  in progress",
-            "d  done",
-            "c  cancelled",
+            "t  Not done",
+            "i  In progress",
+            "c  Cancelled",
         ]
         await pilot.press("c")
         await eventually(lambda: statuses(ours(app))[2] == "cancelled")
@@ -192,7 +191,7 @@ async def test_what_changes_nothing_is_not_written_and_that_is_said(journal: Pat
     async with watching(journal, OURS) as (app, pilot):
         await ready(app)
         before = ours(app).revision
-        await pilot.press("o", "i")
+        await pilot.press("i")
         await told(app, "Nothing changes: the plan already says so.")
         await pilot.press("e", "enter")
         await told(app, "Nothing to save: the text is as it was.")
@@ -410,12 +409,41 @@ async def test_some_steps_are_selected_and_run(journal: Path) -> None:
         assert (review.verdict, review.selected, review.revision) == (APPROVED, ("s3", "s4"), 2)
         await shows(app, "  ○ Mend it  ▸ to run", "to run: Mend it; Tell people")
         assert not panel(app).marks_of("main")
-        await pilot.press("s", "s", "home", "down", "down")
+        await pilot.press("s", "s", "home", "down")
+        for key in ("r", "s"):
+            app.clear_notifications()
+            await pilot.press(key)
+            await told(app, "Nothing to run: the selected step is finished.")
+            assert isinstance(app.screen, SessionScreen), "nothing is asked that would be refused"
+        await pilot.press("down")
         await write(app, pilot, "r", "and then stop")
         await press_button(app, pilot, "Run")
         await closed(app)
         assert ours(app).reviews[-1].selected == ("s2",)
         assert ours(app).reviews[-1].comments == (Comment("and then stop"),)
+
+
+@on_a_loop
+async def test_finished_steps_in_a_row_are_one_line_until_a_person_wants_to_see_them(journal: Path) -> None:
+    def steps() -> list[str]:
+        return [line.text.strip() for line in panel(app).in_sight() if line.row and line.row[0] in ("fold", "step")]
+
+    finished = ["completed"] * 9 + ["cancelled"]
+    statuses = [*finished, "in_progress", *finished]
+    entries = (Entry(f"step {at}", "medium", status) for at, status in enumerate(statuses, 1))
+    add(journal, OURS, "agent", PlanSet(ItemsPlan("main", tuple(entries))))
+    async with watching(journal, OURS, size=(100, 40)) as (app, pilot):
+        folded = "✔ 9 done, 1 cancelled   Enter shows them"
+        await eventually(lambda: steps() == [folded, "▶ step 11", folded])
+        await pilot.press("x")
+        await eventually(lambda: steps() == [folded, "✔ step 11  ●", folded])
+        await pilot.press("x", "up", "enter")
+        await eventually(lambda: len(steps()) == 12)
+        assert panel(app).cursor.row == ("step", "main", "s5")
+        assert isinstance(app.screen, SessionScreen), "nothing is asked about steps that are out of sight"
+        await click_row(app, pilot, folded, 8)
+        await eventually(lambda: len(steps()) == 21)
+        assert panel(app).cursor.row == ("step", "main", "s16")
 
 
 @on_a_loop
@@ -506,7 +534,7 @@ async def test_new_steps_are_ghosts_at_their_place_until_they_are_withdrawn(jour
         assert cursor is not None
         assert cursor[0] == "suggestion"
         await pilot.press("x")
-        await told(app, "This step is only suggested: e rewords it, u withdraws it")
+        await told(app, "This step is only suggested: reword it or withdraw it.")
         await write(app, pilot, "e", "Check the login")
         await pilot.press("enter")
         await eventually(lambda: suggestions(theirs(app)) == [AddStep("Check the login", "s2")])
