@@ -10,6 +10,9 @@ from planwire.journal import Journal, open_journal
 from tests import strategies  # noqa: F401  (how hypothesis works here: the same examples every time, no deadlines)
 from tests.waiting import at_rest
 
+#: Pictures of a screen in a row, each a reaction to the one before. An app that makes more draws for ever.
+MOST_DRAWINGS = 20
+
 # Programs that the tests start heed these signals, also where the tests run in the background and ignore them.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 for number in (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM):
@@ -31,10 +34,22 @@ def journal() -> Iterator[Journal]:
 
 @pytest.fixture
 def prompt_pilot(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A pilot that goes on once its event loop has nothing left to do.
+    """A pilot that goes on once its app has nothing left to do or to draw.
 
     Textual's own waits twice a key for 20 ms in which the process is next to idle, and for a second if a thread that
     follows a journal never is.
     """
+    from textual._context import active_app
+
+    async def drawn(_at_least: float = 0) -> None:
+        await at_rest()
+        for _ in range(MOST_DRAWINGS):
+            screen = active_app.get().screen
+            waiting = screen._layout_required, screen._scroll_required, screen._repaint_required
+            if not any((*waiting, screen._recompose_required, screen._dirty_widgets, screen._callbacks)):
+                break
+            screen._on_timer_update()  # what the screen would do within the next 17 ms
+            await at_rest()
+
     for module in ("textual.app", "textual.pilot"):
-        monkeypatch.setattr(f"{module}.wait_for_idle", at_rest)
+        monkeypatch.setattr(f"{module}.wait_for_idle", drawn)

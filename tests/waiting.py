@@ -25,7 +25,7 @@ def until(condition: Callable[[], object], seconds: float = SECONDS) -> None:
         time.sleep(0.002)
 
 
-async def at_rest(_at_least: float = 0) -> None:
+async def at_rest() -> None:
     """Let the event loop go on until it has nothing left to do but wait for time, files and threads."""
     loop = asyncio.get_running_loop()
     end = time.monotonic() + SECONDS

@@ -67,6 +67,11 @@ def report(journal: Path, *statuses: str, session: str = THEIRS) -> None:
 
 
 def record(app: WatchApp, session: str, plan_id: PlanId) -> PlanRecord:
+    """A plan as it is on the screen: the next key is about that. One that is not there, as the journal has it."""
+    shown = panel(app)
+    cards = [card.record for card in shown.sheet.cards if shown.sheet.session == session and card.id == plan_id]
+    if cards and cards[0] is not None:
+        return cards[0]
     found = app.sessions.get(session)
     assert found is not None
     return found.journalled.plans[plan_id]
