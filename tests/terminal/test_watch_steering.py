@@ -3,7 +3,6 @@
 from functools import partial
 from pathlib import Path
 
-import pytest
 from textual.widgets import OptionList
 
 from planwire.journal import open_journal
@@ -29,15 +28,15 @@ from planwire.terminal.dialogs import ChoiceDialog, DecisionDialog, DialogText, 
 from planwire.terminal.session_screen import SessionScreen
 from planwire.terminal.steps_panel import StepsPanel
 from tests.journals import add, items
-from tests.terminal.test_panel import on_a_loop
-from tests.terminal.test_watch_app import HEAD, seen, shows, watching
 from tests.terminal.watched import (
+    HEAD,
     NESTED,
     OURS,
     THEIRS,
     asked,
     click_row,
     closed,
+    on_a_loop,
     ours,
     panel,
     press_button,
@@ -46,21 +45,17 @@ from tests.terminal.watched import (
     report,
     review,
     rows,
+    seen,
+    shows,
     statuses,
     suggestions,
     texts,
     theirs,
     told,
-    two_plans,
+    watching,
     write,
 )
 from tests.waiting import eventually
-
-
-@pytest.fixture
-def journal(tmp_path: Path) -> Path:
-    return two_plans(tmp_path)
-
 
 # -- the cursor
 

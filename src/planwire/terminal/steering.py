@@ -103,7 +103,7 @@ class PlanActs:
         panel = self._screen.panel
         card, row = panel.chosen, panel.cursor.row
         if card is None or row is None:
-            raise PlanError("there is no plan here: nothing can be steered yet")
+            raise PlanError("there is no plan here yet")
         if not panel.cursor.is_in_sight:
             panel.cursor.show()
             raise PlanError("the cursor was out of sight: here it is, press the key again")
@@ -197,7 +197,7 @@ class PlanActs:
         self._screen.app.run_worker(self.commander.edit(on.card))
 
     def _dismiss(self, on: Pointed, wanted: Wanted) -> None:
-        about = [Line((("It goes from every list. Its history stays.", "muted"),))]
+        about = [Line((("It disappears from every list. Its history stays.", "muted"),))]
         self._confirm(on, wanted, f"Dismiss {_named(on.card)}?", about)
 
     def _withdraw(self, on: Pointed, wanted: Wanted) -> None:
