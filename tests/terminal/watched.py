@@ -89,7 +89,7 @@ async def watching(
     with open_journal(journal) as opened:
         app = WatchApp(opened, session, is_here if here else None)
         async with app.run_test(size=size, notifications=True) as pilot:
-            await eventually(lambda: not app.sessions.loading)
+            await eventually(lambda: not (app.sessions.loading or app._news))  # all of it is on the screen
             await pilot.pause()
             yield app, pilot
 
