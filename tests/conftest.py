@@ -8,6 +8,10 @@ import pytest
 
 from planwire.journal import Journal, open_journal
 from tests import strategies  # noqa: F401  (how hypothesis works here: the same examples every time, no deadlines)
+from tests.waiting import at_rest
+
+#: Pictures of a screen in a row, each a reaction to the one before. An app that makes more draws for ever.
+MOST_DRAWINGS = 20
 
 # Programs that the tests start heed these signals, also where the tests run in the background and ignore them.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -29,7 +33,23 @@ def journal() -> Iterator[Journal]:
 
 
 @pytest.fixture
-def idle_while_it_follows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A pilot goes on once the process does next to nothing, or after a second. A thread that follows a journal does
-    more than that: for tests that wait for what they want to see, it counts as idle."""
-    monkeypatch.setattr("textual._wait.SLEEP_IDLE", 0.004)
+def prompt_pilot(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pilot that goes on once its app has nothing left to do or to draw.
+
+    Textual's own waits twice a key for 20 ms in which the process is next to idle, and for a second if a thread that
+    follows a journal never is.
+    """
+    from textual._context import active_app
+
+    async def drawn(_at_least: float = 0) -> None:
+        await at_rest()
+        for _ in range(MOST_DRAWINGS):
+            screen = active_app.get().screen
+            waiting = screen._layout_required, screen._scroll_required, screen._repaint_required
+            if not any((*waiting, screen._recompose_required, screen._dirty_widgets, screen._callbacks)):
+                break
+            screen._on_timer_update()  # what the screen would do within the next 17 ms
+            await at_rest()
+
+    for module in ("textual.app", "textual.pilot"):
+        monkeypatch.setattr(f"{module}.wait_for_idle", drawn)

@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable
 
-__all__ = ["eventually", "until"]
+__all__ = ["at_rest", "eventually", "until"]
 
 SECONDS = 20.0
 
@@ -23,3 +23,13 @@ def until(condition: Callable[[], object], seconds: float = SECONDS) -> None:
     while not condition():
         assert time.monotonic() < end, "it did not come true in time"
         time.sleep(0.002)
+
+
+async def at_rest() -> None:
+    """Let the event loop go on until it has nothing left to do but wait for time, files and threads."""
+    loop = asyncio.get_running_loop()
+    end = time.monotonic() + SECONDS
+    await asyncio.sleep(0)
+    while loop._ready:  # type: ignore[attr-defined]
+        assert time.monotonic() < end, "it did not come to rest in time"
+        await asyncio.sleep(0)

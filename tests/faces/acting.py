@@ -15,7 +15,6 @@ from textual.pilot import Pilot
 from planwire.cli import main
 from planwire.journal import Journal, load_state, open_journal
 from planwire.model.fold import PlanRecord, SessionState
-from planwire.readmodel.card import STATUS_CHOICES
 from planwire.steering.acts import ACTS, Gesture, On
 from planwire.steering.plan_text import as_text
 from planwire.steering.wanted import Wanted
@@ -147,7 +146,8 @@ async def _press(app: WatchApp, pilot: "Pilot[None]", plan_id: str | None, wante
         return
     if "status" in ACTS[wanted.act].needs and not gesture.arguments:
         await asked(app, ChoiceDialog)
-        await pilot.press(next(key for word, _, key in STATUS_CHOICES if word == wanted.status))
+        assert steps.step is not None
+        await pilot.press(next(each.menu_key for each in steps.step.offers if each.status == wanted.status))
     if wanted.verdict is not None:
         await asked(app, ChoiceDialog)
         await pilot.press("a" if wanted.verdict == "approved" else "r")

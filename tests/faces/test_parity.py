@@ -102,7 +102,7 @@ def test_the_scripts_have_every_act() -> None:
     assert names | {"suggest", "withdraw"} == set(ACTS)
 
 
-@pytest.mark.usefixtures("idle_while_it_follows")
+@pytest.mark.usefixtures("prompt_pilot")
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_every_face_writes_the_same_events_and_shows_the_same_card(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -59,7 +59,7 @@ def board(journal: Path) -> Any:
         yield running
 
 
-@pytest.mark.usefixtures("idle_while_it_follows")
+@pytest.mark.usefixtures("prompt_pilot")
 def test_states_counts_and_order_are_the_same_on_every_face(
     journal: Path, board: Running, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -2,9 +2,10 @@
 
 import pytest
 
-from planwire.model.events import PlanSet, ReviewAsked, SessionOpened, TurnEnded
+from planwire.model.events import ACP, AddStep, PlanChanged, PlanSet, ReviewAsked, RewordStep, SessionOpened, TurnEnded
 from planwire.model.fold import AGENT
 from planwire.model.plan import Entry, ItemsPlan
+from planwire.readmodel.card import STATUS_LOOKS, STOPPED, offers_by_look
 from tests.readmodel.shown_plans import shown
 
 
@@ -38,3 +39,31 @@ def test_a_question_with_options_is_answered_in_the_client_that_asks_it(client: 
     plan = (AGENT, SessionOpened(client=client)), told("pending")
     [here], [there] = (shown(*plan, (AGENT, ReviewAsked("main", options))).cards() for options in ((), ("Yes", "No")))
     assert (here.waits_here, there.waits_here, there.client_name) == (True, False, asker)
+
+
+def test_a_card_knows_where_a_new_step_goes_and_with_which_words_a_rewording_begins() -> None:
+    plan = AGENT, PlanSet(ItemsPlan("main", tuple(Entry(text, None, "pending") for text in ("one", "two"))), via=ACP)
+    changes = (
+        PlanChanged("main", None, (RewordStep("s1", "first"),)),
+        PlanChanged("main", None, (AddStep("new", "s1"),)),
+    )
+    [card], [empty] = shown(plan, *(("user", each) for each in changes)).cards(), shown(told()).cards()
+    new = str(card.suggestions[1].number)
+    assert [card.place_below(target) for target in ("s2", new, None)] == ["s2", "s1", ""]
+    assert empty.place_below(None) is None
+    assert [card.wording_of(target) for target in ("s1", "s2", new)] == ["first", "two", "new"]
+
+
+def test_a_person_is_asked_first_where_there_is_no_way_back() -> None:
+    plan = ItemsPlan("main", (Entry("one", None, "pending"),))
+    [own], [agents] = (shown((AGENT, PlanSet(plan, via=via))).cards() for via in ("tools", ACP))
+    assert [act for act in own.acts if own.asks_first(act)] == ["remove", "dismiss"]
+    assert [act for act in agents.acts if agents.asks_first(act)] == ["dismiss"]
+
+
+def test_stopped_work_is_offered_what_work_in_progress_is() -> None:
+    offers = offers_by_look()
+    assert [*offers] == [*STATUS_LOOKS]
+    assert offers[STOPPED] == offers["current"]
+    [ended] = shown(told("in_progress"), (AGENT, TurnEnded("cancelled"))).cards()
+    assert ended.rows[0].offers == offers[ended.rows[0].look]

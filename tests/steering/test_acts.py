@@ -25,13 +25,14 @@ from planwire.model.events import (
     SetPriority,
     SetStatus,
     StepChange,
+    SuggestionWithdrawn,
 )
 from planwire.model.fold import AGENT
 from planwire.model.plan import FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan
 from planwire.model.statuses import STATUSES, canonical
 from planwire.model.steps import Step, track
 from planwire.model.text import unwrapped
-from planwire.steering.acts import ACTS, On, act_named, acts_for, status_offers
+from planwire.steering.acts import ACTS, On, act_named, acts_for, check_early, status_offers
 from planwire.steering.commands import Decision
 from planwire.steering.conflict import Touches
 from planwire.steering.moves import ways_to_move
@@ -118,19 +119,45 @@ def test_a_plan_is_offered_the_acts_that_it_can_take(plan: Plan, names: set[str]
 
 
 def test_the_statuses_of_a_menu_are_a_tick_the_others_and_the_way_back() -> None:
-    labels = {word: [offer.label for offer in status_offers(row)] for word, row in STATUSES.items()}
+    labels = {word: [offer.label for offer in status_offers(word)] for word in STATUSES}
     assert labels == {
         "pending": ["Done", "In progress", "Cancelled"],
         "in_progress": ["Done", "Cancelled", "To do"],
         "completed": ["Not done", "In progress", "Cancelled"],
         "cancelled": ["Done", "In progress", "Not cancelled"],
     }
-    assert [offer.label for offer in status_offers(None)] == ["Done", "In progress", "Cancelled", "To do"]
-    for row in (*STATUSES.values(), None):
-        offers = status_offers(row)
+    assert [offer.label for offer in status_offers("blocked")] == ["Done", "In progress", "Cancelled", "To do"]
+    for word in (*STATUSES, "blocked"):
+        offers = status_offers(word)
         assert offers[0].key == "x"
         assert len({offer.status for offer in offers}) == len(offers)
-        assert row is None or row.word not in {offer.status for offer in offers}
+        assert len({offer.menu_key for offer in offers}) == len(offers)
+        assert word not in {offer.status for offer in offers}
+
+
+def test_what_a_plan_can_not_do_is_refused_before_anything_is_asked() -> None:
+    session = agents(LIST)
+    session.do("add", text="new")
+    session.do("suggest", text="a note", changes=(AddStep("other"), RemoveStep("s1")))
+    new, several = (str(each.seq) for each in session.record.suggestions)
+    for wanted in (Wanted("reword", new), Wanted("remove", new), Wanted("withdraw", several), Wanted("comment", "s1")):
+        check_early(session.record, wanted)
+    for wanted, words in (
+        (Wanted("reword", several), "more than a new step"),
+        (Wanted("set_status", new), "This step is only suggested"),
+        (Wanted("select", steps=("s1",)), "the selected step is done or cancelled"),
+    ):
+        with pytest.raises(PlanError, match=words):
+            check_early(session.record, wanted)
+    with pytest.raises(PlanError, match="This plan is a file"):
+        check_early(agents(FilePlan("main", "file:///plan.md")).record, Wanted("add"))
+
+
+def test_a_suggested_step_is_removed_by_withdrawing_it() -> None:
+    session = agents(LIST)
+    session.do("add", text="new")
+    [number] = (each.seq for each in session.record.suggestions)
+    assert session.do("remove", str(number)).events == (SuggestionWithdrawn("main", number),)
 
 
 # -- arguments

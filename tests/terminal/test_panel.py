@@ -1,13 +1,10 @@
 """PlanPanel, in a Textual program: what it shows, what it draws, and what it leaves alone."""
 
-import asyncio
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from functools import wraps
 from pathlib import Path
-from typing import ParamSpec
 
 import pytest
 from hypothesis import given, settings
@@ -42,22 +39,11 @@ from planwire.readmodel.plain_text import printable
 from planwire.terminal.panel import PlanPanel
 from planwire.terminal.plan_lines import card_lines
 from tests.journals import HOSTILE, items
+from tests.terminal.watched import on_a_loop
 from tests.waiting import eventually
 
 CONVERSATIONS = Path(__file__).parents[1] / "conversations"
 EXAMPLE = Path(__file__).parents[2] / "examples" / "textual_client.py"
-P = ParamSpec("P")
-
-
-def on_a_loop(test: Callable[P, Awaitable[None]]) -> Callable[P, None]:
-    @wraps(test)
-    def run(*args: P.args, **kwargs: P.kwargs) -> None:
-        async def bounded() -> None:
-            await asyncio.wait_for(test(*args, **kwargs), 60)
-
-        asyncio.run(bounded())
-
-    return run
 
 
 class Client(App[None]):

@@ -15,34 +15,29 @@ from planwire.terminal.dialogs import ChoiceDialog, DecisionDialog, DialogText, 
 from planwire.terminal.keys import SESSION_KEYS
 from planwire.terminal.session_screen import SessionScreen
 from tests.journals import add
-from tests.terminal.test_panel import on_a_loop
-from tests.terminal.test_watch_app import DIFFERENCE, shows, watching
 from tests.terminal.watched import (
+    DIFFERENCE,
     NESTED,
     OURS,
     THEIRS,
     asked,
     closed,
+    on_a_loop,
     ours,
     press_button,
     ready,
     review,
+    shows,
     statuses,
     suggestions,
     texts,
     theirs,
     told,
     two_plans,
+    watching,
     write,
 )
 from tests.waiting import eventually
-
-pytestmark = pytest.mark.usefixtures("idle_while_it_follows")
-
-
-@pytest.fixture
-def journal(tmp_path: Path) -> Path:
-    return two_plans(tmp_path)
 
 
 @on_a_loop
@@ -87,7 +82,7 @@ async def test_a_plan_is_dismissed_after_a_question(journal: Path) -> None:
         await asked(app, DecisionDialog)
         await press_button(app, pilot, "Dismiss")
         await told(app, "Plan dismissed. Its history stays.")
-        await shows(app, "no plans any more")
+        await shows(app, "no plans left")
         assert ours(app).removed
 
 

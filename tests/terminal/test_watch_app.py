@@ -5,20 +5,18 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
-from textual.pilot import Pilot
 from textual.widgets import Input
 
 from planwire.journal import Stamped, open_journal
 from planwire.model.events import ACP, PlanSet, ReviewAsked, SessionOpened, TurnEnded
 from planwire.model.plan import Entry, FilePlan, ItemsPlan
 from planwire.readmodel.history import HistoryEntry
-from planwire.readmodel.overview import Overview
 from planwire.terminal.dialogs import DialogText
 from planwire.terminal.history_lines import clock, moment_rows
 from planwire.terminal.history_screen import HistoryScreen
@@ -29,49 +27,15 @@ from planwire.terminal.session_screen import SessionScreen
 from planwire.terminal.slider import Slider
 from planwire.terminal.steps_panel import StepsPanel
 from planwire.terminal.themes import DARK, LIGHT, terminal_is_light
-from planwire.terminal.watch_app import WatchApp
 from tests.journals import DAY, FIRST, HOSTILE, SECOND, THIRD, add, filled_journal, items
-from tests.terminal.test_panel import on_a_loop
 from tests.terminal.test_views import running
+from tests.terminal.watched import DIFFERENCE, HEAD, on_a_loop, seen, shows, watching
 from tests.waiting import eventually, until
-
-#: The head of a session on its screen, and the difference of two moments.
-HEAD = "#head"
-DIFFERENCE = "#then-difference"
 
 
 @pytest.fixture
 def journal(tmp_path: Path) -> Path:
     return filled_journal(tmp_path / "journal.db", str(tmp_path / "project"))
-
-
-@asynccontextmanager
-async def watching(
-    journal: Path, session: str | None = None, here: Path | None = None, size: tuple[int, int] = (100, 30)
-) -> AsyncIterator[tuple[WatchApp, "Pilot[None]"]]:
-    def is_here(glance: Overview) -> bool:
-        return glance.cwd == str(here)
-
-    with open_journal(journal) as opened:
-        app = WatchApp(opened, session, is_here if here else None)
-        async with app.run_test(size=size, notifications=True) as pilot:
-            await eventually(lambda: not app.sessions.loading)
-            await pilot.pause()
-            yield app, pilot
-
-
-def seen(app: WatchApp, kind: type[LinesView] | str = LinesView) -> str:
-    """What is on the screen, as text."""
-    views = [each for each in app.screen.query(kind).results(LinesView) if each.is_mounted and each.region.height]
-    return "\n".join(line.text for view in views for line in view.in_sight())
-
-
-async def shows(app: WatchApp, *words: str, kind: type[LinesView] | str = LinesView) -> None:
-    await eventually(lambda: app.screen.is_mounted)
-    try:
-        await eventually(lambda: all(word in seen(app, kind) for word in words), 10)
-    except AssertionError:
-        raise AssertionError(f"{words} are not all on the screen:\n{seen(app, kind)}") from None
 
 
 def update(journal: Path, *statuses: str, session: str = FIRST) -> None:

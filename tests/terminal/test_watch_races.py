@@ -31,14 +31,13 @@ from planwire.terminal.dialogs import ChoiceDialog, DecisionDialog, Dialog, Dial
 from planwire.terminal.history_screen import HistoryScreen
 from planwire.terminal.session_screen import SPARE, KeysFooter, SessionScreen
 from tests.journals import HOSTILE, add, items
-from tests.terminal.test_panel import on_a_loop
-from tests.terminal.test_watch_app import shows, watching
 from tests.terminal.watched import (
     OURS,
     THEIRS,
     asked,
     click_row,
     closed,
+    on_a_loop,
     ours,
     panel,
     press_button,
@@ -46,23 +45,16 @@ from tests.terminal.watched import (
     record,
     report,
     review,
+    shows,
     statuses,
     suggestions,
     texts,
     theirs,
     told,
-    two_plans,
+    watching,
     write,
 )
 from tests.waiting import eventually
-
-pytestmark = pytest.mark.usefixtures("idle_while_it_follows")
-
-
-@pytest.fixture
-def journal(tmp_path: Path) -> Path:
-    return two_plans(tmp_path)
-
 
 # -- races
 
@@ -204,9 +196,9 @@ async def test_what_can_not_be_done_any_more_is_said_and_the_words_stay(journal:
         await asked(app)
         await pilot.press("escape")
         await told(app, "Your text is kept")
-        await shows(app, "no plans any more")
+        await shows(app, "no plans left")
         await pilot.press("a")
-        await told(app, "There is no plan here: nothing can be steered yet")
+        await told(app, "There is no plan here yet")
         with open_journal(journal) as opened:
             opened.forget(OURS)
         await shows(app, "this session is not in the journal any more")

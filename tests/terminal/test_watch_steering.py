@@ -3,7 +3,6 @@
 from functools import partial
 from pathlib import Path
 
-import pytest
 from textual.widgets import OptionList
 
 from planwire.journal import open_journal
@@ -29,15 +28,15 @@ from planwire.terminal.dialogs import ChoiceDialog, DecisionDialog, DialogText, 
 from planwire.terminal.session_screen import SessionScreen
 from planwire.terminal.steps_panel import StepsPanel
 from tests.journals import add, items
-from tests.terminal.test_panel import on_a_loop
-from tests.terminal.test_watch_app import HEAD, seen, shows, watching
 from tests.terminal.watched import (
+    HEAD,
     NESTED,
     OURS,
     THEIRS,
     asked,
     click_row,
     closed,
+    on_a_loop,
     ours,
     panel,
     press_button,
@@ -45,23 +44,18 @@ from tests.terminal.watched import (
     record,
     report,
     review,
+    rows,
+    seen,
+    shows,
     statuses,
     suggestions,
     texts,
     theirs,
     told,
-    two_plans,
+    watching,
     write,
 )
 from tests.waiting import eventually
-
-pytestmark = pytest.mark.usefixtures("idle_while_it_follows")
-
-
-@pytest.fixture
-def journal(tmp_path: Path) -> Path:
-    return two_plans(tmp_path)
-
 
 # -- the cursor
 
@@ -164,10 +158,9 @@ async def test_steps_are_ticked_with_keys_and_with_the_mouse(journal: Path) -> N
         assert {delta.by for delta in ours(app).deltas} == {"user"}
         await pilot.press("o")
         assert [str(each.prompt) for each in (await asked(app, ChoiceDialog)).query_one(OptionList).options] == [
-            "t  to do",
-            "i  in progress",
-            "d  done",
-            "c  cancelled",
+            "t  Not done",
+            "i  In progress",
+            "c  Cancelled",
         ]
         await pilot.press("c")
         await eventually(lambda: statuses(ours(app))[2] == "cancelled")
@@ -193,7 +186,7 @@ async def test_what_changes_nothing_is_not_written_and_that_is_said(journal: Pat
     async with watching(journal, OURS) as (app, pilot):
         await ready(app)
         before = ours(app).revision
-        await pilot.press("o", "i")
+        await pilot.press("i")
         await told(app, "Nothing changes: the plan already says so.")
         await pilot.press("e", "enter")
         await told(app, "Nothing to save: the text is as it was.")
@@ -299,7 +292,7 @@ async def test_steps_are_moved_with_keys_and_dragged_with_the_mouse(journal: Pat
         ):
             await click_row(app, pilot, words, 12)
             await pilot.press(key)
-            await eventually(partial(lambda order: texts(record(app, OURS, "todo")) == order, expected))
+            await eventually(partial(lambda order: rows(app, "todo") == order, expected))
         lines = [line.text for line in panel(app).in_sight()]
         start, end = (next(y for y, text in enumerate(lines) if words in text) for words in ("Write a test", "Mend it"))
         await pilot.mouse_down(StepsPanel, offset=(8, start))
@@ -411,12 +404,41 @@ async def test_some_steps_are_selected_and_run(journal: Path) -> None:
         assert (review.verdict, review.selected, review.revision) == (APPROVED, ("s3", "s4"), 2)
         await shows(app, "  ○ Mend it  ▸ to run", "to run: Mend it; Tell people")
         assert not panel(app).marks_of("main")
-        await pilot.press("s", "s", "home", "down", "down")
+        await pilot.press("s", "s", "home", "down")
+        for key in ("r", "s"):
+            app.clear_notifications()
+            await pilot.press(key)
+            await told(app, "Nothing to run: the selected step is done or cancelled.")
+            assert isinstance(app.screen, SessionScreen), "nothing is asked that would be refused"
+        await pilot.press("down")
         await write(app, pilot, "r", "and then stop")
         await press_button(app, pilot, "Run")
         await closed(app)
         assert ours(app).reviews[-1].selected == ("s2",)
         assert ours(app).reviews[-1].comments == (Comment("and then stop"),)
+
+
+@on_a_loop
+async def test_finished_steps_in_a_row_are_one_line_until_a_person_wants_to_see_them(journal: Path) -> None:
+    def steps() -> list[str]:
+        return [line.text.strip() for line in panel(app).in_sight() if line.row and line.row[0] in ("fold", "step")]
+
+    finished = ["completed"] * 9 + ["cancelled"]
+    statuses = [*finished, "in_progress", *finished]
+    entries = (Entry(f"step {at}", "medium", status) for at, status in enumerate(statuses, 1))
+    add(journal, OURS, "agent", PlanSet(ItemsPlan("main", tuple(entries))))
+    async with watching(journal, OURS, size=(100, 40)) as (app, pilot):
+        folded = "✔ 9 done, 1 cancelled   Enter shows them"
+        await eventually(lambda: steps() == [folded, "▶ step 11", folded])
+        await pilot.press("x")
+        await eventually(lambda: steps() == [folded, "✔ step 11  ●", folded])
+        await pilot.press("x", "up", "enter")
+        await eventually(lambda: len(steps()) == 12)
+        assert panel(app).cursor.row == ("step", "main", "s5")
+        assert isinstance(app.screen, SessionScreen), "nothing is asked about steps that are out of sight"
+        await click_row(app, pilot, folded, 8)
+        await eventually(lambda: len(steps()) == 21)
+        assert panel(app).cursor.row == ("step", "main", "s16")
 
 
 @on_a_loop
@@ -507,7 +529,7 @@ async def test_new_steps_are_ghosts_at_their_place_until_they_are_withdrawn(jour
         assert cursor is not None
         assert cursor[0] == "suggestion"
         await pilot.press("x")
-        await told(app, "This step is only suggested: e rewords it, u withdraws it")
+        await told(app, "This step is only suggested: reword it or withdraw it.")
         await write(app, pilot, "e", "Check the login")
         await pilot.press("enter")
         await eventually(lambda: suggestions(theirs(app)) == [AddStep("Check the login", "s2")])

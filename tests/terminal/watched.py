@@ -1,11 +1,16 @@
 """A person who steers in `planwire watch`: a journal, what they see and what they press."""
 
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec
 
 from textual.pilot import Pilot
 from textual.widgets import Button
 
+from planwire.journal import open_journal
 from planwire.model.events import (
     ACP,
     PlanSet,
@@ -13,21 +18,25 @@ from planwire.model.events import (
 )
 from planwire.model.fold import PlanRecord
 from planwire.model.plan import ItemsPlan, PlanId
+from planwire.readmodel.overview import Overview
 from planwire.terminal.dialogs import ChoiceDialog, Dialog, TextDialog, TextField
+from planwire.terminal.lines_view import LinesView
 from planwire.terminal.session_screen import SessionScreen
 from planwire.terminal.steps_panel import StepsPanel
 from planwire.terminal.watch_app import WatchApp
 from tests.journals import add, items
-from tests.terminal.test_watch_app import shows
 from tests.waiting import eventually
 
 __all__ = [
+    "DIFFERENCE",
+    "HEAD",
     "NESTED",
     "OURS",
     "THEIRS",
     "asked",
     "click_row",
     "closed",
+    "on_a_loop",
     "ours",
     "panel",
     "press_button",
@@ -35,19 +44,68 @@ __all__ = [
     "record",
     "report",
     "review",
+    "rows",
+    "seen",
+    "shows",
     "statuses",
     "suggestions",
     "texts",
     "theirs",
     "told",
     "two_plans",
+    "watching",
     "write",
 ]
 
+P = ParamSpec("P")
+
+#: The head of a session on its screen, and the difference of two moments.
+HEAD = "#head"
+DIFFERENCE = "#then-difference"
 #: Session ids: one with a plan of planwire's, one with a plan of its agent's.
 OURS = "ours"
 THEIRS = "theirs"
 NESTED = "# Parser\n\n- [x] lexer\n  - [ ] numbers\n  - [ ] strings\n- [ ] grammar\n- [ ] macros\n"
+
+
+def on_a_loop(test: Callable[P, Awaitable[None]]) -> Callable[P, None]:
+    @wraps(test)
+    def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        async def bounded() -> None:
+            await asyncio.wait_for(test(*args, **kwargs), 60)
+
+        asyncio.run(bounded())
+
+    return run
+
+
+@asynccontextmanager
+async def watching(
+    journal: Path, session: str | None = None, here: Path | None = None, size: tuple[int, int] = (100, 30)
+) -> AsyncIterator[tuple[WatchApp, "Pilot[None]"]]:
+    def is_here(glance: Overview) -> bool:
+        return glance.cwd == str(here)
+
+    with open_journal(journal) as opened:
+        app = WatchApp(opened, session, is_here if here else None)
+        async with app.run_test(size=size, notifications=True) as pilot:
+            await eventually(lambda: not (app.sessions.loading or app._news))  # all of it is on the screen
+            await pilot.pause()
+            yield app, pilot
+
+
+def seen(app: WatchApp, kind: type[LinesView] | str = LinesView) -> str:
+    """What is on the screen, as text."""
+    views = [each for each in app.screen.query(kind).results(LinesView) if each.is_mounted and each.region.height]
+    return "\n".join(line.text for view in views for line in view.in_sight())
+
+
+async def shows(app: WatchApp, *words: str, kind: type[LinesView] | str = LinesView) -> None:
+    await eventually(lambda: app.screen.is_mounted)
+    try:
+        await eventually(lambda: all(word in seen(app, kind) for word in words), 10)
+    except AssertionError:
+        raise AssertionError(f"{words} are not all on the screen:\n{seen(app, kind)}") from None
 
 
 def two_plans(folder: Path) -> Path:
@@ -66,6 +124,11 @@ def report(journal: Path, *statuses: str, session: str = THEIRS) -> None:
 
 
 def record(app: WatchApp, session: str, plan_id: PlanId) -> PlanRecord:
+    """A plan as it is on the screen: the next key is about that. One that is not there, as the journal has it."""
+    shown = panel(app)
+    cards = [card.record for card in shown.sheet.cards if shown.sheet.session == session and card.id == plan_id]
+    if cards and cards[0] is not None:
+        return cards[0]
     found = app.sessions.get(session)
     assert found is not None
     return found.journalled.plans[plan_id]
@@ -81,6 +144,11 @@ def theirs(app: WatchApp) -> PlanRecord:
 
 def panel(app: WatchApp) -> StepsPanel:
     return next(screen.query_one(StepsPanel) for screen in app.screen_stack if isinstance(screen, SessionScreen))
+
+
+def rows(app: WatchApp, plan_id: PlanId) -> list[str]:
+    """The steps of a plan as they are on the screen."""
+    return [row.text for card in panel(app).sheet.cards if card.id == plan_id for row in card.rows]
 
 
 def texts(of: PlanRecord) -> list[str]:
@@ -122,10 +190,7 @@ async def review(app: WatchApp, pilot: "Pilot[None]", key: str, words: str) -> N
     """Begin a review: choose a verdict by its key, and write a comment."""
     await pilot.press("v")
     await asked(app, ChoiceDialog)
-    await pilot.press(key)
-    await asked(app)
-    app.screen.query_one(TextField).text = words
-    await pilot.pause()
+    await write(app, pilot, key, words)
 
 
 async def told(app: WatchApp, words: str) -> None:

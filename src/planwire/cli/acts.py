@@ -19,7 +19,7 @@ from planwire.cli.steered_plan import SteeredPlan, confirm, conflict_error, find
 from planwire.cli.step_argument import choose_step
 from planwire.errors import NotFound
 from planwire.journal import open_journal
-from planwire.readmodel.card import PRIORITIES, STATUS_CHOICES
+from planwire.readmodel.card import PRIORITIES, STATUS_WORDS
 from planwire.readmodel.plain_text import printable
 from planwire.session.moved_on import MovedOn
 from planwire.session.steering import Steered
@@ -35,7 +35,7 @@ _STEP: Final = "a step: its id, its number in planwire show, or part of its text
 #: The arguments that are words of their own, in the order of an act's needs.
 _WORDS: Final[dict[str, dict[str, Any]]] = {
     "text": {"metavar": "TEXT"},
-    "status": {"metavar": "STATUS", "help": " | ".join(choice.word for choice in STATUS_CHOICES)},
+    "status": {"metavar": "STATUS", "help": " | ".join(STATUS_WORDS)},
     "priority": {"metavar": "PRIORITY", "help": " | ".join(PRIORITIES)},
     "steps": {"metavar": "STEP", "nargs": "+", "help": _STEP},
 }

@@ -12,7 +12,7 @@ from typing import Final
 from planwire.cli import build_parser
 from planwire.cli.offered_ids import KINDS, offered_ids
 from planwire.errors import MissingExtra, PlanwireError
-from planwire.readmodel.card import PRIORITIES, STATUS_CHOICES
+from planwire.readmodel.card import PRIORITIES, STATUS_WORDS
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "completion_script", "run"]
 
@@ -86,7 +86,7 @@ _OFFERS: Final = {
 }
 
 #: The same where planwire knows the usual words, and takes others.
-_WORDS: Final = {"PRIORITY": PRIORITIES, "STATUS": [choice.word for choice in STATUS_CHOICES]}
+_WORDS: Final = {"PRIORITY": PRIORITIES, "STATUS": STATUS_WORDS}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

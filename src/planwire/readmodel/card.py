@@ -12,16 +12,17 @@ from msgspec import Struct
 from planwire.model.events import COMMENTED
 from planwire.model.fold import OpenQuestion, PlanRecord
 from planwire.model.plan import PRIORITIES, PlanId
-from planwire.model.statuses import STATUSES, status_of
+from planwire.model.statuses import IN_PROGRESS, STATUSES, status_of
 from planwire.model.steps import PlanState, Progress
 from planwire.model.titles import readable_id
 from planwire.readmodel.annotations import Remark, SuggestedChange
+from planwire.steering.acts import Offer, status_offers
 
 __all__ = [
     "OTHER",
     "PRIORITIES",
-    "STATUS_CHOICES",
     "STATUS_LOOKS",
+    "STATUS_WORDS",
     "STOPPED",
     "Ghost",
     "Note",
@@ -30,10 +31,10 @@ __all__ = [
     "PlanId",
     "Progress",
     "ReviewCard",
-    "StatusChoice",
     "StatusLook",
     "StepRow",
     "Tag",
+    "offers_by_look",
     "status_look",
 ]
 
@@ -44,6 +45,8 @@ _STOPPED_SIGN: Final = "■"
 _OTHER_SIGN: Final = "?"
 #: The looks of steps in the order of the table of statuses, then the two above.
 STATUS_LOOKS: Final = (*(row.look for row in STATUSES.values()), STOPPED, OTHER)
+#: The protocol's word for every status, in the order in which work moves through them.
+STATUS_WORDS: Final = tuple(STATUSES)
 
 
 class StatusLook(NamedTuple):
@@ -52,18 +55,6 @@ class StatusLook(NamedTuple):
     look: str
     sign: str
     word: str
-
-
-class StatusChoice(NamedTuple):
-    """A status to choose: the protocol's word, the word for people, and its key in menus."""
-
-    word: str
-    label: str
-    key: str
-
-
-#: Every status, in the order in which work moves through them.
-STATUS_CHOICES: Final = tuple(StatusChoice(row.word, row.spoken, row.key) for row in STATUSES.values())
 
 
 class Tag(NamedTuple):
@@ -90,6 +81,16 @@ class StepRow(Struct, frozen=True):
     tags: tuple[Tag, ...] = ()
     suggestions: tuple[SuggestedChange, ...] = ()
     remarks: tuple[Remark, ...] = ()
+
+    @property
+    def offers(self) -> tuple[Offer, ...]:
+        """The statuses to offer for it."""
+        return status_offers(self.status)
+
+    @property
+    def wording(self) -> str:
+        """The text that a rewording begins with: the last one suggested, or its own."""
+        return next((each.text for each in reversed(self.suggestions) if each.kind == "reword"), self.text)
 
 
 class Ghost(Struct, frozen=True):
@@ -239,9 +240,33 @@ class PlanCard(Struct, frozen=True):
         current = next((row for row in self.rows if row.is_current), None)
         return current or next((row for row in self.rows if row.is_open), None)
 
+    def asks_first(self, act: str) -> bool:
+        """Whether a person is asked before an act, for which there is no way back. A suggestion can be withdrawn."""
+        return act == "dismiss" or (act == "remove" and not self.is_of_agent)
+
+    def wording_of(self, target: str) -> str:
+        """The text that a rewording begins with, of a step or of the suggestion of a new one."""
+        ghosts = {str(each.change.suggestion): each.change.text for each in self.ghosts}
+        row = self.row(target)
+        return row.wording if row else ghosts.get(target, "")
+
+    def place_below(self, target: str | None) -> str | None:
+        """The place of a new step right below a step, a suggested one, or the head of the plan: the step that it goes
+        behind, "" for the beginning, None for the end."""
+        if target is None:
+            return "" if self.rows else None
+        ghosts = {str(each.change.suggestion): each.after for each in self.ghosts}
+        return ghosts.get(target) if target.isdecimal() else target
+
     def row(self, step: str) -> StepRow | None:
         """The row of a step."""
         return next((row for row in self.rows if row.id == step), None)
+
+
+def offers_by_look() -> dict[str, tuple[Offer, ...]]:
+    """The statuses to offer for a step of each look. Stopped work is still in progress, as far as its status goes."""
+    words = {row.look: row.word for row in STATUSES.values()} | {OTHER: "", STOPPED: IN_PROGRESS}
+    return {look: status_offers(words[look]) for look in STATUS_LOOKS}
 
 
 def status_look(status: str, *, stopped: bool = False) -> StatusLook:

@@ -6,7 +6,7 @@ from typing import Final
 
 from planwire.readmodel.card import PlanCard, Progress, StepRow
 
-__all__ = ["LONG", "counts", "in_runs", "window"]
+__all__ = ["LONG", "counts", "fold_words", "in_runs", "window"]
 
 #: A plan with more steps than this gets a window, with so many steps before and behind the current one.
 LONG: Final = 60
@@ -37,6 +37,13 @@ def in_runs(rows: Sequence[StepRow | None]) -> Iterator[tuple[bool, range]]:
 
 def _is_over(row: StepRow | None) -> bool:
     return row is not None and not (row.is_open or row.suggestions or row.remarks)
+
+
+def fold_words(rows: Sequence[StepRow]) -> str:
+    """The one line for a run of finished steps."""
+    progress = counts(rows)
+    words = (progress.done, "done"), (progress.cancelled, "cancelled")
+    return ", ".join(f"{count:,} {word}" for count, word in words if count)
 
 
 def counts(rows: Sequence[StepRow]) -> Progress:

@@ -1,18 +1,23 @@
 """The refusal of an act that was meant for another state of a plan, with all that a person needs to decide again."""
 
+from typing import Final
+
 from planwire.errors import PlanError, StaleRevision
 from planwire.journal import Journal, state_at
 from planwire.model.events import StepChange
 from planwire.model.fold import PlanRecord, SessionState
 from planwire.model.plan import PlanId
 from planwire.model.titles import UNNAMED
-from planwire.readmodel.history import HistoryEntry, history, titles_of
+from planwire.readmodel.history import HistoryEntry, Phrase, history, titles_of
 from planwire.steering.commands import Disputed
 from planwire.steering.conflict import gone
 from planwire.steering.wanted import Wanted
 from planwire.steering.words import step_of
 
 __all__ = ["MovedOn", "moved_on"]
+
+#: The kinds of phrases that are not about the steps of a plan.
+_BESIDE: Final = ("suggested", "settled", "withdrawn", "note", "why", "text", "asked")
 
 
 class MovedOn(PlanError):
@@ -45,6 +50,11 @@ class MovedOn(PlanError):
         self.others = others
         self.revision = now.revision if now else 0
         super().__init__(words or f"{title} changed since you looked at it. Nothing was written.")
+
+    @property
+    def beside(self) -> tuple[tuple[str, Phrase], ...]:
+        """What was said and suggested since, and by whom: a difference of the two plans does not show it."""
+        return tuple((each.by, word) for each in self.moments for word in each.words if word.kind in _BESIDE)
 
     def text_of(self, step: str | None) -> str:
         """The text of a step as the person saw it; "" for none."""

@@ -15,11 +15,12 @@ from planwire.model.events import CHANGES_REQUESTED, COMMENTED
 from planwire.model.fold import PlanRecord, SessionState
 from planwire.model.kinds import kind_of
 from planwire.model.plan import PRIORITIES, PlanId
-from planwire.model.statuses import DEFAULT_STATUS, STATUSES, Status, after_tick
+from planwire.model.statuses import DEFAULT_STATUS, STATUSES, Status, after_tick, status_of
 from planwire.model.steps import PlanState
 from planwire.steering import commands, reviews
-from planwire.steering.commands import USER, Decision, Target
+from planwire.steering.commands import USER, Decision, Target, refuse_unchangeable, suggested_step
 from planwire.steering.conflict import Touches, is_outdated
+from planwire.steering.reviews import to_run
 from planwire.steering.wanted import ARGUMENTS, Wanted
 from planwire.steering.words import named
 
@@ -31,8 +32,8 @@ __all__ = [
     "On",
     "act_named",
     "acts_for",
+    "check_early",
     "decide",
-    "offers_by_look",
     "status_offers",
 ]
 
@@ -249,6 +250,20 @@ def decide(
     return act.decide(Target(record, by, seen, file), wanted)
 
 
+def check_early(record: PlanRecord, wanted: Wanted) -> None:
+    """Raise the `PlanError` of an act that the plan can't do, whatever a person answers to what the act still needs: a
+    face refuses before it asks."""
+    act, on = act_named(wanted.act), Target(record)
+    if act.changes_steps:
+        refuse_unchangeable(record)
+    if wanted.steps is not None:
+        to_run(record, wanted.steps)
+    if wanted.is_on_suggestion and act.name == "reword":
+        suggested_step(on, wanted.target or "")
+    elif wanted.is_on_suggestion and act.on is On.STEP and act.name != "remove":
+        on.step(wanted.target)
+
+
 def _touches(act: Act, wanted: Wanted) -> Touches:
     """How much an act touches. An approval must be of the plan as it is: the other verdicts may be late. A suggestion
     does not change while it is open."""
@@ -271,23 +286,20 @@ def _check_arguments(act: Act, wanted: Wanted) -> None:
 
 
 class Offer(Struct, frozen=True, array_like=True):
-    """One entry of a menu of statuses: its label, its key ("" for none), the status that it sets, and its look."""
+    """One entry of a menu of statuses: its label, the key that does the same without the menu ("" for none), the status
+    that it sets, its look, and its key while the menu is open."""
 
     label: str
     key: str
     status: str
     look: str
+    menu_key: str
 
 
-def offers_by_look() -> dict[str, tuple[Offer, ...]]:
-    """The statuses to offer for a step of each look; "" is for a look that is not in the table of statuses."""
-    return {"": status_offers(None), **{row.look: status_offers(row) for row in STATUSES.values()}}
-
-
-def status_offers(now: Status | None) -> tuple[Offer, ...]:
+def status_offers(status: str) -> tuple[Offer, ...]:
     """The statuses to offer for a step: a tick, then those that a tick does not reach, then the way back."""
-    first = STATUSES[DEFAULT_STATUS]
-    ticked = STATUSES[after_tick(now.word if now else "")]
+    first, now = STATUSES[DEFAULT_STATUS], status_of(status)
+    ticked = STATUSES[after_tick(status)]
     undo = f"not {now.spoken}" if now and not now.is_open else ""
     [tick_key, *_] = ACTS["tick"].gestures[0].keys
     offers = [_offer(ticked, tick_key, undo if ticked is first else "")]
@@ -299,4 +311,4 @@ def status_offers(now: Status | None) -> tuple[Offer, ...]:
 
 
 def _offer(row: Status, key: str, label: str = "") -> Offer:
-    return Offer((label or row.spoken).capitalize(), key, row.word, row.look)
+    return Offer((label or row.spoken).capitalize(), key, row.word, row.look, row.key)

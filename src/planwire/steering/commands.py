@@ -57,6 +57,7 @@ __all__ = [
     "set_priority",
     "set_status",
     "suggest",
+    "suggested_step",
     "tick",
     "withdraw",
 ]
@@ -113,6 +114,8 @@ class Target(Struct, frozen=True):
     def step(self, step: str | None) -> Step:
         """The step that an act is on. Raises `UnknownStep` if the plan has none of that id."""
         refuse_unchangeable(self.record)
+        if step and step.isdecimal():
+            raise PlanError("This step is only suggested: reword it or withdraw it.")
         return self.record.state.steps[place_of(self.record.state, step or "")]
 
 
@@ -166,7 +169,10 @@ def reword(on: Target, wanted: Wanted) -> Decision:
     """Another text for a step, or for the new step of a suggestion."""
     text = _step_text(wanted.text or "")
     if wanted.is_on_suggestion:
-        return _reword_suggestion(on, _suggestion(on, wanted.target or ""), text)
+        suggestion, added = suggested_step(on, wanted.target or "")
+        if unwrapped(text) == unwrapped(added.content):
+            raise NothingChanges(_ALREADY_SUGGESTED)
+        return _changed(on, (replace(added, content=text),), None, (suggestion,))
     step = on.step(wanted.target)
     is_same = unwrapped(text) == unwrapped(step.content)
     return _change(on, (RewordStep(step.id, step.content if is_same else text),))
@@ -201,7 +207,9 @@ def move(on: Target, wanted: Wanted) -> Decision:
 
 
 def remove(on: Target, wanted: Wanted) -> Decision:
-    """A step goes, with everything nested in it."""
+    """A step goes, with everything nested in it. A suggested step goes with its suggestion."""
+    if wanted.is_on_suggestion:
+        return withdraw(on, wanted)
     return _change(on, (RemoveStep(on.step(wanted.target).id),))
 
 
@@ -245,6 +253,15 @@ def dismiss(on: Target, wanted: Wanted) -> Decision:
     """The plan goes from every list. Its history stays, and an agent that sends it again brings it back."""
     del wanted
     return Decision((PlanRemoved(on.record.state.plan.id),), "Plan dismissed. Its history stays.")
+
+
+def suggested_step(on: Target, number: str) -> tuple[Delta, AddStep]:
+    """The suggestion of a new step, which can be reworded. Raises `PlanError` for any other."""
+    suggestion = _suggestion(on, number)
+    match suggestion.changes:
+        case (AddStep() as added,) if not suggestion.note:
+            return suggestion, added
+    raise PlanError("This suggestion is more than a new step: withdraw it, then make another one.")
 
 
 # -- what plans and steps take
@@ -348,13 +365,3 @@ def _suggestion(on: Target, number: str) -> Delta:
     if number not in known:
         raise UnknownSuggestion(f"There is no open suggestion {number!r}. Open ones: {', '.join(known) or 'none'}.")
     return known[number]
-
-
-def _reword_suggestion(on: Target, suggestion: Delta, text: str) -> Decision:
-    """Another text for a suggested step: a suggestion in place of the first."""
-    match suggestion.changes:
-        case (AddStep() as added,) if not suggestion.note:
-            if unwrapped(text) == unwrapped(added.content):
-                raise NothingChanges(_ALREADY_SUGGESTED)
-            return _changed(on, (replace(added, content=text),), None, (suggestion,))
-    raise PlanError("This suggestion is more than a new step: withdraw it, then make another one.")

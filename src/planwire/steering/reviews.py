@@ -36,16 +36,21 @@ def review(on: Target, wanted: Wanted) -> Decision:
 
 
 def select(on: Target, wanted: Wanted) -> Decision:
-    """Have the agent run these steps, and no others for now. Steps that are done or cancelled are left out."""
-    refuse_unchangeable(on.record)
-    if not wanted.steps:
+    """Have the agent run these steps, and no others for now. Finished steps are left out."""
+    return _say(on, APPROVED, wanted, to_run(on.record, wanted.steps or ()))
+
+
+def to_run(record: PlanRecord, steps: Iterable[str]) -> tuple[str, ...]:
+    """The selected steps that are still open, in the order of the plan. Raises `PlanError` if there is none."""
+    refuse_unchangeable(record)
+    places = {place_of(record.state, step) for step in steps}
+    if not places:
         raise PlanError("No step is selected: name the steps to run.")
-    steps = on.record.state.steps
-    chosen = [steps[place] for place in sorted({place_of(on.record.state, step) for step in wanted.steps})]
-    to_run = tuple(step.id for step in chosen if step.is_open)
-    if not to_run:
-        raise NothingChanges("Nothing to run: the selected steps are done or cancelled.")
-    return _say(on, APPROVED, wanted, to_run)
+    found = tuple(record.state.steps[place].id for place in sorted(places) if record.state.steps[place].is_open)
+    if not found:
+        selected = "selected steps are" if len(places) > 1 else "selected step is"
+        raise NothingChanges(f"Nothing to run: the {selected} done or cancelled.")
+    return found
 
 
 def _say(on: Target, verdict: str, wanted: Wanted, steps: tuple[str, ...] | None = None) -> Decision:

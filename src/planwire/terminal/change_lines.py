@@ -16,9 +16,8 @@ __all__ = ["change_lines", "conflict_lines", "difference_lines", "report_line"]
 
 #: Lines of a text that a difference shows.
 MOST_LINES: Final = 200
-#: The newest events that a conflict tells of, and what a difference of two plans leaves out.
+#: The newest events that a conflict tells of.
 LISTED: Final = 8
-_UNSEEN: Final = ("suggested", "settled", "withdrawn", "note", "why", "text", "asked")
 
 
 # -- a change, as a recording or a difference has it
@@ -96,7 +95,7 @@ def conflict_lines(moved: MovedOn) -> list[Line]:
     return [
         Line(((since, "muted"),)),
         *missing,
-        *(list(_since_then(moved)) or [Line((("  nothing that can be seen", "muted"),))]),
+        *(list(_since_then(moved)) or [Line((("  no visible change", "muted"),))]),
     ]
 
 
@@ -105,6 +104,5 @@ def _since_then(moved: MovedOn) -> Iterator[Line]:
     if difference is not None:
         yield from _plan_lines(difference)
         yield from _text_lines(difference)
-    told = [(moment.by, word) for moment in moved.moments for word in moment.words if word.kind in _UNSEEN]
-    for by, word in told[-LISTED:]:
+    for by, word in moved.beside[-LISTED:]:
         yield Line((("    ", ""), *word_parts(word), (f"   {one_line(by)}", "muted")))

@@ -1,5 +1,6 @@
 """Views of lines that scroll: they draw only those in sight, and of these only the ones that changed."""
 
+import re
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from typing import ClassVar, Final
@@ -8,6 +9,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual import on
 from textual.binding import BindingType
+from textual.css.parse import parse_declarations
 from textual.events import Click, MouseEvent, MouseScrollDown, MouseScrollUp, Resize
 from textual.geometry import Region, Size
 from textual.message import Message
@@ -21,6 +23,8 @@ from planwire.terminal.lines import BLANK, LOOKS, Line, Row
 
 __all__ = ["LinesView", "RowList"]
 
+#: A colour of the theme in a rule.
+_VARIABLE: Final = re.compile(r"\$([a-z-]+)")
 #: Lines above and below a line that came into sight by itself.
 MARGIN: Final = 2
 
@@ -33,12 +37,9 @@ class LinesView(ScrollView):
     """
 
     ALLOW_SELECT = False
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"look--{name}" for name in LOOKS}
-    DEFAULT_CSS = (
-        "LinesView { scrollbar-size-vertical: 1; overflow-x: hidden; background: $background; color: $foreground;\n"
-        + "\n".join(f"& > .look--{name} {{ {rule}; }}" for name, (_, rule) in LOOKS.items())
-        + "}"
-    )
+    DEFAULT_CSS = """
+    LinesView { scrollbar-size-vertical: 1; overflow-x: hidden; background: $background; color: $foreground; }
+    """
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
@@ -152,16 +153,19 @@ class LinesView(ScrollView):
     def _look(self, names: str) -> Style:
         known = self._looks.get(names)
         if known is None:
-            looks = [self._from_theme(f"look--{name}") for name in names.split() if name in LOOKS]
+            looks = [self._from_theme(LOOKS[name][1]) for name in names.split() if name in LOOKS]
             known = self._looks[names] = Style.combine(looks) if looks else Style.null()
         return known
 
-    def _from_theme(self, name: str) -> Style:
-        whole = self.get_component_rich_style(name)
-        own = self.get_component_styles(name)
-        background = whole.bgcolor if own.has_rule("background") else None
-        color = whole.color if own.has_rule("color") else None
-        return Style(color=color, bgcolor=background) + own.text_style
+    def _from_theme(self, rule: str) -> Style:
+        """The style of a rule in the colours of the theme. With a class of Textual's for every look, each view would
+        have dozens of rules applied whenever anything of it changes."""
+        colours = self.app.theme_variables
+        own = parse_declarations(_VARIABLE.sub(lambda name: colours[name[1]], f"{rule};"), ("", ""))
+        under = self.background_colors[1] + own.background
+        background = under.rich_color if own.has_rule("background") else None
+        color = (under + own.color).rich_color if own.has_rule("color") else None
+        return Style(color=color, bgcolor=background) + Style.parse(str(own.text_style))
 
     def notify_style_update(self) -> None:
         super().notify_style_update()

@@ -28,12 +28,17 @@ SHORT_BAR: Final = 10
 
 
 def card_lines(
-    card: PlanCard, width: int, now: int, fresh: frozenset[str] = frozenset(), marked: frozenset[str] = frozenset()
+    card: PlanCard,
+    width: int,
+    now: int,
+    fresh: frozenset[str] = frozenset(),
+    marked: frozenset[str] = frozenset(),
+    unfold: frozenset[str] | None = None,
 ) -> Iterator[Line]:
-    """All the lines of a plan on a screen. `fresh` are steps to point at, `marked` the chosen ones."""
+    """All the lines of a plan on a screen: the arguments are those of its `StepLines`."""
     yield _head_line(card, width, now)
     words = [*question_lines(card, width, now), *remark_lines(card, width, now)]
-    body = list(_body(card, width, StepLines(card, width, now, fresh, marked), LONGEST))
+    body = list(_body(card, width, StepLines(card, width, now, fresh, marked, unfold), LONGEST))
     yield from (*words, BLANK, *body) if words and body else (*words, *body)
 
 
@@ -73,7 +78,7 @@ def _body(card: PlanCard, width: int, steps: StepLines, longest: int | None) -> 
         for line in printable(card.fields).split("\n")[: MOST_FIELDS if longest is not None else None]:
             yield from folded(Line((("  ", ""), (line, "code"))), width - 1)
     elif not card.text.strip() or (card.rows and len(card.text) > LONG_TEXT):
-        yield from (line for row in card.rows for line in steps.of(row))
+        yield from steps.of_all()
     elif card.rows:
         yield from woven_lines(card, width - 1, steps.of)
     else:

@@ -1,13 +1,14 @@
 """The plans of a session as the lines of a view: it points at news, and goes along with the current step."""
 
 from collections.abc import Iterable
+from itertools import dropwhile, takewhile
 from time import time_ns
 from typing import Final
 
 from textual.timer import Timer
 
 from planwire.readmodel.card import PlanCard, PlanId
-from planwire.terminal.lines import BLANK, Line
+from planwire.terminal.lines import BLANK, Line, Row
 from planwire.terminal.lines_view import LinesView
 from planwire.terminal.plan_lines import card_lines
 from planwire.terminal.rows import STEP
@@ -33,6 +34,7 @@ class PlanSheet:
         view.follows = True
         self._fresh: dict[tuple[PlanId, str], int] = {}
         self._known: dict[PlanId, tuple[object, ...]] = {}
+        self._unfolded: frozenset[tuple[PlanId, str]] = frozenset()
         self._forgetting: Timer | None = None
         view.show_lines(self.lines, self.show_current)
 
@@ -41,7 +43,7 @@ class PlanSheet:
         self.session = session
         self.cards = ()
         self.marked = (None, frozenset())
-        self._known, self._fresh = {}, {}
+        self._known, self._fresh, self._unfolded = {}, {}, frozenset()
         self._view.follows = True
         self._view.update_lines()
 
@@ -87,8 +89,24 @@ class PlanSheet:
             fresh = frozenset(step for plan_id, step in self._fresh if plan_id == card.id)
             marked = self.marked[1] if self.marked[0] == card.id else frozenset()
             lines += [BLANK] if lines else []
-            lines += card_lines(card, width, now, fresh, marked)
+            lines += card_lines(card, width, now, fresh, marked, self._to_unfold(card))
         return lines
+
+    def _to_unfold(self, card: PlanCard) -> frozenset[str] | None:
+        """The finished steps that do not fold: those that a person unfolded, and the one under the cursor. None where
+        there is no cursor to unfold any with."""
+        if self._view.cursor is None:
+            return None
+        row = self._view.cursor.row
+        here = {str(row[2])} if row and row[:2] == (STEP, card.id) else set()
+        return frozenset(here | {step for plan_id, step in self._unfolded if plan_id == card.id})
+
+    def unfold(self, row: Row) -> None:
+        """Show the steps of a fold from now on."""
+        for card in (card for card in self.cards if card.id == row[1]):
+            later = dropwhile(lambda each: each.id != row[2], card.rows)
+            self._unfolded |= {(card.id, each.id) for each in takewhile(lambda each: not each.is_open, later)}
+        self._view.update_lines()
 
     # -- news
 

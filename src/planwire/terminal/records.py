@@ -22,7 +22,7 @@ def session_record_view(
     cards = (one,) if one is not None else session.cards()
     gone = [] if only else [card.title for card in session.dismissed()]
     words = f"dismissed: {', '.join(map(one_line, gone))}  (see them with --plan)" if gone and height is None else ""
-    below = "" if cards else "no plans any more" if gone else "no plans yet"
+    below = "" if cards else "no plans left" if gone else "no plans yet"
     ends = [Line(((each, "muted"),)) for each in (below, words) if each]
     return _view(heading_lines(session.glance, now), cards, ends, height, now)
 
@@ -31,7 +31,7 @@ def plans_view(plans: Plans, fresh: Collection[str] = (), height: int | None = N
     """The plans of a session that no journal knows. `height` bounds the lines of all of it."""
     heading = Line((("session ", "muted"), (one_line(session_of(plans) or "") or "(none)", "strong")))
     cards = cards_of(plans)
-    ends = [] if cards else [Line((("  no plans any more", "muted"),))]
+    ends = [] if cards else [Line((("  no plans left", "muted"),))]
     return _view([heading], cards, ends, height, fresh=fresh)
 
 

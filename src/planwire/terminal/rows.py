@@ -4,12 +4,14 @@ from typing import Final
 
 from planwire.readmodel.plain_text import ago, one_line
 
-__all__ = ["MINUTE", "PLAN", "STEP", "SUGGESTION", "ago", "origin"]
+__all__ = ["FOLD", "MINUTE", "PLAN", "STEP", "SUGGESTION", "ago", "origin"]
 
 MINUTE: Final = 60_000
 
-#: The rows of a plan: its head, a step, or a suggestion that stands alone. The plan's id comes second, then that of
-#: the step or the number of the suggestion, and a number that tells several rows of one suggestion apart.
+#: The rows of a plan: its head, a step, a suggestion that stands alone, or a run of folded steps. The plan's id comes
+#: second, then that of the (first) step or the number of the suggestion, and a number that tells several rows of one
+#: suggestion apart.
+FOLD: Final = "fold"
 PLAN: Final = "plan"
 STEP: Final = "step"
 SUGGESTION: Final = "suggestion"

@@ -89,7 +89,7 @@ class SessionScreen(Screen[None]):
         self.head.show_lines(lambda width: head_lines(glance, width) if glance else ())
         empty = "this session is not in the journal any more"
         if session is not None:
-            empty = "no plans any more" if session.dismissed() else "no plan yet"
+            empty = "no plans left" if session.dismissed() else "no plan yet"
         self.panel.sheet.put(session.cards(said) if session else (), empty=empty)
 
     # -- people

@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from msgspec.structs import replace
 
 from planwire.errors import InputError, JournalError, PlanError, Refused
-from planwire.readmodel.card import STATUS_CHOICES, PlanCard, StepRow
+from planwire.readmodel.card import PlanCard, StepRow
 from planwire.readmodel.plain_text import one_line
-from planwire.steering.acts import ACTS, Act, On
-from planwire.steering.commands import refuse_unchangeable
-from planwire.steering.reviews import VERDICT_LABELS
+from planwire.steering.acts import ACTS, Act, On, check_early
+from planwire.steering.reviews import VERDICT_LABELS, to_run
 from planwire.steering.wanted import Wanted
 from planwire.terminal.commander import Commander
 from planwire.terminal.dialogs import Choice, ChoiceDialog, DecisionDialog, DialogAnswer
 from planwire.terminal.keys import act_keys
-from planwire.terminal.lines import Line
-from planwire.terminal.rows import SUGGESTION
+from planwire.terminal.lines import Line, Row
+from planwire.terminal.rows import FOLD, SUGGESTION
 
 if TYPE_CHECKING:
     from planwire.terminal.session_screen import SessionScreen
@@ -34,20 +33,22 @@ _KEEP: Final = DialogAnswer("", "Cancel", key="n")
 
 
 class Pointed(NamedTuple):
-    """A plan, and the step or the suggestion of it that a person points at. `whole`: they mean the plan, wherever they
-    point."""
+    """A plan, and the step, the suggestion or the fold of it that a person points at. `whole`: they mean the plan,
+    wherever they point."""
 
     card: PlanCard
     row: StepRow | None = None
     suggestion: int | None = None
     whole: bool = False
+    fold: Row | None = None
+
+    @property
+    def target(self) -> str | None:
+        """The id of the step, or the number of the suggestion."""
+        return self.row.id if self.row else None if self.suggestion is None else str(self.suggestion)
 
     def step(self) -> StepRow:
         """The step. Raises `PlanError` if there is none."""
-        if self.suggestion is not None:
-            raise PlanError(
-                f"this step is only suggested: {_key('reword')} rewords it, {_key('withdraw')} withdraws it"
-            )
         if self.row is None:
             raise PlanError("no step is under the cursor: go to one with the arrow keys")
         return self.row
@@ -89,7 +90,11 @@ class PlanActs:
                 return
             act = ACTS[name]
             key = act.gestures[gesture]
-            on = Pointed(on.card, whole=True) if (key.on or act.on) is On.PLAN else on
+            if (key.on or act.on) is On.PLAN:
+                on = Pointed(on.card, whole=True)
+            elif on.fold is not None:
+                self._screen.panel.sheet.unfold(on.fold)
+                return
             self._begin(act, on, key.arguments if after is None else {"after": after})
         except (InputError, JournalError, PlanError, Refused) as refusal:
             self.commander.refuse(refusal)
@@ -98,35 +103,35 @@ class PlanActs:
         panel = self._screen.panel
         card, row = panel.chosen, panel.cursor.row
         if card is None or row is None:
-            raise PlanError("there is no plan here: nothing can be steered yet")
+            raise PlanError("there is no plan here yet")
         if not panel.cursor.is_in_sight:
             panel.cursor.show()
             raise PlanError("the cursor was out of sight: here it is, press the key again")
         panel.looked_around()
-        return Pointed(card, panel.step, row[2] if row[0] == SUGGESTION and isinstance(row[2], int) else None)
+        suggestion = row[2] if row[0] == SUGGESTION and isinstance(row[2], int) else None
+        return Pointed(card, panel.step, suggestion, fold=row if row[0] == FOLD else None)
 
     def _begin(self, act: Act, on: Pointed, given: dict[str, Any]) -> None:
         card, name = on.card, act.name
         if card.is_file and name in ("reword", "suggest"):
             self._screen.open_file(card.id)
             return
-        if name == "remove" and on.suggestion is not None:
-            name = "withdraw"
-        if act.changes_steps and card.record is not None:
-            refuse_unchangeable(card.record)
-        wanted = Wanted(name, seen=card.revision, **given)
+        wanted = Wanted(name, None if act.on is On.PLAN else on.target, seen=card.revision, **given)
+        if card.record is not None:
+            check_early(card.record, wanted)
+        if act.needs_target and on.target is None and name != "withdraw":
+            on.step()
         ask = self._asking.get(name)
         if ask is not None and not (act.needs and all(need in given for need in act.needs)):
             ask(on, wanted)
         else:
-            self.commander.do(card.id, replace(wanted, target=on.step().id))
+            self.commander.do(card.id, wanted)
 
     # -- single steps
 
     def _status(self, on: Pointed, wanted: Wanted) -> None:
         step = on.step()
-        choices = [Choice(*each) for each in STATUS_CHOICES]
-        wanted = replace(wanted, target=step.id)
+        choices = [Choice(each.status, each.label, each.menu_key) for each in step.offers]
         self._choose(
             ACTS[wanted.act].label,
             choices,
@@ -135,38 +140,22 @@ class PlanActs:
         )
 
     def _reword(self, on: Pointed, wanted: Wanted) -> None:
-        if on.suggestion is not None:
-            ghosts = [each.change.text for each in on.card.ghosts if each.change.suggestion == on.suggestion]
-            if not ghosts:
-                raise PlanError(f"this suggestion is no new step: {_key('withdraw')} withdraws it")
-            wanted = replace(wanted, target=str(on.suggestion))
-            self.commander.ask(on.card, wanted, _send("Suggest"), "Reword the suggested step", text=ghosts[0])
-            return
-        step = on.step()
-        words = next((each.text for each in reversed(step.suggestions) if each.kind == "reword"), step.text)
+        words = on.card.wording_of(wanted.target or "")
         title, label = ("Suggest new wording", "Suggest") if on.card.is_of_agent else ("Reword step", "Reword")
-        about = [_quoted(step)] if words != step.text else []
-        self.commander.ask(on.card, replace(wanted, target=step.id), _send(label), title, about, words)
+        about = [_quoted(on.row)] if on.row and on.row.text != words else []
+        self.commander.ask(on.card, wanted, _send(label), title, about, words)
 
     def _add(self, on: Pointed, wanted: Wanted) -> None:
-        """Below the step, or where the suggested step would be; on top at a plan's head; else at the end."""
-        behind = {each.change.suggestion: each.after for each in on.card.ghosts}
-        if on.row is not None:
-            after: str | None = on.row.id
-        elif on.suggestion is not None:
-            after = behind.get(on.suggestion)
-        else:
-            after = None if on.whole or not on.card.rows else ""
+        after = None if on.whole else on.card.place_below(on.target)
         title, label = ("Suggest a step", "Suggest") if on.card.is_of_agent else ("Add a step", "Add")
         about = [_quoted(on.row, "below  ")] if on.row else []
         self.commander.ask(on.card, replace(wanted, after=after), _send(label), title, about)
 
     def _remove(self, on: Pointed, wanted: Wanted) -> None:
-        step = on.step()
-        wanted = replace(wanted, target=step.id)
-        if on.card.is_of_agent:  # the next key can withdraw it
+        if on.row is None or not on.card.asks_first(wanted.act):
             self.commander.do(on.card.id, wanted)
             return
+        step = on.row
         nested = len(on.card.nested(step))
         more = [Line(((f"and {nested} more nested in it", "muted"),))] if nested else []
         self._confirm(on, wanted, "Remove this step?", [_quoted(step), *more])
@@ -175,7 +164,7 @@ class PlanActs:
 
     def _comment(self, on: Pointed, wanted: Wanted) -> None:
         step = on.row
-        wanted = replace(wanted, target=step.id if step else None)
+        wanted = replace(wanted, target=step.id if step else None)  # a suggested step is not the agent's yet
         title = "Comment on this step" if step else f"Comment on {_named(on.card)}"
         self.commander.ask(on.card, wanted, _send("Comment"), title, [_quoted(step)] if step else [])
 
@@ -195,10 +184,11 @@ class PlanActs:
 
     def _select(self, on: Pointed, wanted: Wanted) -> None:
         marks = self._screen.panel.marks_of(on.card.id) or {on.step().id}
-        steps = [row for row in on.card.rows if row.id in marks]
+        chosen = to_run(on.card.record, marks) if on.card.record else ()
+        steps = [row for row in on.card.rows if row.id in chosen]
         title = "Run only this step for now" if len(steps) == 1 else f"Run only these {len(steps)} steps for now"
         about = [_quoted(row, "▸ ") for row in steps]
-        wanted = replace(wanted, steps=tuple(row.id for row in steps))
+        wanted = replace(wanted, steps=chosen)
         self.commander.ask(on.card, wanted, _send("Run"), title, about, placeholder=_OPTIONAL)
 
     # -- plans, suggestions, and everything
@@ -207,7 +197,7 @@ class PlanActs:
         self._screen.app.run_worker(self.commander.edit(on.card))
 
     def _dismiss(self, on: Pointed, wanted: Wanted) -> None:
-        about = [Line((("It goes from every list. Its history stays.", "muted"),))]
+        about = [Line((("It disappears from every list. Its history stays.", "muted"),))]
         self._confirm(on, wanted, f"Dismiss {_named(on.card)}?", about)
 
     def _withdraw(self, on: Pointed, wanted: Wanted) -> None:
@@ -226,9 +216,10 @@ class PlanActs:
         self._choose("Withdraw which suggestion?", choices, [], withdraw)
 
     def _mark(self, on: Pointed) -> None:
-        if on.card.record is not None:
-            refuse_unchangeable(on.card.record)
-        self._screen.panel.toggle_mark(on.card.id, on.step().id)
+        panel, step = self._screen.panel, on.step().id
+        if on.card.record is not None and step not in panel.marks_of(on.card.id):
+            to_run(on.card.record, (step,))
+        panel.toggle_mark(on.card.id, step)
 
     def _menu(self, on: Pointed) -> None:
         """All the acts that the plan can take, for the row under the cursor."""
@@ -254,11 +245,6 @@ class PlanActs:
                 then(value)
 
         self._screen.app.push_screen(ChoiceDialog(title, choices, about), chosen)
-
-
-def _key(act: str) -> str:
-    """The key of an act, as people read it."""
-    return ACTS[act].gestures[0].keys[0]
 
 
 def _send(label: str) -> DialogAnswer:

@@ -3,7 +3,7 @@
 A suggestion never looks as if the agent had said it: it has a sign of its own, and says whose it is.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple
@@ -12,10 +12,11 @@ from rich.cells import cell_len
 
 from planwire.readmodel.annotations import SuggestedChange
 from planwire.readmodel.card import PlanCard, PlanId, StepRow
+from planwire.readmodel.in_sight import fold_words, in_runs
 from planwire.readmodel.plain_text import one_line
-from planwire.terminal.lines import Line, Part, fitted, hanging, text_look, wrapped
+from planwire.terminal.lines import Line, Part, cut, fitted, hanging, text_look, wrapped
 from planwire.terminal.prose import INDENT
-from planwire.terminal.rows import STEP, SUGGESTION, origin
+from planwire.terminal.rows import FOLD, STEP, SUGGESTION, origin
 
 __all__ = ["StepLines", "sign_column", "step_parts"]
 
@@ -50,14 +51,15 @@ class _Said(NamedTuple):
 @dataclass
 class StepLines:
     """The lines of every step of a plan, each with the suggested steps behind it. `fresh` are steps to point at,
-    `marked` the chosen ones. In print, steps and suggestions are `numbered`, for commands to name; `bare` steps have
-    only themselves."""
+    `marked` the chosen ones. Runs of finished steps fold, but for those to `unfold`; where that is None, none does. In
+    print, steps and suggestions are `numbered`, for commands to name; `bare` steps have only themselves."""
 
     card: PlanCard
     width: int
     now: int
     fresh: frozenset[str] = frozenset()
     marked: frozenset[str] = frozenset()
+    unfold: frozenset[str] | None = None
     numbered: bool = False
     bare: bool = False
 
@@ -75,6 +77,24 @@ class StepLines:
             said = _Said(STAR, "suggestion", one_line(ghost.change.text), "ghost", whose)
             lines = (Line(parts, "", key) for parts in said.lines(self._margin + _column(ghost.depth), self.width))
             self._ghosts[ghost.behind] = (*self._ghosts.get(ghost.behind, ()), *lines)
+
+    def of_all(self) -> Iterator[Line]:
+        """The lines of all steps."""
+        rows = self.card.rows
+        apart = {*(self.unfold or ()), *self.fresh, *self.marked, *self._ghosts}
+        apart |= {row.id for row in rows[:1] if "" in self._ghosts}
+        for is_folded, places in in_runs([None if row.id in apart else row for row in rows]):
+            run = rows[places.start : places.stop]
+            if is_folded and self.unfold is not None:
+                yield self._fold(run)
+            else:
+                yield from (line for row in run for line in self.of(row))
+
+    def _fold(self, rows: Sequence[StepRow]) -> Line:
+        first = rows[0]
+        sign, words = (f"{' ' * INDENT}{first.sign} ", first.look), (fold_words(rows), text_look(first.look))
+        parts = cut((sign, words, ("   Enter shows them", "muted")), self.width)
+        return Line(parts, "", (FOLD, self.card.id, first.id))
 
     def of(self, row: StepRow) -> tuple[Line, ...]:
         """The lines of a step, and of the suggested steps before and behind it."""

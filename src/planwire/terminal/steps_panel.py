@@ -15,7 +15,7 @@ from planwire.terminal.keys import CURSOR_KEYS, bindings
 from planwire.terminal.lines import Row
 from planwire.terminal.lines_view import LinesView
 from planwire.terminal.plan_sheet import AGES, PlanSheet
-from planwire.terminal.rows import PLAN, STEP
+from planwire.terminal.rows import FOLD, PLAN, STEP
 from planwire.terminal.step_lines import sign_column
 
 __all__ = ["StepsPanel"]
@@ -105,6 +105,9 @@ class StepsPanel(LinesView, can_focus=True):
             self._dragged = False
             return
         self.cursor.go(row)
+        if row[0] == FOLD and event.button == _LEFT_BUTTON:
+            self.sheet.unfold(row)
+            return
         step = self.step
         place = event.get_content_offset_capture(self)
         if event.button == _RIGHT_BUTTON:

@@ -6,8 +6,8 @@ statuses is on the board without a change of its scripts.
 
 import msgspec
 
-from planwire.readmodel.card import OTHER, STATUS_LOOKS
-from planwire.steering.acts import ACTS, Act, offers_by_look
+from planwire.readmodel.card import offers_by_look
+from planwire.steering.acts import ACTS, Act
 from planwire.steering.reviews import VERDICT_LABELS
 
 __all__ = ["act_table"]
@@ -15,11 +15,10 @@ __all__ = ["act_table"]
 
 def act_table() -> str:
     """The script."""
-    offers = offers_by_look()
     values = {
         "ACTS": {act.name: _act(act) for act in ACTS.values()},
         "VERDICTS": VERDICT_LABELS,
-        "OFFERS": {look: offers.get(look, offers[""]) for look in (*STATUS_LOOKS, OTHER)},
+        "OFFERS": offers_by_look(),
     }
     constants = (f"export const {name} = {msgspec.json.encode(value).decode()};\n" for name, value in values.items())
     return f"// What people can do to a plan.\n\n{''.join(constants)}"

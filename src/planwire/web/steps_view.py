@@ -7,7 +7,7 @@ from typing import Final
 from msgspec import Struct
 
 from planwire.readmodel.card import Ghost, PlanCard, Progress, StepRow, Tag
-from planwire.readmodel.in_sight import counts, in_runs, window
+from planwire.readmodel.in_sight import counts, fold_words, in_runs, window
 from planwire.web.annotations_view import annotation_classes, annotations_html, ghost_row
 from planwire.web.html import Html, attributes, el
 from planwire.web.page_tree import Part, branch, leaf
@@ -78,11 +78,7 @@ def _folded(steps: Sequence[StepRow | None], parts: list[Part]) -> list[Part]:
 def _fold(parts: list[Part], rows: Sequence[StepRow]) -> Part:
     """One line for many rows. Its id is that of the first one: the fold stays the same while it grows."""
     own = f"{parts[0].id}-fold"
-    progress = counts(rows)
-    words = ", ".join(
-        f"{count:,} {word}" for count, word in ((progress.done, "done"), (progress.cancelled, "cancelled")) if count
-    )
-    inside = leaf(f"{own}-name", "summary", words), branch(f"{own}-steps", "ol", parts)
+    inside = leaf(f"{own}-name", "summary", fold_words(rows)), branch(f"{own}-steps", "ol", parts)
     return branch(own, "li", [branch(f"{own}-box", "details", inside)], class_="fold")
 
 
