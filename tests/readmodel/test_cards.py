@@ -1,8 +1,18 @@
-"""Cards that stay the same while their plans do."""
+"""Cards: the same as long as their plans are, and the same rules for every face."""
 
 import pytest
 
-from planwire.model.events import PlanSet, ReviewAsked, SessionOpened, TurnEnded
+from planwire.model.events import (
+    APPROVED,
+    CHANGES_REQUESTED,
+    COMMENTED,
+    Comment,
+    PlanReviewed,
+    PlanSet,
+    ReviewAsked,
+    SessionOpened,
+    TurnEnded,
+)
 from planwire.model.fold import AGENT
 from planwire.model.plan import Entry, ItemsPlan
 from tests.readmodel.shown_plans import shown
@@ -38,3 +48,20 @@ def test_a_question_with_options_is_answered_in_the_client_that_asks_it(client: 
     plan = (AGENT, SessionOpened(client=client)), told("pending")
     [here], [there] = (shown(*plan, (AGENT, ReviewAsked("main", options))).cards() for options in ((), ("Yes", "No")))
     assert (here.waits_here, there.waits_here, there.client_name) == (True, False, asker)
+
+
+def test_the_reviews_to_show_are_those_without_an_answer_the_last_verdict_and_the_last_comment() -> None:
+    def said(verdict: str, text: str, step: str | None = None) -> tuple[str, PlanReviewed]:
+        return "user", PlanReviewed("main", 1, verdict, (Comment(text, step),))
+
+    reviews = (
+        said(COMMENTED, "first"),
+        said(CHANGES_REQUESTED, "smaller"),
+        said(COMMENTED, "second"),
+        said(APPROVED, "go on"),
+    )
+    [asked], [answered] = (shown(told("pending"), *reviews, *more).cards() for more in ((), (told("completed"),)))
+    assert [each.comments[0] for each in asked.shown_reviews] == ["first", "smaller", "second", "go on"]
+    assert [each.comments[0] for each in answered.shown_reviews] == ["second", "go on"]
+    [on_step] = shown(told("pending"), said(COMMENTED, "here", "s1")).cards()
+    assert on_step.shown_reviews == ()

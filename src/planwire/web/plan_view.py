@@ -64,7 +64,7 @@ def plan_part(place: PlanPlace, card: PlanCard, before: PlanCard | None = None) 
     return _plan_part(place, _Cards(card, before))
 
 
-@lru_cache(maxsize=1_024)
+@lru_cache(maxsize=256)
 def _plan_part(place: PlanPlace, cards: _Cards) -> Part:
     card, before = cards
     part_id = place.part_id
