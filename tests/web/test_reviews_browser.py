@@ -1,8 +1,5 @@
 """Reviews and steps to run, in a real browser."""
 
-from collections.abc import Iterator
-
-import pytest
 from playwright.sync_api import expect
 
 from planwire.model.events import (
@@ -10,20 +7,8 @@ from planwire.model.events import (
     PlanReviewed,
     ReviewAsked,
 )
-from tests.web.board import Running, running_board
-from tests.web.browsing import NewPage, photograph
+from tests.web.browsing import photograph
 from tests.web.stage import Stage, row
-
-
-@pytest.fixture(scope="module")
-def board() -> Iterator[Running]:
-    with running_board() as running:
-        yield running
-
-
-@pytest.fixture
-def stage(board: Running, new_page: NewPage) -> Stage:
-    return Stage(board, new_page)
 
 
 def test_plans_are_reviewed_with_the_mouse_and_with_keys(stage: Stage) -> None:

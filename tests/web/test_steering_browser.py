@@ -1,7 +1,6 @@
 """Steering in a real browser: with mouse and keys, by touch, and on an agent's own plan."""
 
 import re
-from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Locator, expect
@@ -18,20 +17,8 @@ from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
 from planwire.model.statuses import STATUSES, after_tick
 from planwire.web.frame import STATIC
 from tests.waiting import until
-from tests.web.board import Running, running_board
 from tests.web.browsing import NewPage, is_live, photograph
 from tests.web.stage import TEXT, Stage, row, save, words, write
-
-
-@pytest.fixture(scope="module")
-def board() -> Iterator[Running]:
-    with running_board() as running:
-        yield running
-
-
-@pytest.fixture
-def stage(board: Running, new_page: NewPage) -> Stage:
-    return Stage(board, new_page)
 
 
 @pytest.mark.parametrize(
