@@ -74,12 +74,14 @@ def steer(
         place = noted(journal, state.id, key) if key is not None else None
         if place is None:
             return ()
-        now = state_at(journal, state.id, place.seq - 1)
-        found = tuple(journal.read(state.id, now.seq, place.seq))
-        if not found or (found[0].at, found[0].by) != (place.at, by):
+        first = next(iter(journal.read(state.id, place.seq - 1, place.seq)), None)
+        if first is None or (first.at, first.by) != (place.at, by):
             return ()
+        now = state_at(journal, state.id, place.seq - 1)
         decided[:] = [(now, decide(now, plan_id, wanted, recall, by, file))]
-        return found if found[0].event == decided[0][1].events[0] else ()
+        events = decided[0][1].events
+        found = tuple(journal.read(state.id, now.seq, now.seq + len(events)))
+        return found if tuple(each.event for each in found) == events else ()
 
     recorded = written_before() or append_latest(journal, latest, prepared)
     [(before, decision)] = decided

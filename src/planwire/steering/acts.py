@@ -129,7 +129,7 @@ _TABLE: Final = (
     ),
     Act(
         *("move", "move", "Move", "Put a step in another place", commands.move, On.STEP, Touches.STEP),
-        takes=("after", "by"),
+        takes=("after", "before", "by"),
         gestures=(
             Gesture(("K", "Alt+Up"), "Move up", "among the steps beside it", {"by": -1}),
             Gesture(("J", "Alt+Down"), "Move down", "among the steps beside it", {"by": 1}),
