@@ -294,7 +294,7 @@ def test_a_step_is_changed(
         (["priority", "s1", "urgent"], USAGE, "There is no priority 'urgent': choose one of high, "),
         (["reword", "s1", " "], NOT_DONE, "The step is empty"),
         (["add", "x", "--after", "s9"], NOT_FOUND, "no step matches 's9'"),
-        (["move", "s1"], USAGE, "one of the arguments --after --first --up --down is required"),
+        (["move", "s1"], USAGE, "one of the arguments --after --before --first --up --down is required"),
         (["move", "s1", "--up", "0"], USAGE, "expected a number above 0"),
         (["tick", "s1", "--revision", "99"], NOT_FOUND, "session 'session-1' has no event 99: the latest is 2"),
         (["tick", "s1", "--plan", "other"], NOT_FOUND, "no plan of this session begins with 'other'"),
