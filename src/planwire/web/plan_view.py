@@ -145,6 +145,6 @@ def _body(place: PlanPlace, card: PlanCard, *, steerable: bool) -> Part:
         html = prose(card, place.part_id, usable=usable, steerable=steerable)
         return leaf(part_id, "div", html, class_="text")
     if not card.rows and not card.ghosts:
-        return leaf(part_id, "p", "Nothing on the list.", class_="nothing")
+        return leaf(part_id, "p", "This list is empty.", class_="nothing")
     more = None if whole else plan_address(place.session, card.id)
     return steps_part(StepList(place.part_id, usable, steerable, more), card)

@@ -53,7 +53,7 @@ function end(drop) {
   row?.removeAttribute("data-my-moving");
   if (!drop || !place || !plan) return;
   const anchor = place.before ?? place.after;
-  if (!row || !anchor.isConnected) return void say("It was not moved: the plan changed");
+  if (!row || !anchor.isConnected) return void say("Not moved: the plan changed");
   if (isHere(row, place)) return;
   begin("move", plan, row, place.before ? { before: anchor.dataset.step } : { after: anchor.dataset.step });
 }
@@ -98,5 +98,5 @@ addEventListener("keydown", (event) => {
   if (event.key !== "Escape" || !moving) return;
   event.preventDefault();
   end(false);
-  say("It stays where it was");
+  say("Move cancelled");
 });
