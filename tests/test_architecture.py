@@ -56,6 +56,7 @@ EFFECTFUL: Final = {
         "handoff",
         "live_history",
         "moved_on",
+        "once",
         "options",
         "peer_connection",
         "plan_session",

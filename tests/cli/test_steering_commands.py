@@ -301,7 +301,7 @@ def test_a_step_is_changed(
         (["comment", ""], USAGE, "planwire: the comment is empty\n"),
         (["approve", "--yes", "--comment", " "], USAGE, "planwire: the comment is empty\n"),
         (["add", "x", "--after", "s9"], NOT_FOUND, "no step matches 's9'"),
-        (["move", "s1"], USAGE, "one of the arguments --after --first --up --down is required"),
+        (["move", "s1"], USAGE, "one of the arguments --after --before --first --up --down is required"),
         (["move", "s1", "--up", "0"], USAGE, "expected a number above 0"),
         (["tick", "s1", "--revision", "99"], NOT_FOUND, "session 'session-1' has no event 99: the latest is 2"),
         (["tick", "s1", "--plan", "other"], NOT_FOUND, "no plan of this session begins with 'other'"),

@@ -1,8 +1,22 @@
-"""Cards that stay the same while their plans do."""
+"""Cards: the same as long as their plans are, and the same rules for every face."""
 
 import pytest
 
-from planwire.model.events import ACP, AddStep, PlanChanged, PlanSet, ReviewAsked, RewordStep, SessionOpened, TurnEnded
+from planwire.model.events import (
+    ACP,
+    APPROVED,
+    CHANGES_REQUESTED,
+    COMMENTED,
+    AddStep,
+    Comment,
+    PlanChanged,
+    PlanReviewed,
+    PlanSet,
+    ReviewAsked,
+    RewordStep,
+    SessionOpened,
+    TurnEnded,
+)
 from planwire.model.fold import AGENT
 from planwire.model.plan import Entry, ItemsPlan
 from planwire.readmodel.card import STATUS_LOOKS, STOPPED, offers_by_look
@@ -67,3 +81,20 @@ def test_stopped_work_is_offered_what_work_in_progress_is() -> None:
     assert offers[STOPPED] == offers["current"]
     [ended] = shown(told("in_progress"), (AGENT, TurnEnded("cancelled"))).cards()
     assert ended.rows[0].offers == offers[ended.rows[0].look]
+
+
+def test_the_reviews_to_show_are_those_without_an_answer_the_last_verdict_and_the_last_comment() -> None:
+    def said(verdict: str, text: str, step: str | None = None) -> tuple[str, PlanReviewed]:
+        return "user", PlanReviewed("main", 1, verdict, (Comment(text, step),))
+
+    reviews = (
+        said(COMMENTED, "first"),
+        said(CHANGES_REQUESTED, "smaller"),
+        said(COMMENTED, "second"),
+        said(APPROVED, "go on"),
+    )
+    [asked], [answered] = (shown(told("pending"), *reviews, *more).cards() for more in ((), (told("completed"),)))
+    assert [each.comments[0] for each in asked.shown_reviews] == ["first", "smaller", "second", "go on"]
+    assert [each.comments[0] for each in answered.shown_reviews] == ["second", "go on"]
+    [on_step] = shown(told("pending"), said(COMMENTED, "here", "s1")).cards()
+    assert on_step.shown_reviews == ()

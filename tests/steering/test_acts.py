@@ -168,6 +168,7 @@ GIVEN: dict[str, Any] = {
     "status": "done",
     "priority": "high",
     "after": "",
+    "before": "s1",
     "by": 1,
     "verdict": APPROVED,
     "steps": ("s3",),
@@ -309,6 +310,7 @@ acts_on_steps: SearchStrategy[Wanted] = st.one_of(
     st.builds(lambda step, word: Wanted("set_priority", step, priority=word), ids, st.sampled_from(("high", "low"))),
     st.builds(lambda step, by: Wanted("move", step, by=by), ids, st.integers(-3, 3)),
     st.builds(lambda step, after: Wanted("move", step, after=after), ids, st.just("") | ids),
+    st.builds(lambda step, before: Wanted("move", step, before=before), ids, ids),
     st.builds(lambda after, text: Wanted("add", after=after, text=text), st.none() | ids, contents),
     st.builds(lambda several: Wanted("suggest", changes=tuple(several)), st.lists(changes, min_size=1, max_size=3)),
 )

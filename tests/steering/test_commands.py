@@ -144,11 +144,11 @@ def test_a_move_that_goes_nowhere_changes_nothing(step: str, by: int, words: str
         Session(a_list("a", "b", "c")).do("move", step, by=by)
 
 
-def test_a_move_is_either_behind_a_step_or_by_places() -> None:
+def test_a_move_names_one_place() -> None:
     session = Session(a_list("a", "b"))
-    with pytest.raises(PlanError, match="Name either the step to move it after, or the number of places"):
+    with pytest.raises(PlanError, match="Name one place: the step to move it after or before, or the number"):
         session.do("move", "s2")
-    with pytest.raises(PlanError, match="Name either the step to move it after, or the number of places"):
+    with pytest.raises(PlanError, match="Name one place: the step to move it after or before, or the number"):
         session.do("move", "s2", after="s1", by=1)
 
 

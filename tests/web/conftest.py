@@ -11,6 +11,7 @@ from tests.peers.install import Unavailable
 from tests.web.board import TOKEN, Running, running_board
 from tests.web.browser import axe_source, browser_is_required, chromium
 from tests.web.browsing import NewPage
+from tests.web.stage import Stage
 from tests.web.steering import Here
 
 
@@ -35,8 +36,9 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def new_page(browser: Browser, board: Running) -> Iterator[NewPage]:
+def new_page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[NewPage]:
     """Opens pages that know the token. What goes wrong in the browser's console fails the test."""
+    board: Running = request.getfixturevalue("shared" if "stage" in request.fixturenames else "board")
     contexts: list[BrowserContext] = []
     problems: list[str] = []
 
@@ -75,6 +77,11 @@ def shared() -> Iterator[Running]:
     """One board for all tests of a file that have sessions of their own."""
     with running_board() as running:
         yield running
+
+
+@pytest.fixture
+def stage(shared: Running, new_page: NewPage) -> Stage:
+    return Stage(shared, new_page)
 
 
 @pytest.fixture

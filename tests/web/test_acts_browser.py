@@ -1,7 +1,5 @@
 """Every act of the table in a real browser: done with its key, and written as the event that it means."""
 
-from collections.abc import Iterator
-
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -21,8 +19,6 @@ from planwire.model.events import (
     SuggestionWithdrawn,
 )
 from planwire.steering.acts import ACTS
-from tests.web.board import Running, running_board
-from tests.web.browsing import NewPage
 from tests.web.stage import Stage, row, save, words, write
 
 
@@ -46,17 +42,6 @@ KEYS: dict[str, tuple[str | None, Event]] = {
     "3": (None, changed(SetPriority("s2", "low"))),
     "c": ("Why?", PlanReviewed("main", 1, "commented", (Comment("Why?", "s2"),))),
 }
-
-
-@pytest.fixture(scope="module")
-def board() -> Iterator[Running]:
-    with running_board() as running:
-        yield running
-
-
-@pytest.fixture
-def stage(board: Running, new_page: NewPage) -> Stage:
-    return Stage(board, new_page)
 
 
 @pytest.fixture

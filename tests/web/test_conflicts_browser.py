@@ -1,8 +1,5 @@
 """Several people and agents at the same time, in a real browser."""
 
-from collections.abc import Iterator
-
-import pytest
 from playwright.sync_api import Page, expect
 
 from planwire import BlockingPlanSession
@@ -15,20 +12,8 @@ from planwire.model.events import (
     RewordStep,
     SetStatus,
 )
-from tests.web.board import Running, running_board
-from tests.web.browsing import NewPage, is_live, photograph
+from tests.web.browsing import is_live, photograph
 from tests.web.stage import Stage, row, save, words, write
-
-
-@pytest.fixture(scope="module")
-def board() -> Iterator[Running]:
-    with running_board() as running:
-        yield running
-
-
-@pytest.fixture
-def stage(board: Running, new_page: NewPage) -> Stage:
-    return Stage(board, new_page)
 
 
 def test_two_people_see_what_each_other_does(stage: Stage) -> None:

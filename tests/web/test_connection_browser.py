@@ -1,6 +1,5 @@
 """A connection or a board that fails, in a real browser: nothing that a person wrote is lost."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,20 +16,9 @@ from planwire.model.events import (
     SetStatus,
 )
 from planwire.model.plan import MarkdownPlan
-from tests.web.board import TOKEN, Running, running_board
+from tests.web.board import TOKEN, running_board
 from tests.web.browsing import NewPage, is_live, photograph
 from tests.web.stage import Stage, can_steer, listed, row, save, write
-
-
-@pytest.fixture(scope="module")
-def board() -> Iterator[Running]:
-    with running_board() as running:
-        yield running
-
-
-@pytest.fixture
-def stage(board: Running, new_page: NewPage) -> Stage:
-    return Stage(board, new_page)
 
 
 def lose_the_answer(page: Page, path: str) -> None:
@@ -149,7 +137,7 @@ def test_what_was_written_outlives_the_board_itself(new_page: NewPage, tmp_path:
     ("status", "body", "words"),
     [
         (503, '{"error": "the disk is full"}', "the disk is full"),
-        (401, "<p>locked</p>", "Open the address that it printed"),
+        (401, "<p>locked</p>", "Open the link it printed"),
         (500, "oops", "error 500"),
     ],
 )

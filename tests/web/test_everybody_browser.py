@@ -1,8 +1,5 @@
 """Steering for everybody: with a screen reader, without a script, and with notifications."""
 
-from collections.abc import Iterator
-
-import pytest
 from playwright.sync_api import expect
 
 from planwire.model.events import (
@@ -17,20 +14,8 @@ from planwire.model.events import (
     SetStatus,
 )
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
-from tests.web.board import Running, running_board
 from tests.web.browsing import NewPage, comes_true, is_live, photograph
 from tests.web.stage import TEXT, Stage, row, write
-
-
-@pytest.fixture(scope="module")
-def board() -> Iterator[Running]:
-    with running_board() as running:
-        yield running
-
-
-@pytest.fixture
-def stage(board: Running, new_page: NewPage) -> Stage:
-    return Stage(board, new_page)
 
 
 def test_people_with_disabilities_can_steer(stage: Stage, axe: str) -> None:

@@ -91,6 +91,24 @@ def test_a_very_long_past_can_be_looked_at_anywhere(board: Running) -> None:
     assert board.page("/sessions/s1/history?before=9").count('class="moment ') == 9
 
 
+def test_a_very_long_past_can_be_listed_shown_and_compared_to_its_beginning(
+    board: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("planwire.readmodel.timeline.MOST_MOMENTS", 20)
+    monkeypatch.setattr("planwire.web.app.MOMENTS_PER_PAGE", 10)
+    board.write("s1", *(items(*["pending"] * number) for number in range(1, 61)))
+    assert "<b>60 of 60</b>" in board.page("/sessions/s1/history")
+    page = board.page("/sessions/s1/history?at=2&before=12")
+    assert "<b>2 of 60</b>" in page
+    assert re.findall(r'id="e(\d+)"', page) == [str(seq) for seq in range(12, 2, -1)]
+    assert 'href="/sessions/s1/compare?from=2&amp;to=3"' in page
+    assert "2 earlier events" in page
+    compared = board.page("/sessions/s1/compare?from=1&to=3")
+    assert re.findall(r'data-pair="(\w+)"', compared) == ["same", "added", "added"]
+    assert 'min="1" max="60"' in compared
+    assert len(board.json("/sessions/s1/history.json")["moments"]) == 60
+
+
 def test_messages_of_a_chat_are_no_changes_of_plans(board: Running) -> None:
     board.write("s1", items("pending"), MessageAdded({"role": "user", "content": "hello"}), items("completed"))
     assert [moment["seq"] for moment in board.json("/sessions/s1/history.json")["moments"]] == [1, 3]

@@ -6,7 +6,18 @@ from time import time
 import pytest
 from playwright.sync_api import Page, expect
 
-from planwire.model.events import ACP, PlanSet, ReviewAsked, SessionOpened, TurnEnded
+from planwire.model.events import (
+    ACP,
+    COMMENTED,
+    AddStep,
+    Comment,
+    PlanChanged,
+    PlanReviewed,
+    PlanSet,
+    ReviewAsked,
+    SessionOpened,
+    TurnEnded,
+)
 from planwire.model.plan import Entry, ItemsPlan
 from tests.web.board import Running, items, markdown
 from tests.web.browsing import NewPage, comes_true, is_live, photograph
@@ -121,6 +132,15 @@ def test_no_step_moves_under_the_pointer(board: Running, new_page: NewPage) -> N
         expect(page.locator(f"#p0-s{done + 1}")).to_have_attribute("aria-current", "step")
         assert row.bounding_box() == pytest.approx(before, abs=1)
     expect(page.locator(".fold summary")).to_have_text("10 done")
+    board.write("s1", steps(*names[:11], "A new one", "A long one. " * 60, *names[11:], done=10))
+    expect(page.locator("#p0-s31")).to_be_attached()
+    comment = Comment("Long enough to need a line of its own. " * 3, "s11")
+    board.write("s1", PlanReviewed("main", 1, COMMENTED, (comment,)), by="user")
+    expect(page.locator("#p0-s11 .comment")).to_be_attached()
+    board.write("s1", PlanChanged("main", None, (AddStep("Suggested", "s11"),)), by="user")
+    expect(page.locator(".ghost")).to_be_attached()
+    page.evaluate("() => new Promise(requestAnimationFrame)")
+    assert row.bounding_box() == pytest.approx(before, abs=1)
     page.mouse.move(5, 5)
     comes_true(page, "!document.getElementById('p0-steps').style.paddingBlockStart")
 

@@ -1,10 +1,9 @@
 """Steering in a real browser: with mouse and keys, by touch, and on an agent's own plan."""
 
 import re
-from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator, Page, expect
 
 from planwire.model.events import (
     MoveStep,
@@ -18,20 +17,8 @@ from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
 from planwire.model.statuses import STATUSES, after_tick
 from planwire.web.frame import STATIC
 from tests.waiting import until
-from tests.web.board import Running, running_board
 from tests.web.browsing import NewPage, is_live, photograph
 from tests.web.stage import TEXT, Stage, row, save, words, write
-
-
-@pytest.fixture(scope="module")
-def board() -> Iterator[Running]:
-    with running_board() as running:
-        yield running
-
-
-@pytest.fixture
-def stage(board: Running, new_page: NewPage) -> Stage:
-    return Stage(board, new_page)
 
 
 @pytest.mark.parametrize(
@@ -208,24 +195,34 @@ def test_keys_that_follow_each_other_quickly_are_all_heard(stage: Stage) -> None
     expect(page.get_by_role("dialog")).to_have_count(0)
 
 
+def drag(page: Page, step: int, to: Locator, share: float) -> None:
+    row(page, step).hover()
+    page.get_by_role("button", name="Drag to move").hover()
+    page.mouse.down()
+    box = to.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 40, box["y"] + box["height"] * 0.5)
+    page.mouse.move(box["x"] + 40, box["y"] + box["height"] * share)
+    expect(page.locator(".drop-line")).to_be_visible()
+    page.mouse.up()
+
+
+def test_a_step_is_dragged_to_the_top_of_a_nested_list(stage: Stage) -> None:
+    stage.write(PlanSet(MarkdownPlan("text", TEXT)))
+    page = stage.open()
+    drag(page, 4, row(page, 3), 0.1)
+    stage.changes_come_to(MoveStep("s3", "s4"))
+    expect(page.locator("#p0-s2 li .words")).to_have_text(["on macOS", "on Linux"])
+    drag(page, 6, row(page, 4), 0.1)
+    expect(page.locator("#p0-s2 li .words")).to_have_text(["Tell everyone", "on macOS", "on Linux"])
+
+
 def test_a_step_is_dragged_to_its_place(stage: Stage) -> None:
     stage.planwire_has("one", "two", "three", "four")
     page = stage.open()
-
-    def drag(step: int, to: Locator, share: float) -> None:
-        row(page, step).hover()
-        page.get_by_role("button", name="Drag to move").hover()
-        page.mouse.down()
-        box = to.bounding_box()
-        assert box is not None
-        page.mouse.move(box["x"] + 40, box["y"] + box["height"] * 0.5)
-        page.mouse.move(box["x"] + 40, box["y"] + box["height"] * share)
-        expect(page.locator(".drop-line")).to_be_visible()
-        page.mouse.up()
-
-    drag(1, row(page, 3), 0.9)
+    drag(page, 1, row(page, 3), 0.9)
     expect(words(page)).to_have_text(["two", "three", "one", "four"])
-    drag(4, row(page, 2), 0.1)
+    drag(page, 4, row(page, 2), 0.1)
     expect(words(page)).to_have_text(["four", "two", "three", "one"])
     row(page, 3).hover()
     page.get_by_role("button", name="Drag to move").hover()

@@ -1,9 +1,7 @@
 """Suggestions for an agent's own plan, in a real browser."""
 
 import re
-from collections.abc import Iterator
 
-import pytest
 from playwright.sync_api import expect
 
 from planwire.model.events import (
@@ -13,20 +11,8 @@ from planwire.model.events import (
     SetStatus,
     SuggestionWithdrawn,
 )
-from tests.web.board import Running, running_board
-from tests.web.browsing import NewPage, photograph
+from tests.web.browsing import photograph
 from tests.web.stage import Stage, row, save, write
-
-
-@pytest.fixture(scope="module")
-def board() -> Iterator[Running]:
-    with running_board() as running:
-        yield running
-
-
-@pytest.fixture
-def stage(board: Running, new_page: NewPage) -> Stage:
-    return Stage(board, new_page)
 
 
 def test_suggestions_are_shown_over_the_agents_list_until_they_come_true_or_are_taken_back(stage: Stage) -> None:

@@ -86,6 +86,8 @@ def _add_options(parser: argparse.ArgumentParser, act: Act) -> None:
     if "after" in act.takes:
         place = parser.add_mutually_exclusive_group(required="by" in act.takes)
         place.add_argument("--after", metavar="STEP", help="right after this step")
+        if "before" in act.takes:
+            place.add_argument("--before", metavar="STEP", help="right before this step")
         place.add_argument("--first", action="store_true", help="before all other steps")
         for way in ("up", "down") if "by" in act.takes else ():
             words = f"{way} by N places within its list (1)"
@@ -150,9 +152,10 @@ def _arguments(act: Act, arguments: argparse.Namespace, target: SteeredPlan) -> 
             yield name, tuple(dict.fromkeys(map(step, given[name])))
         else:
             yield name, given[name]
-    if "after" in given:
-        yield "after", step(given["after"])
-    elif given.get("first"):
+    for name in ("after", "before"):
+        if name in given:
+            yield name, step(given[name])
+    if given.get("first"):
         yield "after", ""
     elif "up" in given or "down" in given:
         yield "by", given.get("down", 0) - given.get("up", 0)

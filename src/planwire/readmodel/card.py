@@ -124,8 +124,8 @@ class OpenSuggestion(Struct, frozen=True):
 
 class ReviewCard(Struct, frozen=True):
     """A person's word on a plan. `words` say the verdict and the revision, `comments` are those on the plan as a whole,
-    `to_run` the texts of the selected steps. A `stale` one is about an earlier plan. The last one `matters`, and each
-    one that the agent has not answered."""
+    `to_run` the texts of the selected steps. A `stale` one is about an earlier plan. The last verdict and the last
+    comment `matter`, and each one that the agent has not answered."""
 
     verdict: str
     words: str
@@ -191,6 +191,11 @@ class PlanCard(Struct, frozen=True):
     path: str | None = None
     problem: str | None = None
     record: PlanRecord | None = None
+
+    @property
+    def shown_reviews(self) -> tuple[ReviewCard, ...]:
+        """The reviews to show with the plan: those that matter. Words on a step stand at the step."""
+        return tuple(each for each in self.reviews if each.matters and (each.comments or not each.is_comment))
 
     @property
     def own_name(self) -> str:

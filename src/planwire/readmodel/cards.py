@@ -163,7 +163,8 @@ def _card(key: _Key, title: str, stopped: bool = False, thinking: str = "", clie
 
 def _with_record(card: PlanCard, record: PlanRecord, over: Annotations) -> PlanCard:
     """The card with all that a journal knows of the plan."""
-    new = unanswered(record)
+    last = {each.verdict == COMMENTED: each.seq for each in record.reviews}
+    matter = {*last.values(), *(each.seq for each in unanswered(record))}
     return replace(
         card,
         record=record,
@@ -171,7 +172,7 @@ def _with_record(card: PlanCard, record: PlanRecord, over: Annotations) -> PlanC
         why=record.summary or "",
         notes=tuple(Note(each.note, each.by, each.at) for each in record.deltas if each.note),
         suggestions=tuple(_suggestion(record, each) for each in record.suggestions),
-        reviews=tuple(_review(record, each, each is record.review or each in new) for each in record.reviews),
+        reviews=tuple(_review(record, each, each.seq in matter) for each in record.reviews),
         remarks=over.remarks.get(None, ()),
         question=record.asked,
         removed=record.removed,

@@ -4,6 +4,7 @@ A timeline folds the past once and then goes on from where it ended. It keeps a 
 what lies between two of them again, so that any moment costs the same.
 """
 
+from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
@@ -37,7 +38,7 @@ __all__ = [
 
 #: Events between two states that a timeline keeps.
 EVENTS_PER_STATE: Final = 64
-#: Moments of a very long past whose words a timeline keeps: the newest.
+#: Moments of a very long past whose words a timeline keeps: the newest. It reads the others again.
 MOST_MOMENTS: Final = 20_000
 KEPT_TIMELINES: Final = 16
 
@@ -52,7 +53,8 @@ class Point(NamedTuple):
 
 
 class Timeline:
-    """The past of one session up to its event `seq`."""
+    """The past of one session up to its event `seq`. A moment has a place, counted from the first one, and the number
+    of its event. `moments` are the newest ones, without the `left_out` oldest."""
 
     def __init__(self, session: str) -> None:
         self.id = session
@@ -61,8 +63,8 @@ class Timeline:
 
     def _begin(self) -> "Timeline":
         self.moments: list[HistoryEntry] = []
+        self.numbers = array("q")
         self.points: list[Point] = []
-        self.left_out = 0
         self._state = SessionState(self.id)
         self._states = [self._state]
         return self
@@ -70,6 +72,10 @@ class Timeline:
     @property
     def seq(self) -> int:
         return self._state.seq
+
+    @property
+    def left_out(self) -> int:
+        return len(self.numbers) - len(self.moments)
 
     def catch_up(self, journal: Journal) -> None:
         """Go on to the newest event."""
@@ -87,9 +93,9 @@ class Timeline:
 
     def _add(self, moment: HistoryEntry, after: SessionState) -> None:
         self.moments.append(moment)
+        self.numbers.append(moment.seq)
         if len(self.moments) > MOST_MOMENTS:
             del self.moments[: MOST_MOMENTS // 10]
-            self.left_out += MOST_MOMENTS // 10
         progress = total_progress(after)
         point = Point(moment.at, progress.done, progress.total, moment.seq)
         if not self.points or self.points[-1][1:3] != point[1:3]:
@@ -101,16 +107,30 @@ class Timeline:
         known = self._states[max(place, 0)]
         return fold_all(known.id, journal.read(known.id, known.seq, seq), known)
 
-    def shown(self, journal: Journal, index: int) -> ShownSession:
+    def entries(self, journal: Journal, begin: int, end: int) -> list[HistoryEntry]:
+        """The moments from one place up to another."""
+        with self._lock:
+            if begin >= self.left_out:
+                return self.moments[begin - self.left_out : end - self.left_out]
+            numbers = self.numbers[begin:end]
+        before = self.at(journal, numbers[0] - 1)
+        events = journal.read(self.id, before.seq, numbers[-1])
+        return [moment for moment, _, _ in history(events, before) if not moment.is_message]
+
+    def entry(self, journal: Journal, place: int) -> HistoryEntry:
+        """The moment at a place."""
+        return self.entries(journal, place, place + 1)[0]
+
+    def shown(self, journal: Journal, place: int) -> ShownSession:
         """The session as it was after a moment; without moments, or at -1, as it was before it began."""
-        if not self.moments or index < 0:
+        if not self.numbers or place < 0:
             return show_session(SessionState(self.id), {}, 0, 0, 0)
-        moment = self.moments[index]
-        return show_session(self.at(journal, moment.seq), {}, self.moments[0].at, moment.at, moment.at)
+        moment = self.entry(journal, place)
+        return show_session(self.at(journal, moment.seq), {}, self.points[0].at, moment.at, moment.at)
 
     def index(self, seq: int) -> int:
-        """Which moment an event is, or the last one before it; 0 if there is none."""
-        return max(bisect_right(self.moments, seq, key=lambda moment: moment.seq) - 1, 0)
+        """The place of the moment that an event is, or of the last one before it; 0 if there is none."""
+        return max(bisect_right(self.numbers, seq) - 1, 0)
 
 
 class Timelines:

@@ -4,10 +4,12 @@ from msgspec import Struct
 
 from planwire.errors import StaleRevision
 from planwire.journal import Journal, Stamped, catch_up, load_state, state_at
+from planwire.model.events import Recorded
 from planwire.model.fold import PlanRecord, SessionState, fold_all
 from planwire.model.plan import PlanId
 from planwire.model.steps import PlanState
 from planwire.session.moved_on import moved_on
+from planwire.session.once import Place, note, written_at
 from planwire.session.writer import append_latest, stamped
 from planwire.steering.acts import decide
 from planwire.steering.commands import USER, Decision, Disputed
@@ -38,11 +40,13 @@ def steer(
     wanted: Wanted,
     by: str = USER,
     file: PlanState | None = None,
+    key: str | None = None,
 ) -> Steered:
     """Decide an act of a person on the newest state of a session, and append what it means.
 
     Raises `MovedOn` if the act does not fit the plan any more, with all that it takes to decide again; `NothingChanges`
     and other refusals as `steering.decide` has them. Nothing is written then. `file` has the steps of a plan file.
+    An act with a `key` is written once, however often it comes: the same key gets the first outcome again.
     """
     state = load_state(journal, session) if isinstance(session, str) else session
     decided: list[tuple[SessionState, Decision]] = []
@@ -60,10 +64,24 @@ def steer(
             decided[:] = [(now, decide(now, plan_id, wanted, recall, by, file))]
         except (StaleRevision, Disputed) as refusal:
             raise moved_on(journal, now, plan_id, wanted, refusal) from None
-        return stamped(decided[0][1].events, by)
+        events = stamped(decided[0][1].events, by)
+        if key is not None:
+            note(journal, now.id, key, Place(now.seq + 1, events[0].at))
+        return events
 
+    seq = written_at(journal, state.id, key, by) if key is not None else None
+    if seq is not None:
+        then = state_at(journal, state.id, seq - 1)
+        decision = decide(then, plan_id, wanted, recall, by, file)
+        return _steered(
+            plan_id, then, decision, tuple(journal.read(state.id, then.seq, then.seq + len(decision.events)))
+        )
     recorded = append_latest(journal, latest, prepared)
     [(before, decision)] = decided
+    return _steered(plan_id, before, decision, recorded)
+
+
+def _steered(plan_id: PlanId, before: SessionState, decision: Decision, recorded: tuple[Recorded, ...]) -> Steered:
     after = fold_all(before.id, recorded, before)
     return Steered(
         after,

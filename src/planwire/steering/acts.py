@@ -130,7 +130,7 @@ _TABLE: Final = (
     ),
     Act(
         *("move", "move", "Move", "Move a step", commands.move, On.STEP, Touches.STEP),
-        takes=("after", "by"),
+        takes=("after", "before", "by"),
         gestures=(
             Gesture(("K", "Alt+Up"), "Move up", "one place, on the same level", {"by": -1}),
             Gesture(("J", "Alt+Down"), "Move down", "one place, on the same level", {"by": 1}),

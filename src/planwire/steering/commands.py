@@ -36,7 +36,7 @@ from planwire.model.plan import PRIORITIES
 from planwire.model.statuses import STATUSES, after_tick
 from planwire.model.steps import PlanState, Step
 from planwire.model.text import shortened, unwrapped
-from planwire.steering.moves import ways_to_move
+from planwire.steering.moves import way_before, ways_to_move
 from planwire.steering.overlay import Overlay
 from planwire.steering.plan_text import changes_in, merge
 from planwire.steering.suggestions import best_way, compared, settled, superseded, undone
@@ -185,16 +185,21 @@ def add(on: Target, wanted: Wanted) -> Decision:
 
 
 def move(on: Target, wanted: Wanted) -> Decision:
-    """Another place: behind the step `after` ("" is the beginning), or `by` places up or down.
+    """Another place: behind the step `after` ("" is the beginning), before another step, or `by` places up or down.
 
     Places count in the order that is suggested: the next key press moves the step on from where the last one put it,
     whether or not the screen shows that yet.
     """
     step = on.step(wanted.target)
-    if (wanted.after is None) == (wanted.by is None):
-        raise PlanError("Name either the step to move it after, or the number of places to move it.")
+    if [wanted.after, wanted.before, wanted.by].count(None) != 2:
+        raise PlanError("Name one place: the step to move it after or before, or the number of places to move it.")
     if wanted.after is not None:
         return _change(on, (MoveStep(step.id, wanted.after),))
+    if wanted.before is not None:
+        state, other = on.record.state, on.step(wanted.before)
+        if other.id == step.id:
+            raise NothingChanges("Nothing changes: the step stays where it is.")
+        return _change(on, way_before(state.steps, step.id, other.id, is_text=kind_of(state.plan).is_text))
     by = wanted.by or 0
     ways = ways_to_move(Overlay.of(on.record.state, on.suggestions).steps, step.id, by)
     if not ways:

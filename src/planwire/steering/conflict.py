@@ -42,7 +42,7 @@ def is_outdated(touches: Touches, wanted: Wanted, before: PlanRecord | None, now
     if touches is Touches.PLAN:
         return _wording(before) != _wording(now)
     then, texts = _texts(before), _texts(now)
-    if wanted.after in then and wanted.after not in texts:
+    if any(each in then and each not in texts for each in (wanted.after, wanted.before)):
         return True
     step = wanted.target or ""
     return touches is Touches.STEP and then.get(step) != texts.get(step)

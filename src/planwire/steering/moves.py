@@ -12,7 +12,7 @@ from typing import TypeAlias
 from planwire.model.events import MoveStep
 from planwire.model.steps import Step
 
-__all__ = ["Way", "ways_to_move"]
+__all__ = ["Way", "way_before", "ways_to_move"]
 
 #: Moves that together bring a step to its place.
 Way: TypeAlias = tuple[MoveStep, ...]
@@ -33,6 +33,15 @@ def ways_to_move(steps: Sequence[Step], step: str, by: int) -> tuple[Way, ...]:
         way = (MoveStep(step, passed[-1]),)
         other_way = _up(steps, neighbour, [step, *above], 1)
     return (way, other_way) if len(passed) == 1 else (way,)
+
+
+def way_before(steps: Sequence[Step], step: str, other: str, *, is_text: bool) -> Way:
+    """The way to bring a step right before another one, into the list that the other one stands in. The step above the
+    other one does not tell that list: in a text it may be its parent, or the end of another list."""
+    ids = [each.id for each in steps]
+    if other == ids[0]:
+        return (MoveStep(step, ""),)
+    return (MoveStep(step, other), MoveStep(other, step)) if is_text else (MoveStep(step, ids[ids.index(other) - 1]),)
 
 
 def _up(steps: Sequence[Step], step: str, above: list[str], places: int) -> Way:

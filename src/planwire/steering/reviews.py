@@ -20,7 +20,7 @@ __all__ = ["VERDICTS", "VERDICT_LABELS", "comment", "review", "select"]
 #: The verdicts that a person can give, and how each reads once it is given.
 VERDICTS: Final = {APPROVED: "Approved", CHANGES_REQUESTED: "Changes requested", COMMENTED: "Comment added"}
 #: What a person does with each verdict.
-VERDICT_LABELS: Final = {APPROVED: "Approve", CHANGES_REQUESTED: "Request changes", COMMENTED: "Comment"}
+VERDICT_LABELS: Final = {APPROVED: "Approve", CHANGES_REQUESTED: "Request changes", COMMENTED: "Comment only"}
 
 
 def comment(on: Target, wanted: Wanted) -> Decision:

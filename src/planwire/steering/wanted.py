@@ -24,7 +24,8 @@ class Wanted(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
 
     - `target`: the id of a step, or the number of a suggestion; None for the plan as a whole.
     - `seen`: the revision that the person saw; None means the plan as it is at the moment of writing.
-    - `after`: the step to stand behind; "" is the beginning. `by`: places to move down, or up if negative.
+    - `after`: the step to stand behind; "" is the beginning. `before`: the step to stand before. `by`: places to move
+      down, or up if negative.
     - `comments`: words on single steps that go with a review.
     - `changes`: several changes at once. `plan_text`: the same, as the text of the plan after a person edited it.
     """
@@ -36,6 +37,7 @@ class Wanted(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
     status: str | None = None
     priority: str | None = None
     after: str | None = None
+    before: str | None = None
     by: Annotated[int, Meta(ge=-(2**31), le=2**31)] | None = None
     verdict: str | None = None
     steps: Annotated[tuple[str, ...], Meta(max_length=MOST_STEPS)] | None = None
@@ -56,7 +58,13 @@ class Wanted(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
     @property
     def named_steps(self) -> tuple[str, ...]:
         """The steps that the act names."""
-        named = [self.target, self.after, *(self.steps or ()), *(each.step for each in self.comments or ())]
+        named = [
+            self.target,
+            self.after,
+            self.before,
+            *(self.steps or ()),
+            *(each.step for each in self.comments or ()),
+        ]
         return tuple(dict.fromkeys(step for step in named if step and not step.isdecimal()))
 
 

@@ -123,7 +123,8 @@ class HistoryScreen(Screen[None]):
             return
         self._shares = _shares(self._timeline)
         name = next((each.name for each in self.app.sessions.glances() if each.id == self.session), self.session)
-        events = f"{len(self._moments):,} change{'' if len(self._moments) == 1 else 's'}"
+        count = len(self._timeline.numbers)
+        events = f"{count:,} change{'' if count == 1 else 's'}"
         title = f"History of {one_line(name)}"
         self._whose.show_lines(lambda width: _headline(title, events, width))
         self._rows.show_lines(self._moment_lines)
@@ -147,9 +148,12 @@ class HistoryScreen(Screen[None]):
 
     @property
     def place(self) -> int:
-        """The number of the moment under the cursor, counted from the first."""
+        """The number of the moment under the cursor, counted from the first one in the list."""
         seq = self._rows.key
-        return self._timeline.index(seq) if isinstance(seq, int) else 0
+        return self._place_of(seq) if isinstance(seq, int) else 0
+
+    def _place_of(self, seq: int) -> int:
+        return max(self._timeline.index(seq) - self._timeline.left_out, 0)
 
     # -- people
 
@@ -195,16 +199,17 @@ class HistoryScreen(Screen[None]):
             return
         place = self.place
         moment = self._moments[place]
-        marked = self._timeline.index(self._marked) if self._marked is not None else None
+        marked = self._place_of(self._marked) if self._marked is not None else None
+        past, count = self._timeline.left_out, len(self._timeline.numbers)
         self._slider.put(self._shares, place, marked)
-        details = f"{place + 1:,} of {len(self._moments):,} · {clock(moment.at)} · {one_line(moment.by)}"
+        details = f"{past + place + 1:,} of {count:,} · {clock(moment.at)} · {one_line(moment.by)}"
         if self.query_one(ContentSwitcher).current == "then-difference":
-            first, last = sorted((place - 1 if marked is None else marked, place))
+            first, last = sorted((past + (place - 1 if marked is None else marked), past + place))
             self._show_difference(first, last)
-            since = self._moments[first].seq if first >= 0 else 0
-            title = f"What changed from event {since} to {self._moments[last].seq}"
+            since = self._timeline.numbers[first] if first >= 0 else 0
+            title = f"What changed from event {since} to {self._timeline.numbers[last]}"
         else:
-            self._plans.sheet.put(self._timeline.shown(self.app.journal, place).cards(), fresh=False)
+            self._plans.sheet.put(self._timeline.shown(self.app.journal, past + place).cards(), fresh=False)
             title = f"As it was at event {moment.seq}"
         self._when.show_lines(lambda width: _headline(title, details, width))
 

@@ -73,8 +73,7 @@ def _remarks(card: PlanCard, now: int, numbered: bool, brief: bool) -> Iterator[
             number = f"suggestion {each.number}, " if numbered else ""
             row = (SUGGESTION, card.id, each.number, -1)
             yield _LabelledText("Suggested", "suggestion", each.text, f"{number}{origin(each.by, each.at, now)}", row)
-    said = [each for each in card.reviews if each.matters and (each.comments or not each.is_comment)]
-    for review in said[-REVIEWS:]:
+    for review in card.shown_reviews[-REVIEWS:]:
         label, look = ("Comment", "note") if review.is_comment else ("Review", _VERDICTS.get(review.verdict, "odd"))
         yield _LabelledText(label, look, " · ".join(_review_words(review)), origin(review.by, review.at, now))
 

@@ -19,10 +19,9 @@ LONG_NAME: Final = 80
 #: Words before a suggestion, for people who can't see its place.
 _SPOKEN: Final = {"reword": "reworded: ", "move": "moved "}
 
-#: Notes, verdicts and comments on the page, the newest first. The history has them all.
+#: Notes and reviews on the page, the newest first. The history has them all.
 NOTES: Final = 3
-VERDICTS: Final = 2
-COMMENTS: Final = 3
+REVIEWS: Final = 4
 #: Names of steps to run, before a number stands for the rest.
 NAMED: Final = 6
 LONG_LINE: Final = 160
@@ -87,7 +86,7 @@ def said_part(part_id: str, card: PlanCard, *, steerable: bool) -> Part | None:
     """What people suggested and decided, as a part of a plan; None if they did neither. It belongs below the steps:
     above them, it would move them under the pointer of the person who just said something."""
     rows = [_suggestions(card.suggestions, steerable)] if card.suggestions else []
-    rows += [_review(review) for review in _shown_reviews(card)]
+    rows += [_review(review) for review in card.shown_reviews[: -REVIEWS - 1 : -1]]
     return leaf(f"{part_id}-said", "dl", *rows, class_="why said-of-plan") if rows else None
 
 
@@ -121,14 +120,6 @@ def _suggestions(suggestions: tuple[OpenSuggestion, ...], steerable: bool) -> Ht
 def _open_suggestion(suggestion: OpenSuggestion, steerable: bool) -> Html:
     button = _withdraw_button(suggestion.number, suggestion.text) if steerable else None
     return joined(el("span", suggestion.text, dir="auto"), _origin(suggestion.by, suggestion.at), button)
-
-
-def _shown_reviews(card: PlanCard) -> list[ReviewCard]:
-    """The last verdicts, and the last comments on the plan. Those on steps stand at their steps."""
-    newest = card.reviews[::-1]
-    verdicts = [each for each in newest if not each.is_comment][:VERDICTS]
-    comments = [each for each in newest if each.is_comment and each.comments][:COMMENTS]
-    return sorted([*verdicts, *comments], key=lambda each: -each.seq)
 
 
 def _review(review: ReviewCard) -> Html:

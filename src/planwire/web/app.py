@@ -19,14 +19,14 @@ from planwire.journal import Journal
 from planwire.readmodel.as_json import difference_json, plan_json, session_json
 from planwire.readmodel.as_markdown import plan_markdown
 from planwire.readmodel.followed_files import FilePlans
-from planwire.readmodel.shown import ShownSession
-from planwire.readmodel.timeline import Timeline, Timelines, compare_states
+from planwire.readmodel.history import HistoryEntry
+from planwire.readmodel.timeline import Timeline, Timelines, compare_sessions
 from planwire.web.acts_app import ActsApp
 from planwire.web.addresses import OVERVIEW, plan_address, session_address
 from planwire.web.compare_page import compare_page
 from planwire.web.frame import ASSETS, asset, document
 from planwire.web.guard import App, Receive, RequestGuard, Scope, Send
-from planwire.web.history_page import history_page, then_part
+from planwire.web.history_page import MOMENTS_PER_PAGE, Then, history_page, then_part
 from planwire.web.html import with_ages
 from planwire.web.hub import Hub, Key
 from planwire.web.live_app import LiveStreams
@@ -130,40 +130,46 @@ class BoardApp:
     async def _history(self, request: Request) -> Response:
         session = await find_session(self.hub.sessions, request)
         timeline = await run_in_threadpool(self._timelines.get, session.id)
-        last = len(timeline.moments) - 1
+        count = len(timeline.numbers)
+        last = max(count - 1, 0)
         if "at" in request.query_params:
-            index = timeline.index(_number(request, "at", 0))
+            place = timeline.index(_number(request, "at", 0))
         else:
-            index = min(_number(request, "moment", max(last, 0)), max(last, 0))
-        then = await self._then(timeline, index)
+            place = min(_number(request, "moment", last), last)
+        then = await self._then(timeline, place)
         if wants_json(request):
-            value = {"session": session.id, "moments": timeline.moments, "then": session_json(then)}
-            return json_response(value)
+            moments = await self._entries(timeline, 0, count)
+            return json_response({"session": session.id, "moments": moments, "then": session_json(then.session)})
         if request.query_params.get("part") == "then":
-            return _html(await run_in_threadpool(then_part, timeline, index, then))
-        before = _number(request, "before", last + 1)
-        page = await run_in_threadpool(history_page, session, timeline, index, then, before)
+            return _html(await run_in_threadpool(then_part, timeline, then))
+        end = min(_number(request, "before", count), count)
+        listed = await self._entries(timeline, max(0, end - MOMENTS_PER_PAGE), end)
+        page = await run_in_threadpool(history_page, session, timeline, then, listed)
         return _html(document(f"History of {session.name}", page))
 
     async def _compare(self, request: Request) -> Response:
         session = await find_session(self.hub.sessions, request)
         timeline = await run_in_threadpool(self._timelines.get, session.id)
-        if not timeline.moments:
+        if not timeline.numbers:
             raise HTTPException(404, "nothing has happened in this session yet")
         to = timeline.index(_number(request, "to", timeline.seq))
-        start = timeline.index(_number(request, "from", timeline.moments[to].seq - 1))
+        start = timeline.index(_number(request, "from", timeline.numbers[to] - 1))
         before, after = await self._then(timeline, start), await self._then(timeline, to)
         if wants_json(request):
-            changes = [difference_json(each) for each in compare_states(before.journalled, after.journalled)]
-            between = {"from": timeline.moments[start].seq, "to": timeline.moments[to].seq}
+            changes = [difference_json(each) for each in compare_sessions(before.session, after.session)]
+            between = {"from": timeline.numbers[start], "to": timeline.numbers[to]}
             return json_response({"session": session.id, **between, "plans": changes})
-        sides = (timeline.moments[start], before), (timeline.moments[to], after)
         draw = partial(compare_page, whole="all" in request.query_params)
-        page = await run_in_threadpool(draw, session.name, session.id, timeline, sides)
+        page = await run_in_threadpool(draw, session.name, session.id, timeline, (before, after))
         return _html(document(f"Compare {session.name}", page))
 
-    async def _then(self, timeline: Timeline, index: int) -> ShownSession:
-        return await run_in_threadpool(timeline.shown, self.hub.sessions.journal, index)
+    async def _then(self, timeline: Timeline, place: int) -> Then:
+        entries = await self._entries(timeline, place, place + 1)
+        session = await run_in_threadpool(timeline.shown, self.hub.sessions.journal, place)
+        return Then(place, next(iter(entries), None), session)
+
+    async def _entries(self, timeline: Timeline, begin: int, end: int) -> list[HistoryEntry]:
+        return await run_in_threadpool(timeline.entries, self.hub.sessions.journal, begin, end)
 
     async def _page(self, key: Key, title: str, live: str) -> Response:
         topic = await self.hub.topic(key)

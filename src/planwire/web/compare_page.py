@@ -1,33 +1,31 @@
 """Compare: the plans of a session at two moments, the changed ones first, with what is the same left out."""
 
 from collections.abc import Callable
-from typing import Final, TypeAlias
+from typing import Final
 
 from planwire.readmodel.compare import Comparison, compare_cards
 from planwire.readmodel.history import HistoryEntry
-from planwire.readmodel.shown import ShownSession
 from planwire.readmodel.timeline import Timeline
 from planwire.web.addresses import session_address
 from planwire.web.difference import comparison_view
 from planwire.web.frame import action, top_line
-from planwire.web.history_page import entry_phrases
+from planwire.web.history_page import Then, entry_phrases
 from planwire.web.html import Html, clock, el, void
 
-__all__ = ["Side", "compare_page"]
+__all__ = ["compare_page"]
 
 #: Equal rows to show around each change.
 AROUND: Final = 3
 #: Phrases of an event beside its number.
 MOST_PHRASES: Final = 2
 
-#: One side: an entry of the history, and the session after it.
-Side: TypeAlias = tuple[HistoryEntry, ShownSession]
 
-
-def compare_page(name: str, session: str, timeline: Timeline, sides: tuple[Side, Side], *, whole: bool) -> Html:
+def compare_page(name: str, session: str, timeline: Timeline, sides: tuple[Then, Then], *, whole: bool) -> Html:
     """The page: which two moments, and every plan of either; with all of its rows, if it is to be `whole`."""
-    (before, _), (after, _) = sides
-    old, new = ({card.id: card for card in session.cards()} for _, session in sides)
+    before, after = (side.entry for side in sides)
+    assert before is not None
+    assert after is not None
+    old, new = ({card.id: card for card in side.session.cards()} for side in sides)
     both = [compare_cards(old.get(plan_id), new.get(plan_id)) for plan_id in {**old, **new}]
     own = session_address(session, "compare")
     more = None if whole else f"{own}?from={before.seq}&to={after.seq}&all=1"
@@ -57,13 +55,11 @@ def _form(own: str, timeline: Timeline, before: HistoryEntry, after: HistoryEntr
 
 def _side(name: str, timeline: Timeline, entry: HistoryEntry, address: Callable[[int], str]) -> Html:
     """The choice of a moment: any of them by its number, and its neighbours by a step."""
-    moments, at = timeline.moments, timeline.index(entry.seq)
-    last = moments[-1].seq
-    number = void(
-        "input", type="number", name=name, id=name, value=entry.seq, min=moments[0].seq, max=last, data_submit=True
-    )
-    earlier = _neighbour(moments[at - 1] if at else None, address, "‹", f"{name}: one event earlier")
-    later = _neighbour(moments[at + 1] if at + 1 < len(moments) else None, address, "›", f"{name}: one event later")
+    numbers, at = timeline.numbers, timeline.index(entry.seq)
+    first, last = numbers[0], numbers[-1]
+    number = void("input", type="number", name=name, id=name, value=entry.seq, min=first, max=last, data_submit=True)
+    earlier = _neighbour(numbers[at - 1] if at else None, address, "‹", f"{name}: one event earlier")
+    later = _neighbour(numbers[at + 1] if entry.seq < last else None, address, "›", f"{name}: one event later")
     far = f" · {entry.done}/{entry.total}" if entry.total is not None else ""
     return el(
         "div",
@@ -75,10 +71,10 @@ def _side(name: str, timeline: Timeline, entry: HistoryEntry, address: Callable[
     )
 
 
-def _neighbour(entry: HistoryEntry | None, address: Callable[[int], str], sign: str, name: str) -> Html:
-    if entry is None:
+def _neighbour(seq: int | None, address: Callable[[int], str], sign: str, name: str) -> Html:
+    if seq is None:
         return el("span", sign, class_="action", aria_hidden="true")
-    return el("a", sign, href=address(entry.seq), class_="action", aria_label=name, title=name)
+    return el("a", sign, href=address(seq), class_="action", aria_label=name, title=name)
 
 
 def _compared(compared: Comparison, whole: str | None) -> Html:

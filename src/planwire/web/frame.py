@@ -44,7 +44,7 @@ def document(title: str, *body: Html, live: str | None = None, version: str | No
     )
     bar = el(
         "header",
-        el("a", "Skip to the content", href="#content", class_="skip"),
+        el("a", "Skip to content", href="#content", class_="skip"),
         el("a", el("span", class_="logo", aria_hidden="true"), "planwire", href=OVERVIEW, class_="home"),
         el("span", "", id="connection", role="status", class_="connection") if live else None,
         class_="bar",

@@ -1,20 +1,19 @@
 """The past of a session: its progress, the plans as they were at any moment, and all activity."""
 
-from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from planwire.readmodel.history import BECAME, HistoryEntry, Phrase
 from planwire.readmodel.shown import ShownSession
 from planwire.readmodel.timeline import Timeline
 from planwire.web.addresses import session_address
 from planwire.web.frame import action, top_line
-from planwire.web.html import EMPTY, Html, el, void
+from planwire.web.html import Html, el, void
 from planwire.web.html import moment as moment_html
 from planwire.web.page_tree import part_html
 from planwire.web.plan_view import PlanPlace, plan_part
 from planwire.web.progress_chart import chart_of
 
-__all__ = ["entry_phrases", "history_page", "then_part"]
+__all__ = ["MOMENTS_PER_PAGE", "Then", "entry_phrases", "history_page", "then_part"]
 
 MOMENTS_PER_PAGE: Final = 200
 #: Phrases of one event on the page; a number stands for the rest.
@@ -29,10 +28,16 @@ _SAID: Final = {
 }
 
 
-def history_page(session: ShownSession, timeline: Timeline, index: int, then: ShownSession, before: int) -> Html:
-    """The page. `index` is the moment to show, `then` the session after it, `before` the end of the list of moments."""
-    end = min(max(before, 0), len(timeline.moments))
-    begin = max(0, end - MOMENTS_PER_PAGE)
+class Then(NamedTuple):
+    """A moment: its place on the timeline, its entry (None before anything happened), and the session after it."""
+
+    place: int
+    entry: HistoryEntry | None
+    session: ShownSession
+
+
+def history_page(session: ShownSession, timeline: Timeline, then: Then, listed: list[HistoryEntry]) -> Html:
+    """The page: a moment, and a list of some of them with a link to those before."""
     own = session_address(session.id)
     links = (
         el("a", "Activity", href="#activity-name", class_="action jump"),
@@ -41,13 +46,14 @@ def history_page(session: ShownSession, timeline: Timeline, index: int, then: Sh
         action("JSON", f"{own}/history.json"),
     )
     top = top_line(el("div", el("h1", "History"), el("p", el("bdi", session.name), class_="of-session")), *links)
-    rows = [_row(session.id, timeline.moments, at, at == index) for at in range(begin, end)]
+    begin = timeline.index(listed[0].seq) if listed else 0
+    rows = [_row(session.id, timeline, at, entry, at == then.place) for at, entry in enumerate(listed, begin)]
     travel = el(
         "section",
         el("h2", "Time travel", id="travel-name", class_="section-name"),
-        chart_of(timeline, index),
-        _slider(session.id, timeline, index),
-        then_part(timeline, index, then),
+        chart_of(timeline, then.place),
+        _slider(session.id, timeline, then.place),
+        then_part(timeline, then),
         class_="travel",
         aria_labelledby="travel-name",
     )
@@ -55,7 +61,7 @@ def history_page(session: ShownSession, timeline: Timeline, index: int, then: Sh
         "section",
         el("h2", "Activity", id="activity-name", class_="section-name"),
         el("ol", *reversed(rows), class_="moments"),
-        _older(session.id, begin, timeline.left_out),
+        _older(session.id, begin) if begin else None,
         class_="activity",
         aria_labelledby="activity-name",
     )
@@ -69,23 +75,23 @@ def history_page(session: ShownSession, timeline: Timeline, index: int, then: Sh
 
 
 def _slider(session: str, timeline: Timeline, index: int) -> Html:
-    last = max(len(timeline.moments) - 1, 0)
+    last = max(len(timeline.numbers) - 1, 0)
     label = el("label", "Moment", for_="slider", class_="unseen")
     slider = void("input", type="range", id="slider", name="moment", min=0, max=last, value=index, step=1)
     own = session_address(session, "history")
     return el("form", label, slider, el("button", "Show"), method="get", action=own, class_="slider", data_then=own)
 
 
-def then_part(timeline: Timeline, index: int, then: ShownSession) -> Html:
+def then_part(timeline: Timeline, then: Then) -> Html:
     """The session as it was at a moment."""
-    if not timeline.moments:
+    moment = then.entry
+    if moment is None:
         return el("section", el("p", "Nothing has happened yet.", class_="nothing"), id="then")
-    moment = timeline.moments[index]
     plans = [
-        part_html(plan_part(PlanPlace(then.id, f"then{number}", live=False), card))
-        for number, card in enumerate(then.cards())
+        part_html(plan_part(PlanPlace(then.session.id, f"then{number}", live=False), card))
+        for number, card in enumerate(then.session.cards())
     ]
-    place = f"{index + 1:,} of {len(timeline.moments):,}"
+    place = f"{then.place + 1:,} of {len(timeline.numbers):,}"
     return el(
         "section",
         el("p", el("b", place), " · ", moment_html(moment.at), " · ", el("bdi", moment.by), class_="then-when"),
@@ -94,16 +100,15 @@ def then_part(timeline: Timeline, index: int, then: ShownSession) -> Html:
         id="then",
         class_="then",
         aria_live="polite",
-        data_index=index,
+        data_index=then.place,
     )
 
 
-def _row(session: str, moments: Sequence[HistoryEntry], at: int, is_shown: bool) -> Html:
-    moment = moments[at]
+def _row(session: str, timeline: Timeline, at: int, moment: HistoryEntry, is_shown: bool) -> Html:
     there = f"{session_address(session, 'history')}?at={moment.seq}#then"
     links = [el("a", "Show plan", href=there, data_moment=at, aria_current="true" if is_shown else None)]
     if at:
-        both = f"?from={moments[at - 1].seq}&to={moment.seq}"
+        both = f"?from={timeline.numbers[at - 1]}&to={moment.seq}"
         links.append(el("a", "Compare", href=session_address(session, "compare") + both))
     about = [el("span", el("bdi", each), class_="fact") for each in (moment.by, moment.plan) if each]
     if moment.total is not None:
@@ -133,8 +138,6 @@ def _phrase(phrase: Phrase) -> Html:
     return el("li", label, el("span", phrase.text, dir="auto"), class_=f"did-{kind}")
 
 
-def _older(session: str, begin: int, left_out: int) -> Html:
-    if begin:
-        address = f"{session_address(session, 'history')}?before={begin}"
-        return el("nav", action(f"{begin:,} earlier events", address), class_="pages")
-    return el("p", f"{left_out:,} earlier events are only in the journal.", class_="nothing") if left_out else EMPTY
+def _older(session: str, begin: int) -> Html:
+    address = f"{session_address(session, 'history')}?before={begin}"
+    return el("nav", action(f"{begin:,} earlier events", address), class_="pages")

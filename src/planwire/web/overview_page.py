@@ -84,7 +84,7 @@ def _form(glances: list[Overview], query: Query) -> Part:
         id="search",
         value=query.words or None,
         maxlength=LONGEST_QUERY,
-        placeholder="Agent, folder, title, step …",
+        placeholder="Agent, folder, title, step…",
         autocomplete="off",
         aria_keyshortcuts="/",
     )
@@ -129,7 +129,7 @@ def _row(glance: Overview) -> Part:
 
 def _nothing(glances: list[Overview], loading: bool) -> Html:
     if loading:
-        return el("p", "Reading the journal …")
+        return el("p", "Reading the journal…")
     if glances:
         return el("p", "No matches. ", el("a", "Show all sessions", href=OVERVIEW))
     commands = [
@@ -154,7 +154,7 @@ def _pages(query: Query, count: int, loading: bool) -> Part:
                 links.append(action(name, _address(query, number)))
         links.insert(1 if query.page > 1 else 0, el("span", f"page {query.page} of {last}"))
     if loading and count:
-        links.append(el("span", "still reading the journal …"))
+        links.append(el("span", "still reading the journal…"))
     return leaf("pages", "nav", *links, class_="pages", aria_label="pages")
 
 

@@ -64,7 +64,7 @@ def plan_part(place: PlanPlace, card: PlanCard, before: PlanCard | None = None) 
     return _plan_part(place, _Cards(card, before))
 
 
-@lru_cache(maxsize=1_024)
+@lru_cache(maxsize=256)
 def _plan_part(place: PlanPlace, cards: _Cards) -> Part:
     card, before = cards
     part_id = place.part_id
@@ -145,6 +145,6 @@ def _body(place: PlanPlace, card: PlanCard, *, steerable: bool) -> Part:
         html = prose(card, place.part_id, usable=usable, steerable=steerable)
         return leaf(part_id, "div", html, class_="text")
     if not card.rows and not card.ghosts:
-        return leaf(part_id, "p", "Nothing on the list.", class_="nothing")
+        return leaf(part_id, "p", "This list is empty.", class_="nothing")
     more = None if whole else plan_address(place.session, card.id)
     return steps_part(StepList(place.part_id, usable, steerable, more), card)

@@ -31,14 +31,13 @@ def chart_of(timeline: Timeline, index: int) -> Html:
     levels = {at: Level(at, *point[1:3]) for point in timeline.points for at in [timeline.index(point.seq)]}
     if not any(level.total for level in levels.values()):
         return EMPTY
-    moments = timeline.moments
     most = max(level.total for level in levels.values())
     return el(
         "figure",
         el("span", f"{most:,} steps", class_="axis-top"),
-        progress_chart(list(levels.values()), len(moments), index),
-        el("span", moment_html(moments[0].at), class_="axis-start"),
-        el("span", moment_html(moments[-1].at), class_="axis-end"),
+        progress_chart(list(levels.values()), len(timeline.numbers), index),
+        el("span", moment_html(timeline.points[0].at), class_="axis-start"),
+        el("span", moment_html(timeline.moments[-1].at), class_="axis-end"),
         class_="chart-box",
     )
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from planwire.readmodel.card import Ghost, PlanCard, Progress, StepRow, Tag
+from planwire.readmodel.card import PRIORITIES, Ghost, PlanCard, Progress, StepRow, Tag
 from planwire.readmodel.in_sight import counts, fold_words, in_runs, window
 from planwire.web.annotations_view import annotation_classes, annotations_html, ghost_row
 from planwire.web.html import Html, attributes, el
@@ -20,8 +20,6 @@ LONG_STEP: Final = 220
 MOST_LINES: Final = 6
 #: Most steps wait for their turn: they need no class of their own.
 _CLASSES: Final = {"pending": ""}
-#: Tags that need no words for a screen reader: the box says it, or the word itself.
-_PRIORITIES: Final = ("high", "medium", "low")
 
 
 class StepList(Struct, frozen=True):
@@ -108,7 +106,7 @@ def _row(shown_as: StepList, row: StepRow) -> Part:
 
 def _tag(tag: Tag) -> Html:
     """A word beside a step. What the mark says already is for the eye alone."""
-    if tag.kind in _PRIORITIES:
+    if tag.kind in PRIORITIES:
         return el("span", tag.text, el("span", " priority", class_="unseen"), class_=f"tag tag-{tag.kind}")
     hidden = "true" if tag.kind in ("other", "stopped") else None
     return el("span", tag.text, class_=f"tag tag-{tag.kind.replace('_', '-')}", aria_hidden=hidden)

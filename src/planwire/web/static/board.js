@@ -47,9 +47,9 @@ function connect() {
     show(JSON.parse(message.data));
   };
   source.onerror = () => {
-    if (source.readyState !== EventSource.CLOSED) return tell("lost", "connection lost, trying again …");
+    if (source.readyState !== EventSource.CLOSED) return tell("lost", "connection lost, reconnecting…");
     disconnect();
-    tell("lost", "connection lost, trying again …");
+    tell("lost", "connection lost, reconnecting…");
     setTimeout(refresh, 2000);
   };
 }
@@ -63,7 +63,7 @@ function disconnect() {
 async function refresh() {
   try {
     const answer = await fetch(location.href, { headers: { accept: "text/html" } });
-    if (answer.status === 401) return tell("locked", "the board was started anew: open the address that it printed");
+    if (answer.status === 401) return tell("locked", "the board was restarted: open the link it printed");
     if (answer.ok) connect();
     else setTimeout(refresh, 4000);
   } catch {
@@ -172,6 +172,6 @@ startRows();
 if (document.getElementById("slider")) startTravel();
 connect();
 if (document.querySelector("main.session")) {
-  const missing = () => tell("lost", "not all of the page came: load it again");
+  const missing = () => tell("lost", "the page did not load completely: reload it");
   import("./steer.js").then((steering) => steering.start(), missing);
 }

@@ -22,7 +22,7 @@ export function saveOnEnter(area, save, lines = false) {
   });
 }
 
-export const ENTER_SAVES = "Enter saves, Shift+Enter makes a line";
+export const ENTER_SAVES = "Enter to save, Shift+Enter for a new line";
 
 /** Open the form. `submit(text, seen, trouble)` sends what was written, and resolves as `perform` does. */
 export function compose({ plan, row, kind, title, label, text = "", placeholder, over = false, submit }) {

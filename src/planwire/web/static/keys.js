@@ -19,7 +19,7 @@ async function steering() {
   return [
     ["On a step", [
       ["j k ↓ ↑", "Next, previous step"], ...of("step", "suggestion"),
-      ["s", "Select to run"], ["m Enter", "Menu of all acts"],
+      ["s", "Select to run"], ["m Enter", "All actions"],
     ]],
     ["On a plan", [["n p", "Next, previous plan"], ...of("plan")]],
     ["Anywhere", [["Escape", "Close what is open; what you wrote is kept"]]],

@@ -1,24 +1,32 @@
 // Moves of a step by its grip. A line shows the new place; the request goes out when the person lets go.
 
 import { begin } from "./doing.js";
-import { el, planOf, rowBy, rowsOf, stepBefore } from "./plans.js";
+import { el, planOf, rowBy, rowsOf } from "./plans.js";
 import { say } from "./toasts.js";
 
 const line = el("div", { class: "drop-line" });
 let moving = null; // { planId, step, place, pointer }
 
-/** Every place in sight that a step can go to, from the top: before the first step, and behind each other one. */
+/** Every place in sight that a step can go to, from the top: before the first step of each list, and behind each one. */
 function placesOf(plan, row) {
   const steps = rowsOf(plan).filter((each) => each.dataset.step && (each === row || !row.contains(each)));
-  return [{ before: steps[0] }, ...steps.map((after) => ({ after }))];
+  return steps.flatMap((step) => (isFirst(step) ? [{ before: step }, { after: step }] : [{ after: step }]));
 }
 
-const isHere = (row, { before, after }) => (before ?? after) === row || (after && nextOf(after) === row);
+const isHere = (row, { before, after }) => (before ?? after) === row || (after && beside(after, "nextElementSibling") === row);
 
-function nextOf(row) {
-  let next = row.nextElementSibling;
-  while (next?.classList.contains("ghost")) next = next.nextElementSibling;
+/** The row beside another one in its list, without those that are only suggested. */
+function beside(row, direction) {
+  let next = row[direction];
+  while (next?.classList.contains("ghost")) next = next[direction];
   return next;
+}
+
+const depthOf = (row) => Number(/\bdeep-(\d)/.exec(row.className)?.[1] ?? 0);
+
+function isFirst(row) {
+  const above = beside(row, "previousElementSibling");
+  return !above?.dataset.step || depthOf(above) < depthOf(row);
 }
 
 function pick(row, pointer) {
@@ -45,9 +53,9 @@ function end(drop) {
   row?.removeAttribute("data-my-moving");
   if (!drop || !place || !plan) return;
   const anchor = place.before ?? place.after;
-  if (!row || !anchor.isConnected) return void say("It was not moved: the plan changed");
+  if (!row || !anchor.isConnected) return void say("Not moved: the plan changed");
   if (isHere(row, place)) return;
-  begin("move", plan, row, { after: place.before ? stepBefore(place.before) : place.after.dataset.step });
+  begin("move", plan, row, place.before ? { before: anchor.dataset.step } : { after: anchor.dataset.step });
 }
 
 /** Where the words of a row are: what is nested in it comes below. */
@@ -59,7 +67,9 @@ function middle(row) {
 function placeAt(plan, row, y) {
   const places = placesOf(plan, row);
   let found = places[0];
-  for (const place of places) if (place.after && middle(place.after) < y) found = place;
+  for (const place of places) {
+    if ((place.before ? place.before.getBoundingClientRect().top : middle(place.after)) < y) found = place;
+  }
   return found;
 }
 
@@ -88,5 +98,5 @@ addEventListener("keydown", (event) => {
   if (event.key !== "Escape" || !moving) return;
   event.preventDefault();
   end(false);
-  say("It stays where it was");
+  say("Move cancelled");
 });

@@ -98,6 +98,7 @@ function relist(list, ids, fresh) {
 
 let under = null; // the element under the mouse
 const held = new Map(); // lists under the pointer, by id, with the order that they get when it leaves
+const MOST_DRAWN = 60; // new rows that are drawn before their turn
 let gaps = []; // what keeps rows in their places while the pointer is on them
 
 /** Show what is new in a list, and leave its order for later. */
@@ -120,7 +121,10 @@ function underPointer() {
 
 /** Bring the first of them that is still in sight back to its place. Rows that changed their order are followed by eye. */
 function keepPlace(places) {
-  if (happened.some(([, kind]) => kind === "just-moved")) return;
+  if (!places.length || happened.some(([, kind]) => kind === "just-moved")) return;
+  const added = happened.filter(([, kind]) => kind === "just-added");
+  // A new row has its true height only once it is drawn.
+  for (const [row] of added.slice(0, MOST_DRAWN)) row.style.contentVisibility = "visible";
   for (const [id, top] of places) {
     const now = document.getElementById(id);
     if (!now?.checkVisibility()) continue;

@@ -30,15 +30,6 @@ export function suggestionsOf(row) {
   return own.map((each) => each.dataset.withdraw);
 }
 
-/** The step that stands right before a row, in sight or not; "" if there is none. */
-export function stepBefore(row) {
-  const plan = planOf(row), steps = [...plan.querySelectorAll("[data-step]")];
-  const before = steps[steps.indexOf(row) - 1];
-  if (before) return before.dataset.step;
-  const link = document.querySelector(`#${plan.id}-above > a`); // to the last step above those in sight
-  return link ? link.hash.slice(plan.id.length + 2) : "";
-}
-
 /** The statuses to offer for a step, the tick first: [label, key, status, look of that status]. */
 export const offersOf = (row) => OFFERS[row.dataset.status];
 

@@ -104,7 +104,7 @@ export async function editAsText(plan, sayTrouble) {
   write({
     key: `${address} text ${seen}`, title, lines: true, text: await answer.text(),
     label: "One step per line: [ ] to do, [~] in progress, [x] done, [-] cancelled. A line without {id} is a new step.",
-    hint: "Ctrl+Enter saves", save: el("button", { class: "primary" }, "Save"),
+    hint: "Ctrl+Enter to save", save: el("button", { class: "primary" }, "Save"),
     submit: (text, trouble) =>
       perform({ address, body: { act: "suggest", seen, plan_text: text }, words: title, text, trouble }),
     again: ({ revision, text }) => { seen = revision; return text; },

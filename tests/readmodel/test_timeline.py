@@ -1,0 +1,40 @@
+"""A timeline: any moment of any past, however long it is."""
+
+import pytest
+
+from planwire.journal import Stamped, open_journal
+from planwire.model.events import MessageAdded, PlanSet
+from planwire.model.plan import Entry, ItemsPlan
+from planwire.readmodel import timeline
+from planwire.readmodel.timeline import Timeline
+
+MOMENTS = 300
+
+
+@pytest.fixture
+def short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A timeline that keeps the words of few moments."""
+    monkeypatch.setattr(timeline, "MOST_MOMENTS", 20)
+
+
+@pytest.mark.usefixtures("short")
+def test_moments_whose_words_are_not_kept_can_be_reached_as_well() -> None:
+    with open_journal("memory:") as journal:
+        for number in range(1, MOMENTS + 1):
+            plan = PlanSet(ItemsPlan("main", (Entry(f"step {number}", "medium", "pending"),)))
+            journal.append("s1", [Stamped(number, "agent", event) for event in (plan, MessageAdded({}))])
+        past = Timeline("s1")
+        past.catch_up(journal)
+        assert len(past.moments) <= 20
+        assert past.left_out == MOMENTS - len(past.moments)
+        assert list(past.numbers) == [*range(1, 2 * MOMENTS, 2)]
+        for place in (0, 1, 150, past.left_out - 1, past.left_out, MOMENTS - 1):
+            seq = 2 * place + 1
+            assert past.index(seq) == past.index(seq + 1) == place
+            assert past.entry(journal, place).seq == seq
+            then = past.shown(journal, place)
+            assert then.cards()[0].rows[0].text == f"step {place + 1}"
+            assert (then.glance.first_at, then.glance.last_at) == (1, place + 1)
+        assert [each.at for each in past.entries(journal, 0, MOMENTS)] == [*range(1, MOMENTS + 1)]
+        assert past.entries(journal, 270, MOMENTS)[-20:] == past.entries(journal, 280, MOMENTS)
+        assert past.shown(journal, -1).cards() == ()
