@@ -56,7 +56,6 @@ EFFECTFUL: Final = {
         "handoff",
         "live_history",
         "moved_on",
-        "once",
         "options",
         "peer_connection",
         "plan_session",

@@ -11,7 +11,7 @@ import msgspec
 
 from planwire.journal import Journal
 
-__all__ = ["Place", "note", "written_at"]
+__all__ = ["Place", "note", "noted"]
 
 #: The name of the notes among the snapshots of a session.
 _SNAPSHOT: Final = "acts"
@@ -34,11 +34,9 @@ def note(journal: Journal, session: str, key: str, place: Place) -> None:
     journal.keep_snapshot(session, place.seq - 1, msgspec.json.encode(kept), _SNAPSHOT)
 
 
-def written_at(journal: Journal, session: str, key: str, by: str) -> int | None:
-    """The number of the first event of the act with a key; None if it was not written."""
-    place = _notes(journal, session).get(key)
-    event = next(iter(journal.read(session, place.seq - 1, place.seq)), None) if place else None
-    return event.seq if place and event and (event.at, event.by) == (place.at, by) else None
+def noted(journal: Journal, session: str, key: str) -> Place | None:
+    """Where the act with a key was going to stand; None if it never came so far."""
+    return _notes(journal, session).get(key)
 
 
 def _notes(journal: Journal, session: str) -> dict[str, Place]:

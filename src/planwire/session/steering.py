@@ -9,7 +9,7 @@ from planwire.model.fold import PlanRecord, SessionState, fold_all
 from planwire.model.plan import PlanId
 from planwire.model.steps import PlanState
 from planwire.session.moved_on import moved_on
-from planwire.session.once import Place, note, written_at
+from planwire.session.once import Place, note, noted
 from planwire.session.writer import append_latest, stamped
 from planwire.steering.acts import decide
 from planwire.steering.commands import USER, Decision, Disputed
@@ -69,19 +69,22 @@ def steer(
             note(journal, now.id, key, Place(now.seq + 1, events[0].at))
         return events
 
-    seq = written_at(journal, state.id, key, by) if key is not None else None
-    if seq is not None:
-        then = state_at(journal, state.id, seq - 1)
-        decision = decide(then, plan_id, wanted, recall, by, file)
-        return _steered(
-            plan_id, then, decision, tuple(journal.read(state.id, then.seq, then.seq + len(decision.events)))
-        )
-    recorded = append_latest(journal, latest, prepared)
+    def written_before() -> tuple[Recorded, ...]:
+        """The events of the act, if it was noted and stands where it was going to stand."""
+        place = noted(journal, state.id, key) if key is not None else None
+        if place is None:
+            return ()
+        first = next(iter(journal.read(state.id, place.seq - 1, place.seq)), None)
+        if first is None or (first.at, first.by) != (place.at, by):
+            return ()
+        now = state_at(journal, state.id, place.seq - 1)
+        decided[:] = [(now, decide(now, plan_id, wanted, recall, by, file))]
+        events = decided[0][1].events
+        found = tuple(journal.read(state.id, now.seq, now.seq + len(events)))
+        return found if tuple(each.event for each in found) == events else ()
+
+    recorded = written_before() or append_latest(journal, latest, prepared)
     [(before, decision)] = decided
-    return _steered(plan_id, before, decision, recorded)
-
-
-def _steered(plan_id: PlanId, before: SessionState, decision: Decision, recorded: tuple[Recorded, ...]) -> Steered:
     after = fold_all(before.id, recorded, before)
     return Steered(
         after,
