@@ -4,12 +4,10 @@ from msgspec import Struct
 
 from planwire.errors import StaleRevision
 from planwire.journal import Journal, Stamped, catch_up, load_state, state_at
-from planwire.model.events import Recorded
 from planwire.model.fold import PlanRecord, SessionState, fold_all
 from planwire.model.plan import PlanId
 from planwire.model.steps import PlanState
 from planwire.session.moved_on import moved_on
-from planwire.session.once import Place, note, noted
 from planwire.session.writer import append_latest, stamped
 from planwire.steering.acts import decide
 from planwire.steering.commands import USER, Decision, Disputed
@@ -40,13 +38,11 @@ def steer(
     wanted: Wanted,
     by: str = USER,
     file: PlanState | None = None,
-    key: str | None = None,
 ) -> Steered:
     """Decide an act of a person on the newest state of a session, and append what it means.
 
     Raises `MovedOn` if the act does not fit the plan any more, with all that it takes to decide again; `NothingChanges`
     and other refusals as `steering.decide` has them. Nothing is written then. `file` has the steps of a plan file.
-    An act with a `key` is written once, however often it comes: the same key gets the first outcome again.
     """
     state = load_state(journal, session) if isinstance(session, str) else session
     decided: list[tuple[SessionState, Decision]] = []
@@ -64,26 +60,9 @@ def steer(
             decided[:] = [(now, decide(now, plan_id, wanted, recall, by, file))]
         except (StaleRevision, Disputed) as refusal:
             raise moved_on(journal, now, plan_id, wanted, refusal) from None
-        events = stamped(decided[0][1].events, by)
-        if key is not None:
-            note(journal, now.id, key, Place(now.seq + 1, events[0].at))
-        return events
+        return stamped(decided[0][1].events, by)
 
-    def written_before() -> tuple[Recorded, ...]:
-        """The events of the act, if it was noted and stands where it was going to stand."""
-        place = noted(journal, state.id, key) if key is not None else None
-        if place is None:
-            return ()
-        first = next(iter(journal.read(state.id, place.seq - 1, place.seq)), None)
-        if first is None or (first.at, first.by) != (place.at, by):
-            return ()
-        now = state_at(journal, state.id, place.seq - 1)
-        decided[:] = [(now, decide(now, plan_id, wanted, recall, by, file))]
-        events = decided[0][1].events
-        found = tuple(journal.read(state.id, now.seq, now.seq + len(events)))
-        return found if tuple(each.event for each in found) == events else ()
-
-    recorded = written_before() or append_latest(journal, latest, prepared)
+    recorded = append_latest(journal, latest, prepared)
     [(before, decision)] = decided
     after = fold_all(before.id, recorded, before)
     return Steered(

@@ -7,13 +7,11 @@
   `seen`.
 - 422: the plan can't do it, and why. 400: the request can't be understood, and where.
 
-A page that did not hear an answer sends the same once more, with the same `Idempotency-Key`, and gets the first answer,
-also from a board that was started anew.
+A page that did not hear an answer sends the same once more, with the same `Idempotency-Key`, and gets the first answer.
 """
 
 import asyncio
 from collections import OrderedDict
-from hashlib import blake2s
 from typing import Any, Final
 
 import msgspec
@@ -81,7 +79,7 @@ class ActsApp:
         key = (request.url.path, name)
         answer = self._answers.get(key)
         if answer is None:
-            answer = asyncio.create_task(run_in_threadpool(self._write, session, plan_id, wanted, _short(key)))
+            answer = asyncio.create_task(run_in_threadpool(self._write, session, plan_id, wanted))
             self._answers[key] = answer
             if len(self._answers) > REMEMBERED:
                 self._answers.popitem(last=False)
@@ -99,12 +97,11 @@ class ActsApp:
             raise HTTPException(404, "this plan was dismissed: nothing was changed")
         return session, plan_id
 
-    def _write(self, session: ShownSession, plan_id: PlanId, wanted: Wanted, key: str | None = None) -> Response:
+    def _write(self, session: ShownSession, plan_id: PlanId, wanted: Wanted) -> Response:
         file = session.files.get(plan_id)
         state = session.journalled
         try:
-            steps = file.readable if file else None
-            done = steer(self._hub.sessions.journal, state, plan_id, wanted, file=steps, key=key)
+            done = steer(self._hub.sessions.journal, state, plan_id, wanted, file=file.readable if file else None)
         except NothingChanges as nothing:
             revision = state.plans[plan_id].revision
             value = {"words": str(nothing), "revision": revision, "from": revision, "unchanged": True}
@@ -123,11 +120,6 @@ class ActsApp:
                 "added": done.added,
             }
         )
-
-
-def _short(key: tuple[str, str]) -> str:
-    """A key of any length as one of few letters, to be kept."""
-    return blake2s("\n".join(key).encode(), digest_size=12).hexdigest()
 
 
 async def _read(request: Request) -> Wanted:
