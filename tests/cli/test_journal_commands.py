@@ -282,9 +282,9 @@ def test_show_tells_suggestions_and_the_review(run: Run) -> None:
     assert "1 s1  ✔ Read the code" in shown
     assert "2 s2  ▶ Write a test  ▸ to run" in shown
     assert "3 s3  ○ Mend it  ▸ to run" in shown
-    assert "☆ Check the logout   new step, suggestion 3, “soon” user, 35 min ago" in shown
-    assert "Review    changes requested (revision 4) · to run: Write a test; Mend it   user, 20 min ago" in shown
-    assert "› Small commits   user, 20 min ago" in shown
+    assert "☆ Check the logout   new step, suggestion 3, “soon” you, 35 min ago" in shown
+    assert "Review    changes requested (revision 4) · to run: Write a test; Mend it   you, 20 min ago" in shown
+    assert "› Small commits   you, 20 min ago" in shown
     assert "version 2 · revision 4 · 30 min ago" in shown
     assert "The first word." in shown
 
@@ -478,7 +478,7 @@ def test_diff_of_texts_has_their_lines(run: Run, journal: Path) -> None:
 @pytest.mark.usefixtures("journal")
 def test_diff_tells_of_reviews_says_when_there_is_none_and_when_it_was_not_asked_for(run: Run) -> None:
     assert (
-        "Plan same\n    + changes requested (revision 4) · Mend it: Small commits   Review by user"
+        "Plan same\n    + changes requested (revision 4) · Mend it: Small commits   Review by you"
         in run("diff", "4", "5").out
     )
     assert "no difference" in run("diff", "5", "5").out

@@ -161,14 +161,14 @@ def test_a_printed_plan_has_the_numbers_and_ids_that_commands_take() -> None:
     lines = [line.text.strip("│").rstrip() for line in boxed_lines(card, 60, 0)]
     assert lines[0].startswith("╭─ Plan  main  ━━━━━━━━━━━━━━━━━━━━━━━━  1/3 ──")
     assert lines[1:-1] == [
-        "  Comment   nice   user, just now",
+        "  Comment   nice   you, just now",
         "",
         " 1 s1  ✔ Read  high",
         " 2 s3  ▶ Write",
         " 3 s2  ○ Ship",
-        "         ☆ → Ship it   suggestion 3, user, just now",
-        "         › soon   user, just now",
-        "       ☆ Rest   new step, suggestion 3, user, just now",
+        "         ☆ → Ship it   suggestion 3, you, just now",
+        "         › soon   you, just now",
+        "       ☆ Rest   new step, suggestion 3, you, just now",
     ]
     assert "version 2 · revision 3 · just now" in lines[-1]
 

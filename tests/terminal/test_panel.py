@@ -124,11 +124,11 @@ async def test_the_why_is_shown_with_who_and_when() -> None:
         text = seen(panel)
         for words in (
             "Why       People notice it.",
-            "☆ Check the logout   new step, “soon” user, ",
+            "☆ Check the logout   new step, “soon” you, ",
             "▶ Write a test  ▸ to run",
-            "Review    changes requested (revision 2) · to run: Write a test · Nearly   user, ",
-            "› Small commits   user, ",
-            "Note      the cookie is not sent   user, ",
+            "Review    changes requested (revision 2) · to run: Write a test · Nearly   you, ",
+            "› Small commits   you, ",
+            "Note      the cookie is not sent   you, ",
         ):
             assert words in text
         panel.show(fold_all("s", [*recorded, Recorded("s", 7, 7_000, "agent", TurnEnded("cancelled"))]))

@@ -55,7 +55,7 @@ async def test_priorities_and_the_status_of_work_have_keys(journal: Path) -> Non
     async with watching(journal, THEIRS) as (app, pilot):
         await ready(app)
         await pilot.press("1")
-        await shows(app, "☆ → high priority   user, just now")
+        await shows(app, "☆ → high priority   you, just now")
         assert suggestions(theirs(app)) == [SetPriority("s2", "high")]
 
 
@@ -267,4 +267,4 @@ async def test_the_history_shows_what_people_said_as_a_difference(tmp_path: Path
         await pilot.press("h")
         await shows(app, "As it was at event 3")
         await pilot.press("d")
-        await shows(app, "Plan same", "Suggested by user", kind=DIFFERENCE)
+        await shows(app, "Plan same", "Suggested by you", kind=DIFFERENCE)

@@ -212,7 +212,7 @@ async def test_a_session_that_a_person_opened_stays_when_one_begins_here(journal
 @on_a_loop
 async def test_a_session_is_live_and_draws_only_what_changed(journal: Path) -> None:
     async with watching(journal, FIRST) as (app, pilot):
-        await shows(app, "1 / 3", "▶ Write a test", "☆ Check the logout   new step, “soon” user", "› Small commits")
+        await shows(app, "1 / 3", "▶ Write a test", "☆ Check the logout   new step, “soon” you", "› Small commits")
         await shows(app, "Review    changes requested (revision 4) · to run: Write a test; Mend it")
         await shows(app, "Design  proposal", "The first word.")
         update(journal, "completed", "pending", "pending")

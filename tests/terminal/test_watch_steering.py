@@ -341,12 +341,12 @@ async def test_steps_and_plans_are_commented_on(journal: Path) -> None:
         await closed(app)
         assert ours(app).review == ours(app).reviews[0]
         assert ours(app).reviews[0].comments == (Comment("use the old fixture", "s2"),)
-        await shows(app, "    › use the old fixture   user, just now")
+        await shows(app, "    › use the old fixture   you, just now")
         await told(app, "Comment added to “Write a test”. The agent will see it with your next prompt.")
         await write(app, pilot, "C", "small commits")
         await press_button(app, pilot, "Comment")
         await closed(app)
-        await shows(app, "Comment   small commits   user, just now")
+        await shows(app, "Comment   small commits   you, just now")
         assert [each.verdict for each in ours(app).reviews] == [COMMENTED] * 2
         assert ours(app).reviews[1].comments == (Comment("small commits"),)
         await pilot.press("home")
@@ -367,7 +367,7 @@ async def test_plans_are_approved_with_and_without_comments_and_changes_requeste
         await pilot.press("enter")
         await closed(app)
         assert (ours(app).reviews[-1].verdict, ours(app).reviews[-1].comments) == (APPROVED, ())
-        await shows(app, "Review    approved (revision 2)   user, just now")
+        await shows(app, "Review    approved (revision 2)   you, just now")
         await told(app, "Approved. The agent will see it with your next prompt.")
         await review(app, pilot, "a", "go ahead")
         await press_button(app, pilot, "Approve")
@@ -432,7 +432,9 @@ async def test_finished_steps_in_a_row_are_one_line_until_a_person_wants_to_see_
         await eventually(lambda: steps() == [folded, "▶ step 11", folded])
         await pilot.press("x")
         await eventually(lambda: steps() == [folded, "✔ step 11  ●", folded])
-        await pilot.press("x", "up", "enter")
+        await pilot.press("x")
+        await eventually(lambda: any(line.startswith("○ step 11") for line in steps()))
+        await pilot.press("up", "enter")
         await eventually(lambda: len(steps()) == 12)
         assert panel(app).cursor.row == ("step", "main", "s5")
         assert isinstance(app.screen, SessionScreen), "nothing is asked about steps that are out of sight"
@@ -466,7 +468,7 @@ async def test_a_tick_on_an_agents_plan_is_a_suggestion_until_the_agent_does_it(
     async with watching(journal, THEIRS) as (app, pilot):
         await ready(app)
         await pilot.press("x")
-        await shows(app, "▶ Write a test", "    ☆ → done   user, just now")
+        await shows(app, "▶ Write a test", "    ☆ → done   you, just now")
         await told(app, "Suggested: Write a test: done. The agent decides about it (☆); u withdraws it.")
         assert statuses(theirs(app))[1] == "in_progress"
         await pilot.press("x")
@@ -490,7 +492,7 @@ async def test_suggested_words_and_places_replace_those_suggested_before(journal
         await write(app, pilot, "e", "Write two tests")
         await pilot.press("enter")
         await closed(app)
-        await shows(app, "▶ Write a test", "    ☆ → Write two tests   user, just now")
+        await shows(app, "▶ Write a test", "    ☆ → Write two tests   you, just now")
         await pilot.press("e")
         await asked(app)
         assert app.screen.query_one(TextField).text == "Write two tests"
@@ -520,7 +522,7 @@ async def test_new_steps_are_ghosts_at_their_place_until_they_are_withdrawn(jour
         await write(app, pilot, "a", "Check the logout")
         await pilot.press("enter")
         await closed(app)
-        await shows(app, "☆ Check the logout   new step, user, just now")
+        await shows(app, "☆ Check the logout   new step, you, just now")
         lines = [line.text.strip() for line in panel(app).in_sight()]
         place = next(y for y, text in enumerate(lines) if text.startswith("☆"))
         assert (lines[place - 1], lines[place + 1]) == ("▶ Write a test", "○ Mend it")
@@ -554,7 +556,7 @@ async def test_a_removal_is_suggested_without_a_question_and_a_suggestion_for_a_
     async with watching(journal, THEIRS) as (app, pilot):
         await ready(app)
         await pilot.press("end", "d")
-        await shows(app, "☆ ✗ remove   user, just now")
+        await shows(app, "☆ ✗ remove   you, just now")
         assert suggestions(theirs(app)) == [RemoveStep("s4")]
         await pilot.press("d")
         await told(app, "Nothing changes: that is suggested already.")
@@ -564,7 +566,7 @@ async def test_a_removal_is_suggested_without_a_question_and_a_suggestion_for_a_
         await pilot.press("u")
         await eventually(lambda: suggestions(theirs(app)) == [SetStatus("s3", "in_progress")])
         report(journal, "completed", "in_progress")
-        await shows(app, "Suggested Mend it: in progress   user, just now")
+        await shows(app, "Suggested Mend it: in progress   you, just now")
         await click_row(app, pilot, "Suggested", 14)
         await pilot.press("u")
         await eventually(lambda: not theirs(app).suggestions)

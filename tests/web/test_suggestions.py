@@ -36,7 +36,7 @@ def test_suggestions_and_remarks_stand_over_the_steps_and_never_in_them(here: He
         (False, True),
     ]
     assert "Which one?" in seen.words
-    assert "suggested by user: remove" in seen.words
+    assert "suggested by you: remove" in seen.words
     for words in ("Behind one", "First of all", "At the end"):
         assert words in seen.words
     assert [value for tag, row in seen.tags if (value := row.get("data-withdraw"))].count("2") == 2

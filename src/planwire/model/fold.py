@@ -69,6 +69,8 @@ __all__ = [
 #: The owners of plans. On an agent's plan, other people's changes are suggestions.
 PLANWIRE: Final = "planwire"
 AGENT: Final = "agent"
+#: The author of a person's events, where nobody gave a name.
+USER: Final = "user"
 #: Reviews of a plan that the state holds, the newest ones. The journal has them all.
 MOST_REVIEWS: Final = 32
 

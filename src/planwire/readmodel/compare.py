@@ -12,6 +12,7 @@ from planwire.model.diff import compare
 from planwire.model.events import COMMENTED
 from planwire.model.fold import Review
 from planwire.model.markdown import unmarked
+from planwire.readmodel.authors import author
 from planwire.readmodel.card import PlanCard, StepRow
 from planwire.readmodel.history import verdict_words
 
@@ -178,10 +179,10 @@ def _said(old: PlanCard | None, new: PlanCard | None) -> Iterator[SaidBetween]:
         known = {each.seq for each in there.reviews} if there else set()
         for suggestion in here.suggestions:
             if suggestion.number not in told:
-                yield SaidBetween(kind, f"Suggested by {suggestion.by}", suggestion.text)
+                yield SaidBetween(kind, f"Suggested by {author(suggestion.by)}", suggestion.text)
         for review in here.record.reviews:
             if review.seq not in known:
-                yield SaidBetween(kind, f"Review by {review.by}", _review_words(here, review))
+                yield SaidBetween(kind, f"Review by {author(review.by)}", _review_words(here, review))
 
 
 def _review_words(card: PlanCard, review: Review) -> str:

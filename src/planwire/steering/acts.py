@@ -12,13 +12,13 @@ from msgspec import Struct
 
 from planwire.errors import PlanError, StaleRevision, UnknownAct
 from planwire.model.events import CHANGES_REQUESTED, COMMENTED
-from planwire.model.fold import PlanRecord, SessionState
+from planwire.model.fold import USER, PlanRecord, SessionState
 from planwire.model.kinds import kind_of
 from planwire.model.plan import PRIORITIES, PlanId
 from planwire.model.statuses import DEFAULT_STATUS, STATUSES, Status, after_tick, status_of
 from planwire.model.steps import PlanState
 from planwire.steering import commands, reviews
-from planwire.steering.commands import USER, Decision, Target, refuse_unchangeable, suggested_step
+from planwire.steering.commands import Decision, Target, refuse_unchangeable, suggested_step
 from planwire.steering.conflict import Touches, is_outdated
 from planwire.steering.reviews import to_run
 from planwire.steering.wanted import ARGUMENTS, Wanted
@@ -68,7 +68,7 @@ class Act(Struct, frozen=True):
     - `label`: two words for a button. `help`: a sentence for a list of acts or commands.
     - `on`: what it is on. `needs`: arguments without which it means nothing. `takes`: arguments that it may have.
     - `touches`: how much of the plan must still be as the person saw it.
-    - `gestures`: its keys.
+    - `on_suggested`: whether it is also for steps that are only suggested. `gestures`: its keys.
     """
 
     name: str
@@ -80,6 +80,7 @@ class Act(Struct, frozen=True):
     touches: Touches
     needs: tuple[str, ...] = ()
     takes: tuple[str, ...] = ()
+    on_suggested: bool = False
     gestures: tuple[Gesture, ...] = ()
 
     @property
@@ -117,6 +118,7 @@ _TABLE: Final = (
     Act(
         *("reword", "reword", "Reword", "Reword a step", commands.reword, On.STEP, Touches.STEP),
         needs=("text",),
+        on_suggested=True,
         gestures=(Gesture(("e",), "Reword", "change the text; a plan file opens in your editor", main=True),),
     ),
     Act(
@@ -139,6 +141,7 @@ _TABLE: Final = (
     Act(
         *("remove", "remove", "Remove", "Remove a step and everything nested in it", commands.remove, On.STEP),
         touches=Touches.STEP,
+        on_suggested=True,
         gestures=(Gesture(("d", "Delete"), "Remove", "the step and everything nested in it"),),
     ),
     Act(
@@ -181,6 +184,7 @@ _TABLE: Final = (
     Act(
         *("withdraw", "withdraw", "Withdraw", "Withdraw a suggestion", commands.withdraw, On.SUGGESTION),
         touches=Touches.NOTHING,
+        on_suggested=True,
         gestures=(Gesture(("u",), "Withdraw", "a suggestion that is still open"),),
     ),
     Act(
@@ -260,7 +264,7 @@ def check_early(record: PlanRecord, wanted: Wanted) -> None:
         to_run(record, wanted.steps)
     if wanted.is_on_suggestion and act.name == "reword":
         suggested_step(on, wanted.target or "")
-    elif wanted.is_on_suggestion and act.on is On.STEP and act.name != "remove":
+    elif wanted.is_on_suggestion and act.on is On.STEP and not act.on_suggested:
         on.step(wanted.target)
 
 

@@ -30,7 +30,7 @@ from planwire.model.events import (
     SuggestionWithdrawn,
 )
 from planwire.model.file_texts import address_of
-from planwire.model.fold import AGENT, Delta, PlanRecord
+from planwire.model.fold import AGENT, USER, Delta, PlanRecord
 from planwire.model.kinds import kind_of, noun_of
 from planwire.model.plan import PRIORITIES
 from planwire.model.statuses import STATUSES, after_tick
@@ -44,7 +44,6 @@ from planwire.steering.wanted import Wanted
 from planwire.steering.words import change_sentence, quoted, step_texts
 
 __all__ = [
-    "USER",
     "Decision",
     "Disputed",
     "Target",
@@ -62,8 +61,6 @@ __all__ = [
     "withdraw",
 ]
 
-#: The author of a person's events, where nobody gave a name.
-USER: Final = "user"
 #: Changes that a message spells out, and the characters that it spends on each.
 SPELLED_OUT: Final = 3
 SPELLED_CHARACTERS: Final = 160

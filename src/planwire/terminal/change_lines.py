@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from planwire.readmodel.authors import author
 from planwire.readmodel.cards import Change
 from planwire.readmodel.differences import PlanDifference, StepDifference, differences, plan_difference
 from planwire.readmodel.plain_text import one_line, printable
@@ -105,4 +106,4 @@ def _since_then(moved: MovedOn) -> Iterator[Line]:
         yield from _plan_lines(difference)
         yield from _text_lines(difference)
     for by, word in moved.beside[-LISTED:]:
-        yield Line((("    ", ""), *word_parts(word), (f"   {one_line(by)}", "muted")))
+        yield Line((("    ", ""), *word_parts(word), (f"   {author(by)}", "muted")))

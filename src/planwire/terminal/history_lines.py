@@ -5,6 +5,7 @@ from functools import cache, lru_cache
 from time import localtime, strftime, time_ns
 from typing import Final
 
+from planwire.readmodel.authors import author
 from planwire.readmodel.card import OTHER, status_look
 from planwire.readmodel.history import HistoryEntry, Phrase
 from planwire.readmodel.plain_text import one_line
@@ -69,7 +70,7 @@ def moment_rows(moment: HistoryEntry, width: int, today: str, *, marked: bool) -
     `today`."""
     row = (MOMENT, moment.seq)
     far = f"{moment.done:,} / {moment.total:,}" if moment.total else ""
-    about = "  ".join(one_line(word) for word in (moment.by, moment.plan) if word)
+    about = "  ".join(word for word in (author(moment.by), one_line(moment.plan or "")) if word)
     when = f" {'◆' if marked else ' '} {_time_here(moment.at, today)}  "
     left: tuple[Part, ...] = (
         (when, "mark" if marked else "muted"),

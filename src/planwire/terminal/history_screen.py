@@ -13,6 +13,7 @@ from textual.screen import Screen
 from textual.widgets import ContentSwitcher, Footer
 
 from planwire.errors import JournalError
+from planwire.readmodel.authors import author
 from planwire.readmodel.history import HistoryEntry
 from planwire.readmodel.plain_text import one_line
 from planwire.readmodel.timeline import Timeline, session_differences
@@ -202,7 +203,7 @@ class HistoryScreen(Screen[None]):
         marked = self._place_of(self._marked) if self._marked is not None else None
         past, count = self._timeline.left_out, len(self._timeline.numbers)
         self._slider.put(self._shares, place, marked)
-        details = f"{past + place + 1:,} of {count:,} · {clock(moment.at)} · {one_line(moment.by)}"
+        details = f"{past + place + 1:,} of {count:,} · {clock(moment.at)} · {author(moment.by)}"
         if self.query_one(ContentSwitcher).current == "then-difference":
             first, last = sorted((past + (place - 1 if marked is None else marked), past + place))
             self._show_difference(first, last)

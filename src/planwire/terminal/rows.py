@@ -2,7 +2,8 @@
 
 from typing import Final
 
-from planwire.readmodel.plain_text import ago, one_line
+from planwire.readmodel.authors import author
+from planwire.readmodel.plain_text import ago
 
 __all__ = ["FOLD", "MINUTE", "PLAN", "STEP", "SUGGESTION", "ago", "origin"]
 
@@ -19,4 +20,4 @@ SUGGESTION: Final = "suggestion"
 
 def origin(by: str, at: int, now: int) -> str:
     """Who said it, and when."""
-    return f"{one_line(by)}, {ago(at, now)}"
+    return f"{author(by)}, {ago(at, now)}"

@@ -40,6 +40,7 @@ def _act(act: Act) -> dict[str, object]:
         "label": act.label,
         "on": act.on,
         "target": act.needs_target,
+        "suggested": act.on_suggested,
         "needs": act.needs,
         "gestures": gestures,
     }

@@ -22,6 +22,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from planwire.errors import NothingChanges, PlanError, UnstorableEvent
+from planwire.readmodel.authors import author
 from planwire.readmodel.card import PlanCard, PlanId
 from planwire.readmodel.cards import card_of
 from planwire.readmodel.compare import compare_cards
@@ -183,5 +184,5 @@ def _card(record: Any, title: str) -> PlanCard | None:
 
 
 def _entry(entry: HistoryEntry) -> Html:
-    head = el("div", moment(entry.at), el("span", el("bdi", entry.by), class_="by"), class_="moment-head")
+    head = el("div", moment(entry.at), el("span", el("bdi", author(entry.by)), class_="by"), class_="moment-head")
     return el("li", head, el("ul", *entry_phrases(entry), class_="words-list"), class_="moment")

@@ -6,6 +6,7 @@ They never look as if the agent had said them, or as if they were steps of its p
 from typing import Final
 
 from planwire.readmodel.annotations import Remark, SuggestedChange
+from planwire.readmodel.authors import author
 from planwire.readmodel.card import Ghost, OpenSuggestion, PlanCard, ReviewCard, StepRow
 from planwire.readmodel.plain_text import shortened
 from planwire.web.html import EMPTY, Html, el, escaped, iso, joined, moment
@@ -45,7 +46,7 @@ def ghost_row(part_id: str, ghost: Ghost, kind: str, *, steerable: bool) -> tupl
     mark = joined(el("i", class_="mark"), el("span", "suggested: ", class_="unseen"))
     words = el("span", wording(change.text), class_="words", dir="auto")
     button = _withdraw_button(change.suggestion, change.text) if steerable else None
-    origin = el("span", f"suggested by {change.by}", button, class_="suggestion")
+    origin = el("span", f"suggested by {author(change.by)}", button, class_="suggestion")
     about = el("span", words, origin, class_="about")
     number = change.suggestion if steerable else None
     return row_id, el("li", mark, about, id=row_id, class_=f"{kind} ghost", data_suggestion=number)
@@ -60,14 +61,16 @@ def _withdraw_button(suggestion: int, what: str) -> Html:
 
 def _suggestion(suggestion: SuggestedChange, steerable: bool) -> Html:
     text = suggestion.text
-    spoken = el("span", f"suggested by {suggestion.by}: {_SPOKEN.get(suggestion.kind, '')}", class_="unseen")
+    spoken = el("span", f"suggested by {author(suggestion.by)}: {_SPOKEN.get(suggestion.kind, '')}", class_="unseen")
     shown = el("span", wording(text), class_="suggestion-text", dir="auto") if suggestion.kind == "reword" else text
     button = _withdraw_button(suggestion.suggestion, text) if steerable else None
     return el("span", spoken, shown, button, class_=f"suggestion suggestion-{suggestion.kind}")
 
 
 def _remark(remark: Remark) -> Html:
-    origin = el("span", f" — {remark.by}", class_="origin", title=f"{iso(remark.at)[:16]}, revision {remark.revision}")
+    origin = el(
+        "span", f" — {author(remark.by)}", class_="origin", title=f"{iso(remark.at)[:16]}, revision {remark.revision}"
+    )
     return el("span", el("span", remark.text, class_="said", dir="auto"), origin, class_="comment")
 
 
@@ -96,7 +99,7 @@ def _reason(name: str, text: Html, origin: Html | None = None, kind: str = "") -
 
 
 def _origin(by: str, at: int) -> Html:
-    return el("span", " — ", by, " ", moment(at), class_="origin")
+    return el("span", " — ", author(by), " ", moment(at), class_="origin")
 
 
 def _folded(text: str) -> Html:

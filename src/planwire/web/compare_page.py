@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
+from planwire.readmodel.authors import author
 from planwire.readmodel.compare import Comparison, compare_cards
 from planwire.readmodel.history import HistoryEntry
 from planwire.readmodel.timeline import Timeline
@@ -65,7 +66,7 @@ def _side(name: str, timeline: Timeline, entry: HistoryEntry, address: Callable[
         "div",
         el("label", f"{name.capitalize()} event", for_=name),
         el("div", earlier, number, later, el("span", f"of {last:,}", class_="nothing"), class_="side-number"),
-        el("p", clock(entry.at), " · ", el("bdi", entry.by), far, class_="then-when"),
+        el("p", clock(entry.at), " · ", el("bdi", author(entry.by)), far, class_="then-when"),
         el("ul", *entry_phrases(entry, MOST_PHRASES), class_="words-list"),
         class_="side",
     )

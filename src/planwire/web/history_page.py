@@ -2,6 +2,7 @@
 
 from typing import Final, NamedTuple
 
+from planwire.readmodel.authors import author
 from planwire.readmodel.history import BECAME, HistoryEntry, Phrase
 from planwire.readmodel.shown import ShownSession
 from planwire.readmodel.timeline import Timeline
@@ -94,7 +95,7 @@ def then_part(timeline: Timeline, then: Then) -> Html:
     place = f"{then.place + 1:,} of {len(timeline.numbers):,}"
     return el(
         "section",
-        el("p", el("b", place), " · ", moment_html(moment.at), " · ", el("bdi", moment.by), class_="then-when"),
+        el("p", el("b", place), " · ", moment_html(moment.at), " · ", el("bdi", author(moment.by)), class_="then-when"),
         el("ul", *entry_phrases(moment), class_="words-list"),
         *(plans or [el("p", "There was no plan.", class_="nothing")]),
         id="then",
@@ -110,7 +111,7 @@ def _row(session: str, timeline: Timeline, at: int, moment: HistoryEntry, is_sho
     if at:
         both = f"?from={timeline.numbers[at - 1]}&to={moment.seq}"
         links.append(el("a", "Compare", href=session_address(session, "compare") + both))
-    about = [el("span", el("bdi", each), class_="fact") for each in (moment.by, moment.plan) if each]
+    about = [el("span", el("bdi", each), class_="fact") for each in (author(moment.by), moment.plan) if each]
     if moment.total is not None:
         about.append(el("span", f"{moment.done} / {moment.total}", class_="fact number"))
     return el(

@@ -104,6 +104,6 @@ def with_ages(page: str, now: int) -> str:
 
     def with_age(time: re.Match[str]) -> str:
         at = int(datetime.fromisoformat(time[2]).timestamp() * 1_000)
-        return time[1] + ("now" if now - at < _MINUTE else f"{age(at, now)} ago")
+        return time[1] + ("just now" if now - at < _MINUTE else f"{age(at, now)} ago")
 
     return _TIME.sub(with_age, page)

@@ -91,7 +91,7 @@ def _facts(session: ShownSession) -> list[Html]:
         for name, value in (("agent", glance.agent), ("client", glance.client), ("folder", glance.cwd))
         if value
     ]
-    return [*facts, el("span", "since ", moment(glance.first_at), class_="fact")]
+    return [*facts, el("span", "started ", moment(glance.first_at), class_="fact")]
 
 
 def _now(glance: Overview) -> Part:

@@ -27,6 +27,7 @@ def steer_values(session: str, card: PlanCard) -> dict[str, Attribute]:
         "data-steer": plan_address(session, card.id),
         "data-edit": card.can_change,
         "data-agent": card.is_of_agent,
+        "data-asks": " ".join(filter(card.asks_first, card.acts)),
     }
 
 

@@ -8,26 +8,23 @@ import { compose } from "./composer.js";
 import { confirm } from "./dialogs.js";
 import { perform } from "./perform.js";
 import {
-  actsOf, nameOf, planName, planOf, revisionOf, rowOf, suggestionsOf, targetOf, textOf, writtenIn,
+  actsOf, asksFirst, nameOf, planName, planOf, revisionOf, rowOf, suggestionsOf, targetOf, textOf, writtenIn,
 } from "./plans.js";
 import { ACTS } from "./table.js";
 import { say, toast } from "./toasts.js";
 import { commentOnPlan, editAsText, reviewPlan } from "./writing.js";
 
 const isOfAgent = (plan) => plan.dataset.agent !== undefined;
-/** The acts for a step that is only suggested. */
-const ON_SUGGESTION = ["reword", "withdraw"];
 
 /** Whether a plan takes an act, on this row if there is one. */
 export function takes(plan, name, row) {
-  if (row?.dataset.suggestion) return ON_SUGGESTION.includes(name);
+  if (row?.dataset.suggestion) return ACTS[name].suggested;
   if (name === "withdraw" && row) return suggestionsOf(row).length > 0;
   return actsOf(plan).includes(name);
 }
 
 /** Do an act on a plan, or on a row of it, with the arguments that are `given`. */
 export function begin(name, plan, row = null, given = {}) {
-  if (row?.dataset.suggestion && name === "remove") name = "withdraw";
   const editor = name === "reword" && plan.querySelector("[data-editor]");
   if (editor) return editor.click(); // a plan file is changed there
   if (!takes(plan, name, row)) return say(`${ACTS[name].label} is not possible here`);
@@ -57,11 +54,13 @@ const ASKING = {
     const { row, given } = on;
     const place = row && given.after === undefined ? { after: row.dataset.step } : {};
     const title = isOfAgent(on.plan) ? "Suggest a step" : "Add a step";
-    write("add", { ...on, words: ACTS.add.label, given: { ...given, ...place } }, { title, label: "Add", placeholder: "What needs to be done?" });
+    const step = { ...on, words: ACTS.add.label, given: { ...given, ...place } };
+    write("add", step, { title, label: "Add", placeholder: "What needs to be done?" });
   },
   comment: (on) => {
     if (!on.row) return commentOnPlan(on.plan);
-    write("comment", on, { title: on.words.replace(" ", " on "), label: "Comment", placeholder: "The agent will read it" });
+    const title = on.words.replace(" ", " on ");
+    write("comment", on, { title, label: "Comment", placeholder: "The agent will read it" });
   },
   review: ({ plan, given }) => reviewPlan(plan, given.preset),
   select: ({ row }) => askToRun(row),
@@ -73,14 +72,17 @@ const ASKING = {
   remove: async (on) => {
     const nested = on.row.querySelector("[data-step]") ? ", with all steps in it" : "";
     const words = `${nameOf(on.row)}${nested}. The history keeps it.`;
-    const isSure = isOfAgent(on.plan) || await confirm("Remove this step?", words, "Remove");
-    return isSure && act("remove", on);
+    return (await isSure(on, "remove", "Remove this step?", words)) && act("remove", on);
   },
   dismiss: async (on) => {
-    const words = `${planName(on.plan)} leaves every list. Its history stays.`;
-    return (await confirm("Dismiss this plan?", words, "Dismiss")) && act("dismiss", on);
+    const words = `${planName(on.plan)} disappears from every list. Its history stays.`;
+    return (await isSure(on, "dismiss", "Dismiss this plan?", words)) && act("dismiss", on);
   },
 };
+
+/** Whether a person wants an act that can't be undone. */
+const isSure = async ({ plan }, name, question, words) =>
+  !asksFirst(plan, name) || confirm(question, words, ACTS[name].label);
 
 /** Ask for what an act needs in another way. */
 export const askWith = (name, ask) => { ASKING[name] = ask; };

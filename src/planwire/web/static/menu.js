@@ -12,11 +12,13 @@ let opener = null;
 
 /** The acts whose entries the menu of statuses has already. */
 const STATUSES = ["tick", "set_status"];
+/** To remove a suggested step is to withdraw it, which has an entry of its own. */
+const REMOVALS = ["remove"];
 
 /** The entries of one kind: [label, key, what to do], with null around several entries of one act. */
-function entries(on, plan, row) {
+function entries(on, plan, row, without = STATUSES) {
   return Object.entries(ACTS).flatMap(([name, { gestures }]) => {
-    const fit = gestures.filter((each) => each.on === on && !STATUSES.includes(name));
+    const fit = gestures.filter((each) => each.on === on && !without.includes(name));
     if (!fit.length || !takes(plan, name, row)) return [];
     const group = fit.map(({ label, keys, given }) => [label, keys.at(-1), () => begin(name, plan, row, given)]);
     return group.length > 1 ? [null, ...group, null] : group;
@@ -25,7 +27,7 @@ function entries(on, plan, row) {
 
 function entriesOfRow(row) {
   const plan = planOf(row);
-  if (row.dataset.suggestion) return [...entries("step", plan, row), ...entries("suggestion", plan, row)];
+  if (row.dataset.suggestion) return [...entries("step", plan, row, REMOVALS), ...entries("suggestion", plan, row)];
   const statuses = takes(plan, "tick", row)
     ? offersOf(row).map(([label, key, status], at) => {
       const [name, given] = at ? ["set_status", { status }] : ["tick", {}];

@@ -12,6 +12,8 @@ const now = (plan) => document.getElementById(`${plan.id}-at`).dataset;
 export const revisionOf = (plan) => Number(now(plan).revision);
 /** The names of the acts that a plan takes. */
 export const actsOf = (plan) => now(plan).acts.split(" ");
+/** Whether a person is asked before an act: there is no way back. */
+export const asksFirst = (plan, name) => plan.dataset.asks.split(" ").includes(name);
 export const planName = (plan) => `“${short(plan.querySelector("h2").textContent)}”`;
 
 /** The row that something is in, of a plan that people can steer. */

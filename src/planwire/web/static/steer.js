@@ -47,13 +47,13 @@ function pressed(event) {
   if (event.target.matches("input, textarea, select")) return;
   if (document.querySelector("dialog[open], [popover]:popover-open")) return;
   const row = event.target === rowOf(event.target) ? event.target : null;
-  const deed = deedFor(event, row);
-  if (!deed) return;
+  const act = actFor(event, row);
+  if (!act) return;
   event.preventDefault();
-  deed();
+  act();
 }
 
-function deedFor(event, row) {
+function actFor(event, row) {
   const key = ALIASES[event.key] ?? event.key;
   if (row && !event.altKey && own[key]) return () => own[key](row);
   if (row && !event.altKey && ["Down", "Up", "Home", "End"].includes(key)) return () => walk(row, key);

@@ -6,7 +6,7 @@ const clock = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyl
 
 function ago(then) {
   const passed = Date.now() - then;
-  if (passed < 6e4) return "now";
+  if (passed < 6e4) return "just now";
   const [unit, size] = units.find(([, size, most]) => passed / size < most);
   return `${Math.floor(passed / size)} ${unit} ago`;
 }
