@@ -5,6 +5,7 @@
     │   ├── StaleRevision      the plan moved on from the writer's revision
     │   ├── MovedOn            the plan moved on from what a person saw; it lives in `session`, with what it tells
     │   ├── NothingChanges     there is nothing to write
+    │   ├── UnknownPlan        the session has no such plan, or it was dismissed
     │   ├── UnknownStep        no step has that id
     │   ├── UnknownSuggestion  no open suggestion has that number
     │   ├── UnknownWord        no status, priority or verdict has that name
@@ -66,6 +67,7 @@ __all__ = [
     "UnknownAct",
     "UnknownDialect",
     "UnknownJournal",
+    "UnknownPlan",
     "UnknownStep",
     "UnknownSuggestion",
     "UnknownWord",
@@ -94,6 +96,10 @@ class StaleRevision(PlanError):
 
 class NothingChanges(PlanError):
     """The plan already says all that was asked for, or the person said it before. Nothing was written."""
+
+
+class UnknownPlan(PlanError):
+    """The session has no such plan, or it was dismissed."""
 
 
 class UnknownStep(PlanError):

@@ -410,6 +410,14 @@ def test_a_command_without_words_of_its_own_takes_the_session_as_one(
     assert not load_state(journal, plans.id).live()
 
 
+def test_a_plan_file_is_not_opened_as_a_list_of_steps(journal: Journal, tmp_path: Path) -> None:
+    (tmp_path / "plan.md").write_text("- [ ] read\n")
+    plan = PlanSet(FilePlan("main", (tmp_path / "plan.md").as_uri()), via=ACP)
+    journal.append("f", [Stamped(1, "agent", SessionOpened(cwd=str(tmp_path))), Stamped(1, "agent", plan)])
+    refused = planwire("edit", "--session", "f", editor=an_editor(tmp_path, "text = '[ ] more'"), code=NOT_DONE)
+    assert refused == "planwire: this plan is a file: change it in your editor, or comment on the plan\n"
+
+
 def test_a_plan_that_was_removed_is_none_to_choose(
     journal: Journal, plans: BlockingPlanSession, tmp_path: Path
 ) -> None:
@@ -418,7 +426,10 @@ def test_a_plan_that_was_removed_is_none_to_choose(
     )
     editor = an_editor(tmp_path, "text += '[ ] more\\n'")
     refused = planwire("edit", "--plan", "old", editor=editor, code=NOT_FOUND)
-    assert "no plan of this session begins with 'old'; its plans are: 'Plan' (main)" in refused
+    assert "planwire: the plan “old” was dismissed. Nothing was changed" in refused
+    assert refused == planwire("dismiss", "--plan", "old", "--yes", code=NOT_FOUND)
+    refused = planwire("edit", "--plan", "older", editor=editor, code=NOT_FOUND)
+    assert "no plan of this session begins with 'older'; its plans are: 'Plan' (main)" in refused
     assert "dismissed: old" in planwire("show")
     assert "old" in planwire("show", "--plan", "old")
 

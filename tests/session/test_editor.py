@@ -52,3 +52,12 @@ def test_after_a_conflict_the_text_is_the_plan_as_it_is_now_and_no_typed_line_is
     assert text_after_conflict(moved.value, written) == (
         "[ ] Read all of it {s1}\n[x] Write a test {s2}\n[ ] Ship it\n# You wrote:\n# [ ] Read some of it {s1}\n"
     )
+
+
+def test_after_a_conflict_with_an_emptied_plan_the_typed_lines_are_kept(journal: Journal) -> None:
+    journal.append("s", [Stamped(0, "agent", PlanSet(items("main", "pending")))])
+    journal.append("s", [Stamped(0, "agent", PlanSet(items("main")))])
+    written = "[x] Read the code {s1}\n"
+    with pytest.raises(MovedOn) as moved:
+        steer(journal, "s", "main", Wanted("suggest", seen=1, plan_text=written))
+    assert text_after_conflict(moved.value, written) == "# You wrote:\n# [x] Read the code {s1}\n"

@@ -130,6 +130,10 @@ def test_the_statuses_of_a_menu_are_a_tick_the_others_and_the_way_back() -> None
     for word in (*STATUSES, "blocked"):
         offers = status_offers(word)
         assert offers[0].key == "x"
+        assert [(offer.act, offer.arguments) for offer in offers] == [
+            ("tick", {}),
+            *(("set_status", {"status": offer.status}) for offer in offers[1:]),
+        ]
         assert len({offer.status for offer in offers}) == len(offers)
         assert len({offer.menu_key for offer in offers}) == len(offers)
         assert word not in {offer.status for offer in offers}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from planwire.errors import NothingChanges, PlanError, UneditableText, UnknownStep
+from planwire.errors import NothingChanges, PlanError, UneditableText, UnknownPlan, UnknownStep
 from planwire.model.events import (
     APPROVED,
     CHANGES_REQUESTED,
@@ -608,11 +608,23 @@ def test_a_dismissed_plan_takes_no_more_acts() -> None:
     session = Session(LIST)
     assert session.do("dismiss").events == (PlanRemoved("main"),)
     for act, target, arguments in (("tick", "s1", {}), ("comment", None, {"text": "a"}), ("dismiss", None, {})):
-        with pytest.raises(PlanError, match=r"The plan 'main' was dismissed\. Nothing was changed\."):
+        with pytest.raises(UnknownPlan, match=r"^The plan was dismissed\. Nothing was changed\.$"):
             session.do(act, target, **arguments)
     session.plan_id = "other"
-    with pytest.raises(PlanError, match="The plan 'other' is not in this session"):
+    with pytest.raises(UnknownPlan, match="This session has no such plan"):
         session.do("tick", "s1")
+
+
+def test_a_refusal_calls_a_plan_by_its_title() -> None:
+    made_up = "0198f3c2-7b1e-7cc3-98c4-dc0c0c07398f"
+    for plan, name in (
+        (MarkdownPlan(made_up, TEXT.content), "The plan “Release”"),
+        (ItemsPlan(made_up, LIST.entries), "The plan"),
+    ):
+        session = Session(plan, plan_id=made_up)
+        session.do("dismiss")
+        with pytest.raises(UnknownPlan, match=f"^{name} was dismissed"):
+            session.do("tick", "s1")
 
 
 # -- plans of other kinds, and without a name

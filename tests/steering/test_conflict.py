@@ -81,7 +81,7 @@ def test_an_act_on_a_step_that_was_reworded_or_removed_is_turned_away(
     act: str, arguments: dict[str, Any], change: StepChange
 ) -> None:
     session = after(change)
-    with pytest.raises(StaleRevision, match=r"The plan 'main' changed since revision 1 \(now 2\)") as refused:
+    with pytest.raises(StaleRevision, match=r"The plan changed since revision 1 \(now 2\)") as refused:
         session.do(act, "s2", seen=1, **arguments)
     assert (refused.value.current, refused.value.expected) == (2, 1)
 

@@ -8,7 +8,7 @@ import pytest
 from rich.cells import cell_len
 from textual.binding import Binding
 from textual.events import Paste
-from textual.widgets import OptionList
+from textual.widgets import Button, OptionList
 
 from planwire.journal import open_journal
 from planwire.journal.sqlite import SqliteJournal
@@ -186,13 +186,13 @@ async def test_what_can_not_be_done_any_more_is_said_and_the_words_stay(journal:
         await pilot.press("enter")
         await asked(app, DecisionDialog)
         await shows(app, "the step is gone", kind=DialogText)
-        await pilot.press("s")
-        await told(app, "The plan has no step 's2'; its steps are: s1")
+        assert [str(button.label) for button in app.screen.query(Button)] == ["Add as a new step", "Edit", "Discard"]
+        await pilot.press("e")
         await asked(app)
         assert app.screen.query_one(TextField).text == "Other words"
         add(journal, OURS, "agent", PlanRemoved("main"))
         await pilot.press("enter")
-        await told(app, "The plan 'main' was dismissed. Nothing was changed.")
+        await told(app, "The plan was dismissed. Nothing was changed.")
         await asked(app)
         await pilot.press("escape")
         await told(app, "Your text is kept")
@@ -204,6 +204,19 @@ async def test_what_can_not_be_done_any_more_is_said_and_the_words_stay(journal:
         await shows(app, "this session is not in the journal any more")
         await pilot.press("x")
         assert isinstance(app.screen, SessionScreen)
+
+
+@on_a_loop
+async def test_words_for_a_step_that_is_gone_become_a_new_step(journal: Path) -> None:
+    async with watching(journal, OURS) as (app, pilot):
+        await ready(app)
+        await write(app, pilot, "e", "Other words")
+        add(journal, OURS, "agent", PlanSet(items("main", "completed")))
+        await pilot.press("enter")
+        await asked(app, DecisionDialog)
+        await pilot.press("a")
+        await closed(app)
+        await eventually(lambda: texts(ours(app))[-1] == "Other words")
 
 
 @on_a_loop

@@ -464,6 +464,18 @@ async def test_an_agent_that_waits_is_at_the_head_of_its_plan(journal: Path) -> 
 
 
 @on_a_loop
+async def test_the_first_entry_of_the_menu_of_statuses_is_a_tick(journal: Path) -> None:
+    async with watching(journal, THEIRS) as (app, pilot):
+        await ready(app)
+        await pilot.press("x")
+        await eventually(lambda: suggestions(theirs(app)) == [SetStatus("s2", "completed")])
+        await pilot.press("o")
+        await asked(app, ChoiceDialog)
+        await pilot.press("d")
+        await eventually(lambda: not theirs(app).suggestions)
+
+
+@on_a_loop
 async def test_a_tick_on_an_agents_plan_is_a_suggestion_until_the_agent_does_it(journal: Path) -> None:
     async with watching(journal, THEIRS) as (app, pilot):
         await ready(app)

@@ -11,6 +11,7 @@ from planwire.model.events import (
     Comment,
     MessageAdded,
     PlanChanged,
+    PlanRemoved,
     PlanReviewed,
     PlanSet,
     RewordStep,
@@ -93,6 +94,21 @@ def test_an_edited_text_is_merged_and_what_does_not_fit_comes_back_as_a_text(her
     assert moved["text"] == "[ ] one, reworded {s1}\n[x] two {s2}\n# You wrote:\n# [ ] mine {s1}\n"
     assert here.act("suggest", seen=moved["revision"], plan_text=moved["text"]).status_code == 200
     assert [step.status for step in here.record().state.steps] == ["pending", "completed"]
+
+
+def test_an_edited_text_of_a_plan_that_was_emptied_meanwhile_comes_back(here: Here) -> None:
+    here.write(listed("one"))
+    here.write(listed())
+    moved = here.act("suggest", seen=1, plan_text="[x] one {s1}\n")
+    assert (moved.status_code, moved.json()["text"]) == (409, "# You wrote:\n# [x] one {s1}\n")
+
+
+def test_a_dismissed_plan_is_not_found_and_says_so_in_the_words_of_every_face(here: Here) -> None:
+    here.write(listed("one"))
+    here.write(PlanRemoved("main"))
+    answer = here.act("tick", target="s1", seen=1)
+    assert (answer.status_code, answer.json()) == (404, {"error": "The plan was dismissed. Nothing was changed."})
+    assert here.board.get(f"{here.address}/plans/main/text").status_code == 404
 
 
 def test_another_persons_suggestion_for_the_plan_is_no_reason_to_ask_again(here: Here) -> None:

@@ -12,6 +12,7 @@ from planwire.readmodel.plain_text import printable
 from planwire.session.editor import edited_text, editor_command, text_after_conflict, text_to_edit
 from planwire.session.moved_on import MovedOn
 from planwire.session.steering import Steered
+from planwire.steering.acts import check_early
 from planwire.steering.wanted import Wanted
 
 __all__ = ["edit"]
@@ -22,6 +23,8 @@ def edit(journal: Journal, target: SteeredPlan, arguments: argparse.Namespace) -
     changes that still fit."""
     if not arguments.editor and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise Refused("no terminal for an editor: run this on one, or pass --editor with a command that opens a window")
+    if target.card.record is not None:
+        check_early(target.card.record, Wanted("suggest"))
     record = target.seen.record
     text, problem, seen = text_to_edit(record) if record else "", "", target.revision
     editor = editor_command(arguments.editor)

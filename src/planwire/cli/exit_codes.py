@@ -12,6 +12,7 @@ from planwire.errors import (
     NotFound,
     PlanwireError,
     UnknownJournal,
+    UnknownPlan,
     UnknownStep,
     UnknownSuggestion,
     UnknownWord,
@@ -32,6 +33,7 @@ NOT_FOUND: Final = 3
 _CODES: Final[tuple[tuple[type[PlanwireError], int], ...]] = (
     (NotFound, NOT_FOUND),
     (NoJournal, NOT_FOUND),
+    (UnknownPlan, NOT_FOUND),
     (UnknownStep, NOT_FOUND),
     (UnknownSuggestion, NOT_FOUND),
     (EmptyText, USAGE),

@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from contextlib import suppress
 from time import time_ns
 from typing import Final, NamedTuple
 
@@ -38,9 +39,9 @@ def find_plan(journal: Journal, arguments: argparse.Namespace) -> SteeredPlan:
     known = choose_session(journal, named_session(arguments))
     session = session_at(journal, known, files=files)
     cards = session.cards()
-    if not cards:
-        raise NotFound(f"session {session.id!r} has no plans")
-    card = session.main_card() if arguments.plan is None else choose_plan(cards, arguments.plan)
+    if not cards and arguments.plan is None:
+        raise NotFound(f"session {session.id!r} has no plans{' left' if session.dismissed() else ''}")
+    card = session.main_card() if arguments.plan is None else _named_card(session, arguments.plan)
     if card is None:
         names = ", ".join(repr(one_line(each.title)) for each in cards)
         raise InputError(f"the session has {len(cards)} plans: pass --plan with one of {names}")
@@ -48,6 +49,16 @@ def find_plan(journal: Journal, arguments: argparse.Namespace) -> SteeredPlan:
         return SteeredPlan(session, card, card, card.revision)
     seen = session_at(journal, known, arguments.revision, files).card(card.id)
     return SteeredPlan(session, card, seen or card, arguments.revision)
+
+
+def _named_card(session: ShownSession, name: str) -> PlanCard:
+    """The plan of that name. One that was dismissed is found as well, so that the refusal can say so."""
+    try:
+        return choose_plan(session.cards(), name)
+    except NotFound:
+        with suppress(InputError):
+            return choose_plan(session.dismissed(), name)
+        raise
 
 
 def confirm(target: SteeredPlan, arguments: argparse.Namespace, question: str) -> None:

@@ -66,7 +66,8 @@ def text_after_conflict(moved: MovedOn, written: str) -> str:
     if moved.now is None:
         return written
     known = {f"{{{step.id}}}" for step in moved.now.state.steps}
-    pieces = (line.rpartition(" ") for line in as_text(apply_changes(moved.now.state, moved.others)).splitlines())
+    state = apply_changes(moved.now.state, moved.others)
+    pieces = (line.rpartition(" ") for line in (as_text(state).splitlines() if state.steps else ()))
     lines = [f"{words} {step}" if step in known else words for words, _, step in pieces]
     unused = [line for line in written.splitlines() if line.strip() and line not in lines]
     note = ["# You wrote:", *(f"# {line}" for line in unused)] if unused else []

@@ -11,6 +11,7 @@ from planwire.model.titles import UNNAMED
 from planwire.readmodel.history import HistoryEntry, Phrase, history, titles_of
 from planwire.steering.commands import Disputed
 from planwire.steering.conflict import gone
+from planwire.steering.fallback import Instead, fallback
 from planwire.steering.wanted import Wanted
 from planwire.steering.words import step_of
 
@@ -25,7 +26,8 @@ class MovedOn(PlanError):
 
     `before` and `now` are None where there was no such plan; `moments` tell what happened to it since. `missing` are
     the steps of the act that are gone. Of several changes at once, `others` are those that still fit the plan, and
-    the `words` of the error name those to decide about again.
+    the `words` of the error name those to decide about again. `fits_anyway`: the plan as it is now can take the act.
+    `instead` is what is left of an act whose steps are gone.
     """
 
     def __init__(
@@ -39,6 +41,8 @@ class MovedOn(PlanError):
         others: tuple[StepChange, ...] = (),
         title: str = UNNAMED,
         words: str = "",
+        fits_anyway: bool = False,
+        instead: Instead | None = None,
     ) -> None:
         self.title = title
         self.plan_id = plan_id
@@ -48,6 +52,8 @@ class MovedOn(PlanError):
         self.moments = moments
         self.missing = missing
         self.others = others
+        self.fits_anyway = fits_anyway
+        self.instead = instead
         self.revision = now.revision if now else 0
         super().__init__(words or f"{title} changed since you looked at it. Nothing was written.")
 
@@ -77,7 +83,8 @@ def moved_on(
     missing = tuple(step for step in _named(wanted, refusal) if now is not None and gone(step, now))
     others, words = (refusal.others, str(refusal)) if isinstance(refusal, Disputed) else ((), "")
     title = titles_of(state).get(plan_id, UNNAMED)
-    return MovedOn(plan_id, seen, then.live().get(plan_id), now, moments, missing, others, title, words)
+    fits, instead = not missing and wanted.plan_text is None, fallback(wanted, missing)
+    return MovedOn(plan_id, seen, then.live().get(plan_id), now, moments, missing, others, title, words, fits, instead)
 
 
 def _named(wanted: Wanted, refusal: StaleRevision | Disputed) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from planwire.errors import PlanError, StaleRevision, UnknownAct
+from planwire.errors import PlanError, StaleRevision, UnknownAct, UnknownPlan
 from planwire.model.events import CHANGES_REQUESTED, COMMENTED
 from planwire.model.fold import USER, PlanRecord, SessionState
 from planwire.model.kinds import kind_of
@@ -68,7 +68,8 @@ class Act(Struct, frozen=True):
     - `label`: two words for a button. `help`: a sentence for a list of acts or commands.
     - `on`: what it is on. `needs`: arguments without which it means nothing. `takes`: arguments that it may have.
     - `touches`: how much of the plan must still be as the person saw it.
-    - `on_suggested`: whether it is also for steps that are only suggested. `gestures`: its keys.
+    - `on_suggested`: whether it is also for steps that are only suggested. `opens_file`: on a plan file, a face with an
+      editor opens the file for it. `gestures`: its keys.
     """
 
     name: str
@@ -81,6 +82,7 @@ class Act(Struct, frozen=True):
     needs: tuple[str, ...] = ()
     takes: tuple[str, ...] = ()
     on_suggested: bool = False
+    opens_file: bool = False
     gestures: tuple[Gesture, ...] = ()
 
     @property
@@ -119,6 +121,7 @@ _TABLE: Final = (
         *("reword", "reword", "Reword", "Reword a step", commands.reword, On.STEP, Touches.STEP),
         needs=("text",),
         on_suggested=True,
+        opens_file=True,
         gestures=(Gesture(("e",), "Reword", "change the text; a plan file opens in your editor", main=True),),
     ),
     Act(
@@ -179,6 +182,7 @@ _TABLE: Final = (
         *("suggest", "edit", "Edit as text", "Edit a plan in your editor", commands.suggest, On.PLAN),
         touches=Touches.CHANGES,
         takes=("text", "changes", "plan_text"),
+        opens_file=True,
         gestures=(Gesture(("E",), "Edit as text", "all the steps at once"),),
     ),
     Act(
@@ -241,16 +245,16 @@ def decide(
     """
     act = act_named(wanted.act)
     _check_arguments(act, wanted)
-    record = state.live().get(plan_id)
+    record = state.plans.get(plan_id)
     if record is None:
-        problem = "was dismissed" if plan_id in state.plans else "is not in this session"
-        raise PlanError(f"{named(plan_id)} {problem}. Nothing was changed.")
+        raise UnknownPlan("This session has no such plan. Nothing was changed.")
+    _refuse_dismissed(record)
     seen = None
     if wanted.seen is not None and wanted.seen != record.revision:
         seen = recall(wanted.seen)
         if is_outdated(_touches(act, wanted), wanted, seen, record):
             problem = f"changed since revision {wanted.seen} (now {record.revision}). Look at it again."
-            raise StaleRevision(f"{named(plan_id)} {problem}", record.revision, wanted.seen)
+            raise StaleRevision(f"{named(record.state.plan)} {problem}", record.revision, wanted.seen)
     return act.decide(Target(record, by, seen, file), wanted)
 
 
@@ -258,6 +262,7 @@ def check_early(record: PlanRecord, wanted: Wanted) -> None:
     """Raise the `PlanError` of an act that the plan can't do, whatever a person answers to what the act still needs: a
     face refuses before it asks."""
     act, on = act_named(wanted.act), Target(record)
+    _refuse_dismissed(record)
     if act.changes_steps:
         refuse_unchangeable(record)
     if wanted.steps is not None:
@@ -266,6 +271,11 @@ def check_early(record: PlanRecord, wanted: Wanted) -> None:
         suggested_step(on, wanted.target or "")
     elif wanted.is_on_suggestion and act.on is On.STEP and not act.on_suggested:
         on.step(wanted.target)
+
+
+def _refuse_dismissed(record: PlanRecord) -> None:
+    if record.removed:
+        raise UnknownPlan(f"{named(record.state.plan)} was dismissed. Nothing was changed.")
 
 
 def _touches(act: Act, wanted: Wanted) -> Touches:
@@ -291,13 +301,15 @@ def _check_arguments(act: Act, wanted: Wanted) -> None:
 
 class Offer(Struct, frozen=True, array_like=True):
     """One entry of a menu of statuses: its label, the key that does the same without the menu ("" for none), the status
-    that it sets, its look, and its key while the menu is open."""
+    that it sets, its look, its key while the menu is open, and the act that it stands for, with its arguments."""
 
     label: str
     key: str
     status: str
     look: str
     menu_key: str
+    act: str
+    arguments: dict[str, Any]
 
 
 def status_offers(status: str) -> tuple[Offer, ...]:
@@ -306,7 +318,7 @@ def status_offers(status: str) -> tuple[Offer, ...]:
     ticked = STATUSES[after_tick(status)]
     undo = f"not {now.spoken}" if now and not now.is_open else ""
     [tick_key, *_] = ACTS["tick"].gestures[0].keys
-    offers = [_offer(ticked, tick_key, undo if ticked is first else "")]
+    offers = [_offer(ticked, tick_key, undo if ticked is first else "", "tick")]
     others = [row for row in STATUSES.values() if row not in (first, now) and after_tick(row.word) != first.word]
     offers += [_offer(row, row.key if row.is_current else "") for row in others]
     if first not in (now, ticked):
@@ -314,5 +326,6 @@ def status_offers(status: str) -> tuple[Offer, ...]:
     return tuple(offers)
 
 
-def _offer(row: Status, key: str, label: str = "") -> Offer:
-    return Offer((label or row.spoken).capitalize(), key, row.word, row.look, row.key)
+def _offer(row: Status, key: str, label: str = "", act: str = "set_status") -> Offer:
+    arguments = {"status": row.word} if "status" in ACTS[act].needs else {}
+    return Offer((label or row.spoken).capitalize(), key, row.word, row.look, row.key, act, arguments)

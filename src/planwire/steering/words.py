@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from typing import Final, assert_never
 
 from planwire.model.events import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
-from planwire.model.plan import PlanId
+from planwire.model.plan import Plan
 from planwire.model.statuses import spoken
 from planwire.model.steps import PlanState
 from planwire.model.text import shortened, unwrapped
+from planwire.model.titles import UNNAMED, plan_title
 
 __all__ = ["change_sentence", "named", "quoted", "step_of", "step_texts"]
 
@@ -52,6 +53,7 @@ def quoted(text: str) -> str:
     return f"“{shortened(unwrapped(text), QUOTED)}”"
 
 
-def named(plan_id: PlanId) -> str:
+def named(plan: Plan) -> str:
     """A plan as the subject of a sentence."""
-    return "The plan" if plan_id is None else f"The plan {plan_id!r}"
+    title = plan_title(plan)
+    return "The plan" if title == UNNAMED else f"The plan {quoted(title)}"

@@ -104,11 +104,16 @@ class Commander:
             try:
                 steered = await self._write(plan_id, wanted)
             except MovedOn as moved:
-                answers = [_SEND, _EDIT, _DISCARD] if editable else [_SEND, _DISCARD]
-                answer = await self._decide_again(moved, wanted, answers, answers[1])
-                if answer != _SEND.value:
+                answers = [*([_SEND] if moved.fits_anyway else []), *([_EDIT] if editable else []), _DISCARD]
+                if moved.instead:
+                    answers.insert(0, DialogAnswer("instead", moved.instead.label, "warning", "a"))
+                answer = await self._decide_again(moved, wanted, answers, _EDIT if editable else _DISCARD)
+                if moved.instead and answer == "instead":
+                    wanted = moved.instead.wanted
+                elif answer == _SEND.value:
+                    wanted = replace(wanted, seen=None)
+                else:
                     return replace(wanted, seen=moved.revision) if answer == _EDIT.value else None
-                wanted = replace(wanted, seen=None)
             except (PlanError, JournalError) as error:
                 self.refuse(error)
                 return wanted

@@ -113,7 +113,7 @@ class PlanActs:
 
     def _begin(self, act: Act, on: Pointed, given: dict[str, Any]) -> None:
         card, name = on.card, act.name
-        if card.is_file and name in ("reword", "suggest"):
+        if card.is_file and act.opens_file:
             self._screen.open_file(card.id)
             return
         wanted = Wanted(name, None if act.on is On.PLAN else on.target, seen=card.revision, **given)
@@ -121,7 +121,7 @@ class PlanActs:
             check_early(card.record, wanted)
         if act.needs_target and on.target is None and name != "withdraw":
             on.step()
-        ask = self._asking.get(name)
+        ask = self._asking.get(name) or (self._text if "text" in act.needs else None)
         if ask is not None and not (act.needs and all(need in given for need in act.needs)):
             ask(on, wanted)
         else:
@@ -131,13 +131,14 @@ class PlanActs:
 
     def _status(self, on: Pointed, wanted: Wanted) -> None:
         step = on.step()
-        choices = [Choice(each.status, each.label, each.menu_key) for each in step.offers]
-        self._choose(
-            ACTS[wanted.act].label,
-            choices,
-            [_quoted(step)],
-            lambda status: self.commander.do(on.card.id, replace(wanted, status=status)),
-        )
+        offers = {each.status: each for each in step.offers}
+        choices = [Choice(each.status, each.label, each.menu_key) for each in offers.values()]
+
+        def chosen(status: str) -> None:
+            offer = offers[status]
+            self.commander.do(on.card.id, Wanted(offer.act, wanted.target, wanted.seen, **offer.arguments))
+
+        self._choose(ACTS[wanted.act].label, choices, [_quoted(step)], chosen)
 
     def _reword(self, on: Pointed, wanted: Wanted) -> None:
         words = on.card.wording_of(wanted.target or "")
@@ -162,9 +163,12 @@ class PlanActs:
 
     # -- words
 
+    def _text(self, on: Pointed, wanted: Wanted) -> None:
+        label = ACTS[wanted.act].label
+        self.commander.ask(on.card, wanted, _send(label), label, [_quoted(on.row)] if on.row else [])
+
     def _comment(self, on: Pointed, wanted: Wanted) -> None:
         step = on.row
-        wanted = replace(wanted, target=step.id if step else None)  # a suggested step is not the agent's yet
         title = "Comment on this step" if step else f"Comment on {_named(on.card)}"
         self.commander.ask(on.card, wanted, _send("Comment"), title, [_quoted(step)] if step else [])
 

@@ -41,6 +41,7 @@ def _act(act: Act) -> dict[str, object]:
         "on": act.on,
         "target": act.needs_target,
         "suggested": act.on_suggested,
+        "file": act.opens_file,
         "needs": act.needs,
         "gestures": gestures,
     }

@@ -21,7 +21,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from planwire.errors import NothingChanges, PlanError, UnstorableEvent
+from planwire.errors import NothingChanges, PlanError, UnknownPlan, UnstorableEvent
 from planwire.readmodel.authors import author
 from planwire.readmodel.card import PlanCard, PlanId
 from planwire.readmodel.cards import card_of
@@ -31,7 +31,6 @@ from planwire.readmodel.shown import ShownSession
 from planwire.session.editor import text_after_conflict, text_to_edit
 from planwire.session.moved_on import MovedOn
 from planwire.session.steering import steer
-from planwire.steering.fallback import fallback
 from planwire.steering.wanted import Wanted
 from planwire.web.difference import comparison_view
 from planwire.web.history_page import entry_phrases
@@ -66,7 +65,7 @@ class ActsApp:
         """The steps of a plan as a text to edit."""
         session, plan_id = await self._steered(request)
         card = session.card(plan_id)
-        if card is None or card.record is None or not card.can_change or not card.rows:
+        if card is None or card.record is None or "suggest" not in card.acts:
             raise HTTPException(404, "this plan has no steps to edit as a text")
         return PlainTextResponse(text_to_edit(card.record), headers={"planwire-revision": str(card.revision)})
 
@@ -93,10 +92,7 @@ class ActsApp:
 
     async def _steered(self, request: Request) -> tuple[ShownSession, PlanId]:
         session = await find_session(self._hub.sessions, request)
-        plan_id = named_plan(request, session)
-        if session.journalled.plans[plan_id].removed:
-            raise HTTPException(404, "this plan was dismissed: nothing was changed")
-        return session, plan_id
+        return session, named_plan(request, session)
 
     def _write(self, session: ShownSession, plan_id: PlanId, wanted: Wanted) -> Response:
         file = session.files.get(plan_id)
@@ -109,6 +105,8 @@ class ActsApp:
             return json_response({**value, "suggestion": False, "number": None, "added": None})
         except MovedOn as moved:
             return _moved_on(moved, wanted)
+        except UnknownPlan as error:
+            return json_response({"error": str(error)}, 404)
         except (PlanError, UnstorableEvent) as error:
             return json_response({"error": str(error)}, 422)
         return json_response(
@@ -148,16 +146,15 @@ def _refuse_unknown_fields(sent: dict[str, Any], wanted: Wanted) -> None:
 
 
 def _moved_on(moved: MovedOn, wanted: Wanted) -> Response:
-    instead = fallback(wanted, moved.missing)
     value = {
         "error": "moved_on",
         "message": str(moved),
         "seen": moved.seen,
         "revision": moved.revision,
         "missing": moved.missing,
-        "anyway": not moved.missing and wanted.plan_text is None,
+        "anyway": moved.fits_anyway,
         "text": None if wanted.plan_text is None else text_after_conflict(moved, wanted.plan_text),
-        "instead": {"label": instead.label, "act": instead.wanted} if instead else None,
+        "instead": {"label": moved.instead.label, "act": moved.instead.wanted} if moved.instead else None,
         "moments": moved.moments[-TOLD:],
         "html": str(_moved_view(moved)),
     }

@@ -25,12 +25,12 @@ export function takes(plan, name, row) {
 
 /** Do an act on a plan, or on a row of it, with the arguments that are `given`. */
 export function begin(name, plan, row = null, given = {}) {
-  const editor = name === "reword" && plan.querySelector("[data-editor]");
+  const editor = ACTS[name].file && plan.querySelector("[data-editor]");
   if (editor) return editor.click(); // a plan file is changed there
   if (!takes(plan, name, row)) return say(`${ACTS[name].label} is not possible here`);
   const words = `${ACTS[name].label} ${row ? nameOf(row) : planName(plan)}`;
   const on = { plan, row, given, words, address: plan.dataset.steer, seen: revisionOf(plan) };
-  const ask = ASKING[name];
+  const ask = ASKING[name] ?? (ACTS[name].needs.includes("text") && askForText(name));
   const isComplete = ACTS[name].needs.every((need) => need in given);
   if (ask && !(ACTS[name].needs.length && isComplete)) return ask(on);
   return act(name, on);
@@ -92,6 +92,8 @@ function write(name, on, { title, label, text, placeholder, over }) {
   const submit = (text, seen, trouble) => act(name, { ...on, given: { ...on.given, text, seen } }, { text, trouble });
   compose({ plan: on.plan, row: on.row, kind: name, title, label, text, placeholder, over, submit });
 }
+
+const askForText = (name) => (on) => write(name, on, { title: on.words, label: ACTS[name].label });
 
 /** Withdraw a suggestion by its button. */
 export const withdrawBy = (button) => begin("withdraw", planOf(button), null, { target: button.dataset.withdraw });
