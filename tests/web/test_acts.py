@@ -126,6 +126,13 @@ def test_a_plan_is_edited_as_a_text(here: Here) -> None:
     assert here.contents() == ["step 1", "new"]
 
 
+def test_a_plan_of_thousands_of_steps_can_be_edited_as_text(here: Here) -> None:
+    here.write(items(*["pending"] * 4_000))
+    text = here.board.get(f"{here.address}/plans/main/text").text
+    edited = "".join(line.replace("[ ]", "[x]", 1) if "{s7}" in line else line for line in text.splitlines(True))
+    assert here.act("suggest", seen=1, plan_text=edited).json()["words"].startswith("Suggested: ")
+
+
 def test_a_review_has_a_verdict_and_comments_and_a_selection_has_them_too(here: Here) -> None:
     here.write(items("pending", "pending"))
     comments = [{"text": "Careful.", "step": "s2"}]

@@ -30,7 +30,8 @@ Receive: TypeAlias = Callable[[], Awaitable[Message]]
 Send: TypeAlias = Callable[[Message], Awaitable[None]]
 App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-LARGEST_BODY: Final = 64 * 1024
+#: Room for the text of a plan with thousands of steps.
+LARGEST_BODY: Final = 1024 * 1024
 LONGEST_ADDRESS: Final = 8 * 1024
 LARGEST_HEADERS: Final = 32 * 1024
 
