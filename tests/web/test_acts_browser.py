@@ -158,14 +158,20 @@ def test_a_suggestion_is_withdrawn_and_a_suggested_step_is_reworded(stage: Stage
     save(page)
     expect(ghost).to_contain_text("third")
     ghost.locator(".words").click()
+    page.keyboard.press("a")
+    write(page, "fourth")
+    save(page)
+    expect(ghost).to_have_count(2)
+    ghost.filter(has_text="third").locator(".words").click()
     page.keyboard.press("Delete")
-    expect(ghost).to_have_count(0)
+    expect(ghost).to_have_count(1)
     stage.comes_to(
         changed(SetStatus("s2", "completed")),
         SuggestionWithdrawn("main", 2),
         changed(AddStep("three", "s2")),
         changed(AddStep("third", "s2")),
         SuggestionWithdrawn("main", 4),
+        changed(AddStep("fourth", "s2")),
         SuggestionWithdrawn("main", 5),
     )
 

@@ -128,6 +128,7 @@ _TABLE: Final = (
         *("add", "add", "Add step", "Add a step to a plan", commands.add, On.PLAN, Touches.PLACE),
         needs=("text",),
         takes=("after",),
+        on_suggested=True,
         gestures=(
             Gesture(("a",), "Add", "a new step below this one", on=On.STEP, main=True),
             Gesture(("A",), "Add at the end", "a new last step", on=On.PLAN),

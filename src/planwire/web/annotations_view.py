@@ -48,8 +48,8 @@ def ghost_row(part_id: str, ghost: Ghost, kind: str, *, steerable: bool) -> tupl
     button = _withdraw_button(change.suggestion, change.text) if steerable else None
     origin = el("span", f"suggested by {author(change.by)}", button, class_="suggestion")
     about = el("span", words, origin, class_="about")
-    number = change.suggestion if steerable else None
-    return row_id, el("li", mark, about, id=row_id, class_=f"{kind} ghost", data_suggestion=number)
+    usable = {"data_suggestion": change.suggestion, "data_after": ghost.after} if steerable else {}
+    return row_id, el("li", mark, about, id=row_id, class_=f"{kind} ghost", **usable)
 
 
 def _withdraw_button(suggestion: int, what: str) -> Html:

@@ -52,7 +52,7 @@ const ASKING = {
   },
   add: (on) => {
     const { row, given } = on;
-    const place = row && given.after === undefined ? { after: row.dataset.step } : {};
+    const place = row && given.after === undefined ? { after: row.dataset.step ?? row.dataset.after } : {};
     const title = isOfAgent(on.plan) ? "Suggest a step" : "Add a step";
     const step = { ...on, words: ACTS.add.label, given: { ...given, ...place } };
     write("add", step, { title, label: "Add", placeholder: "What needs to be done?" });
