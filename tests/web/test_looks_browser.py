@@ -101,6 +101,9 @@ def test_a_fold_keeps_the_current_step_in_sight_and_stays_open_once_opened(board
     expect(page.locator("#p0-s24")).to_be_focused()
     board.write("s1", steps(*names, done=24))
     expect(page.locator(".fold summary")).to_have_text("24 done")
+    expect(page.locator("#p0-s24")).to_be_focused()
+    expect(page.locator("#p0-s23")).to_be_hidden()
+    page.evaluate("() => document.activeElement.blur()")
     expect(page.locator("#p0-s24")).to_be_hidden()
     page.locator(".fold summary").focus()
     page.keyboard.press("Enter")
@@ -143,6 +146,37 @@ def test_no_step_moves_under_the_pointer(board: Running, new_page: NewPage) -> N
     assert row.bounding_box() == pytest.approx(before, abs=1)
     page.mouse.move(5, 5)
     comes_true(page, "!document.getElementById('p0-steps').style.paddingBlockStart")
+
+
+def test_no_step_folds_under_the_pointer(board: Running, new_page: NewPage) -> None:
+    names = [f"Convert package {number}" for number in range(30)]
+    board.write("s1", steps(*names, done=6))
+    page = new_page("/sessions/s1", viewport=WIDE)
+    is_live(page)
+    rows, fold = [page.locator(f"#p0-s{number}") for number in (5, 9, 13)], page.locator(".fold summary")
+    rows[0].hover()
+    before = [row.bounding_box() for row in rows]
+    for done in (12, 14):  # the fold is new, then it grows
+        board.write("s1", steps(*names, done=done))
+        expect(page.locator(f"#p0-s{done + 1}")).to_have_attribute("aria-current", "step")
+        expect(fold).to_be_hidden()
+        page.evaluate("() => new Promise(requestAnimationFrame)")
+        assert [row.bounding_box() for row in rows] == [pytest.approx(each, abs=1) for each in before]
+    page.mouse.move(5, 5)
+    expect(fold).to_have_text("14 done")
+    for row in rows:
+        expect(row).to_be_hidden()
+    page.locator("#p0-s15").hover()
+    board.write("s1", steps(*names, done=15))
+    expect(fold).to_have_text("15 done")
+    expect(page.locator("#p0-s15")).to_be_visible()
+    expect(rows[0]).to_be_hidden()
+    fold.click()
+    expect(rows[0]).to_be_visible()
+    page.mouse.move(5, 5)
+    board.write("s1", steps(*names, done=16))
+    expect(fold).to_have_text("16 done")
+    expect(rows[0]).to_be_visible()
 
 
 def test_no_session_moves_under_the_pointer(board: Running, new_page: NewPage) -> None:
