@@ -257,6 +257,49 @@ def test_the_keys_are_a_key_or_a_click_away(board: Running, new_page: NewPage, a
     expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
 
 
+def test_a_list_of_keys_that_is_longer_than_the_screen_begins_at_its_top(board: Running, new_page: NewPage) -> None:
+    board.write("s1", items("pending"))
+    page = new_page("/sessions/s1", viewport=PHONE)
+    is_live(page)
+    page.keyboard.press("?")
+    expect(page.get_by_role("heading", name="Keys")).to_be_in_viewport()
+    expect(page.get_by_role("button", name="Close")).to_be_focused()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_menu_is_accessible(board: Running, new_page: NewPage, axe: str, scheme: str) -> None:
+    board.write("s1", items("pending"))
+    page = new_page("/sessions/s1", color_scheme=scheme)
+    is_live(page)
+    page.keyboard.press("j")
+    page.keyboard.press("m")
+    expect(page.get_by_role("menu")).to_be_visible()
+    page.evaluate(axe)
+    assert page.evaluate("axe.run({ resultTypes: ['violations'] })")["violations"] == []
+
+
+def test_every_line_of_a_task_stands_beside_its_mark(board: Running, new_page: NewPage) -> None:
+    board.write("s1", markdown("# Text\n\n- [ ] " + "a task of many words " * 9 + "\n  - [ ] " + "nested " * 30))
+    page = new_page("/sessions/s1", viewport=PHONE)
+    lefts = "(words) => [...words.getClientRects()].map((line) => line.left)"
+    for words in page.locator(".task .words").all():
+        lines = words.evaluate(lefts)
+        assert len(lines) > 2
+        assert max(lines) - min(lines) < 1
+
+
+def test_paper_shows_every_step_whole(board: Running, new_page: NewPage) -> None:
+    long = "each request carries its own deadline " * 30
+    board.write("s1", steps(*(f"step {number}" for number in range(20)), long, done=12))
+    page = new_page("/sessions/s1", viewport=WIDE)
+    is_live(page)
+    expect(page.get_by_role("button", name="Show more")).to_be_visible()
+    page.emulate_media(media="print")
+    expect(page.get_by_role("button", name="Show more")).to_be_hidden()
+    expect(page.locator("#p0-s5")).to_be_visible()
+    assert not is_cut(page, "#p0-s21 .words")
+
+
 def test_a_first_command_is_copied(board: Running, new_page: NewPage) -> None:
     page = new_page("/sessions", permissions=["clipboard-read", "clipboard-write"])
     page.get_by_role("button", name="Copy").first.click()

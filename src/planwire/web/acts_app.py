@@ -22,7 +22,6 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from planwire.errors import NothingChanges, PlanError, UnstorableEvent
-from planwire.readmodel.authors import author
 from planwire.readmodel.card import PlanCard, PlanId
 from planwire.readmodel.cards import card_of
 from planwire.readmodel.compare import compare_cards
@@ -34,8 +33,8 @@ from planwire.session.steering import steer
 from planwire.steering.fallback import fallback
 from planwire.steering.wanted import Wanted
 from planwire.web.difference import comparison_view
-from planwire.web.history_page import entry_phrases
-from planwire.web.html import EMPTY, Html, el, moment
+from planwire.web.history_page import entry_head, entry_phrases
+from planwire.web.html import EMPTY, Html, el
 from planwire.web.hub import Hub
 from planwire.web.responses import find_session, json_response, named_plan
 
@@ -184,5 +183,4 @@ def _card(record: Any, title: str) -> PlanCard | None:
 
 
 def _entry(entry: HistoryEntry) -> Html:
-    head = el("div", moment(entry.at), el("span", el("bdi", author(entry.by)), class_="by"), class_="moment-head")
-    return el("li", head, el("ul", *entry_phrases(entry), class_="words-list"), class_="moment")
+    return el("li", entry_head(entry), el("ul", *entry_phrases(entry), class_="words-list"), class_="moment")
