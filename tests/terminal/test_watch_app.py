@@ -262,7 +262,7 @@ async def test_a_session_that_is_forgotten_says_so(journal: Path) -> None:
         await shows(app, "1 / 3")
         with open_journal(journal) as opened:
             opened.forget(FIRST)
-        await shows(app, "this session is not in the journal any more")
+        await shows(app, "this session is no longer in the journal")
 
 
 @on_a_loop

@@ -201,7 +201,7 @@ async def test_what_can_not_be_done_any_more_is_said_and_the_words_stay(journal:
         await told(app, "There is no plan here yet")
         with open_journal(journal) as opened:
             opened.forget(OURS)
-        await shows(app, "this session is not in the journal any more")
+        await shows(app, "this session is no longer in the journal")
         await pilot.press("x")
         assert isinstance(app.screen, SessionScreen)
 
@@ -303,7 +303,7 @@ async def test_files_and_other_kinds_are_reviewed_and_commented_on_only(
         await told(app, "This plan is a file: change it in your editor, or comment on the plan.")
         await click_row(app, pilot, " Plan ", 3)
         await pilot.press("x")
-        await told(app, "No step is under the cursor")
+        await told(app, "No step is selected")
 
 
 @on_a_loop

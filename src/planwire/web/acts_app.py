@@ -131,9 +131,9 @@ async def _read(request: Request) -> Wanted:
         _refuse_unknown_fields(msgspec.json.decode(body), wanted)
         return wanted
     except ClientDisconnect:
-        raise HTTPException(413, "the request is larger than it may be") from None
+        raise HTTPException(413, "the request is too large") from None
     except (ValueError, RecursionError) as error:
-        raise HTTPException(400, f"this can't be understood: {error}") from None
+        raise HTTPException(400, f"invalid request: {error}") from None
 
 
 def _refuse_unknown_fields(sent: dict[str, Any], wanted: Wanted) -> None:
