@@ -303,7 +303,7 @@ async def test_files_and_other_kinds_are_reviewed_and_commented_on_only(
         await told(app, "This plan is a file: change it in your editor, or comment on the plan.")
         await click_row(app, pilot, " Plan ", 3)
         await pilot.press("x")
-        await told(app, "No step is selected")
+        await told(app, "No step is under the cursor")
 
 
 @on_a_loop

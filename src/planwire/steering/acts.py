@@ -158,8 +158,8 @@ _TABLE: Final = (
         needs=("text",),
         takes=("comments",),
         gestures=(
-            Gesture(("c",), "Comment", "on the selected step or plan", main=True),
-            Gesture(("C",), "Comment on the plan", "whichever step is selected", on=On.PLAN),
+            Gesture(("c",), "Comment", "on this step, or on this plan", main=True),
+            Gesture(("C",), "Comment on the plan", "from any step", on=On.PLAN),
         ),
     ),
     Act(
