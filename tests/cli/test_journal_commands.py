@@ -396,7 +396,7 @@ def test_log_has_a_line_a_change(run: Run) -> None:
     assert [line.split()[0] for line in lines] == ["1", "2", "3", "4", "5", "6"]
     assert re.match(r"1  \d{4}-\d\d-\d\d \d\d:\d\d:\d\d  relay     ● session opened: agent claude-agent-acp", lines[0])
     assert lines[1].endswith("agent     Plan  0/3  + new: 3 steps")
-    assert lines[2].endswith("user      Plan  0/3  ☆ add Check the logout · ☆ soon")
+    assert lines[2].endswith("you       Plan  0/3  ☆ add “Check the logout” · ☆ soon")
     assert lines[3].endswith("agent     Plan  1/3  ✔ Read the code · ▶ Write a test")
     assert lines[4].endswith("✎ changes requested (revision 4) · ▸ steps to run: s2, s3 · › Mend it: Small commits")
     assert lines[5].endswith("agent     Design  + new: a text of 26 characters")
@@ -501,7 +501,7 @@ def test_export_as_a_document(run: Run, folder: Path) -> None:
         "### Notes\n\n- agent: the cookie is not sent\n"
     )
     document = run("export").out
-    assert "### Suggestions\n\n- user: add Check the logout; soon\n" in document
+    assert "### Suggestions\n\n- user: add “Check the logout”; soon\n" in document
     assert "### Reviews\n\n- user: changes requested (revision 4)\n" in document
     assert "Small commits\n" in document
     assert "## Design\n\n# Design\n\nThe first word.\n" in document

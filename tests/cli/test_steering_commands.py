@@ -150,7 +150,7 @@ def test_selected_steps_are_told_so_that_an_agent_can_act_on_it(plans: BlockingP
 def test_a_plan_is_changed_in_an_editor(journal: Journal, plans: BlockingPlanSession, tmp_path: Path) -> None:
     editor = an_editor(tmp_path, "text = text.replace('[ ] read', '[x] read it all') + '[ ] (low) check\\n'")
     assert planwire("edit", "--note", "for you", editor=editor) == (
-        "Changed: read → read it all; read: done; add check; for you\n"
+        "Changed: read → read it all; read: done; add “check”; for you\n"
     )
     steps = main_plan(journal).state.steps
     assert [(step.id, step.content, step.status) for step in steps] == [
@@ -259,22 +259,26 @@ def test_a_suggestion_is_withdrawn(journal: Journal, tmp_path: Path) -> None:
         (["status", "wri", "doing"], "Changed: write: in progress", "read pending medium, write in_progress high"),
         (["status", "s1", "cancelled"], "Changed: read: cancelled", "read cancelled medium, write pending high"),
         (["reword", "s1", "read on"], "Changed: read → read on", "read on pending medium, write pending high"),
-        (["add", "ship"], "Changed: add ship", "read pending medium, write pending high, ship pending medium"),
+        (["add", "ship"], "Changed: add “ship”", "read pending medium, write pending high, ship pending medium"),
         (
             ["add", "ship", "--first"],
-            "Changed: add ship",
+            "Changed: add “ship”",
             "ship pending medium, read pending medium, write pending high",
         ),
         (
             ["add", "ship", "--after", "1"],
-            "Changed: add ship",
+            "Changed: add “ship”",
             "read pending medium, ship pending medium, write pending high",
         ),
-        (["move", "write", "--up"], "Changed: move write to the top", "write pending high, read pending medium"),
-        (["move", "1", "--down", "1"], "Changed: move read after write", "write pending high, read pending medium"),
-        (["move", "s1", "--after", "s2"], "Changed: move read after write", "write pending high, read pending medium"),
-        (["move", "s2", "--first"], "Changed: move write to the top", "write pending high, read pending medium"),
-        (["remove", "s1"], "Changed: remove read", "write pending high"),
+        (["move", "write", "--up"], "Changed: move “write” to the top", "write pending high, read pending medium"),
+        (["move", "1", "--down", "1"], "Changed: move “read” after “write”", "write pending high, read pending medium"),
+        (
+            ["move", "s1", "--after", "s2"],
+            "Changed: move “read” after “write”",
+            "write pending high, read pending medium",
+        ),
+        (["move", "s2", "--first"], "Changed: move “write” to the top", "write pending high, read pending medium"),
+        (["remove", "s1"], "Changed: remove “read”", "write pending high"),
         (["priority", "s1", "low"], "Changed: read: low priority", "read pending low, write pending high"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",

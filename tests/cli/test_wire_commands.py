@@ -253,7 +253,7 @@ def test_without_rich_the_command_says_what_to_install() -> None:
     result = subprocess.run(command, input=b"", capture_output=True, check=False)
     assert result.returncode == 1
     assert result.stderr.decode() == (
-        "planwire: showing plans needs Rich: pip install 'planwire[terminal]', or ask for --json\n"
+        "planwire: showing plans needs Rich: pip install 'planwire[terminal]', or use --json\n"
     )
 
 

@@ -94,7 +94,7 @@ def test_nothing_that_people_said_is_left_out() -> None:
     assert plan_markdown(card) == (
         "# p\n\n> Because\n>\n> TOML is asked for\n\n- [ ] read\n- [ ] write\n\n"
         "## Notes\n\n- agent: it is TOML\n\n"
-        "## Suggestions\n\n- ana: read: done; this first\n- ben: read → read it all; add ship\n\n"
+        "## Suggestions\n\n- ana: read: done; this first\n- ben: read → read it all; add “ship”\n\n"
         "## Reviews\n\n"
         "- ana: changes requested (revision 3), and the plan has changed since\n"
         "  - to run: read\n  - smaller\n  - write: which file?\n  - s9: it is gone\n"

@@ -166,7 +166,7 @@ def test_suggestions_name_the_steps_that_they_are_about() -> None:
         "a: done",
         "a → b",
         "a: high priority",
-        "move a to the top",
-        "remove s9",
+        "move “a” to the top",
+        "remove “s9”",
     ]
     assert {word.kind for word in words} == {"suggested"}

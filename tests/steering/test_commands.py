@@ -154,7 +154,7 @@ def test_a_move_names_one_place() -> None:
 
 def test_a_removed_step_is_gone() -> None:
     session = Session(LIST)
-    assert session.do("remove", "s2").words == "Changed: remove write"
+    assert session.do("remove", "s2").words == "Changed: remove “write”"
     assert session.texts == ["read", "test", "tag", "ship"]
     with pytest.raises(UnknownStep, match="no step 's2'; its steps are: s1, s3, s4, s5"):
         session.do("remove", "s2")
@@ -213,7 +213,7 @@ def test_several_changes_read_as_a_sentence_and_many_as_their_number() -> None:
     changes = SetStatus("s3", "completed"), RewordStep("s3", "test " * 100), MoveStep("s3", "s1")
     words = session.do("suggest", changes=changes, text="in a hurry").words
     assert words.startswith("Changed: test: done; test → test test")
-    assert words.endswith("…; move test after read; in a hurry")
+    assert words.endswith("…; move “test” after “read”; in a hurry")
     assert len(words) < 400
     many = tuple(AddStep(f"step {number}") for number in range(20))
     assert session.do("suggest", changes=many).words == "Changed: 20 changes"

@@ -188,13 +188,13 @@ async def test_it_begins_with_the_latest_session_of_the_folder_and_takes_up_one_
 @on_a_loop
 async def test_a_folder_without_sessions_says_so(journal: Path, tmp_path: Path) -> None:
     async with watching(journal, here=tmp_path) as (app, _):
-        await shows(app, "no session in this folder yet; a shows those of all folders")
+        await shows(app, "No sessions in this folder yet. Press a for all folders.")
 
 
 @on_a_loop
 async def test_a_session_that_a_person_opened_stays_when_one_begins_here(journal: Path, tmp_path: Path) -> None:
     async with watching(journal, here=tmp_path) as (app, pilot):
-        await shows(app, "no session in this folder yet")
+        await shows(app, "No sessions in this folder yet")
         await pilot.press("a")
         await shows(app, "Mend the redirect")
         await pilot.press("enter")
@@ -262,7 +262,7 @@ async def test_a_session_that_is_forgotten_says_so(journal: Path) -> None:
         await shows(app, "1 / 3")
         with open_journal(journal) as opened:
             opened.forget(FIRST)
-        await shows(app, "this session is not in the journal any more")
+        await shows(app, "this session is no longer in the journal")
 
 
 @on_a_loop
@@ -287,7 +287,7 @@ async def test_the_plan_is_shown_as_it_was(journal: Path) -> None:
         await shows(
             app, "History of Mend the redirect", "6 changes", "As it was at event 6", "6 of 6", "changes requested"
         )
-        await shows(app, "✔ Read the code  ·  ▶ Write a test", "☆ add Check the logout", kind=RowList)
+        await shows(app, "✔ Read the code  ·  ▶ Write a test", "☆ add “Check the logout”", kind=RowList)
         await pilot.press("left", "left", "left", "left")
         await shows(app, "As it was at event 2")
         await shows(app, "▶ Read the code", "0 / 3", kind=PlanPanel)

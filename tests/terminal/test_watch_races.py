@@ -201,7 +201,7 @@ async def test_what_can_not_be_done_any_more_is_said_and_the_words_stay(journal:
         await told(app, "There is no plan here yet")
         with open_journal(journal) as opened:
             opened.forget(OURS)
-        await shows(app, "this session is not in the journal any more")
+        await shows(app, "this session is no longer in the journal")
         await pilot.press("x")
         assert isinstance(app.screen, SessionScreen)
 

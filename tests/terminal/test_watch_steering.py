@@ -481,7 +481,7 @@ async def test_a_tick_on_an_agents_plan_is_a_suggestion_until_the_agent_does_it(
         await ready(app)
         await pilot.press("x")
         await shows(app, "▶ Write a test", "    ☆ → done   you, just now")
-        await told(app, "Suggested: Write a test: done. The agent decides about it (☆); u withdraws it.")
+        await told(app, "Suggested: Write a test: done. The agent will decide on it (☆). Press u to withdraw it.")
         assert statuses(theirs(app))[1] == "in_progress"
         await pilot.press("x")
         await eventually(lambda: not theirs(app).suggestions)

@@ -1,4 +1,4 @@
-"""Requests to steer that can't be done, can't be understood, or come from someone who may not."""
+"""Requests to steer that can't be done, invalid request, or come from someone who may not."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -98,9 +98,9 @@ def test_a_comment_on_a_step_of_a_plan_file_quotes_it(here: Here, tmp_path: Path
         (b'{"act": "review", "verdict": "approved", "comments": [{"text": "x", "stepp": "s1"}]}', "`stepp` - at"),
         (b'{"act": "review", "verdict": "approved", "comments": [{}]}', "`$.comments[0]`"),
         (b'{"act": "comment", "text": 3}', "`$.text`"),
-        (b'{"act": "comment", "text": "\xff"}', "can't be understood"),
-        (b'{"act": "comment", "text": "\\ud800"}', "can't be understood"),
-        (b"[" * 50_000, "can't be understood"),
+        (b'{"act": "comment", "text": "\xff"}', "invalid request"),
+        (b'{"act": "comment", "text": "\\ud800"}', "invalid request"),
+        (b"[" * 50_000, "invalid request"),
     ],
 )
 def test_what_can_not_be_understood_is_refused_with_the_place_that_is_wrong(

@@ -43,6 +43,9 @@ def test_what_was_meant_for_an_earlier_revision_is_refused_with_the_difference(
     assert [word["kind"] for word in value["moments"][0]["words"]] == ["completed", "in_progress", "removed"]
     seen = check(value["html"])
     assert "step 3" in seen.words
+    assert [row["class"] for _, row in seen.tags if (row.get("class") or "").startswith("fact")] == [
+        *("fact", "fact", "fact number", "fact")
+    ]
     assert [row["data-pair"] for tag, row in seen.tags if tag == "tr" and "data-pair" in row] == [
         "changed",
         "changed",

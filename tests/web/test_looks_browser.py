@@ -101,6 +101,9 @@ def test_a_fold_keeps_the_current_step_in_sight_and_stays_open_once_opened(board
     expect(page.locator("#p0-s24")).to_be_focused()
     board.write("s1", steps(*names, done=24))
     expect(page.locator(".fold summary")).to_have_text("24 done")
+    expect(page.locator("#p0-s24")).to_be_focused()
+    expect(page.locator("#p0-s23")).to_be_hidden()
+    page.evaluate("() => document.activeElement.blur()")
     expect(page.locator("#p0-s24")).to_be_hidden()
     page.locator(".fold summary").focus()
     page.keyboard.press("Enter")
@@ -143,6 +146,37 @@ def test_no_step_moves_under_the_pointer(board: Running, new_page: NewPage) -> N
     assert row.bounding_box() == pytest.approx(before, abs=1)
     page.mouse.move(5, 5)
     comes_true(page, "!document.getElementById('p0-steps').style.paddingBlockStart")
+
+
+def test_no_step_folds_under_the_pointer(board: Running, new_page: NewPage) -> None:
+    names = [f"Convert package {number}" for number in range(30)]
+    board.write("s1", steps(*names, done=6))
+    page = new_page("/sessions/s1", viewport=WIDE)
+    is_live(page)
+    rows, fold = [page.locator(f"#p0-s{number}") for number in (5, 9, 13)], page.locator(".fold summary")
+    rows[0].hover()
+    before = [row.bounding_box() for row in rows]
+    for done in (12, 14):  # the fold is new, then it grows
+        board.write("s1", steps(*names, done=done))
+        expect(page.locator(f"#p0-s{done + 1}")).to_have_attribute("aria-current", "step")
+        expect(fold).to_be_hidden()
+        page.evaluate("() => new Promise(requestAnimationFrame)")
+        assert [row.bounding_box() for row in rows] == [pytest.approx(each, abs=1) for each in before]
+    page.mouse.move(5, 5)
+    expect(fold).to_have_text("14 done")
+    for row in rows:
+        expect(row).to_be_hidden()
+    page.locator("#p0-s15").hover()
+    board.write("s1", steps(*names, done=15))
+    expect(fold).to_have_text("15 done")
+    expect(page.locator("#p0-s15")).to_be_visible()
+    expect(rows[0]).to_be_hidden()
+    fold.click()
+    expect(rows[0]).to_be_visible()
+    page.mouse.move(5, 5)
+    board.write("s1", steps(*names, done=16))
+    expect(fold).to_have_text("16 done")
+    expect(rows[0]).to_be_visible()
 
 
 def test_no_session_moves_under_the_pointer(board: Running, new_page: NewPage) -> None:
@@ -221,6 +255,49 @@ def test_the_keys_are_a_key_or_a_click_away(board: Running, new_page: NewPage, a
     expect(page.get_by_role("dialog")).to_have_count(0)
     page.get_by_role("button", name="Keys").click()
     expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
+
+
+def test_a_list_of_keys_that_is_longer_than_the_screen_begins_at_its_top(board: Running, new_page: NewPage) -> None:
+    board.write("s1", items("pending"))
+    page = new_page("/sessions/s1", viewport=PHONE)
+    is_live(page)
+    page.keyboard.press("?")
+    expect(page.get_by_role("heading", name="Keys")).to_be_in_viewport()
+    expect(page.get_by_role("button", name="Close")).to_be_focused()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_menu_is_accessible(board: Running, new_page: NewPage, axe: str, scheme: str) -> None:
+    board.write("s1", items("pending"))
+    page = new_page("/sessions/s1", color_scheme=scheme)
+    is_live(page)
+    page.keyboard.press("j")
+    page.keyboard.press("m")
+    expect(page.get_by_role("menu")).to_be_visible()
+    page.evaluate(axe)
+    assert page.evaluate("axe.run({ resultTypes: ['violations'] })")["violations"] == []
+
+
+def test_every_line_of_a_task_stands_beside_its_mark(board: Running, new_page: NewPage) -> None:
+    board.write("s1", markdown("# Text\n\n- [ ] " + "a task of many words " * 9 + "\n  - [ ] " + "nested " * 30))
+    page = new_page("/sessions/s1", viewport=PHONE)
+    lefts = "(words) => [...words.getClientRects()].map((line) => line.left)"
+    for words in page.locator(".task .words").all():
+        lines = words.evaluate(lefts)
+        assert len(lines) > 2
+        assert max(lines) - min(lines) < 1
+
+
+def test_paper_shows_every_step_whole(board: Running, new_page: NewPage) -> None:
+    long = "each request carries its own deadline " * 30
+    board.write("s1", steps(*(f"step {number}" for number in range(20)), long, done=12))
+    page = new_page("/sessions/s1", viewport=WIDE)
+    is_live(page)
+    expect(page.get_by_role("button", name="Show more")).to_be_visible()
+    page.emulate_media(media="print")
+    expect(page.get_by_role("button", name="Show more")).to_be_hidden()
+    expect(page.locator("#p0-s5")).to_be_visible()
+    assert not is_cut(page, "#p0-s21 .words")
 
 
 def test_a_first_command_is_copied(board: Running, new_page: NewPage) -> None:

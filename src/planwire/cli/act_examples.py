@@ -18,7 +18,7 @@ examples:
   planwire tick s3                 the step with that id, in the plan of this folder's latest session
   planwire tick 3                  the third step that planwire show prints
   planwire tick "write the test"   the step that contains these words
-  planwire tick s3                 again: not done after all, or the suggestion is withdrawn
+  planwire tick s3                 again: undo that, or withdraw the suggestion
 {_SUGGESTED}""",
     "set_status": f"""\
 examples:

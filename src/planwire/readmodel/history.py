@@ -167,7 +167,8 @@ def _phrases(recorded: Recorded, before: SessionState, after: SessionState) -> t
 
 def _opened(event: SessionOpened, before: SessionState) -> tuple[Phrase, ...]:
     known = asdict(before.opened) if before.opened else {}
-    news = [f"{key} {value}" for key, value in asdict(event).items() if value is not None and value != known.get(key)]
+    said = {key: value for key, value in asdict(event).items() if value is not None and value != known.get(key)}
+    news = [f"{'folder' if key == 'cwd' else key} {value}" for key, value in said.items()]
     what = "session opened" if before.opened is None else "session"
     return (Phrase("opened", f"{what}: {', '.join(news)}" if news else f"{what} again"),)
 

@@ -101,8 +101,8 @@ _WORDS: Final = ("comment", "review", "withdraw", "dismiss")
 
 _TABLE: Final = (
     Act(
-        *("tick", "tick", "Tick", "Mark a step done, or not done after all", commands.tick, On.STEP, Touches.STEP),
-        gestures=(Gesture(("x", "Space"), "Tick", "done, or not done after all", main=True),),
+        *("tick", "tick", "Tick", "Mark a step done, or undo that", commands.tick, On.STEP, Touches.STEP),
+        gestures=(Gesture(("x", "Space"), "Tick", "mark done, or undo that", main=True),),
     ),
     Act(
         *("set_status", "status", "Set status", "Set a step's status", commands.set_status, On.STEP),
@@ -122,7 +122,7 @@ _TABLE: Final = (
         needs=("text",),
         on_suggested=True,
         opens_file=True,
-        gestures=(Gesture(("e",), "Reword", "change the text; a plan file opens in your editor", main=True),),
+        gestures=(Gesture(("e",), "Reword", "change the text, or open the plan file", main=True),),
     ),
     Act(
         *("add", "add", "Add step", "Add a step to a plan", commands.add, On.PLAN, Touches.PLACE),
@@ -162,8 +162,8 @@ _TABLE: Final = (
         needs=("text",),
         takes=("comments",),
         gestures=(
-            Gesture(("c",), "Comment", "on the step, or on the plan at its head", main=True),
-            Gesture(("C",), "Comment on the plan", "from any of its steps", on=On.PLAN),
+            Gesture(("c",), "Comment", "on this step, or on this plan", main=True),
+            Gesture(("C",), "Comment on the plan", "from any step", on=On.PLAN),
         ),
     ),
     Act(

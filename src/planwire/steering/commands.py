@@ -132,7 +132,7 @@ class Disputed(PlanError):
 
 
 def tick(on: Target, wanted: Wanted) -> Decision:
-    """Done, or not done after all; on an agent's plan, a second tick withdraws the suggestion.
+    """Mark a step done, or undo that; on an agent's plan, a second tick withdraws the suggestion.
 
     It means what the person saw: a tick on a step that the agent completed in the meantime leaves it completed.
     """

@@ -28,11 +28,11 @@ def change_sentence(change: StepChange, texts: Mapping[str, str]) -> str:
         case SetPriority(priority=priority):
             return f"{name}: {priority} priority"
         case AddStep(content=content):
-            return f"add {content}"
+            return f"add “{content}”"
         case MoveStep(after=after):
-            return f"move {name} {f'after {texts.get(after, after)}' if after else 'to the top'}"
+            return f"move “{name}” {f'after “{texts.get(after, after)}”' if after else 'to the top'}"
         case RemoveStep():
-            return f"remove {name}"
+            return f"remove “{name}”"
         case _ as never:
             assert_never(never)
 

@@ -5,6 +5,6 @@ from planwire.errors import MissingExtra
 try:
     import rich  # noqa: F401
 except ImportError:
-    raise MissingExtra("showing plans needs Rich: pip install 'planwire[terminal]', or ask for --json") from None
+    raise MissingExtra("showing plans needs Rich: pip install 'planwire[terminal]', or use --json") from None
 
 __all__: list[str] = []

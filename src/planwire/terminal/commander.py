@@ -31,7 +31,7 @@ __all__ = ["Commander"]
 
 #: Seconds after which a person hears that a write still waits.
 PATIENCE: Final = 1.5
-_HINT: Final = "The agent decides about it (☆); u withdraws it."
+_HINT: Final = "The agent will decide on it (☆). Press u to withdraw it."
 _BUSY: Final = "The journal is busy: someone else is writing to it. Your change is saved as soon as they are done."
 _UNCHANGED: Final = "Nothing to save: the text is as it was."
 _CHANGED: Final = "The plan changed while you were typing."
@@ -127,7 +127,7 @@ class Commander:
         try:
             session = app.sessions.get(self._screen.session)
             if session is None:
-                raise PlanError("this session is not in the journal any more")
+                raise PlanError("this session is no longer in the journal")
             return await app.writes.write(session, plan_id, wanted)
         finally:
             waiting.stop()

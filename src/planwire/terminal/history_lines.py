@@ -56,7 +56,7 @@ def moment_line(moment: HistoryEntry, numbers: int = 4, session: str | None = No
     parts: list[Part] = [(f"{moment.seq:>{numbers}}  {clock(moment.at, short=short)}  ", "muted")]
     if session is not None:
         parts.append((f"{one_line(session)}  ", "muted"))
-    parts.append((f"{one_line(moment.by):<{_WHO}}  ", ""))
+    parts.append((f"{author(moment.by):<{_WHO}}  ", ""))
     if moment.plan is not None:
         parts.append((f"{one_line(moment.plan)}  ", "strong"))
     if moment.total:

@@ -36,7 +36,7 @@ _KEYS: Final = (
     ScreenKey(("←",), "step(-1)", "Earlier", shown=True, first=True),
     ScreenKey(("→",), "step(1)", "Later", shown=True, first=True),
     ScreenKey(("d",), "difference", "Difference", "since the mark, or the moment before", shown=True),
-    ScreenKey(("m",), "mark", "Mark", "a moment to see differences from", shown=True),
+    ScreenKey(("m",), "mark", "Mark", "compare from this moment", shown=True),
     ScreenKey(("Esc",), "app.pop_screen", "Back", shown=True),
 )
 
@@ -168,7 +168,7 @@ class HistoryScreen(Screen[None]):
         self._show()
 
     def action_mark(self) -> None:
-        """Mark a moment to see differences from there, or take the mark away."""
+        """Mark compare from this moment there, or take the mark away."""
         seq = self._rows.key
         self._marked = seq if isinstance(seq, int) and seq != self._marked else None
         self._rows.update_lines()

@@ -79,7 +79,7 @@ SESSION_KEYS: Final[KeyGroups] = {
     **act_keys(),
     "This screen": (
         ScreenKey(("m",), "act('menu')", "More", "all acts for the row under the cursor", shown=True),
-        ScreenKey((".",), "current", "Current step", "go to it, and along with it"),
+        ScreenKey((".",), "current", "Current step", "go to it and follow it"),
         ScreenKey(("h",), "history", "History", shown=True),
         ScreenKey(("y",), "copy", "Copy", "all plans, as markdown"),
         ScreenKey(("Esc",), "back", "Sessions", shown=True),

@@ -57,7 +57,7 @@ LOOKS: Final = {
     "future": ("dim", "color: $foreground 25%"),
     "head": ("", "background: $surface"),
     "heading": ("bold", "color: $text-primary; text-style: bold"),
-    "high": ("bold red", "color: $text-error; text-style: bold"),
+    "high": ("bold", "text-style: bold"),
     "low": ("dim", "color: $foreground 45%"),
     "mark": ("bold magenta", "color: $accent; text-style: bold"),
     "muted": ("dim", "color: $foreground 55%"),

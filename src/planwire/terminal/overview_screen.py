@@ -160,10 +160,10 @@ class OverviewScreen(Screen[None]):
     def _nothing(self, some: bool) -> str:
         """Why the list is empty; `some` sessions there are."""
         if self.app.sessions.loading:
-            return "reading the journal …"
+            return "Reading the journal…"
         if some:
-            return "No matches: Esc shows all again"
-        return "no session in this folder yet; a shows those of all folders" if self.here else "no session yet"
+            return "No matches. Press Esc to see all."
+        return "No sessions in this folder yet. Press a for all folders." if self.here else "No sessions yet."
 
     # -- people
 

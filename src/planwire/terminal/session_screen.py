@@ -87,7 +87,7 @@ class SessionScreen(Screen[None]):
             return
         glance = session.glance if session else None
         self.head.show_lines(lambda width: head_lines(glance, width) if glance else ())
-        empty = "this session is not in the journal any more"
+        empty = "this session is no longer in the journal"
         if session is not None:
             empty = "no plans left" if session.dismissed() else "no plan yet"
         self.panel.sheet.put(session.cards(said) if session else (), empty=empty)

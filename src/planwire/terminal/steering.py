@@ -50,7 +50,7 @@ class Pointed(NamedTuple):
     def step(self) -> StepRow:
         """The step. Raises `PlanError` if there is none."""
         if self.row is None:
-            raise PlanError("no step is under the cursor: go to one with the arrow keys")
+            raise PlanError("no step is under the cursor: move to one with the arrow keys")
         return self.row
 
     @property

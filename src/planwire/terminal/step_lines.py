@@ -31,7 +31,10 @@ _SUGGESTED: Final = {"reword": "→ ", "status": "→ ", "priority": "→ ", "mo
 
 def step_parts(row: StepRow) -> tuple[Part, Part, list[Part]]:
     """A step's sign, its words, and tags for everything out of the ordinary."""
-    tags = [(f"{MARK} {tag.text}" if tag.kind == "to_run" else one_line(tag.text), tag.kind) for tag in row.tags]
+    tags = [
+        (f"{MARK} {tag.text}" if tag.kind == "to_run" else one_line(tag.text), tag.kind if row.is_open else "muted")
+        for tag in row.tags
+    ]
     return (f"{row.sign} ", row.look), (one_line(row.text), text_look(row.look)), tags
 
 

@@ -16,7 +16,7 @@ try:
     import textual  # noqa: F401
 except ImportError:
     raise MissingExtra(
-        "watching on a terminal needs Textual: pip install 'planwire[terminal]', or ask for --json"
+        "watching on a terminal needs Textual: pip install 'planwire[terminal]', or use --json"
     ) from None
 
 from textual import on

@@ -22,7 +22,6 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from planwire.errors import NothingChanges, PlanError, UnknownPlan, UnstorableEvent
-from planwire.readmodel.authors import author
 from planwire.readmodel.card import PlanCard, PlanId
 from planwire.readmodel.cards import card_of
 from planwire.readmodel.compare import compare_cards
@@ -33,8 +32,8 @@ from planwire.session.moved_on import MovedOn
 from planwire.session.steering import steer
 from planwire.steering.wanted import Wanted
 from planwire.web.difference import comparison_view
-from planwire.web.history_page import entry_phrases
-from planwire.web.html import EMPTY, Html, el, moment
+from planwire.web.history_page import entry_head, entry_phrases
+from planwire.web.html import EMPTY, Html, el
 from planwire.web.hub import Hub
 from planwire.web.responses import find_session, json_response, named_plan
 
@@ -130,9 +129,9 @@ async def _read(request: Request) -> Wanted:
         _refuse_unknown_fields(msgspec.json.decode(body), wanted)
         return wanted
     except ClientDisconnect:
-        raise HTTPException(413, "the request is larger than it may be") from None
+        raise HTTPException(413, "the request is too large") from None
     except (ValueError, RecursionError) as error:
-        raise HTTPException(400, f"this can't be understood: {error}") from None
+        raise HTTPException(400, f"invalid request: {error}") from None
 
 
 def _refuse_unknown_fields(sent: dict[str, Any], wanted: Wanted) -> None:
@@ -181,5 +180,4 @@ def _card(record: Any, title: str) -> PlanCard | None:
 
 
 def _entry(entry: HistoryEntry) -> Html:
-    head = el("div", moment(entry.at), el("span", el("bdi", author(entry.by)), class_="by"), class_="moment-head")
-    return el("li", head, el("ul", *entry_phrases(entry), class_="words-list"), class_="moment")
+    return el("li", entry_head(entry), el("ul", *entry_phrases(entry), class_="words-list"), class_="moment")

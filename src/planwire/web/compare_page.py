@@ -61,7 +61,7 @@ def _side(name: str, timeline: Timeline, entry: HistoryEntry, address: Callable[
     number = void("input", type="number", name=name, id=name, value=entry.seq, min=first, max=last, data_submit=True)
     earlier = _neighbour(numbers[at - 1] if at else None, address, "‹", f"{name}: one event earlier")
     later = _neighbour(numbers[at + 1] if entry.seq < last else None, address, "›", f"{name}: one event later")
-    far = f" · {entry.done}/{entry.total}" if entry.total is not None else ""
+    far = f" · {entry.done:,} / {entry.total:,}" if entry.total is not None else ""
     return el(
         "div",
         el("label", f"{name.capitalize()} event", for_=name),

@@ -7,6 +7,7 @@ from planwire.readmodel.card import PlanCard, StepRow
 from planwire.readmodel.compare import Comparison, PairedLine, PairedRow, SaidBetween, compare_cards, near_changes
 from planwire.web.html import EMPTY, Html, clock, el, joined
 from planwire.web.status_look import mark, wording
+from planwire.web.steps_view import tag_view
 
 __all__ = ["comparison_view", "difference_view"]
 
@@ -61,7 +62,7 @@ def _row(pair: PairedRow) -> Html:
 def _cell(row: StepRow | None, *, has_moved: bool = False) -> Html:
     if row is None:
         return _ABSENT
-    tags = [el("span", tag.text, class_="tag") for tag in row.tags]
+    tags = [*map(tag_view, row.tags)]
     if has_moved:
         tags.append(el("span", "moved", class_="tag"))
     words = el("span", wording(row.text), class_="words", dir="auto")

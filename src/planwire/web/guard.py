@@ -93,22 +93,22 @@ class RequestGuard:
         hosts = [value for name, value in scope["headers"] if name == b"host"]
         if len(hosts) != 1 or _host_name(headers[b"host"]) not in self._hosts:
             what = "Open the address that planwire board printed, or start it with --allow-host and this name."
-            return 421, "This board has another name", what
+            return 421, "Unknown host name", what
         origin = headers.get(b"origin")
         if origin is not None and _origin_host(origin) != headers[b"host"].lower():
-            return 403, "Another site asked for this", "The board answers only to its own pages."
+            return 403, "Request from another site", "The board answers only to its own pages."
         reading = scope["method"] in _READING
         if not reading and origin is None:
-            return 403, "Nobody knows who asked for this", "A change needs the board's own address as its Origin."
+            return 403, "Unknown origin", "A change needs the board's own address as its Origin."
         if headers.get(b"sec-fetch-site") in _FOREIGN and not _follows_a_link(scope, headers):
-            return 403, "Another site asked for this", "The board answers only to its own pages."
+            return 403, "Request from another site", "The board answers only to its own pages."
         if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > LONGEST_ADDRESS:
-            return 414, "This address is too long", f"The longest has {LONGEST_ADDRESS:,} characters."
+            return 414, "Address too long", f"The longest has {LONGEST_ADDRESS:,} characters."
         if sum(len(name) + len(value) for name, value in scope["headers"]) > LARGEST_HEADERS:
-            return 431, "These headers are too long", f"All together may have {LARGEST_HEADERS:,} bytes."
+            return 431, "Headers too long", f"All together may have {LARGEST_HEADERS:,} bytes."
         length = headers.get(b"content-length", "0")
         if not length.isdecimal() or len(length) > 12 or int(length) > LARGEST_BODY:
-            return 413, "This is too much", f"The largest request has {LARGEST_BODY:,} bytes."
+            return 413, "Request too large", f"The largest request has {LARGEST_BODY:,} bytes."
         return None
 
     def _is_known(self, headers: dict[bytes, str]) -> bool:

@@ -14,7 +14,7 @@ from planwire.web.page_tree import part_html
 from planwire.web.plan_view import PlanPlace, plan_part
 from planwire.web.progress_chart import chart_of
 
-__all__ = ["MOMENTS_PER_PAGE", "Then", "entry_phrases", "history_page", "then_part"]
+__all__ = ["MOMENTS_PER_PAGE", "Then", "entry_head", "entry_phrases", "history_page", "then_part"]
 
 MOMENTS_PER_PAGE: Final = 200
 #: Phrases of one event on the page; a number stands for the rest.
@@ -111,17 +111,22 @@ def _row(session: str, timeline: Timeline, at: int, moment: HistoryEntry, is_sho
     if at:
         both = f"?from={timeline.numbers[at - 1]}&to={moment.seq}"
         links.append(el("a", "Compare", href=session_address(session, "compare") + both))
-    about = [el("span", el("bdi", each), class_="fact") for each in (author(moment.by), moment.plan) if each]
-    if moment.total is not None:
-        about.append(el("span", f"{moment.done} / {moment.total}", class_="fact number"))
     return el(
         "li",
-        el("div", *about, el("span", moment_html(moment.at), class_="fact"), class_="moment-head facts"),
+        entry_head(moment),
         el("ul", *entry_phrases(moment), class_="words-list"),
         el("p", *links, class_="moment-links"),
         class_=f"moment event-{moment.event}",
         id=f"e{moment.seq}",
     )
+
+
+def entry_head(entry: HistoryEntry) -> Html:
+    """Who, on which plan, how far it was, and when."""
+    about = [el("span", el("bdi", each), class_="fact") for each in (author(entry.by), entry.plan) if each]
+    if entry.total is not None:
+        about.append(el("span", f"{entry.done:,} / {entry.total:,}", class_="fact number"))
+    return el("div", *about, el("span", moment_html(entry.at), class_="fact"), class_="moment-head facts")
 
 
 def entry_phrases(entry: HistoryEntry, most: int = MOST_PHRASES) -> list[Html]:

@@ -27,7 +27,7 @@ __all__ = ["asked_for", "find_session", "json_response", "named_plan", "problem"
 _TITLES: Final = {
     400: "Not a valid address",
     404: "Not found",
-    405: "Not possible here",
+    405: "Not allowed here",
     503: "The journal can't be read",
 }
 
@@ -77,7 +77,7 @@ async def problem(request: Request, error: Exception) -> Response:
     status, what = (error.status_code, error.detail) if isinstance(error, HTTPException) else (503, str(error))
     if what == HTTPStatus(status).phrase:
         what = _DETAILS.get(status, what)
-    title = _TITLES.get(status, "That did not work")
+    title = _TITLES.get(status, "Something went wrong")
     if wants_json(request):
         return json_response({"error": what}, status)
     return HTMLResponse(words_page(title, f"{what[:1].upper()}{what[1:]}."), status)

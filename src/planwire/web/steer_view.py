@@ -71,15 +71,15 @@ def _who_asks(card: PlanCard) -> str:
 def _how_to_answer(card: PlanCard) -> Html:
     question = card.question
     assert question is not None
-    since = el("span", " Since ", moment(question.at), ".", class_="origin")
+    asked = el("span", " Asked ", moment(question.at), ".", class_="origin")
     if card.waits_here:
         (yes, approve_label), (no, change_label), _ = VERDICT_LABELS.items()
         approve = el("button", approve_label, type="button", data_act="review", data_verdict=yes, class_="primary")
         change = el("button", change_label, type="button", data_act="review", data_preset=no)
         buttons = el("div", approve, change, class_="steer answers")
-        return el("div", el("p", "It will continue once you decide.", since), buttons)
+        return el("div", el("p", "It will continue once you decide.", asked), buttons)
     offered = el("ul", *(el("li", name, dir="auto") for name in question.options), class_="offered")
-    return el("div", el("p", f"Answer in {card.client_name}:", since), offered)
+    return el("div", el("p", f"Answer in {card.client_name}:", asked), offered)
 
 
 def _what_is_new(card: PlanCard, before: PlanCard | None) -> Html:

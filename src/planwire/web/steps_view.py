@@ -13,7 +13,7 @@ from planwire.web.html import Html, attributes, el
 from planwire.web.page_tree import Part, branch, leaf
 from planwire.web.status_look import checkbox, wording
 
-__all__ = ["StepList", "progress_view", "steps_part"]
+__all__ = ["StepList", "progress_view", "steps_part", "tag_view"]
 
 #: A text with more characters or lines than this may need more than the six lines that a row shows at first.
 LONG_STEP: Final = 220
@@ -87,7 +87,7 @@ def _row(shown_as: StepList, row: StepRow) -> Part:
     details = [el("span", wording(row.text), id=name_id, class_="words")]
     if len(row.text) > LONG_STEP or row.text.count("\n") >= MOST_LINES:
         details.append(el("button", "Show more", type="button", class_="show-more"))
-    details += map(_tag, row.tags)
+    details += map(tag_view, row.tags)
     if row.suggestions or row.remarks:
         details.append(annotations_html(row, steerable=shown_as.steerable))
     if len(details) > 1:
@@ -104,7 +104,7 @@ def _row(shown_as: StepList, row: StepRow) -> Part:
     return Part(row_id, Html(f"<li{attributes(values)}>{body}</li>"))
 
 
-def _tag(tag: Tag) -> Html:
+def tag_view(tag: Tag) -> Html:
     """A word beside a step. What the mark says already is for the eye alone."""
     if tag.kind in PRIORITIES:
         return el("span", tag.text, el("span", " priority", class_="unseen"), class_=f"tag tag-{tag.kind}")

@@ -129,7 +129,7 @@ function check() {
   const { planId, rowId, note, begun } = current;
   const plan = document.querySelector(`#${planId}[data-steer]`), row = rowId && document.getElementById(rowId);
   let words = "";
-  if (!plan) words = "This plan is no longer there. Your text is kept here as long as you need it.";
+  if (!plan) words = "This plan is no longer there. Your text stays here until you close it.";
   else if (rowId && !row && isWhole(plan)) words = "This step is no longer in the plan.";
   else if (row && textOf(row) !== begun.words) words = "This step changed while you were typing.";
   if (note.textContent !== words) note.textContent = words;

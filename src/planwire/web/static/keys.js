@@ -44,6 +44,7 @@ async function showKeys() {
   dialog.addEventListener("close", () => dialog.remove());
   document.body.append(dialog);
   dialog.showModal();
+  dialog.scrollTop = 0; // the button that has the focus is at the end
 }
 
 export function startKeys() {

@@ -61,7 +61,7 @@ function openAt(from, list, name, anchor) {
   if (!items.length) return;
   menu.replaceChildren(...items);
   menu.setAttribute("aria-label", name);
-  if (!menu.isConnected) document.body.append(menu);
+  if (!menu.isConnected) document.querySelector(".bar").append(menu); // a landmark
   menu.showPopover();
   const at = anchor.getBoundingClientRect();
   const left = Math.min(Math.max(at.right - menu.offsetWidth, 8), innerWidth - menu.offsetWidth - 8);

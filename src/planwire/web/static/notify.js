@@ -7,7 +7,7 @@ const MOST_PAGES = 3;
 const words = {
   done: () => "Everything on the plan is done.",
   stopped: () => "The agent has stopped.",
-  waiting: (asked) => (asked ? `${asked} waits for your review.` : "The agent waits for you."),
+  waiting: (asked) => (asked ? `${asked} is waiting for your review.` : "The agent is waiting for you."),
 };
 
 let wanted = false;
@@ -59,7 +59,7 @@ export function startNotify() {
   button.type = "button";
   button.id = "notify";
   button.textContent = "Notify me";
-  button.title = "A desktop notification when a plan is finished, is stuck, or waits for your review";
+  button.title = "Get a desktop notification when a plan is done, has stopped, or needs your review";
 
   async function turn(on) {
     wanted = on;

@@ -78,13 +78,12 @@ function relist(list, ids, fresh) {
   const wanted = new Set(ids);
   const order = [...known.keys()].filter((id) => wanted.has(id));
   const stayed = ids.filter((id) => known.has(id));
-  for (const [id, child] of known) if (!wanted.has(id)) child.remove();
+  for (const [id, child] of known) if (!wanted.has(id)) leave(child);
   let place = list.firstElementChild;
   for (const id of ids) {
     let child = known.get(id);
     if (!child) {
-      child = element(fresh[id]);
-      happened.push([child, "just-added"]);
+      child = arrive(element(fresh[id]));
     } else if (fresh[id]) {
       morph(child, element(fresh[id])); // it went and came back while the list was held
     }
@@ -93,6 +92,75 @@ function relist(list, ids, fresh) {
   }
   stayed.forEach((id, at) => { if (order[at] !== id) happened.push([known.get(id), "just-moved"]); });
 }
+
+let left = new Map(); // steps that a list lost in this change, by id: a fold, or the list around it, may get them
+
+function leave(child) {
+  child.remove();
+  for (const row of stepsIn(child)) left.set(row.id, row);
+}
+
+/** A new child of a list, with the steps in it that were elsewhere before: they keep the focus, and what people opened. */
+function arrive(child) {
+  let place = child;
+  for (const fresh of stepsIn(child)) {
+    const row = left.get(fresh.id);
+    if (!row) continue;
+    left.delete(fresh.id);
+    if (fresh === child) place = row;
+    else fresh.replaceWith(row);
+    morph(row, fresh);
+  }
+  if (place === child) happened.push([child, "just-added"]);
+  return place;
+}
+
+const stepsIn = (part) => (part.matches("[data-step]") ? [part] : [...part.querySelectorAll("[data-step]")]);
+
+// ---------------------------------------------------------------- nothing folds that a person is at
+
+/** The steps in sight in a list that has the pointer or the focus. */
+function stepsInUse() {
+  const lists = [...document.querySelectorAll(".session:not(.whole) .steps")].filter(isInUse);
+  return lists.flatMap(stepsIn).filter((row) => row.checkVisibility());
+}
+
+const isInUse = (list) => list.contains(under) || list.contains(document.activeElement);
+
+/** Leave these steps in sight, if they are in a closed fold by now. */
+function keepInSight(rows) {
+  for (const { id } of rows) {
+    const row = document.getElementById(id), fold = row?.closest(".fold > details");
+    if (!fold || (fold.open && !fold.hasAttribute("data-my-held"))) continue;
+    row.setAttribute("data-my-kept", "");
+    fold.setAttribute("data-my-held", "");
+    fold.open = true;
+  }
+}
+
+function release(fold, open) {
+  fold.removeAttribute("data-my-held");
+  for (const row of stepsIn(fold)) row.removeAttribute("data-my-kept");
+  fold.open = open;
+}
+
+/** Close the folds that nobody is at any more. */
+function closeFolds() {
+  const folds = [...document.querySelectorAll(".fold > [data-my-held]")].filter((each) => !isInUse(each.closest(".steps")));
+  if (!folds.length) return;
+  happened = [];
+  const places = underPointer();
+  for (const fold of folds) release(fold, false);
+  keepPlace(places);
+}
+
+document.addEventListener("focusout", () => setTimeout(closeFolds));
+document.addEventListener("click", (event) => {
+  const fold = event.target.closest("summary")?.parentElement;
+  if (!fold?.hasAttribute("data-my-held")) return;
+  event.preventDefault();
+  release(fold, true);
+});
 
 // ---------------------------------------------------------------- nothing moves under the pointer
 
@@ -149,6 +217,7 @@ function pointAt(element) {
     held.delete(id);
     show([["list", id, ids, {}]]);
   }
+  closeFolds();
 }
 
 let mouse = null; // where it is
@@ -176,7 +245,8 @@ export function changed() {
 
 function apply(changes, animated) {
   happened = [];
-  const focused = document.activeElement, places = underPointer();
+  left = new Map();
+  const focused = document.activeElement, places = underPointer(), inUse = stepsInUse();
   for (const [what, id, ...rest] of changes) {
     const target = document.getElementById(id);
     if (!target) continue;
@@ -184,6 +254,7 @@ function apply(changes, animated) {
     if (what === "set") morph(target, element(rest[0]));
     else relist(target, ...rest);
   }
+  keepInSight(inUse);
   // What moves loses the focus on its way.
   if (focused?.isConnected && document.activeElement !== focused) focused.focus({ preventScroll: true });
   changed();
