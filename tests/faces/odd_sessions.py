@@ -189,6 +189,28 @@ def _sessions(folder: Path) -> Iterator[tuple[str, int, list[tuple[str, Event]]]
         ],
     )
     yield (
+        "hostile-text",
+        84 * MINUTE + 1,
+        [
+            opened("Every spelling"),
+            *by_agent(text("evil", "# One\u202e&#x202e;\n\n&#8232;a\u061c\n\n- [ ] b\u2028 *c*&#x202e;\n")),
+        ],
+    )
+    yield (
+        "twins",
+        84 * MINUTE + 2,
+        [
+            opened("Plans of one name, one of them dismissed, one a file"),
+            *by_agent(items(UUID, todo), items("x-" + UUID, done), text("a", "# Release 4.2\n\n- [ ] build\n")),
+            *by_agent(PlanSet(FilePlan("y-" + UUID, (folder / "release.md").as_uri()), via=ACP)),
+            *by_agent(PlanSet(FilePlan("z-" + UUID, (folder / "plain.md").as_uri()), via=ACP)),
+            *by_agent(PlanSet(FilePlan("w-" + UUID, (folder / "release.md").as_uri()), via=ACP)),
+            ("user", PlanRemoved(UUID)),
+            ("user", PlanRemoved("w-" + UUID)),
+            *by_agent(items("x-" + UUID, done, todo)),
+        ],
+    )
+    yield (
         "long",
         85 * MINUTE,
         [opened("Two thousand steps"), *by_agent(items("main", *1_200 * [done], now, *799 * [todo]))],
@@ -231,6 +253,7 @@ def _sessions(folder: Path) -> Iterator[tuple[str, int, list[tuple[str, Event]]]
 def odd_journal(folder: Path) -> Path:
     """Write the journal into a folder, with the files of its plans beside it."""
     (folder / "release.md").write_text(CHECKLIST)
+    (folder / "plain.md").write_text("No heading.\n\n- [x] one\n")
     path = folder / "odd.db"
     now = time_ns() // 1_000_000
     with open_journal(path) as journal:

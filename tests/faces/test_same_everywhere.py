@@ -16,7 +16,7 @@ from planwire.mcp.resources import JSON, MARKDOWN, plan_text
 from planwire.readmodel.as_json import json_schema
 from planwire.readmodel.followed_files import FilePlans
 from planwire.readmodel.overview import FILTERS, NEEDS_YOU
-from planwire.readmodel.plain_text import one_line
+from planwire.readmodel.plain_text import one_line, printable
 from planwire.readmodel.sessions import load_session
 from planwire.terminal.lines_view import RowList
 from planwire.terminal.overview_screen import OverviewScreen, StateBar
@@ -117,5 +117,52 @@ def test_plans_have_the_same_names_steps_and_order_on_every_face(
             assert [re.sub(r"<[^>]+>", "", each) for each in titles] == [_escaped(each["title"]) for each in live]
 
 
+def test_the_past_has_the_names_and_the_counts_of_the_present(
+    journal: Path, board: Running, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with open_journal(journal) as opened:
+        sessions = opened.sessions()
+    for known in sessions:
+        now = printed(journal, capsys, "show", known.id)
+        then = board.json(f"/sessions/{known.id}/history.json")["then"]
+        assert printed(journal, capsys, "show", known.id, f"--at={known.last_seq}")["plans"] == now["plans"]
+        assert then["plans"] == now["plans"]
+        assert then["progress"] == now["progress"]
+        titles = {plan["id"]: plan["title"] for plan in now["plans"]}
+        assert main(["log", known.id, "--json", "--journal", str(journal)]) == 0
+        moments = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+        assert moments == board.json(f"/sessions/{known.id}/history.json")["moments"]
+        assert [each["plan"] for each in moments[-1:] if each["plan"]] == [
+            titles[each["plan_id"]] for each in moments[-1:] if each["plan"]
+        ]
+        assert main(["diff", "--session", known.id, "0", "now", "--journal", str(journal)]) == 0
+        text = capsys.readouterr().out
+        page = board.page(f"/sessions/{known.id}/compare?from=1")
+        for plan in now["plans"]:
+            if not plan["removed"]:
+                assert f"  {one_line(plan['title'])} new" in text
+                assert plan["created_at"] == known.first_at or _escaped(plan["title"]) in page
+        pages = [page, text, *(board.page(f"/sessions/{known.id}{end}") for end in ("", "/history"))]
+        assert all(printable(each) == each for each in pages)
+
+
+def test_a_v1_client_gets_the_steps_and_the_names_that_people_see(
+    journal: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with open_journal(journal) as opened:
+        sessions = opened.sessions()
+    for known in sessions:
+        plans = [each for each in printed(journal, capsys, "show", known.id)["plans"] if each["steps"]]
+        live = [plan for plan in plans if not plan["removed"]]
+        assert main(["export", known.id, "--format=acp", "--journal", str(journal)]) == 0
+        updates = [json.loads(line)["params"]["update"] for line in capsys.readouterr().out.splitlines()]
+        entries = [each["content"] for update in updates for each in update.get("entries", ())]
+        names = {plan["title"]: len(plan["steps"]) for plan in live}
+        if len(live) > 1:
+            assert Counter(entry.partition(": ")[0] for entry in entries) == names
+        elif live:
+            assert len(entries) == sum(names.values())
+
+
 def _escaped(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
+    return printable(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")

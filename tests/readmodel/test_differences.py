@@ -20,11 +20,12 @@ def text(content: str) -> bytes:
 
 BEFORE = text("# Parser\\n\\nOld.\\n\\n- [ ] lexer\\n- [ ] grammar\\n- [ ] macros")
 AFTER = text("# Parser\\n\\nNew.\\n\\n- [x] lexer\\n- [ ] the whole grammar\\n- [ ] tests")
+TITLES: dict[str | None, str] = {"p": "Parser"}
 
 
 def test_a_difference_names_the_steps_and_the_lines_that_differ() -> None:
     board = Board()
-    [new] = differences(board.apply(BEFORE).plans)
+    [new] = differences(board.apply(BEFORE).plans, TITLES)
     assert (new.title, new.what, new.size) == ("Parser", "new", "a text of 54 characters")
     assert [(each.kind, each.row.text) for each in new.steps] == [
         ("added", "lexer"),
@@ -32,14 +33,21 @@ def test_a_difference_names_the_steps_and_the_lines_that_differ() -> None:
         ("added", "macros"),
     ]
     change = board.apply(AFTER)
-    [changed] = differences(change.plans)
+    [changed] = differences(change.plans, TITLES)
     assert changed.progress is not None
     assert (changed.what, changed.progress.done, changed.text) == ("changed", 1, ("-Old.", "+New."))
     found = {(each.kind, each.row.id, each.before, each.after) for each in changed.steps}
     assert {("status", "s1", "to do", "done"), ("reworded", "s2", "grammar", "the whole grammar")} <= found
     assert changed_steps(change) >= {"s1", "s2"}
-    [removed] = differences(board.apply(line('{"sessionUpdate":"plan_removed","planId":"p"}')).plans)
+    [removed] = differences(board.apply(line('{"sessionUpdate":"plan_removed","planId":"p"}')).plans, TITLES)
     assert (removed.what, removed.progress, removed.steps) == ("removed", None, ())
+
+
+def test_a_plan_goes_by_the_title_that_it_has_among_all_plans_of_its_session() -> None:
+    items = '{{"sessionUpdate":"plan_update","plan":{{"type":"items","planId":"{}","entries":[]}}}}'
+    ids = ("0198f3c2-7b1e-7cc3-98c4-dc0c0c07398f", "0199f3c2-7b1e-7cc3-98c4-dc0c0c07398f")
+    lines = [RecordedLine(number, line(items.format(plan)), "agent") for number, plan in enumerate(ids)]
+    assert [[each.title for each in frame.differences] for frame in replayed(lines)] == [["Plan"], ["Plan 2"], []]
 
 
 def test_a_recording_is_a_frame_a_line_and_one_for_its_end() -> None:

@@ -18,6 +18,7 @@ from planwire.readmodel.cards import cards_of
 from planwire.readmodel.plain_text import one_line, printable
 from planwire.terminal.lines import Drawing
 from planwire.terminal.plan_lines import boxed_lines
+from planwire.terminal.prose import prose_lines
 
 CONVERSATIONS = Path(__file__).parents[1] / "conversations"
 PATIENCE = 20.0
@@ -131,3 +132,11 @@ def test_odd_statuses_and_priorities_are_shown_as_they_are() -> None:
 def test_safe_text_keeps_what_people_write() -> None:
     assert printable("tabs\tand\nlines, ünïcode, 日本, 👍🏽") == "tabs\tand\nlines, ünïcode, 日本, 👍🏽"
     assert one_line("a\n b\t\tc") == "a b c"
+
+
+@pytest.mark.parametrize("hidden", ["\u202e", "&#x202e;", "\u2028", "&#8232;", "\U000e0041", "&#xe0041;", "\x1b[2J"])
+def test_no_spelling_of_a_character_that_turns_or_hides_text_gets_it_on_a_screen(hidden: str) -> None:
+    text = f"safe{hidden}gpj and *more*{hidden} of it\n\n- an item{hidden}\n\n![picture{hidden}](x)\n"
+    words = "\n".join(part for line in prose_lines(text, 60) for part, _ in line.parts)
+    assert printable(words) == words
+    assert "\ufffd" in words

@@ -11,6 +11,7 @@ from planwire.model.events import PlanSet, SessionOpened
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan, OtherPlan
 from planwire.model.steps import track
 from planwire.readmodel.cards import cards_of
+from planwire.readmodel.plain_text import printable
 from planwire.web.addresses import decode_id, encode_id, plan_address, session_address
 from planwire.web.html import Html, el, escaped
 from planwire.web.prose import LONGEST_RENDERED, prose
@@ -161,6 +162,13 @@ def test_escaping_shows_the_text_and_nothing_else(text: str) -> None:
 
 def test_characters_that_turn_or_hide_text_are_shown_as_marks() -> None:
     assert escaped("safe\u202egpj.exe\x1b[31m") == "safe\ufffdgpj.exe\ufffd[31m"
+
+
+@pytest.mark.parametrize("hidden", ["\u202e", "&#x202e;", "\u2028", "&#8232;", "\U000e0041", "&#xe0041;", "\x1b[2J"])
+def test_no_spelling_of_such_a_character_gets_it_into_a_text(hidden: str) -> None:
+    page = shown(f"safe{hidden}gpj\n\n- [ ] a *step*{hidden} to see\n\n```x{hidden}y\ncode\n```\n")
+    assert printable(page) == page
+    assert "\ufffd" in page
 
 
 @given(st.none() | st.text().filter(lambda text: text.isprintable() or text.isascii()))

@@ -25,7 +25,7 @@ from planwire.model.file_texts import ReadFile, no_files, with_text
 from planwire.model.kinds import drafts_of, entries_of, is_blank, is_prose, prose_of, text_of
 from planwire.model.plan import MEDIUM, Entry, Fields, ItemsPlan, Plan, PlanId
 from planwire.model.statuses import DEFAULT_STATUS
-from planwire.model.titles import plan_titles
+from planwire.model.titles import numbered, plan_title
 
 __all__ = ["Fallback"]
 
@@ -46,12 +46,14 @@ class Fallback:
     def __init__(self, read: ReadFile = no_files) -> None:
         self._read = read
         self._plans: dict[PlanId, Plan] = {}
+        self._names: dict[PlanId, str] = {}  # also of plans that are gone: the others keep their numbers
         self._told: dict[PlanId, _SaidText] = {}
         self._shown: list[Entry] = []
 
     def put(self, plan: Plan) -> list[Fields]:
         """Add a plan, or replace the one with its id."""
         listed = self._plans[plan.id] = with_text(plan, self._read)
+        self._names[plan.id] = plan_title(plan, prose_of(listed))
         updates = self._say_what_is_new(plan)
         if _steps(listed) or self.entries() != self._shown:
             updates.append(self._list(plan))
@@ -77,7 +79,7 @@ class Fallback:
         giving = {plan_id: steps for plan_id, plan in self._plans.items() if (steps := _steps(plan))}
         if len(giving) == 1:
             return [fitted(entry, V1) for steps in giving.values() for entry in steps]
-        titles = plan_titles(self._plans.values())
+        titles = numbered(self._names)
         if giving:
             return [_titled(fitted(entry, V1), titles[plan_id]) for plan_id, steps in giving.items() for entry in steps]
         shown = (titles[plan_id] for plan_id, plan in self._plans.items() if not is_blank(plan))

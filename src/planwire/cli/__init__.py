@@ -194,7 +194,7 @@ def _fill(parser: argparse.ArgumentParser, name: str) -> None:
 
         fill_parser(parser, name)
         return
-    module = import_module(f"planwire.cli.{name}_" if iskeyword(name) else f"planwire.cli.{name}")
+    module = import_module(f"planwire.cli.{name}{'_' if iskeyword(name) else ''}")
     parser.description, parser.epilog = module.DESCRIPTION, module.EXAMPLES
     parser.set_defaults(run=module.run)
     module.add_arguments(parser)

@@ -3,7 +3,7 @@
 import argparse
 import sys
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 from planwire.acp import Dialect, Update, write
 from planwire.acp.dialects import DIALECTS, dialect
@@ -72,14 +72,27 @@ def run(arguments: argparse.Namespace) -> int:
 
 def acp_lines(session: ShownSession, peer: Dialect) -> Iterator[str]:
     """The live plans as messages for a client of the dialect."""
-    plans = [record.state.plan for record in session.journalled.live().values()]
     if peer.operations:
+        plans = [record.state.plan for record in session.journalled.live().values()]
         lines = [write(Update(session.id, "plan_update", plan), peer) for plan in plans]
     else:
-        fallback = Fallback()
-        updates = [update for plan in plans for update in fallback.put(plan)]
-        lists = [update for update in updates if update["sessionUpdate"] == "plan"]
-        told = [update for update in updates if update["sessionUpdate"] != "plan"] + lists[-1:]
-        lines = [write_update(session.id, update) for update in told]
+        lines = [write_update(session.id, update) for update in _lowered(session)]
     for line in lines:
         yield escaped_json(line.decode()) + "\n"
+
+
+def _lowered(session: ShownSession) -> Iterator[dict[str, Any]]:
+    """The messages of the live plans, then the one list. Plans that were removed keep their names in it."""
+    fallback = Fallback(session.file_text)
+    last = None
+    for plan_id, record in session.journalled.plans.items():
+        updates = fallback.put(record.state.plan)
+        if record.removed:
+            updates = fallback.remove(plan_id)
+        for update in updates:
+            if update["sessionUpdate"] == "plan":
+                last = update
+            else:
+                yield update
+    if last is not None:
+        yield last

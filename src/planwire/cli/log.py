@@ -16,6 +16,7 @@ from planwire.cli.session_argument import (
     session_at,
 )
 from planwire.journal import open_journal
+from planwire.readmodel.followed_files import FilePlans
 from planwire.readmodel.history import HistoryEntry
 from planwire.readmodel.timeline import moments_of
 
@@ -54,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
             plan = choose_plan((*session.cards(), *session.dismissed()), arguments.plan)
         wanted = (
             moment
-            for moment in moments_of(journal, known.id)
+            for moment in moments_of(journal, known.id, FilePlans().of)
             if (plan is None or (moment.plan is not None and moment.plan_id == plan.id))
             and (arguments.messages or not moment.is_message)
         )

@@ -19,6 +19,7 @@ from planwire.cli.session_argument import (
 from planwire.errors import InputError
 from planwire.journal import Journal, open_journal
 from planwire.readmodel.folders import is_of_folder
+from planwire.readmodel.followed_files import FilePlans
 from planwire.readmodel.history import HistoryEntry
 from planwire.readmodel.timeline import news
 
@@ -82,7 +83,7 @@ def _moments(journal: Journal, session: str | None, folder: str | None) -> Itera
     def is_wanted(session_id: str, cwd: str | None) -> bool:
         return session in (None, session_id) if folder is None else is_of_folder(cwd, folder)
 
-    return news(journal, is_wanted)
+    return news(journal, is_wanted, FilePlans().of)
 
 
 def _print_json(moments: Iterator[HistoryEntry]) -> None:

@@ -5,7 +5,7 @@ file, or it is "Plan", and "Plan 2" if the session has another one.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Final
 
@@ -15,7 +15,7 @@ from planwire.model.kinds import kind_of, text_of
 from planwire.model.plan import MAIN, Plan, PlanId
 from planwire.model.text import shortened, unwrapped
 
-__all__ = ["UNNAMED", "plan_title", "plan_titles", "readable_id"]
+__all__ = ["UNNAMED", "numbered", "plan_title", "plan_titles", "readable_id"]
 
 UNNAMED: Final = "Plan"
 #: The longest title, in characters. Headings of agents may be paragraphs.
@@ -32,9 +32,10 @@ def readable_id(plan_id: PlanId) -> str:
     return "" if plan_id is None or _MADE_UP.search(plan_id) else plan_id
 
 
-def plan_title(plan: Plan) -> str:
-    """The title of a plan by itself."""
-    return _title(plan.id, text_of(plan) if kind_of(plan).is_text else "", address_of(plan) or "")
+def plan_title(plan: Plan, text: str | None = None) -> str:
+    """The title of a plan by itself. `text` is the one in a plan file that can be read."""
+    own = text_of(plan) if kind_of(plan).is_text else ""
+    return _title(plan.id, own if text is None else text, address_of(plan) or "")
 
 
 @lru_cache(maxsize=256)
@@ -46,17 +47,23 @@ def _title(plan_id: PlanId, text: str, address: str) -> str:
     return shortened(unwrapped(heading) or unwrapped(own) or unwrapped(file) or UNNAMED, LONGEST)
 
 
-def plan_titles(plans: Iterable[Plan]) -> dict[PlanId, str]:
-    """The titles of the plans of a session, in the order of their arrival: no two are the same."""
+def plan_titles(plans: Iterable[Plan], texts: Mapping[PlanId, str] | None = None) -> dict[PlanId, str]:
+    """The titles of the plans of a session, in the order of their arrival: no two are the same. `texts` are those of
+    its plan files."""
+    texts = texts or {}
+    return numbered({plan.id: plan_title(plan, texts.get(plan.id)) for plan in plans})
+
+
+def numbered(names: Mapping[PlanId, str]) -> dict[PlanId, str]:
+    """The names of plans, with a number behind each that another one had before."""
     titles: dict[PlanId, str] = {}
     taken: dict[str, int] = {}  # with the number that the last plan of that name got
-    for plan in plans:
-        title = name = plan_title(plan)
-        number = taken.get(name, 1)
+    for plan_id, name in names.items():
+        title, number = name, taken.get(name, 1)
         while title in taken:
             number += 1
             title = f"{name} {number}"
-        titles[plan.id] = title
+        titles[plan_id] = title
         taken[name] = number
         taken.setdefault(title, 1)
     return titles

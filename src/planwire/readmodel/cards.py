@@ -29,7 +29,7 @@ from planwire.readmodel.card import (
     Tag,
     status_look,
 )
-from planwire.readmodel.file_text import FileText
+from planwire.readmodel.file_text import FileText, titles_of
 from planwire.readmodel.history import verdict_words
 from planwire.steering.acts import acts_for
 from planwire.steering.words import step_of
@@ -62,7 +62,7 @@ def cards_of(
         plan_id: files[plan_id].readable or record.state if plan_id in files else record.state
         for plan_id, record in plans.plans.items()
     }
-    titles = plan_titles(state.plan for state in shown.values())
+    titles = titles_of(plans, files)
     client = plans.opened.client if plans.opened else None
     return in_order(
         _card(

@@ -1,7 +1,7 @@
 """Differences of plans, as values: the steps that came, went, moved or changed, and the lines of a text that differ."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from difflib import unified_diff
 from itertools import islice
 from typing import Final
@@ -13,7 +13,6 @@ from planwire.model.diff import compare
 from planwire.model.fold import PlanRecord
 from planwire.model.kinds import kind_of, text_of
 from planwire.model.steps import PlanState, Progress
-from planwire.model.titles import plan_titles
 from planwire.readmodel.card import PlanId, StepRow, status_look
 from planwire.readmodel.cards import cards_of
 from planwire.readmodel.compare import SaidBetween
@@ -56,11 +55,9 @@ class PlanDifference(Struct, frozen=True):
     said: tuple[SaidBetween, ...] = ()
 
 
-def differences(changes: Iterable[PlanChange]) -> tuple[PlanDifference, ...]:
-    """The differences that changes of plans make."""
-    changes = list(changes)
-    titles = plan_titles(state.plan for each in changes if (state := each.after or each.before))
-    return tuple(_difference(each, titles.get(each.id, "")) for each in changes)
+def differences(changes: Iterable[PlanChange], titles: Mapping[PlanId, str]) -> tuple[PlanDifference, ...]:
+    """The differences that changes of plans make. The plans have the titles that their session gives them."""
+    return tuple(_difference(each, titles[each.id]) for each in changes)
 
 
 def plan_difference(

@@ -1,13 +1,18 @@
-"""The texts of plan files, as values: read once, then shown and counted like any other plan."""
+"""The texts of plan files, as values: read once, then shown, counted and named like any other plan."""
+
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from planwire.model.fold import SessionState
+from planwire.model.kinds import text_of
 from planwire.model.plan import PlanId
 from planwire.model.steps import PlanState
+from planwire.model.titles import plan_titles
 
-__all__ = ["FileText", "with_files"]
+__all__ = ["FileText", "FilesOf", "no_plan_files", "titles_of", "with_files"]
 
 
 class FileText(Struct, frozen=True):
@@ -22,6 +27,21 @@ class FileText(Struct, frozen=True):
     def readable(self) -> PlanState | None:
         """Its text as a plan, if it could be read just now."""
         return None if self.problem else self.state
+
+
+#: The plan files of a session now.
+FilesOf: TypeAlias = Callable[[SessionState], Mapping[PlanId, FileText]]
+
+
+def no_plan_files(_session: SessionState) -> dict[PlanId, FileText]:
+    """Read no file: for those who only want the words of a journal."""
+    return {}
+
+
+def titles_of(session: SessionState, files: Mapping[PlanId, FileText]) -> dict[PlanId, str]:
+    """The titles of all plans of a session, those that were removed too: they keep their names."""
+    texts = {plan_id: text_of(file.readable.plan) for plan_id, file in files.items() if file.readable is not None}
+    return plan_titles((record.state.plan for record in session.plans.values()), texts)
 
 
 def with_files(session: SessionState, files: dict[PlanId, FileText]) -> SessionState:

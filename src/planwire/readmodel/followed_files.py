@@ -7,6 +7,7 @@ An agent names the file, so planwire reads only a markdown file inside the folde
 from collections import OrderedDict
 from collections.abc import Iterable
 from pathlib import Path
+from threading import Lock
 from typing import Final
 
 from planwire.errors import ToolError
@@ -24,20 +25,23 @@ REMEMBERED: Final = 2_000
 
 
 class FilePlans:
-    """The files of all sessions. Every session may read from `folders`, beside its own folder."""
+    """The files of all sessions. Every session may read from `folders`, beside its own folder. Any thread may ask."""
 
     def __init__(self, folders: Iterable[str | Path] = ()) -> None:
         self._folders = tuple(str(folder) for folder in folders)
+        self._lock = Lock()
         self._seen: OrderedDict[tuple[str, PlanId], tuple[object, FileText]] = OrderedDict()
 
     def of(self, session: SessionState) -> dict[PlanId, FileText]:
-        """The files of a session now. One that has not changed is the same value as before."""
+        """The files of a session now, also of plans that were removed: these keep their names. A file that has not
+        changed is the same value as before."""
         cwd = session.opened.cwd if session.opened else None
-        return {
-            plan_id: self._look(session.id, record.state, uri, cwd)
-            for plan_id, record in session.live().items()
-            if (uri := address_of(record.state.plan)) is not None
-        }
+        states = (record.state for record in session.plans.values())
+        uris = [(state, uri) for state in states if (uri := address_of(state.plan)) is not None]
+        if not uris:
+            return {}
+        with self._lock:
+            return {state.plan.id: self._look(session.id, state, uri, cwd) for state, uri in uris}
 
     def _look(self, session: str, state: PlanState, uri: str, cwd: str | None) -> FileText:
         key = (session, state.plan.id)

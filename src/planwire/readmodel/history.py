@@ -42,11 +42,12 @@ from planwire.model.kinds import kind_of, text_of
 from planwire.model.plan import PlanId
 from planwire.model.statuses import STATUSES, status_of
 from planwire.model.steps import PlanState, Progress
-from planwire.model.titles import UNNAMED, plan_titles
+from planwire.model.titles import UNNAMED
+from planwire.readmodel.file_text import FilesOf, no_plan_files, titles_of
 from planwire.readmodel.states import stop_words
 from planwire.steering.words import change_sentence, step_of
 
-__all__ = ["BECAME", "HistoryEntry", "Phrase", "describe", "history", "suggestion_words", "titles_of", "verdict_words"]
+__all__ = ["BECAME", "HistoryEntry", "Phrase", "describe", "history", "suggestion_words", "verdict_words"]
 
 #: The verb for a step that got a status, by the kind of the phrase.
 BECAME: Final = {row.word: row.became for row in STATUSES.values()}
@@ -93,15 +94,18 @@ class HistoryEntry(Struct, frozen=True):
 
 
 def history(
-    events: Iterable[Recorded], state: SessionState
+    events: Iterable[Recorded], state: SessionState, files: FilesOf = no_plan_files
 ) -> Iterator[tuple[HistoryEntry, SessionState, SessionState]]:
-    """Describe every event, with the states before and after it. `state` is the one before the first of them."""
+    """Describe every event, with the states before and after it. `state` is the one before the first of them. `files`
+    gives the plan files, whose headings name them; no journal has their past."""
     for recorded in events:
         before, state = state, fold(state, recorded)
-        yield describe(recorded, before, state), before, state
+        yield describe(recorded, before, state, files), before, state
 
 
-def describe(recorded: Recorded, before: SessionState, after: SessionState) -> HistoryEntry:
+def describe(
+    recorded: Recorded, before: SessionState, after: SessionState, files: FilesOf = no_plan_files
+) -> HistoryEntry:
     """The entry of an event in its session's history."""
     event = recorded.event
     plan_id, words = _phrases(recorded, before, after)
@@ -115,17 +119,12 @@ def describe(recorded: Recorded, before: SessionState, after: SessionState) -> H
         recorded.at,
         recorded.by,
         str(type(event).__struct_config__.tag),
-        titles_of(after).get(plan_id, UNNAMED) if about_plan else None,
+        titles_of(after, files(after)).get(plan_id, UNNAMED) if about_plan else None,
         words,
         progress.done if steps else None,
         progress.total if steps else None,
         plan_id if about_plan else None,
     )
-
-
-def titles_of(state: SessionState) -> dict[PlanId, str]:
-    """The titles of a session's plans, as far as its journal knows them: a plan file's own heading is not in it."""
-    return plan_titles(record.state.plan for record in state.plans.values())
 
 
 def suggestion_words(state: PlanState, changes: Iterable[StepChange]) -> tuple[Phrase, ...]:

@@ -13,10 +13,9 @@ from planwire.journal import Journal, state_at
 from planwire.model.events import COMMENTED, MessageAdded, PlanSet
 from planwire.model.fold import PlanRecord, SessionState
 from planwire.model.plan import PlanId
-from planwire.model.titles import UNNAMED
 from planwire.readmodel.card import PlanCard
 from planwire.readmodel.cards import card_of
-from planwire.readmodel.history import titles_of
+from planwire.readmodel.file_text import titles_of
 
 __all__ = ["Earlier", "Reasons"]
 
@@ -92,7 +91,7 @@ class Earlier:
         """The plan after an event. A session may begin anew under its old name: then its plans have another time."""
         state = state_at(self._journal, session, seq)
         record = state.live().get(plan_id)
-        return card_of(record, titles_of(state).get(plan_id, UNNAMED)) if record else None
+        return card_of(record, titles_of(state, {})[plan_id]) if record else None
 
 
 def _seen_last(record: PlanRecord) -> int:

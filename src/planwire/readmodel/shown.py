@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from planwire.model.fold import SessionState
+from planwire.model.kinds import text_of
 from planwire.model.plan import MAIN, PlanId
 from planwire.readmodel.card import PlanCard
 from planwire.readmodel.cards import cards_of
@@ -51,6 +52,11 @@ class ShownSession(Struct, frozen=True):
     def card(self, plan_id: PlanId, thinking: Mapping[PlanId, str] | None = None) -> PlanCard | None:
         """The card of a plan, live or removed; None if the session never had it."""
         return next((card for card in (*self.cards(thinking), *self.dismissed()) if card.id == plan_id), None)
+
+    def file_text(self, uri: str) -> str | None:
+        """The text of its plan file at an address; None if it can't be read."""
+        found = (each.readable for each in self.files.values() if each.uri == uri)
+        return next((text_of(state.plan) for state in found if state is not None), None)
 
     def main_card(self) -> PlanCard | None:
         """The plan that is meant where nobody names one: the only one, or the one with the id `main`."""

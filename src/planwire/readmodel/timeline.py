@@ -7,7 +7,7 @@ what lies between two of them again, so that any moment costs the same.
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from threading import Lock
 from typing import Final, NamedTuple
 
@@ -18,9 +18,11 @@ from planwire.journal import Journal, read_on, state_at
 from planwire.model import diff
 from planwire.model.events import Recorded
 from planwire.model.fold import SessionState, fold, fold_all
+from planwire.model.plan import PlanId
 from planwire.model.steps import track
 from planwire.readmodel.compare import said_between
 from planwire.readmodel.differences import PlanDifference, differences
+from planwire.readmodel.file_text import FilesOf, no_plan_files, titles_of, with_files
 from planwire.readmodel.history import HistoryEntry, describe, history
 from planwire.readmodel.overview import total_progress
 from planwire.readmodel.shown import ShownSession, show_session
@@ -54,10 +56,12 @@ class Point(NamedTuple):
 
 class Timeline:
     """The past of one session up to its event `seq`. A moment has a place, counted from the first one, and the number
-    of its event. `moments` are the newest ones, without the `left_out` oldest."""
+    of its event. `moments` are the newest ones, without the `left_out` oldest. No journal has the past of plan files:
+    at every moment they are as they are now."""
 
-    def __init__(self, session: str) -> None:
+    def __init__(self, session: str, files: FilesOf = no_plan_files) -> None:
         self.id = session
+        self._files = files
         self._lock = Lock()
         self._begin()
 
@@ -67,6 +71,7 @@ class Timeline:
         self.points: list[Point] = []
         self._state = SessionState(self.id)
         self._states = [self._state]
+        self._titles: dict[PlanId, str] = {}
         return self
 
     @property
@@ -78,12 +83,18 @@ class Timeline:
         return len(self.numbers) - len(self.moments)
 
     def catch_up(self, journal: Journal) -> None:
-        """Go on to the newest event."""
+        """Go on to the newest event; or begin anew, if a plan file has another heading now."""
         with self._lock:
+            if self._titles != self._names():
+                self._begin()
             read_on(journal, self, self._begin, Timeline._take)
+            self._titles = self._names()
+
+    def _names(self) -> dict[PlanId, str]:
+        return titles_of(self._state, self._files(self._state))
 
     def _take(self, events: Iterable[Recorded]) -> "Timeline":
-        for moment, _, after in history(events, self._state):
+        for moment, _, after in history(events, self._state, self._files):
             self._state = after
             if after.seq % EVENTS_PER_STATE == 0:
                 self._states.append(after)
@@ -115,7 +126,7 @@ class Timeline:
             numbers = self.numbers[begin:end]
         before = self.at(journal, numbers[0] - 1)
         events = journal.read(self.id, before.seq, numbers[-1])
-        return [moment for moment, _, _ in history(events, before) if not moment.is_message]
+        return [moment for moment, _, _ in history(events, before, self._files) if not moment.is_message]
 
     def entry(self, journal: Journal, place: int) -> HistoryEntry:
         """The moment at a place."""
@@ -126,7 +137,8 @@ class Timeline:
         if not self.numbers or place < 0:
             return show_session(SessionState(self.id), {}, 0, 0, 0)
         moment = self.entry(journal, place)
-        return show_session(self.at(journal, moment.seq), {}, self.points[0].at, moment.at, moment.at)
+        state = self.at(journal, moment.seq)
+        return show_session(state, dict(self._files(state)), self.points[0].at, moment.at, moment.at)
 
     def index(self, seq: int) -> int:
         """The place of the moment that an event is, or of the last one before it; 0 if there is none."""
@@ -136,9 +148,9 @@ class Timeline:
 class Timelines:
     """The timelines of the sessions that someone looked at last."""
 
-    def __init__(self, journal: Journal) -> None:
+    def __init__(self, journal: Journal, files: FilesOf) -> None:
         self._journal = journal
-        self._kept = lru_cache(KEPT_TIMELINES)(Timeline)
+        self._kept = lru_cache(KEPT_TIMELINES)(partial(Timeline, files=files))
 
     def get(self, session: str) -> Timeline:
         """The past of a session, up to now."""
@@ -147,13 +159,13 @@ class Timelines:
         return timeline
 
 
-def moments_of(journal: Journal, session: str) -> Iterator[HistoryEntry]:
+def moments_of(journal: Journal, session: str, files: FilesOf) -> Iterator[HistoryEntry]:
     """Every moment of a session, the oldest first."""
-    return (moment for moment, _, _ in history(journal.read(session), SessionState(session)))
+    return (moment for moment, _, _ in history(journal.read(session), SessionState(session), files))
 
 
 def news(
-    journal: Journal, is_wanted: Callable[[str, str | None], bool], timeout: float | None = None
+    journal: Journal, is_wanted: Callable[[str, str | None], bool], files: FilesOf, timeout: float | None = None
 ) -> Iterator[HistoryEntry]:
     """Every moment from now on, of the sessions that are wanted by their id and folder; until nothing happened for
     `timeout` seconds."""
@@ -167,19 +179,20 @@ def news(
                 before = state_at(journal, recorded.session, recorded.seq - 1)
             after = states[recorded.session] = fold(before, recorded)
             if is_wanted(after.id, after.opened.cwd if after.opened else None):
-                yield describe(recorded, before, after)
+                yield describe(recorded, before, after, files)
 
     return moments()
 
 
 def compare_sessions(before: ShownSession, after: ShownSession) -> list[PlanChange]:
     """The change of every plan between two moments of a session, or from one session to another."""
-    return compare_states(before.journalled, after.journalled)
+    return compare_states(*(with_files(each.journalled, each.files) for each in (before, after)))
 
 
 def session_differences(before: ShownSession, after: ShownSession) -> tuple[PlanDifference, ...]:
     """The differences of all plans between two moments of a session, or from one session to another."""
-    made = differences(compare_sessions(before, after))
+    titles = {card.id: card.title for each in (before, after) for card in each.cards()}
+    made = differences(compare_sessions(before, after), titles)
     if before.id != after.id:
         return made
     olds, news = ({card.id: card for card in each.cards()} for each in (before, after))

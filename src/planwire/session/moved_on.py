@@ -6,9 +6,11 @@ from planwire.errors import PlanError, StaleRevision
 from planwire.journal import Journal, state_at
 from planwire.model.events import StepChange
 from planwire.model.fold import PlanRecord, SessionState
+from planwire.model.kinds import text_of
 from planwire.model.plan import PlanId
-from planwire.model.titles import UNNAMED
-from planwire.readmodel.history import HistoryEntry, Phrase, history, titles_of
+from planwire.model.steps import PlanState
+from planwire.model.titles import UNNAMED, plan_titles
+from planwire.readmodel.history import HistoryEntry, Phrase, history
 from planwire.steering.commands import Disputed
 from planwire.steering.conflict import gone
 from planwire.steering.fallback import Instead, fallback
@@ -69,9 +71,14 @@ class MovedOn(PlanError):
 
 
 def moved_on(
-    journal: Journal, state: SessionState, plan_id: PlanId, wanted: Wanted, refusal: StaleRevision | Disputed
+    journal: Journal,
+    state: SessionState,
+    plan_id: PlanId,
+    wanted: Wanted,
+    refusal: StaleRevision | Disputed,
+    file: PlanState | None = None,
 ) -> MovedOn:
-    """Tell what became of a plan since the revision that an act was for."""
+    """Tell what became of a plan since the revision that an act was for. `file` has the text of a plan file."""
     seen = wanted.seen or 0
     then = state_at(journal, state.id, min(seen, state.seq))
     moments = tuple(
@@ -82,7 +89,8 @@ def moved_on(
     now = state.live().get(plan_id)
     missing = tuple(step for step in _named(wanted, refusal) if now is not None and gone(step, now))
     others, words = (refusal.others, str(refusal)) if isinstance(refusal, Disputed) else ((), "")
-    title = titles_of(state).get(plan_id, UNNAMED)
+    texts = {} if file is None else {plan_id: text_of(file.plan)}
+    title = plan_titles((record.state.plan for record in state.plans.values()), texts).get(plan_id, UNNAMED)
     fits, instead = not missing and wanted.plan_text is None, fallback(wanted, missing)
     return MovedOn(plan_id, seen, then.live().get(plan_id), now, moments, missing, others, title, words, fits, instead)
 

@@ -59,7 +59,7 @@ def steer(
         try:
             decided[:] = [(now, decide(now, plan_id, wanted, recall, by, file))]
         except (StaleRevision, Disputed) as refusal:
-            raise moved_on(journal, now, plan_id, wanted, refusal) from None
+            raise moved_on(journal, now, plan_id, wanted, refusal, file) from None
         return stamped(decided[0][1].events, by)
 
     recorded = append_latest(journal, latest, prepared)

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from planwire.readmodel.authors import author
-from planwire.readmodel.cards import Change
-from planwire.readmodel.differences import PlanDifference, StepDifference, differences, plan_difference
+from planwire.readmodel.differences import PlanDifference, StepDifference, plan_difference
 from planwire.readmodel.plain_text import one_line, printable
 from planwire.session.moved_on import MovedOn
 from planwire.terminal.history_lines import word_parts
@@ -24,9 +23,9 @@ LISTED: Final = 8
 # -- a change, as a recording or a difference has it
 
 
-def change_lines(change: Change) -> Iterator[Line]:
+def change_lines(plans: Iterable[PlanDifference]) -> Iterator[Line]:
     """A headline for each plan, and what changed in it."""
-    for plan in differences(change.plans):
+    for plan in plans:
         yield from _plan_lines(plan)
 
 

@@ -98,5 +98,5 @@ def _board_view(frame: Frame, height: int | None = None) -> RenderableType:
 def _print_change(console: Console, frame: Frame, count: int) -> None:
     when = "" if frame.at is None else f"  {frame.at:.1f} s"
     console.print(Line(((f"#{count}", "strong"), (when, "muted"))))
-    for line in change_lines(frame.change):
+    for line in change_lines(frame.differences):
         console.print(line)

@@ -79,6 +79,12 @@ class _Markdown(Markdown):
         "code_block": _Code,
     }
 
+    def __init__(self, text: str) -> None:
+        super().__init__(printable(text), hyperlinks=False)
+        for token in self.parsed:
+            for child in token.children or ():
+                child.content = printable(child.content)  # markdown spells characters as `&#8238;` too
+
 
 def prose_lines(text: str, width: int, indent: int = 0, longest: int | None = LONGEST) -> list[Line]:
     """Render a markdown text, or its `longest` first characters. While a text grows, only its end renders anew."""
@@ -115,7 +121,7 @@ def _parser() -> MarkdownIt:
 def _rendered(text: str, width: int, indent: int) -> tuple[Line, ...]:
     content: RenderableType = Text(printable(text))
     if len(text) <= LONGEST_PIECE:  # parsing brackets and emphasis costs the square of their length
-        content = _Markdown(printable(text), hyperlinks=False)
+        content = _Markdown(text)
     lines = []
     for segments in _CONSOLE.render_lines(content, _CONSOLE.options.update(width=width), pad=False):
         parts = tuple(_part(segment) for segment in segments if segment.text)

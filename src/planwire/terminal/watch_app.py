@@ -95,7 +95,7 @@ class WatchApp(App[None]):
         self.journal = journal
         self.is_here = is_here or (lambda glance: True)
         self.sessions = Sessions(journal, FilePlans(), self._heard)
-        self.timelines = Timelines(journal)
+        self.timelines = Timelines(journal, FilePlans().of)
         self.reasons = Reasons(journal)
         self.chosen = session
         self.last_shown = session

@@ -52,8 +52,9 @@ class BoardApp:
         editor: str | None = None,
         folders: Iterable[str] = (),
     ) -> None:
+        folders = tuple(folders)
         self.hub = Hub(journal, FilePlans(folders), editor)
-        self._timelines = Timelines(journal)
+        self._timelines = Timelines(journal, FilePlans(folders).of)
         plan = OVERVIEW + "/{session}/plans/{plan}"
         routes = [
             Route("/", self._home),

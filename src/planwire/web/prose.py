@@ -33,11 +33,10 @@ def prose(card: PlanCard, part_id: str, *, usable: bool = False, steerable: bool
 
     A heading at its very beginning goes: it is the name of the plan, which the page has already.
     """
-    text = printable(card.text)
-    if len(text) > LONGEST_RENDERED:
-        return el("pre", text, class_="prose long")
+    if len(card.text) > LONGEST_RENDERED:
+        return el("pre", card.text, class_="prose long")
     parser = _parser()
-    tokens = parser.parse(text)
+    tokens = parser.parse(card.text)
     if tokens and tokens[0].type == "heading_open" and is_title(tokens[1].content, card):
         del tokens[:3]
     for token in tokens:
@@ -48,7 +47,9 @@ def prose(card: PlanCard, part_id: str, *, usable: bool = False, steerable: bool
         for (item, words), row in zip(tasks, card.rows, strict=True):
             _adorn(item, words, row, part_id, usable=usable, steerable=steerable)
         _add_ghosts(tokens, [item for item, _ in tasks], card, part_id, steerable=steerable)
-    rendered = parser.renderer.render(tokens, parser.options, {})
+    rendered = printable(
+        parser.renderer.render(tokens, parser.options, {})
+    )  # markdown spells characters as `&#8238;` too
     return Html(f'<div class="prose" dir="auto">{rendered}</div>')
 
 
