@@ -98,7 +98,7 @@ def test_an_act_is_written_and_answered_with_the_session_after_it(journal: Journ
     seen = record(journal).revision
     done = steer(journal, "s", "main", Wanted("add", None, seen, text="ship", after="s1"))
     assert (done.seen, done.revision, done.number) == (seen, journal.last_seq("s"), journal.last_seq("s"))
-    assert (done.added, done.words, done.is_suggestion) == ("s3", "Changed: add ship", False)
+    assert (done.added, done.words, done.is_suggestion) == ("s3", "Changed: add “ship”", False)
     assert done.state == load_state(journal, "s")
     said = steer(journal, done.state, "main", Wanted("comment", "s3", text="today"), by="ana")
     assert (said.seen, said.revision, said.added) == (done.revision, done.revision, None)
