@@ -219,6 +219,7 @@ def test_the_demo_ends_by_itself_without_a_terminal(tmp_path: Path, monkeypatch:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     shown = planwire("demo", "--speed", "40").stdout.decode()
     assert "6/6" in shown
+    assert "✔ tell the data team" in shown, "plan files count here, too"
     assert "Try next" in shown
     assert "tell the data team" in planwire("show", "--session", "demo-").stdout.decode()
     assert [path.name for path in tmp_path.iterdir() if path.is_dir()] == ["data"]

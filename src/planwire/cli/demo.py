@@ -3,10 +3,13 @@
 import argparse
 import shutil
 import sys
+from time import time_ns
 
 from planwire.cli.argument_types import number
 from planwire.cli.board_process import board_process
+from planwire.cli.session_argument import choose_session, session_at
 from planwire.demo.client import DemoConversation, project_folder
+from planwire.journal import open_journal
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
@@ -24,7 +27,7 @@ examples:
 
 _NEXT = """
 Everything is in the journal now. Try next:
-  planwire show {session:<24} the plans as they ended up
+  planwire show {session:<24} the plans as they are now
   planwire log {session:<25} every change, by whom and when
   planwire board                         every session and its history in the browser
   planwire relay -- AGENT ARGUMENTS      the same for your own agent
@@ -46,9 +49,20 @@ def run(arguments: argparse.Namespace) -> int:
     conversation = DemoConversation(arguments.speed, arguments.journal, project_folder())
     with board_process(arguments.journal, _tell) as told:
         told.join()
-        play(conversation, captions=True)
+        play(conversation, captions=True, ending=False)
+    _show(arguments.journal, conversation.session)
     print(_NEXT.format(session=conversation.session), *_provisos(arguments.journal), sep="\n")
     return 0
+
+
+def _show(url: str | None, name: str) -> None:
+    """Print the plans as `planwire show` does."""
+    from planwire.terminal.lines import new_console
+    from planwire.terminal.records import session_record_view
+
+    with open_journal(url, create=False) as journal:
+        session = session_at(journal, choose_session(journal, name))
+    new_console(wide=False).print(session_record_view(session, time_ns() // 1_000_000))
 
 
 def _provisos(journal: str | None) -> list[str]:

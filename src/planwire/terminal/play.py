@@ -31,8 +31,9 @@ def show(lines: Iterable[RecordedMessage]) -> None:
         console.print(report)
 
 
-def walk(lines: Iterable[RecordedMessage], *, interactive: bool, captions: bool = False) -> None:
-    """Print every change, in order. On a terminal, wait for Enter between two. `captions` are the agent's words."""
+def walk(lines: Iterable[RecordedMessage], *, interactive: bool, captions: bool = False, ending: bool = True) -> None:
+    """Print every change, in order, and at last the plans as they ended up, if the `ending` is wanted. On a terminal,
+    wait for Enter between two changes. `captions` are the agent's words."""
     console = new_console(wide=False)
     frame, count = None, 0
     for frame in replayed(lines):
@@ -45,20 +46,21 @@ def walk(lines: Iterable[RecordedMessage], *, interactive: bool, captions: bool 
             _print_change(console, frame, count)
             if interactive and not _goes_on(console):
                 return
-    if frame is not None:
+    if ending and frame is not None:
         console.print(_board_view(frame))
 
 
-def play(lines: Iterable[RecordedMessage], *, captions: bool = False) -> None:
-    """Show the plans as they change, at the speed of the recording. Without a terminal, print every change at once."""
+def play(lines: Iterable[RecordedMessage], *, captions: bool = False, ending: bool = True) -> None:
+    """Show the plans as they change, at the speed of the recording. Without a terminal, print every change at once.
+    Without the `ending` nothing stays on the screen."""
     console = new_console(wide=False)
     if not console.is_terminal:
-        walk(lines, interactive=False, captions=captions)
+        walk(lines, interactive=False, captions=captions, ending=ending)
         return
     clock: float | None = None
     caption: Line | None = None
     frame = None
-    with Live(console=console, auto_refresh=False, vertical_overflow="crop") as live:
+    with Live(console=console, auto_refresh=False, vertical_overflow="crop", transient=not ending) as live:
         for frame in replayed(lines):
             if frame.at is not None:
                 if clock is not None:
@@ -69,7 +71,7 @@ def play(lines: Iterable[RecordedMessage], *, captions: bool = False) -> None:
             if frame.change or said:
                 view = _board_view(frame, console.height - (2 if caption else 0))
                 live.update(Group(view, caption) if caption else view, refresh=True)
-        if frame is not None:
+        if ending and frame is not None:
             live.update(_board_view(frame), refresh=True)
 
 
