@@ -125,6 +125,22 @@ def test_steps_are_changed_with_the_mouse(stage: Stage) -> None:
     photograph(page, "steered")
 
 
+def test_the_composer_stays_in_its_place_when_the_pointer_comes_to_it(stage: Stage) -> None:
+    stage.planwire_has("one", "two", "three")
+    page = stage.open()
+    row(page, 3).hover()
+    place = row(page, 3).bounding_box()
+    stage.write(PlanChanged("main", None, (RemoveStep("s1"),)))
+    expect(row(page, 1)).to_have_count(0)
+    assert row(page, 3).bounding_box() == place, "the list keeps its place under the pointer"
+    page.get_by_role("toolbar").get_by_role("button", name="Comment").click()
+    composer = page.locator(".composer")
+    before = composer.bounding_box()
+    composer.get_by_role("button", name="Comment").hover()
+    page.evaluate("() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
+    assert composer.bounding_box() == before
+
+
 def test_steps_are_changed_with_keys_alone(stage: Stage) -> None:
     stage.planwire_has("one", "two", "three", "four")
     page = stage.open()

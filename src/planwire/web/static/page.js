@@ -125,7 +125,7 @@ function stepsInUse() {
   return lists.flatMap(stepsIn).filter((row) => row.checkVisibility());
 }
 
-const isInUse = (list) => list.contains(under) || list.contains(document.activeElement);
+const isInUse = (list) => list.contains(under) || list.contains(homeOf(document.activeElement));
 
 /** Leave these steps in sight, if they are in a closed fold by now. */
 function keepInSight(rows) {
@@ -164,10 +164,13 @@ document.addEventListener("click", (event) => {
 
 // ---------------------------------------------------------------- nothing moves under the pointer
 
-let under = null; // the element under the mouse
+let under = null; // the element under the mouse; for the composer, the one that it stands at
 const held = new Map(); // lists under the pointer, by id, with the order that they get when it leaves
 const MOST_DRAWN = 60; // new rows that are drawn before their turn
 let gaps = []; // what keeps rows in their places while the pointer is on them
+
+/** The element itself, or the one that the composer stands at: whoever is in the composer is still there. */
+const homeOf = (element) => (element?.closest(".composer") && document.querySelector("[data-my-room]")) || element;
 
 /** Show what is new in a list, and leave its order for later. */
 function hold(list, ids, fresh) {
@@ -209,7 +212,7 @@ function keepPlace(places) {
 
 /** Note what is under the mouse; what it has left gets its order and its place. A finger rests on nothing. */
 function pointAt(element) {
-  under = element;
+  under = homeOf(element);
   for (const list of gaps) if (!list.contains(under)) list.style.paddingBlockStart = "";
   gaps = gaps.filter((list) => list.contains(under));
   for (const [id, ids] of [...held]) {
