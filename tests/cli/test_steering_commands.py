@@ -27,6 +27,7 @@ from planwire.model.plan import Entry, FilePlan, ItemsPlan
 from planwire.readmodel.history import HistoryEntry
 from planwire.session.editor import editor_command
 from planwire.session.moved_on import MovedOn
+from planwire.steering.wanted import Wanted
 from tests.cli.answers import answer
 from tests.journals import HOSTILE
 from tests.terminal.test_views import running
@@ -98,7 +99,7 @@ def test_a_plan_that_moved_on_is_not_approved_unseen(journal: Journal, plans: Bl
 
 def test_a_conflict_says_how_much_it_does_not_list() -> None:
     moments = tuple(HistoryEntry("s", seq, 0, "agent", "set", "Plan", ()) for seq in range(3, 13))
-    lines = str(conflict_error(MovedOn("main", 2, None, None, moments))).splitlines()
+    lines = str(conflict_error(MovedOn("main", Wanted("tick", "s1", 2), None, None, moments))).splitlines()
     assert lines[1] == "  2 earlier (planwire log)"
     assert [line.split()[0] for line in lines[2:-1]] == ["5", "6", "7", "8", "9", "10", "11", "12"]
 

@@ -28,14 +28,13 @@ class MovedOn(PlanError):
 
     `before` and `now` are None where there was no such plan; `moments` tell what happened to it since. `missing` are
     the steps of the act that are gone. Of several changes at once, `others` are those that still fit the plan, and
-    the `words` of the error name those to decide about again. `fits_anyway`: the plan as it is now can take the act.
-    `instead` is what is left of an act whose steps are gone.
+    the `words` of the error name those to decide about again.
     """
 
     def __init__(
         self,
         plan_id: PlanId,
-        seen: int,
+        wanted: Wanted,
         before: PlanRecord | None,
         now: PlanRecord | None,
         moments: tuple[HistoryEntry, ...],
@@ -43,21 +42,28 @@ class MovedOn(PlanError):
         others: tuple[StepChange, ...] = (),
         title: str = UNNAMED,
         words: str = "",
-        fits_anyway: bool = False,
-        instead: Instead | None = None,
     ) -> None:
         self.title = title
         self.plan_id = plan_id
-        self.seen = seen
+        self.wanted = wanted
+        self.seen = wanted.seen or 0
         self.before = before
         self.now = now
         self.moments = moments
         self.missing = missing
         self.others = others
-        self.fits_anyway = fits_anyway
-        self.instead = instead
         self.revision = now.revision if now else 0
         super().__init__(words or f"{title} changed since you looked at it. Nothing was written.")
+
+    @property
+    def fits_anyway(self) -> bool:
+        """Whether the plan as it is now can take the act."""
+        return not self.missing and self.wanted.plan_text is None
+
+    @property
+    def instead(self) -> Instead | None:
+        """What is left of an act whose steps are gone."""
+        return fallback(self.wanted, self.missing)
 
     @property
     def beside(self) -> tuple[tuple[str, Phrase], ...]:
@@ -79,8 +85,7 @@ def moved_on(
     file: PlanState | None = None,
 ) -> MovedOn:
     """Tell what became of a plan since the revision that an act was for. `file` has the text of a plan file."""
-    seen = wanted.seen or 0
-    then = state_at(journal, state.id, min(seen, state.seq))
+    then = state_at(journal, state.id, min(wanted.seen or 0, state.seq))
     moments = tuple(
         moment
         for moment, _, _ in history(journal.read(state.id, then.seq, state.seq), then)
@@ -91,8 +96,7 @@ def moved_on(
     others, words = (refusal.others, str(refusal)) if isinstance(refusal, Disputed) else ((), "")
     texts = {} if file is None else {plan_id: text_of(file.plan)}
     title = plan_titles((record.state.plan for record in state.plans.values()), texts).get(plan_id, UNNAMED)
-    fits, instead = not missing and wanted.plan_text is None, fallback(wanted, missing)
-    return MovedOn(plan_id, seen, then.live().get(plan_id), now, moments, missing, others, title, words, fits, instead)
+    return MovedOn(plan_id, wanted, then.live().get(plan_id), now, moments, missing, others, title, words)
 
 
 def _named(wanted: Wanted, refusal: StaleRevision | Disputed) -> tuple[str, ...]:
