@@ -167,7 +167,7 @@ def _kept(name: str | None) -> Iterator[BinaryIO]:
 
 
 def _text(verdict: Verdict) -> str:
-    """The verdict for people: a block a finding, and a last line that counts them. Files and pipes get no styles."""
+    """The verdict for people: one block per finding, then a line that counts them. Files and pipes get no styles."""
     text = "\n\n".join([*map(_block, verdict.findings), _summary(verdict)])
     has_styles = sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
     return text if has_styles else re.sub("\x1b\\[[0-9;]*m", "", text)

@@ -3,11 +3,11 @@
 import argparse
 import shutil
 import sys
-from time import time_ns
 
 from planwire.cli.argument_types import number
 from planwire.cli.board_process import board_process
 from planwire.cli.session_argument import choose_session, session_at
+from planwire.cli.show import print_session
 from planwire.demo.client import DemoConversation, project_folder
 from planwire.journal import open_journal
 
@@ -50,19 +50,10 @@ def run(arguments: argparse.Namespace) -> int:
     with board_process(arguments.journal, _tell) as told:
         told.join()
         play(conversation, captions=True, ending=False)
-    _show(arguments.journal, conversation.session)
+    with open_journal(arguments.journal, create=False) as journal:
+        print_session(session_at(journal, choose_session(journal, conversation.session)))
     print(_NEXT.format(session=conversation.session), *_provisos(arguments.journal), sep="\n")
     return 0
-
-
-def _show(url: str | None, name: str) -> None:
-    """Print the plans as `planwire show` does."""
-    from planwire.terminal.lines import new_console
-    from planwire.terminal.records import session_record_view
-
-    with open_journal(url, create=False) as journal:
-        session = session_at(journal, choose_session(journal, name))
-    new_console(wide=False).print(session_record_view(session, time_ns() // 1_000_000))
 
 
 def _provisos(journal: str | None) -> list[str]:

@@ -18,8 +18,10 @@ from planwire.cli.session_argument import (
 )
 from planwire.journal import open_journal
 from planwire.readmodel.as_json import plan_json, session_json
+from planwire.readmodel.card import PlanCard
+from planwire.readmodel.shown import ShownSession
 
-__all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
+__all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "print_session", "run"]
 
 DESCRIPTION = "Show a session's plans: progress, reasons, notes, suggestions and the last review."
 
@@ -52,10 +54,15 @@ def run(arguments: argparse.Namespace) -> int:
             value = session_json(session)
             print_json(value if chosen is None else replace(value, plans=(plan_json(chosen),)))
         else:
-            from planwire.terminal.lines import new_console
-            from planwire.terminal.records import session_record_view
-
-            only, now = chosen is not None, time_ns() // 1_000_000
-            view = session_record_view(session, now, chosen=chosen.id if chosen else None, only=only)
-            new_console(wide=False).print(view)
+            print_session(session, chosen)
     return 0
+
+
+def print_session(session: ShownSession, chosen: PlanCard | None = None) -> None:
+    """Print a session for people, or one plan of it."""
+    from planwire.terminal.lines import new_console
+    from planwire.terminal.records import session_record_view
+
+    only, now = chosen is not None, time_ns() // 1_000_000
+    view = session_record_view(session, now, chosen=chosen.id if chosen else None, only=only)
+    new_console(wide=False).print(view)
