@@ -68,8 +68,9 @@ class Act(Struct, frozen=True):
     - `label`: two words for a button. `help`: a sentence for a list of acts or commands.
     - `on`: what it is on. `needs`: arguments without which it means nothing. `takes`: arguments that it may have.
     - `touches`: how much of the plan must still be as the person saw it.
-    - `on_suggested`: whether it is also for steps that are only suggested. `opens_file`: on a plan file, a face with an
-      editor opens the file for it. `gestures`: its keys.
+    - `or_plan`: without a target it is on the plan as a whole. `any_plan`: it changes no step, so plans without steps
+      take it, too. `on_suggested`: it is also for steps that are only suggested.
+    - `opens_file`: on a plan file, a face with an editor opens the file for it. `gestures`: its keys.
     """
 
     name: str
@@ -81,23 +82,17 @@ class Act(Struct, frozen=True):
     touches: Touches
     needs: tuple[str, ...] = ()
     takes: tuple[str, ...] = ()
+    or_plan: bool = False
+    any_plan: bool = False
     on_suggested: bool = False
     opens_file: bool = False
     gestures: tuple[Gesture, ...] = ()
 
     @property
     def needs_target(self) -> bool:
-        """Whether it means nothing without a target. A comment without one is on the plan."""
-        return self.on is not On.PLAN and self.name != "comment"
+        """Whether it means nothing without a target."""
+        return self.on is not On.PLAN and not self.or_plan
 
-    @property
-    def changes_steps(self) -> bool:
-        """Whether it is for plans whose steps people can change here."""
-        return self.name not in _WORDS
-
-
-#: The acts that any plan takes: words, verdicts, and dismissal.
-_WORDS: Final = ("comment", "review", "withdraw", "dismiss")
 
 _TABLE: Final = (
     Act(
@@ -161,6 +156,8 @@ _TABLE: Final = (
         *("comment", "comment", "Comment", "Comment on a plan or a step", reviews.comment, On.STEP, Touches.NOTHING),
         needs=("text",),
         takes=("comments",),
+        or_plan=True,
+        any_plan=True,
         gestures=(
             Gesture(("c",), "Comment", "on this step, or on this plan", main=True),
             Gesture(("C",), "Comment on the plan", "from any step", on=On.PLAN),
@@ -170,6 +167,7 @@ _TABLE: Final = (
         *("review", "approve", "Review", "Approve a plan, or request changes", reviews.review, On.PLAN, Touches.PLAN),
         needs=("verdict",),
         takes=("text", "comments"),
+        any_plan=True,
         gestures=(Gesture(("v",), "Review", "approve the plan, or request changes", main=True),),
     ),
     Act(
@@ -189,12 +187,14 @@ _TABLE: Final = (
     Act(
         *("withdraw", "withdraw", "Withdraw", "Withdraw a suggestion", commands.withdraw, On.SUGGESTION),
         touches=Touches.NOTHING,
+        any_plan=True,
         on_suggested=True,
         gestures=(Gesture(("u",), "Withdraw", "a suggestion that is still open"),),
     ),
     Act(
         *("dismiss", "dismiss", "Dismiss", "Dismiss a plan; its history stays", commands.dismiss, On.PLAN),
         touches=Touches.PLAN,
+        any_plan=True,
         gestures=(Gesture(("X",), "Dismiss", "remove the plan; its history stays"),),
     ),
 )
@@ -224,7 +224,7 @@ def acts_for(record: PlanRecord) -> tuple[str, ...]:
         act.name
         for act in _TABLE
         if not record.removed
-        and (kind.has_editable_steps or not act.changes_steps)
+        and (kind.has_editable_steps or act.any_plan)
         and (steps or act.on is not On.STEP or not act.needs_target)
         and fit.get(act.name, True)
     )
@@ -264,7 +264,7 @@ def check_early(record: PlanRecord, wanted: Wanted) -> None:
     face refuses before it asks."""
     act, on = act_named(wanted.act), Target(record)
     _refuse_dismissed(record)
-    if act.changes_steps:
+    if not act.any_plan:
         refuse_unchangeable(record)
     if wanted.steps is not None:
         to_run(record, wanted.steps)
@@ -300,7 +300,7 @@ def _check_arguments(act: Act, wanted: Wanted) -> None:
         raise PlanError("An edited plan needs 'seen', the revision that was edited: steps since then are not in it.")
 
 
-class Offer(Struct, frozen=True, array_like=True):
+class Offer(Struct, frozen=True):
     """One entry of a menu of statuses: its label, the key that does the same without the menu ("" for none), the status
     that it sets, its look, its key while the menu is open, and the act that it stands for, with its arguments."""
 

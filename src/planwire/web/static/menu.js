@@ -29,7 +29,7 @@ function entriesOfRow(row) {
   const plan = planOf(row);
   if (row.dataset.suggestion) return [...entries("step", plan, row, REMOVALS), ...entries("suggestion", plan, row)];
   const statuses = takes(plan, "tick", row)
-    ? offersOf(row).map(([label, key, , , , name, given]) => [label, key, () => begin(name, plan, row, given)])
+    ? offersOf(row).map(({ label, key, act, arguments: given }) => [label, key, () => begin(act, plan, row, given)])
     : [];
   const chosen = row.hasAttribute("data-my-chosen") ? "Deselect" : "Select to run";
   return [

@@ -70,7 +70,7 @@ const setHidden = (each, is) => { if (each.hidden !== is) each.hidden = is; };
 
 /** Make the button for a tick say what a tick does here. */
 function showTick(ticker) {
-  const [label, key, , look] = offersOf(row)[0];
+  const { label, key, look } = offersOf(row)[0];
   if (ticker.getAttribute("aria-label") === label) return;
   ticker.replaceChildren(icon(look));
   ticker.setAttribute("aria-label", label);
