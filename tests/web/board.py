@@ -36,6 +36,12 @@ class Running:
         until(lambda: self.server.app.hub.sessions.position >= position)
         return last
 
+    def cut(self, session: str = "s1") -> None:
+        """Cut the streams of a session at the board's end, on its own thread: nothing else would wake its loop."""
+        hub = self.server.app.hub
+        assert hub._loop is not None
+        hub._loop.call_soon_threadsafe(hub._topics[session].end)
+
     def open(self, session: str = "s1", title: str | None = "A title", cwd: str = "/project") -> None:
         self.write(session, SessionOpened("agent 1.0", "client 2.0", cwd, title))
 

@@ -119,9 +119,7 @@ def test_a_lost_connection_is_shown_and_mended_with_all_that_was_missed(board: R
     page = new_page("/sessions/s1")
     is_live(page)
     page.context.set_offline(True)
-    board.server.app.hub._topics[
-        "s1"
-    ].end()  # the wire is cut at the board's end: the browser's cut leaves streams alone
+    board.cut()  # the browser's own cut leaves streams alone
     expect(page.locator("#connection")).to_have_attribute("data-state", "lost")
     photograph(page, "lost")
     board.write("s1", steps(("one", "completed"), ("two", "in_progress")))
@@ -308,7 +306,7 @@ def test_the_connection_is_told_when_the_board_knows_nobody_any_more(board: Runn
     page.goto(f"{board.base}/sessions/s1")
     is_live(page)
     page.context.clear_cookies()
-    board.server.app.hub._topics["s1"].end()
+    board.cut()
 
     def is_locked_after_a_while() -> bool:
         page.clock.fast_forward(2_000)

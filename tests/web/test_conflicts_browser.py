@@ -126,7 +126,7 @@ def test_what_a_person_writes_outlives_everything_that_the_agent_does_meanwhile(
 
 def lose_the_stream(stage: Stage, page: Page) -> None:
     page.route("**/live/**", lambda route: route.abort())
-    stage.board.server.app.hub._topics[stage.session].end()
+    stage.board.cut(stage.session)
     expect(page.locator("#connection")).to_have_attribute("data-state", "lost")
 
 

@@ -57,6 +57,7 @@ def test_people_with_disabilities_can_steer(stage: Stage, axe: str) -> None:
     nothing_is_wrong("difference")
     photograph(page, "difference")
     page.get_by_role("dialog").get_by_role("button", name="Discard").click()
+    expect(page.locator(".composer")).to_have_count(0)
     page.keyboard.press("E")
     expect(page.get_by_role("dialog", name="Edit “Plan”")).to_be_visible()
     nothing_is_wrong("edit as text")

@@ -233,7 +233,7 @@ def test_a_lost_connection_stays_in_sight(board: Running, new_page: NewPage) -> 
         is_live(page)
         page.evaluate("() => scrollTo(0, 900)")
         page.context.set_offline(True)
-        board.server.app.hub._topics["s1"].end()
+        board.cut()
         expect(page.locator("#connection")).to_have_attribute("data-state", "lost")
         expect(page.locator("#connection")).to_be_in_viewport()
         photograph(page, f"lost-{size['width']}")
