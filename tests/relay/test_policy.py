@@ -533,7 +533,7 @@ def test_a_verdict_on_a_plan_that_is_still_to_come_waits_for_it() -> None:
     choose(talk, "yes")
     assert [type(event) for event in talk.plan_events()] == [PlanSet]
     talk.agent(text("plan-mode", PROPOSAL))
-    assert [type(event) for event in talk.plan_events()] == [PlanSet, PlanSet, PlanReviewed]
+    assert [type(event) for event in talk.plan_events()] == [PlanSet, PlanSet, ReviewAsked, PlanReviewed]
 
 
 @pytest.mark.parametrize("second", ["# Plan B", PROPOSAL.strip()])

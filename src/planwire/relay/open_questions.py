@@ -21,12 +21,12 @@ class OpenQuestions:
     def __init__(self) -> None:
         self._offered: dict[PlanId, tuple[str, ...]] = {}  # the answers offered, by the plan that is asked about
         self._awaited: set[PlanId] = set()  # plans that came after the question about them
-        self._verdicts: dict[PlanId, PlanReviewed] = {}  # on plans that are still to come in this turn
+        self._answered: dict[PlanId, tuple[ReviewAsked, PlanReviewed]] = {}  # on plans that are to come in this turn
         self._judged: set[PlanId] = set()  # plans of this turn that a person has judged as they are
 
     def begin_turn(self) -> None:
         self._judged.clear()
-        self._verdicts.clear()
+        self._answered.clear()
 
     def end_turn(self) -> None:
         self._offered.clear()
@@ -51,18 +51,23 @@ class OpenQuestions:
         self._offered.pop(plan_id, None)
         if question.is_ahead and plan_id in self._awaited:
             self._awaited.discard(plan_id)
-            self._verdicts[plan_id] = review
+            self._answered[plan_id] = (ReviewAsked(plan_id, question.names), review)
             return None
         self._judged.add(plan_id)
         return review
 
-    def plan_came(self, plan_id: PlanId, *, is_news: bool) -> tuple[ReviewAsked | None, PlanReviewed | None]:
-        """The agent sent a plan: the question that is now about it, and the verdict that waited for it."""
+    def plan_came(self, plan_id: PlanId, *, is_news: bool) -> list[ReviewAsked | PlanReviewed]:
+        """The agent sent a plan: what was asked about it, and answered, before it came, and the question still open.
+
+        A quick client may answer before the plan is here: its question is recorded all the same.
+        """
         if is_news:
             self._judged.discard(plan_id)
         self._awaited.discard(plan_id)
-        offered = self._offered.get(plan_id)
-        verdict = self._verdicts.pop(plan_id, None)
-        if verdict is not None:
+        events: list[ReviewAsked | PlanReviewed] = []
+        if plan_id in self._answered:
             self._judged.add(plan_id)
-        return None if offered is None else ReviewAsked(plan_id, offered), verdict
+            events += self._answered.pop(plan_id)
+        if plan_id in self._offered:
+            events.append(ReviewAsked(plan_id, self._offered[plan_id]))
+        return events

@@ -146,17 +146,18 @@ class WireSession:
                 yield from self._record_plan(heard.plan, is_news=heard.is_news, streams_in=streams_in)
 
     def _record_plan(self, plan: Plan, *, is_news: bool, streams_in: bool) -> Iterator[Record]:
-        """The plan, if it is news; the question that is open on it; the verdict that waited for it."""
+        """The plan, if it is news, and what was asked and answered about it before it came."""
         streams = streams_in and prose_of(plan) is not None
-        asked, verdict = self.questions.plan_came(plan.id, is_news=is_news)
+        asked = self.questions.plan_came(plan.id, is_news=is_news)
         if is_news or asked:
             self.has_stopped = False
         if is_news:
             yield Record(self.id, PlanSet(plan, via=ACP), streams=streams)
-        if asked:
-            yield Record(self.id, asked, streams=streams)
-        if verdict:
-            yield Record(self.id, verdict, BY_CLIENT)
+        for event in asked:
+            if isinstance(event, ReviewAsked):
+                yield Record(self.id, event, streams=streams)
+            else:
+                yield Record(self.id, event, BY_CLIENT)
 
 
 def _is_recorded(state: SessionState, plan: Plan) -> bool:
