@@ -31,10 +31,13 @@ def test_moments_whose_words_are_not_kept_can_be_reached_as_well() -> None:
         for place in (0, 1, 150, past.left_out - 1, past.left_out, MOMENTS - 1):
             seq = 2 * place + 1
             assert past.index(seq) == past.index(seq + 1) == place
-            assert past.entry(journal, place).seq == seq
-            then = past.shown(journal, place)
+            moment = past.entry(journal, place)
+            assert moment is not None
+            assert moment.seq == seq
+            then = past.shown(journal, moment)
             assert then.cards()[0].rows[0].text == f"step {place + 1}"
             assert (then.glance.first_at, then.glance.last_at) == (1, place + 1)
         assert [each.at for each in past.entries(journal, 0, MOMENTS)] == [*range(1, MOMENTS + 1)]
         assert past.entries(journal, 270, MOMENTS)[-20:] == past.entries(journal, 280, MOMENTS)
-        assert past.shown(journal, -1).cards() == ()
+        assert past.entry(journal, -1) is None
+        assert past.shown(journal, None).cards() == ()

@@ -16,7 +16,7 @@ from planwire.model.statuses import IN_PROGRESS, STATUSES, status_of
 from planwire.model.steps import PlanState, Progress
 from planwire.model.titles import readable_id
 from planwire.readmodel.annotations import Remark, SuggestedChange
-from planwire.steering.acts import Offer, status_offers
+from planwire.steering.acts import ACTS, Offer, On, status_offers
 
 __all__ = [
     "OTHER",
@@ -246,8 +246,10 @@ class PlanCard(Struct, frozen=True):
         return current or next((row for row in self.rows if row.is_open), None)
 
     def asks_first(self, act: str) -> bool:
-        """Whether a person is asked before an act, for which there is no way back. A suggestion can be withdrawn."""
-        return act == "dismiss" or (act == "remove" and not self.is_of_agent)
+        """Whether a person is asked before an act, for which there is no way back. Changes to the steps of an agent's
+        plan are suggestions, which can be withdrawn."""
+        row = ACTS[act]
+        return row.is_final and not (self.is_of_agent and row.on is On.STEP)
 
     def wording_of(self, target: str) -> str:
         """The text that a rewording begins with, of a step or of the suggestion of a new one."""

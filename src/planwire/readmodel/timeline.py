@@ -128,15 +128,14 @@ class Timeline:
         events = journal.read(self.id, before.seq, numbers[-1])
         return [moment for moment, _, _ in history(events, before, self._files) if not moment.is_message]
 
-    def entry(self, journal: Journal, place: int) -> HistoryEntry:
-        """The moment at a place."""
-        return self.entries(journal, place, place + 1)[0]
+    def entry(self, journal: Journal, place: int) -> HistoryEntry | None:
+        """The moment at a place; None if it is before the first one."""
+        return self.entries(journal, place, place + 1)[0] if self.numbers and place >= 0 else None
 
-    def shown(self, journal: Journal, place: int) -> ShownSession:
-        """The session as it was after a moment; without moments, or at -1, as it was before it began."""
-        if not self.numbers or place < 0:
+    def shown(self, journal: Journal, moment: HistoryEntry | None) -> ShownSession:
+        """The session as it was after a moment; None is before it began."""
+        if moment is None:
             return show_session(SessionState(self.id), {}, 0, 0, 0)
-        moment = self.entry(journal, place)
         state = self.at(journal, moment.seq)
         return show_session(state, dict(self._files(state)), self.points[0].at, moment.at, moment.at)
 
@@ -146,7 +145,8 @@ class Timeline:
 
 
 class Timelines:
-    """The timelines of the sessions that someone looked at last."""
+    """The timelines of the sessions that someone looked at last. `files` must be a reader of their own: a plan that was
+    another file in the past would take the place of the one that live sessions follow."""
 
     def __init__(self, journal: Journal, files: FilesOf) -> None:
         self._journal = journal

@@ -165,7 +165,7 @@ class BlockingPlanSession:
             return Answer(failure(error))
 
     def introduce(self, agent: str | None, cwd: str | None) -> None:
-        """Record the session's agent, client and folder, unless they are recorded already."""
+        """Record the session's agent and folder, unless they are recorded already."""
         known = self.refresh().opened or SessionOpened()
         self.describe(SessionOpened(agent=None if known.agent else agent, cwd=None if known.cwd else cwd))
 

@@ -70,7 +70,8 @@ class Act(Struct, frozen=True):
     - `touches`: how much of the plan must still be as the person saw it.
     - `or_plan`: without a target it is on the plan as a whole. `any_plan`: it changes no step, so plans without steps
       take it, too. `on_suggested`: it is also for steps that are only suggested.
-    - `opens_file`: on a plan file, a face with an editor opens the file for it. `gestures`: its keys.
+    - `opens_file`: on a plan file, a face with an editor opens the file for it. `is_final`: there is no way back
+      once it is done, rather than suggested. `gestures`: its keys.
     """
 
     name: str
@@ -86,6 +87,7 @@ class Act(Struct, frozen=True):
     any_plan: bool = False
     on_suggested: bool = False
     opens_file: bool = False
+    is_final: bool = False
     gestures: tuple[Gesture, ...] = ()
 
     @property
@@ -141,6 +143,7 @@ _TABLE: Final = (
         *("remove", "remove", "Remove", "Remove a step and everything nested in it", commands.remove, On.STEP),
         touches=Touches.STEP,
         on_suggested=True,
+        is_final=True,
         gestures=(Gesture(("d", "Delete"), "Remove", "the step and everything nested in it"),),
     ),
     Act(
@@ -195,6 +198,7 @@ _TABLE: Final = (
         *("dismiss", "dismiss", "Dismiss", "Dismiss a plan; its history stays", commands.dismiss, On.PLAN),
         touches=Touches.PLAN,
         any_plan=True,
+        is_final=True,
         gestures=(Gesture(("X",), "Dismiss", "remove the plan; its history stays"),),
     ),
 )

@@ -168,7 +168,7 @@ class HistoryScreen(Screen[None]):
         self._show()
 
     def action_mark(self) -> None:
-        """Mark compare from this moment there, or take the mark away."""
+        """Mark the moment to compare from, or take the mark away."""
         seq = self._rows.key
         self._marked = seq if isinstance(seq, int) and seq != self._marked else None
         self._rows.update_lines()
@@ -210,12 +210,13 @@ class HistoryScreen(Screen[None]):
             since = self._timeline.numbers[first] if first >= 0 else 0
             title = f"What changed from event {since} to {self._timeline.numbers[last]}"
         else:
-            self._plans.sheet.put(self._timeline.shown(self.app.journal, past + place).cards(), fresh=False)
+            self._plans.sheet.put(self._timeline.shown(self.app.journal, moment).cards(), fresh=False)
             title = f"As it was at event {moment.seq}"
         self._when.show_lines(lambda width: _headline(title, details, width))
 
     def _show_difference(self, first: int, last: int) -> None:
-        before, after = (self._timeline.shown(self.app.journal, place) for place in (first, last))
+        moments = (self._timeline.entry(self.app.journal, place) for place in (first, last))
+        before, after = (self._timeline.shown(self.app.journal, moment) for moment in moments)
         lines = list(difference_lines("", session_differences(before, after)))
         self._difference.jump(0)
         self._difference.show_lines(lambda width: [Line(cut(((" ", ""), *line.parts), width - 1)) for line in lines])

@@ -165,9 +165,8 @@ class BoardApp:
         return _html(document(f"Compare {session.name}", page))
 
     async def _then(self, timeline: Timeline, place: int) -> Then:
-        entries = await self._entries(timeline, place, place + 1)
-        session = await run_in_threadpool(timeline.shown, self.hub.sessions.journal, place)
-        return Then(place, next(iter(entries), None), session)
+        entry = await run_in_threadpool(timeline.entry, self.hub.sessions.journal, place)
+        return Then(place, entry, await run_in_threadpool(timeline.shown, self.hub.sessions.journal, entry))
 
     async def _entries(self, timeline: Timeline, begin: int, end: int) -> list[HistoryEntry]:
         return await run_in_threadpool(timeline.entries, self.hub.sessions.journal, begin, end)

@@ -47,10 +47,9 @@ def prose(card: PlanCard, part_id: str, *, usable: bool = False, steerable: bool
         for (item, words), row in zip(tasks, card.rows, strict=True):
             _adorn(item, words, row, part_id, usable=usable, steerable=steerable)
         _add_ghosts(tokens, [item for item, _ in tasks], card, part_id, steerable=steerable)
-    rendered = printable(
-        parser.renderer.render(tokens, parser.options, {})
-    )  # markdown spells characters as `&#8238;` too
-    return Html(f'<div class="prose" dir="auto">{rendered}</div>')
+    rendered = parser.renderer.render(tokens, parser.options, {})
+    safe = printable(rendered)  # markdown spells characters as `&#8238;` too
+    return Html(f'<div class="prose" dir="auto">{safe}</div>')
 
 
 @lru_cache(maxsize=1)

@@ -32,7 +32,7 @@ export function suggestionsOf(row) {
   return own.map((each) => each.dataset.withdraw);
 }
 
-/** The statuses to offer for a step, the tick first: [label, key, status, its look, key in a menu, act, its arguments]. */
+/** The statuses to offer for a step, the tick first. */
 export const offersOf = (row) => OFFERS[row.dataset.status];
 
 /** Whether the page has all steps of a plan. */
