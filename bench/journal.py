@@ -27,7 +27,7 @@ from planwire.journal import Journal, Stamped, load_state, open_journal, polling
 from planwire.journal.codec import encode
 from planwire.journal.view import EVENTS_PER_SNAPSHOT
 from planwire.model.events import Event, PlanChanged, PlanSet, SetStatus
-from planwire.model.fold import SessionState
+from planwire.model.records import SessionState
 
 __all__ = ["measure"]
 

@@ -7,10 +7,11 @@
     │   ├── NothingChanges     there is nothing to write
     │   ├── UnknownPlan        the session has no such plan, or it was dismissed
     │   ├── UnknownStep        no step has that id
-    │   ├── UnknownSuggestion  no open suggestion has that number
+    │   ├── UnknownRemark      no remark has that id
     │   ├── UnknownWord        no status, priority or verdict has that name
     │   ├── UnknownAct         no act of people has that name
     │   ├── EmptyText          a comment or a step without a word
+    │   ├── TooLong            a remark of more bytes than an agent is told
     │   ├── UneditableText     a markdown text has no place for that edit
     │   └── UnmarkableStatus   a markdown checkbox can't show that status
     ├── DialectError           a dialect can't do that
@@ -62,14 +63,15 @@ __all__ = [
     "PlanwireError",
     "Refused",
     "StaleRevision",
+    "TooLong",
     "ToolError",
     "UneditableText",
     "UnknownAct",
     "UnknownDialect",
     "UnknownJournal",
     "UnknownPlan",
+    "UnknownRemark",
     "UnknownStep",
-    "UnknownSuggestion",
     "UnknownWord",
     "UnmarkableStatus",
     "UnstorableEvent",
@@ -106,8 +108,12 @@ class UnknownStep(PlanError):
     """No step has that id."""
 
 
-class UnknownSuggestion(PlanError):
-    """No open suggestion has that number."""
+class TooLong(PlanError):
+    """A remark has more bytes than an agent is told."""
+
+
+class UnknownRemark(PlanError):
+    """No remark of the plan has that id."""
 
 
 class UnknownWord(PlanError):

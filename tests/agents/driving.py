@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from planwire.journal.protocol import Stamped
 from planwire.model.events import ACP, Event, PlanSet
-from planwire.model.fold import SessionState
+from planwire.model.records import SessionState
 from planwire.relay.actions import Action, Record, RecordLine, SessionMemory, ToAgent, ToClient
 from planwire.relay.dedupe import PendingHistory, begin
 from planwire.relay.envelope import list_on

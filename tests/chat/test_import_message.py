@@ -7,8 +7,9 @@ import pytest
 from planwire import Entry, FilePlan, ItemsPlan, MarkdownPlan
 from planwire.chat.narrate import adopted
 from planwire.model.events import MessageAdded, PlanChanged, PlanRemoved, PlanSet, Recorded, SetStatus
-from planwire.model.fold import SessionState, fold
+from planwire.model.fold import fold
 from planwire.model.plan import Plan
+from planwire.model.records import SessionState
 from tests.chats import delta, event, plan
 
 EMPTY = SessionState("s")

@@ -24,7 +24,8 @@ from planwire.model.events import (
     SuggestionWithdrawn,
     TurnEnded,
 )
-from planwire.model.fold import PlanRecord, SessionState, fold
+from planwire.model.fold import fold
+from planwire.model.records import PlanRecord, SessionState
 
 TODO = ItemsPlan("main", (Entry("Read", "high", "pending"), Entry("Write", None, "pending")))
 

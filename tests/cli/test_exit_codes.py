@@ -11,7 +11,7 @@ from planwire.session.moved_on import MovedOn
 
 #: Every error that stands for something other than a refusal.
 EXPECTED = {
-    NOT_FOUND: {"NoJournal", "NotFound", "UnknownPlan", "UnknownStep", "UnknownSuggestion"},
+    NOT_FOUND: {"NoJournal", "NotFound", "UnknownPlan", "UnknownStep", "UnknownRemark"},
     USAGE: {
         *("BadMessage", "BadStream", "CannotCarry", "ChatError", "DialectError", "EmptyText", "FormatError"),
         *("InputError", "NotAJournal", "UnknownDialect", "UnknownJournal", "UnknownWord"),

@@ -22,8 +22,8 @@ from planwire.model.events import (
     SessionOpened,
     SetStatus,
 )
-from planwire.model.fold import PlanRecord
 from planwire.model.plan import Entry, FilePlan, ItemsPlan
+from planwire.model.records import PlanRecord
 from planwire.readmodel.history import HistoryEntry
 from planwire.session.editor import editor_command
 from planwire.session.moved_on import MovedOn

@@ -14,7 +14,7 @@ from textual.pilot import Pilot
 
 from planwire.cli import main
 from planwire.journal import Journal, load_state, open_journal
-from planwire.model.fold import PlanRecord, SessionState
+from planwire.model.records import PlanRecord, SessionState
 from planwire.steering.acts import ACTS, Gesture, On
 from planwire.steering.plan_text import as_text
 from planwire.steering.wanted import Wanted

@@ -8,7 +8,7 @@ import pytest
 from planwire.cli import main
 from planwire.steering import commands
 from planwire.steering.acts import ACTS, Act, Gesture, On
-from planwire.steering.commands import Decision, Target
+from planwire.steering.target import Decision, Target
 from planwire.steering.conflict import Touches
 from planwire.steering.wanted import Wanted
 from planwire.terminal.dialogs import TextField

@@ -9,8 +9,8 @@ import pytest
 
 from planwire.journal import Stamped, open_journal
 from planwire.model.events import ACP, AddStep, Event, PlanSet, SessionOpened
-from planwire.model.fold import PlanRecord
 from planwire.model.plan import Entry, FilePlan, ItemsPlan, MarkdownPlan
+from planwire.model.records import PlanRecord
 from planwire.readmodel.as_json import plan_json
 from planwire.readmodel.followed_files import FilePlans
 from planwire.readmodel.sessions import load_session

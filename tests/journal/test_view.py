@@ -26,7 +26,8 @@ from planwire.model.events import (
     SetStatus,
     TurnEnded,
 )
-from planwire.model.fold import SessionState, fold_all
+from planwire.model.fold import fold_all
+from planwire.model.records import SessionState
 from tests.strategies import plan_ids, plans, texts
 
 OPENING: list[Event] = [

@@ -34,7 +34,8 @@ from planwire.model.events import (
     SuggestionWithdrawn,
     TurnEnded,
 )
-from planwire.model.fold import AGENT, MOST_REVIEWS, PLANWIRE, PlanRecord, SessionState, check_revision, fold_all
+from planwire.model.fold import MOST_REVIEWS, check_revision, fold_all
+from planwire.model.records import AGENT, PLANWIRE, PlanRecord, SessionState
 
 USER = "user"
 Told: TypeAlias = Event | tuple[str, Event]

@@ -17,8 +17,8 @@ from planwire.model.events import (
     SessionOpened,
     TurnEnded,
 )
-from planwire.model.fold import AGENT
 from planwire.model.plan import Entry, ItemsPlan
+from planwire.model.records import AGENT
 from planwire.readmodel.card import STATUS_LOOKS, STOPPED, offers_by_look
 from tests.readmodel.shown_plans import shown
 

@@ -34,8 +34,8 @@ from planwire.model.events import (
     SuggestionWithdrawn,
     TurnEnded,
 )
-from planwire.model.fold import SessionState
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
+from planwire.model.records import SessionState
 from planwire.readmodel.as_json import SessionValue, session_json
 from planwire.readmodel.as_markdown import session_markdown
 from planwire.readmodel.history import HistoryEntry, Phrase, history

@@ -18,8 +18,8 @@ from planwire.model.events import (
     ReviewAsked,
     TurnEnded,
 )
-from planwire.model.fold import PlanRecord
 from planwire.model.plan import MarkdownPlan
+from planwire.model.records import PlanRecord
 from planwire.readmodel.overview import WAITING, overview
 from planwire.relay.actions import Record
 from planwire.relay.dedupe import QUIET, PendingHistory, begin

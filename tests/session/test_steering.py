@@ -27,7 +27,7 @@ from planwire.model.events import (
     SetStatus,
     SuggestionWithdrawn,
 )
-from planwire.model.fold import PlanRecord
+from planwire.model.records import PlanRecord
 from planwire.readmodel.annotations import annotations, suggestion_sentence
 from planwire.session.moved_on import MovedOn
 from planwire.session.steering import steer

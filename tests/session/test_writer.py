@@ -5,7 +5,7 @@ import pytest
 from planwire.errors import Conflict, UnstorableEvent
 from planwire.journal import Journal, Stamped, View, catch_up, load_state
 from planwire.model.events import MessageAdded, TurnEnded
-from planwire.model.fold import SessionState
+from planwire.model.records import SessionState
 from planwire.session.writer import append_latest, append_new, stamped
 
 

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from planwire.model.events import ACP, Event, PlanChanged, PlanSet, Recorded, StepChange, SuggestionWithdrawn
-from planwire.model.fold import AGENT, PlanRecord, SessionState, fold
+from planwire.model.fold import fold
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan, Plan, PlanId
+from planwire.model.records import AGENT, PlanRecord, SessionState
 from planwire.model.steps import PlanState
 from planwire.steering.acts import decide
-from planwire.steering.commands import Decision
+from planwire.steering.target import Decision
 from planwire.steering.overlay import Overlay
 from planwire.steering.wanted import Wanted
 

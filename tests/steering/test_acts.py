@@ -27,13 +27,13 @@ from planwire.model.events import (
     StepChange,
     SuggestionWithdrawn,
 )
-from planwire.model.fold import AGENT
 from planwire.model.plan import FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan
+from planwire.model.records import AGENT
 from planwire.model.statuses import STATUSES, canonical
 from planwire.model.steps import Step, track
 from planwire.model.text import unwrapped
 from planwire.steering.acts import ACTS, On, act_named, acts_for, check_early, status_offers
-from planwire.steering.commands import Decision
+from planwire.steering.target import Decision
 from planwire.steering.conflict import Touches
 from planwire.steering.moves import ways_to_move
 from planwire.steering.overlay import Overlay

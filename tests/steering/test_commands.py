@@ -22,9 +22,9 @@ from planwire.model.events import (
     StepChange,
     SuggestionWithdrawn,
 )
-from planwire.model.fold import AGENT
 from planwire.model.kinds import text_of
 from planwire.model.plan import Entry, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan
+from planwire.model.records import AGENT
 from planwire.model.steps import track
 from tests.steering.acting import LIST, NESTED, TEXT, Session, a_list, agents, withdrawn
 

@@ -19,8 +19,8 @@ from planwire.model.events import (
     SetStatus,
     StepChange,
 )
-from planwire.model.fold import AGENT
 from planwire.model.plan import FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan
+from planwire.model.records import AGENT
 from tests.steering.acting import NESTED, Session, a_list
 
 STEPS = a_list("read", "write", "test")

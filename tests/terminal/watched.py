@@ -16,8 +16,8 @@ from planwire.model.events import (
     PlanSet,
     SessionOpened,
 )
-from planwire.model.fold import PlanRecord
 from planwire.model.plan import ItemsPlan, PlanId
+from planwire.model.records import PlanRecord
 from planwire.readmodel.overview import Overview
 from planwire.terminal.dialogs import ChoiceDialog, Dialog, TextDialog, TextField
 from planwire.terminal.lines_view import LinesView

@@ -19,8 +19,9 @@ from planwire.model.events import (
     Recorded,
     SetStatus,
 )
-from planwire.model.fold import SessionState, fold_all
+from planwire.model.fold import fold_all
 from planwire.model.plan import BODY_CAP, DELTA_CAP
+from planwire.model.records import SessionState
 from planwire.tools.call import answer_call, failure, prepare_call
 from planwire.tools.schemas import FORMATS, tool_schemas
 

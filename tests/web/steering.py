@@ -6,7 +6,7 @@ import httpx
 
 from planwire.journal import load_state
 from planwire.model.events import Event, Recorded
-from planwire.model.fold import PlanRecord
+from planwire.model.records import PlanRecord
 from tests.web.board import Running
 
 __all__ = ["TICK", "Here"]

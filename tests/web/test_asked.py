@@ -22,8 +22,8 @@ from planwire.model.events import (
     SetStatus,
     TurnEnded,
 )
-from planwire.model.fold import SessionState
 from planwire.model.plan import FilePlan, MarkdownPlan
+from planwire.model.records import SessionState
 from planwire.readmodel import rationale
 from planwire.readmodel.cards import card_of
 from planwire.readmodel.rationale import Earlier

@@ -23,6 +23,7 @@ if _typing.TYPE_CHECKING:
     )
     from planwire.chat.narrate import merged_plan, message_for
     from planwire.chat.render import block
+    from planwire.chat.said import Said, said_in
     from planwire.chat.stream import ChatStream
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "Hidden",
     "Ordinary",
     "PlanMessage",
+    "Said",
     "Stored",
     "about_tokens",
     "block",
@@ -43,12 +45,13 @@ __all__ = [
     "message_for",
     "read_message",
     "read_stream",
+    "said_in",
     "write_message",
     "write_stream",
 ]
 
 #: The modules of these names, the smaller ones first.
-_HOMES: _typing.Final = ("messages", "formats", "render", "narrate", "stream", "compaction")
+_HOMES: _typing.Final = ("messages", "formats", "render", "said", "narrate", "stream", "compaction")
 
 
 def __getattr__(name: str) -> _typing.Any:

@@ -7,20 +7,28 @@
 | KeepRecentN | the newest N of a source and subkind stay, a marker counts the rest | the same |
 | PreserveWindow | stays | goes |
 | PreserveAnchor | stays | stays while there is room; then a summary or a marker stands for the oldest |
+| FromState | made anew, at the end | made anew, at the end |
 
 Past plans go. Calls stay with their results. The journal keeps everything: a compaction names the messages that it left
 out, and loses none.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Container, Coroutine, Iterable, Sequence
 from typing import Any, Final, TypeAlias
 
 import msgspec
 from msgspec import Struct
 
 from planwire.chat.formats import Format
-from planwire.chat.markers import history_marker, past_plans, retired_ids, retired_marker, summary_marker
+from planwire.chat.markers import (
+    history_marker,
+    past_plans,
+    remarks_of,
+    retired_ids,
+    retired_marker,
+    summary_marker,
+)
 from planwire.chat.messages import EventMessage, Ordinary, PlanMessage, Stored
 from planwire.chat.render import block
 from planwire.chat.roles import (
@@ -36,7 +44,7 @@ from planwire.chat.stream import units
 from planwire.errors import BadMessage
 from planwire.model.plan import Fields
 
-__all__ = ["Compaction", "Counter", "Summarise", "about_tokens", "compact"]
+__all__ = ["Compaction", "Counter", "FromState", "Summarise", "about_tokens", "compact"]
 
 #: The cost of a message, as its provider gets it, in tokens.
 Counter: TypeAlias = Callable[[Fields], int]
@@ -48,6 +56,16 @@ TAIL: Final = 20
 _INSTRUCTIONS: Final = ("system", "developer")
 #: The assumed cost of a marker, on the high side: dropping one unit too many beats missing the budget.
 MARKER_ROOM: Final = 60
+
+
+class FromState(Struct, frozen=True):
+    """What a session's state adds to a compaction of its chat: a message with `remarks`, if any are open, in the place
+    of all earlier ones of that session; and the plans whose life has `ended`. A chat without a state keeps what it
+    has."""
+
+    session: str
+    remarks: EventMessage | None
+    ended: frozenset[str] = frozenset()
 
 
 class Compaction(Struct, frozen=True):
@@ -87,6 +105,7 @@ def compact(
     count: Counter = about_tokens,
     summarise: Summarise | None = None,
     recent: int = KEPT_RECENT,
+    state: FromState | None = None,
 ) -> Compaction:
     """Compact a stream to `budget` tokens if that can be done; None only applies the classes.
 
@@ -95,7 +114,9 @@ def compact(
     work = _Work(messages, form, count, tail)
     work.drop_retired()
     before = work.total
-    work.retire_past_plans()
+    work.retire_past_plans(state.ended if state else ())
+    if state is not None:
+        work.make_anew(state)
     work.drop_by_age()
     work.keep_recent(recent)
     if budget is not None:
@@ -128,9 +149,16 @@ class _Work:
         self.retired = {index for index, each in enumerate(self.messages) if each.id in named}
         self.let_go(self.retired)
 
-    def retire_past_plans(self) -> None:
-        self.retired |= past_plans(self.messages)
+    def retire_past_plans(self, ended: Container[str]) -> None:
+        self.retired |= past_plans(self.messages, ended)
         self.let_go(self.retired)
+
+    def make_anew(self, state: FromState) -> None:
+        """Put what people said, as far as it holds, at the end, in the place of all earlier messages with it."""
+        earlier = remarks_of(self.messages, state.session)
+        self.let_go(index for index, each in enumerate(self.messages) if each.id in earlier)
+        if state.remarks is not None:
+            self.write(len(self.messages), state.remarks)
 
     def drop_by_age(self) -> None:
         switches = (at for at, each in enumerate(self.messages) if getattr(each, "subkind", None) == MODE_SWITCH)
@@ -223,6 +251,7 @@ class _Work:
             shown += self.written.get(index, ())
             if index not in self.gone:
                 shown.append(message)
+        shown += self.written.get(len(self.messages), ())
         return Compaction(
             tuple(shown),
             tuple(each for index in sorted(self.written) for each in self.written[index]),

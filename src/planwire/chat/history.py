@@ -13,8 +13,9 @@ from planwire.chat.narrate import message_for
 from planwire.chat.stream import ChatStream
 from planwire.errors import ChatError
 from planwire.model.events import ContextCompacted, Recorded
-from planwire.model.fold import SessionState, fold
+from planwire.model.fold import fold
 from planwire.model.plan import Fields
+from planwire.model.records import SessionState
 
 __all__ = ["COMPACT", "REBASE", "ChatHistory"]
 
@@ -23,7 +24,7 @@ COMPACT: Final = "compact"
 REBASE: Final = "rebase"
 
 #: The version of the snapshot and of the rules of folding. A snapshot of another version is of no use.
-RULES = 5
+RULES = 6
 
 
 class _KeptHistory(Struct):

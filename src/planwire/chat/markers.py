@@ -4,14 +4,28 @@ A plan is past once a newer version supersedes it or its author removes it. Past
 streams. A marker names their ids, and from there on neither they nor the marker reach the model.
 """
 
+import re
 from collections.abc import Container, Iterable, Sequence
 from typing import Final, TypeGuard
 
-from planwire.chat.messages import EventMessage, PlanMessage, Stored
-from planwire.chat.roles import PLAN_DELTA, SUMMARIZATION_MARKER
-from planwire.model.plan import Fields
+import msgspec
 
-__all__ = ["history_marker", "past_plans", "plan_messages", "retired_ids", "retired_marker", "summary_marker"]
+from planwire.chat.formats import Format
+from planwire.chat.messages import EventMessage, Ordinary, PlanMessage, Stored
+from planwire.chat.roles import PLAN_DELTA, REMARK, SUMMARIZATION_MARKER
+from planwire.model.plan import Fields
+from planwire.model.records import TOOL, SessionState
+
+__all__ = [
+    "history_marker",
+    "past_plans",
+    "plan_messages",
+    "remarks_of",
+    "retired_ids",
+    "retired_marker",
+    "summary_marker",
+    "told_in_answers",
+]
 
 SOURCE: Final = "planwire.compact"
 
@@ -31,12 +45,8 @@ def summary_marker(messages: Sequence[Stored], text: str | None) -> EventMessage
     return _marker(f"summary:{count}:{first}", payload, f"{words} left out here" if text is None else text)
 
 
-def past_plans(messages: Sequence[Stored]) -> set[int]:
-    """The indexes of past plans and of the changes to them.
-
-    A person's suggestion outlives the version it was made for: it is past once its author withdraws it, or the plan is
-    gone.
-    """
+def past_plans(messages: Sequence[Stored], ended: Container[str] = ()) -> set[int]:
+    """The indexes of past plans and of the changes to them. `ended` are the ids of proposals whose life has ended."""
     bases: dict[str, int] = {}
     versions: dict[str, int] = {}
     for index, message in enumerate(messages):
@@ -47,12 +57,8 @@ def past_plans(messages: Sequence[Stored]) -> set[int]:
     removed = {
         each.plan_id for index, each in changes if each.payload.get("removed") and index > bases.get(each.plan_id, -1)
     }
-    withdrawn = {(each.plan_id, repr(each.payload["withdrawn"])) for _, each in changes if "withdrawn" in each.payload}
-    past = {
-        index
-        for index, each in changes
-        if each.plan_id in removed or (index < bases.get(each.plan_id, -1) and not _is_suggestion(each, withdrawn))
-    }
+    removed |= {plan_id for plan_id in bases if plan_id in ended}
+    past = {index for index, each in changes if each.plan_id in removed or index < bases.get(each.plan_id, -1)}
     for index, message in enumerate(messages):
         if isinstance(message, PlanMessage) and (message.plan_id in removed or index != bases[message.plan_id]):
             past.add(index)
@@ -62,6 +68,32 @@ def past_plans(messages: Sequence[Stored]) -> set[int]:
 def plan_messages(messages: Sequence[Stored]) -> set[int]:
     """The indexes of all plans and of all changes to them."""
     return {index for index, each in enumerate(messages) if isinstance(each, PlanMessage) or _is_change(each)}
+
+
+def remarks_of(messages: Iterable[Stored], session: str) -> set[str]:
+    """The ids of the messages that hold what people said in a session: its state holds that, too. Those of another one
+    came along with its chat, and are all that is left of it."""
+    return {
+        each.id
+        for each in messages
+        if isinstance(each, EventMessage) and each.subkind == REMARK and each.payload.get("session") == session
+    }
+
+
+def told_in_answers(state: SessionState, messages: Iterable[Stored], form: Format) -> set[str]:
+    """The ids of the remarks that a chat shows in the answer of a tool. They need no message of their own for as long
+    as that answer is there."""
+    tellings = [
+        (each.told.request, each.id)
+        for record in state.plans.values()
+        for each in record.open_remarks
+        if each.told and each.told.way == TOOL
+    ]
+    if not tellings:
+        return set()
+    results = (each.message for each in messages if isinstance(each, Ordinary) and form.results(each.message))
+    text = "\n".join(msgspec.json.encode(each).decode() for each in results)
+    return {remark for request, remark in tellings if re.search(rf"\b{re.escape(request)}\b", text)}
 
 
 def retired_marker(ids: Iterable[str]) -> EventMessage:
@@ -79,10 +111,6 @@ def retired_ids(message: Stored) -> list[str] | None:
 
 def _is_change(message: Stored) -> TypeGuard[EventMessage]:
     return isinstance(message, EventMessage) and message.subkind == PLAN_DELTA
-
-
-def _is_suggestion(change: EventMessage, withdrawn: Container[tuple[str, str]]) -> bool:
-    return bool(change.payload.get("wish")) and (change.plan_id, repr(change.payload.get("seq"))) not in withdrawn
 
 
 def _counted(message: Stored) -> int:

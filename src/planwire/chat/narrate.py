@@ -10,31 +10,34 @@ from typing import Any
 import msgspec
 
 from planwire.chat.messages import EventMessage, PlanMessage, Stored, read_message, write_message
-from planwire.chat.render import change_line, message_steps, step_line
-from planwire.chat.roles import PLAN_DELTA
+from planwire.chat.render import message_steps, step_line
+from planwire.chat.roles import PLAN_DELTA, REMARK
 from planwire.errors import ChatError, PlanError
 from planwire.model.changes import apply_changes
 from planwire.model.events import (
     DISMISSED,
+    OFFERED,
     AddStep,
     Event,
     MessageAdded,
     PlanChanged,
     PlanRemoved,
+    PlanReopened,
     PlanReviewed,
     PlanSet,
     Recorded,
     StepChange,
-    SuggestionWithdrawn,
+    Told,
 )
 from planwire.model.file_texts import ReadFile, no_files, with_text
-from planwire.model.fold import AGENT, PlanRecord, Review, SessionState
 from planwire.model.kinds import content_of, kind_named, kind_of, text_of
+from planwire.model.lineage import is_told_by_title
 from planwire.model.plan import Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan, Plan, PlanId
+from planwire.model.records import AGENT, CONTEXT, PlanRecord, SessionState
+from planwire.model.titles import plan_title
+from planwire.model.unheard import Words, items_of_review, news
 
-__all__ = ["adopted", "merged_plan", "message_for", "review_words"]
-
-_NOT_OF_REVIEW = ("event", "plan_id", "seq", "at", "by")
+__all__ = ["adopted", "merged_plan", "merged_plans", "message_for", "remark_message"]
 
 
 def message_for(recorded: Recorded, before: SessionState, after: SessionState) -> Stored | None:
@@ -46,50 +49,66 @@ def message_for(recorded: Recorded, before: SessionState, after: SessionState) -
             except ChatError:  # written under other rules
                 return None
         case PlanSet(plan=plan):
-            record = after.plans[plan.id]
-            earlier = None if record.supersedes is None else _plan_name(record.supersedes)
-            return _plan_message(record, _plan_name(recorded.seq), earlier)
+            return _plan_set(recorded.seq, after.plans[plan.id])
         case PlanChanged() as event if event.plan_id in before.live():
             return _delta(recorded, event, before.plans[event.plan_id], after.plans[event.plan_id])
         case PlanRemoved(plan_id=plan_id) if plan_id in before.live():
             return _update(recorded, plan_id, {"removed": True})
-        case PlanReviewed(plan_id=plan_id) as event if plan_id in before.plans and event.verdict != DISMISSED:
-            return _update(recorded, plan_id, {"review": review_words(event, before.plans[plan_id])})
-        case SuggestionWithdrawn(plan_id=plan_id, suggestion=suggestion) if plan_id in before.plans:
-            suggestions = {each.seq: each.number for each in before.plans[plan_id].suggestions}
-            return (
-                _update(recorded, plan_id, {"withdrawn": suggestions[suggestion]})
-                if suggestion in suggestions
-                else None
-            )
+        case PlanReopened(plan_id=plan_id) if plan_id in before.plans and not before.plans[plan_id].is_living:
+            return merged_plan(after.plans[plan_id], _plan_name(recorded.seq))
+        case PlanReviewed(via="", plan_id=plan_id) as event if plan_id in before.plans and event.verdict != DISMISSED:
+            words = Words(tuple(items_of_review(event, recorded.by)))
+            return remark_message(f"delta-{recorded.seq}", recorded.session, words)
+        case Told(way=way, stage=stage) as told if way == CONTEXT and stage == OFFERED:
+            return remark_message(f"told-{recorded.seq}", recorded.session, _words_of(told, before))
     return None
 
 
-def review_words(review: PlanReviewed | Review, record: PlanRecord) -> Fields:
-    """A review for the model, with the words of the steps that it names, so that the model need not look them up."""
-    words: Fields = {key: value for key, value in _plain(review).items() if key not in _NOT_OF_REVIEW}
-    named = {*(review.selected or ()), *(comment.step for comment in review.comments)}
-    steps = {step.id: step.content for step in record.state.steps if step.id in named}
-    return {**words, "steps": steps} if steps else words
+def _words_of(told: Told, state: SessionState) -> Words:
+    """The words that a telling told."""
+    others = frozenset(each.id for record in state.plans.values() for each in record.remarks) - frozenset(told.remarks)
+    return news(state, since=told.since, without=others, edits=False)
+
+
+def remark_message(message_id: str, session: str, words: Words) -> EventMessage:
+    """What people said, as a hidden message of the session that it was said in."""
+    payload = {"session": session, "items": list(words.items)}
+    if words.besides:
+        payload["besides"] = list(words.besides)
+    return EventMessage(message_id, "", {"subkind": REMARK, "source": "planwire", "payload": _plain(payload)})
+
+
+def merged_plans(state: SessionState, name: str, read: ReadFile = no_files) -> list[PlanMessage]:
+    """The living plans of a session as they are now. An old proposal that got no list is told by its title."""
+    return [
+        _by_title(record, f"{name}-{number}")
+        if is_told_by_title(state, record)
+        else merged_plan(record, f"{name}-{number}", read)
+        for number, record in enumerate(state.living().values(), start=1)
+    ]
 
 
 def merged_plan(record: PlanRecord, message_id: str, read: ReadFile = no_files) -> PlanMessage:
     """A plan as it is now, with everything since its last version: one message instead of several. `read` gives the
     text of a plan file."""
     message = _plan_message(record, message_id, _plan_name(record.base))
-    notes = [delta.note for delta in record.deltas if delta.note]
-    suggestions = [
-        f"the {suggestion.by} suggests: {_suggested(suggestion.note, suggestion.changes)}"
-        for suggestion in record.suggestions
-    ]
-    words = [each for each in record.reviews if not record.is_stale(each) and each.verdict != DISMISSED]
-    reviews = [_reviewed(each) for each in words]
-    merged = {"merged": record.numbered, "notes": [*notes, *suggestions, *reviews], **_in_file(record.state.plan, read)}
+    notes = [{"by": delta.by, "text": delta.note} for delta in record.deltas if delta.note]
+    merged = {"merged": record.numbered, "notes": notes, **_in_file(record.state.plan, read)}
     return msgspec.structs.replace(message, plan={**message.plan, **merged})
+
+
+def _by_title(record: PlanRecord, message_id: str) -> PlanMessage:
+    message = _plan_message(record, message_id, _plan_name(record.base))
+    return msgspec.structs.replace(message, plan={**message.plan, "title": plan_title(record.state.plan)})
 
 
 def _plan_name(seq: int) -> str:
     return f"plan-{seq}"
+
+
+def _plan_set(seq: int, record: PlanRecord) -> PlanMessage:
+    earlier = None if record.supersedes is None else _plan_name(record.supersedes)
+    return _plan_message(record, _plan_name(seq), earlier)
 
 
 def _plan_message(record: PlanRecord, message_id: str, supersedes: str | None) -> PlanMessage:
@@ -102,9 +121,13 @@ def _plan_message(record: PlanRecord, message_id: str, supersedes: str | None) -
         "supersedes": supersedes,
         "revision": record.revision,
         "kind": plan.kind,
+        "by": record.by,
     }
     if record.state.steps:
         metadata["steps"] = _plain(record.state.steps)
+    authors = {step.id: record.authors[step.id] for step in record.state.steps if step.id in record.authors}
+    if authors := {step: by for step, by in authors.items() if by != record.by}:
+        metadata["authors"] = authors
     if record.summary:
         metadata["summary"] = record.summary
     return PlanMessage(message_id, _content(record), metadata)
@@ -123,14 +146,14 @@ def _in_file(plan: Plan, read: ReadFile) -> Fields:
     return {} if shown is plan else {"text": text_of(shown)}
 
 
-def _delta(recorded: Recorded, event: PlanChanged, before: PlanRecord, after: PlanRecord) -> EventMessage:
+def _delta(recorded: Recorded, event: PlanChanged, before: PlanRecord, after: PlanRecord) -> EventMessage | None:
+    if len(after.deltas) == len(before.deltas):  # a suggestion of an older journal, which is a remark
+        return None
     known = {step.id for step in before.state.steps}
     added = (step.id for step in after.state.steps if step.id not in known)
     new = iter(sorted(added, key=lambda step: int(step.removeprefix("s"))))
     changes = [_with_id(change, new) for change in event.changes]
     payload: Fields = {"seq": after.numbered, "changes": changes, "revision": after.revision}
-    if len(after.suggestions) > len(before.suggestions):
-        payload["wish"] = True
     return _update(recorded, event.plan_id, payload, event.note or "")
 
 
@@ -151,19 +174,6 @@ def _update(recorded: Recorded, plan_id: PlanId, payload: Fields, note: str = ""
 def _plain(value: Any) -> Any:
     """A value after a round trip through JSON, as the journal gives it back."""
     return msgspec.json.decode(msgspec.json.encode(value))
-
-
-def _suggested(note: str | None, changes: tuple[StepChange, ...]) -> str:
-    words = [note] if note else []
-    return "; ".join([*words, *(change_line(_plain(change)) for change in changes)])
-
-
-def _reviewed(review: Review) -> str:
-    words = [f"the {review.by} said: {review.verdict.replace('_', ' ')}"]
-    if review.selected is not None:
-        words.append(f"run only {', '.join(review.selected) or 'no step'} now, and leave the others until you are told")
-    words += [f"{comment.step or 'plan'}: {comment.text}" for comment in review.comments]
-    return "; ".join(words)
 
 
 def adopted(message: Stored, state: SessionState, *, named: bool) -> Event:

@@ -1,53 +1,49 @@
 """The text of a hidden message for the model: a block, which every format sends as user context.
 
-    <plan id="main" version="2" revision="17">      <plan-update id="main" seq="3">
-    s1 [x] (high) Read the config                   s2 completed
-    s2 [~] (medium) Write the parser                </plan-update>
-    </plan>
+    <plan id="main" version="2" revision="17" by="agent">      <plan-update id="main" seq="3" revision="18" by="ann">
+    <step id="s1" status="completed">Read the config</step>    <status step="s2">completed</status>
+    <step id="s2" by="ann">Write the parser</step>             <note>the parser is done</note>
+    </plan>                                                    </plan-update>
 
-A block depends on its message alone, never on its surroundings: once sent, it stays as it is.
+    <plan-remarks>
+    <comment id="r3" by="ann" plan="main" step="s2">never touch vendor/</comment>
+    </plan-remarks>
 
-A block looks like XML, and is: `&` and `<` become entities, and so does the `>` of a CDATA end. Every other `>` stays,
-so that markdown's quotes and arrows read as their author wrote them. Characters that XML does not allow become pictures
-(␛) or a replacement character, so that no provider and no terminal obeys them.
+A block depends on its message alone, never on its surroundings: once sent, it stays as it is. The author of a text is
+the `by` of its element, or of the one around it. `markup` has the reasons why no text can imitate that.
 """
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import msgspec
 
+from planwire.chat.markup import element, tag
 from planwire.chat.messages import EventMessage, Hidden, PlanMessage
-from planwire.chat.roles import SUMMARIZATION_MARKER
-from planwire.model.events import COMMENTED
+from planwire.chat.roles import REMARK, SUMMARIZATION_MARKER
 from planwire.model.kinds import kind_named
-from planwire.model.plan import MEDIUM, Entry, ItemsPlan, MarkdownPlan
+from planwire.model.plan import MEDIUM, Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan
 from planwire.model.statuses import DEFAULT_STATUS
 from planwire.model.steps import Step, track
 from planwire.model.text import shortened, unwrapped
 
-__all__ = ["attribute", "block", "change_line", "inside", "message_steps", "step_line"]
+__all__ = ["block", "message_steps", "remark_elements", "step_line"]
 
 #: Length of a step's text in the index of a markdown plan: the whole text stands above it.
 INDEXED_CHARACTERS: Final = 48
 
+#: The author of a text that stands in a file.
+_FILE: Final = "file"
 #: Fields of a marker that name the messages behind it, for planwire and not for the model.
 _IDS: Final = ("first_message_id", "sources")
 
-_IN_TEXT: Final = {"&": "&amp;", "<": "&lt;", "]]>": "]]&gt;"}
-_IN_ATTRIBUTE: Final = {
-    "\t": "&#9;",
-    "\n": "&#10;",
-    "\r": "&#13;",
-    "&": "&amp;",
-    "<": "&lt;",
-    ">": "&gt;",
-    '"': "&quot;",
-    "'": "&apos;",
+#: What a remark asks of the agent, where its words do not say it.
+_MEANING: Final = {
+    "request": "change the plan before you go on",
+    "selection": "run only these steps now, and leave the others until you are told",
+    "suggestion": "a change to your plan that is asked for, and not made yet",
+    "closed": "it holds no longer",
 }
-_ANY_IN_TEXT: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f&<\x7f-\x9f\ud800-\udfff\ufffe\uffff]|]]>")
-_ANY_IN_ATTRIBUTE: Final = re.compile("[\x00-\x1f&<>\"'\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
 def block(message: Hidden) -> str:
@@ -57,27 +53,12 @@ def block(message: Hidden) -> str:
             return _plan(message)
         case EventMessage(subkind="plan_delta"):
             return _delta(message)
+        case EventMessage(subkind=subkind) if subkind == REMARK:
+            return _remarks(message.payload)
         case EventMessage(subkind="summarization_marker", payload={"summarized_subkind": subkind, "count": int(count)}):
-            source = attribute(message.source)
-            return f'<event-history source="{source}">{count} earlier {inside(str(subkind))} events</event-history>'
+            words = f"{count} earlier {subkind} events"
+            return element("event-history", words, source=message.source)
     return _event(message)
-
-
-def inside(text: str) -> str:
-    """Text that can't leave the block it stands in."""
-    return _ANY_IN_TEXT.sub(lambda found: _IN_TEXT.get(found[0]) or _picture(found[0]), text)
-
-
-def attribute(text: str) -> str:
-    """Text for an attribute of a block, between quotation marks."""
-    return _ANY_IN_ATTRIBUTE.sub(lambda found: _IN_ATTRIBUTE.get(found[0]) or _picture(found[0]), text)
-
-
-def _picture(character: str) -> str:
-    """What stands for a character that XML does not allow."""
-    if character < " ":
-        return chr(0x2400 + ord(character))
-    return "\N{SYMBOL FOR DELETE}" if character == "\x7f" else "\N{REPLACEMENT CHARACTER}"
 
 
 def step_line(step: Step) -> str:
@@ -91,120 +72,145 @@ def message_steps(message: PlanMessage) -> Sequence[Step]:
     return _steps(message.plan.get("steps")) or _entries(message.plan.get("entries"))
 
 
+def remark_elements(items: Iterable[Any], besides: Iterable[Any] = ()) -> Iterator[str]:
+    """The elements of what people said, from the items of `model.unheard`."""
+    for item in items:
+        if isinstance(item, dict):
+            yield from _item(item)
+    if ids := " ".join(str(each) for each in besides):
+        yield element("also-open", ids, means="get_plan has them in full")
+
+
 def _plan(message: PlanMessage) -> str:
     plan = message.plan
-    attributes = {"id": message.plan_id, "version": message.version, "revision": plan.get("revision")}
-    body, index = message.content, _index(message) if _is_markdown(message) else ()
-    if not body:
-        body = "\n".join(step_line(step) for step in message_steps(message))
-    elif isinstance(text := plan.get("text"), str):  # of the file at this address
-        body = f"{body}\n\n{text.strip()}"
-    why = (f"why: {plan['summary']}",) if isinstance(plan.get("summary"), str) else ()
-    notes = (f"note: {note}" for note in _list(plan.get("notes")) if isinstance(note, str))
-    return "\n".join([_open("plan", attributes), inside(body), *index, *map(inside, (*why, *notes)), "</plan>"])
+    by = _author(plan)
+    opening: Fields = {"id": message.plan_id, "version": message.version, "revision": plan.get("revision"), "by": by}
+    if isinstance(title := plan.get("title"), str):  # told by its title alone
+        return tag("plan", **opening, title=title, ended=plan.get("ended")).removesuffix(">") + "/>"
+    lines = [tag("plan", **opening), *_body(message)]
+    if isinstance(plan.get("summary"), str):
+        lines.append(element("why", plan["summary"]))
+    return "\n".join([*lines, *map(_note, _list(plan.get("notes"))), "</plan>"])
 
 
-def _is_markdown(message: PlanMessage) -> bool:
-    kind = kind_named(message.plan.get("kind", MarkdownPlan.kind))
-    return bool(message.content) and kind is not None and kind.is_text
+def _body(message: PlanMessage) -> Iterator[str]:
+    plan, kind = message.plan, kind_named(message.plan.get("kind", MarkdownPlan.kind))
+    steps = message_steps(message)
+    if kind and kind.plan is FilePlan:
+        yield element("file", message.content)
+        if isinstance(text := plan.get("text"), str):
+            yield element("text", text, by=_FILE)
+    elif kind and kind.is_text and message.content:
+        yield element("text", message.content)
+        steps = steps or track(MarkdownPlan(None, message.content)).steps
+        yield from (element("index", step=step.id, words=_indexed(step.content)) for step in steps)
+    elif steps:
+        authors = plan.get("authors")
+        yield from (_step(each, authors.get(each.id) if isinstance(authors, dict) else None) for each in steps)
+    elif message.content:
+        yield element("text", message.content)
 
 
-def _index(message: PlanMessage) -> Iterable[str]:
-    """The ids of a markdown plan's steps, in the order of its checkboxes."""
-    steps = message_steps(message) or track(MarkdownPlan(None, message.content)).steps
-    if not steps:
-        return ()
-    return ("<steps>", *(inside(f"{unwrapped(step.id)} {_indexed(step.content)}") for step in steps), "</steps>")
+def _step(step: Step, by: str | None, name: str = "step", **attributes: Any) -> str:
+    status = None if step.status == DEFAULT_STATUS else step.status
+    priority = None if step.priority == MEDIUM else step.priority
+    return element(name, step.content, id=step.id or None, status=status, priority=priority, by=by, **attributes)
+
+
+def _note(note: Any) -> str:
+    """A note with its author. In older streams it is a text of nobody knows whom."""
+    match note:
+        case {"text": str(text)}:
+            return element("note", text, by=_author(note))
+    return element("note", note if isinstance(note, str) else _json(note), by="unknown")
 
 
 def _delta(message: EventMessage) -> str:
     payload = message.payload
-    changes = (change_line(change) for change in _list(payload.get("changes")))
-    lines = [_opening_words(payload), message.content, *changes]
-    attributes = {"id": message.plan_id, "seq": payload.get("seq")}
-    return "\n".join([_open("plan-update", attributes), *(inside(line) for line in lines if line), "</plan-update>"])
+    opening: Fields = {"id": message.plan_id, "seq": payload.get("seq"), "revision": payload.get("revision")}
+    lines = [tag("plan-update", **opening, by=_author(payload)), *map(_change, _list(payload.get("changes")))]
+    if payload.get("removed") is True:
+        lines.append(element("dismissed"))
+    if isinstance(ended := payload.get("ended"), str):
+        lines.append(element("ended", how=ended))
+    if message.content:
+        lines.append(element("note", message.content))
+    return "\n".join([*lines, "</plan-update>"])
 
 
-def _opening_words(payload: dict[str, Any]) -> str:
-    """The words that say what the lines of an update mean; "" for plain changes."""
-    match payload:
-        case {"removed": True}:
-            return "This plan is dismissed."
-        case {"withdrawn": int(number)}:
-            return f"The suggestion of update {number} is withdrawn."
-        case {"wish": True}:
-            return f"The {payload.get('by', 'user')} asks for this change; it is not made yet:"
-        case {"review": dict(review)}:
-            return "\n".join(_review(review, str(payload.get("by", "user"))))
-    return ""
-
-
-def _review(review: dict[str, Any], by: str) -> Iterable[str]:
-    revision, verdict = review.get("revision"), str(review.get("verdict"))
-    if verdict == COMMENTED:
-        yield f"The {by} commented on revision {revision}:"
-    else:
-        yield f"The {by} reviewed revision {revision}: {verdict.replace('_', ' ')}."
-    match review.get("selected"):
-        case []:
-            yield "No step is to be run now."
-        case [*steps]:
-            yield "Run only these steps now, and leave the others until you are told:"
-            yield from (unwrapped(f"{step} {_named(step, review) or ''}") for step in steps)
-    for comment in _list(review.get("comments")):
-        if isinstance(comment, dict):
-            step = comment.get("step")
-            words = _named(step, review)
-            about = step or "plan" if words is None else f"{step} ({_indexed(words)})"
-            yield f"{about}: {comment.get('text', '')}"
-
-
-def _named(step: Any, review: dict[str, Any]) -> str | None:
-    """The words of a step that a review names, if it has them. Another program may name anything, a list even."""
-    words = review.get("steps")
-    return str(words[step]) if isinstance(step, str) and isinstance(words, dict) and step in words else None
-
-
-def change_line(change: Any) -> str:
-    """A change of a step on one line, as it stands in `payload.changes`."""
+def _change(change: Any) -> str:
+    """A change of a step, as it stands in `payload.changes`."""
     match change:
-        case {"do": "status", "step": step, "status": status}:
-            return unwrapped(f"{step} {status}")
-        case {"do": "reword", "step": step, "content": content}:
-            return unwrapped(f"{step} reworded: {content}")
-        case {"do": "priority", "step": step, "priority": priority}:
-            return unwrapped(f"{step} priority: {priority}")
-        case {"do": "add", "content": content}:
-            words = str(content), str(change.get("status", DEFAULT_STATUS)), str(change.get("priority", MEDIUM))
-            return f"{step_line(Step(str(change.get('id') or 'new'), *words))} {_place('added', change.get('after'))}"
-        case {"do": "move", "step": step, "after": after}:
-            return f"{unwrapped(str(step))} {_place('moved', after)}"
-        case {"do": "remove", "step": step}:
-            return unwrapped(f"{step} removed")
-    return _json(change)
+        case {"do": "status", "step": str(step), "status": str(status)}:
+            return element("status", status, step=step)
+        case {"do": "reword", "step": str(step), "content": str(content)}:
+            return element("reword", content, step=step)
+        case {"do": "priority", "step": str(step), "priority": str(priority)}:
+            return element("priority", priority, step=step)
+        case {"do": "add", "content": str(content)}:
+            words = content, str(change.get("status", DEFAULT_STATUS)), str(change.get("priority", MEDIUM))
+            return _step(Step(str(change.get("id") or ""), *words), None, "add", **_place(change.get("after")))
+        case {"do": "move", "step": str(step), "after": after}:
+            return element("move", step=step, **_place(after))
+        case {"do": "remove", "step": str(step)}:
+            return element("remove", step=step)
+    return element("change", _json(change))
 
 
-def _place(what: str, after: Any) -> str:
+def _place(after: Any) -> dict[str, str]:
     if after is None:
-        return f"({what} at the end)"
-    return f"({what} after {unwrapped(str(after))})" if after else f"({what} at the beginning)"
+        return {"place": "end"}
+    return {"after": str(after)} if after else {"place": "beginning"}
+
+
+def _remarks(payload: Fields) -> str:
+    elements = remark_elements(_list(payload.get("items")), _list(payload.get("besides")))
+    return "\n".join([tag("plan-remarks"), *elements, "</plan-remarks>"])
+
+
+def _item(item: Fields) -> Iterator[str]:
+    kind = str(item.get("said"))
+    name = kind if kind.isidentifier() else "remark"
+    opening: Fields = {
+        "id": item.get("id"),
+        "by": _author(item),
+        "plan": item.get("plan_id") or "main",
+        "step": item.get("step"),
+        "revision": item.get("revision"),
+        "how": item.get("how"),
+        "in_force": "yes" if item.get("in_force") else None,
+        "said_before": item.get("said_before"),
+        "means": _MEANING.get(kind),
+    }
+    text, quote, changes = item.get("text"), item.get("quote"), _list(item.get("changes"))
+    if quote is None and not changes:
+        words = item.get("verdict", text) if kind == "verdict" else " ".join(map(str, _list(item.get("steps")))) or text
+        yield element(name, str(words or ""), **opening)
+        return
+    yield tag(name, **opening)
+    if quote is not None:
+        yield element("quote", str(quote))
+    yield from map(_change, changes)
+    if text:
+        yield element("text", str(text))
+    yield f"</{name}>"
 
 
 def _event(message: EventMessage) -> str:
-    lines = [_open("event", {"subkind": message.subkind, "source": message.source})]
+    lines = [tag("event", subkind=message.subkind, source=message.source)]
     payload = message.event.get("payload")
     if message.subkind == SUMMARIZATION_MARKER and isinstance(payload, dict):
         payload = {key: value for key, value in payload.items() if key not in _IDS}
     if payload not in (None, {}):
-        lines.append(f"<payload>{inside(_json(payload))}</payload>")
+        lines.append(element("payload", _json(payload)))
     if message.content:
-        lines.append(f"<message>{inside(message.content)}</message>")
+        lines.append(element("message", message.content))
     return "\n".join([*lines, "</event>"])
 
 
-def _open(name: str, attributes: dict[str, Any]) -> str:
-    written = "".join(f' {key}="{attribute(str(value))}"' for key, value in attributes.items() if value is not None)
-    return f"<{name}{written}>"
+def _author(fields: Fields) -> str | None:
+    by = fields.get("by")
+    return by if isinstance(by, str) else None
 
 
 def _steps(values: Any) -> list[Step]:

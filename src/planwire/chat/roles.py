@@ -10,6 +10,7 @@ from planwire.chat.messages import EventMessage, PlanMessage, Stored
 __all__ = [
     "CLASSES",
     "DROP_ON_AGE",
+    "FROM_STATE",
     "KEEP_RECENT_N",
     "KEPT_RECENT",
     "MODE_SWITCH",
@@ -17,6 +18,7 @@ __all__ = [
     "PLAN_DELTA",
     "PRESERVE_ANCHOR",
     "PRESERVE_WINDOW",
+    "REMARK",
     "SUBKINDS",
     "SUMMARIZATION_MARKER",
     "SYSTEM_NOTICE",
@@ -34,12 +36,16 @@ PRESERVE_WINDOW: Final = "PreserveWindow"
 #: May become part of a summary that names it; never goes in silence.
 PRESERVE_ANCHOR: Final = "PreserveAnchor"
 
-CLASSES: Final = (NEVER, DROP_ON_AGE, KEEP_RECENT_N, PRESERVE_WINDOW, PRESERVE_ANCHOR)
+#: Made from the session's state: a compaction makes it anew, with what still holds.
+FROM_STATE: Final = "FromState"
+
+CLASSES: Final = (NEVER, DROP_ON_AGE, KEEP_RECENT_N, PRESERVE_WINDOW, PRESERVE_ANCHOR, FROM_STATE)
 
 KEPT_RECENT: Final = 3
 
 #: The subkinds that planwire itself writes or looks for.
 PLAN_DELTA: Final = "plan_delta"
+REMARK: Final = "remark"
 MODE_SWITCH: Final = "mode_switch"
 SUMMARIZATION_MARKER: Final = "summarization_marker"
 SYSTEM_NOTICE: Final = "system_notice"
@@ -47,6 +53,7 @@ SYSTEM_NOTICE: Final = "system_notice"
 #: The class of every known subkind of event.
 SUBKINDS: Final = {
     PLAN_DELTA: NEVER,
+    REMARK: FROM_STATE,
     "tick": DROP_ON_AGE,
     MODE_SWITCH: DROP_ON_AGE,
     "process_completed": KEEP_RECENT_N,

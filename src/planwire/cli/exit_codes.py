@@ -13,8 +13,8 @@ from planwire.errors import (
     PlanwireError,
     UnknownJournal,
     UnknownPlan,
+    UnknownRemark,
     UnknownStep,
-    UnknownSuggestion,
     UnknownWord,
 )
 
@@ -35,7 +35,7 @@ _CODES: Final[tuple[tuple[type[PlanwireError], int], ...]] = (
     (NoJournal, NOT_FOUND),
     (UnknownPlan, NOT_FOUND),
     (UnknownStep, NOT_FOUND),
-    (UnknownSuggestion, NOT_FOUND),
+    (UnknownRemark, NOT_FOUND),
     (EmptyText, USAGE),
     (UnknownWord, USAGE),
     (InputError, USAGE),

@@ -13,7 +13,8 @@ import msgspec
 from planwire.errors import JournalUnavailable
 from planwire.journal.protocol import Journal, require_journal
 from planwire.model.events import Recorded
-from planwire.model.fold import SessionState, fold
+from planwire.model.fold import fold
+from planwire.model.records import SessionState
 
 __all__ = ["STATE", "UNKEEPABLE", "Folded", "View", "catch_up", "load_state", "read_on", "state_at"]
 
@@ -115,7 +116,7 @@ class View(Generic[_S]):
 
 
 #: All that `fold` knows of a session's plans.
-STATE: Final = View("state", SessionState, SessionState, fold, rules=4)
+STATE: Final = View("state", SessionState, SessionState, fold, rules=5)
 
 load_state = STATE.load
 catch_up = STATE.catch_up

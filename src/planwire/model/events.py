@@ -15,8 +15,15 @@ __all__ = [
     "ACP",
     "APPROVED",
     "CHANGES_REQUESTED",
+    "COMMENT",
     "COMMENTED",
     "DISMISSED",
+    "OFFERED",
+    "REFUSED",
+    "REQUEST",
+    "SELECTION",
+    "SUGGESTION",
+    "TOLD",
     "TOOLS",
     "AddStep",
     "Comment",
@@ -26,9 +33,14 @@ __all__ = [
     "MoveStep",
     "PlanChanged",
     "PlanRemoved",
+    "PlanReopened",
     "PlanReviewed",
     "PlanSet",
     "Recorded",
+    "RemarkAnswered",
+    "RemarkClosed",
+    "RemarkReopened",
+    "Remarked",
     "RemoveStep",
     "ReviewAsked",
     "RewordStep",
@@ -37,6 +49,7 @@ __all__ = [
     "SetStatus",
     "StepChange",
     "SuggestionWithdrawn",
+    "Told",
     "TurnEnded",
 ]
 
@@ -48,6 +61,17 @@ APPROVED = "approved"
 CHANGES_REQUESTED = "changes_requested"
 COMMENTED = "commented"
 DISMISSED = "dismissed"
+
+#: The kinds of remarks. A request asks for changes of the plan, in words; a suggestion spells them out.
+COMMENT = "comment"
+REQUEST = "request"
+SELECTION = "selection"
+SUGGESTION = "suggestion"
+
+#: The stages of a telling: on its way to a reader, with the reader, or refused by it.
+OFFERED = "offered"
+TOLD = "told"
+REFUSED = "refused"
 
 
 class SetStatus(Struct, frozen=True, tag_field="do", tag="status"):
@@ -130,10 +154,11 @@ class PlanRemoved(Struct, frozen=True, tag_field="event", tag="plan_removed"):
 
 
 class Comment(Struct, frozen=True, omit_defaults=True):
-    """A reviewer's words on a step, or on the plan if `step` is None."""
+    """A person's words on a step, on a passage of the plan's text (`quote`), or on the plan as a whole."""
 
     text: str
     step: str | None = None
+    quote: str | None = None
 
 
 class ReviewAsked(Struct, frozen=True, tag_field="event", tag="review_asked", omit_defaults=True):
@@ -145,8 +170,8 @@ class ReviewAsked(Struct, frozen=True, tag_field="event", tag="review_asked", om
 
 
 class PlanReviewed(Struct, frozen=True, tag_field="event", tag="plan_reviewed", omit_defaults=True):
-    """A person's review of a plan at a revision. `selected` are the steps to run; None is all of them. `answer` is the
-    chosen option, if the agent offered some."""
+    """A person's verdict on a plan at a revision. `answer` is the chosen option, if the agent offered some; `via` is
+    how the verdict came. Older journals have no `via`, but `comments` and `selected` steps: those are remarks now."""
 
     plan_id: PlanId
     revision: int
@@ -154,10 +179,77 @@ class PlanReviewed(Struct, frozen=True, tag_field="event", tag="plan_reviewed", 
     comments: tuple[Comment, ...] = ()
     selected: tuple[str, ...] | None = None
     answer: str | None = None
+    via: str = ""
+
+
+class Remarked(Struct, frozen=True, tag_field="event", tag="remarked", omit_defaults=True):
+    """A remark of a person's on a plan, on a step of it, or on a passage of its text (`quote`).
+
+    `revision` is the plan that its author saw. `steps` are those of a selection, `changes` those of a suggestion.
+    `review` is the number of the verdict that it came with. One that is `kept` in force only a person ends.
+    """
+
+    plan_id: PlanId
+    kind: str
+    text: str = ""
+    revision: int = 0
+    step: str | None = None
+    quote: str | None = None
+    steps: tuple[str, ...] = ()
+    changes: tuple[StepChange, ...] = ()
+    review: int | None = None
+    kept: bool = False
+
+
+class RemarkClosed(Struct, frozen=True, tag_field="event", tag="remark_closed", omit_defaults=True):
+    """A person ends a remark; `how` is a word for it, `text` why."""
+
+    plan_id: PlanId
+    remark: str
+    how: str
+    text: str = ""
+
+
+class RemarkAnswered(Struct, frozen=True, tag_field="event", tag="remark_answered"):
+    """An answer to a remark, mostly the agent's. It ends a comment on a step, and nothing else."""
+
+    plan_id: PlanId
+    remark: str
+    text: str
+
+
+class RemarkReopened(Struct, frozen=True, tag_field="event", tag="remark_reopened"):
+    """A person reopens a remark that had ended."""
+
+    plan_id: PlanId
+    remark: str
+
+
+class PlanReopened(Struct, frozen=True, tag_field="event", tag="plan_reopened"):
+    """A person reopens a plan that was removed or had ended, with the remarks that had ended with it."""
+
+    plan_id: PlanId
+
+
+class Told(Struct, frozen=True, tag_field="event", tag="told", omit_defaults=True):
+    """A reader is told what people said: `remarks` by their ids, and everything else after the event `since`, up to the
+    event `upto`.
+
+    `way` is a prompt, a tool's answer or the context, `request` names that very one. A telling is `OFFERED` where it
+    may still be lost on the way, and then `TOLD`; one that is `REFUSED` sets everything back to the event `since`.
+    """
+
+    way: str
+    upto: int
+    since: int = 0
+    remarks: tuple[str, ...] = ()
+    request: str = ""
+    stage: str = TOLD
+    reader: str = "agent"
 
 
 class SuggestionWithdrawn(Struct, frozen=True, tag_field="event", tag="wish_withdrawn"):
-    """A person withdraws a suggestion for an agent's own plan; `suggestion` is the number of its event."""
+    """A suggestion of an older journal is withdrawn; `suggestion` is the number of its event."""
 
     plan_id: PlanId
     suggestion: int = field(name="wish")
@@ -190,8 +282,14 @@ Event: TypeAlias = (
     | PlanChanged
     | PlanRemoved
     | ReviewAsked
+    | PlanReopened
     | PlanReviewed
+    | Remarked
+    | RemarkClosed
+    | RemarkAnswered
+    | RemarkReopened
     | SuggestionWithdrawn
+    | Told
     | TurnEnded
     | MessageAdded
     | ContextCompacted

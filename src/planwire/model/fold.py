@@ -1,155 +1,100 @@
-"""Events to state: the one place with the rules of versions, revisions, ownership, suggestions and reviews.
+"""Events to state: the one place with the rules of versions, revisions, ownership, remarks and verdicts.
 
 `fold(state, recorded)` is the state after one more event. It never fails: an event in the journal has happened, and one
 that does not fit its plan changes nothing. Writers check before they append, with `check_revision`.
 
-| event | version | revision | steps | deltas | suggestions | reviews | asked |
+| event | version | revision | steps | deltas | remarks | verdicts | asked |
 |---|---|---|---|---|---|---|---|
-| `PlanSet` | + 1 | its number | tracked | from here on | without those that it contains | stale | no more |
-| `PlanChanged` | | its number | changed | + 1 | | stale | no more, if by the agent |
-| the same, by another than the owner | | its number | | | + 1 | stale | |
-| `PlanRemoved` | | its number | hidden | | | | no more |
+| `PlanSet` | + 1 | its number | tracked | from here on | some end | stale, if the wording changed | no more |
+| `PlanChanged` | | its number | changed | + 1 | some end | the same | no more, if by the agent |
+| `PlanRemoved` | | its number | hidden | | most end | | no more |
+| `PlanReopened` | | its number | back | | some open again | | |
 | `ReviewAsked` | | | | | | | this |
-| `PlanReviewed` | | | | | | + 1 | no more, if it is a verdict |
-| `SuggestionWithdrawn` | | its number | | | - 1 | stale | |
+| `PlanReviewed` | | | | | | + 1 | no more |
+| `Remarked` | | | | | + 1, some end | | |
+| `RemarkClosed`, `RemarkAnswered`, `RemarkReopened` | | | | | that one | | |
+| `Told` | | | | | those are told | | |
 | `TurnEnded` | | | | | | | no more |
 
+`remarks` has the life of a remark, `lineage` that of a proposal.
+
 A plan from planwire's tools is planwire's: everyone's change is a change. A plan that an agent reports over ACP is the
-agent's, and its next report replaces it: there a person's change is a suggestion, until a report contains it.
+agent's, and its next report replaces it: there a person's change is a suggestion, which is a remark. Older journals
+have suggestions as `PlanChanged` by another than the owner, and comments inside of reviews: here these become remarks.
 """
 
 from collections.abc import Callable, Iterable
-from typing import Any, Final, assert_never
+from typing import Any, Final
 
-from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from planwire.errors import PlanError, StaleRevision
 from planwire.model.changes import apply_changes
 from planwire.model.events import (
     ACP,
+    COMMENT,
     COMMENTED,
-    AddStep,
-    Comment,
+    OFFERED,
+    REFUSED,
+    SELECTION,
+    SUGGESTION,
     ContextCompacted,
     Event,
-    MoveStep,
+    MessageAdded,
     PlanChanged,
     PlanRemoved,
+    PlanReopened,
     PlanReviewed,
     PlanSet,
     Recorded,
-    RemoveStep,
+    RemarkAnswered,
+    RemarkClosed,
+    Remarked,
+    RemarkReopened,
     ReviewAsked,
     RewordStep,
     SessionOpened,
-    SetPriority,
-    SetStatus,
-    StepChange,
     SuggestionWithdrawn,
+    Told,
     TurnEnded,
 )
+from planwire.model.lineage import carried_out, close_remarks, proposed, with_verdict
 from planwire.model.plan import PlanId
-from planwire.model.statuses import canonical
-from planwire.model.steps import PlanState, Step, track
+from planwire.model.records import (
+    AGENT,
+    PLACED,
+    PLANWIRE,
+    Closing,
+    Delta,
+    OpenQuestion,
+    PlanRecord,
+    RemarkAnswer,
+    Review,
+    SessionState,
+    Telling,
+)
+from planwire.model.remarks import (
+    ANSWERED,
+    OLDER,
+    PLAN_ENDED,
+    WITHDRAWN,
+    answered,
+    close,
+    closed_by_change,
+    made,
+    offered,
+    refused,
+    remark_of,
+    reopened,
+    told,
+)
+from planwire.model.steps import PlanState, track
+from planwire.model.wording import wording
 
-__all__ = [
-    "AGENT",
-    "PLANWIRE",
-    "Delta",
-    "OpenQuestion",
-    "PlanRecord",
-    "Review",
-    "SessionState",
-    "check_revision",
-    "fold",
-    "fold_all",
-]
+__all__ = ["check_revision", "fold", "fold_all"]
 
-#: The owners of plans. On an agent's plan, other people's changes are suggestions.
-PLANWIRE: Final = "planwire"
-AGENT: Final = "agent"
-#: The author of a person's events, where nobody gave a name.
-USER: Final = "user"
-#: Reviews of a plan that the state holds, the newest ones. The journal has them all.
+#: Verdicts on a plan that the state holds, the newest ones. The journal has them all.
 MOST_REVIEWS: Final = 32
-
-
-class Delta(Struct, frozen=True):
-    """A change to a plan, or a suggestion for it: its number within the plan, and its event."""
-
-    number: int
-    seq: int
-    at: int
-    by: str
-    note: str | None
-    changes: tuple[StepChange, ...]
-
-
-class Review(Struct, frozen=True):
-    """A word on a plan, and the revision that its author saw."""
-
-    seq: int
-    at: int
-    by: str
-    revision: int
-    verdict: str
-    comments: tuple[Comment, ...]
-    selected: tuple[str, ...] | None
-    answer: str | None = None
-
-
-class OpenQuestion(Struct, frozen=True):
-    """The agent waits for a word on a plan. With `options`, the client asks its user for one of them."""
-
-    seq: int
-    at: int
-    options: tuple[str, ...]
-
-
-class PlanRecord(Struct, frozen=True):
-    """Everything about a plan now. `deltas` are the changes since its last version, numbered across versions."""
-
-    state: PlanState
-    owner: str
-    version: int
-    base: int
-    supersedes: int | None
-    revision: int
-    created_at: int
-    changed_at: int
-    summary: str | None = None
-    mode: str = ""
-    deltas: tuple[Delta, ...] = ()
-    numbered: int = 0
-    suggestions: tuple[Delta, ...] = ()
-    reviews: tuple[Review, ...] = ()
-    asked: OpenQuestion | None = None
-    removed: bool = False
-
-    @property
-    def review(self) -> Review | None:
-        """The last word on the plan."""
-        return self.reviews[-1] if self.reviews else None
-
-    def is_stale(self, review: Review) -> bool:
-        """Whether the plan moved on after the revision of a review."""
-        return review.revision != self.revision
-
-
-class SessionState(Struct, frozen=True):
-    """A session folded from its events. `stopped` is why the last turn ended; None while the agent works."""
-
-    id: str
-    seq: int = 0
-    opened: SessionOpened | None = None
-    plans: dict[PlanId, PlanRecord] = {}
-    stopped: str | None = None
-    compacted: int = 0
-
-    def live(self) -> dict[PlanId, PlanRecord]:
-        """The plans that are still there, in the order of their arrival."""
-        return {plan_id: record for plan_id, record in self.plans.items() if not record.removed}
 
 
 def fold(state: SessionState, recorded: Recorded) -> SessionState:
@@ -199,13 +144,17 @@ def _set(state: SessionState, recorded: Recorded, event: PlanSet) -> _Changes:
         recorded.seq,
         before.created_at if before else recorded.at,
         recorded.at,
+        recorded.by,
         event.summary,
         event.mode,
         numbered=before.numbered if before else 0,
-        suggestions=_still_open(before.suggestions, after) if before and before.suggestions else (),
+        remarks=before.remarks if before else (),
         reviews=before.reviews if before else (),
+        is_proposal=before.is_proposal if before else False,
+        approval=before.approval if before else None,
     )
-    return {**_put(state, record), "stopped": None}
+    record = _judged(before, record, recorded)
+    return {"plans": carried_out({**state.plans, event.plan.id: record}, event.plan.id, recorded), "stopped": None}
 
 
 def _changed(state: SessionState, recorded: Recorded, event: PlanChanged) -> _Changes:
@@ -213,56 +162,184 @@ def _changed(state: SessionState, recorded: Recorded, event: PlanChanged) -> _Ch
     if record is None or record.removed:
         return {}
     touched = {"revision": recorded.seq, "changed_at": recorded.at, "numbered": record.numbered + 1}
-    delta = Delta(record.numbered + 1, recorded.seq, recorded.at, recorded.by, event.note, event.changes)
     if record.owner == AGENT and recorded.by != AGENT:
-        return _put(state, replace(record, suggestions=(*record.suggestions, delta), **touched))
+        suggestion = Remarked(event.plan_id, SUGGESTION, event.note or "", record.revision, changes=event.changes)
+        return _remark(state, replace(record, **touched), recorded, suggestion)
+    delta = Delta(record.numbered + 1, recorded.seq, recorded.at, recorded.by, event.note, event.changes)
     try:
         after = apply_changes(record.state, event.changes)
     except PlanError:  # written under other rules
         after = record.state
-    changed = replace(record, state=after, deltas=(*record.deltas, delta), **touched)
-    if recorded.by != AGENT:
-        return _put(state, changed)
-    return {**_put(state, replace(changed, asked=None)), "stopped": None}
+    authors = _authors(record, after, event, recorded.by)
+    changed = replace(record, state=after, deltas=(*record.deltas, delta), authors=authors, **touched)
+    changed = _judged(record, replace(changed, asked=None) if recorded.by == AGENT else changed, recorded)
+    plans = carried_out({**state.plans, event.plan_id: changed}, event.plan_id, recorded)
+    return {"plans": plans, "stopped": None} if recorded.by == AGENT else {"plans": plans}
+
+
+def _authors(record: PlanRecord, after: PlanState, event: PlanChanged, by: str) -> dict[str, str]:
+    """The authors of single steps, after a change that added some and reworded others."""
+    known = {step.id for step in record.state.steps}
+    added = [step.id for step in after.steps if step.id not in known]
+    reworded = [change.step for change in event.changes if isinstance(change, RewordStep)]
+    return {**record.authors, **dict.fromkeys((*added, *reworded), by)} if added or reworded else record.authors
+
+
+def _judged(before: PlanRecord | None, after: PlanRecord, recorded: Recorded) -> PlanRecord:
+    """A plan after a change of it: without the remarks that the change ends, and with verdicts on another wording
+    marked as stale."""
+    remarks = closed_by_change(before, after, recorded)
+    if remarks is not after.remarks:
+        after = replace(after, remarks=remarks)
+    fresh = any(not each.is_stale for each in after.reviews) or after.approval is not None
+    if before is None or not fresh or wording(before.state) == wording(after.state):
+        return after
+    return replace(after, reviews=tuple(replace(each, is_stale=True) for each in after.reviews), approval=None)
 
 
 def _removed(state: SessionState, recorded: Recorded, event: PlanRemoved) -> _Changes:
     record = state.plans.get(event.plan_id)
     if record is None:
         return {}
-    return _put(state, replace(record, removed=True, revision=recorded.seq, changed_at=recorded.at, asked=None))
+    touched = {"revision": recorded.seq, "changed_at": recorded.at, "asked": None}
+    record = replace(record, removed=True, removed_by=recorded.by, **touched)
+    return _put(state, close_remarks(record, recorded))
+
+
+def _plan_reopened(state: SessionState, recorded: Recorded, event: PlanReopened) -> _Changes:
+    record = state.plans.get(event.plan_id)
+    if record is None or record.is_living:
+        return {}
+    remarks = reopened(record.remarks, lambda each: each.closed is not None and each.closed.how == PLAN_ENDED)
+    touched = {"revision": recorded.seq, "changed_at": recorded.at, "removed": False, "removed_by": ""}
+    return _put(state, replace(record, ended="", approval=None, remarks=remarks, **touched))
 
 
 def _asked(state: SessionState, recorded: Recorded, event: ReviewAsked) -> _Changes:
     record = state.live().get(event.plan_id)
     if record is None:
         return {}
-    return _put(state, replace(record, asked=OpenQuestion(recorded.seq, recorded.at, event.options)))
+    asked = replace(record, asked=OpenQuestion(recorded.seq, recorded.at, event.options))
+    return {"plans": proposed({**state.plans, event.plan_id: asked}, event.plan_id, recorded)}
 
 
 def _reviewed(state: SessionState, recorded: Recorded, event: PlanReviewed) -> _Changes:
     record = state.plans.get(event.plan_id)
     if record is None:
         return {}
-    words = event.revision, event.verdict, event.comments, event.selected, event.answer
-    review = Review(recorded.seq, recorded.at, recorded.by, *words)
-    asked = record.asked if event.verdict == COMMENTED else None
-    return _put(state, replace(record, reviews=(*record.reviews, review)[-MOST_REVIEWS:], asked=asked))
+    number = state.remarked
+    for said in _said_with(event):
+        number += 1
+        remark = remark_of(recorded, said, number)
+        known = Telling(recorded.seq, recorded.at, "", "")
+        closing = Closing(recorded.seq, recorded.at, recorded.by, OLDER)
+        remarks = (*record.remarks, replace(remark, told=known, closed=closing))
+        record = replace(record, remarks=remarks)
+    if event.verdict != COMMENTED:
+        words = event.revision, event.verdict, event.answer
+        review = Review(recorded.seq, recorded.at, recorded.by, *words, is_known=not event.via)
+        record = replace(record, reviews=(*record.reviews, review)[-MOST_REVIEWS:], asked=None)
+        record = with_verdict(state, record, event.verdict, recorded)
+    return {**_put(state, record), "remarked": number}
+
+
+def _said_with(event: PlanReviewed) -> Iterable[Remarked]:
+    """The remarks inside of a review, which older journals have."""
+    for each in event.comments:
+        yield Remarked(event.plan_id, COMMENT, each.text, event.revision, each.step, each.quote)
+    if event.selected is not None:
+        yield Remarked(event.plan_id, SELECTION, "", event.revision, steps=event.selected)
+
+
+def _remarked(state: SessionState, recorded: Recorded, event: Remarked) -> _Changes:
+    record = state.plans.get(event.plan_id)
+    return _remark(state, record, recorded, event) if record else {"remarked": state.remarked + 1}
+
+
+def _remark(state: SessionState, record: PlanRecord, recorded: Recorded, event: Remarked) -> _Changes:
+    number = state.remarked + 1
+    remarks = made(record.remarks, remark_of(recorded, event, number))
+    return {**_put(state, replace(record, remarks=remarks)), "remarked": number}
+
+
+def _remark_closed(state: SessionState, recorded: Recorded, event: RemarkClosed) -> _Changes:
+    record = state.plans.get(event.plan_id)
+    closing = Closing(recorded.seq, recorded.at, recorded.by, event.how, event.text)
+    return _put(state, replace(record, remarks=close(record.remarks, event.remark, closing))) if record else {}
+
+
+def _remark_answered(state: SessionState, recorded: Recorded, event: RemarkAnswered) -> _Changes:
+    record = state.plans.get(event.plan_id)
+    if record is None:
+        return {}
+    answer = RemarkAnswer(recorded.at, recorded.by, event.text)
+    closing = Closing(recorded.seq, recorded.at, recorded.by, ANSWERED, event.text)
+    return _put(state, replace(record, remarks=answered(record.remarks, event.remark, answer, closing)))
+
+
+def _remark_reopened(state: SessionState, _recorded: Recorded, event: RemarkReopened) -> _Changes:
+    record = state.plans.get(event.plan_id)
+    if record is None:
+        return {}
+    return _put(state, replace(record, remarks=reopened(record.remarks, lambda each: each.id == event.remark)))
 
 
 def _withdrawn(state: SessionState, recorded: Recorded, event: SuggestionWithdrawn) -> _Changes:
     record = state.plans.get(event.plan_id)
     if record is None:
         return {}
-    suggestions = tuple(suggestion for suggestion in record.suggestions if suggestion.seq != event.suggestion)
-    return _put(state, replace(record, suggestions=suggestions, revision=recorded.seq, changed_at=recorded.at))
+    closing = Closing(recorded.seq, recorded.at, recorded.by, WITHDRAWN)
+    ids = [each.id for each in record.suggestions if each.seq == event.suggestion]
+    remarks = close(record.remarks, ids[0], closing) if ids else record.remarks
+    return _put(state, replace(record, remarks=remarks, revision=recorded.seq, changed_at=recorded.at))
+
+
+def _told(state: SessionState, recorded: Recorded, event: Told) -> _Changes:
+    ids = frozenset(event.remarks)
+    if event.stage == OFFERED:
+        offer = Telling(recorded.seq, recorded.at, event.way, event.request)
+        plans = _each(state, lambda record: replace(record, remarks=offered(record.remarks, ids, offer)))
+        return {"plans": plans, "placed": max(state.placed, event.upto)} if event.way in PLACED else {"plans": plans}
+    if event.stage == REFUSED:
+        plans = _each(state, lambda record: replace(record, remarks=refused(record.remarks, event.request)))
+        return {"plans": plans, "told": min(state.told, event.since)}
+    telling = Telling(recorded.seq, recorded.at, event.way, event.request)
+
+    def heard(record: PlanRecord) -> PlanRecord:
+        return close_remarks(replace(record, remarks=told(record.remarks, ids, telling)), recorded)
+
+    return {"plans": _each(state, heard), "told": max(state.told, event.upto)}
+
+
+def _message(state: SessionState, recorded: Recorded, event: MessageAdded) -> _Changes:
+    """A message tells nothing of what people said, but in older journals the relay's reminder did."""
+    match event.message:
+        case {"role": "event", "extra": {"event": {"source": "relay", "payload": {"mark": str(), "told": int(upto)}}}}:
+            pass
+        case _:
+            return {}
+    telling = Telling(recorded.seq, recorded.at, "", "")
+
+    def heard(record: PlanRecord) -> PlanRecord:
+        ids = frozenset(each.id for each in record.remarks if each.seq <= upto)
+        return replace(record, remarks=told(record.remarks, ids, telling))
+
+    return {"plans": _each(state, heard), "told": max(state.told, upto)}
+
+
+def _each(state: SessionState, change: Callable[[PlanRecord], PlanRecord]) -> dict[PlanId, PlanRecord]:
+    """The plans, those with remarks changed."""
+    return {plan_id: change(record) if record.remarks else record for plan_id, record in state.plans.items()}
 
 
 def _ended(state: SessionState, _recorded: Recorded, event: TurnEnded) -> _Changes:
+    ended = {"stopped": event.stop_reason, "turns": state.turns + 1}
     if not any(record.asked for record in state.plans.values()):
-        return {"stopped": event.stop_reason}
-    plans = {plan_id: replace(record, asked=None) for plan_id, record in state.plans.items()}
-    return {"stopped": event.stop_reason, "plans": plans}
+        return ended
+    plans = {
+        plan_id: replace(record, asked=None) if record.asked else record for plan_id, record in state.plans.items()
+    }
+    return {**ended, "plans": plans}
 
 
 def _compacted(_state: SessionState, recorded: Recorded, _event: ContextCompacted) -> _Changes:
@@ -274,9 +351,16 @@ _RULES: Final[dict[type[Event], Callable[[SessionState, Recorded, Any], _Changes
     PlanSet: _set,
     PlanChanged: _changed,
     PlanRemoved: _removed,
+    PlanReopened: _plan_reopened,
     ReviewAsked: _asked,
     PlanReviewed: _reviewed,
+    Remarked: _remarked,
+    RemarkClosed: _remark_closed,
+    RemarkAnswered: _remark_answered,
+    RemarkReopened: _remark_reopened,
     SuggestionWithdrawn: _withdrawn,
+    Told: _told,
+    MessageAdded: _message,
     TurnEnded: _ended,
     ContextCompacted: _compacted,
 }
@@ -284,32 +368,3 @@ _RULES: Final[dict[type[Event], Callable[[SessionState, Recorded, Any], _Changes
 
 def _put(state: SessionState, record: PlanRecord) -> _Changes:
     return {"plans": {**state.plans, record.state.plan.id: record}}
-
-
-def _still_open(suggestions: tuple[Delta, ...], state: PlanState) -> tuple[Delta, ...]:
-    """The suggestions without those that a plan contains. No list can contain one in words alone."""
-    places = {step.id: place for place, step in enumerate(state.steps)}
-    texts = {step.content for step in state.steps}
-    return tuple(
-        each
-        for each in suggestions
-        if not each.changes or not all(_is_so(change, state.steps, places, texts) for change in each.changes)
-    )
-
-
-def _is_so(change: StepChange, steps: tuple[Step, ...], places: dict[str, int], texts: set[str]) -> bool:
-    match change:
-        case AddStep(content=content) | RewordStep(content=content):  # under whichever id the agent put it
-            return content in texts
-        case RemoveStep(step=step):
-            return step not in places
-        case MoveStep(step=step, after=""):
-            return places.get(step) == 0
-        case MoveStep(step=step, after=after):
-            return step in places and after in places and places[step] == places[after] + 1
-        case SetStatus(step=step, status=status):
-            return step in places and canonical(steps[places[step]].status) == canonical(status)
-        case SetPriority(step=step, priority=priority):
-            return step in places and steps[places[step]].priority == priority
-        case _ as never:
-            assert_never(never)

@@ -15,6 +15,7 @@ __all__ = [
     "MAIN",
     "MEDIUM",
     "PRIORITIES",
+    "REMARK_CAP",
     "Entry",
     "Fields",
     "FilePlan",
@@ -33,6 +34,7 @@ MEDIUM: Final = "medium"
 #: How large a plan, and a change to one, may be: UTF-8 bytes.
 BODY_CAP: Final = 96 * 1024
 DELTA_CAP: Final = 16 * 1024
+REMARK_CAP: Final = 4 * 1024
 
 #: Fields of a JSON object that planwire carries without giving them a meaning: `_meta`, and siblings of known fields.
 Fields: TypeAlias = dict[str, Any]

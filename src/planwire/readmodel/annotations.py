@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from planwire.model.events import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
-from planwire.model.fold import Delta, PlanRecord
+from planwire.model.records import Delta, PlanRecord
 from planwire.model.statuses import spoken
 from planwire.model.steps import PlanState, Step
 from planwire.readmodel.history import suggestion_words

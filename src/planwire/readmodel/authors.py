@@ -1,6 +1,6 @@
 """Authors as people read them."""
 
-from planwire.model.fold import USER
+from planwire.model.records import USER
 from planwire.readmodel.plain_text import one_line
 
 __all__ = ["author"]

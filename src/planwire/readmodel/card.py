@@ -10,8 +10,8 @@ from typing import Final, NamedTuple
 from msgspec import Struct
 
 from planwire.model.events import COMMENTED
-from planwire.model.fold import OpenQuestion, PlanRecord
 from planwire.model.plan import PRIORITIES, PlanId
+from planwire.model.records import OpenQuestion, PlanRecord
 from planwire.model.statuses import IN_PROGRESS, STATUSES, status_of
 from planwire.model.steps import PlanState, Progress
 from planwire.model.titles import readable_id

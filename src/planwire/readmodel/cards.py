@@ -11,9 +11,9 @@ from msgspec.structs import replace
 from planwire.acp.board import Change, SessionBoard
 from planwire.model.events import COMMENTED
 from planwire.model.file_texts import address_of
-from planwire.model.fold import AGENT, Delta, PlanRecord, Review, SessionState
 from planwire.model.kinds import KINDS, content_of, is_blank, kind_of, noun_of, text_of
 from planwire.model.plan import MEDIUM, PRIORITIES, FilePlan, MarkdownPlan, PlanId
+from planwire.model.records import AGENT, Delta, PlanRecord, Review, SessionState
 from planwire.model.steps import PlanState, Step
 from planwire.model.titles import UNNAMED, plan_title, plan_titles
 from planwire.readmodel.annotations import Annotations, Remark, SuggestedChange, annotations, suggestion_sentence

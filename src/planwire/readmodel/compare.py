@@ -10,8 +10,8 @@ from msgspec import Struct
 
 from planwire.model.diff import compare
 from planwire.model.events import COMMENTED
-from planwire.model.fold import Review
 from planwire.model.markdown import unmarked
+from planwire.model.records import Review
 from planwire.readmodel.authors import author
 from planwire.readmodel.card import PlanCard, StepRow
 from planwire.readmodel.history import verdict_words

@@ -10,8 +10,8 @@ from msgspec import Struct
 
 from planwire.acp.board import Change, PlanChange
 from planwire.model.diff import compare
-from planwire.model.fold import PlanRecord
 from planwire.model.kinds import kind_of, text_of
+from planwire.model.records import PlanRecord
 from planwire.model.steps import PlanState, Progress
 from planwire.readmodel.card import PlanId, StepRow, status_look
 from planwire.readmodel.cards import cards_of

@@ -6,9 +6,9 @@ from typing import TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from planwire.model.fold import SessionState
 from planwire.model.kinds import text_of
 from planwire.model.plan import PlanId
+from planwire.model.records import SessionState
 from planwire.model.steps import PlanState
 from planwire.model.titles import plan_titles
 

@@ -12,8 +12,8 @@ from typing import Final
 
 from planwire.errors import ToolError
 from planwire.model.file_texts import address_of, state_with_text
-from planwire.model.fold import SessionState
 from planwire.model.plan import PlanId
+from planwire.model.records import SessionState
 from planwire.model.steps import PlanState
 from planwire.readmodel.file_text import FileText
 from planwire.tools.plan_files import path_of, read_plan_file, session_folders

@@ -37,9 +37,10 @@ from planwire.model.events import (
     SuggestionWithdrawn,
     TurnEnded,
 )
-from planwire.model.fold import AGENT, PlanRecord, Review, SessionState, fold
+from planwire.model.fold import fold
 from planwire.model.kinds import kind_of, text_of
 from planwire.model.plan import PlanId
+from planwire.model.records import AGENT, PlanRecord, Review, SessionState
 from planwire.model.statuses import STATUSES, status_of
 from planwire.model.steps import PlanState, Progress
 from planwire.model.titles import UNNAMED

@@ -7,7 +7,7 @@ from typing import Final
 from msgspec import Struct
 
 from planwire.acp.words import STOP_COMPLETED, STOP_END_TURN, STOP_IDLE
-from planwire.model.fold import SessionState
+from planwire.model.records import SessionState
 from planwire.model.steps import Progress
 from planwire.readmodel.states import stop_words
 

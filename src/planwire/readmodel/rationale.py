@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from planwire.journal import Journal, state_at
 from planwire.model.events import COMMENTED, MessageAdded, PlanSet
-from planwire.model.fold import PlanRecord, SessionState
 from planwire.model.plan import PlanId
+from planwire.model.records import PlanRecord, SessionState
 from planwire.readmodel.card import PlanCard
 from planwire.readmodel.cards import card_of
 from planwire.readmodel.file_text import titles_of

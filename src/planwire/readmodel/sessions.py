@@ -16,7 +16,8 @@ from typing import Final
 
 from planwire.errors import JournalError, JournalUnavailable, NotFound
 from planwire.journal import Followed, Journal, KnownSession, catch_up, follower_of, load_state, state_at
-from planwire.model.fold import SessionState, fold
+from planwire.model.fold import fold
+from planwire.model.records import SessionState
 from planwire.readmodel.folders import newest_first
 from planwire.readmodel.followed_files import FilePlans
 from planwire.readmodel.overview import RUNNING, Overview

@@ -11,9 +11,9 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from planwire.model.fold import SessionState
 from planwire.model.kinds import text_of
 from planwire.model.plan import MAIN, PlanId
+from planwire.model.records import SessionState
 from planwire.readmodel.card import PlanCard
 from planwire.readmodel.cards import cards_of
 from planwire.readmodel.file_text import FileText, with_files

@@ -17,8 +17,9 @@ from planwire.acp.board import PlanChange
 from planwire.journal import Journal, read_on, state_at
 from planwire.model import diff
 from planwire.model.events import Recorded
-from planwire.model.fold import SessionState, fold, fold_all
+from planwire.model.fold import fold, fold_all
 from planwire.model.plan import PlanId
+from planwire.model.records import SessionState
 from planwire.model.steps import track
 from planwire.readmodel.compare import said_between
 from planwire.readmodel.differences import PlanDifference, differences

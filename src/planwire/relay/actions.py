@@ -5,7 +5,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from planwire.model.events import Event
-from planwire.model.fold import AGENT, SessionState
+from planwire.model.records import AGENT, SessionState
 
 __all__ = [
     "BY_AGENT",

@@ -8,8 +8,8 @@ every reminder (`SessionMemory`).
 from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
-from planwire.model.fold import PLANWIRE, Delta, PlanRecord, Review
 from planwire.model.plan import PlanId
+from planwire.model.records import PLANWIRE, Delta, PlanRecord, Review
 from planwire.relay.actions import BY_AGENT, BY_CLIENT, BY_RELAY, SessionMemory
 from planwire.relay.reminder import COMPACTED, RESUMED, STEERED
 

@@ -22,8 +22,9 @@ from planwire.model.events import (
     SessionOpened,
     TurnEnded,
 )
-from planwire.model.fold import SessionState, fold
+from planwire.model.fold import fold
 from planwire.model.kinds import prose_of
+from planwire.model.records import SessionState
 from planwire.relay.actions import CLOSED, Record, SessionMemory
 
 __all__ = ["QUIET", "PendingHistory", "begin", "extends", "learn"]

@@ -20,7 +20,7 @@ from planwire.session.writer import append_latest
 
 __all__ = ["JournalledSessions"]
 
-_MEMORY: Final = View("relay", SessionMemory, begin, learn, rules=5)
+_MEMORY: Final = View("relay", SessionMemory, begin, learn, rules=6)
 
 
 class _JournalledSession:

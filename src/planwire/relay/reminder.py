@@ -18,8 +18,8 @@ from planwire.chat.reminder import ELEMENT
 from planwire.chat.render import block as rendered
 from planwire.chat.roles import PLAN_DELTA
 from planwire.model.file_texts import ReadFile, no_files
-from planwire.model.fold import PlanRecord
 from planwire.model.plan import BODY_CAP, MAIN, Fields, PlanId
+from planwire.model.records import PlanRecord
 from planwire.relay.envelope import text_of
 from planwire.relay.splice import Unspliceable, replace_value
 

@@ -13,8 +13,8 @@ from msgspec import Struct
 from planwire.acp.messages import Removal, Update
 from planwire.acp.translate import Translator
 from planwire.acp.words import ATTACHING
-from planwire.model.fold import PLANWIRE, SessionState
 from planwire.model.plan import Fields, Plan, PlanId
+from planwire.model.records import PLANWIRE, SessionState
 from planwire.relay.actions import Action, Bind, SessionMemory, ToClient, Warn
 from planwire.relay.capabilities import Capabilities
 from planwire.relay.envelope import text_of

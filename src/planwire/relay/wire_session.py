@@ -8,9 +8,10 @@ from planwire.acp.heard_plans import MAX_PLANS, Heard, TooMany
 from planwire.acp.messages import Body
 from planwire.acp.translate import Translator
 from planwire.model.events import ACP, Event, PlanRemoved, PlanSet, Recorded, ReviewAsked
-from planwire.model.fold import PlanRecord, SessionState, fold
+from planwire.model.fold import fold
 from planwire.model.kinds import is_blank, prose_of
 from planwire.model.plan import Plan
+from planwire.model.records import PlanRecord, SessionState
 from planwire.relay.actions import BY_AGENT, BY_CLIENT, Record, RecordLine, SessionMemory, Warn
 from planwire.relay.agent_context import AgentContext
 from planwire.relay.agent_plans import AgentPlans

@@ -5,6 +5,7 @@ All of a session's logic is here. It holds a view of the journal (see `live_hist
 
 import os
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from threading import Event as Flag
 from time import monotonic
@@ -17,25 +18,27 @@ from planwire.chat import (
     Compaction,
     Hidden,
     Ordinary,
+    Stored,
     about_tokens,
     block,
     chat_format,
     compact,
-    merged_plan,
     read_message,
     write_message,
     write_stream,
 )
-from planwire.chat.compaction import TAIL, Counter, Summarise
+from planwire.chat.compaction import TAIL, Counter, FromState, Summarise
 from planwire.chat.history import COMPACT, REBASE
-from planwire.chat.markers import plan_messages
-from planwire.chat.narrate import adopted
+from planwire.chat.markers import plan_messages, remarks_of, told_in_answers
+from planwire.chat.narrate import adopted, merged_plans, remark_message
 from planwire.errors import BadMessage, FormatError, PlanwireError, ToolError
 from planwire.journal import Journal, follower_of, open_journal
 from planwire.journal.protocol import require_journal
 from planwire.model.events import ContextCompacted, Event, SessionOpened, TurnEnded
-from planwire.model.fold import AGENT, SessionState
 from planwire.model.plan import BODY_CAP, Fields
+from planwire.model.records import AGENT, COMPACTION, CONTEXT, RECAP, TOOL, SessionState
+from planwire.model.unheard import Words, has_word, standing
+from planwire.session.delivery import Delivery, Handing
 from planwire.session.live_history import JournalLike, LiveHistory
 from planwire.session.options import (
     Oversize,
@@ -45,10 +48,9 @@ from planwire.session.options import (
     SessionOptions,
     check_options,
 )
-from planwire.tools.call import Answer, Call, answer_call, decoded, failure, prepare_call, waiting_answer
-from planwire.tools.delivered_reviews import DeliveredReviews, asking
+from planwire.tools.call import Answer, Call, answer_call, asking, decoded, failure, prepare_call, said, waiting_answer
 from planwire.tools.plan_files import plan_file_reader, read_plan_file
-from planwire.tools.schemas import GET_PLAN, SET_PLAN, tool_schemas
+from planwire.tools.schemas import SET_PLAN, tool_schemas
 from planwire.tools.size_limits import OVERSIZE, TRUNCATE
 
 __all__ = ["Answer", "BlockingPlanSession"]
@@ -96,8 +98,8 @@ class BlockingPlanSession:
         self._oversize = oversize
         self._mode = mode
         self._view = LiveHistory(journal, session_id, self._format, by)
-        self._is_new_here = bool(self.state.live())
-        self._told = DeliveredReviews(self.state)
+        self._is_new_here = bool(self.state.plans)
+        self._delivery = Delivery(self._view, by)
         if about is not None:
             self.describe(about)
 
@@ -156,13 +158,44 @@ class BlockingPlanSession:
         finally:
             unsubscribe()
 
-    def call_now(self, name: str, arguments: Any = None, since: int | None = None) -> Answer:
+    def call_now(
+        self, name: str, arguments: Any = None, since: int | None = None, handing: Handing | None = None
+    ) -> Answer:
         """Answer a call without waiting: with `still_waiting`, if it would have to. `since` is the event at which the
-        waiting began."""
-        try:
-            return Answer(self._call(name, decoded(arguments), self.state.seq if since is None else since))
-        except PlanwireError as error:
-            return Answer(failure(error))
+        waiting began. `handing` says whether the answer arrives; without one it does."""
+        with self._view.lock:
+            self._settle()
+            try:
+                answer = Answer(self._call(name, decoded(arguments), self.state.seq if since is None else since))
+                if not answer.is_waiting:
+                    self._say(answer, handing)
+            except PlanwireError as error:
+                answer = Answer(failure(error))
+                with suppress(PlanwireError):
+                    self._view.read_on()
+                    self._say(answer, handing)
+            return answer
+
+    def _say(self, answer: Answer, handing: Handing | None) -> None:
+        """Put what people said since into the answer of a tool."""
+        if not self._delivery.news(self.state, TOOL):
+            return
+        on_its_way = handing or Handing()
+        words = self._delivery.offer(on_its_way, TOOL, lambda state: self._delivery.news(state, TOOL))
+        answer |= said(words, on_its_way.told.request if on_its_way.told else "")
+        if handing is None:
+            on_its_way.hand_over()
+            self._settle()
+
+    def settle(self) -> None:
+        """Record what the caller got, without waiting for the next call."""
+        with self._view.lock:
+            self._settle()
+
+    def _settle(self) -> None:
+        messages, recap = self._delivery.settle()
+        self._is_new_here = self._is_new_here or recap
+        self._view.give_back(messages)
 
     def introduce(self, agent: str | None, cwd: str | None) -> None:
         """Record the session's agent and folder, unless they are recorded already."""
@@ -173,41 +206,78 @@ class BlockingPlanSession:
         """Record what is known of the session, if it is new."""
         self._view.write(lambda state: () if _knows(state, about) else (about,))
 
-    def pending(self) -> list[ProviderMessage]:
+    def pending(self, *, again: bool = False) -> list[ProviderMessage]:
         """For those who keep their own history: the messages to append now, at a point where no call is open.
 
-        The first call in a session that has a past returns its `recap`, since the messages may lack it.
+        They count as told with the next call of any kind, except one with `again`: that returns the same messages once
+        more, for a request that failed. The first call in a session that has a past returns its `recap`, since the
+        messages may lack it.
         """
-        with self._view.lock:
-            self._view.read_on()
-            if self._is_new_here:
-                return self.recap()
-            self._told.tell(self.state)
-            return [self._format.context(block(message)) for message in self._view.take_unsent()]
+        handing = Handing()
+        messages = self.hand_pending(handing, again=again)
+        handing.hand_over()
+        return messages
 
     def recap(self) -> list[ProviderMessage]:
-        """For those who keep their own history: what to put first once they compacted it. The plans as they are now."""
+        """For those who keep their own history: what to put first once they compacted it. The plans as they are now,
+        and all that people said of them and that still holds."""
+        handing = Handing()
+        messages = self.hand_recap(handing)
+        handing.hand_over()
+        return messages
+
+    def hand_pending(self, handing: Handing, *, again: bool = False) -> list[ProviderMessage]:
+        """`pending`, for a caller who says by `handing` whether the messages arrived."""
         with self._view.lock:
+            if again and (last := self._delivery.last):
+                return self._shown(last.messages)
+            self._settle()
             self._view.read_on()
+            if self._is_new_here:
+                return self.hand_recap(handing)
+            if self._delivery.news(self.state, CONTEXT):
+                self._delivery.offer(handing, CONTEXT, lambda state: self._delivery.news(state, CONTEXT))
+            else:
+                self._delivery.hand(handing)
+            handing.messages = self._view.take_unsent()
+            return self._shown(handing.messages)
+
+    def hand_recap(self, handing: Handing) -> list[ProviderMessage]:
+        """`recap`, for a caller who says by `handing` whether the messages arrived."""
+        with self._view.lock:
+            self._settle()
+            self._view.read_on()
+            handing.is_recap = self._is_new_here
             self._is_new_here = False
             self._view.take_unsent()
-            self._told.tell(self.state)
-            return [self._format.context(block(message)) for message in self._merged("recap")]
+            words = self._delivery.offer(handing, RECAP, standing)
+            handing.messages = [*merged_plans(self.state, "recap", self.read_file)]
+            if words:
+                handing.messages.append(remark_message("recap-remarks", self.id, words))
+            return self._shown(handing.messages)
+
+    def _shown(self, messages: Iterable[Hidden]) -> list[ProviderMessage]:
+        return [self._format.context(block(message)) for message in messages]
 
     def add(self, *messages: Any) -> None:
         """Put messages into the chat, as the provider gives and takes them."""
+        self.settle()
         for message in messages:
             self._add(message)
 
     def context(self) -> list[ProviderMessage]:
         """The messages to send to the provider. Asking cancels, for good, the calls that have no answer."""
         with self._view.lock:
+            self._settle()
             self._view.read_on()
             self._check_format(self.state)
             self._view.write(
                 lambda state: [adopted(result, state, named=False) for result in self._view.stream.unanswered()]
             )
-            self._told.tell(self.state)
+            if self._delivery.news(self.state, CONTEXT):
+                handing = Handing()  # even if it is lost on the way: the block has its place in the chat
+                self._delivery.offer(handing, CONTEXT, lambda state: self._delivery.news(state, CONTEXT))
+                handing.hand_over()
             return self._view.stream.context()
 
     def export(self) -> bytes:
@@ -230,29 +300,41 @@ class BlockingPlanSession:
         """
         while True:
             with self._view.lock:
+                self._settle()
                 self._view.read_on()
-                before, messages = self.state.compacted, self._view.stream.messages
-            result = compact(messages, self._format, budget=budget, tail=tail, count=count, summarise=summarise)
+                before, messages, state = self.state.compacted, self._view.stream.messages, self._from_state(self.state)
+            limits = {"budget": budget, "tail": tail, "count": count, "summarise": summarise}
+            result = compact(messages, self._format, **limits, state=state)
             if not result.left_out or self._compacted(result, {each.id for each in messages}, before):
                 return result
 
     def rebase(self) -> None:
-        """Fold every plan and all its changes into one message, at the end of the context."""
+        """Fold every plan and all its changes into one message, at the end of the context, and what people said into
+        another."""
 
-        def prepare(state: SessionState) -> Sequence[Event]:
+        def prepare(state: SessionState, words: Words) -> Sequence[Event]:
             stream = self._view.stream.messages
             replaced = plan_messages(stream)
-            merged = self._merged(f"rebase-{state.seq + 1}")
-            if len(replaced) <= len(merged):
+            merged: list[Hidden] = [*merged_plans(state, f"rebase-{state.seq + 1}", self.read_file)]
+            old = remarks_of(stream, self.id)
+            if len(replaced) <= len(merged) and len(old) <= bool(words):
                 return ()
-            kept = [message.id for index, message in enumerate(stream) if index not in replaced]
+            if words:
+                merged.append(remark_message(f"remarks-{state.seq + 1}", self.id, words))
+            kept = [each.id for index, each in enumerate(stream) if index not in replaced and each.id not in old]
             written = tuple(write_message(message) for message in merged)
             return (ContextCompacted((*kept, *(message.id for message in merged)), written, REBASE),)
 
-        self._view.write(prepare)
+        with self._view.lock:
+            self._settle()
+            handing = Handing()
+            chat = self._view.stream.messages
+            self._delivery.offer(handing, COMPACTION, lambda state: self._standing(state, chat), prepare)
+            handing.hand_over()
 
     def end_turn(self, stop_reason: str = "end_turn") -> None:
         """Record that the agent stopped: steps still in progress then show as stopped, not as running."""
+        self.settle()
         self._view.write(lambda state: () if state.stopped == stop_reason else (TurnEnded(stop_reason),))
 
     def refresh(self) -> SessionState:
@@ -271,25 +353,22 @@ class BlockingPlanSession:
 
     def _call(self, name: str, arguments: Any, since: int) -> Fields:
         arguments = self._with_file(arguments) if name == SET_PLAN else arguments
-        with self._view.lock:
-            before: SessionState
-            call: Call
-            tries = iter(range(ASKING_TRIES))
+        before: SessionState
+        call: Call
+        tries = iter(range(ASKING_TRIES))
 
-            def prepare(state: SessionState) -> Sequence[Event]:
-                nonlocal before, call
-                options = {"oversize": self._oversize, "mode": self._mode}
-                before, call = state, prepare_call(state, name, arguments, read=self.read_file, **options)
-                if call.waits and not self._told.lacks(state, call.plan_id, since):
-                    return asking(state, call.plan_id) if next(tries, None) is not None else ()
-                return call.events
+        def prepare(state: SessionState) -> Sequence[Event]:
+            nonlocal before, call
+            options = {"oversize": self._oversize, "mode": self._mode}
+            before, call = state, prepare_call(state, name, arguments, read=self.read_file, **options)
+            if call.waits and not has_word(state, call.plan_id, since):
+                return asking(state, call.plan_id) if next(tries, None) is not None else ()
+            return call.events
 
-            self._view.write(prepare)
-            if call.waits and not self._told.lacks(self.state, call.plan_id, since):
-                return waiting_answer(call, self.state)
-            if name == GET_PLAN:
-                self._told.tell(self.state, call.plan_id)
-            return answer_call(call, before, self.state, self.read_file)
+        self._view.write(prepare)
+        if call.waits and not has_word(self.state, call.plan_id, since):
+            return waiting_answer(call, self.state)
+        return answer_call(call, before, self.state, self.read_file)
 
     def _with_file(self, arguments: Any) -> Any:
         """The arguments of set_plan, with the text of the file that they name."""
@@ -333,24 +412,43 @@ class BlockingPlanSession:
             )
 
     def _compacted(self, result: Compaction, seen: set[str], before: int) -> bool:
-        """Record a compaction, unless someone else compacted the chat meanwhile."""
+        """Record a compaction, unless someone else compacted the chat meanwhile. What people said is as of now."""
         was_first = True
 
-        def prepare(state: SessionState) -> Sequence[Event]:
+        def prepare(state: SessionState, words: Words) -> Sequence[Event]:
             nonlocal was_first
             was_first = state.compacted == before
             if not was_first:
                 return ()
-            new = [message.id for message in self._view.stream.messages if message.id not in seen]
-            kept = (*(message.id for message in result.messages), *new)
-            return (ContextCompacted(kept, tuple(write_message(each) for each in result.written), COMPACT),)
+            stream = self._view.stream.messages
+            old = remarks_of((*stream, *result.written), self.id)
+            kept = [each.id for each in result.messages if each.id not in old]
+            kept += [each.id for each in stream if each.id not in seen and each.id not in old]
+            written = [each for each in result.written if each.id not in old]
+            if words:
+                written.append(remark_message(f"remarks-{state.seq + 1}", self.id, words))
+                kept.append(written[-1].id)
+            return (ContextCompacted(tuple(kept), tuple(write_message(each) for each in written), COMPACT),)
 
-        self._view.write(prepare)
+        def words_of(state: SessionState) -> Words:
+            new = [each for each in self._view.stream.messages if each.id not in seen]
+            return self._standing(state, [*result.messages, *new])
+
+        handing = Handing()
+        with self._view.lock:
+            self._delivery.offer(handing, COMPACTION, words_of, prepare)
+            handing.hand_over()
         return was_first
 
-    def _merged(self, name: str) -> list[Hidden]:
-        plans = self.state.live().values()
-        return [merged_plan(record, f"{name}-{at}", self.read_file) for at, record in enumerate(plans, start=1)]
+    def _from_state(self, state: SessionState) -> FromState:
+        words = standing(state)
+        remarks = remark_message(f"remarks-{state.seq + 1}", self.id, words) if words else None
+        ended = frozenset(str(plan_id) for plan_id, record in state.plans.items() if record.ended)
+        return FromState(self.id, remarks, ended)
+
+    def _standing(self, state: SessionState, chat: Sequence[Stored]) -> Words:
+        """All that holds, without what a chat shows in the answer of a tool."""
+        return standing(state, without=told_in_answers(state, chat, self._format))
 
 
 def _knows(state: SessionState, about: SessionOpened) -> bool:

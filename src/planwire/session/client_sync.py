@@ -13,8 +13,8 @@ from planwire.acp.lower import Fallback
 from planwire.acp.messages import Removal
 from planwire.acp.write import write_update
 from planwire.model.file_texts import ReadFile, no_files
-from planwire.model.fold import PLANWIRE, SessionState
 from planwire.model.plan import MAIN, Plan, PlanId
+from planwire.model.records import PLANWIRE, SessionState
 
 __all__ = ["ClientSync", "Peer", "changed_plans"]
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from planwire.errors import InputError, Refused, reason
 from planwire.model.changes import apply_changes
-from planwire.model.fold import PlanRecord
+from planwire.model.records import PlanRecord
 from planwire.session.moved_on import MovedOn
 from planwire.steering.plan_text import as_text
 

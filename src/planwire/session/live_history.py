@@ -13,7 +13,7 @@ from planwire.errors import JournalError
 from planwire.journal import Journal, Stamped, read_on
 from planwire.journal.view import UNKEEPABLE
 from planwire.model.events import Event, Recorded
-from planwire.model.fold import SessionState
+from planwire.model.records import SessionState
 from planwire.session.writer import append_latest, stamped
 
 __all__ = ["JournalLike", "LiveHistory"]
@@ -61,6 +61,10 @@ class LiveHistory:
         """The hidden messages that came since the last call."""
         unsent, self._unsent = self._unsent, []
         return unsent
+
+    def give_back(self, messages: list[Hidden]) -> None:
+        """Messages that were taken, and did not arrive: they are unsent again."""
+        self._unsent[:0] = messages
 
     def write(self, prepare: Callable[[SessionState], Sequence[Event]]) -> None:
         """Append what `prepare` makes of the newest state; nothing, if it makes nothing."""

@@ -5,15 +5,15 @@ from typing import Final
 from planwire.errors import PlanError, StaleRevision
 from planwire.journal import Journal, state_at
 from planwire.model.events import StepChange
-from planwire.model.fold import PlanRecord, SessionState
 from planwire.model.kinds import text_of
 from planwire.model.plan import PlanId
+from planwire.model.records import PlanRecord, SessionState
 from planwire.model.steps import PlanState
 from planwire.model.titles import UNNAMED, plan_titles
 from planwire.readmodel.history import HistoryEntry, Phrase, history
-from planwire.steering.commands import Disputed
 from planwire.steering.conflict import gone
 from planwire.steering.fallback import Instead, fallback
+from planwire.steering.target import Disputed
 from planwire.steering.wanted import Wanted
 from planwire.steering.words import step_of
 

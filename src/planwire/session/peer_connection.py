@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from planwire.model.file_texts import address_of
-from planwire.model.fold import SessionState
+from planwire.model.records import SessionState
 from planwire.session.blocking import BlockingPlanSession
 from planwire.session.client_sync import ClientSync, Peer
 from planwire.session.pool import in_pool

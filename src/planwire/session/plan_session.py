@@ -23,8 +23,8 @@ from planwire.chat import Compaction, about_tokens
 from planwire.chat.compaction import TAIL, Counter
 from planwire.errors import JournalError
 from planwire.journal import Followed, follower_of
-from planwire.model.fold import SessionState
 from planwire.model.plan import Fields
+from planwire.model.records import SessionState
 from planwire.session.blocking import Answer, BlockingPlanSession
 from planwire.session.client_sync import Peer
 from planwire.session.live_history import JournalLike

@@ -4,13 +4,14 @@ from msgspec import Struct
 
 from planwire.errors import StaleRevision
 from planwire.journal import Journal, Stamped, catch_up, load_state, state_at
-from planwire.model.fold import USER, PlanRecord, SessionState, fold_all
+from planwire.model.fold import fold_all
 from planwire.model.plan import PlanId
+from planwire.model.records import USER, PlanRecord, SessionState
 from planwire.model.steps import PlanState
 from planwire.session.moved_on import moved_on
 from planwire.session.writer import append_latest, stamped
 from planwire.steering.acts import decide
-from planwire.steering.commands import Decision, Disputed
+from planwire.steering.target import Decision, Disputed
 from planwire.steering.wanted import Wanted
 
 __all__ = ["Steered", "steer"]

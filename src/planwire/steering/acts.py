@@ -12,15 +12,16 @@ from msgspec import Struct
 
 from planwire.errors import PlanError, StaleRevision, UnknownAct, UnknownPlan
 from planwire.model.events import CHANGES_REQUESTED, COMMENTED
-from planwire.model.fold import USER, PlanRecord, SessionState
 from planwire.model.kinds import kind_of
 from planwire.model.plan import PRIORITIES, PlanId
+from planwire.model.records import USER, PlanRecord, SessionState
 from planwire.model.statuses import DEFAULT_STATUS, STATUSES, Status, after_tick, status_of
 from planwire.model.steps import PlanState
-from planwire.steering import commands, reviews
-from planwire.steering.commands import Decision, Target, refuse_unchangeable, suggested_step
+from planwire.steering import commands, remark_acts, reviews
+from planwire.steering.commands import suggested_step
 from planwire.steering.conflict import Touches, is_outdated
 from planwire.steering.reviews import to_run
+from planwire.steering.target import Decision, Target, refuse_unchangeable
 from planwire.steering.wanted import ARGUMENTS, Wanted
 from planwire.steering.words import named
 
@@ -43,7 +44,7 @@ class On(Enum):
 
     STEP = "step"
     PLAN = "plan"
-    SUGGESTION = "suggestion"
+    REMARK = "remark"
 
 
 class Gesture(Struct, frozen=True):
@@ -69,7 +70,8 @@ class Act(Struct, frozen=True):
     - `on`: what it is on. `needs`: arguments without which it means nothing. `takes`: arguments that it may have.
     - `touches`: how much of the plan must still be as the person saw it.
     - `or_plan`: without a target it is on the plan as a whole. `any_plan`: it changes no step, so plans without steps
-      take it, too. `on_suggested`: it is also for steps that are only suggested.
+      take it, too. `on_suggested`: it is also for steps that are only suggested. `on_past`: a plan that was dismissed
+      takes it, too.
     - `opens_file`: on a plan file, a face with an editor opens the file for it. `is_final`: there is no way back
       once it is done, rather than suggested. `gestures`: its keys.
     """
@@ -86,6 +88,7 @@ class Act(Struct, frozen=True):
     or_plan: bool = False
     any_plan: bool = False
     on_suggested: bool = False
+    on_past: bool = False
     opens_file: bool = False
     is_final: bool = False
     gestures: tuple[Gesture, ...] = ()
@@ -158,7 +161,7 @@ _TABLE: Final = (
     Act(
         *("comment", "comment", "Comment", "Comment on a plan or a step", reviews.comment, On.STEP, Touches.NOTHING),
         needs=("text",),
-        takes=("comments",),
+        takes=("comments", "quote", "keep"),
         or_plan=True,
         any_plan=True,
         gestures=(
@@ -169,7 +172,7 @@ _TABLE: Final = (
     Act(
         *("review", "approve", "Review", "Approve a plan, or request changes", reviews.review, On.PLAN, Touches.PLAN),
         needs=("verdict",),
-        takes=("text", "comments"),
+        takes=("text", "comments", "keep"),
         any_plan=True,
         gestures=(Gesture(("v",), "Review", "approve the plan, or request changes", main=True),),
     ),
@@ -177,7 +180,7 @@ _TABLE: Final = (
         *("select", "select", "Run steps", "Tell the agent which steps to run", reviews.select, On.PLAN),
         touches=Touches.PLAN,
         needs=("steps",),
-        takes=("text", "comments"),
+        takes=("text", "comments", "keep"),
         gestures=(Gesture(("r",), "Run", "only the selected steps, or this one", on=On.STEP, main=True),),
     ),
     Act(
@@ -188,11 +191,22 @@ _TABLE: Final = (
         gestures=(Gesture(("E",), "Edit as text", "all the steps at once"),),
     ),
     Act(
-        *("withdraw", "withdraw", "Withdraw", "Withdraw a suggestion", commands.withdraw, On.SUGGESTION),
+        *("withdraw", "withdraw", "Withdraw", "Withdraw a comment, a request or a suggestion", remark_acts.withdraw),
+        on=On.REMARK,
         touches=Touches.NOTHING,
+        takes=("text",),
         any_plan=True,
         on_suggested=True,
-        gestures=(Gesture(("u",), "Withdraw", "a suggestion that is still open"),),
+        on_past=True,
+        gestures=(Gesture(("u",), "Withdraw", "a remark that is still open"),),
+    ),
+    Act(
+        *("reopen", "reopen", "Reopen", "Reopen a plan, or a remark on it", remark_acts.reopen, On.REMARK),
+        touches=Touches.NOTHING,
+        or_plan=True,
+        any_plan=True,
+        on_past=True,
+        gestures=(Gesture(("U",), "Reopen", "a remark that is closed, or a plan that has ended"),),
     ),
     Act(
         *("dismiss", "dismiss", "Dismiss", "Dismiss a plan; its history stays", commands.dismiss, On.PLAN),
@@ -220,14 +234,15 @@ def acts_for(record: PlanRecord) -> tuple[str, ...]:
     kind, steps = kind_of(record.state.plan), record.state.steps
     fit = {
         "set_priority": kind.has_priorities,
-        "withdraw": bool(record.suggestions),
+        "withdraw": bool(record.open_remarks),
+        "reopen": not record.is_living or any(each.closed for each in record.remarks),
         "suggest": bool(steps),
         "select": any(step.is_open for step in steps),
     }
     return tuple(
         act.name
         for act in _TABLE
-        if not record.removed
+        if (not record.removed or act.on_past)
         and (kind.has_editable_steps or act.any_plan)
         and (steps or act.on is not On.STEP or not act.needs_target)
         and fit.get(act.name, True)
@@ -253,33 +268,33 @@ def decide(
     record = state.plans.get(plan_id)
     if record is None:
         raise UnknownPlan("This session has no such plan. Nothing was changed.")
-    _refuse_dismissed(record)
+    _refuse_dismissed(act, record)
     seen = None
     if wanted.seen is not None and wanted.seen != record.revision:
         seen = recall(wanted.seen)
         if is_outdated(_touches(act, wanted), wanted, seen, record):
             problem = f"changed since revision {wanted.seen} (now {record.revision}). Look at it again."
             raise StaleRevision(f"{named(record.state.plan)} {problem}", record.revision, wanted.seen)
-    return act.decide(Target(record, by, seen, file), wanted)
+    return act.decide(Target(state, record, by, seen, file), wanted)
 
 
 def check_early(record: PlanRecord, wanted: Wanted) -> None:
     """Raise the `PlanError` of an act that the plan can't do, whatever a person answers to what the act still needs: a
     face refuses before it asks."""
-    act, on = act_named(wanted.act), Target(record)
-    _refuse_dismissed(record)
+    act, on = act_named(wanted.act), Target(SessionState(""), record)
+    _refuse_dismissed(act, record)
     if not act.any_plan:
         refuse_unchangeable(record)
     if wanted.steps is not None:
         to_run(record, wanted.steps)
-    if wanted.is_on_suggestion and act.name == "reword":
+    if wanted.is_on_remark and act.name == "reword":
         suggested_step(on, wanted.target or "")
-    elif wanted.is_on_suggestion and act.on is On.STEP and not act.on_suggested:
+    elif wanted.is_on_remark and act.on is On.STEP and not act.on_suggested:
         on.step(wanted.target)
 
 
-def _refuse_dismissed(record: PlanRecord) -> None:
-    if record.removed:
+def _refuse_dismissed(act: Act, record: PlanRecord) -> None:
+    if record.removed and not act.on_past:
         raise UnknownPlan(f"{named(record.state.plan)} was dismissed. Nothing was changed.")
 
 
@@ -287,7 +302,7 @@ def _touches(act: Act, wanted: Wanted) -> Touches:
     """How much an act touches. An approval must be of the plan as it is: the other verdicts may be late. A suggestion
     does not change while it is open."""
     is_late = wanted.verdict in (CHANGES_REQUESTED, COMMENTED)
-    return Touches.NOTHING if is_late or wanted.is_on_suggestion else act.touches
+    return Touches.NOTHING if is_late or wanted.is_on_remark else act.touches
 
 
 def _check_arguments(act: Act, wanted: Wanted) -> None:

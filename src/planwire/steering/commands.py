@@ -11,46 +11,45 @@ suggestion; `suggestions` has the rules for them.
 
 from typing import Final
 
-from msgspec import Struct
 from msgspec.structs import replace
 
-from planwire.errors import EmptyText, NothingChanges, PlanError, UnknownSuggestion, UnknownWord
-from planwire.model.changes import effective_changes, place_of
+from planwire.errors import EmptyText, NothingChanges, PlanError, UnknownWord
+from planwire.model.changes import effective_changes
 from planwire.model.events import (
+    COMMENT,
+    SUGGESTION,
     AddStep,
     Event,
     MoveStep,
     PlanChanged,
     PlanRemoved,
+    RemarkClosed,
+    Remarked,
     RemoveStep,
     RewordStep,
     SetPriority,
     SetStatus,
     StepChange,
-    SuggestionWithdrawn,
 )
-from planwire.model.file_texts import address_of
-from planwire.model.fold import AGENT, USER, Delta, PlanRecord
-from planwire.model.kinds import kind_of, noun_of
+from planwire.model.kinds import kind_of
 from planwire.model.plan import PRIORITIES
+from planwire.model.records import Remark
+from planwire.model.remarks import SUPERSEDED, WITHDRAWN, superseded
 from planwire.model.statuses import STATUSES, after_tick
-from planwire.model.steps import PlanState, Step
-from planwire.model.text import shortened, unwrapped
+from planwire.model.text import unwrapped
 from planwire.steering.moves import way_before, ways_to_move
 from planwire.steering.overlay import Overlay
 from planwire.steering.plan_text import changes_in, merge
-from planwire.steering.suggestions import best_way, compared, settled, superseded, undone
+from planwire.steering.remark_acts import withdraw
+from planwire.steering.suggestions import best_way, compared, settled, undone
+from planwire.steering.target import Decision, Disputed, Target, check_length, refuse_unchangeable, remark_named
 from planwire.steering.wanted import Wanted
-from planwire.steering.words import change_sentence, quoted, step_texts
+from planwire.steering.words import changes_sentence
 
 __all__ = [
-    "Decision",
-    "Disputed",
-    "Target",
     "add",
     "dismiss",
     "move",
-    "refuse_unchangeable",
     "remove",
     "reword",
     "set_priority",
@@ -58,74 +57,7 @@ __all__ = [
     "suggest",
     "suggested_step",
     "tick",
-    "withdraw",
 ]
-
-#: Changes that a message spells out, and the characters that it spends on each.
-SPELLED_OUT: Final = 3
-SPELLED_CHARACTERS: Final = 160
-
-
-class Decision(Struct, frozen=True):
-    """The events of an act, and a sentence for the person who did it."""
-
-    events: tuple[Event, ...]
-    words: str
-    is_suggestion: bool = False
-
-
-class Target(Struct, frozen=True):
-    """The plan of an act as it is now, and the author of the act.
-
-    `seen` is the plan as the person saw it, if it has changed since. `file` has the steps of a plan that is a file: the
-    journal knows only its address.
-    """
-
-    record: PlanRecord
-    by: str = USER
-    seen: PlanRecord | None = None
-    file: PlanState | None = None
-
-    @property
-    def is_suggested(self) -> bool:
-        """Whether changes to the plan are suggestions."""
-        return self.record.owner == AGENT
-
-    @property
-    def suggestions(self) -> tuple[Delta, ...]:
-        """The open suggestions. A plan that stopped being the agent's may still have some, which nobody follows."""
-        return self.record.suggestions if self.is_suggested else ()
-
-    @property
-    def texts(self) -> dict[str, str]:
-        """The texts of all steps, also of those that left the plan."""
-        texts = step_texts(self.record.state)
-        if self.seen is not None:
-            texts = step_texts(self.seen.state) | texts
-        return texts | step_texts(self.file) if self.file is not None else texts
-
-    def has(self, step: str) -> bool:
-        """Whether the plan has a step of that id."""
-        return any(each.id == step for each in self.record.state.steps)
-
-    def step(self, step: str | None) -> Step:
-        """The step that an act is on. Raises `UnknownStep` if the plan has none of that id."""
-        refuse_unchangeable(self.record)
-        if step and step.isdecimal():
-            raise PlanError("This step is only suggested: reword it or withdraw it.")
-        return self.record.state.steps[place_of(self.record.state, step or "")]
-
-
-class Disputed(PlanError):
-    """A person and someone else changed the same steps. `others` are the changes that still fit the plan, `changes`
-    those that do not."""
-
-    def __init__(self, others: tuple[StepChange, ...], changes: tuple[StepChange, ...], texts: dict[str, str]) -> None:
-        names = [each.content if isinstance(each, AddStep) else texts.get(each.step, each.step) for each in changes]
-        about = ", ".join(map(quoted, dict.fromkeys(names)))
-        super().__init__(f"The plan changed while you edited it: decide again about {about}.")
-        self.others = others
-        self.changes = changes
 
 
 # -- acts
@@ -165,7 +97,7 @@ def set_priority(on: Target, wanted: Wanted) -> Decision:
 def reword(on: Target, wanted: Wanted) -> Decision:
     """Another text for a step, or for the new step of a suggestion."""
     text = _step_text(wanted.text or "")
-    if wanted.is_on_suggestion:
+    if wanted.is_on_remark:
         suggestion, added = suggested_step(on, wanted.target or "")
         if unwrapped(text) == unwrapped(added.content):
             raise NothingChanges(_ALREADY_SUGGESTED)
@@ -210,7 +142,7 @@ def move(on: Target, wanted: Wanted) -> Decision:
 
 def remove(on: Target, wanted: Wanted) -> Decision:
     """A step goes, with everything nested in it. A suggested step goes with its suggestion."""
-    if wanted.is_on_suggestion:
+    if wanted.is_on_remark:
         return withdraw(on, wanted)
     return _change(on, (RemoveStep(on.step(wanted.target).id),))
 
@@ -242,41 +174,22 @@ def suggest(on: Target, wanted: Wanted) -> Decision:
     return _change(on, changes, note)
 
 
-def withdraw(on: Target, wanted: Wanted) -> Decision:
-    """Withdraw a suggestion, no matter whose; `target` is its number."""
-    was_open = on.seen.suggestions if on.seen is not None else ()
-    is_open = any(str(each.seq) == wanted.target for each in on.record.suggestions)
-    if not is_open and any(str(each.seq) == wanted.target for each in was_open):
-        raise NothingChanges(_NOT_OPEN)
-    return _withdrawal(on, (_suggestion(on, wanted.target or ""),))
-
-
 def dismiss(on: Target, wanted: Wanted) -> Decision:
     """The plan goes from every list. Its history stays, and an agent that sends it again brings it back."""
     del wanted
     return Decision((PlanRemoved(on.record.state.plan.id),), "Plan dismissed. Its history stays.")
 
 
-def suggested_step(on: Target, number: str) -> tuple[Delta, AddStep]:
-    """The suggestion of a new step, which can be reworded. Raises `PlanError` for any other."""
-    suggestion = _suggestion(on, number)
-    match suggestion.changes:
-        case (AddStep() as added,) if not suggestion.note:
-            return suggestion, added
+def suggested_step(on: Target, remark_id: str) -> tuple[Remark, AddStep]:
+    """The suggestion of a new step, which can be reworded. Raises `PlanError` for any other remark."""
+    remark = remark_named(on, remark_id)
+    match remark.changes:
+        case (AddStep() as added,) if remark.is_open and not remark.text:
+            return remark, added
     raise PlanError("This suggestion is more than a new step: withdraw it, then make another one.")
 
 
 # -- what plans and steps take
-
-
-def refuse_unchangeable(record: PlanRecord) -> None:
-    """Raise `PlanError` unless people can change single steps of a plan here."""
-    plan = record.state.plan
-    if kind_of(plan).has_editable_steps:
-        return
-    if address_of(plan) is not None:
-        raise PlanError("This plan is a file: change it in your editor, or comment on the plan.")
-    raise PlanError(f"A plan of kind {noun_of(plan)!r} has no steps to change: comment on it or review it.")
 
 
 def _step_text(text: str) -> str:
@@ -336,34 +249,27 @@ def _change(on: Target, changes: tuple[StepChange, ...], note: str | None = None
 
 
 def _is_noted(on: Target, note: str) -> bool:
-    """Whether the author's last word on the plan, or one of their open suggestions, has this note."""
-    return any((each.note, each.by) == (note, on.by) for each in (*on.record.deltas[-1:], *on.suggestions))
+    """Whether the author's last word on the plan, or one of their open remarks, has this note."""
+    last = [(each.note, each.by) for each in on.record.deltas[-1:]]
+    return (note, on.by) in (*last, *((each.note, each.by) for each in on.record.open_remarks))
 
 
-def _changed(on: Target, changes: tuple[StepChange, ...], note: str | None, old: tuple[Delta, ...] = ()) -> Decision:
+def _changed(on: Target, changes: tuple[StepChange, ...], note: str | None, old: tuple[Remark, ...] = ()) -> Decision:
+    """Changes made; on an agent's plan, suggested in the place of `old` suggestions. Words alone are a comment."""
     plan_id = on.record.state.plan.id
-    withdrawn = [SuggestionWithdrawn(plan_id, each.seq) for each in old]
-    events: tuple[Event, ...] = (PlanChanged(plan_id, note, changes), *withdrawn)
-    verb = "Suggested" if on.is_suggested else "Changed"
-    return Decision(events, f"{verb}: {_sentence(on, changes, note)}", on.is_suggested)
+    if not on.is_suggested:
+        return Decision((PlanChanged(plan_id, note, changes),), f"Changed: {changes_sentence(on.texts, changes, note)}")
+    check_length(note or "", changes)
+    about = (on.seen or on.record).revision
+    if not changes:
+        comment = Remarked(plan_id, COMMENT, note or "", about)
+        return Decision((comment,), f"Comment added to the plan. {on.heard}")
+    left = (each for each in old if each not in superseded(changes, old))  # those that nothing else would close
+    closed = [RemarkClosed(plan_id, each.id, SUPERSEDED) for each in left]
+    events: tuple[Event, ...] = (Remarked(plan_id, SUGGESTION, note or "", about, changes=changes), *closed)
+    return Decision(events, f"Suggested: {changes_sentence(on.texts, changes, note)}. {on.heard}", is_suggestion=True)
 
 
-def _withdrawal(on: Target, old: tuple[Delta, ...]) -> Decision:
-    events = tuple(SuggestionWithdrawn(on.record.state.plan.id, each.seq) for each in old)
-    return Decision(events, f"Suggestion withdrawn: {_sentence(on, old[-1].changes, old[-1].note)}")
-
-
-def _sentence(on: Target, changes: tuple[StepChange, ...], note: str | None) -> str:
-    texts = on.texts
-    if len(changes) > SPELLED_OUT:
-        words = [f"{len(changes)} changes"]
-    else:
-        words = [shortened(unwrapped(change_sentence(each, texts)), SPELLED_CHARACTERS) for each in changes]
-    return "; ".join([*words, shortened(note, SPELLED_CHARACTERS)] if note else words)
-
-
-def _suggestion(on: Target, number: str) -> Delta:
-    known = {str(each.seq): each for each in on.record.suggestions}
-    if number not in known:
-        raise UnknownSuggestion(f"There is no open suggestion {number!r}. Open ones: {', '.join(known) or 'none'}.")
-    return known[number]
+def _withdrawal(on: Target, old: tuple[Remark, ...]) -> Decision:
+    events = tuple(RemarkClosed(on.record.state.plan.id, each.id, WITHDRAWN) for each in old)
+    return Decision(events, f"Suggestion withdrawn: {changes_sentence(on.texts, old[-1].changes, old[-1].note)}")

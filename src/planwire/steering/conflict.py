@@ -14,9 +14,8 @@ An act on a step that never was is no conflict but a mistake, and its command sa
 
 from enum import Enum
 
-from planwire.model.fold import PlanRecord
-from planwire.model.kinds import content_of, kind_of, text_of
-from planwire.model.markdown import unmarked
+from planwire.model.records import PlanRecord
+from planwire.model.wording import texts_of, wording
 from planwire.steering.wanted import Wanted
 
 __all__ = ["Touches", "gone", "is_outdated"]
@@ -40,8 +39,8 @@ def is_outdated(touches: Touches, wanted: Wanted, before: PlanRecord | None, now
     if before is None:
         return touches is not Touches.PLACE and (touches is not Touches.CHANGES or wanted.has_changes)
     if touches is Touches.PLAN:
-        return _wording(before) != _wording(now)
-    then, texts = _texts(before), _texts(now)
+        return wording(before.state) != wording(now.state)
+    then, texts = texts_of(before.state), texts_of(now.state)
     if any(each in then and each not in texts for each in (wanted.after, wanted.before)):
         return True
     step = wanted.target or ""
@@ -50,17 +49,4 @@ def is_outdated(touches: Touches, wanted: Wanted, before: PlanRecord | None, now
 
 def gone(step: str, record: PlanRecord) -> bool:
     """Whether a plan lacks a step that an act names."""
-    return step not in _texts(record)
-
-
-def _texts(record: PlanRecord) -> dict[str, str]:
-    return {step.id: step.content for step in record.state.steps}
-
-
-def _wording(record: PlanRecord) -> object:
-    """All that a verdict is about: the texts of a plan, without statuses and, in a list, without their order."""
-    plan = record.state.plan
-    kind = kind_of(plan)
-    if kind.is_text:
-        return unmarked(text_of(plan))
-    return _texts(record) if kind.has_editable_steps else content_of(plan)
+    return step not in texts_of(record.state)

@@ -11,9 +11,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from planwire.model.events import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
-from planwire.model.fold import Delta
 from planwire.model.kinds import prose_of
 from planwire.model.markdown import parse
+from planwire.model.records import Remark
 from planwire.model.statuses import canonical
 from planwire.model.steps import PlanState, Step
 
@@ -27,7 +27,7 @@ class Overlay(Struct, frozen=True):
     parents: dict[str, str | None]
 
     @classmethod
-    def of(cls, state: PlanState, suggestions: Iterable[Delta] = ()) -> "Overlay":
+    def of(cls, state: PlanState, suggestions: Iterable[Remark] = ()) -> "Overlay":
         """The steps of a plan with suggestions over them, the newest ones last."""
         overlay = cls(state.steps, _parents(state))
         return overlay.after(change for each in suggestions for change in each.changes)

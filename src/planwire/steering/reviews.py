@@ -1,7 +1,8 @@
-"""Words on plans: comments, reviews, and the choice of steps to run. Each is an event with the revision that it is of.
+"""Words on plans: comments, verdicts, and the choice of steps to run. Each is of the revision that its author saw.
 
-Any plan takes words, also a file or a kind that planwire does not know. A comment outlives its step: on a step that is
-gone it becomes a comment on the plan that quotes the step.
+Words are remarks, and a verdict is none: it can become stale, an instruction can't. So a review is a verdict and the
+remarks that came with it. Any plan takes words, also a file or a kind that planwire does not know. A comment outlives
+its step: on a step that is gone it becomes a comment on the plan that quotes the step.
 """
 
 from collections.abc import Iterable
@@ -9,35 +10,79 @@ from typing import Final
 
 from planwire.errors import EmptyText, NothingChanges, PlanError, UnknownWord
 from planwire.model.changes import place_of
-from planwire.model.events import APPROVED, CHANGES_REQUESTED, COMMENTED, Comment, PlanReviewed
-from planwire.model.fold import PlanRecord
-from planwire.steering.commands import Decision, Target, refuse_unchangeable
+from planwire.model.events import (
+    APPROVED,
+    CHANGES_REQUESTED,
+    COMMENT,
+    COMMENTED,
+    REQUEST,
+    SELECTION,
+    Comment,
+    PlanReviewed,
+    RemarkClosed,
+    Remarked,
+)
+from planwire.model.records import PlanRecord
+from planwire.steering.delivery import RUN_ALL
+from planwire.steering.target import Decision, Target, check_length, refuse_unchangeable
 from planwire.steering.wanted import Wanted
 from planwire.steering.words import quoted
 
-__all__ = ["VERDICTS", "VERDICT_LABELS", "comment", "review", "select"]
+__all__ = ["VERDICTS", "VERDICT_LABELS", "VIA", "comment", "review", "select"]
 
 #: The verdicts that a person can give, and how each reads once it is given.
 VERDICTS: Final = {APPROVED: "Approved", CHANGES_REQUESTED: "Changes requested", COMMENTED: "Comment added"}
 #: What a person does with each verdict.
 VERDICT_LABELS: Final = {APPROVED: "Approve", CHANGES_REQUESTED: "Request changes", COMMENTED: "Comment only"}
+#: The way of a verdict that a person gives here, not in the agent's client.
+VIA: Final = "planwire"
+
+_SAID_ALREADY: Final = "Nothing changes: this was said already."
 
 
 def comment(on: Target, wanted: Wanted) -> Decision:
-    """Words on a step or on the plan, without a verdict."""
-    return _say(on, COMMENTED, wanted)
+    """Words on a step, on a passage of the text or on the plan, without a verdict."""
+    said = _comments(on, wanted)
+    if not said:
+        raise EmptyText("The comment is empty.")
+    news = tuple(each for each in said if not _is_said(on, each))
+    if not news:
+        raise NothingChanges(_SAID_ALREADY)
+    return Decision(news, f"{_comment_sentence(on, wanted, said)}. {on.heard}")
 
 
 def review(on: Target, wanted: Wanted) -> Decision:
     """A verdict on the plan, with words on it or on its steps."""
-    if wanted.verdict not in VERDICTS:
-        raise UnknownWord(f"There is no verdict {wanted.verdict!r}: choose one of {', '.join(VERDICTS)}.")
-    return _say(on, wanted.verdict, wanted)
+    verdict = wanted.verdict or ""
+    if verdict not in VERDICTS:
+        raise UnknownWord(f"There is no verdict {verdict!r}: choose one of {', '.join(VERDICTS)}.")
+    if verdict == COMMENTED:
+        return comment(on, wanted)
+    # An approval is of the plan as it is; the other words may come late, and are of the plan that the person saw.
+    about = on.record if verdict == APPROVED else on.seen or on.record
+    given = PlanReviewed(on.record.state.plan.id, about.revision, verdict, via=VIA)
+    said = _comments(on, wanted, kind=REQUEST if verdict == CHANGES_REQUESTED else COMMENT, review=on.session.seq + 1)
+    if _is_given(on, given) and all(_is_said(on, each) for each in said):
+        raise NothingChanges(_SAID_ALREADY)
+    spoken = sum(bool(each.text) for each in said)
+    count = f", with {spoken} comment{'s' * (spoken > 1)}" if spoken else ""
+    return Decision((given, *said), f"{VERDICTS[verdict]}{count}. {on.heard}")
 
 
 def select(on: Target, wanted: Wanted) -> Decision:
-    """Have the agent run these steps, and no others for now. Finished steps are left out."""
-    return _say(on, APPROVED, wanted, to_run(on.record, wanted.steps or ()))
+    """Have the agent run these steps, and no others for now. Finished steps are left out. All open steps together end
+    an earlier choice."""
+    plan_id, steps = on.record.state.plan.id, to_run(on.record, wanted.steps or ())
+    chosen = [each for each in on.record.open_remarks if each.kind == SELECTION]
+    said = _comments(on, wanted)
+    if chosen and set(steps) == {step.id for step in on.record.state.steps if step.is_open}:
+        closed = (RemarkClosed(plan_id, each.id, RUN_ALL) for each in chosen)
+        return Decision((*closed, *said), f"All open steps are to run. {on.heard}")
+    selection = Remarked(plan_id, SELECTION, "", on.record.revision, steps=steps)
+    if _is_said(on, selection) and not said:
+        raise NothingChanges(_SAID_ALREADY)
+    texts = on.texts
+    return Decision((selection, *said), f"To run: {', '.join(quoted(texts[step]) for step in steps)}. {on.heard}")
 
 
 def to_run(record: PlanRecord, steps: Iterable[str]) -> tuple[str, ...]:
@@ -53,61 +98,71 @@ def to_run(record: PlanRecord, steps: Iterable[str]) -> tuple[str, ...]:
     return found
 
 
-def _say(on: Target, verdict: str, wanted: Wanted, steps: tuple[str, ...] | None = None) -> Decision:
-    on_target = [Comment(wanted.text, wanted.target)] if wanted.text and wanted.text.strip() else []
-    said = (*on_target, *(wanted.comments or ()))
-    if (verdict == COMMENTED and not said) or not all(each.text.strip() for each in said):
+def _comments(on: Target, wanted: Wanted, kind: str = COMMENT, review: int | None = None) -> tuple[Remarked, ...]:
+    """The remarks of an act. The words on its target are of the kind; a request may have none."""
+    plan_id, revision = on.record.state.plan.id, (on.seen or on.record).revision
+    said = list(wanted.comments or ())
+    if any(not each.text.strip() for each in said):
         raise EmptyText("The comment is empty.")
-    comments = tuple(_placed(on, each) for each in said)
-    # An approval is of the plan as it is; the other words may come late, and are of the plan that the person saw.
-    about = on.record if verdict == APPROVED else on.seen or on.record
-    event = PlanReviewed(on.record.state.plan.id, about.revision, verdict, comments, steps)
-    if _is_said(on.record, event, on.by):
-        raise NothingChanges("Nothing changes: this was said already.")
-    return Decision((event,), f"{_sentence(on, event, said)}. {_heard(on.record)}")
+    text = (wanted.text or "").strip()
+    remarks = []
+    if text or kind == REQUEST:
+        said.insert(0, Comment(text, wanted.target, wanted.quote))
+    for number, each in enumerate(said):
+        placed = _placed(on, each)
+        check_length(placed.text + (placed.quote or ""))
+        is_main = number == 0 and (text or kind == REQUEST)
+        remarks.append(
+            Remarked(
+                plan_id,
+                kind if is_main else COMMENT,
+                placed.text,
+                revision,
+                placed.step,
+                placed.quote,
+                review=review,
+                kept=bool(wanted.keep),
+            )
+        )
+    return tuple(remarks)
 
 
 def _placed(on: Target, said: Comment) -> Comment:
-    """A comment at its step. A step that is gone, or that only a file has, is quoted in a comment on the plan."""
+    """A comment at its step. One on a step that is gone, or that only a file has, goes to the plan with a quote."""
     text = said.text.strip()
     if said.step is None or on.has(said.step):
-        return Comment(text, said.step)
+        return Comment(text, said.step, said.quote)
     texts = on.texts
     if said.step not in texts:
         place_of(on.file or on.record.state, said.step)
-    return Comment(f"{quoted(texts[said.step])}: {text}")
+    return Comment(text, None, texts[said.step])
 
 
-def _sentence(on: Target, event: PlanReviewed, said: Iterable[Comment]) -> str:
-    texts = on.texts
-    if event.selected is not None:
-        return f"To run: {', '.join(quoted(texts[step]) for step in event.selected)}"
-    words = VERDICTS[event.verdict]
-    steps = list(dict.fromkeys(each.step for each in said))
-    count = f"{len(event.comments)} comment{'s' * (len(event.comments) > 1)}"
-    if event.verdict != COMMENTED:
-        return f"{words}, with {count}" if event.comments else words
-    if len(steps) > 1:
-        return f"{count} added"
-    [step] = steps
+def _comment_sentence(on: Target, wanted: Wanted, said: tuple[Remarked, ...]) -> str:
+    if len(said) > 1:
+        return f"{len(said)} comments added"
+    steps = [wanted.target, *(each.step for each in wanted.comments or ())]
+    step = next((each for each in steps if each is not None), None)
+    words = VERDICTS[COMMENTED]
     if step is None:
-        return f"{words} to the plan"
+        return f"{words} to {quoted(said[0].quote)}" if said[0].quote else f"{words} to the plan"
     is_there = on.has(step) or on.file is not None
-    return f"{words} to {quoted(texts[step])}" if is_there else f"{words} to the plan: {quoted(texts[step])} is gone"
+    name = quoted(on.texts[step])
+    return f"{words} to {name}" if is_there else f"{words} to the plan: {name} is gone"
 
 
-def _heard(record: PlanRecord) -> str:
-    """When the agent hears of it."""
-    if record.asked is not None and not record.asked.options:
-        return "The agent is waiting for it."
-    return "The agent will see it with your next prompt."
+def _is_said(on: Target, said: Remarked) -> bool:
+    """Whether the same author said the same already, and it still holds."""
+    same = on.by, said.kind, said.text, said.step, said.quote, said.steps, said.kept
+    return any(
+        (each.by, each.kind, each.text, each.step, each.quote, each.steps, each.kept) == same
+        for each in on.record.open_remarks
+    )
 
 
-def _is_said(record: PlanRecord, said: PlanReviewed, by: str) -> bool:
-    """Whether a review repeats one of the same author. A verdict is news after another one, or after a new question."""
-    is_comment = said.verdict == COMMENTED
-    earlier = [each for each in record.reviews if (each.verdict == COMMENTED) == is_comment]
-    if not is_comment:
-        earlier = [] if record.asked else earlier[-1:]
-    same = by, said.revision, said.verdict, said.comments, said.selected
-    return any((each.by, each.revision, each.verdict, each.comments, each.selected) == same for each in earlier)
+def _is_given(on: Target, given: PlanReviewed) -> bool:
+    """Whether a verdict repeats the last one. It is news after another one, after a new question, or for a new plan."""
+    last = on.record.review
+    if last is None or on.record.asked is not None or last.is_stale:
+        return False
+    return (last.by, last.verdict) == (on.by, given.verdict)

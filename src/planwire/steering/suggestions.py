@@ -1,32 +1,32 @@
 """Suggestions for an agent's plan: how a new one and the open ones go together.
 
 One rule holds for every act: a step has one open suggestion of each kind (a status, a text, a place, …). A newer one
-takes the place of the one before it, whoever made that, and asking for what the plan says anyway only withdraws it. An
-agent that is told two places for one step could follow neither. A suggestion of several changes stays until all of them
-are superseded: half of a person's suggestion is not theirs any more.
+takes the place of the one before it, whoever made that (`model.remarks`), and asking for what the plan says anyway only
+withdraws it. An agent that is told two places for one step could follow neither.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
 from planwire.model.changes import effective_changes
 from planwire.model.events import AddStep, MoveStep, RemoveStep, SetStatus, StepChange
-from planwire.model.fold import Delta
+from planwire.model.records import Remark
+from planwire.model.remarks import superseded
 from planwire.model.statuses import canonical
 from planwire.model.steps import PlanState
 from planwire.steering.moves import Way
 from planwire.steering.overlay import Overlay
 
-__all__ = ["best_way", "compared", "settled", "superseded", "undone"]
+__all__ = ["best_way", "compared", "settled", "undone"]
 
-_Suggestions = tuple[Delta, ...]
+_Suggestions = tuple[Remark, ...]
 
 
 def settled(
     state: PlanState, suggestions: _Suggestions, changes: tuple[StepChange, ...]
 ) -> tuple[tuple[StepChange, ...], _Suggestions]:
-    """The changes to suggest, and the open suggestions to withdraw for them. None of both if all is as wanted.
+    """The changes to suggest, and the open suggestions that they supersede. None of both if all is as wanted.
 
     A change that the plan needs no more is not suggested. A move is: the places in the plan count less than the order
     that is suggested, which the person moved the step in.
@@ -39,13 +39,6 @@ def settled(
     old = superseded(news, suggestions)
     rest = Overlay.of(state, _without(suggestions, old))
     return rest.news(each for each in news if each in needed or isinstance(each, MoveStep)), old
-
-
-def superseded(changes: Iterable[StepChange], suggestions: _Suggestions) -> _Suggestions:
-    """The suggestions that say nothing any more beside newer changes: each of theirs is of the same kind and for the
-    same step as one of those."""
-    newer = {_subject(change) for change in changes} - {None}
-    return tuple(each for each in suggestions if each.changes and newer.issuperset(map(_subject, each.changes)))
 
 
 def compared(change: StepChange) -> StepChange:
@@ -84,11 +77,6 @@ def best_way(state: PlanState, suggestions: _Suggestions, ways: Sequence[Way]) -
 
 def _without(suggestions: _Suggestions, old: _Suggestions) -> _Suggestions:
     return tuple(each for each in suggestions if each not in old)
-
-
-def _subject(change: StepChange) -> tuple[type, str] | None:
-    """The step and its property that a change is for. A new step has neither, and stands beside other new ones."""
-    return None if isinstance(change, AddStep) else (type(change), change.step)
 
 
 def _is_repeated(change: StepChange, suggestions: _Suggestions) -> bool:

@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 
 from planwire.model.events import Comment, StepChange
 
-__all__ = ["ARGUMENTS", "Comment", "Wanted"]
+__all__ = ["ARGUMENTS", "Comment", "Wanted", "is_remark"]
 
 #: Bounds of one act. Every change of a text parses it again.
 MOST_CHANGES: Final = 100
@@ -19,14 +19,20 @@ MOST_STEPS: Final = 5_000
 _Number: TypeAlias = Annotated[int, Meta(ge=0, lt=2**53)]
 
 
+def is_remark(target: str | None) -> bool:
+    """Whether a target is the id of a remark."""
+    return target is not None and target[:1] == "r" and target[1:].isdecimal()
+
+
 class Wanted(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """An act of a person on a plan. The table of acts says which of the arguments each act needs and takes.
 
-    - `target`: the id of a step, or the number of a suggestion; None for the plan as a whole.
+    - `target`: the id of a step (`s3`) or of a remark (`r3`); None for the plan as a whole.
     - `seen`: the revision that the person saw; None means the plan as it is at the moment of writing.
     - `after`: the step to stand behind; "" is the beginning. `before`: the step to stand before. `by`: places to move
       down, or up if negative.
-    - `comments`: words on single steps that go with a review.
+    - `comments`: words on single steps or passages that go with a review. `keep`: the words stay in force until a
+      person ends them. `quote`: the passage of the plan's text that they are about.
     - `changes`: several changes at once. `plan_text`: the same, as the text of the plan after a person edited it.
     """
 
@@ -34,6 +40,8 @@ class Wanted(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
     target: str | None = None
     seen: _Number | None = None
     text: str | None = None
+    quote: str | None = None
+    keep: bool | None = None
     status: str | None = None
     priority: str | None = None
     after: str | None = None
@@ -46,9 +54,9 @@ class Wanted(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
     plan_text: str | None = None
 
     @property
-    def is_on_suggestion(self) -> bool:
-        """Whether its target is a suggestion: suggestions go by numbers, steps by names such as `s3`."""
-        return self.target is not None and self.target.isdecimal()
+    def is_on_remark(self) -> bool:
+        """Whether its target is a remark."""
+        return is_remark(self.target)
 
     @property
     def has_changes(self) -> bool:
@@ -65,7 +73,7 @@ class Wanted(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
             *(self.steps or ()),
             *(each.step for each in self.comments or ()),
         ]
-        return tuple(dict.fromkeys(step for step in named if step and not step.isdecimal()))
+        return tuple(dict.fromkeys(step for step in named if step and not is_remark(step)))
 
 
 #: The arguments that some acts take and others do not.

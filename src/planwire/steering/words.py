@@ -10,10 +10,13 @@ from planwire.model.steps import PlanState
 from planwire.model.text import shortened, unwrapped
 from planwire.model.titles import UNNAMED, plan_title
 
-__all__ = ["change_sentence", "named", "quoted", "step_of", "step_texts"]
+__all__ = ["change_sentence", "changes_sentence", "named", "quoted", "step_of", "step_texts"]
 
 #: Characters of a step's text that a message repeats.
 QUOTED: Final = 80
+#: Changes that a message spells out, and the characters that it spends on each.
+SPELLED_OUT: Final = 3
+SPELLED_CHARACTERS: Final = 160
 
 
 def change_sentence(change: StepChange, texts: Mapping[str, str]) -> str:
@@ -35,6 +38,15 @@ def change_sentence(change: StepChange, texts: Mapping[str, str]) -> str:
             return f"remove “{name}”"
         case _ as never:
             assert_never(never)
+
+
+def changes_sentence(texts: Mapping[str, str], changes: tuple[StepChange, ...], note: str | None) -> str:
+    """Several changes and the words that come with them, each cut short."""
+    if len(changes) > SPELLED_OUT:
+        words = [f"{len(changes)} changes"]
+    else:
+        words = [shortened(unwrapped(change_sentence(each, texts)), SPELLED_CHARACTERS) for each in changes]
+    return "; ".join([*words, shortened(note, SPELLED_CHARACTERS)] if note else words)
 
 
 def step_of(change: StepChange) -> str | None:

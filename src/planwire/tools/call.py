@@ -13,16 +13,41 @@ from msgspec import Struct
 
 from planwire.errors import PlanError, PlanwireError, StaleRevision, ToolError, UnknownStep
 from planwire.model.changes import effective_changes
-from planwire.model.events import AddStep, Event, PlanChanged, PlanSet, RemoveStep, RewordStep, SetStatus, StepChange
+from planwire.model.events import (
+    AddStep,
+    Event,
+    PlanChanged,
+    PlanSet,
+    RemarkAnswered,
+    RemoveStep,
+    ReviewAsked,
+    RewordStep,
+    SetStatus,
+    StepChange,
+)
 from planwire.model.file_texts import ReadFile, address_of, no_files
-from planwire.model.fold import PlanRecord, SessionState, check_revision
-from planwire.model.plan import BODY_CAP, DELTA_CAP, MAIN, MEDIUM, Entry, Fields, ItemsPlan, MarkdownPlan, Plan
+from planwire.model.fold import check_revision
+from planwire.model.plan import (
+    BODY_CAP,
+    DELTA_CAP,
+    MAIN,
+    MEDIUM,
+    REMARK_CAP,
+    Entry,
+    Fields,
+    ItemsPlan,
+    MarkdownPlan,
+    Plan,
+    PlanId,
+)
+from planwire.model.records import PlanRecord, SessionState
 from planwire.model.statuses import DEFAULT_STATUS
+from planwire.model.unheard import Words, standing
 from planwire.tools.plan_value import plan_value
 from planwire.tools.schemas import GET_PLAN, REVIEW, SET_PLAN, TOOL_NAMES, UPDATE_PLAN
 from planwire.tools.size_limits import Cut, check_size, fitting_change, fitting_text
 
-__all__ = ["Answer", "answer_call", "decoded", "failure", "prepare_call", "waiting_answer"]
+__all__ = ["Answer", "answer_call", "asking", "decoded", "failure", "prepare_call", "said", "waiting_answer"]
 
 STILL_WAITING: Final = "still_waiting"
 
@@ -69,6 +94,7 @@ class _UpdatePlan(Struct, forbid_unknown_fields=True):
     add: list[Any] | None = None
     remove: list[str] | None = None
     reword: dict[str, str] | None = None
+    answers: dict[str, str] | None = None
     plan_id: str | None = None
     expected_revision: int | None = None
 
@@ -133,9 +159,16 @@ def answer_call(call: Call, before: SessionState, after: SessionState, read: Rea
     """The answer for the model, once the events are in the journal."""
     if call.tool == GET_PLAN:
         found: Fields = {"plan": plan_value(after, call.plan_id, call.detail, read)}
-        others = [each for each in after.live() if each not in (None, call.plan_id)]
+        words = standing(after, most=BODY_CAP)
+        if words.items:
+            found["remarks"] = list(words.items)
+        if words.besides:
+            found["also_open"] = list(words.besides)
+        others = [each for each in after.living() if each not in (None, call.plan_id)]
         return {**found, "other_plans": others} if others else found
-    record = after.plans[call.plan_id]
+    record = after.plans.get(call.plan_id)
+    if record is None:  # an answer to a remark on another plan
+        return {"answered": [each.remark for each in call.events if isinstance(each, RemarkAnswered)]}
     known = before.plans.get(call.plan_id)
     old = {step.id for step in known.state.steps} if known and call.tool == UPDATE_PLAN else set()
     answer: Fields = {
@@ -149,6 +182,19 @@ def answer_call(call: Call, before: SessionState, after: SessionState, read: Rea
     if call.cut:
         answer["truncated"] = {"kept_bytes": call.cut[0], "original_bytes": call.cut[1]}
     return answer
+
+
+def said(words: Words, request: str) -> Fields:
+    """What people said since the last answer, as a part of the next one."""
+    part: Fields = {"people": list(words.items)}
+    if words.besides:
+        part["also_open"] = list(words.besides)
+    return {**part, "said_in": request}
+
+
+def asking(state: SessionState, plan_id: PlanId) -> tuple[ReviewAsked, ...]:
+    """The event that says that an agent waits for a review; none if the journal says so already."""
+    return () if state.plans[plan_id].asked else (ReviewAsked(plan_id),)
 
 
 def waiting_answer(call: Call, state: SessionState) -> Fields:
@@ -210,25 +256,41 @@ def _prepare_set(state: SessionState, arguments: _SetPlan, oversize: str, mode: 
 
 def _prepare_update(state: SessionState, arguments: _UpdatePlan, oversize: str) -> Call:
     plan_id = arguments.plan_id or MAIN
+    changes, note = _changes(arguments), (arguments.note or "").strip() or None
+    answers = _answers(state, arguments.answers or {})
+    if not changes and not note:
+        if not answers:
+            hint = "give steps, add, reword, remove, note or answers"
+            raise ToolError("nothing_to_change", "the call changes nothing", hint)
+        return Call(UPDATE_PLAN, plan_id, answers)
     check_revision(state, plan_id, arguments.expected_revision)
     record = _existing(state, plan_id)
-    changes, note = _changes(arguments), (arguments.note or "").strip() or None
-    if not changes and not note:
-        raise ToolError("nothing_to_change", "the call changes nothing", "give steps, add, reword, remove or note")
     if changes and (uri := address_of(record.state.plan)) is not None:
         problem = f"this plan is the file {uri}, and its steps are the checkboxes there"
         raise ToolError("refused", problem, "change the file itself; here you can only add a note")
     event, cut = fitting_change(PlanChanged(plan_id, note, changes), oversize)
     news = effective_changes(record.state, changes)
-    if not news and not note:
-        return Call(UPDATE_PLAN, plan_id)
-    return Call(UPDATE_PLAN, plan_id, (msgspec.structs.replace(event, changes=news),), cut=cut)
+    changed = (msgspec.structs.replace(event, changes=news),) if news or note else ()
+    return Call(UPDATE_PLAN, plan_id, (*answers, *changed), cut=cut if changed else None)
+
+
+def _answers(state: SessionState, answers: dict[str, str]) -> tuple[RemarkAnswered, ...]:
+    """Answers to remarks, of whichever plan."""
+    remarks = {each.id: each for record in state.plans.values() for each in record.remarks}
+    if unknown := [each for each in answers if each not in remarks]:
+        open_ones = ", ".join(each.id for each in remarks.values() if each.is_open) or "none"
+        raise ToolError("unknown_remark", f"there is no remark {unknown[0]!r}", f"the open ones are: {open_ones}")
+    if empty := [each for each, text in answers.items() if not text.strip()]:
+        raise ToolError("invalid_arguments", f"answers: nothing is said to {empty[0]}", "say what became of it")
+    for remark, text in answers.items():
+        check_size(len(text.encode()), REMARK_CAP, f"the answer to {remark}")
+    return tuple(RemarkAnswered(remarks[each].plan_id, each, text.strip()) for each, text in answers.items())
 
 
 def _existing(state: SessionState, plan_id: str) -> PlanRecord:
     record = state.plans.get(plan_id)
     if record is None or record.removed:
-        others = ", ".join(repr(each) for each in state.live() if each is not None) or "none"
+        others = ", ".join(repr(each) for each in state.living() if each is not None) or "none"
         raise ToolError("no_plan", f"there is no plan {plan_id!r}", f"make it with set_plan; there are: {others}")
     return record
 

@@ -1,4 +1,4 @@
-"""A plan as the JSON object that a model reads: its steps, its text, and everything people said about it.
+"""A plan as the JSON object that a model reads: its steps, its text, and the last verdict on it.
 
 It is small, since a model pays for every word of it. The whole shape, for programs, is `readmodel.as_json`.
 """
@@ -6,11 +6,10 @@ It is small, since a model pays for every word of it. The whole shape, for progr
 import msgspec
 
 from planwire.model.file_texts import ReadFile, no_files, state_with_text
-from planwire.model.fold import PlanRecord, Review, SessionState
 from planwire.model.kinds import content_of, kind_of
 from planwire.model.plan import MEDIUM, Fields, Plan, PlanId
+from planwire.model.records import Review, SessionState
 from planwire.model.steps import Step
-from planwire.tools.delivered_reviews import unanswered
 
 __all__ = ["plan_value"]
 
@@ -30,36 +29,34 @@ def plan_value(state: SessionState, plan_id: PlanId, detail: str = "full", read:
         "plan_id": plan_id,
         "version": record.version,
         "revision": record.revision,
+        "by": record.by,
         "progress": f"{progress.done} of {progress.total} done",
-        "steps": [_step_value(step) for step in _shown(shown.steps, detail)],
+        "steps": [_step_value(step, record.authors.get(step.id)) for step in _shown(shown.steps, detail)],
     }
     if detail == "full":
         value |= _texts(record.state.plan) | _texts(shown.plan)
-        value["notes"] = [delta.note for delta in record.deltas if delta.note]
+        value["notes"] = [{"by": delta.by, "text": delta.note} for delta in record.deltas if delta.note]
         value["deltas"] = len(record.deltas)
     if record.summary:
         value["summary"] = record.summary
-    if record.suggestions:
-        value["suggestions"] = [
-            {"by": each.by, "note": each.note, "changes": list(each.changes)} for each in record.suggestions
-        ]
+    if record.ended:
+        value["ended"] = record.ended
     if record.review:
-        value["review"] = _review_value(record, record.review)
-        earlier = [each for each in unanswered(record) if each is not record.review]
-        if earlier:
-            value["earlier_reviews"] = [_review_value(record, each) for each in earlier]
+        value["verdict"] = _verdict_value(record.review)
     plain: Fields = msgspec.json.decode(msgspec.json.encode(value))
     return plain
 
 
-def _review_value(record: PlanRecord, review: Review) -> Fields:
-    value: Fields = msgspec.to_builtins(review)
-    return {**value, "stale": record.is_stale(review)}
+def _verdict_value(review: Review) -> Fields:
+    words = {"by": review.by, "verdict": review.verdict, "revision": review.revision, "stale": review.is_stale}
+    return {**words, "answer": review.answer} if review.answer else words
 
 
-def _step_value(step: Step) -> Fields:
+def _step_value(step: Step, by: str | None) -> Fields:
     value: Fields = {"id": step.id, "content": step.content, "status": step.status}
-    return value if step.priority == MEDIUM else {**value, "priority": step.priority}
+    if step.priority != MEDIUM:
+        value["priority"] = step.priority
+    return {**value, "by": by} if by else value
 
 
 def _texts(plan: Plan) -> Fields:

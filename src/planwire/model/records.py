@@ -1,0 +1,237 @@
+"""The state of a session as values: its plans, and everything that was said about them. `fold` makes them of events."""
+
+from typing import Final
+
+from msgspec import Struct
+
+from planwire.model.events import SUGGESTION, SessionOpened, StepChange
+from planwire.model.plan import PlanId
+from planwire.model.steps import PlanState
+
+__all__ = [
+    "AGENT",
+    "COMPACTION",
+    "CONTEXT",
+    "PLACED",
+    "PLANWIRE",
+    "PROMPT",
+    "RECAP",
+    "TOOL",
+    "USER",
+    "Approval",
+    "Closing",
+    "Delta",
+    "OpenQuestion",
+    "PlanRecord",
+    "Remark",
+    "RemarkAnswer",
+    "Review",
+    "SessionState",
+    "Telling",
+]
+
+#: The owners of plans. On an agent's plan, other people's changes are suggestions.
+PLANWIRE: Final = "planwire"
+AGENT: Final = "agent"
+#: The author of a person's events, where nobody gave a name.
+USER: Final = "user"
+
+#: The ways of tellings: into the session's own chat, by a message or by a compaction of it; to an agent that keeps its
+#: own chat, as a whole; in the answer of a tool; and with a prompt.
+CONTEXT: Final = "context"
+COMPACTION: Final = "compaction"
+RECAP: Final = "recap"
+TOOL: Final = "tool"
+PROMPT: Final = "prompt"
+#: The ways that put a message into the session's chat.
+PLACED: Final = frozenset((CONTEXT, COMPACTION))
+
+
+class Delta(Struct, frozen=True):
+    """A change to a plan: its number within the plan, and its event."""
+
+    number: int
+    seq: int
+    at: int
+    by: str
+    note: str | None
+    changes: tuple[StepChange, ...]
+
+
+class Review(Struct, frozen=True):
+    """A verdict on a plan, and the revision that its author saw. `is_stale`: texts or steps changed since. `is_known`:
+    it was given before tellings were events, and nobody is told of it again."""
+
+    seq: int
+    at: int
+    by: str
+    revision: int
+    verdict: str
+    answer: str | None = None
+    is_stale: bool = False
+    is_known: bool = False
+
+
+class Telling(Struct, frozen=True):
+    """The telling of a remark: its event, by which way, and in which request."""
+
+    seq: int
+    at: int
+    way: str
+    request: str
+
+
+class Closing(Struct, frozen=True):
+    """The end of a remark: the event that brought it, its author, how, and why if they said so."""
+
+    seq: int
+    at: int
+    by: str
+    how: str
+    text: str = ""
+
+
+class RemarkAnswer(Struct, frozen=True):
+    """An answer to a remark."""
+
+    at: int
+    by: str
+    text: str
+
+
+class Remark(Struct, frozen=True):
+    """A remark of a person's: a comment, a request for changes, a selection of steps, or a suggestion.
+
+    `id` is its name within the session. `offered` is a telling that was on its way, of which nobody knows whether it
+    arrived. `told` and `closed` are None until that happens. The other fields are those of its event.
+    """
+
+    id: str
+    seq: int
+    at: int
+    by: str
+    plan_id: PlanId
+    kind: str
+    text: str
+    revision: int
+    step: str | None = None
+    quote: str | None = None
+    steps: tuple[str, ...] = ()
+    changes: tuple[StepChange, ...] = ()
+    review: int | None = None
+    kept: bool = False
+    offered: Telling | None = None
+    told: Telling | None = None
+    closed: Closing | None = None
+    answers: tuple[RemarkAnswer, ...] = ()
+
+    @property
+    def is_open(self) -> bool:
+        return self.closed is None
+
+    @property
+    def note(self) -> str | None:
+        """The words that come with a suggestion."""
+        return self.text or None
+
+
+class OpenQuestion(Struct, frozen=True):
+    """The agent waits for a word on a plan. With `options`, the client asks its user for one of them."""
+
+    seq: int
+    at: int
+    options: tuple[str, ...]
+
+
+class Approval(Struct, frozen=True):
+    """A proposal is approved, in the turn with this number. `carrier` is the list that carries it out, once there is
+    one, in a tuple: a plan may have no id."""
+
+    seq: int
+    turn: int
+    carrier: tuple[PlanId, ...] = ()
+
+
+class PlanRecord(Struct, frozen=True):
+    """Everything about a plan now. `deltas` are the changes since its last version, numbered across versions.
+
+    `by` is the author of that version, `authors` those of steps that others added or reworded since. `remarks` are all
+    the open ones and the last closed ones. `is_proposal`: a person was asked for a verdict on its text. `ended` is how
+    a proposal's life ended, "" while it lives.
+    """
+
+    state: PlanState
+    owner: str
+    version: int
+    base: int
+    supersedes: int | None
+    revision: int
+    created_at: int
+    changed_at: int
+    by: str = AGENT
+    summary: str | None = None
+    mode: str = ""
+    deltas: tuple[Delta, ...] = ()
+    numbered: int = 0
+    authors: dict[str, str] = {}
+    remarks: tuple[Remark, ...] = ()
+    reviews: tuple[Review, ...] = ()
+    asked: OpenQuestion | None = None
+    removed: bool = False
+    removed_by: str = ""
+    is_proposal: bool = False
+    approval: Approval | None = None
+    ended: str = ""
+
+    @property
+    def review(self) -> Review | None:
+        """The last verdict on the plan."""
+        return self.reviews[-1] if self.reviews else None
+
+    @property
+    def is_living(self) -> bool:
+        """Whether it is told to the agent: nobody removed it, and its life has not ended."""
+        return not self.removed and not self.ended
+
+    @property
+    def open_remarks(self) -> tuple[Remark, ...]:
+        """The remarks that still bind."""
+        return tuple(each for each in self.remarks if each.closed is None)
+
+    @property
+    def suggestions(self) -> tuple[Remark, ...]:
+        """The open suggestions."""
+        return tuple(each for each in self.remarks if each.kind == SUGGESTION and each.closed is None)
+
+
+class SessionState(Struct, frozen=True):
+    """A session folded from its events.
+
+    `stopped` is why the last turn ended; None while the agent works. `turns` counts the turns that ended, `remarked`
+    all remarks. Up to the event `told` the agent knows what people did, up to `placed` its chat has it. Each remark
+    says itself whether it was told.
+    """
+
+    id: str
+    seq: int = 0
+    opened: SessionOpened | None = None
+    plans: dict[PlanId, PlanRecord] = {}
+    stopped: str | None = None
+    turns: int = 0
+    compacted: int = 0
+    remarked: int = 0
+    told: int = 0
+    placed: int = 0
+
+    def live(self) -> dict[PlanId, PlanRecord]:
+        """The plans that are still there, in the order of their arrival."""
+        return {plan_id: record for plan_id, record in self.plans.items() if not record.removed}
+
+    def living(self) -> dict[PlanId, PlanRecord]:
+        """The plans that are told to the agent: those that are there, without the proposals that ended."""
+        return {plan_id: record for plan_id, record in self.plans.items() if record.is_living}
+
+    def remark(self, remark_id: str) -> Remark | None:
+        """A remark by its id, as long as the state holds it."""
+        remarks = (each for record in self.plans.values() for each in record.remarks)
+        return next((each for each in remarks if each.id == remark_id), None)

@@ -1,0 +1,256 @@
+"""The life of a remark: how it begins, who hears it, and what ends it.
+
+| remark | ends when |
+|---|---|
+| comment on a step | it was told, and then the step is completed, cancelled or gone; or it is answered |
+| comment on the plan or a passage, and any that is kept in force | a person closes it; its plan ends |
+| request for changes | it was told, and then texts or steps change, or another proposal comes |
+| selection | a newer one of the same plan; all its steps are finished or gone |
+| suggestion | the plan contains it; a newer one of the same kind for the same steps |
+
+A person can close each of them, and reopen it. A comment that its agent has not heard outlives its plan until it is
+told. `fold` calls the functions here, and they depend on nothing but the states around an event.
+"""
+
+from collections.abc import Callable, Container, Iterable
+from typing import Final, assert_never
+
+from msgspec.structs import replace
+
+from planwire.model.events import (
+    COMMENT,
+    SELECTION,
+    SUGGESTION,
+    AddStep,
+    MoveStep,
+    Recorded,
+    Remarked,
+    RemoveStep,
+    RewordStep,
+    SetPriority,
+    SetStatus,
+    StepChange,
+)
+from planwire.model.records import Closing, PlanRecord, Remark, RemarkAnswer, Telling
+from planwire.model.statuses import canonical
+from planwire.model.steps import PlanState, Step
+from planwire.model.wording import texts_of, wording
+
+__all__ = [
+    "ANSWERED",
+    "FINISHED",
+    "FOLLOWED",
+    "GONE",
+    "OLDER",
+    "PLAN_ENDED",
+    "REVISED",
+    "SUPERSEDED",
+    "WITHDRAWN",
+    "answered",
+    "close",
+    "closed_by_change",
+    "closed_with_plan",
+    "made",
+    "offered",
+    "refused",
+    "remark_of",
+    "reopened",
+    "superseded",
+    "told",
+]
+
+#: How a remark ends.
+WITHDRAWN: Final = "withdrawn"
+ANSWERED: Final = "answered"
+FINISHED: Final = "finished"
+GONE: Final = "gone"
+REVISED: Final = "revised"
+SUPERSEDED: Final = "superseded"
+FOLLOWED: Final = "followed"
+PLAN_ENDED: Final = "plan_ended"
+#: It was part of a review in an older journal, which knows no more of it.
+OLDER: Final = "older"
+
+#: Closed remarks of a plan that the state holds, the newest ones. The journal has them all.
+MOST_CLOSED: Final = 32
+
+Remarks = tuple[Remark, ...]
+
+
+def made(remarks: Remarks, new: Remark) -> Remarks:
+    """The remarks of a plan with one more, which may supersede others. Comments never supersede each other."""
+    old: Iterable[Remark] = ()
+    if new.kind == SELECTION:
+        old = [each for each in remarks if each.kind == SELECTION and each.is_open]
+    elif new.kind == SUGGESTION:
+        old = superseded(new.changes, [each for each in remarks if each.kind == SUGGESTION and each.is_open])
+    ids = {each.id for each in old}
+    closing = Closing(new.seq, new.at, new.by, SUPERSEDED, new.id)
+    return _bounded((*(replace(each, closed=closing) if each.id in ids else each for each in remarks), new))
+
+
+def remark_of(recorded: Recorded, event: Remarked, number: int) -> Remark:
+    """The remark that an event makes, with its number within the session."""
+    return Remark(
+        f"r{number}",
+        recorded.seq,
+        recorded.at,
+        recorded.by,
+        event.plan_id,
+        event.kind,
+        event.text,
+        event.revision,
+        event.step,
+        event.quote,
+        event.steps,
+        event.changes,
+        event.review,
+        event.kept,
+    )
+
+
+def close(remarks: Remarks, remark_id: str, closing: Closing) -> Remarks:
+    """The remarks after a person closed one of them."""
+    return _changed(remarks, remark_id, lambda each: replace(each, closed=each.closed or closing))
+
+
+def reopened(remarks: Remarks, is_meant: Callable[[Remark], bool]) -> Remarks:
+    """The remarks with some of them open again. Their agent is told of each anew: it may have stopped minding them."""
+    return tuple(
+        replace(each, closed=None, told=None, offered=None) if each.closed and is_meant(each) else each
+        for each in remarks
+    )
+
+
+def answered(remarks: Remarks, remark_id: str, answer: RemarkAnswer, closing: Closing) -> Remarks:
+    """The remarks after an answer to one of them. It ends a comment on a step, unless that is kept in force."""
+
+    def with_answer(remark: Remark) -> Remark:
+        ends = remark.kind == COMMENT and remark.step is not None and not remark.kept
+        closed = remark.closed or (closing if ends else None)
+        return replace(remark, answers=(*remark.answers, answer), closed=closed)
+
+    return _changed(remarks, remark_id, with_answer)
+
+
+def offered(remarks: Remarks, ids: Container[str], offer: Telling) -> Remarks:
+    """The remarks with some of them on their way to the reader."""
+    return tuple(replace(each, offered=offer) if each.id in ids else each for each in remarks)
+
+
+def told(remarks: Remarks, ids: Container[str], telling: Telling) -> Remarks:
+    """The remarks after the reader got some of them."""
+    return tuple(replace(each, told=each.told or telling, offered=None) if each.id in ids else each for each in remarks)
+
+
+def refused(remarks: Remarks, request: str) -> Remarks:
+    """The remarks after the reader refused a request: nobody has told what stood in it."""
+    return tuple(replace(each, told=None) if each.told and each.told.request == request else each for each in remarks)
+
+
+def closed_with_plan(remarks: Remarks, closing: Closing) -> Remarks:
+    """The remarks of a plan that ends. A comment or a request that the agent has not heard stays until it is told."""
+    return _bounded(
+        tuple(
+            replace(each, closed=closing)
+            if each.is_open and (each.told or each.kind in (SELECTION, SUGGESTION))
+            else each
+            for each in remarks
+        )
+    )
+
+
+def closed_by_change(before: PlanRecord | None, after: PlanRecord, recorded: Recorded) -> Remarks:
+    """The remarks of a plan after a change of it, without those that the change ends."""
+    if all(each.closed for each in after.remarks):
+        return after.remarks
+    change = _Change(before.state if before else None, after.state)
+    closed = []
+    for each in after.remarks:
+        how = None if each.closed else change.ends(each)
+        closing = Closing(recorded.seq, recorded.at, recorded.by, how) if how else None
+        closed.append(replace(each, closed=closing) if closing else each)
+    return _bounded(tuple(closed))
+
+
+class _Change:
+    """A change of a plan, and the remarks that it ends."""
+
+    def __init__(self, before: PlanState | None, after: PlanState) -> None:
+        self._before = before
+        self._after = after
+        self._places = {step.id: place for place, step in enumerate(after.steps)}
+
+    def ends(self, remark: Remark) -> str | None:
+        """How the change ends a remark; None if it does not."""
+        match remark.kind:
+            case "suggestion":
+                return FOLLOWED if self._contains(remark.changes) else None
+            case "selection":
+                return None if any(self._is_open(step) for step in remark.steps) else FINISHED
+            case "request":
+                return REVISED if remark.told and self._rewords() else None
+            case "comment" if remark.step is not None and remark.told and not remark.kept:
+                return self._finishes(remark.step)
+        return None
+
+    def _is_open(self, step: str) -> bool:
+        return step in self._places and self._after.steps[self._places[step]].is_open
+
+    def _finishes(self, step: str) -> str | None:
+        if step not in self._places:
+            return GONE
+        was_open = self._before is None or any(each.id == step and each.is_open for each in self._before.steps)
+        return FINISHED if was_open and not self._is_open(step) else None
+
+    def _rewords(self) -> bool:
+        return self._before is None or wording(self._before) != wording(self._after)
+
+    def _contains(self, changes: tuple[StepChange, ...]) -> bool:
+        """Whether the plan contains a suggestion. None can contain one in words alone."""
+        texts = set(texts_of(self._after).values())
+        return bool(changes) and all(_is_so(change, self._after.steps, self._places, texts) for change in changes)
+
+
+def superseded(changes: Iterable[StepChange], suggestions: Iterable[Remark]) -> Remarks:
+    """The suggestions that say nothing any more beside newer changes: each of theirs is of the same kind and for the
+    same step as one of those. One of several changes stays until all of them are superseded: half of a person's
+    suggestion is not theirs any more."""
+    newer = {_subject(change) for change in changes} - {None}
+    return tuple(each for each in suggestions if each.changes and newer.issuperset(map(_subject, each.changes)))
+
+
+def _subject(change: StepChange) -> tuple[type, str] | None:
+    """The step and its property that a change is for. A new step has neither, and stands beside other new ones."""
+    return None if isinstance(change, AddStep) else (type(change), change.step)
+
+
+def _is_so(change: StepChange, steps: tuple[Step, ...], places: dict[str, int], texts: set[str]) -> bool:
+    match change:
+        case AddStep(content=content) | RewordStep(content=content):  # under whichever id the agent put it
+            return content in texts
+        case RemoveStep(step=step):
+            return step not in places
+        case MoveStep(step=step, after=""):
+            return places.get(step) == 0
+        case MoveStep(step=step, after=after):
+            return step in places and after in places and places[step] == places[after] + 1
+        case SetStatus(step=step, status=status):
+            return step in places and canonical(steps[places[step]].status) == canonical(status)
+        case SetPriority(step=step, priority=priority):
+            return step in places and steps[places[step]].priority == priority
+        case _ as never:
+            assert_never(never)
+
+
+def _changed(remarks: Remarks, remark_id: str, change: Callable[[Remark], Remark]) -> Remarks:
+    return _bounded(tuple(change(each) if each.id == remark_id else each for each in remarks))
+
+
+def _bounded(remarks: Remarks) -> Remarks:
+    """All open remarks, and the last ones that closed."""
+    closed = [each for each in remarks if each.closed]
+    if len(closed) <= MOST_CLOSED:
+        return remarks
+    gone = {each.id for each in sorted(closed, key=lambda each: each.closed.seq if each.closed else 0)[:-MOST_CLOSED]}
+    return tuple(each for each in remarks if each.id not in gone)

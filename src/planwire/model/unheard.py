@@ -1,0 +1,183 @@
+"""The words that an agent is to be told: what people said since it last heard of them, or all that still holds.
+
+Both are items, JSON objects that say who said what of which plan. A tool's answer holds them as they are; a block for
+the context is made of them (`chat.render`).
+
+    {"said": "comment", "id": "r3", "by": "user", "plan_id": "main", "step": "s2", "text": "never touch vendor/"}
+"""
+
+from collections.abc import Container, Iterable, Iterator
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from planwire.model.events import DISMISSED, PlanReviewed
+from planwire.model.plan import Fields, PlanId
+from planwire.model.records import AGENT, PLANWIRE, PlanRecord, Remark, Review, SessionState
+from planwire.model.remarks import OLDER, PLAN_ENDED
+
+__all__ = ["CLIENT", "RELAY", "Words", "has_word", "items_of_review", "news", "standing"]
+
+#: Authors whose words the agent knows: its own, and those that came through its client.
+CLIENT: Final = "client"
+RELAY: Final = "relay"
+_KNOWN: Final = frozenset((AGENT, CLIENT, RELAY))
+
+#: Bytes of remarks that a retelling has in full, and those that news have. The others go by their ids.
+RETOLD_BYTES: Final = 16 * 1024
+NEWS_BYTES: Final = 64 * 1024
+
+
+class Words(Struct, frozen=True):
+    """What an agent is to be told: `items` in full, and the ids of remarks that are open `besides`. `remarks` are all
+    ids among them that the agent has not been told yet; of everything else, they cover the events after `since` up to
+    `upto`."""
+
+    items: tuple[Fields, ...] = ()
+    besides: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+    since: int = 0
+    upto: int = 0
+
+    def __bool__(self) -> bool:
+        return bool(self.items or self.besides)
+
+
+def news(
+    state: SessionState,
+    *,
+    since: int | None = None,
+    without: Container[str] = (),
+    edits: bool = True,
+) -> Words:
+    """What people said, and changed in plans of the tools, since the agent last heard of it, or since an event.
+
+    `without` are remarks that are on their way already. Without `edits` for a reader who sees the changes of a plan
+    themselves.
+    """
+    told = state.told if since is None else since
+    remarks: list[Remark] = []
+    others: list[tuple[int, Fields]] = []
+    for record in state.plans.values():
+        remarks += [each for each in _untold(record) if each.id not in without]
+        others += _verdicts(record, told)
+        others += _closings(record, told)
+        if edits:
+            others += _edits(record, told)
+    full, besides = _bounded(remarks, NEWS_BYTES)
+    items = sorted([*((each.seq, _remark(each)) for each in full), *others], key=lambda each: each[0])
+    return Words(tuple(item for _, item in items), besides, tuple(each.id for each in remarks), told, state.seq)
+
+
+def standing(state: SessionState, without: Container[str] = (), most: int = RETOLD_BYTES) -> Words:
+    """All that holds: every open remark, and the last verdict on each living plan. `without` are remarks that the agent
+    still sees elsewhere; `most` bytes of remarks are in full."""
+    remarks: list[Remark] = []
+    verdicts: list[tuple[int, Fields]] = []
+    for record in state.plans.values():
+        remarks += [each for each in record.open_remarks if each.id not in without]
+        if record.is_living and record.review and not record.review.is_stale and record.review.verdict != DISMISSED:
+            verdicts.append((record.review.seq, _verdict(record.state.plan.id, record.review)))
+    full, besides = _bounded(remarks, most)
+    items = sorted([*((each.seq, _remark(each)) for each in full), *verdicts], key=lambda each: each[0])
+    untold = tuple(each.id for each in remarks if each.told is None)
+    return Words(tuple(item for _, item in items), besides, untold, state.told, state.seq)
+
+
+def items_of_review(event: PlanReviewed, by: str) -> list[Fields]:
+    """The items of a review with comments inside, as older journals have it."""
+    items: list[Fields] = []
+    if event.verdict != "commented":
+        verdict = {"verdict": event.verdict, "revision": event.revision, "answer": event.answer}
+        items.append(_item("verdict", by, event.plan_id, verdict))
+    items += [_item("comment", by, event.plan_id, {"step": each.step, "text": each.text}) for each in event.comments]
+    if event.selected is not None:
+        items.append(_item("selection", by, event.plan_id, {"steps": list(event.selected)}))
+    return items
+
+
+def has_word(state: SessionState, plan_id: PlanId, since: int) -> bool:
+    """Whether people said something of a plan that the agent has not heard, or said it after the event `since`: several
+    calls may wait for the same word."""
+    record = state.plans.get(plan_id)
+    if record is None:
+        return False
+    review = record.review
+    if review and review.by != AGENT and review.seq > min(state.told, since) and not review.is_known:
+        return True
+    return any(each.told is None or each.seq > since for each in record.open_remarks if each.by not in _KNOWN)
+
+
+def _untold(record: PlanRecord) -> list[Remark]:
+    return [each for each in record.open_remarks if each.told is None and each.by not in _KNOWN]
+
+
+def _bounded(remarks: Iterable[Remark], most: int) -> tuple[list[Remark], tuple[str, ...]]:
+    """The remarks to tell in full, those that are kept in force and then the newest, and the ids of the others."""
+    full: list[Remark] = []
+    besides: list[Remark] = []
+    size = 0
+    for each in sorted(remarks, key=lambda each: (not each.kept, -each.seq)):
+        size += len(msgspec.json.encode(_remark(each)))
+        (full if size <= most or not full else besides).append(each)
+    return full, tuple(each.id for each in sorted(besides, key=lambda each: each.seq))
+
+
+def _remark(remark: Remark) -> Fields:
+    details: Fields = {
+        "id": remark.id,
+        "step": remark.step,
+        "quote": remark.quote,
+        "steps": list(remark.steps) or None,
+        "changes": msgspec.to_builtins(remark.changes) or None,
+        "text": remark.text or None,
+        "in_force": remark.kept or None,
+        "said_before": "perhaps" if remark.offered and not remark.told else None,
+    }
+    return _item(remark.kind, remark.by, remark.plan_id, details)
+
+
+def _verdict(plan_id: PlanId, review: Review) -> Fields:
+    words = {"verdict": review.verdict, "revision": review.revision, "answer": review.answer}
+    return _item("verdict", review.by, plan_id, words)
+
+
+def _verdicts(record: PlanRecord, told: int) -> Iterator[tuple[int, Fields]]:
+    """The last verdict, if the agent has not heard it. It replaces those before it."""
+    review = record.review
+    if review and review.seq > told and not review.is_known and review.by not in _KNOWN and review.verdict != DISMISSED:
+        yield review.seq, _verdict(record.state.plan.id, review)
+
+
+def _closings(record: PlanRecord, told: int) -> Iterator[tuple[int, Fields]]:
+    """The ends of remarks that the agent was told, where a person brought them about. It knows what it did itself."""
+    for remark in record.remarks:
+        end = remark.closed
+        if end and remark.told and end.seq > told and end.by not in _KNOWN and end.how not in (PLAN_ENDED, OLDER):
+            words = {"id": remark.id, "how": end.how, "text": end.text or None}
+            yield end.seq, _item("closed", end.by, remark.plan_id, words)
+
+
+def _edits(record: PlanRecord, told: int) -> Iterator[tuple[int, Fields]]:
+    """Other people's changes to a plan of the tools. What came before a change of the agent's own, it has seen."""
+    if record.owner != PLANWIRE:
+        return
+    plan_id = record.state.plan.id
+    if record.removed:
+        if record.revision > told and record.removed_by not in _KNOWN:
+            yield record.revision, _item("removed", record.removed_by, plan_id, {})
+        return
+    own = [each.seq for each in record.deltas if each.by in _KNOWN]
+    seen = max(told, *own, record.base if record.by in _KNOWN else 0)
+    if record.by not in _KNOWN and record.base > seen:
+        yield record.base, _item("set", record.by, plan_id, {"revision": record.base})
+    for each in record.deltas:
+        if each.seq > seen and each.by not in _KNOWN:
+            changes = msgspec.to_builtins(each.changes) or None
+            yield each.seq, _item("edit", each.by, plan_id, {"changes": changes, "text": each.note})
+
+
+def _item(said: str, by: str, plan_id: PlanId, details: dict[str, Any]) -> Fields:
+    known = {key: value for key, value in details.items() if value is not None}
+    return {"said": said, "by": by, "plan_id": plan_id, **known}

@@ -1,0 +1,63 @@
+"""The way of a person's word to the agent, in words: when it will hear it, that it was told, and how it ended."""
+
+from typing import Final
+
+from planwire.model.records import PLANWIRE, PlanRecord, Remark, SessionState
+from planwire.model.remarks import (
+    ANSWERED,
+    FINISHED,
+    FOLLOWED,
+    GONE,
+    OLDER,
+    PLAN_ENDED,
+    REVISED,
+    SUPERSEDED,
+    WITHDRAWN,
+)
+
+__all__ = ["CLOSED_WORDS", "RUN_ALL", "client_name", "delivered", "heard_when"]
+
+#: A selection ends because all steps are to run again.
+RUN_ALL: Final = "run_all"
+
+#: How a remark ended, for people.
+CLOSED_WORDS: Final = {
+    WITHDRAWN: "Withdrawn",
+    ANSWERED: "Answered",
+    FINISHED: "Done",
+    GONE: "Step is gone",
+    REVISED: "Plan revised",
+    SUPERSEDED: "Superseded",
+    FOLLOWED: "Done",
+    PLAN_ENDED: "Plan ended",
+    OLDER: "Closed",
+    RUN_ALL: "All steps run",
+}
+
+_WAITING: Final = "The agent is waiting for it."
+
+
+def client_name(client: str | None) -> str:
+    """The program in front of the agent, without its version."""
+    name, _, version = (client or "").rpartition(" ")
+    return name if name and version[:1].isdigit() else client or "your editor"
+
+
+def heard_when(state: SessionState, record: PlanRecord) -> str:
+    """A sentence on when the agent will hear what a person says of a plan now."""
+    if record.asked is not None and not record.asked.options:
+        return _WAITING
+    client = state.opened.client if state.opened else None
+    has_tools = record.owner == PLANWIRE or any(each.owner == PLANWIRE for each in state.living().values())
+    ways = ["its next call of a plan tool"] if has_tools else []
+    ways += [f"your next prompt in {client_name(client)}"] if client or not has_tools else []
+    return f"The agent will see it with {' or '.join(ways)}."
+
+
+def delivered(remark: Remark) -> str:
+    """How far a remark has come: two or three words for a badge."""
+    if remark.closed is not None:
+        return CLOSED_WORDS.get(remark.closed.how, remark.closed.how.replace("_", " ").capitalize())
+    if remark.answers:
+        return "Answered"
+    return "Seen" if remark.told else "Sent"

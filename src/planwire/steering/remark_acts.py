@@ -1,0 +1,43 @@
+"""Acts on remarks: a person ends one, or opens one again that had ended."""
+
+from planwire.errors import NothingChanges
+from planwire.model.events import PlanReopened, RemarkClosed, RemarkReopened
+from planwire.model.records import Remark
+from planwire.model.remarks import WITHDRAWN
+from planwire.steering.target import Decision, Target, check_length, remark_named
+from planwire.steering.wanted import Wanted
+from planwire.steering.words import changes_sentence, quoted
+
+__all__ = ["reopen", "withdraw"]
+
+
+def withdraw(on: Target, wanted: Wanted) -> Decision:
+    """Close a remark, no matter whose; `text` says why."""
+    remark = remark_named(on, wanted.target or "")
+    if remark.closed is not None:
+        raise NothingChanges(f"Nothing changes: {remark.id} is closed already.")
+    why = (wanted.text or "").strip()
+    check_length(why)
+    event = RemarkClosed(remark.plan_id, remark.id, WITHDRAWN, why)
+    return Decision((event,), f"Withdrawn: {_sentence(on, remark)}")
+
+
+def reopen(on: Target, wanted: Wanted) -> Decision:
+    """Open a closed remark again, or a plan that was dismissed or has ended."""
+    plan_id = on.record.state.plan.id
+    if wanted.target is None:
+        if on.record.is_living:
+            raise NothingChanges("Nothing changes: the plan is open.")
+        return Decision((PlanReopened(plan_id),), "Plan reopened.")
+    remark = remark_named(on, wanted.target)
+    if remark.closed is None:
+        raise NothingChanges(f"Nothing changes: {remark.id} is open.")
+    return Decision((RemarkReopened(plan_id, remark.id),), f"Reopened: {_sentence(on, remark)}. {on.heard}")
+
+
+def _sentence(on: Target, remark: Remark) -> str:
+    """A remark in a few words."""
+    if remark.steps:
+        return f"run {', '.join(quoted(on.texts.get(step, step)) for step in remark.steps)}"
+    words = changes_sentence(on.texts, remark.changes, remark.note)
+    return words or remark.kind

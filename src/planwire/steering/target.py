@@ -1,0 +1,114 @@
+"""The target of an act: a plan as it is at the moment of writing; and the decision that an act comes to."""
+
+from msgspec import Struct
+
+from planwire.errors import PlanError, TooLong, UnknownRemark
+from planwire.model.changes import place_of
+from planwire.model.events import AddStep, Event, RewordStep, StepChange
+from planwire.model.file_texts import address_of
+from planwire.model.kinds import kind_of, noun_of
+from planwire.model.plan import REMARK_CAP
+from planwire.model.records import AGENT, USER, PlanRecord, Remark, SessionState
+from planwire.model.steps import PlanState, Step
+from planwire.steering.delivery import heard_when
+from planwire.steering.wanted import is_remark
+from planwire.steering.words import quoted, step_texts
+
+__all__ = ["Decision", "Disputed", "Target", "check_length", "refuse_unchangeable", "remark_named"]
+
+
+class Decision(Struct, frozen=True):
+    """The events of an act, and a sentence for the person who did it."""
+
+    events: tuple[Event, ...]
+    words: str
+    is_suggestion: bool = False
+
+
+class Target(Struct, frozen=True):
+    """The plan of an act as it is now, its session, and the author of the act.
+
+    `seen` is the plan as the person saw it, if it has changed since. `file` has the steps of a plan that is a file: the
+    journal knows only its address.
+    """
+
+    session: SessionState
+    record: PlanRecord
+    by: str = USER
+    seen: PlanRecord | None = None
+    file: PlanState | None = None
+
+    @property
+    def is_suggested(self) -> bool:
+        """Whether changes to the plan are suggestions."""
+        return self.record.owner == AGENT
+
+    @property
+    def suggestions(self) -> tuple[Remark, ...]:
+        """The open suggestions. A plan that stopped being the agent's may still have some, which nobody follows."""
+        return self.record.suggestions if self.is_suggested else ()
+
+    @property
+    def heard(self) -> str:
+        """A sentence on when the agent hears of the act."""
+        return heard_when(self.session, self.record)
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """The texts of all steps, also of those that left the plan."""
+        texts = step_texts(self.record.state)
+        if self.seen is not None:
+            texts = step_texts(self.seen.state) | texts
+        return texts | step_texts(self.file) if self.file is not None else texts
+
+    def has(self, step: str) -> bool:
+        """Whether the plan has a step of that id."""
+        return any(each.id == step for each in self.record.state.steps)
+
+    def step(self, step: str | None) -> Step:
+        """The step that an act is on. Raises `UnknownStep` if the plan has none of that id."""
+        refuse_unchangeable(self.record)
+        if is_remark(step):
+            raise PlanError("This step is only suggested: reword it or withdraw it.")
+        return self.record.state.steps[place_of(self.record.state, step or "")]
+
+
+class Disputed(PlanError):
+    """A person and someone else changed the same steps. `others` are the changes that still fit the plan, `changes`
+    those that do not."""
+
+    def __init__(self, others: tuple[StepChange, ...], changes: tuple[StepChange, ...], texts: dict[str, str]) -> None:
+        names = [each.content if isinstance(each, AddStep) else texts.get(each.step, each.step) for each in changes]
+        about = ", ".join(map(quoted, dict.fromkeys(names)))
+        super().__init__(f"The plan changed while you edited it: decide again about {about}.")
+        self.others = others
+        self.changes = changes
+
+
+def refuse_unchangeable(record: PlanRecord) -> None:
+    """Raise `PlanError` unless people can change single steps of a plan here."""
+    plan = record.state.plan
+    if kind_of(plan).has_editable_steps:
+        return
+    if address_of(plan) is not None:
+        raise PlanError("This plan is a file: change it in your editor, or comment on the plan.")
+    raise PlanError(f"A plan of kind {noun_of(plan)!r} has no steps to change: comment on it or review it.")
+
+
+def check_length(text: str, changes: tuple[StepChange, ...] = ()) -> None:
+    """Raise `TooLong` for a remark of more than `REMARK_CAP` bytes: all open ones go into the agent's context."""
+    contents = (each.content for each in changes if isinstance(each, AddStep | RewordStep))
+    size = sum(len(each.encode(errors="replace")) for each in (text, *contents))
+    if size > REMARK_CAP:
+        raise TooLong(
+            f"This is too long: {size:,} bytes, and at most {REMARK_CAP:,} fit into one remark. Say it in parts."
+        )
+
+
+def remark_named(on: Target, remark_id: str) -> Remark:
+    """The remark of a plan with an id. Raises `UnknownRemark` if the plan has none."""
+    known = {each.id: each for each in on.record.remarks}
+    if remark_id not in known:
+        open_ones = ", ".join(each.id for each in on.record.open_remarks) or "none"
+        raise UnknownRemark(f"There is no remark {remark_id!r} on this plan. Open ones: {open_ones}.")
+    return known[remark_id]
