@@ -178,7 +178,7 @@ class SqliteJournal(PolledJournal):
     def _write(self, writer: sqlite3.Cursor, append: Append) -> Outcome:
         session, expected = append.session, append.expected
         known = self._known.get(session) or rows.find(writer, session)
-        if append.once is not None and (written := keys.find(writer, known.number, append.once)):
+        if append.once is not None and (written := keys.find(writer, known.number, append.once, self.path)):
             return self._pages(session, known.number, written.after, written.last)
         if expected is not None and expected != known.last:
             return Conflict(session, expected, known.last)

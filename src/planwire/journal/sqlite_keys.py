@@ -7,9 +7,12 @@ then, since no other session ever gets the same number, and the next `forget` th
 number of the format would lock every older planwire out of the journal, also those that are running, for nothing.
 """
 
+from pathlib import Path
 from typing import Final, NamedTuple
+from zlib import crc32
 
 from planwire.journal.protocol import Once
+from planwire.journal.sqlite_errors import damaged
 from planwire.journal.sqlite_rows import Executor
 
 __all__ = ["Written", "create_table", "delete_orphans", "find", "has_table", "keep"]
@@ -20,6 +23,7 @@ _CREATE: Final = """CREATE TABLE IF NOT EXISTS once (
     n INTEGER NOT NULL,
     after INTEGER NOT NULL,
     last INTEGER NOT NULL,
+    checksum INTEGER NOT NULL,
     PRIMARY KEY (session, source, n)
 ) WITHOUT ROWID"""
 
@@ -40,17 +44,27 @@ def create_table(connection: Executor) -> None:
     connection.execute(_CREATE)
 
 
-def find(connection: Executor, session: int | None, once: Once) -> Written | None:
-    query = "SELECT after, last FROM once WHERE session = ? AND source = ? AND n = ?"
+def find(connection: Executor, session: int | None, once: Once, path: Path) -> Written | None:
+    query = "SELECT after, last, checksum FROM once WHERE session = ? AND source = ? AND n = ?"
     found = connection.execute(query, (session, once.source, once.n)).fetchone()
-    return None if found is None else Written(*found)
+    if found is None:
+        return None
+    written = Written(*found[:2])
+    if found[2] != _checksum(session, once, written):
+        raise damaged(path, f"the key {once.n} of {once.source!r} is not as it was written")
+    return written
 
 
 def keep(connection: Executor, session: int | None, once: Once, written: Written) -> None:
-    connection.execute("INSERT INTO once VALUES (?, ?, ?, ?, ?)", (session, once.source, once.n, *written))
+    values = (session, once.source, once.n, *written, _checksum(session, once, written))
+    connection.execute("INSERT INTO once VALUES (?, ?, ?, ?, ?, ?)", values)
 
 
 def delete_orphans(connection: Executor) -> None:
     """Delete the keys of sessions that are gone."""
     if has_table(connection):
         connection.execute("DELETE FROM once WHERE session NOT IN (SELECT number FROM sessions)")
+
+
+def _checksum(session: int | None, once: Once, written: Written) -> int:
+    return crc32(f"{session} {once.n} {written.after} {written.last} {once.source}".encode())
