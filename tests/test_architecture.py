@@ -45,6 +45,7 @@ EFFECTFUL: Final = {
         "sqlite",
         "sqlite_errors",
         "sqlite_file",
+        "sqlite_keys",
         "sqlite_log",
         "sqlite_rows",
     },

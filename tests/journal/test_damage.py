@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planwire.errors import DamagedJournal, JournalError, NewerJournal, NotAJournal
-from planwire.journal import Snapshot, open_journal, sqlite_file
+from planwire.journal import Once, Snapshot, open_journal, sqlite_file
 from planwire.journal.sqlite_file import APPLICATION_ID, MIGRATIONS
 from planwire.model.events import Recorded
 from tests.journal.test_contract import heard, said, words
@@ -28,7 +28,8 @@ def write_journal(path: Path) -> list[Recorded]:
     """A journal of several pages, at rest: no log beside it."""
     with open_journal(path) as journal:
         for number in range(6):
-            journal.append(f"session {number % 3}", said(*(f"event {number} {n} " + "x" * 150 for n in range(15))))
+            events = said(*(f"event {number} {n} " + "x" * 150 for n in range(15)))
+            journal.append(f"session {number % 3}", events, once=Once("a page", number))
         journal.keep_snapshot("session 0", 9, b"y" * 3_000)
         return [each.recorded for each in heard(journal)]
 
@@ -195,6 +196,17 @@ def test_a_row_that_is_missing_or_was_changed_is_noticed(path: Path) -> None:
             list(journal.read("session 0"))
 
 
+@pytest.mark.parametrize("damage", ["after = 0", "last = 29", "after = 'x'", "last = x'ff'", "checksum = 1"])
+def test_a_key_for_other_events_than_its_own_is_noticed(path: Path, damage: str) -> None:
+    write_journal(path)
+    change(path, f"UPDATE once SET {damage} WHERE n = 3")
+    with open_journal(path) as journal:
+        with pytest.raises(DamagedJournal, match="the key 3 of 'a page' is not as it was written"):
+            journal.append("session 0", said("again"), once=Once("a page", 3))
+        assert journal.last_seq("session 0") == 30
+        assert len(journal.append("session 0", said("again"), once=Once("a page", 0))) == 15
+
+
 def use(path: Path, events: list[Recorded]) -> None:
     """All that can be done with a journal. Whatever fails, fails with an error of the journal's own; whatever is read
     is as it was written."""
@@ -213,8 +225,16 @@ def use(path: Path, events: list[Recorded]) -> None:
         [more] = journal.append("session 1", said("more"))
         assert list(journal.read("session 1", more.seq - 1)) == [more]
 
+    def repeat() -> None:
+        """A key that was damaged may be unknown: then the append is another one."""
+        for number in range(6):
+            session = f"session {number % 3}"
+            again = journal.append(session, said("again"), once=Once("a page", number))
+            first = [each for each in events if words([each])[0].startswith(f"event {number} ")]
+            assert words(again) == ["again"] or list(again) == first
+
     with suppress(JournalError), open_journal(path) as journal:
-        for step in (read, follow, append, journal.sessions, lambda: journal.forget("session 2")):
+        for step in (read, follow, repeat, append, journal.sessions, lambda: journal.forget("session 2")):
             with suppress(JournalError):
                 step()
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from planwire.errors import Conflict
-from planwire.journal import KnownSession, Snapshot, Stamped
+from planwire.journal import KnownSession, Once, Snapshot, Stamped
 from planwire.model.events import Event, MessageAdded, PlanSet, Recorded, TurnEnded
 from tests.journal.test_contract import ENGINES
 from tests.strategies import plan_ids, plans, texts
@@ -22,6 +22,7 @@ events: st.SearchStrategy[Event] = st.one_of(
     plans(plan_ids).map(PlanSet),
     st.dictionaries(texts, texts | st.integers(-9, 9) | st.none(), max_size=3).map(MessageAdded),
 )
+keys = st.builds(Once, st.sampled_from(("page", "spool")), st.integers(0, 2))
 stamped = st.builds(Stamped, st.integers(-(2**63), 2**63 - 1), texts, events)
 
 
@@ -37,6 +38,7 @@ class Machine(RuleBasedStateMachine):
         self.model: dict[str, list[Recorded]] = {}
         self.order: list[Recorded] = []
         self.snapshots: dict[tuple[str, str], Snapshot] = {}
+        self.once: dict[tuple[str, Once | None], tuple[Recorded, ...]] = {}
 
     def teardown(self) -> None:
         self.journal.close()
@@ -46,22 +48,28 @@ class Machine(RuleBasedStateMachine):
         session=sessions,
         batch=st.lists(stamped, max_size=4),
         off=st.sampled_from((None, 0, 0, 1, -1)),
+        once=st.none() | keys,
     )
-    def append(self, session: str, batch: list[Stamped], off: int | None) -> None:
+    def append(self, session: str, batch: list[Stamped], off: int | None, once: Once | None) -> None:
         known = self.model.get(session, [])
         expected = None if off is None else len(known) + off
+        if (session, once) in self.once:
+            assert self.journal.append(session, batch, expected, once) == self.once[session, once]
+            return
         if off:
             with pytest.raises(Conflict) as refused:
-                self.journal.append(session, batch, expected)
+                self.journal.append(session, batch, expected, once)
             assert refused.value.current == len(known)
             return
-        written = self.journal.append(session, batch, expected)
+        written = self.journal.append(session, batch, expected, once)
         assert written == tuple(
             Recorded(session, seq, each.at, each.by, each.event) for seq, each in enumerate(batch, len(known) + 1)
         )
         if written:
             self.model.setdefault(session, []).extend(written)
             self.order += written
+        if written and once is not None:
+            self.once[session, once] = written
 
     @rule(session=sessions, after=st.integers(-1, 9), upto=st.none() | st.integers(-1, 9))
     def read(self, session: str, after: int, upto: int | None) -> None:
@@ -90,6 +98,7 @@ class Machine(RuleBasedStateMachine):
         self.model = {name: known for name, known in self.model.items() if name not in forgotten}
         self.order = [each for each in self.order if each.session not in forgotten]
         self.snapshots = {key: kept for key, kept in self.snapshots.items() if key[0] not in forgotten}
+        self.once = {key: written for key, written in self.once.items() if key[0] not in forgotten}
 
     @invariant()
     def the_same_sessions_are_known(self) -> None:

@@ -8,7 +8,7 @@ from threading import Event as Flag
 import pytest
 
 from planwire.errors import DamagedJournal, JournalUnavailable
-from planwire.journal import Journal, Stamped, open_journal
+from planwire.journal import Journal, Once, Stamped, open_journal
 from planwire.model.events import (
     ACP,
     Event,
@@ -245,11 +245,13 @@ class Refusing:
         self.journal.append = self._append  # type: ignore[method-assign]
         return self.journal
 
-    def _append(self, session: str, events: Sequence[Stamped], expected_seq: int | None = None) -> tuple[Recorded, ...]:
+    def _append(
+        self, session: str, events: Sequence[Stamped], expected_seq: int | None = None, once: Once | None = None
+    ) -> tuple[Recorded, ...]:
         self.given.append(len(events))
         if not self.is_free:
             raise self.error
-        return self.append(session, events, expected_seq)
+        return self.append(session, events, expected_seq, once)
 
 
 def test_what_waits_for_a_journal_that_is_locked_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

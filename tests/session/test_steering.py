@@ -9,7 +9,7 @@ import pytest
 
 from planwire import BlockingPlanSession, Entry, ItemsPlan
 from planwire.errors import NothingChanges, PlanError
-from planwire.journal import Journal, Stamped, load_state, open_journal
+from planwire.journal import Journal, Once, Stamped, load_state, open_journal
 from planwire.model.events import (
     ACP,
     APPROVED,
@@ -62,13 +62,15 @@ def raced(journal: Journal, monkeypatch: pytest.MonkeyPatch, *others: Callable[[
     """Let another writer be faster with each of these, whenever someone is about to append."""
     append, left = journal.append, [*others]
 
-    def late(session: str, events: Sequence[Stamped], expected_seq: int | None = None) -> tuple[Recorded, ...]:
+    def late(
+        session: str, events: Sequence[Stamped], expected_seq: int | None = None, once: Once | None = None
+    ) -> tuple[Recorded, ...]:
         if left:
             faster = left.pop(0)
             monkeypatch.setattr(journal, "append", append)
             faster()
             monkeypatch.setattr(journal, "append", late)
-        return append(session, events, expected_seq)
+        return append(session, events, expected_seq, once)
 
     monkeypatch.setattr(journal, "append", late)
 

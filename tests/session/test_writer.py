@@ -3,7 +3,7 @@
 import pytest
 
 from planwire.errors import Conflict, UnstorableEvent
-from planwire.journal import Journal, Stamped, View, catch_up, load_state
+from planwire.journal import Journal, Once, Stamped, View, catch_up, load_state
 from planwire.model.events import MessageAdded, TurnEnded
 from planwire.model.records import SessionState
 from planwire.session.writer import append_latest, append_new, stamped
@@ -52,6 +52,27 @@ def test_a_state_of_any_kind_will_do_and_so_will_events_of_any_time(journal: Jou
 
     written = append_latest(journal, latest, lambda _: unwritten)
     assert [(each.seq, each.at, each.by) for each in written] == [(2, 5, "agent"), (3, 7, "relay")]
+
+
+def test_what_was_written_under_a_key_is_not_prepared_again(journal: Journal) -> None:
+    states: list[SessionState] = []
+
+    def prepare(state: SessionState) -> list[Stamped]:
+        states.append(state)
+        return said(f"after {state.seq}")
+
+    first, second = (append_latest(journal, lambda: load_state(journal, "s"), prepare, Once("a", 1)) for _ in range(2))
+    assert second == first == tuple(journal.read("s"))
+    assert len(states) == 1
+
+
+def test_a_writer_with_the_same_key_who_was_faster_is_no_conflict(journal: Journal) -> None:
+    def prepare(_: SessionState) -> list[Stamped]:
+        journal.append("s", said("theirs"), once=Once("a", 1))
+        return said("mine")
+
+    assert append_latest(journal, lambda: load_state(journal, "s"), prepare, Once("a", 1)) == tuple(journal.read("s"))
+    assert [each.event for each in journal.read("s")] == [TurnEnded("theirs")]
 
 
 def test_what_can_not_be_stored_is_the_callers_to_deal_with(journal: Journal) -> None:

@@ -10,7 +10,7 @@ An interrupt may come between any two lines. So locks are taken by `with`, which
 from joining a batch to settling it: whoever commits for others never leaves them asleep.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from threading import Lock
 from typing import TypeAlias
 
@@ -18,11 +18,13 @@ from msgspec import Struct
 
 from planwire.errors import JournalUnavailable
 from planwire.journal.codec import EventRow
+from planwire.journal.protocol import Once
 from planwire.model.events import Recorded
 
 __all__ = ["Append", "GroupCommit", "Outcome"]
 
-Outcome: TypeAlias = tuple[Recorded, ...] | BaseException
+#: Events that an earlier append wrote may have to be read yet: each caller does that on its own.
+Outcome: TypeAlias = Iterable[Recorded] | BaseException
 
 
 class Append(Struct, eq=False):
@@ -32,6 +34,7 @@ class Append(Struct, eq=False):
     session: str
     rows: list[EventRow]
     expected: int | None
+    once: Once | None = None
     outcome: Outcome | None = None
     waits: "Lock | None" = None
 
@@ -48,7 +51,7 @@ class GroupCommit:
         self._door = Lock()
         self._gathering: list[Append] = []
 
-    def append(self, append: Append) -> tuple[Recorded, ...]:
+    def append(self, append: Append) -> Iterable[Recorded]:
         """Write it, at once or with the batch that is gathering."""
         if not self._gathering and not self.turn.locked():
             with self.turn:

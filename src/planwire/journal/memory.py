@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from planwire.errors import Conflict, JournalUnavailable
 from planwire.journal.codec import decode, encode
 from planwire.journal.polling import Found, PolledJournal
-from planwire.journal.protocol import Followed, KnownSession, Snapshot, Stamped
+from planwire.journal.protocol import Followed, KnownSession, Once, Snapshot, Stamped
 from planwire.model.events import Recorded
 
 __all__ = ["MemoryJournal"]
@@ -36,11 +36,16 @@ class MemoryJournal(PolledJournal):
         self._all: list[_StoredEvent | None] = []  # by position; None where a forgotten event was
         self._sessions: dict[str, list[_StoredEvent]] = {}
         self._snapshots: dict[tuple[str, str], Snapshot] = {}
+        self._once: dict[tuple[str, Once | None], list[_StoredEvent]] = {}
         self._closed = False
 
-    def append(self, session: str, events: Sequence[Stamped], expected_seq: int | None = None) -> tuple[Recorded, ...]:
+    def append(
+        self, session: str, events: Sequence[Stamped], expected_seq: int | None = None, once: Once | None = None
+    ) -> tuple[Recorded, ...]:
         rows = encode(session, events)
         with self._open():
+            if written := self._once.get((session, once)):
+                return tuple(decode(*each) for each in written)
             kept = self._sessions.get(session, [])
             current = len(kept)
             if expected_seq is not None and expected_seq != current:
@@ -50,6 +55,8 @@ class MemoryJournal(PolledJournal):
             new = [_StoredEvent(session, current + n, row.at, row.by, row.text) for n, row in enumerate(rows, start=1)]
             self._sessions.setdefault(session, kept).extend(new)
             self._all += new
+            if once is not None:
+                self._once[session, once] = new
         self._ring()
         return tuple(Recorded(session, current + n, row.at, row.by, row.event) for n, row in enumerate(rows, start=1))
 
@@ -84,6 +91,7 @@ class MemoryJournal(PolledJournal):
         with self._open():
             self._all = [None if each is not None and each.session in sessions else each for each in self._all]
             self._snapshots = {key: kept for key, kept in self._snapshots.items() if key[0] not in sessions}
+            self._once = {key: written for key, written in self._once.items() if key[0] not in sessions}
             for session in sessions:
                 self._sessions.pop(session, None)
 

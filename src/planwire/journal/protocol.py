@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from planwire.model.events import Event, Recorded
 
-__all__ = ["Followed", "Journal", "KnownSession", "Snapshot", "Stamped", "Stop", "require_journal"]
+__all__ = ["Followed", "Journal", "KnownSession", "Once", "Snapshot", "Stamped", "Stop", "require_journal"]
 
 
 class Stamped(Struct, frozen=True):
@@ -22,6 +22,25 @@ class Stamped(Struct, frozen=True):
     at: int
     by: str
     event: Event
+
+
+class Once(Struct, frozen=True):
+    """The key of an append that may have to be repeated, because its writer can't know whether it was written.
+
+    `source` names the writer: the random id of a page, the connection of a tool server, a file. `n` numbers what this
+    writer writes. The same two mean the same append.
+    """
+
+    source: str
+    n: int
+
+    def __post_init__(self) -> None:
+        if type(self.n) is not int or not -(2**63) <= self.n < 2**63:
+            raise ValueError(f"{self.n!r} can't number an append: take a whole number of at most 64 bits")
+        try:
+            self.source.encode()
+        except UnicodeEncodeError as error:
+            raise ValueError(f"{self.source!r} can't name the source of an append: {error}") from None
 
 
 class Followed(Struct, frozen=True):
@@ -56,12 +75,20 @@ class Stop(Protocol):
 class Journal(Protocol):
     """An append-only journal of events. Any thread may call any method at any time."""
 
-    def append(self, session: str, events: Sequence[Stamped], expected_seq: int | None = None) -> tuple[Recorded, ...]:
+    def append(
+        self, session: str, events: Sequence[Stamped], expected_seq: int | None = None, once: Once | None = None
+    ) -> tuple[Recorded, ...]:
         """Write the events, all of them or none, and return them as `read` will.
 
         On return they are as safe as the engine can make them: on disk, if it has one. `expected_seq` is the number of
         the last event that the writer knows of (0: none); if there are others by now, `append` writes nothing and
         raises `Conflict`.
+
+        `once` is a key, and the session keeps it in the same transaction. If the session has the key already, `append`
+        writes nothing and returns the events that were written with it first, whatever events and `expected_seq` come
+        with it now: whoever did not hear an answer repeats the append, and a crash in between changes nothing. Of
+        appends with one key at the same time, one writes, and all return the same events. An append without events
+        keeps no key: it asks for one, and returns nothing if the session does not have it. Keys go with `forget`.
         """
         ...
 
@@ -107,8 +134,8 @@ class Journal(Protocol):
         ...
 
     def forget(self, *sessions: str) -> None:
-        """Remove sessions with their events and snapshots, so that no trace of them stays. The next event of such a
-        session is number 1. An engine may have to clean all that it keeps: forget many in one call."""
+        """Remove sessions with their events, keys and snapshots, so that no trace of them stays. The next event of
+        such a session is number 1. An engine may have to clean all that it keeps: forget many in one call."""
         ...
 
     def close(self) -> None:

@@ -18,11 +18,12 @@ from time import monotonic
 from typing import Final
 
 from planwire.errors import Conflict, JournalUnavailable
+from planwire.journal import sqlite_keys as keys
 from planwire.journal import sqlite_rows as rows
 from planwire.journal.codec import encode
 from planwire.journal.group_commit import Append, GroupCommit, Outcome
 from planwire.journal.polling import Found, PolledJournal
-from planwire.journal.protocol import KnownSession, Snapshot, Stamped
+from planwire.journal.protocol import KnownSession, Once, Snapshot, Stamped
 from planwire.journal.sqlite_errors import translate_errors
 from planwire.journal.sqlite_file import be_patient, connect, open_file, refuse_newer, transaction
 from planwire.journal.sqlite_log import add_link, room_in_log
@@ -64,11 +65,17 @@ class SqliteJournal(PolledJournal):
         self._known: dict[str, rows.SessionEnd] = {}  # valid as long as no one else has written
         self._others: int | None = None
         self._is_linked = False  # this round of the log has a link
+        self._has_keys = False  # the file has a table of keys, for sure
         self._room = 0  # pages that may go into the log before the next look at its length
 
-    def append(self, session: str, events: Sequence[Stamped], expected_seq: int | None = None) -> tuple[Recorded, ...]:
+    def append(
+        self, session: str, events: Sequence[Stamped], expected_seq: int | None = None, once: Once | None = None
+    ) -> tuple[Recorded, ...]:
         self._check_process()
-        return self._group.append(Append(session, encode(session, events), expected_seq))
+        append = Append(session, encode(session, events), expected_seq, once)
+        if once is not None and not self._has_keys:
+            self._prepare_keys()
+        return tuple(self._group.append(append))
 
     def read(self, session: str, after: int = 0, upto: int | None = None) -> Iterator[Recorded]:
         with self._reads() as reader:
@@ -101,6 +108,7 @@ class SqliteJournal(PolledJournal):
         with self._group.turn, self._guard:
             with self._linked() as writer:
                 rows.delete_sessions(writer, sessions)
+                keys.delete_orphans(writer)
             # `secure_delete` overwrites what goes, but not the copies that SQLite left behind wherever it had moved a
             # row from page to page: only a file that is written anew has none of those.
             be_patient(writer, self._patience)
@@ -170,6 +178,8 @@ class SqliteJournal(PolledJournal):
     def _write(self, writer: sqlite3.Cursor, append: Append) -> Outcome:
         session, expected = append.session, append.expected
         known = self._known.get(session) or rows.find(writer, session)
+        if append.once is not None and (written := keys.find(writer, known.number, append.once, self.path)):
+            return self._pages(session, known.number, written.after, written.last)
         if expected is not None and expected != known.last:
             return Conflict(session, expected, known.last)
         if not append.rows:
@@ -180,8 +190,19 @@ class SqliteJournal(PolledJournal):
             self._room = 0
         for row in append.rows:
             self._room -= PAGES_PER_ROW + len(row.text) // CHARACTERS_PER_PAGE
-        self._known[session], written = rows.insert(writer, session, known, append.rows)
-        return written
+        self._known[session], recorded = rows.insert(writer, session, known, append.rows)
+        if append.once is not None:
+            self._room -= PAGES_PER_ROW + len(append.once.source) // CHARACTERS_PER_PAGE
+            keys.keep(writer, self._known[session].number, append.once, keys.Written(known.last, recorded[-1].seq))
+        return recorded
+
+    def _prepare_keys(self) -> None:
+        with self._reads() as reader:
+            self._has_keys = keys.has_table(reader)
+        if not self._has_keys:
+            with self._group.turn, self._guard, self._linked() as writer:
+                keys.create_table(writer)
+            self._has_keys = True
 
     def _pages(self, session: str, number: int | None, after: int, last: int) -> Iterator[Recorded]:
         while after < last:

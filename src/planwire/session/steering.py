@@ -1,9 +1,15 @@
 """Acts of people, written: decided on the newest state of a session, and appended before anyone else writes."""
 
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from functools import partial
+from typing import Final
+
 from msgspec import Struct
 
-from planwire.errors import StaleRevision
-from planwire.journal import Journal, Stamped, catch_up, load_state, state_at
+from planwire.errors import PlanError, StaleRevision
+from planwire.journal import Journal, Once, Stamped, catch_up, load_state, state_at
+from planwire.model.events import Recorded
 from planwire.model.fold import fold_all
 from planwire.model.plan import PlanId
 from planwire.model.records import USER, PlanRecord, SessionState
@@ -14,7 +20,9 @@ from planwire.steering.acts import decide
 from planwire.steering.target import Decision, Disputed
 from planwire.steering.wanted import Wanted
 
-__all__ = ["Steered", "steer"]
+__all__ = ["Once", "Steered", "steer"]
+
+ALREADY_DONE: Final = "Already done."
 
 
 class Steered(Struct, frozen=True):
@@ -39,11 +47,15 @@ def steer(
     wanted: Wanted,
     by: str = USER,
     file: PlanState | None = None,
+    once: Once | None = None,
 ) -> Steered:
     """Decide an act of a person on the newest state of a session, and append what it means.
 
     Raises `MovedOn` if the act does not fit the plan any more, with all that it takes to decide again; `NothingChanges`
     and other refusals as `steering.decide` has them. Nothing is written then. `file` has the steps of a plan file.
+
+    An act that may come twice, because its answer was lost, has a key: `once`. The second time it writes nothing, and
+    the answer is that of the first time.
     """
     state = load_state(journal, session) if isinstance(session, str) else session
     decided: list[tuple[SessionState, Decision]] = []
@@ -63,7 +75,10 @@ def steer(
             raise moved_on(journal, now, plan_id, wanted, refusal, file) from None
         return stamped(decided[0][1].events, by)
 
-    recorded = append_latest(journal, latest, prepared)
+    recorded = append_latest(journal, latest, prepared, once)
+    if not decided or decided[0][0].seq + 1 != recorded[0].seq:  # the act came before
+        state = state_at(journal, state.id, recorded[0].seq - 1)
+        decided[:] = [(state, _made(recorded, partial(decide, state, plan_id, wanted, recall, by, file)))]
     [(before, decision)] = decided
     after = fold_all(before.id, recorded, before)
     return Steered(
@@ -75,6 +90,16 @@ def steer(
         after.plans[plan_id].revision,
         _added(before.plans[plan_id], after.plans[plan_id]),
     )
+
+
+def _made(recorded: Iterable[Recorded], decide_again: Callable[[], Decision]) -> Decision:
+    """The decision that made these events, with its words. It can't be made again if a plan file has changed since, or
+    if the key is that of another act."""
+    events = tuple(each.event for each in recorded)
+    with suppress(PlanError):
+        if (again := decide_again()).events == events:
+            return again
+    return Decision(events, ALREADY_DONE)
 
 
 def _added(before: PlanRecord, after: PlanRecord) -> str | None:

@@ -11,7 +11,7 @@ from time import time_ns
 from typing import TypeVar
 
 from planwire.errors import Conflict
-from planwire.journal import Journal, Stamped
+from planwire.journal import Journal, Once, Stamped
 from planwire.journal.view import Folded
 from planwire.model.events import Event, Recorded
 
@@ -21,17 +21,27 @@ _S = TypeVar("_S", bound=Folded)
 
 
 def append_latest(
-    journal: Journal, latest: Callable[[], _S], prepare: Callable[[_S], Sequence[Stamped]]
+    journal: Journal,
+    latest: Callable[[], _S],
+    prepare: Callable[[_S], Sequence[Stamped]],
+    once: Once | None = None,
 ) -> tuple[Recorded, ...]:
     """Append what `prepare` makes of the newest state, which `latest` gives. Returns the events as they were written:
-    none if `prepare` made none."""
+    none if `prepare` made none.
+
+    If the session has the key `once`, these are the events that were written with it. `append_latest` asks for the key
+    before it prepares, and behind `latest`: so no `prepare` meets a state that has those events, and refuses to repeat
+    them.
+    """
     while True:
         state = latest()
+        if once is not None and (written := journal.append(state.id, (), once=once)):
+            return written
         events = prepare(state)
         if not events:
             return ()
         try:
-            return journal.append(state.id, events, state.seq)
+            return journal.append(state.id, events, state.seq, once)
         except Conflict:
             continue
 

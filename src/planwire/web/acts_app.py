@@ -7,11 +7,10 @@
   `seen`.
 - 422: the plan can't do it, and why. 400: the request can't be understood, and where.
 
-A page that did not hear an answer sends the same once more, with the same `Idempotency-Key`, and gets the first answer.
+A page that did not hear an answer sends the same once more, with the same `Idempotency-Key`. The journal keeps the key
+with the act, so the page gets the first answer again, also from a board that was restarted in between.
 """
 
-import asyncio
-from collections import OrderedDict
 from typing import Any, Final
 
 import msgspec
@@ -29,7 +28,7 @@ from planwire.readmodel.history import HistoryEntry
 from planwire.readmodel.shown import ShownSession
 from planwire.session.editor import text_after_conflict, text_to_edit
 from planwire.session.moved_on import MovedOn
-from planwire.session.steering import steer
+from planwire.session.steering import Once, steer
 from planwire.steering.wanted import Wanted
 from planwire.web.difference import comparison_view
 from planwire.web.history_page import entry_head, entry_phrases
@@ -45,8 +44,6 @@ WORDS: Final = ("plan_reviewed", "review_asked")
 TOLD: Final = 8
 #: Equal rows around each change of a plan that moved on.
 AROUND: Final = 1
-#: Answers that the board remembers, for pages that did not hear them.
-REMEMBERED: Final = 1_000
 
 
 class ActsApp:
@@ -54,7 +51,6 @@ class ActsApp:
 
     def __init__(self, hub: Hub) -> None:
         self._hub = hub
-        self._answers: OrderedDict[tuple[str, str], asyncio.Task[Response]] = OrderedDict()
 
     def routes(self, plan: str) -> list[Route]:
         """The addresses behind that of a plan."""
@@ -72,32 +68,18 @@ class ActsApp:
         request.scope["ending"] = "json"
         wanted = await _read(request)
         session, plan_id = await self._steered(request)
-        name = request.headers.get("idempotency-key")
-        if name is None:
-            return await run_in_threadpool(self._write, session, plan_id, wanted)
-        key = (request.url.path, name)
-        answer = self._answers.get(key)
-        if answer is None:
-            answer = asyncio.create_task(run_in_threadpool(self._write, session, plan_id, wanted))
-            self._answers[key] = answer
-            if len(self._answers) > REMEMBERED:
-                self._answers.popitem(last=False)
-            answer.add_done_callback(lambda done: self._forget_failure(key, done))
-        return await asyncio.shield(answer)
-
-    def _forget_failure(self, key: tuple[str, str], answer: "asyncio.Task[Response]") -> None:
-        if answer.cancelled() or answer.exception() or answer.result().status_code != 200:
-            self._answers.pop(key, None)
+        return await run_in_threadpool(self._write, session, plan_id, wanted, _key(request, plan_id))
 
     async def _steered(self, request: Request) -> tuple[ShownSession, PlanId]:
         session = await find_session(self._hub.sessions, request)
         return session, named_plan(request, session)
 
-    def _write(self, session: ShownSession, plan_id: PlanId, wanted: Wanted) -> Response:
+    def _write(self, session: ShownSession, plan_id: PlanId, wanted: Wanted, once: Once | None) -> Response:
         file = session.files.get(plan_id)
+        steps = file.readable if file else None
         state = session.journalled
         try:
-            done = steer(self._hub.sessions.journal, state, plan_id, wanted, file=file.readable if file else None)
+            done = steer(self._hub.sessions.journal, state, plan_id, wanted, file=steps, once=once)
         except NothingChanges as nothing:
             revision = state.plans[plan_id].revision
             value = {"words": str(nothing), "revision": revision, "from": revision, "unchanged": True}
@@ -118,6 +100,12 @@ class ActsApp:
                 "added": done.added,
             }
         )
+
+
+def _key(request: Request, plan_id: PlanId) -> Once | None:
+    """The key of an act: the name that the page gave it, which is of use once, and for this plan only."""
+    name = request.headers.get("idempotency-key")
+    return Once(f"board {plan_id!r} {name}", 1) if name else None
 
 
 async def _read(request: Request) -> Wanted:

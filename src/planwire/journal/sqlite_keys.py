@@ -1,0 +1,70 @@
+"""The keys of appends that may be repeated: which events of a session were written with which key.
+
+The table comes into a file with the first key, and leaves the number of the format as it is. A planwire that knows
+nothing of keys goes on working with the file, and does no harm: it repeats no append with a key, and it never rewrites
+an event that a key is for. Only where it forgets a session, the keys of that session stay behind. They are no one's by
+then, since no other session ever gets the same number, and the next `forget` that knows of keys removes them. A higher
+number of the format would lock every older planwire out of the journal, also those that are running, for nothing.
+"""
+
+from pathlib import Path
+from typing import Final, NamedTuple
+from zlib import crc32
+
+from planwire.journal.protocol import Once
+from planwire.journal.sqlite_errors import damaged
+from planwire.journal.sqlite_rows import Executor
+
+__all__ = ["Written", "create_table", "delete_orphans", "find", "has_table", "keep"]
+
+_CREATE: Final = """CREATE TABLE IF NOT EXISTS once (
+    session INTEGER NOT NULL REFERENCES sessions,
+    source TEXT NOT NULL,
+    n INTEGER NOT NULL,
+    after INTEGER NOT NULL,
+    last INTEGER NOT NULL,
+    checksum INTEGER NOT NULL,
+    PRIMARY KEY (session, source, n)
+) WITHOUT ROWID"""
+
+
+class Written(NamedTuple):
+    """The events that an append wrote: those of its session behind number `after`, up to and with `last`."""
+
+    after: int
+    last: int
+
+
+def has_table(connection: Executor) -> bool:
+    query = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'once'"
+    return connection.execute(query).fetchone() is not None
+
+
+def create_table(connection: Executor) -> None:
+    connection.execute(_CREATE)
+
+
+def find(connection: Executor, session: int | None, once: Once, path: Path) -> Written | None:
+    query = "SELECT after, last, checksum FROM once WHERE session = ? AND source = ? AND n = ?"
+    found = connection.execute(query, (session, once.source, once.n)).fetchone()
+    if found is None:
+        return None
+    written = Written(*found[:2])
+    if found[2] != _checksum(session, once, written):
+        raise damaged(path, f"the key {once.n} of {once.source!r} is not as it was written")
+    return written
+
+
+def keep(connection: Executor, session: int | None, once: Once, written: Written) -> None:
+    values = (session, once.source, once.n, *written, _checksum(session, once, written))
+    connection.execute("INSERT INTO once VALUES (?, ?, ?, ?, ?, ?)", values)
+
+
+def delete_orphans(connection: Executor) -> None:
+    """Delete the keys of sessions that are gone."""
+    if has_table(connection):
+        connection.execute("DELETE FROM once WHERE session NOT IN (SELECT number FROM sessions)")
+
+
+def _checksum(session: int | None, once: Once, written: Written) -> int:
+    return crc32(f"{session} {once.n} {written.after} {written.last} {once.source}".encode())
