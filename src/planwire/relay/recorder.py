@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable
 from math import inf
 from threading import Condition, Thread
-from time import monotonic, sleep, time_ns
+from time import time_ns
 from typing import Final
 
 from planwire.errors import JournalUnavailable
@@ -150,9 +150,8 @@ class Recorder:
             self._worked.wait_for(lambda: self._is_awaited or self._closing, seconds)
 
     def _pause(self) -> None:
-        until = monotonic() + RETRY
-        while not self._closing and monotonic() < until:
-            sleep(GATHER)
+        with self._worked:
+            self._worked.wait_for(lambda: self._closing, RETRY)
 
     def _work(self, most_records: float = SLICE, most_bytes: float = SLICE_BYTES) -> bool:
         """Work off a slice. False if the journal could not be used this time."""
