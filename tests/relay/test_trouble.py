@@ -242,10 +242,21 @@ def test_a_relay_that_is_asked_to_end_asks_its_agent(tmp_path: Path) -> None:
 
 # -- said in a hurry
 
+#: planwire on a machine that may be slow: a prompt waits for its look as long as that takes.
+PATIENT = """
+from planwire.relay import recorder, traffic
+traffic._LOOK_PATIENCE = 60.0
+from planwire.cli import main
+raise SystemExit(main())
+"""
+#: The same, with a recorder that makes way for the traffic for a minute.
+DROWSY = PATIENT.replace("from planwire.cli", "recorder.GATHER = recorder.MAKE_WAY = 60.0\nfrom planwire.cli")
+
 
 def test_what_somebody_says_right_before_a_prompt_is_told_with_that_prompt(tmp_path: Path) -> None:
     journal, memory = tmp_path / "journal.db", str(tmp_path / "agent.jsonl")
-    with Relayed("scripted.py", memory, journal=journal) as relayed, open_journal(journal) as ours:
+    patient = Relayed("scripted.py", memory, journal=journal, planwire=("-c", PATIENT))
+    with patient as relayed, open_journal(journal) as ours:
         session = relayed.begin()
         relayed.prompt(session, a_list("a"))
         until(lambda: any(isinstance(event, PlanSet) for event in journalled(journal, session)))
@@ -256,15 +267,6 @@ def test_what_somebody_says_right_before_a_prompt_is_told_with_that_prompt(tmp_p
         assert relayed.end() == (0, "")
     told = [event.message["content"] for event in journalled(journal, session) if isinstance(event, MessageAdded)]
     assert [f"hurry {number}!" in text for number, text in enumerate(told)] == 200 * [True]
-
-
-#: planwire with a recorder that makes way for the traffic for as long as a minute.
-DROWSY = """
-from planwire.relay import recorder
-recorder.GATHER = recorder.MAKE_WAY = 60.0
-from planwire.cli import main
-raise SystemExit(main())
-"""
 
 
 def test_a_prompt_in_the_middle_of_a_flood_waits_for_nothing_and_takes_the_last_word_along(tmp_path: Path) -> None:
