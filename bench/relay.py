@@ -1,4 +1,4 @@
-"""What a relay costs: how long a line takes through it, how many go through, how soon it is there, what it remembers.
+"""What a relay costs: how long a line or a prompt takes, how many lines go through, how soon it is there, its memory.
 
 Every relay runs the same agent and is sent the same lines in the same run, in turns, and a ratio is the median of what
 each round says on its own: a machine that is slow for a while is slow for all of them. planwire runs as it is
@@ -14,18 +14,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
-from time import perf_counter
+from time import monotonic, perf_counter
 from typing import Any
 
 from bench.figure import Cell, Figure, at_least, at_most
 from bench.progress import say
 from bench.proof import prove
-from bench.relay_agent import KINDS
+from bench.relay_agent import KINDS, SESSION
 
 __all__ = ["measure"]
 
 ROUNDS = 21
 TRIPS = 100
+PROMPTS = 20
 FLOODS = {
     "plan": {"planwire": 10_000, "pump": 10_000, "sdk": 1_000},
     "chunk": {"planwire": 100_000, "pump": 100_000, "sdk": 2_000},
@@ -70,10 +71,11 @@ class Client:
         line, _, self._held = self._held.partition(b"\n")
         return line
 
-    def ask(self, method: str, **params: Any) -> None:
+    def ask(self, method: str, **params: Any) -> bytes:
         self.send(method, **params)
-        while b'"result"' not in self.line():
+        while b'"result"' not in (line := self.line()):
             pass
+        return line
 
     def trip(self, kind: str) -> float:
         """The seconds that a question and a line in answer take."""
@@ -81,6 +83,13 @@ class Client:
         self.send("bench/echo", kind=kind)
         self.line()
         return perf_counter() - start
+
+    def prompt(self) -> float:
+        """The seconds until the agent has read a prompt that comes right behind other traffic."""
+        self.trip("plan")
+        start = monotonic()  # one clock for all processes
+        answer = self.ask("session/prompt", sessionId=SESSION, prompt=[{"type": "text", "text": "Go on."}])
+        return float(json.loads(answer)["result"]["readAt"]) - start
 
     def flood(self, kind: str, count: int) -> float:
         """The lines that come through in a second."""
@@ -110,6 +119,7 @@ class Client:
 def measure() -> Iterator[Figure]:
     with _relays() as (commands, environment):
         yield from _speed(commands, environment)
+        yield from _prompts(commands, environment)
         yield from _start(commands["planwire"], environment)
         yield from _memory(commands["planwire"], environment)
 
@@ -154,6 +164,20 @@ def _speed(commands: dict[str, list[str]], environment: dict[str, str]) -> Itera
     for kind, bound in (("plan", 8), ("chunk", 25)):
         ratio = _ratio(floods["planwire", kind], floods["sdk", kind])
         yield Figure(f"relay_{kind}_lines_vs_sdk_relay", ratio, "x", at_least(bound))
+
+
+def _prompts(commands: dict[str, list[str]], environment: dict[str, str]) -> Iterator[Figure]:
+    """A prompt has to take a person's last word along, and yet be soon there, whatever came before it."""
+    say(f"{ROUNDS} rounds of {PROMPTS} prompts")
+    clients = {name: Client([*commands[name], *_AGENT], environment) for name in ("planwire", "pump")}
+    taken: dict[str, list[float]] = {name: [] for name in clients}
+    for number in range(ROUNDS):
+        for name in list(clients)[:: (-1) ** number]:
+            taken[name].append(median(clients[name].prompt() for _ in range(PROMPTS)))
+    for name, client in clients.items():
+        client.close()
+        yield Figure(f"relay_{name}_prompt_us", median(taken[name]) * 1e6, "µs")
+    yield Figure("prompt_after_traffic_vs_byte_pump", _ratio(taken["planwire"], taken["pump"]), "x", at_most(10))
 
 
 def _ratio(own: list[float], theirs: list[float]) -> float:

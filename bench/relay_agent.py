@@ -1,20 +1,23 @@
 """An agent for the benchmark of relays: as quick as an agent can be, so that what is timed is the relay.
 
 It answers `initialize` and `session/new`; `bench/flood` makes it send lines of a kind and then the answer, `bench/echo`
-makes it send a line of a kind.
+makes it send a line of a kind. The answer to a prompt says when the agent had read it.
 """
 
 import json
 import os
 import sys
+from time import monotonic
+from typing import Any
 
 from bench.lines import LINES, one_status_apart
 
 #: What is sent, in turn: an agent that repeats itself would make it easy for whoever remembers.
 KINDS = {"plan": one_status_apart(20), "chunk": (LINES["chunk"], LINES["chunk"].replace(b"Found it.", b"Fixed it."))}
-_RESULTS = {
+SESSION = "sess_01JC8R5T9W3K7M2QX4ZB6NHVPD"
+_RESULTS: dict[str, dict[str, Any]] = {
     "initialize": {"protocolVersion": 1, "agentCapabilities": {}, "agentInfo": {"name": "bench", "version": "1"}},
-    "session/new": {"sessionId": "sess_01JC8R5T9W3K7M2QX4ZB6NHVPD"},
+    "session/new": {"sessionId": SESSION},
 }
 _BLOCK = 64 * 1024
 
@@ -23,8 +26,10 @@ def main() -> None:
     blocks = {kind: _pair(kind) * max(1, _BLOCK // len(_pair(kind))) for kind in KINDS}
     turn = 0
     for line in sys.stdin.buffer:
+        read_at = monotonic()
         message = json.loads(line)
-        params, result = message["params"], _RESULTS.get(message["method"])
+        params: dict[str, Any] = message["params"]
+        result: dict[str, Any] | None = _RESULTS.get(message["method"])
         if message["method"] == "bench/echo":
             _write(KINDS[params["kind"]][turn % 2] + b"\n")
             turn += 1
@@ -34,6 +39,8 @@ def main() -> None:
             while left > 0:
                 _write(block[:left])
                 left -= len(block)
+        if message["method"] == "session/prompt":
+            result = {"stopReason": "end_turn", "readAt": read_at}
         answer = {"jsonrpc": "2.0", "id": message["id"], "result": result}
         _write(json.dumps(answer, separators=(",", ":")).encode() + b"\n")
 

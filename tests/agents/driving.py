@@ -130,11 +130,18 @@ class Talk:
 class Relayed:
     """An agent behind `planwire relay`, as a client has it. Every wait has an end."""
 
-    def __init__(self, *agent: str, options: tuple[str, ...] = (), journal: Path | None = None, **more: Any) -> None:
+    def __init__(
+        self,
+        *agent: str,
+        options: tuple[str, ...] = (),
+        journal: Path | None = None,
+        planwire: tuple[str, str] = ("-m", "planwire"),
+        **more: Any,
+    ) -> None:
         environment = {**os.environ, "PLANWIRE_JOURNAL": "memory:" if journal is None else str(journal)}
         program = [sys.executable, str(AGENTS / agent[0]), *agent[1:]]
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "planwire", "relay", *options, "--", *program],
+            [sys.executable, *planwire, "relay", *options, "--", *program],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

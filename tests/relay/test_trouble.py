@@ -242,19 +242,51 @@ def test_a_relay_that_is_asked_to_end_asks_its_agent(tmp_path: Path) -> None:
 
 # -- said in a hurry
 
+#: planwire on a machine that may be slow: a prompt waits for its look as long as that takes.
+PATIENT = """
+from planwire.relay import recorder, traffic
+traffic._LOOK_PATIENCE = 60.0
+from planwire.cli import main
+raise SystemExit(main())
+"""
+#: The same, with a recorder that makes way for the traffic for a minute.
+DROWSY = PATIENT.replace("from planwire.cli", "recorder.GATHER = recorder.MAKE_WAY = 60.0\nfrom planwire.cli")
+
 
 def test_what_somebody_says_right_before_a_prompt_is_told_with_that_prompt(tmp_path: Path) -> None:
     journal, memory = tmp_path / "journal.db", str(tmp_path / "agent.jsonl")
-    with Relayed("scripted.py", memory, journal=journal) as relayed, open_journal(journal) as ours:
+    patient = Relayed("scripted.py", memory, journal=journal, planwire=("-c", PATIENT))
+    with patient as relayed, open_journal(journal) as ours:
         session = relayed.begin()
         relayed.prompt(session, a_list("a"))
         until(lambda: any(isinstance(event, PlanSet) for event in journalled(journal, session)))
-        for number in range(5):
-            steer(ours, session, None, Wanted("comment", text=f"hurry {number}"))
+        for number in range(200):
+            relayed.prompt(session, a_list(f"step {number}"))
+            steer(ours, session, None, Wanted("comment", text=f"hurry {number}!"))
             relayed.prompt(session)
         assert relayed.end() == (0, "")
     told = [event.message["content"] for event in journalled(journal, session) if isinstance(event, MessageAdded)]
-    assert [f"hurry {number}" in text for number, text in enumerate(told)] == 5 * [True]
+    assert [f"hurry {number}!" in text for number, text in enumerate(told)] == 200 * [True]
+
+
+def test_a_prompt_in_the_middle_of_a_flood_waits_for_nothing_and_takes_the_last_word_along(tmp_path: Path) -> None:
+    journal, memory = tmp_path / "journal.db", str(tmp_path / "agent.jsonl")
+    with Relayed("scripted.py", memory, journal=journal) as relayed:
+        session = relayed.begin()
+        relayed.prompt(session, a_list("a"))
+        assert relayed.end() == (0, "")
+    drowsy = Relayed("scripted.py", memory, journal=journal, planwire=("-c", DROWSY))
+    with drowsy as relayed, open_journal(journal) as ours:
+        relayed.ask("initialize", protocolVersion=1)
+        relayed.ask("session/load", sessionId=session, cwd="/project", mcpServers=[])
+        for number in range(5):
+            relayed.prompt(session, *(a_list(f"{number} {step}") for step in range(20)))
+            steer(ours, session, None, Wanted("comment", text=f"hurry {number}!"))
+            relayed.prompt(session)
+        assert plan_in(journal, session) == ["a"]  # the recorder still makes way
+        assert relayed.end() == (0, "")
+    told = [event.message["content"] for event in journalled(journal, session) if isinstance(event, MessageAdded)]
+    assert [f"hurry {number}!" in text for number, text in enumerate(told)] == 5 * [True]
 
 
 def test_a_journal_that_does_not_answer_is_waited_for_once(tmp_path: Path) -> None:
@@ -266,13 +298,13 @@ def test_a_journal_that_does_not_answer_is_waited_for_once(tmp_path: Path) -> No
 
     recorder = Recorder(open_late, lambda _session, _known: None)
     recorder.start()
-    recorder.put(Meet("s", fresh=True), 0)
+    recorder.put(Meet("s", fresh=False), 0)
     recorder.look_now(0.01)
     before = monotonic()
     recorder.look_now(SOON)
     assert monotonic() - before < SOON / 2
     may_open.set()
-    until(lambda: recorder._answers)
+    until(lambda: recorder._looker.answers)
     assert recorder.close(SOON) is None
 
 
@@ -280,10 +312,10 @@ def test_a_journal_that_can_not_be_used_is_not_waited_for(tmp_path: Path) -> Non
     (tmp_path / "journal.db").write_text("this is no journal, and none of ours to repair\n" * 100)
     recorder = Recorder(lambda: open_journal(tmp_path / "journal.db"), lambda _session, _known: None)
     recorder.start()
-    recorder.put(Meet("s", fresh=True), 0)
+    recorder.put(Meet("s", fresh=False), 0)
     before = monotonic()
     recorder.look_now(SOON)
-    until(lambda: not recorder._answers)
+    until(lambda: not recorder._looker.answers)
     recorder.look_now(SOON)
     assert monotonic() - before < SOON / 2
     recorder.close(SOON)

@@ -92,12 +92,13 @@ Action: TypeAlias = ToClient | ToAgent | Meet | Record | RecordLine | Bind | War
 
 class SessionMemory(Struct, frozen=True):
     """What the journal knows of a session: its state, the number up to which the agent was told of it, the texts that
-    went into its prompts, by their marks, and the number of the newest of these."""
+    went into its prompts, by their marks, the number of the newest of these, and the latest time of all events."""
 
     state: SessionState
     told: int = 0
     marks: dict[str, str] = {}
     reminded: int = 0
+    at: int = 0
 
     @property
     def id(self) -> str:

@@ -42,13 +42,13 @@ def begin(session: str) -> SessionMemory:
 
 def learn(memory: SessionMemory, recorded: Recorded) -> SessionMemory:
     """The memory after one more event: all that `fold` knows, and what the agent was told."""
-    state = fold(memory.state, recorded)
+    state, at = fold(memory.state, recorded), max(recorded.at, memory.at)
     if isinstance(recorded.event, MessageAdded) and (reminder := read_reminder(recorded.event.message)):
         marks = {**memory.marks, reminder.mark: reminder.text}
         while len(marks) > _MARKS:
             del marks[next(iter(marks))]
-        return SessionMemory(state, max(reminder.known, memory.told), marks, recorded.seq)
-    return replace(memory, state=state)
+        return SessionMemory(state, max(reminder.known, memory.told), marks, recorded.seq, at)
+    return replace(memory, state=state, at=at)
 
 
 class PendingHistory:
@@ -93,12 +93,13 @@ class PendingHistory:
         return [news for each in unwritten for news in self._news(each)]
 
     def _news(self, stamped: Stamped) -> list[Stamped]:
+        """The event with a time no earlier than that of the event before it, which may be another writer's."""
         event = self._wanted(stamped.event)
         if event is None:
             return []
-        state = self.memory.state
-        self.memory = learn(self.memory, Recorded(state.id, state.seq + 1, stamped.at, stamped.by, event))
-        return [replace(stamped, event=event)]
+        state, at = self.memory.state, max(stamped.at, self.memory.at)
+        self.memory = learn(self.memory, Recorded(state.id, state.seq + 1, at, stamped.by, event))
+        return [Stamped(at, stamped.by, event)]
 
     def _wanted(self, event: Event) -> Event | None:
         """The event as the journal should have it, or None if it says nothing new."""

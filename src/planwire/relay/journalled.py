@@ -4,15 +4,17 @@ This is the half of the recorder that knows what to write. When to write, and wh
 the other half's business (`recorder`).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial, reduce
+from threading import Lock
 from time import time_ns
 from typing import Final, assert_never
 
 from planwire.errors import UnstorableEvent
 from planwire.journal.codec import encode
 from planwire.journal.protocol import Journal, Stamped
-from planwire.journal.view import View
-from planwire.model.events import ACP, PlanSet
+from planwire.journal.view import View, read_on
+from planwire.model.events import ACP, PlanSet, Recorded
 from planwire.relay.actions import Meet, Record, RecordLine, SessionMemory
 from planwire.relay.dedupe import PendingHistory, begin, learn
 from planwire.relay.envelope import list_on
@@ -27,16 +29,20 @@ class _JournalledSession:
     """One session: what the journal has, what it will have, and what is on its way from one to the other."""
 
     def __init__(self, memory: SessionMemory) -> None:
-        self.written = memory
+        self.written = self.told = memory
         self.pending = PendingHistory(memory)
         self.unwritten: list[Stamped] = []
 
 
 class JournalledSessions:
-    """The sessions by their ids on the wire. `tell` hears what the journal knows of one, whenever that changes."""
+    """The sessions by their ids on the wire. `tell` hears what the journal knows of one, whenever that changes.
+
+    One thread writes, and another may `look`. Both tell, and neither takes back what the other told.
+    """
 
     def __init__(self, tell: Callable[[str, SessionMemory], None]) -> None:
         self._tell = tell
+        self._telling = Lock()
         self._sessions: dict[str, _JournalledSession] = {}
 
     @property
@@ -49,8 +55,10 @@ class JournalledSessions:
         session = self._sessions.get(action.session)
         if session is None:
             if isinstance(action, Meet):
-                session = self._sessions[action.session] = _JournalledSession(_find(journal, action))
-                self._tell(action.session, session.written)
+                session = _JournalledSession(_find(journal, action))
+                with self._telling:
+                    self._sessions[action.session] = session
+                    self._tell(action.session, session.told)
             return
         record = _record(action)
         if record is not None:
@@ -70,6 +78,15 @@ class JournalledSessions:
                 self._append(journal, wire_id, session)
         return problems
 
+    def look(self, journal: Journal) -> None:
+        """Tell what others wrote. This only reads, from any thread: it waits for no writer, not even for ours."""
+        for wire_id, session in tuple(self._sessions.items()):
+            with self._telling:
+                known = session.told
+                if journal.last_seq(known.id) != known.seq:
+                    session.told = read_on(journal, known, partial(begin, known.id), _learn_all)
+                    self._tell(wire_id, session.told)
+
     def drop(self) -> int:
         """Forget what is not written yet. Returns how many events that were."""
         dropped = self.unwritten
@@ -79,16 +96,28 @@ class JournalledSessions:
 
     def _append(self, journal: Journal, wire_id: str, session: _JournalledSession) -> None:
         def latest() -> SessionMemory:
-            if journal.last_seq(session.written.id) != session.written.seq:
-                session.written = _MEMORY.catch_up(journal, session.written)
+            known = session.written
+            if journal.last_seq(known.id) != known.seq:
+                session.written = _MEMORY.catch_up(journal, known)
                 session.unwritten = session.pending.rebase(session.written, session.unwritten)
-                self._tell(wire_id, session.written)
+                self._tell_written(wire_id, session, anew=session.written.seq < known.seq)
             return session.written
 
         if append_latest(journal, latest, lambda _: session.unwritten):
             session.unwritten = []
             session.written = session.pending.memory
-            self._tell(wire_id, session.written)
+            self._tell_written(wire_id, session)
+
+    def _tell_written(self, wire_id: str, session: _JournalledSession, *, anew: bool = False) -> None:
+        """Tell what the journal has, unless a look found more meanwhile. `anew`: the session was forgotten."""
+        with self._telling:
+            if anew or session.written.seq > session.told.seq:
+                session.told = session.written
+                self._tell(wire_id, session.told)
+
+
+def _learn_all(memory: SessionMemory, events: Iterable[Recorded]) -> SessionMemory:
+    return reduce(learn, events, memory)
 
 
 def _leave_out_unstorable(session: _JournalledSession) -> list[UnstorableEvent]:

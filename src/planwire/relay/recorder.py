@@ -1,17 +1,20 @@
 """The thread that has the journal: it writes what happened, and finds out what others wrote.
 
-The traffic never waits for it, with one exception: a prompt waits a moment for a look at what others wrote, so that a
-person's last word goes along (`look_now`). The thread shares an interpreter with the pipes, so it works in small
-slices and makes way while lines come in. It tries a locked or full journal again for as long as the backlog lasts,
-leaves one alone that can't be used at all, and counts what it could not record.
+The traffic never waits for it. It shares an interpreter with the pipes, so it works in small slices and makes way while
+lines come in. It tries a locked or full journal again for as long as the backlog lasts, leaves one alone that can't be
+used at all, and counts what it could not record.
+
+A prompt waits a moment for a look at what others wrote, so that a person's last word goes along (`look_now`). Another
+thread has that look (`looker`), whatever this one is at. Only a session with a history that is still to be found has to
+wait for this thread, which then makes way for nobody.
 """
 
 import gc
 from collections import deque
 from collections.abc import Callable
 from math import inf
-from threading import Event, Thread
-from time import monotonic, sleep, time_ns
+from threading import Condition, Thread
+from time import time_ns
 from typing import Final
 
 from planwire.errors import JournalUnavailable
@@ -21,6 +24,7 @@ from planwire.model.kinds import prose_of
 from planwire.relay.actions import Meet, Record, RecordLine, SessionMemory
 from planwire.relay.backlog import Arrived, Backlog
 from planwire.relay.journalled import JournalledSessions
+from planwire.relay.looker import Looker
 
 __all__ = ["LOOK", "Recorder"]
 
@@ -70,15 +74,20 @@ class Recorder:
         self._lost = 0
         self._problem: Exception | None = None
         self._given_up = self._closing = False
-        self._asked: Event | None = None  # set once somebody who waits may go on
-        self._answers = True
+        self._unfound: set[str] = set()  # sessions that may have a history
+        self._worked = Condition()  # notified when a slice is waited for, and when it is done
+        self._is_awaited = self._failed = False
+        self._looker = Looker(self._look_for_prompt)
         self._thread = Thread(target=self._run, name="planwire journal", daemon=True)
 
     def start(self) -> None:
         self._thread.start()
+        self._looker.start()
 
     def put(self, action: Meet | Record | RecordLine, size: int) -> None:
         """Record something that happened just now, on a line of that size. It may wait a little for `wake`."""
+        if isinstance(action, Meet) and not action.fresh:
+            self._unfound.add(action.session)
         weight = size if isinstance(action, RecordLine) else _weight(action, size)
         self._backlog.put(Arrived(action, time_ns() // 1_000_000, weight))
 
@@ -89,15 +98,13 @@ class Recorder:
     def look_now(self, patience: float) -> None:
         """Find out what others wrote, at once, and wait for that no more than so many seconds. After a journal took
         longer, or failed, nobody waits for it until it answers again."""
-        if self._answers:
-            asked = self._asked = Event()
-            self._backlog.wake()
-            if not asked.wait(patience):
-                self._answers = False
+        self._looker.ask(patience)
 
     def close(self, patience: float) -> str | None:
         """Write what is left, for so many seconds at most. Returns a sentence about what was lost, if anything was."""
-        self._closing = True
+        with self._worked:
+            self._closing = True
+            self._worked.notify_all()
         self._backlog.wake()
         self._thread.join(patience)
         waiting = 0
@@ -117,29 +124,34 @@ class Recorder:
         while not self._closing:
             if self._backlog.wait(self._look()) and (self._journal or self._given_up):  # the first time, at once
                 self._make_way()
-            asked, self._asked = self._asked, None
-            works = self._work()
-            self._answers = works and not self._given_up
-            if asked is not None:
-                asked.set()
-            if not works:
+            self._failed = not self._work()
+            if self._is_awaited:
+                with self._worked:
+                    self._worked.notify_all()
+            if self._failed:
                 self._pause()
+            elif not self._looker.answers:
+                self._looker.ask(0)
         self._finish()
 
     def _make_way(self) -> None:
         """Let the traffic go first. Without any there is nothing to wait for."""
-        if self._asked is not None or self._traffic() == self._seen_traffic:
+        if self._traffic() == self._seen_traffic:
             return
         seen = self._traffic()
-        sleep(GATHER)
+        self._rest(GATHER)
         if self._traffic() != seen:
-            sleep(MAKE_WAY)
+            self._rest(MAKE_WAY)
         self._seen_traffic = self._traffic()
 
+    def _rest(self, seconds: float) -> None:
+        """Sleep, unless a prompt waits, or the end has come."""
+        with self._worked:
+            self._worked.wait_for(lambda: self._is_awaited or self._closing, seconds)
+
     def _pause(self) -> None:
-        until = monotonic() + RETRY
-        while not self._closing and monotonic() < until:
-            sleep(GATHER)
+        with self._worked:
+            self._worked.wait_for(lambda: self._closing, RETRY)
 
     def _work(self, most_records: float = SLICE, most_bytes: float = SLICE_BYTES) -> bool:
         """Work off a slice. False if the journal could not be used this time."""
@@ -166,7 +178,7 @@ class Recorder:
         self._since_tidied += len(self._held)
         while self._held:
             self._sessions.take(journal, self._held[0].action, self._held[0].at)
-            self._held.popleft()
+            self._unfound.discard(self._held.popleft().action.session)
         self._write(journal)
         if self._since_tidied >= TIDY:
             self._since_tidied = 0
@@ -205,6 +217,22 @@ class Recorder:
         """Count what nobody will record."""
         self._lost += sum(not isinstance(each.action, Meet) for each in self._held) + self._sessions.drop()
         self._held.clear()
+        self._unfound.clear()
+
+    # -- the looker's thread
+
+    def _look_for_prompt(self) -> bool:
+        """Tell what others wrote, once every session is found. Whether the journal answered."""
+        if self._unfound:
+            self._backlog.wake()
+            with self._worked:
+                self._is_awaited = True
+                self._worked.notify_all()
+                self._worked.wait_for(lambda: self._failed or not self._unfound)
+                self._is_awaited = False
+        if self._journal is not None and not self._given_up:
+            self._sessions.look(self._journal)
+        return not (self._unfound or self._given_up)
 
 
 def _weight(action: Meet | Record, size: int) -> int:

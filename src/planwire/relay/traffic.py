@@ -1,8 +1,8 @@
 """The relay at work: a pipe in each direction, the policy between them, the journal beside them.
 
-Four threads share one policy, so each call of it holds the lock: the two pipes, the recorder, and whoever waits for the
-agent to end. A line is noted for the journal before it leaves, under the same lock; so the journal never has an answer
-before what it answers.
+Five threads share one policy, so each call of it holds the lock: the two pipes, the recorder, the looker, and the one
+that waits for the agent to end. A line is noted for the journal before it leaves, under the same lock; so the journal
+never has an answer before what it answers.
 """
 
 import gc
