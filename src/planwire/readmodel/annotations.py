@@ -3,95 +3,164 @@
 Faces show them over the plan, never in it, so that nobody takes a person's word for the agent's.
 """
 
-from typing import assert_never
+from typing import Final, assert_never
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from planwire.model.events import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
-from planwire.model.records import Delta, PlanRecord
+from planwire.model.events import (
+    COMMENT,
+    REQUEST,
+    SELECTION,
+    SUGGESTION,
+    AddStep,
+    MoveStep,
+    RemoveStep,
+    RewordStep,
+    SetPriority,
+    SetStatus,
+    StepChange,
+)
+from planwire.model.records import PlanRecord, Remark, RemarkAnswer
 from planwire.model.statuses import spoken
 from planwire.model.steps import PlanState, Step
 from planwire.readmodel.history import suggestion_words
+from planwire.steering.delivery import delivered
+from planwire.steering.words import step_texts
 
-__all__ = ["Annotations", "Remark", "SuggestedChange", "annotations", "suggestion_sentence"]
+__all__ = ["REMARK_LABELS", "Annotations", "RemarkCard", "SuggestedChange", "annotations", "suggestion_sentence"]
+
+#: What a remark is, for people.
+REMARK_LABELS: Final = {
+    COMMENT: "Comment",
+    REQUEST: "Changes requested",
+    SELECTION: "Steps to run",
+    SUGGESTION: "Suggestion",
+}
 
 
 class SuggestedChange(Struct, frozen=True):
     """One suggested change. `kind` is the tag of the change (`status`, `reword`, `add`, …), `text` says in words what
-    the step should become, `suggestion` is the number of its event, `number` its own among the changes there. `note` is
-    what its author says about it."""
+    the step should become, `suggestion` is the id of its remark, `number` its own among the changes there. `note` is
+    what its author says about it. `delivery` says how far it has come: Sent, Seen."""
 
-    suggestion: int
+    suggestion: str
     number: int
     kind: str
     text: str
     by: str
     at: int
     note: str | None = None
+    delivery: str = ""
 
 
-class Remark(Struct, frozen=True):
-    """A comment on a step or on the plan, and the revision that its author saw."""
+class RemarkCard(Struct, frozen=True):
+    """A remark to show: a comment, a request for changes, or a selection of steps.
 
+    - `label`: what it is, in a word or two. `about`: the text of the step or the passage that it is about.
+    - `delivery`: how far it has come, in two words; `heard`: a sentence on that. `told_at`: when the agent heard it.
+    - `is_open`: it still binds. `closed_at`, `closed_by`, `why_closed`: how it ended. `answers`: what was said to it.
+    """
+
+    id: str
+    kind: str
+    label: str
     text: str
     by: str
     at: int
     revision: int
+    step: str | None = None
+    quote: str | None = None
+    about: str = ""
+    steps: tuple[str, ...] = ()
+    kept: bool = False
+    is_open: bool = True
+    delivery: str = ""
+    heard: str = ""
+    told_at: int | None = None
+    closed_at: int | None = None
+    closed_by: str = ""
+    why_closed: str = ""
+    answers: tuple[RemarkAnswer, ...] = ()
 
 
 class Annotations(Struct, frozen=True):
     """Everything to show over a plan. `steps` has the suggestions for each step, `added` the suggested steps, each with
     the step that it goes behind ("" is the beginning, None the end), in the order that they would have in the list.
-    `remarks` are those that still matter, by step; None has those on the plan as a whole."""
+    `remarks` are the open ones, by step; None has those on the plan as a whole. `closed` are the last that ended."""
 
     steps: dict[str, tuple[SuggestedChange, ...]] = {}
     added: tuple[tuple[str | None, SuggestedChange], ...] = ()
-    remarks: dict[str | None, tuple[Remark, ...]] = {}
+    remarks: dict[str | None, tuple[RemarkCard, ...]] = {}
+    closed: tuple[RemarkCard, ...] = ()
 
 
-def annotations(record: PlanRecord, state: PlanState | None = None) -> Annotations:
-    """The annotations of a plan as it is now; `state` has the steps of a plan file. A step that is over needs no
-    remarks: the history has them."""
+def annotations(record: PlanRecord, state: PlanState | None = None, heard: str = "") -> Annotations:
+    """The annotations of a plan as it is now; `state` has the steps of a plan file. `heard` is a sentence on when the
+    agent hears what it has not been told."""
     steps_now = (state or record.state).steps
-    unfinished = {step.id for step in steps_now if step.is_open}
     texts = {step.id: step.content for step in steps_now}
     steps: dict[str, tuple[SuggestedChange, ...]] = {}
     added: dict[str | None, list[SuggestedChange]] = {}
     for suggestion in record.suggestions:
         for number, change in enumerate(suggestion.changes):
             kind, text = str(type(change).__struct_config__.tag), _becomes(change, texts)
-            suggested = SuggestedChange(
-                suggestion.seq, number, kind, text, suggestion.by, suggestion.at, suggestion.note
-            )
+            words = suggestion.by, suggestion.at, suggestion.note, delivered(suggestion)
+            suggested = SuggestedChange(suggestion.id, number, kind, text, *words)
             if isinstance(change, AddStep):
                 together = added.setdefault(change.after, [])
                 together.insert(len(together) if change.after is None else 0, suggested)  # as `apply_changes` does it
             elif change.step in texts:
                 steps[change.step] = (*steps.get(change.step, ()), suggested)
-    remarks: dict[str | None, tuple[Remark, ...]] = {}
-    for review in record.reviews:
-        for comment in review.comments:
-            if comment.step is None or comment.step in unfinished:
-                remark = Remark(comment.text, review.by, review.at, review.revision)
-                remarks[comment.step] = (*remarks.get(comment.step, ()), remark)
+    cards = [_remark(each, record, texts, heard) for each in record.remarks if each.kind != SUGGESTION]
+    remarks: dict[str | None, tuple[RemarkCard, ...]] = {}
+    for card in cards:
+        if card.is_open:
+            place = card.step if card.step in texts else None
+            remarks[place] = (*remarks.get(place, ()), card)
+    closed = tuple(card for card in cards if not card.is_open)
     places = ((after if not after or after in texts else None, together) for after, together in added.items())
-    return Annotations(steps, tuple((after, each) for after, together in places for each in together), remarks)
+    return Annotations(steps, tuple((after, each) for after, together in places for each in together), remarks, closed)
 
 
-def suggestion_sentence(record: PlanRecord, suggestion: Delta) -> str:
+def _remark(remark: Remark, record: PlanRecord, texts: dict[str, str], heard: str) -> RemarkCard:
+    last = step_texts(record.state)
+    about = remark.quote or (texts.get(remark.step) or last.get(remark.step, remark.step) if remark.step else "")
+    steps = tuple(texts.get(step) or last.get(step, step) for step in remark.steps)
+    end = remark.closed
+    return RemarkCard(
+        remark.id,
+        remark.kind,
+        REMARK_LABELS.get(remark.kind, remark.kind.capitalize()),
+        remark.text,
+        remark.by,
+        remark.at,
+        remark.revision,
+        remark.step,
+        remark.quote,
+        about,
+        steps,
+        remark.kept,
+        remark.is_open,
+        delivered(remark),
+        "" if end or remark.told else heard,
+        remark.told.at if remark.told else None,
+        end.at if end else None,
+        end.by if end else "",
+        end.text if end else "",
+        remark.answers,
+    )
+
+
+def suggestion_sentence(record: PlanRecord, suggestion: Remark) -> str:
     """A suggestion in words, with its note. A step that left the plan has the name that it had last."""
     there = {step.id for step in record.state.steps}
     gone = {change.step for change in suggestion.changes if not isinstance(change, AddStep)} - there
-    former = [Step(step, _last_text(record.state, step), "") for step in sorted(gone)]
+    last = step_texts(record.state)
+    former = [Step(step, last.get(step, step), "") for step in sorted(gone)]
     state = replace(record.state, steps=(*record.state.steps, *former)) if gone else record.state
     words = [word.text for word in suggestion_words(state, suggestion.changes)]
     return "; ".join([*words, suggestion.note] if suggestion.note else words)
-
-
-def _last_text(state: PlanState, step: str) -> str:
-    """The last text of a step, as far as the plan remembers it."""
-    return next((text for text, owners in reversed(state.memory.owners.items()) if step in owners), step)
 
 
 def _becomes(change: StepChange, texts: dict[str, str]) -> str:

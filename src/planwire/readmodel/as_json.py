@@ -9,9 +9,10 @@ import msgspec
 from msgspec import Struct, field
 
 from planwire.acp.board import PlanChange
-from planwire.model.events import Comment, StepChange
+from planwire.model.events import SUGGESTION, StepChange
 from planwire.model.kinds import content_of, kind_of
 from planwire.model.plan import Fields
+from planwire.model.records import Remark, RemarkAnswer
 from planwire.model.text import unwrapped
 from planwire.readmodel.card import Note, PlanCard
 from planwire.readmodel.overview import Overview
@@ -39,28 +40,51 @@ class StepValue(Struct, frozen=True):
 
 
 class SuggestionValue(Struct, frozen=True):
-    """A person's open suggestion for an agent's own plan. `text` says it in words."""
+    """A person's open suggestion for an agent's own plan. `text` says it in words; `told_at` is null until the agent
+    heard of it."""
 
-    number: int
+    id: str
     by: str
     at: int
     text: str
     note: str | None
     changes: tuple[StepChange, ...]
+    told_at: int | None
 
 
 class ReviewValue(Struct, frozen=True):
-    """A person's word on a plan. It is `stale` if the plan changed after the revision that it is about."""
+    """A person's verdict on a plan. It is `stale` if texts or steps of the plan changed since."""
 
     number: int
     by: str
     at: int
     verdict: str
     revision: int
-    comments: tuple[Comment, ...]
-    selected: tuple[str, ...] | None
     answer: str | None
     stale: bool
+
+
+class RemarkValue(Struct, frozen=True):
+    """A remark. `kind` is `comment`, `request` or `selection`; `steps` are those of a selection, `kept` says that it
+    stays in force until a person ends it. `told_at` and `told_by` say when and by which way the agent heard it, `closed`
+    is how it ended; all three are null until then."""
+
+    id: str
+    kind: str
+    by: str
+    at: int
+    revision: int
+    text: str
+    step: str | None
+    quote: str | None
+    steps: tuple[str, ...]
+    kept: bool
+    told_at: int | None
+    told_by: str | None
+    closed: str | None
+    closed_at: int | None
+    closed_by: str | None
+    answers: tuple[RemarkAnswer, ...]
 
 
 class QuestionValue(Struct, frozen=True):
@@ -95,7 +119,9 @@ class PlanValue(Struct, frozen=True):
     fields: dict[str, Any] | None
     meta: dict[str, Any] | None = field(name="_meta")
     notes: tuple[Note, ...]
+    ended: str | None
     suggestions: tuple[SuggestionValue, ...]
+    remarks: tuple[RemarkValue, ...]
     reviews: tuple[ReviewValue, ...]
     question: QuestionValue | None
 
@@ -177,10 +203,14 @@ def plan_json(card: PlanCard) -> PlanValue:
         fields=content_of(plan) if card.fields else None,
         meta=_meta(record.state.plan if record else plan),
         notes=card.notes,
+        ended=card.ended or None,
         suggestions=tuple(
-            SuggestionValue(each.seq, each.by, each.at, shown.text, each.note, each.changes)
+            SuggestionValue(
+                each.id, each.by, each.at, shown.text, each.note, each.changes, each.told.at if each.told else None
+            )
             for each, shown in zip(suggestions, card.suggestions, strict=True)
         ),
+        remarks=tuple(_remark(each) for each in (record.remarks if record else ()) if each.kind != SUGGESTION),
         reviews=tuple(
             ReviewValue(
                 each.seq,
@@ -188,8 +218,6 @@ def plan_json(card: PlanCard) -> PlanValue:
                 each.at,
                 each.verdict,
                 each.revision,
-                each.comments,
-                each.selected,
                 each.answer,
                 shown.stale,
             )
@@ -217,3 +245,25 @@ def json_schema() -> dict[str, Any]:
         name: {**each, "description": unwrapped(each.get("description", ""))} for name, each in definitions.items()
     }
     return {"$schema": _DIALECT, "title": "A session of planwire", **session, "$defs": described}
+
+
+def _remark(remark: Remark) -> RemarkValue:
+    told, end = remark.told, remark.closed
+    return RemarkValue(
+        remark.id,
+        remark.kind,
+        remark.by,
+        remark.at,
+        remark.revision,
+        remark.text,
+        remark.step,
+        remark.quote,
+        remark.steps,
+        remark.kept,
+        told.at if told else None,
+        told.way if told else None,
+        end.how if end else None,
+        end.at if end else None,
+        end.by if end else None,
+        remark.answers,
+    )

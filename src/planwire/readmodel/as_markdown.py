@@ -10,7 +10,7 @@ from typing import Final
 from planwire.model.plan import MEDIUM
 from planwire.model.statuses import DEFAULT_STATUS, STATUSES, status_of
 from planwire.model.text import unwrapped
-from planwire.readmodel.card import PlanCard, ReviewCard, StepRow
+from planwire.readmodel.card import PlanCard, RemarkCard, ReviewCard, StepRow
 from planwire.readmodel.shown import ShownSession
 
 __all__ = ["plan_markdown", "session_markdown"]
@@ -45,7 +45,8 @@ def _parts(card: PlanCard, heading: str, *, remarks: bool = True) -> Iterator[st
     if remarks:
         yield from _section(f"{heading} Notes", (_item(f"{each.by}: {each.text}") for each in card.notes))
         yield from _section(f"{heading} Suggestions", (_item(f"{each.by}: {each.text}") for each in card.suggestions))
-        yield from _section(f"{heading} Reviews", (item for each in card.reviews for item in _review(card, each)))
+        yield from _section(f"{heading} Remarks", map(_remark, card.open_remarks))
+        yield from _section(f"{heading} Verdicts", map(_review, card.reviews))
 
 
 def _body(card: PlanCard) -> str:
@@ -66,17 +67,15 @@ def _task(row: StepRow) -> str:
     return f"- [{box}] {unwrapped(row.text) or _NO_TEXT}" + (f" ({details})" if details else "")
 
 
-def _review(card: PlanCard, review: ReviewCard) -> Iterator[str]:
-    """A review, and below it the steps to run and its comments, each with the step that it is about."""
-    since = ", and the plan has changed since" if review.stale and not review.is_comment else ""
-    yield _item(f"{review.by}: {review.words}{since}")
-    if review.to_run is not None:
-        yield _item(f"to run: {', '.join(review.to_run) or 'no step'}", depth=1)
-    said = next((each.comments for each in card.record.reviews if each.seq == review.seq), ()) if card.record else ()
-    for comment in said:
-        row = card.row(comment.step or "")
-        about = "" if comment.step is None else f"{row.text if row else comment.step}: "
-        yield _item(f"{about}{comment.text}", depth=1)
+def _review(review: ReviewCard) -> str:
+    since = ", and the plan has changed since" if review.stale else ""
+    return _item(f"{review.by}: {review.words}{since}")
+
+
+def _remark(remark: RemarkCard) -> str:
+    words = ", ".join(remark.steps) or remark.text
+    about = f"{remark.about}: " if remark.about else ""
+    return _item(f"{remark.by}: {remark.label.lower()}: {about}{words}")
 
 
 def _item(text: str, depth: int = 0) -> str:

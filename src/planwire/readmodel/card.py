@@ -9,14 +9,16 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct
 
-from planwire.model.events import COMMENTED
+from planwire.model.lineage import CARRIED_OUT, REJECTED, REPLACED
 from planwire.model.plan import PRIORITIES, PlanId
 from planwire.model.records import OpenQuestion, PlanRecord
 from planwire.model.statuses import IN_PROGRESS, STATUSES, status_of
 from planwire.model.steps import PlanState, Progress
 from planwire.model.titles import readable_id
-from planwire.readmodel.annotations import Remark, SuggestedChange
+from planwire.readmodel.annotations import RemarkCard, SuggestedChange
 from planwire.steering.acts import ACTS, Offer, On, status_offers
+from planwire.steering.delivery import client_name
+from planwire.steering.wanted import is_remark
 
 __all__ = [
     "OTHER",
@@ -30,6 +32,7 @@ __all__ = [
     "PlanCard",
     "PlanId",
     "Progress",
+    "RemarkCard",
     "ReviewCard",
     "StatusLook",
     "StepRow",
@@ -47,6 +50,8 @@ _OTHER_SIGN: Final = "?"
 STATUS_LOOKS: Final = (*(row.look for row in STATUSES.values()), STOPPED, OTHER)
 #: The protocol's word for every status, in the order in which work moves through them.
 STATUS_WORDS: Final = tuple(STATUSES)
+#: How the life of a proposal ended, for people.
+ENDED_WORDS: Final = {REJECTED: "Changes requested", REPLACED: "Replaced", CARRIED_OUT: "Carried out"}
 
 
 class StatusLook(NamedTuple):
@@ -80,7 +85,7 @@ class StepRow(Struct, frozen=True):
     is_done: bool
     tags: tuple[Tag, ...] = ()
     suggestions: tuple[SuggestedChange, ...] = ()
-    remarks: tuple[Remark, ...] = ()
+    remarks: tuple[RemarkCard, ...] = ()
 
     @property
     def offers(self) -> tuple[Offer, ...]:
@@ -112,20 +117,20 @@ class Note(Struct, frozen=True):
 
 
 class OpenSuggestion(Struct, frozen=True):
-    """A suggestion that the agent's list does not contain yet. `number` is that of its event. `has_place` says whether
-    the rows show all of it."""
+    """A suggestion that the agent's list does not contain yet. `id` is that of its remark. `has_place` says whether the
+    rows show all of it. `delivery` and `heard` say how far it has come, in a word and in a sentence."""
 
-    number: int
+    id: str
     text: str
     by: str
     at: int
     has_place: bool
+    delivery: str = ""
+    heard: str = ""
 
 
 class ReviewCard(Struct, frozen=True):
-    """A person's word on a plan. `words` say the verdict and the revision, `comments` are those on the plan as a whole,
-    `to_run` the texts of the selected steps. A `stale` one is about an earlier plan. The last verdict and the last
-    comment `matter`, and each one that the agent has not answered."""
+    """A person's verdict on a plan, in `words` with its revision. A `stale` one is about another wording of it."""
 
     verdict: str
     words: str
@@ -133,15 +138,7 @@ class ReviewCard(Struct, frozen=True):
     at: int
     seq: int
     revision: int
-    comments: tuple[str, ...]
-    to_run: tuple[str, ...] | None
     stale: bool
-    matters: bool
-
-    @property
-    def is_comment(self) -> bool:
-        """Whether it is words alone, without a verdict."""
-        return self.verdict == COMMENTED
 
 
 class PlanCard(Struct, frozen=True):
@@ -152,6 +149,9 @@ class PlanCard(Struct, frozen=True):
     - `rows`, `ghosts`: its steps, and those that people suggest. `text`: the markdown that the steps stand in, if there
       is any. `fields`: the JSON of a kind that has neither steps nor a text. `uri`, `path`, `problem`: of a plan file.
     - `why`: the author's summary. `thinking`: its words when it set the plan. `question`: the agent waits for a person.
+    - `remarks`: what people said of the plan as a whole, and is open; `closed_remarks`: the last that ended, of the
+      steps too. `heard`: when the agent hears what is said now. `reviews`: the verdicts, the last one last.
+    - `ended`: how a proposal's life ended (`rejected`, `replaced`, `carried_out`); "" while it lives.
     - `stopped`: no agent works on it. `acts`: the names of the acts that it can take.
     - `state` and `record` are what it was made from, for other views of the same; `record` is None for a plan that no
       journal knows.
@@ -176,7 +176,10 @@ class PlanCard(Struct, frozen=True):
     notes: tuple[Note, ...] = ()
     suggestions: tuple[OpenSuggestion, ...] = ()
     reviews: tuple[ReviewCard, ...] = ()
-    remarks: tuple[Remark, ...] = ()
+    remarks: tuple[RemarkCard, ...] = ()
+    closed_remarks: tuple[RemarkCard, ...] = ()
+    heard: str = ""
+    ended: str = ""
     question: OpenQuestion | None = None
     client: str | None = None
     stopped: bool = False
@@ -193,9 +196,20 @@ class PlanCard(Struct, frozen=True):
     record: PlanRecord | None = None
 
     @property
-    def shown_reviews(self) -> tuple[ReviewCard, ...]:
-        """The reviews to show with the plan: those that matter. Words on a step stand at the step."""
-        return tuple(each for each in self.reviews if each.matters and (each.comments or not each.is_comment))
+    def verdict(self) -> ReviewCard | None:
+        """The last verdict on it."""
+        return self.reviews[-1] if self.reviews else None
+
+    @property
+    def ended_words(self) -> str:
+        """How its life ended, for people; "" while it lives."""
+        return ENDED_WORDS.get(self.ended, self.ended)
+
+    @property
+    def open_remarks(self) -> tuple[RemarkCard, ...]:
+        """All that people said of it or of its steps and that is open, but suggestions, the oldest first."""
+        remarks = (*self.remarks, *(each for row in self.rows for each in row.remarks))
+        return tuple(sorted(remarks, key=lambda each: int(each.id[1:])))
 
     @property
     def own_name(self) -> str:
@@ -206,8 +220,7 @@ class PlanCard(Struct, frozen=True):
     @property
     def client_name(self) -> str:
         """The program in front of the agent, without its version."""
-        name, _, version = (self.client or "").rpartition(" ")
-        return name if name and version[:1].isdigit() else self.client or "your editor"
+        return client_name(self.client)
 
     @property
     def counts_versions(self) -> bool:
@@ -253,7 +266,7 @@ class PlanCard(Struct, frozen=True):
 
     def wording_of(self, target: str) -> str:
         """The text that a rewording begins with, of a step or of the suggestion of a new one."""
-        ghosts = {str(each.change.suggestion): each.change.text for each in self.ghosts}
+        ghosts = {each.change.suggestion: each.change.text for each in self.ghosts}
         row = self.row(target)
         return row.wording if row else ghosts.get(target, "")
 
@@ -262,8 +275,8 @@ class PlanCard(Struct, frozen=True):
         behind, "" for the beginning, None for the end."""
         if target is None:
             return "" if self.rows else None
-        ghosts = {str(each.change.suggestion): each.after for each in self.ghosts}
-        return ghosts.get(target) if target.isdecimal() else target
+        ghosts = {each.change.suggestion: each.after for each in self.ghosts}
+        return ghosts.get(target) if is_remark(target) else target
 
     def row(self, step: str) -> StepRow | None:
         """The row of a step."""

@@ -9,14 +9,14 @@ import msgspec
 from msgspec.structs import replace
 
 from planwire.acp.board import Change, SessionBoard
-from planwire.model.events import COMMENTED
+from planwire.model.events import SELECTION
 from planwire.model.file_texts import address_of
 from planwire.model.kinds import KINDS, content_of, is_blank, kind_of, noun_of, text_of
 from planwire.model.plan import MEDIUM, PRIORITIES, FilePlan, MarkdownPlan, PlanId
-from planwire.model.records import AGENT, Delta, PlanRecord, Review, SessionState
+from planwire.model.records import AGENT, PlanRecord, Remark, Review, SessionState
 from planwire.model.steps import PlanState, Step
 from planwire.model.titles import UNNAMED, plan_title, plan_titles
-from planwire.readmodel.annotations import Annotations, Remark, SuggestedChange, annotations, suggestion_sentence
+from planwire.readmodel.annotations import Annotations, RemarkCard, SuggestedChange, annotations, suggestion_sentence
 from planwire.readmodel.card import (
     OTHER,
     STOPPED,
@@ -32,8 +32,8 @@ from planwire.readmodel.card import (
 from planwire.readmodel.file_text import FileText, titles_of
 from planwire.readmodel.history import verdict_words
 from planwire.steering.acts import acts_for
+from planwire.steering.delivery import delivered, heard_when
 from planwire.steering.words import step_of
-from planwire.tools.delivered_reviews import unanswered
 
 __all__ = ["Change", "Plans", "card_of", "cards_of", "changed_plans", "in_order", "session_of"]
 
@@ -71,6 +71,7 @@ def cards_of(
             stopped or plans.stopped is not None,
             thinking.get(plan_id, ""),
             client,
+            heard_when(plans, record),
         )
         for plan_id, record in plans.plans.items()
         if record.removed == removed
@@ -107,8 +108,9 @@ def changed_plans(plans: Plans, change: Change) -> dict[PlanId, PlanState]:
 
 
 def in_order(cards: Iterable[PlanCard]) -> tuple[PlanCard, ...]:
-    """Plans in the order for people: those that ask something, those with steps, those to read; else as they came."""
-    return tuple(sorted(cards, key=lambda card: (card.question is None, not card.rows)))
+    """Plans in the order for people: those that ask something, those with steps, those to read, and last the
+    proposals that have ended; else as they came."""
+    return tuple(sorted(cards, key=lambda card: (bool(card.ended), card.question is None, not card.rows)))
 
 
 class _Key(NamedTuple):
@@ -126,10 +128,12 @@ class _Key(NamedTuple):
 
 
 @lru_cache(maxsize=256)
-def _card(key: _Key, title: str, stopped: bool = False, thinking: str = "", client: str | None = None) -> PlanCard:
+def _card(
+    key: _Key, title: str, stopped: bool = False, thinking: str = "", client: str | None = None, heard: str = ""
+) -> PlanCard:
     state, record, file = key
     plan, kind = state.plan, kind_of(state.plan)
-    over = annotations(record, state) if record and (record.suggestions or record.reviews) else Annotations()
+    over = annotations(record, state, heard) if record and record.remarks else Annotations()
     to_run = _to_run(record) if record else frozenset()
     rows = tuple(
         _row(step, stopped, step.id in to_run, over.steps.get(step.id, ()), over.remarks.get(step.id, ()))
@@ -157,23 +161,24 @@ def _card(key: _Key, title: str, stopped: bool = False, thinking: str = "", clie
         uri=uri,
         path=file.path if file else None,
         problem=file.problem if file else None,
+        heard=heard,
     )
     return _with_record(card, record, over) if record else card
 
 
 def _with_record(card: PlanCard, record: PlanRecord, over: Annotations) -> PlanCard:
     """The card with all that a journal knows of the plan."""
-    last = {each.verdict == COMMENTED: each.seq for each in record.reviews}
-    matter = {*last.values(), *(each.seq for each in unanswered(record))}
     return replace(
         card,
         record=record,
         is_of_agent=record.owner == AGENT,
         why=record.summary or "",
         notes=tuple(Note(each.note, each.by, each.at) for each in record.deltas if each.note),
-        suggestions=tuple(_suggestion(record, each) for each in record.suggestions),
-        reviews=tuple(_review(record, each, each.seq in matter) for each in record.reviews),
+        suggestions=tuple(_suggestion(record, each, card.heard) for each in record.suggestions),
+        reviews=tuple(map(_review, record.reviews)),
         remarks=over.remarks.get(None, ()),
+        closed_remarks=over.closed,
+        ended=record.ended,
         question=record.asked,
         removed=record.removed,
         version=record.version,
@@ -200,7 +205,7 @@ def _subtitle(state: PlanState, title: str, *, is_file: bool) -> str:
 
 @lru_cache(maxsize=20_000)
 def _row(
-    step: Step, stopped: bool, to_run: bool, suggestions: tuple[SuggestedChange, ...], remarks: tuple[Remark, ...]
+    step: Step, stopped: bool, to_run: bool, suggestions: tuple[SuggestedChange, ...], remarks: tuple[RemarkCard, ...]
 ) -> StepRow:
     """A step to show. Cards share the rows that did not change: a long plan changes thousands of times."""
     shown = status_look(step.status, stopped=stopped)
@@ -226,9 +231,8 @@ def _row(
 
 
 def _to_run(record: PlanRecord) -> frozenset[str]:
-    """The steps that the last verdict chose."""
-    verdicts = [each for each in record.reviews if each.verdict != COMMENTED]
-    return frozenset((verdicts[-1].selected or ()) if verdicts else ())
+    """The steps that a person chose, and no others for now."""
+    return frozenset(step for each in record.open_remarks if each.kind == SELECTION for step in each.steps)
 
 
 def _ghosts(rows: tuple[StepRow, ...], over: Annotations) -> tuple[Ghost, ...]:
@@ -244,25 +248,15 @@ def _ghosts(rows: tuple[StepRow, ...], over: Annotations) -> tuple[Ghost, ...]:
     return tuple(ghosts)
 
 
-def _suggestion(record: PlanRecord, suggestion: Delta) -> OpenSuggestion:
+def _suggestion(record: PlanRecord, suggestion: Remark, heard: str) -> OpenSuggestion:
     steps = {step.id for step in record.state.steps}
     named = [step_of(change) for change in suggestion.changes]
     has_place = bool(named) and all(step is None or step in steps for step in named)
     sentence = suggestion_sentence(record, suggestion)
-    return OpenSuggestion(suggestion.seq, sentence, suggestion.by, suggestion.at, has_place)
+    words = suggestion.by, suggestion.at, has_place, delivered(suggestion), "" if suggestion.told else heard
+    return OpenSuggestion(suggestion.id, sentence, *words)
 
 
-def _review(record: PlanRecord, review: Review, matters: bool) -> ReviewCard:
-    texts = {step.id: step.content for step in record.state.steps}
-    return ReviewCard(
-        review.verdict,
-        verdict_words(review),
-        review.by,
-        review.at,
-        review.seq,
-        review.revision,
-        tuple(each.text for each in review.comments if each.step is None),
-        None if review.selected is None else tuple(texts.get(step, step) for step in review.selected),
-        record.is_stale(review),
-        matters,
-    )
+def _review(review: Review) -> ReviewCard:
+    words = review.by, review.at, review.seq, review.revision, review.is_stale
+    return ReviewCard(review.verdict, verdict_words(review), *words)

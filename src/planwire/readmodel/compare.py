@@ -9,12 +9,9 @@ from typing import Final, TypeVar
 from msgspec import Struct
 
 from planwire.model.diff import compare
-from planwire.model.events import COMMENTED
 from planwire.model.markdown import unmarked
-from planwire.model.records import Review
 from planwire.readmodel.authors import author
 from planwire.readmodel.card import PlanCard, StepRow
-from planwire.readmodel.history import verdict_words
 
 __all__ = [
     "Comparison",
@@ -167,7 +164,7 @@ def _lines(one: list[str], other: list[str]) -> Iterator[PairedLine]:
 
 
 def said_between(old: PlanCard | None, new: PlanCard | None) -> tuple[SaidBetween, ...]:
-    """The suggestions and reviews that only one of two cards of a plan has."""
+    """The remarks that only one of two cards of a plan has open, and the verdicts that only one of them has."""
     return tuple(_said(old, new))
 
 
@@ -175,20 +172,15 @@ def _said(old: PlanCard | None, new: PlanCard | None) -> Iterator[SaidBetween]:
     for kind, here, there in (("removed", old, new), ("added", new, old)):
         if here is None or here.record is None:
             continue
-        told = {each.number for each in there.suggestions} if there else set()
+        told = {each.id for each in there.suggestions} | {each.id for each in there.open_remarks} if there else set()
         known = {each.seq for each in there.reviews} if there else set()
         for suggestion in here.suggestions:
-            if suggestion.number not in told:
+            if suggestion.id not in told:
                 yield SaidBetween(kind, f"Suggested by {author(suggestion.by)}", suggestion.text)
-        for review in here.record.reviews:
+        for remark in here.open_remarks:
+            if remark.id not in told:
+                words = ", ".join(remark.steps) or ": ".join(filter(None, (remark.about, remark.text)))
+                yield SaidBetween(kind, f"{remark.label} by {author(remark.by)}", words)
+        for review in here.reviews:
             if review.seq not in known:
-                yield SaidBetween(kind, f"Review by {author(review.by)}", _review_words(here, review))
-
-
-def _review_words(card: PlanCard, review: Review) -> str:
-    texts = {row.id: row.text for row in card.rows}
-    comments = [
-        f"{texts.get(each.step, each.step)}: {each.text}" if each.step else each.text for each in review.comments
-    ]
-    verdict = [] if review.verdict == COMMENTED else [verdict_words(review)]
-    return " · ".join([*verdict, *comments])
+                yield SaidBetween(kind, f"Review by {author(review.by)}", review.words)

@@ -18,15 +18,23 @@ from planwire.model.events import (
     CHANGES_REQUESTED,
     COMMENTED,
     DISMISSED,
+    OFFERED,
+    SELECTION,
+    SUGGESTION,
     AddStep,
     ContextCompacted,
     MessageAdded,
     MoveStep,
     PlanChanged,
     PlanRemoved,
+    PlanReopened,
     PlanReviewed,
     PlanSet,
     Recorded,
+    RemarkAnswered,
+    RemarkClosed,
+    Remarked,
+    RemarkReopened,
     RemoveStep,
     ReviewAsked,
     RewordStep,
@@ -35,25 +43,60 @@ from planwire.model.events import (
     SetStatus,
     StepChange,
     SuggestionWithdrawn,
+    Told,
     TurnEnded,
 )
 from planwire.model.fold import fold
 from planwire.model.kinds import kind_of, text_of
 from planwire.model.plan import PlanId
-from planwire.model.records import AGENT, PlanRecord, Review, SessionState
+from planwire.model.records import (
+    AGENT,
+    COMPACTION,
+    CONTEXT,
+    PROMPT,
+    RECAP,
+    TOOL,
+    PlanRecord,
+    Review,
+    SessionState,
+)
 from planwire.model.statuses import STATUSES, status_of
 from planwire.model.steps import PlanState, Progress
+from planwire.model.text import shortened, unwrapped
 from planwire.model.titles import UNNAMED
 from planwire.readmodel.file_text import FilesOf, no_plan_files, titles_of
 from planwire.readmodel.states import stop_words
-from planwire.steering.words import change_sentence, step_of
+from planwire.steering.words import change_sentence, step_of, step_texts
 
 __all__ = ["BECAME", "HistoryEntry", "Phrase", "describe", "history", "suggestion_words", "verdict_words"]
 
 #: The verb for a step that got a status, by the kind of the phrase.
 BECAME: Final = {row.word: row.became for row in STATUSES.values()}
 #: The events that are about one plan.
-_ABOUT_PLANS: Final = (PlanSet, PlanChanged, PlanRemoved, ReviewAsked, PlanReviewed, SuggestionWithdrawn)
+_ABOUT_PLANS: Final = (
+    PlanSet,
+    PlanChanged,
+    PlanRemoved,
+    PlanReopened,
+    ReviewAsked,
+    PlanReviewed,
+    Remarked,
+    RemarkClosed,
+    RemarkAnswered,
+    RemarkReopened,
+    SuggestionWithdrawn,
+)
+#: The ways of tellings, for people.
+_WAYS: Final = {
+    PROMPT: "with a prompt",
+    TOOL: "in the answer of a plan tool",
+    CONTEXT: "in its context",
+    COMPACTION: "in its context",
+    RECAP: "in its context",
+}
+#: Remarks that a sentence about a telling names, and the characters that it spends on each.
+SPELLED_REMARKS: Final = 3
+NAMED: Final = 60
 #: The kinds of phrases whose text does not say them.
 _UNSAID: Final = ("added", "comment", "moved", "note", "removed", "reworded", "suggested", "why")
 
@@ -150,8 +193,20 @@ def _phrases(recorded: Recorded, before: SessionState, after: SessionState) -> t
             return plan_id, (Phrase("asked", f"asked for a review{offered}"),)
         case PlanReviewed(plan_id=plan_id):
             return plan_id, _reviewed(event, after.plans.get(plan_id))
-        case SuggestionWithdrawn(plan_id=plan_id, suggestion=suggestion):
-            return plan_id, (Phrase("withdrawn", f"withdrew suggestion {suggestion}"),)
+        case PlanReopened(plan_id=plan_id):
+            return plan_id, (Phrase("reopened", "plan reopened"),)
+        case Remarked(plan_id=plan_id):
+            return plan_id, _remarked(event, after.plans.get(plan_id))
+        case RemarkClosed(plan_id=plan_id, remark=remark):
+            return plan_id, (Phrase("withdrawn", f"withdrew {_remark_name(after, remark)}"),)
+        case RemarkReopened(plan_id=plan_id, remark=remark):
+            return plan_id, (Phrase("reopened", f"reopened {_remark_name(after, remark)}"),)
+        case RemarkAnswered(plan_id=plan_id, remark=remark, text=text):
+            return plan_id, (Phrase("answered", f"answered {_remark_name(after, remark)}: {text}"),)
+        case SuggestionWithdrawn(plan_id=plan_id):
+            return plan_id, (Phrase("withdrawn", "withdrew a suggestion"),)
+        case Told():
+            return None, _told(event, before)
         case TurnEnded(stop_reason=reason):
             why = "" if reason == STOP_END_TURN else f": {stop_words(reason)}"
             return None, (Phrase("stopped", f"turn ended{why}"),)
@@ -163,6 +218,34 @@ def _phrases(recorded: Recorded, before: SessionState, after: SessionState) -> t
             return None, (Phrase("compacted", f"context compacted: {reason}" if reason else "context compacted"),)
         case _ as never:
             assert_never(never)
+
+
+def _remarked(event: Remarked, record: PlanRecord | None) -> tuple[Phrase, ...]:
+    texts = step_texts(record.state) if record else {}
+    if event.kind == SUGGESTION and record:
+        words = suggestion_words(record.state, event.changes)
+        said = (Phrase("suggested", event.text),) if event.text else ()
+        return *(Phrase("suggested", word.text, word.step) for word in words), *said
+    if event.kind == SELECTION:
+        return (Phrase("selected", f"steps to run: {', '.join(texts.get(step, step) for step in event.steps)}"),)
+    about = event.quote or texts.get(event.step or "", event.step)
+    text = f"{about}: {event.text}" if about else event.text
+    return (Phrase("comment", text, event.step),) if text else ()  # a request in no words: its verdict says it
+
+
+def _remark_name(state: SessionState, remark_id: str) -> str:
+    """A remark in a sentence of another one."""
+    remark = state.remark(remark_id)
+    words = remark.text or remark.kind if remark else ""
+    return f"“{shortened(unwrapped(words), NAMED)}” ({remark_id})" if words else remark_id
+
+
+def _told(event: Told, before: SessionState) -> tuple[Phrase, ...]:
+    if event.stage == OFFERED or not event.remarks:
+        return ()
+    names = ", ".join(_remark_name(before, each) for each in event.remarks[:SPELLED_REMARKS])
+    more = f" and {len(event.remarks) - SPELLED_REMARKS} more" if len(event.remarks) > SPELLED_REMARKS else ""
+    return (Phrase("told", f"the agent was told {_WAYS.get(event.way, event.way)}: {names}{more}"),)
 
 
 def _opened(event: SessionOpened, before: SessionState) -> tuple[Phrase, ...]:
@@ -177,8 +260,8 @@ def _set(event: PlanSet, before: PlanRecord | None, after: PlanRecord) -> tuple[
     why = (Phrase("why", event.summary),) if event.summary else ()
     if before is None or before.removed:
         return Phrase("new", f"{'new' if before is None else 'back'}: {_size(after.state)}"), *why
-    settled = len(before.suggestions) - len(after.suggestions)
-    suggestions = (Phrase("settled", f"{settled} suggestion{'s' if settled > 1 else ''} taken up"),) if settled else ()
+    settled = sum(each.closed is not None and each.closed.seq == after.base for each in after.remarks)
+    suggestions = (Phrase("settled", f"{settled} remark{'s' if settled > 1 else ''} settled"),) if settled else ()
     return *_differences(before.state, after.state), *suggestions, *why
 
 

@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from planwire.model.events import Event
 from planwire.model.records import AGENT, SessionState
+from planwire.model.unheard import CLIENT, RELAY
 
 __all__ = [
     "BY_AGENT",
@@ -25,8 +26,8 @@ __all__ = [
 
 #: Authors of what the relay records. An answer to a question of the agent's is the client's: it may have asked nobody.
 BY_AGENT: Final = AGENT
-BY_CLIENT: Final = "client"
-BY_RELAY: Final = "relay"
+BY_CLIENT: Final = CLIENT
+BY_RELAY: Final = RELAY
 #: Why a session ends that had nothing to do: its connection is closed. Of one that has stopped this is no news.
 CLOSED: Final = "closed"
 
@@ -91,11 +92,10 @@ Action: TypeAlias = ToClient | ToAgent | Meet | Record | RecordLine | Bind | War
 
 
 class SessionMemory(Struct, frozen=True):
-    """What the journal knows of a session: its state, the number up to which the agent was told of it, the texts that
-    went into its prompts, by their marks, the number of the newest of these, and the latest time of all events."""
+    """What the journal knows of a session: its state, the texts that went into its prompts, by their marks, the number
+    of the newest of these, and the latest time of all events."""
 
     state: SessionState
-    told: int = 0
     marks: dict[str, str] = {}
     reminded: int = 0
     at: int = 0

@@ -47,7 +47,7 @@ def learn(memory: SessionMemory, recorded: Recorded) -> SessionMemory:
         marks = {**memory.marks, reminder.mark: reminder.text}
         while len(marks) > _MARKS:
             del marks[next(iter(marks))]
-        return SessionMemory(state, max(reminder.known, memory.told), marks, recorded.seq, at)
+        return SessionMemory(state, marks, recorded.seq, at)
     return replace(memory, state=state, at=at)
 
 

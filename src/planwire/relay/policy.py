@@ -187,17 +187,20 @@ class Policy:
 
     def _tell(self, line: bytes, session: WireSession, why: str) -> tuple[bytes, list[Action]]:
         """Add a block to the prompt that tells the agent its plans, if there are any."""
-        records = session.records()
-        if not records:
+        words = session.context.words(why)
+        state = session.state()
+        if not words and not session.records():
             return line, []
         read = partial(self._file_text, session.id)
-        mark, text = block(tell(why, records, session.context.told_before(), read), self._new_word())
+        mark, text = block(tell(why, state, words, read), self._new_word())
         try:
             line = append_element(line, ("params", "prompt"), {"type": "text", "text": text})
         except Unspliceable:
             return line, []
-        reminder = Reminder(mark, text, session.context.tell(mark, text), f"{why.partition('.')[0]}.")
-        return line, [Record(session.id, MessageAdded(write_reminder(reminder)), BY_RELAY)]
+        told = session.context.tell(mark, text, words)
+        reminder = Reminder(mark, text, told.upto, f"{why.partition('.')[0]}.")
+        events = MessageAdded(write_reminder(reminder)), told
+        return line, [Record(session.id, event, BY_RELAY) for event in events]
 
     def _answered_by_client(self, message: FromClient) -> Iterator[Action]:
         question = self._agreed.questions.close(message.id)
@@ -325,7 +328,7 @@ class Policy:
     ) -> Iterator[Action]:
         was_last = session.prompt_answered(message.id)
         if message.error is not UNSET and why is not None:
-            session.context.take_back(why)
+            yield Record(session.id, session.context.take_back(why), BY_RELAY)
         stop_reason = "error" if message.error is not UNSET else text_of(result, "stopReason")
         if stop_reason and was_last:  # in version 2 the answer only says that it has begun
             session.end_turn()

@@ -6,20 +6,21 @@ again, never anything that looks like it.
 """
 
 import re
-from collections.abc import Container, Iterable
+from collections.abc import Container
 from typing import Final
 from zlib import crc32
 
 from msgspec import structs
 
-from planwire.chat.messages import EventMessage
-from planwire.chat.narrate import merged_plan, review_words
+from planwire.chat.markup import element
+from planwire.chat.narrate import merged_plans, remark_message
 from planwire.chat.reminder import ELEMENT
 from planwire.chat.render import block as rendered
-from planwire.chat.roles import PLAN_DELTA
 from planwire.model.file_texts import ReadFile, no_files
+from planwire.model.kinds import is_blank
 from planwire.model.plan import BODY_CAP, MAIN, Fields, PlanId
-from planwire.model.records import PlanRecord
+from planwire.model.records import SessionState
+from planwire.model.unheard import Words
 from planwire.relay.envelope import text_of
 from planwire.relay.splice import Unspliceable, replace_value
 
@@ -36,7 +37,7 @@ __all__ = [
 
 COMPACTED: Final = "Your context was compacted. This is the plan as it stands: go on from there."
 RESUMED: Final = "This session was resumed. This is the plan as it stands: go on from there."
-STEERED: Final = "The user has reviewed the plan or suggests changes. Take that into account and update your plan."
+STEERED: Final = "A person said something about the plan. Take that into account, and update your plan if need be."
 
 #: The id to tell for the plan without one while another plan has the id `main`: it is the agent's own list.
 _OWN: Final = "agent"
@@ -44,20 +45,16 @@ _END: Final = f"\n</{ELEMENT}>"
 _BLOCK: Final = re.compile(rf'<{ELEMENT} mark="([0-9a-z]+)-([0-9a-f]{{8}})">\n(.*?)\n</{ELEMENT}>', re.DOTALL)
 
 
-def tell(why: str, records: Iterable[PlanRecord], since: int = 0, read: ReadFile = no_files) -> str:
-    """The text for the agent: the plans, and what people suggested for them or said of them after the event `since`.
-    `read` gives the texts of plan files."""
-    parts = [f"{why} (Added by planwire, which keeps the plan of this session.)"]
-    records = list(records)
-    ids = {record.state.plan.id for record in records}
-    for record in records:
-        name = _id_of(record.state.plan.id, ids)
-        plan = merged_plan(record, ELEMENT, read)
-        parts.append(_shortened(rendered(structs.replace(plan, plan={**plan.plan, "id": name}))))
-        for review in record.reviews:
-            if record.is_stale(review) and review.seq > since:  # of the plan as it was before
-                payload = {"plan_id": name, "by": review.by, "review": review_words(review, record)}
-                parts.append(rendered(EventMessage(ELEMENT, "", {"subkind": PLAN_DELTA, "payload": payload})))
+def tell(why: str, state: SessionState, words: Words, read: ReadFile = no_files) -> str:
+    """The text for the agent: its plans, and the words of people. `read` gives the texts of plan files."""
+    parts = [element("notice", f"{why} (Added by planwire, which keeps the plan of this session.)", by="planwire")]
+    ids = {plan_id for plan_id, record in state.living().items() if not is_blank(record.state.plan)}
+    plans = (each for each in merged_plans(state, ELEMENT, read) if each.plan["id"] in ids)
+    named = (structs.replace(each, plan={**each.plan, "id": _id_of(each.plan["id"], ids)}) for each in plans)
+    parts += [_shortened(rendered(each)) for each in named]
+    if words:
+        items = tuple({**each, "plan_id": _id_of(each["plan_id"], ids)} for each in words.items)
+        parts.append(rendered(remark_message(ELEMENT, state.id, structs.replace(words, items=items))))
     return "\n".join(parts)
 
 
@@ -134,8 +131,15 @@ def _checksum(word: str, body: str) -> str:
 
 
 def _shortened(text: str) -> str:
-    encoded = text.encode("utf-8", "replace")
-    if len(encoded) <= BODY_CAP:
+    """A plan that fits. What is too long for a prompt is cut at the end of an element, so that the rest reads on."""
+    if len(text.encode("utf-8", "replace")) <= BODY_CAP:
         return text
-    head = encoded[:BODY_CAP].decode("utf-8", "ignore")
-    return f"{head}\n[{len(encoded) - BODY_CAP:,} bytes are left out here]\n</plan>"
+    kept, size, lines = [], 0, text.split("\n<")
+    for line in lines:
+        size += len(line.encode("utf-8", "replace")) + 2
+        if size > BODY_CAP - 200:
+            break
+        kept.append(line)
+    left = sum(len(line.encode("utf-8", "replace")) + 2 for line in lines[len(kept) :])
+    notice = element("notice", f"{left:,} bytes are left out here: get_plan or the plan's file has them", by="planwire")
+    return "\n<".join([*(kept or [text.partition("\n")[0]]), notice[1:], "/plan>"])

@@ -127,7 +127,11 @@ class WireSession:
         return self.context.due(self.records, self.plans.mentioned)
 
     def records(self) -> list[PlanRecord]:
-        """The plans worth telling: as the journal knows them, or newer as the agent told them."""
+        """The plans worth telling."""
+        return [record for record in self.state().living().values() if not is_blank(record.state.plan)]
+
+    def state(self) -> SessionState:
+        """The session as the journal knows it, or newer as the agent told it."""
         state = self.memory.state if self.memory else SessionState(self.id)
         events: list[Event] = [
             PlanSet(plan, via=ACP) for plan in self.plans.plans.values() if not _is_recorded(state, plan)
@@ -135,7 +139,7 @@ class WireSession:
         events += [PlanRemoved(plan_id) for plan_id in self.plans.removed]
         for event in events:
             state = fold(state, Recorded(self.id, state.seq + 1, 0, BY_AGENT, event))
-        return [record for record in state.live().values() if not is_blank(record.state.plan)]
+        return state
 
     def _record(self, outcomes: Iterable[Heard | TooMany], *, streams_in: bool) -> Iterator[Record | Warn]:
         for heard in outcomes:

@@ -182,7 +182,7 @@ class BlockingPlanSession:
             return
         on_its_way = handing or Handing()
         words = self._delivery.offer(on_its_way, TOOL, lambda state: self._delivery.news(state, TOOL))
-        answer |= said(words, on_its_way.told.request if on_its_way.told else "")
+        answer |= said(words, on_its_way.told.request if on_its_way.told else "", answer)
         if handing is None:
             on_its_way.hand_over()
             self._settle()
@@ -303,8 +303,9 @@ class BlockingPlanSession:
                 self._settle()
                 self._view.read_on()
                 before, messages, state = self.state.compacted, self._view.stream.messages, self._from_state(self.state)
-            limits = {"budget": budget, "tail": tail, "count": count, "summarise": summarise}
-            result = compact(messages, self._format, **limits, state=state)
+            result = compact(
+                messages, self._format, budget=budget, tail=tail, count=count, summarise=summarise, state=state
+            )
             if not result.left_out or self._compacted(result, {each.id for each in messages}, before):
                 return result
 

@@ -11,9 +11,9 @@ disk. A session has no thread of its own; one follower a journal wakes it when o
 import asyncio
 import inspect
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Generator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import wraps
 from pathlib import Path
 from threading import Event as Flag
@@ -27,8 +27,9 @@ from planwire.model.plan import Fields
 from planwire.model.records import SessionState
 from planwire.session.blocking import Answer, BlockingPlanSession
 from planwire.session.client_sync import Peer
+from planwire.session.delivery import Handing
 from planwire.session.live_history import JournalLike
-from planwire.session.options import ProviderTool, SessionOptions, check_options
+from planwire.session.options import ProviderMessage, ProviderTool, SessionOptions, check_options
 from planwire.session.peer_connection import PeerConnection, next_state
 from planwire.session.pool import in_pool, in_thread_of_its_own, start_in_pool
 
@@ -122,8 +123,11 @@ class PlanSession:
         since = self.state.seq
         while True:
             seq = self.state.seq
-            answer = await in_pool(self._blocking.call_now, name, arguments, since)
+            with _handed_over() as handing:
+                answer = await in_pool(self._blocking.call_now, name, arguments, since, handing)
             if not answer.is_waiting:
+                if handing.told:
+                    start_in_pool(self._settle)
                 return answer
             try:
                 async with asyncio.timeout_at(deadline):
@@ -133,8 +137,17 @@ class PlanSession:
 
     introduce = _in_pool(BlockingPlanSession.introduce)
     describe = _in_pool(BlockingPlanSession.describe)
-    pending = _in_pool(BlockingPlanSession.pending)
-    recap = _in_pool(BlockingPlanSession.recap)
+
+    @wraps(BlockingPlanSession.pending)
+    async def pending(self, *, again: bool = False) -> list[ProviderMessage]:
+        with _handed_over() as handing:
+            return await in_pool(self._blocking.hand_pending, handing, again=again)
+
+    @wraps(BlockingPlanSession.recap)
+    async def recap(self) -> list[ProviderMessage]:
+        with _handed_over() as handing:
+            return await in_pool(self._blocking.hand_recap, handing)
+
     add = _in_pool(BlockingPlanSession.add)
     context = _in_pool(BlockingPlanSession.context)
     export = _in_pool(BlockingPlanSession.export)
@@ -194,6 +207,11 @@ class PlanSession:
         for connection in self._connections:
             await connection.flush()
 
+    def _settle(self) -> None:
+        """Record what a caller got. If that fails, the next call tries again."""
+        with suppress(JournalError):
+            self._blocking.settle()
+
     def _follow(self) -> None:
         """Hear of what others write from now on. Subscribing reads the journal, so the pool does it."""
         if self._subscription is None:
@@ -233,6 +251,18 @@ class PlanSession:
     def _warn(self, trouble: JournalError | None) -> None:
         if trouble is not None and not self._is_closed:
             _log.warning("changes that others make to session %s are not heard of: %s", self.id, trouble)
+
+
+@contextmanager
+def _handed_over() -> Iterator[Handing]:
+    """Something on its way to the caller: it arrives, unless the caller is cancelled."""
+    handing = Handing()
+    try:
+        yield handing
+    except BaseException:
+        handing.lose()
+        raise
+    handing.hand_over()
 
 
 _S = TypeVar("_S", bound=PlanSession)

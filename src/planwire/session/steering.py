@@ -28,13 +28,13 @@ ALREADY_DONE: Final = "Already done."
 class Steered(Struct, frozen=True):
     """What came of an act: the session right after it, and the plan's revision before and after it.
 
-    `words` are for the person. `number` is that of its event: a suggestion goes by it. `added` is the new step.
+    `words` are for the person. `remark` is the id of the remark that it made, `added` that of the new step.
     """
 
     state: SessionState
     words: str
     is_suggestion: bool
-    number: int
+    remark: str | None
     seen: int
     revision: int
     added: str | None = None
@@ -85,7 +85,7 @@ def steer(
         after,
         decision.words,
         decision.is_suggestion,
-        recorded[0].seq,
+        f"r{before.remarked + 1}" if after.remarked > before.remarked else None,
         before.plans[plan_id].revision,
         after.plans[plan_id].revision,
         _added(before.plans[plan_id], after.plans[plan_id]),

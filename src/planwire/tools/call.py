@@ -184,10 +184,11 @@ def answer_call(call: Call, before: SessionState, after: SessionState, read: Rea
     return answer
 
 
-def said(words: Words, request: str) -> Fields:
-    """What people said since the last answer, as a part of the next one."""
-    part: Fields = {"people": list(words.items)}
-    if words.besides:
+def said(words: Words, request: str, answer: Fields) -> Fields:
+    """What people said since the last answer, as a part of the next one, which may hold some of it already."""
+    told = answer.get("remarks", ())
+    part: Fields = {"people": [each for each in words.items if each not in told]}
+    if words.besides and "also_open" not in answer:
         part["also_open"] = list(words.besides)
     return {**part, "said_in": request}
 
