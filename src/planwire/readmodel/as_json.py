@@ -65,9 +65,9 @@ class ReviewValue(Struct, frozen=True):
 
 
 class RemarkValue(Struct, frozen=True):
-    """A remark. `kind` is `comment`, `request` or `selection`; `steps` are those of a selection, `kept` says that it
-    stays in force until a person ends it. `told_at` and `told_by` say when and by which way the agent heard it, `closed`
-    is how it ended; all three are null until then."""
+    """A remark. `kind` is `comment`, `request` or `selection`; `steps` are those of a selection. One that is `kept`
+    stays in force until a person ends it. `told_at` and `told_by` say when and how the agent heard it, `closed` how it
+    ended; all of them are null until then."""
 
     id: str
     kind: str
