@@ -31,6 +31,7 @@ from planwire.model.events import (
     SetStatus,
     StepChange,
 )
+from planwire.model.kinds import entries_of
 from planwire.model.records import Closing, PlanRecord, Remark, RemarkAnswer, Telling
 from planwire.model.statuses import canonical
 from planwire.model.steps import PlanState, Step
@@ -162,7 +163,7 @@ def closed_with_plan(remarks: Remarks, closing: Closing) -> Remarks:
 
 def closed_by_change(before: PlanRecord | None, after: PlanRecord, recorded: Recorded) -> Remarks:
     """The remarks of a plan after a change of it, without those that the change ends."""
-    if all(each.closed for each in after.remarks):
+    if all(each.closed for each in after.remarks) or _is_cleared(after.state):
         return after.remarks
     change = _Change(before.state if before else None, after.state)
     closed = []
@@ -171,6 +172,11 @@ def closed_by_change(before: PlanRecord | None, after: PlanRecord, recorded: Rec
         closing = Closing(recorded.seq, recorded.at, recorded.by, how) if how else None
         closed.append(replace(each, closed=closing) if closing else each)
     return _bounded(tuple(closed))
+
+
+def _is_cleared(state: PlanState) -> bool:
+    """Whether a list is empty: agents clear it for a moment, and the next one may have the same steps."""
+    return entries_of(state.plan) == ()
 
 
 class _Change:
@@ -200,8 +206,8 @@ class _Change:
     def _finishes(self, step: str) -> str | None:
         if step not in self._places:
             return GONE
-        was_open = self._before is None or any(each.id == step and each.is_open for each in self._before.steps)
-        return FINISHED if was_open and not self._is_open(step) else None
+        was_over = any(each.id == step and not each.is_open for each in (self._before.steps if self._before else ()))
+        return None if was_over or self._is_open(step) else FINISHED
 
     def _rewords(self) -> bool:
         return self._before is None or wording(self._before) != wording(self._after)
