@@ -210,7 +210,7 @@ def _plan_reopened(state: SessionState, recorded: Recorded, event: PlanReopened)
     record = state.plans.get(event.plan_id)
     if record is None or record.is_living:
         return {}
-    remarks = reopened(record.remarks, lambda each: each.closed is not None and each.closed.how == PLAN_ENDED)
+    remarks = reopened(record.remarks, lambda each: each.closed is not None and each.closed.how == PLAN_ENDED, recorded)
     touched = {"revision": recorded.seq, "changed_at": recorded.at, "removed": False, "removed_by": ""}
     return _put(state, replace(record, ended="", approval=None, remarks=remarks, **touched))
 
@@ -258,7 +258,7 @@ def _remarked(state: SessionState, recorded: Recorded, event: Remarked) -> _Chan
 
 def _remark(state: SessionState, record: PlanRecord, recorded: Recorded, event: Remarked) -> _Changes:
     number = state.remarked + 1
-    remarks = made(record.remarks, remark_of(recorded, event, number))
+    remarks = made(record.remarks, remark_of(recorded, event, number), recorded)
     return {**_put(state, replace(record, remarks=remarks)), "remarked": number}
 
 
@@ -277,11 +277,13 @@ def _remark_answered(state: SessionState, recorded: Recorded, event: RemarkAnswe
     return _put(state, replace(record, remarks=answered(record.remarks, event.remark, answer, closing)))
 
 
-def _remark_reopened(state: SessionState, _recorded: Recorded, event: RemarkReopened) -> _Changes:
+def _remark_reopened(state: SessionState, recorded: Recorded, event: RemarkReopened) -> _Changes:
     record = state.plans.get(event.plan_id)
     if record is None:
         return {}
-    return _put(state, replace(record, remarks=reopened(record.remarks, lambda each: each.id == event.remark)))
+    return _put(
+        state, replace(record, remarks=reopened(record.remarks, lambda each: each.id == event.remark, recorded))
+    )
 
 
 def _withdrawn(state: SessionState, recorded: Recorded, event: SuggestionWithdrawn) -> _Changes:
