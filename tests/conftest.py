@@ -21,8 +21,10 @@ for number in (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM):
 
 @pytest.fixture(autouse=True)
 def _a_journal_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The default journal is one of the test's, in this process and in those that it starts."""
+    """The default journal and the records of agents are the test's, in this process and in those that it starts."""
     monkeypatch.setenv("PLANWIRE_JOURNAL", str(tmp_path / "default.db"))
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    monkeypatch.delenv("PLANWIRE_AGENT", raising=False)
 
 
 @pytest.fixture

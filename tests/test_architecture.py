@@ -54,6 +54,8 @@ EFFECTFUL: Final = {
         "blocking",
         "editor",
         "handoff",
+        "agent_environment",
+        "known_agents",
         "live_history",
         "moved_on",
         "options",

@@ -49,7 +49,7 @@ def plans(journal: Journal, tmp_path: Path) -> BlockingPlanSession:
 
 
 def planwire(*arguments: str, editor: str | None = None, code: int = DONE) -> str:
-    ended, out, err = answer(*arguments, *([] if editor is None else ["--editor", editor]))
+    ended, out, err = answer(*arguments, *([] if editor is None else ["--editor", editor]), at_terminal=True)
     assert ended == code, err
     return out if code == DONE else err
 
@@ -384,7 +384,7 @@ def test_a_program_hears_what_came_of_an_act(journal: Journal, tmp_path: Path) -
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
 def test_a_program_gets_a_refusal_as_json(command: list[str], code: int, error: str) -> None:
-    ended, out, err = answer(*command, "--json")
+    ended, out, err = answer(*command, "--json", at_terminal=True)
     assert (ended, err) == (code, "")
     assert error in json.loads(out)["error"]
 

@@ -50,8 +50,8 @@ class Running:
 
     def let_in(self, context: BrowserContext) -> None:
         """Give a browser the cookie, as the printed address does."""
-        here = {"domain": "127.0.0.1", "path": self.key.path}
-        context.add_cookies([{"name": self.cookie, "value": self.key.value, **here}])  # type: ignore[list-item]
+        path = self.key.path
+        context.add_cookies([{"name": self.cookie, "value": self.key.value, "domain": "127.0.0.1", "path": path}])
 
     def open(self, session: str = "s1", title: str | None = "A title", cwd: str = "/project") -> None:
         self.write(session, SessionOpened("agent 1.0", "client 2.0", cwd, title))

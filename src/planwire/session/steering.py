@@ -13,7 +13,7 @@ from planwire.steering.acts import decide
 from planwire.steering.commands import Decision, Disputed
 from planwire.steering.wanted import Wanted
 
-__all__ = ["Steered", "steer"]
+__all__ = ["USER", "Steered", "steer"]
 
 
 class Steered(Struct, frozen=True):

@@ -15,6 +15,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from planwire.errors import InputError, reason
 from planwire.journal import Journal
+from planwire.session.steering import USER
 from planwire.web.app import BoardApp
 from planwire.web.hub import MOST_WATCHERS
 
@@ -45,7 +46,8 @@ def new_token() -> str:
 
 
 class BoardServer:
-    """A board that listens. `address` opens it, with the token in it."""
+    """A board that listens. `address` opens it, with the token in it. `by` is the author of all that people do there; a
+    board without one only shows."""
 
     def __init__(
         self,
@@ -57,6 +59,7 @@ class BoardServer:
         allow_hosts: Iterable[str] = (),
         editor: str | None = None,
         folders: Iterable[str] = (),
+        by: str | None = USER,
     ) -> None:
         self._socket = _listen(host, port)
         self.port: int = self._socket.getsockname()[1]
@@ -65,7 +68,7 @@ class BoardServer:
         self.base = f"http://{name}:{self.port}"
         cookie = f"planwire-{self.port}"
         self.app = BoardApp(
-            journal, self.token, {*LOOPBACK, *allow_hosts, name}, cookie=cookie, editor=editor, folders=folders
+            journal, self.token, {*LOOPBACK, *allow_hosts, name}, cookie=cookie, editor=editor, folders=folders, by=by
         )
         config = uvicorn.Config(
             self.app,
