@@ -89,7 +89,8 @@ def test_a_plan_that_moved_on_is_not_approved_unseen(journal: Journal, plans: Bl
         "Look at it again (planwire show), then pass --revision 3.\n"
     )
     assert main_plan(journal).review is None
-    assert "pass --revision N" in planwire("approve", code=USAGE)
+    assert "nothing was changed" in planwire("approve", code=NOT_DONE)  # asked, nobody said yes
+    assert "pass --revision N" in answer("approve", "--json", at_terminal=True).out
     planwire("approve", "--yes", "--changes", "--comment", "smaller steps", "--comment", "and tests")
     review = main_plan(journal).review
     assert review is not None
@@ -348,7 +349,7 @@ def test_a_second_tick_withdraws_the_suggestion(journal: Journal, tmp_path: Path
 
 @pytest.mark.usefixtures("plans")
 def test_a_dismissed_plan_keeps_its_history(journal: Journal) -> None:
-    assert "pass --revision N" in planwire("dismiss", code=USAGE)
+    assert "nothing was changed" in planwire("dismiss", code=NOT_DONE)
     assert planwire("dismiss", "--yes") == "Plan dismissed. Its history stays.\n"
     assert main_plan(journal).removed
     assert "has no plan" in planwire("dismiss", "--yes", code=NOT_FOUND)
