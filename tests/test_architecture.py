@@ -259,6 +259,11 @@ def test_faces_draw_and_the_core_decides(path: Path) -> None:
     assert broken_law(path) == set()
 
 
+@each([path for path in files() if part_of(path) in ("mcp", "tools")])
+def test_agents_have_no_acts_of_people(path: Path) -> None:
+    assert not any(name.startswith(("planwire.steering", "planwire.session.steering")) for name in imports(path))
+
+
 @pytest.mark.parametrize("where", FRONTED)
 def test_a_face_may_import_nothing_that_it_does_not_use(where: str) -> None:
     paths = [path for path in files() if where in (part_of(path), str(path.with_suffix("")))]

@@ -153,8 +153,10 @@ def test_below_an_agent_a_terminal_does_not_help(plan: Path, monkeypatch: pytest
 
 @pytest.mark.parametrize(
     "name",
-    ["user", "User", " user", "the user", "THE  USER", "ｕｓｅｒ", "you", "agent", "Relay", "client", "planwire", ""]
-    + [" ", "bot ", "\tbot", "a\nb", "a\x1b[1mb", "us\u200ber", "a\u202eb", "a\u2028b", "x" * 65],
+    [
+        *("user", "User", " user", "the user", "THE  USER", "ｕｓｅｒ", "you", "agent", "Relay", "client", "planwire"),
+        *("", " ", "bot ", "\tbot", "a\nb", "a\x1b[1mb", "us\u200ber", "a\u202eb", "a\u2028b", "x" * 65),
+    ],
 )
 def test_a_name_that_reads_as_another_author_is_refused(plan: Path, name: str) -> None:
     for at_terminal in (False, True):
