@@ -33,10 +33,9 @@ def relay(
     plans again when it needs that; with `hand_over` it gets the plan tools.
     """
     agent = start_agent(command)
-    # 60 ms in which the agent starts up: see above
-    from planwire.session.known_agents import known_agent  # noqa: PLC0415
+    from planwire.session.known_agents import known_agent  # noqa: PLC0415  (the agent starts up meanwhile: see above)
 
-    with known_agent(agent.pid):
+    with known_agent(agent.pid):  # before the 60 ms of the next import: it may run commands soon
         from planwire.relay.traffic import Traffic  # noqa: PLC0415
 
         return Traffic(agent, command, open_journal, context=context, grace=grace, handoffs=_handoffs(hand_over)).run()
