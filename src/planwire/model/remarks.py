@@ -50,6 +50,7 @@ __all__ = [
     "close",
     "closed_by_change",
     "closed_with_plan",
+    "known",
     "made",
     "offered",
     "refused",
@@ -87,6 +88,15 @@ def made(remarks: Remarks, new: Remark) -> Remarks:
     ids = {each.id for each in old}
     closing = Closing(new.seq, new.at, new.by, SUPERSEDED, new.id)
     return _bounded((*(replace(each, closed=closing) if each.id in ids else each for each in remarks), new))
+
+
+def known(remarks: Remarks, said: Iterable[Remark]) -> Remarks:
+    """The remarks of a plan with those of a review in an older journal, which nobody is told again."""
+    older = (
+        replace(each, told=Telling(each.seq, each.at, "", ""), closed=Closing(each.seq, each.at, each.by, OLDER))
+        for each in said
+    )
+    return _bounded((*remarks, *older))
 
 
 def remark_of(recorded: Recorded, event: Remarked, number: int) -> Remark:
@@ -139,13 +149,22 @@ def offered(remarks: Remarks, ids: Container[str], offer: Telling) -> Remarks:
 
 
 def told(remarks: Remarks, ids: Container[str], telling: Telling) -> Remarks:
-    """The remarks after the reader got some of them."""
-    return tuple(replace(each, told=each.told or telling, offered=None) if each.id in ids else each for each in remarks)
+    """The remarks after the reader got some of them. The first telling counts, but one that names its request says more
+    than a reminder of an older journal, which any refusal would miss."""
+
+    def first(known: Telling | None) -> Telling:
+        return known if known and known.request else telling
+
+    return tuple(replace(each, told=first(each.told), offered=None) if each.id in ids else each for each in remarks)
 
 
 def refused(remarks: Remarks, request: str) -> Remarks:
-    """The remarks after the reader refused a request: nobody has told what stood in it."""
-    return tuple(replace(each, told=None) if each.told and each.told.request == request else each for each in remarks)
+    """The remarks after the reader refused a request: nobody has told what stood in it, and it is not on its way."""
+
+    def without(telling: Telling | None) -> Telling | None:
+        return None if telling and telling.request == request else telling
+
+    return tuple(replace(each, told=without(each.told), offered=without(each.offered)) for each in remarks)
 
 
 def closed_with_plan(remarks: Remarks, closing: Closing) -> Remarks:
