@@ -209,10 +209,7 @@ def _changed(
 def _differences(before: PlanState, after: PlanState) -> tuple[Phrase, ...]:
     diff = compare(before, after)
     words = [
-        *(
-            Phrase(status_kind(each.after), _status(each.after, each.step.content), each.step.id)
-            for each in diff.status
-        ),
+        *(_became(each.after, each.step) for each in diff.status),
         *(Phrase("added", each.step.content, each.step.id) for each in diff.added),
         *(Phrase("removed", each.step.content, each.step.id) for each in diff.removed),
         *(Phrase("reworded", f"{each.before} → {each.after}", each.step.id) for each in diff.reworded),
