@@ -183,7 +183,7 @@ def closed_by_change(before: PlanRecord | None, after: PlanRecord, recorded: Rec
     """The remarks of a plan after a change of it, without those that the change ends."""
     if all(each.closed for each in after.remarks):
         return after.remarks
-    change = _Change(before.state if before else None, after.state)
+    change = _Ending(before.state if before else None, after.state)
     closed = []
     for each in after.remarks:
         how = None if each.closed else change.ends(each)
@@ -192,8 +192,8 @@ def closed_by_change(before: PlanRecord | None, after: PlanRecord, recorded: Rec
     return _bounded(tuple(closed))
 
 
-class _Change:
-    """A change of a plan, and the remarks that it ends."""
+class _Ending:
+    """A change of a plan, as far as it ends remarks."""
 
     def __init__(self, before: PlanState | None, after: PlanState) -> None:
         self._before = before
