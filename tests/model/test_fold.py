@@ -1,4 +1,4 @@
-"""Versions, revisions, ownership, suggestions and reviews, folded from events."""
+"""Versions, revisions, ownership, authors and verdicts, folded from events."""
 
 from typing import TypeAlias
 
@@ -21,9 +21,14 @@ from planwire.model.events import (
     MoveStep,
     PlanChanged,
     PlanRemoved,
+    PlanReopened,
     PlanReviewed,
     PlanSet,
     Recorded,
+    RemarkAnswered,
+    RemarkClosed,
+    Remarked,
+    RemarkReopened,
     RemoveStep,
     ReviewAsked,
     RewordStep,
@@ -34,6 +39,7 @@ from planwire.model.events import (
     SuggestionWithdrawn,
     TurnEnded,
 )
+from planwire.model.events import Told as TellingEvent
 from planwire.model.fold import MOST_REVIEWS, check_revision, fold_all
 from planwire.model.records import AGENT, PLANWIRE, PlanRecord, SessionState
 
@@ -158,28 +164,65 @@ def test_a_suggestion_in_words_stays_until_it_is_taken_back() -> None:
     assert the_plan(*events, (USER, SuggestionWithdrawn("p", 2))).suggestions == ()
 
 
-def test_a_review_is_of_a_revision_and_stale_when_the_plan_moved_on() -> None:
-    review = PlanReviewed("p", 1, CHANGES_REQUESTED, (Comment("why?", "s1"),), ("s1",))
-    events: list[Told] = [set_by_tools(plan("a")), (USER, review)]
+def test_a_verdict_is_of_a_revision_and_stale_once_the_wording_is_another() -> None:
+    events: list[Told] = [set_by_tools(plan("a", "b")), (USER, PlanReviewed("p", 1, CHANGES_REQUESTED))]
     record = the_plan(*events)
     assert record.review is not None
-    assert (record.review.verdict, record.review.selected, record.review.comments) == (
-        CHANGES_REQUESTED,
-        ("s1",),
-        (Comment("why?", "s1"),),
-    )
-    assert not record.is_stale(record.review)
-    assert the_plan(*events, PlanChanged("p", "x")).is_stale(record.review)
-    again = the_plan(*events, PlanChanged("p", "x"), (USER, PlanReviewed("p", 3, APPROVED)))
-    assert [again.is_stale(each) for each in again.reviews] == [True, False]
+    assert (record.review.verdict, record.review.revision, record.review.is_stale) == (CHANGES_REQUESTED, 1, False)
+    for change in (RewordStep("s1", "x"), RemoveStep("s1"), AddStep("x")):
+        assert [each.is_stale for each in the_plan(*events, PlanChanged("p", None, (change,))).reviews] == [True]
+    for change in (SetStatus("s1", "completed"), SetPriority("s1", "high"), MoveStep("s1", "s2")):
+        assert [each.is_stale for each in the_plan(*events, PlanChanged("p", "x", (change,))).reviews] == [False]
+    assert [each.is_stale for each in the_plan(*events, set_by_tools(plan(("b", "done"), "a"))).reviews] == [False]
+    rewritten = PlanChanged("p", None, (AddStep("c"),))
+    again = the_plan(*events, rewritten, (USER, PlanReviewed("p", 3, APPROVED)))
+    assert [each.is_stale for each in again.reviews] == [True, False]
 
 
-def test_every_word_on_a_plan_is_kept_and_the_last_one_counts() -> None:
-    words: list[Told] = [(USER, PlanReviewed("p", 1, COMMENTED, (Comment(text),))) for text in ("one", "two")]
-    record = the_plan(set_by_tools(plan("a")), *words)
-    assert [review.comments for review in record.reviews] == [(Comment("one"),), (Comment("two"),)]
+def test_a_verdict_on_a_text_stands_while_boxes_are_ticked() -> None:
+    text = "# Port\n\n- [ ] read\n- [ ] write\n"
+    events: list[Told] = [set_by_tools(MarkdownPlan("p", text)), (USER, PlanReviewed("p", 1, APPROVED))]
+    ticked = the_plan(*events, set_by_tools(MarkdownPlan("p", text.replace("[ ] read", "[x] read"))))
+    assert [each.is_stale for each in ticked.reviews] == [False]
+    for other in (text.replace("read", "read all"), text + "- [ ] ship\n", text.replace("Port", "Port it")):
+        rewritten = the_plan(*events, set_by_tools(MarkdownPlan("p", other)))
+        assert [each.is_stale for each in rewritten.reviews] == [True]
+
+
+def test_every_verdict_on_a_plan_is_kept_and_the_last_one_counts() -> None:
+    verdicts: list[Told] = [(USER, PlanReviewed("p", 1, verdict)) for verdict in (CHANGES_REQUESTED, APPROVED)]
+    record = the_plan(set_by_tools(plan("a")), *verdicts)
+    assert [review.verdict for review in record.reviews] == [CHANGES_REQUESTED, APPROVED]
     assert record.review == record.reviews[-1]
-    assert len(the_plan(set_by_tools(plan("a")), *words * MOST_REVIEWS).reviews) == MOST_REVIEWS
+    assert len(the_plan(set_by_tools(plan("a")), *verdicts * MOST_REVIEWS).reviews) == MOST_REVIEWS
+
+
+def test_a_remark_a_verdict_and_a_telling_leave_the_revision_alone() -> None:
+    said: list[Told] = [
+        (USER, Remarked("p", "comment", "why?")),
+        (USER, PlanReviewed("p", 1, APPROVED, via="planwire")),
+        TellingEvent("prompt", 3, remarks=("r1",)),
+        RemarkAnswered("p", "r1", "because"),
+        (USER, RemarkClosed("p", "r1", "withdrawn")),
+        (USER, RemarkReopened("p", "r1")),
+    ]
+    assert the_plan(reported(plan("a")), *said).revision == 1
+
+
+def test_the_author_of_a_step_is_the_one_who_wrote_its_text_last() -> None:
+    """Nobody else, also if a change of theirs could not be made, or changed only its status."""
+    events: list[Told] = [
+        set_by_tools(plan("a", "b")),
+        ("ana", PlanChanged("p", None, (AddStep("c"), SetStatus("s1", "completed")))),
+        ("bo", PlanChanged("p", None, (RewordStep("s2", "beta"), RewordStep("s3", "c")))),
+        ("eve", PlanChanged("p", None, (RewordStep("s1", "alpha"), RemoveStep("s99")))),
+    ]
+    record = the_plan(*events)
+    assert (record.by, record.authors) == (AGENT, {"s3": "ana", "s2": "bo"})
+    again = the_plan(*events, PlanChanged("p", None, (RewordStep("s3", "gamma"),)))
+    assert again.authors == {"s3": AGENT, "s2": "bo"}
+    assert the_plan(*events, ("bo", set_by_tools(plan("a", "b")))).authors == {}
+    assert the_plan(*events, ("bo", set_by_tools(plan("a", "b")))).by == "bo"
 
 
 def test_an_agent_waits_for_a_review_until_there_is_one_or_it_goes_on() -> None:
@@ -223,7 +266,14 @@ def test_what_is_known_of_a_session_adds_up() -> None:
         PlanRemoved("never"),
         PlanReviewed("never", 1, APPROVED),
         SuggestionWithdrawn("never", 1),
+        RemarkClosed("never", "r1", "withdrawn"),
+        RemarkAnswered("never", "r1", "x"),
+        RemarkReopened("never", "r1"),
+        PlanReopened("never"),
+        ReviewAsked("never"),
+        TellingEvent("prompt", 0, remarks=("r1",)),
     ],
+    ids=repr,
 )
 def test_events_about_a_plan_that_never_was_change_nothing(event: Event) -> None:
     assert folded(event) == SessionState("s", 1)

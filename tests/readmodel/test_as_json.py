@@ -19,12 +19,15 @@ from planwire.model.events import (
     PlanRemoved,
     PlanReviewed,
     PlanSet,
+    RemarkAnswered,
+    Remarked,
     RemoveStep,
     ReviewAsked,
     RewordStep,
     SessionOpened,
     SetPriority,
     SetStatus,
+    Told,
 )
 from planwire.model.plan import Entry, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, PlanId
 from planwire.readmodel.as_json import json_schema, plan_json, session_json
@@ -57,6 +60,10 @@ PLANS: dict[str, tuple[PlanId, tuple[tuple[str, Event], ...]]] = {
             ("ana", PlanChanged("p", "please", CHANGES)),
             ("ana", PlanReviewed("p", 3, CHANGES_REQUESTED, (Comment("hm"), Comment("why?", "s1")), ("s1",))),
             ("client", PlanReviewed("p", 3, "approved", answer="Yes, and go on")),
+            ("ana", Remarked("p", "comment", "no vendoring", kept=True)),
+            ("relay", Told("prompt", 6, remarks=("r5",))),
+            *by_agent(RemarkAnswered("p", "r5", "I won't")),
+            ("ana", Remarked("p", "selection", steps=("s2",))),
             *by_agent(ReviewAsked("p", ("Yes", "No"))),
         ),
     ),
@@ -120,7 +127,8 @@ def test_a_plan_says_what_the_agent_wrote_and_what_it_means() -> None:
 def test_a_plan_has_every_word_of_people() -> None:
     value = plan("agent's own, with suggestions and reviews")
     [suggestion] = value["suggestions"]
-    assert (suggestion["number"], suggestion["by"], suggestion["note"]) == (3, "ana", "please")
+    assert (suggestion["id"], suggestion["by"], suggestion["note"]) == ("r1", "ana", "please")
+    assert suggestion["told_at"] is None
     assert [change["do"] for change in suggestion["changes"]] == [
         "status",
         "reword",
@@ -130,12 +138,19 @@ def test_a_plan_has_every_word_of_people() -> None:
         "remove",
     ]
     first, second = value["reviews"]
-    assert (first["verdict"], first["comments"]) == (
-        CHANGES_REQUESTED,
-        [{"text": "hm"}, {"text": "why?", "step": "s1"}],
-    )
-    assert (second["answer"], second["selected"], second["stale"]) == ("Yes, and go on", None, False)
-    assert value["question"] == {"at": 6_000, "options": ["Yes", "No"]}
+    assert (first["verdict"], first["stale"]) == (CHANGES_REQUESTED, False)
+    assert (second["answer"], second["stale"]) == ("Yes, and go on", False)
+    of_old = [each for each in value["remarks"] if each["closed"] == "older"]
+    assert [(each["id"], each["text"], each["step"]) for each in of_old] == [
+        ("r2", "hm", None),
+        ("r3", "why?", "s1"),
+        ("r4", "", None),
+    ]
+    [told, untold] = [each for each in value["remarks"] if each["closed"] is None]
+    assert (told["id"], told["kind"], told["kept"], told["told_by"]) == ("r5", "comment", True, "prompt")
+    assert [(each["by"], each["text"]) for each in told["answers"]] == [("agent", "I won't")]
+    assert (untold["kind"], untold["steps"], untold["told_at"]) == ("selection", ["s2"], None)
+    assert value["question"] == {"at": 10_000, "options": ["Yes", "No"]}
 
 
 def test_a_plan_file_has_its_address_and_the_steps_of_its_text() -> None:

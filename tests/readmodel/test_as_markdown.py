@@ -14,6 +14,8 @@ from planwire.model.events import (
     PlanChanged,
     PlanReviewed,
     PlanSet,
+    RemarkClosed,
+    Remarked,
     RewordStep,
     SessionOpened,
     SetStatus,
@@ -90,15 +92,24 @@ def test_nothing_that_people_said_is_left_out() -> None:
         ("ben", PlanChanged("p", None, (RewordStep("s1", "read it all"), AddStep("ship")))),
         ("ana", PlanReviewed("p", 3, CHANGES_REQUESTED, comments, ("s1",))),
         ("ben", PlanReviewed("p", 4, APPROVED, (), ())),
+        ("ana", Remarked("p", "comment", "which\nfile?", step="s2")),
+        ("ana", Remarked("p", "request", "smaller")),
+        ("ben", Remarked("p", "selection", steps=("s2", "s1"))),
+        ("ben", RemarkClosed("p", "r8", "withdrawn")),
     )
     assert plan_markdown(card) == (
         "# p\n\n> Because\n>\n> TOML is asked for\n\n- [ ] read\n- [ ] write\n\n"
         "## Notes\n\n- agent: it is TOML\n\n"
         "## Suggestions\n\n- ana: read: done; this first\n- ben: read → read it all; add “ship”\n\n"
-        "## Reviews\n\n"
-        "- ana: changes requested (revision 3), and the plan has changed since\n"
-        "  - to run: read\n  - smaller\n  - write: which file?\n  - s9: it is gone\n"
-        "- ben: approved (revision 4)\n  - to run: no step\n"
+        "## Remarks\n\n"
+        "- ana: changes requested: smaller\n- ben: steps to run: write, read\n\n"
+        "## Closed remarks\n\n"
+        "- ana: comment: smaller (closed)\n- ana: comment: write: which file? (closed)\n"
+        "- ana: comment: s9: it is gone (closed)\n- ana: steps to run: read (closed)\n"
+        "- ben: steps to run: no step (closed)\n- ana: comment: write: which file? (withdrawn)\n\n"
+        "## Verdicts\n\n"
+        "- ana: changes requested (revision 3)\n"
+        "- ben: approved (revision 4)\n"
     )
     assert plan_markdown(card, remarks=False) == "# p\n\n- [ ] read\n- [ ] write\n"
 
@@ -114,9 +125,13 @@ def test_no_text_of_a_list_or_about_it_makes_headings_or_steps(step: str, note: 
         ("agent", PlanChanged(name, note)),
         (name, PlanChanged(name, note, (AddStep(step),))),
         (name, PlanReviewed(name, 3, said, (Comment(said, "s1"), Comment(said)), ("s1",))),
+        (name, Remarked(name, "comment", said, step="s1")),
+        (name, Remarked(name, said, said, quote=said)),
     )
     lines = plan_markdown(card).split("\n")
-    assert [line.split()[1] for line in lines if line.startswith("#")] == ["a", "Notes", "Suggestions", "Reviews"]
+    assert [line.split()[1] for line in lines if line.startswith("#")] == [
+        *("a", "Notes", "Suggestions", "Remarks", "Closed", "Verdicts")
+    ]
     assert len([line for line in lines if line.startswith("- [")]) == 1
     assert all(line == "" or line.startswith(("#", ">", "- ", "  - ")) for line in lines)
 

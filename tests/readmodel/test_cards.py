@@ -5,21 +5,23 @@ import pytest
 from planwire.model.events import (
     ACP,
     APPROVED,
-    CHANGES_REQUESTED,
-    COMMENTED,
+    COMMENT,
+    SELECTION,
     AddStep,
-    Comment,
+    Event,
     PlanChanged,
     PlanReviewed,
     PlanSet,
+    Remarked,
     ReviewAsked,
     RewordStep,
     SessionOpened,
+    Told,
     TurnEnded,
 )
-from planwire.model.plan import Entry, ItemsPlan
+from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
 from planwire.model.records import AGENT
-from planwire.readmodel.card import STATUS_LOOKS, STOPPED, offers_by_look
+from planwire.readmodel.card import ENDED_WORDS, STATUS_LOOKS, STOPPED, offers_by_look
 from tests.readmodel.shown_plans import shown
 
 
@@ -62,7 +64,7 @@ def test_a_card_knows_where_a_new_step_goes_and_with_which_words_a_rewording_beg
         PlanChanged("main", None, (AddStep("new", "s1"),)),
     )
     [card], [empty] = shown(plan, *(("user", each) for each in changes)).cards(), shown(told()).cards()
-    new = str(card.suggestions[1].number)
+    new = card.suggestions[1].id
     assert [card.place_below(target) for target in ("s2", new, None)] == ["s2", "s1", ""]
     assert empty.place_below(None) is None
     assert [card.wording_of(target) for target in ("s1", "s2", new)] == ["first", "two", "new"]
@@ -83,18 +85,38 @@ def test_stopped_work_is_offered_what_work_in_progress_is() -> None:
     assert ended.rows[0].offers == offers[ended.rows[0].look]
 
 
-def test_the_reviews_to_show_are_those_without_an_answer_the_last_verdict_and_the_last_comment() -> None:
-    def said(verdict: str, text: str, step: str | None = None) -> tuple[str, PlanReviewed]:
-        return "user", PlanReviewed("main", 1, verdict, (Comment(text, step),))
-
-    reviews = (
-        said(COMMENTED, "first"),
-        said(CHANGES_REQUESTED, "smaller"),
-        said(COMMENTED, "second"),
-        said(APPROVED, "go on"),
+def test_a_card_shows_what_people_said_where_it_belongs_and_what_became_of_it() -> None:
+    said: tuple[tuple[str, Event], ...] = (
+        ("user", Remarked("main", COMMENT, "first")),
+        ("ana", Remarked("main", COMMENT, "here", step="s1")),
+        ("ana", Remarked("main", COMMENT, "it is gone", step="s9")),
+        ("user", Remarked("main", SELECTION, steps=("s1",))),
+        ("user", PlanReviewed("main", 1, APPROVED, via="planwire")),
+        (AGENT, Told("prompt", 5, remarks=("r1", "r2"))),
     )
-    [asked], [answered] = (shown(told("pending"), *reviews, *more).cards() for more in ((), (told("completed"),)))
-    assert [each.comments[0] for each in asked.shown_reviews] == ["first", "smaller", "second", "go on"]
-    assert [each.comments[0] for each in answered.shown_reviews] == ["second", "go on"]
-    [on_step] = shown(told("pending"), said(COMMENTED, "here", "s1")).cards()
-    assert on_step.shown_reviews == ()
+    [card] = shown(told("pending", "pending"), *said).cards()
+    assert [each.text for each in card.remarks] == ["first", "it is gone", ""]
+    assert [each.text for each in card.rows[0].remarks] == ["here"]
+    assert [each.id for each in card.open_remarks] == ["r1", "r2", "r3", "r4"]
+    assert [each.delivery for each in card.open_remarks] == ["Seen", "Seen", "Sent", "Sent"]
+    assert [bool(each.heard) for each in card.open_remarks] == [False, False, True, True]
+    assert [tag.text for tag in card.rows[0].tags] == ["to run"]
+    assert card.verdict is not None
+    assert (card.verdict.words, card.verdict.stale) == ("approved (revision 1)", False)
+    [done] = shown(told("pending", "pending"), *said, told("completed", "pending")).cards()
+    assert [(each.id, each.delivery) for each in done.closed_remarks] == [("r2", "Done"), ("r4", "Done")]
+    assert done.rows[0].tags == ()
+    assert done.verdict is not None
+    assert not done.verdict.stale
+
+
+def test_a_proposal_that_has_ended_stands_behind_all_others_and_says_how() -> None:
+    text = AGENT, PlanSet(MarkdownPlan("first", "# First"))
+    asked: tuple[tuple[str, Event], ...] = (text, (AGENT, ReviewAsked("first")))
+    later: tuple[tuple[str, Event], ...] = (
+        (AGENT, PlanSet(MarkdownPlan("second", "# Second"))),
+        (AGENT, ReviewAsked("second")),
+    )
+    cards = shown(*asked, *later).cards()
+    assert [(card.id, card.ended_words) for card in cards] == [("second", ""), ("first", ENDED_WORDS["replaced"])]
+    assert "reopen" in cards[1].acts

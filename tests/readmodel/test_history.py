@@ -3,27 +3,35 @@
 import msgspec
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
-from hypothesis.strategies import SearchStrategy
 
 from planwire.acp.lower import Fallback
 from planwire.chat.reminder import Reminder, write_reminder
+from planwire.journal import Stamped, open_journal
 from planwire.model.events import (
     ACP,
+    COMMENT,
     COMMENTED,
     DISMISSED,
-    TOOLS,
+    OFFERED,
+    REFUSED,
+    REQUEST,
+    SELECTION,
+    SUGGESTION,
     AddStep,
     Comment,
-    ContextCompacted,
     Event,
     MessageAdded,
     MoveStep,
     PlanChanged,
     PlanRemoved,
+    PlanReopened,
     PlanReviewed,
     PlanSet,
     Recorded,
+    RemarkAnswered,
+    RemarkClosed,
+    Remarked,
+    RemarkReopened,
     RemoveStep,
     ReviewAsked,
     RewordStep,
@@ -32,48 +40,26 @@ from planwire.model.events import (
     SetStatus,
     StepChange,
     SuggestionWithdrawn,
-    TurnEnded,
+    Told,
 )
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
 from planwire.model.records import SessionState
+from planwire.model.unheard import Words
 from planwire.readmodel.as_json import SessionValue, session_json
 from planwire.readmodel.as_markdown import session_markdown
+from planwire.readmodel.file_text import no_plan_files
 from planwire.readmodel.history import HistoryEntry, Phrase, history
 from planwire.readmodel.shown import show_session
-from planwire.readmodel.timeline import compare_states
+from planwire.readmodel.timeline import Timelines, compare_states
 from planwire.relay.reminder import STEERED, block
 from planwire.relay.reminder import tell as tell_again
-from tests.strategies import open_priorities, open_statuses, plan_ids, plans, texts
-
-steps = st.sampled_from(("s1", "s2", "s3", ""))
-step_changes: SearchStrategy[StepChange] = st.one_of(
-    st.builds(SetStatus, steps, open_statuses),
-    st.builds(RewordStep, steps, texts),
-    st.builds(SetPriority, steps, open_priorities),
-    st.builds(AddStep, texts, st.none() | steps),
-    st.builds(MoveStep, steps, steps),
-    st.builds(RemoveStep, steps),
-)
-ids = st.none() | st.just("p") | plan_ids
-comments = st.builds(Comment, texts, st.none() | steps)
-events: SearchStrategy[Event] = st.one_of(
-    st.builds(PlanSet, plans(ids), st.none() | texts, st.sampled_from((ACP, TOOLS))),
-    st.builds(PlanChanged, ids, st.none() | texts, st.lists(step_changes, max_size=3).map(tuple)),
-    st.builds(PlanRemoved, ids),
-    st.builds(PlanReviewed, ids, st.integers(0, 9), texts, st.lists(comments).map(tuple), answer=st.none() | texts),
-    st.builds(ReviewAsked, ids, st.lists(texts, max_size=3).map(tuple)),
-    st.builds(SuggestionWithdrawn, ids, st.integers(0, 9)),
-    st.builds(TurnEnded, texts),
-    st.builds(MessageAdded, st.fixed_dictionaries({}, optional={"role": texts | st.none()})),
-    st.builds(ContextCompacted, reason=texts),
-    st.builds(SessionOpened, st.none() | texts, st.none() | texts, st.none() | texts, st.none() | texts),
-)
+from tests.event_strategies import pasts
 
 
 @settings(deadline=None)
-@given(st.lists(st.tuples(st.sampled_from(("agent", "user")), events), min_size=1, max_size=8))
-def test_whatever_happens_can_be_told_and_shown(told: list[tuple[str, Event]]) -> None:
-    recorded = [Recorded("s", seq, seq * 1000, by, event) for seq, (by, event) in enumerate(told, start=1)]
+@given(pasts)
+def test_whatever_happens_can_be_told_and_shown(recorded: list[Recorded]) -> None:
+    state = SessionState("s")
     for moment, before, state in history(recorded, SessionState("s")):
         assert moment.seq == before.seq + 1 == state.seq
         assert (moment.total is None) or 0 <= (moment.done or 0) <= moment.total
@@ -113,7 +99,7 @@ def plan(*texts: str) -> PlanSet:
         ),
         (plan("a"), PlanRemoved("p"), [Phrase("plan_removed", "plan removed")]),
         (plan("a"), PlanChanged("q", "hm"), [Phrase("none", "there was no such plan"), Phrase("note", "hm")]),
-        (plan("a"), SuggestionWithdrawn("p", 7), [Phrase("withdrawn", "withdrew suggestion 7")]),
+        (plan("a"), SuggestionWithdrawn("p", 7), [Phrase("withdrawn", "withdrew a suggestion")]),
         (
             PlanSet(MarkdownPlan("m", "one")),
             PlanSet(MarkdownPlan("m", "one two")),
@@ -140,12 +126,98 @@ def test_a_question_and_its_answer_are_said_with_the_options() -> None:
 
 
 def test_what_the_relay_told_the_agent_is_history_and_the_chat_is_not() -> None:
-    mark, text = block(tell_again(STEERED, []), "word")
+    mark, text = block(tell_again(STEERED, SessionState("s"), Words()), "word")
     again = told(MessageAdded(write_reminder(Reminder(mark, text, 1, f"{STEERED.partition('.')[0]}."))))
-    reason = "The user has reviewed the plan or suggests changes."
+    reason = "A person said something about the plan."
     assert again.words == (Phrase("told", f"the agent was told its plan again: {reason}"),)
-    assert not again.is_message
-    assert told(MessageAdded({"role": "user", "content": "hello"})).is_message
+    assert not again.is_aside
+    assert told(MessageAdded({"role": "user", "content": "hello"})).is_aside
+
+
+@pytest.mark.parametrize(
+    ("remark", "event", "words"),
+    [
+        (Remarked("p", COMMENT, "why?"), None, "comment: why?"),
+        (Remarked("p", COMMENT, "why?", step="s1"), None, "comment: a: why?"),
+        (Remarked("p", COMMENT, "why?", quote="this passage"), None, "comment: this passage: why?"),
+        (Remarked("p", COMMENT, "no vendoring", kept=True), None, "comment: no vendoring (kept in force)"),
+        (Remarked("p", REQUEST, "smaller", review=2), None, "request: smaller"),
+        (Remarked("p", SELECTION, steps=("s2", "s1")), None, "steps to run: b, a"),
+        (
+            Remarked("p", SUGGESTION, "soon", changes=(RewordStep("s1", "c"),)),
+            None,
+            "suggested: a → c; suggested: soon",
+        ),
+        (Remarked("p", COMMENT, "why?"), RemarkClosed("p", "r1", "withdrawn"), "withdrew “why?” (r1)"),
+        (
+            Remarked("p", COMMENT, "why?"),
+            RemarkClosed("p", "r1", "withdrawn", "I see"),
+            "withdrew “why?” (r1): I see",
+        ),
+        (
+            Remarked("p", SUGGESTION, changes=(AddStep("c"),)),
+            RemarkClosed("p", "r1", "superseded"),
+            "replaced “add “c”” (r1)",
+        ),
+        (
+            Remarked("p", SELECTION, steps=("s1",)),
+            RemarkClosed("p", "r1", "run_all"),
+            "all steps are to run, not only “a” (r1)",
+        ),
+        (Remarked("p", REQUEST), RemarkClosed("p", "r1", "withdrawn"), "withdrew the request r1"),
+        (Remarked("p", COMMENT, "why?"), RemarkAnswered("p", "r1", "speed"), "answered “why?” (r1): speed"),
+        (Remarked("p", COMMENT, "why?"), RemarkReopened("p", "r1"), "reopened “why?” (r1)"),
+        (Remarked("p", COMMENT, "why?"), RemarkReopened("p", "r7"), "reopened r7"),
+        (
+            Remarked("p", COMMENT, "why?"),
+            Told("prompt", 2, remarks=("r1",)),
+            "the agent was told with a prompt: “why?” (r1)",
+        ),
+        (
+            Remarked("p", COMMENT, "x" * 99),
+            Told("tool", 2, remarks=("r1", "r2", "r3", "r4", "r5")),
+            f"the agent was told in the answer of a plan tool: “{'x' * 59}…” (r1), r2, r3 and 2 more",
+        ),
+        (
+            Remarked("p", COMMENT, "why?"),
+            Told("prompt", 2, stage=REFUSED),
+            "the agent refused what it was told, and will be told again",
+        ),
+        (PlanRemoved("p"), PlanReopened("p"), "plan reopened"),
+    ],
+    ids=lambda each: each if isinstance(each, str) else "",
+)
+def test_a_history_says_what_people_said_and_what_became_of_it(remark: Event, event: Event | None, words: str) -> None:
+    moment = told(plan("a", "b"), remark, *((event,) if event else ()))
+    assert "; ".join(word.sentence for word in moment.words) == words
+    assert not moment.is_aside
+
+
+def test_a_telling_that_was_refused_names_the_words_to_tell_again() -> None:
+    events = Remarked("p", COMMENT, "why?"), Told("prompt", 2, remarks=("r1",), request="mark")
+    [word] = told(plan("a"), *events, Told("prompt", 3, request="mark", stage=REFUSED)).words
+    assert word.text == "the agent refused what it was told, and will be told again: “why?” (r1)"
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        Told("context", 2, remarks=("r1",), stage=OFFERED),
+        Told("context", 2),
+        Remarked("p", REQUEST, review=2),
+    ],
+    ids=["offered", "told no remark", "a request whose verdict says it"],
+)
+def test_what_says_nothing_alone_is_no_moment_of_the_past(event: Event) -> None:
+    events = plan("a"), Remarked("p", COMMENT, "why?"), event
+    moment = told(*events)
+    assert moment.words == ()
+    assert moment.is_aside
+    with open_journal("memory:") as journal:
+        journal.append("s", [Stamped(seq, "agent", each) for seq, each in enumerate(events)])
+        timeline = Timelines(journal, no_plan_files).get("s")
+        assert list(timeline.numbers) == [1, 2]
+        assert [each.seq for each in timeline.entries(journal, 0, 2)] == [1, 2]
 
 
 def test_a_plan_that_comes_back_is_no_change() -> None:

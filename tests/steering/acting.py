@@ -1,12 +1,22 @@
 """Acts of people on a session in memory: decide, fold, look."""
 
-from collections.abc import Sequence
 from typing import Any
 
-from planwire.model.events import ACP, Event, PlanChanged, PlanSet, Recorded, StepChange, SuggestionWithdrawn
+from planwire.model.events import (
+    ACP,
+    SUGGESTION,
+    Event,
+    PlanChanged,
+    PlanSet,
+    Recorded,
+    RemarkClosed,
+    Remarked,
+    StepChange,
+)
 from planwire.model.fold import fold
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan, Plan, PlanId
 from planwire.model.records import AGENT, PlanRecord, SessionState
+from planwire.model.remarks import WITHDRAWN
 from planwire.model.steps import PlanState
 from planwire.steering.acts import decide
 from planwire.steering.overlay import Overlay
@@ -97,5 +107,10 @@ def a_list(*contents: str, status: str = "pending") -> ItemsPlan:
     return ItemsPlan("main", tuple(Entry(text, "medium", status) for text in contents))
 
 
-def withdrawn(decision: Decision) -> Sequence[int]:
-    return [event.suggestion for event in decision.events if isinstance(event, SuggestionWithdrawn)]
+def closed(decision: Decision, how: str = WITHDRAWN) -> list[str]:
+    """The remarks that an act closes in this way."""
+    return [event.remark for event in decision.events if isinstance(event, RemarkClosed) and event.how == how]
+
+
+def suggests(*changes: StepChange, revision: int = 1) -> Remarked:
+    return Remarked("main", SUGGESTION, "", revision, changes=changes)

@@ -20,15 +20,16 @@ from planwire.model.events import (
     Comment,
     MoveStep,
     PlanSet,
+    RemarkClosed,
     RemoveStep,
     RewordStep,
     SetPriority,
     SetStatus,
     StepChange,
-    SuggestionWithdrawn,
 )
 from planwire.model.plan import FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan
 from planwire.model.records import AGENT
+from planwire.model.remarks import WITHDRAWN
 from planwire.model.statuses import STATUSES, canonical
 from planwire.model.steps import Step, track
 from planwire.model.text import unwrapped
@@ -60,12 +61,12 @@ def test_every_row_has_a_name_a_command_a_label_and_help_of_its_own() -> None:
 
 
 def test_no_key_means_two_things() -> None:
-    """The keys of a plan work on its steps as well, so the two share one keyboard; a suggestion has its own row."""
+    """The keys of a plan work on its steps as well, so the two share one keyboard; a remark has its own row."""
     keys: dict[bool, Counter[str]] = {True: Counter(), False: Counter()}
     for act in ACTS.values():
         for gesture in act.gestures:
             on = gesture.on or act.on
-            keys[on is On.SUGGESTION].update(gesture.keys)
+            keys[on is On.REMARK].update(gesture.keys)
             assert gesture.keys
             assert gesture.label
             assert gesture.help
@@ -114,8 +115,20 @@ def test_a_plan_is_offered_the_acts_that_it_can_take(plan: Plan, names: set[str]
     session = agents(plan)
     session.do("suggest", text="a note")
     assert set(acts_for(session.record)) == {*names, "withdraw"}
+    session.do("withdraw", "r1")
+    assert set(acts_for(session.record)) == {*names, "reopen"}
     session.do("dismiss")
-    assert acts_for(session.record) == ()
+    assert acts_for(session.record) == ("reopen",)
+
+
+def test_a_dismissed_plan_with_words_that_nobody_has_told_takes_these_back() -> None:
+    session = agents(LIST)
+    session.do("comment", text="never touch vendor/")
+    session.do("dismiss")
+    assert acts_for(session.record) == ("withdraw", "reopen")
+    session.do("withdraw", "r1")
+    session.do("reopen")
+    assert set(session.state.live()) == {"main"}
 
 
 def test_the_statuses_of_a_menu_are_a_tick_the_others_and_the_way_back() -> None:
@@ -143,7 +156,7 @@ def test_what_a_plan_can_not_do_is_refused_before_anything_is_asked() -> None:
     session = agents(LIST)
     session.do("add", text="new")
     session.do("suggest", text="a note", changes=(AddStep("other"), RemoveStep("s1")))
-    new, several = (str(each.seq) for each in session.record.suggestions)
+    new, several = (each.id for each in session.record.suggestions)
     for wanted in (Wanted("reword", new), Wanted("remove", new), Wanted("withdraw", several), Wanted("comment", "s1")):
         check_early(session.record, wanted)
     for wanted, words in (
@@ -160,8 +173,8 @@ def test_what_a_plan_can_not_do_is_refused_before_anything_is_asked() -> None:
 def test_a_suggested_step_is_removed_by_withdrawing_it() -> None:
     session = agents(LIST)
     session.do("add", text="new")
-    [number] = (each.seq for each in session.record.suggestions)
-    assert session.do("remove", str(number)).events == (SuggestionWithdrawn("main", number),)
+    assert session.do("remove", "r1").events == (RemarkClosed("main", "r1", WITHDRAWN),)
+    assert session.record.suggestions == ()
 
 
 # -- arguments
@@ -169,6 +182,8 @@ def test_a_suggested_step_is_removed_by_withdrawing_it() -> None:
 #: An argument of each kind that means something.
 GIVEN: dict[str, Any] = {
     "text": "text",
+    "quote": "a passage",
+    "keep": True,
     "status": "done",
     "priority": "high",
     "after": "",
@@ -207,7 +222,7 @@ def test_an_act_says_which_argument_is_missing_or_too_many(act: Any) -> None:
 
 def test_an_act_that_touches_nothing_never_needs_the_plan_that_was_seen() -> None:
     touching_nothing = {act.name for act in ACTS.values() if act.touches is Touches.NOTHING}
-    assert touching_nothing == {"comment", "withdraw"}
+    assert touching_nothing == {"comment", "withdraw", "reopen"}
 
 
 # -- JSON
@@ -233,7 +248,9 @@ WANTED = [
         ),
     ),
     Wanted("suggest", None, 17, plan_text="[ ] x"),
-    Wanted("withdraw", "12"),
+    Wanted("withdraw", "r12", text="not needed"),
+    Wanted("comment", None, 17, text="never", quote="a passage", keep=True),
+    Wanted("reopen"),
 ]
 
 
@@ -278,8 +295,10 @@ def test_one_act_has_bounds() -> None:
 # -- laws for all acts
 
 ids = st.sampled_from(("s1", "s2", "s3", "s4", "s6", "s99"))
-#: Ids of steps, numbers of suggestions, and neither.
-targets: SearchStrategy[str | None] = st.none() | ids | st.integers(0, 9).map(str) | st.sampled_from(("", "٣", "s"))
+#: Ids of steps, of remarks, and neither.
+targets: SearchStrategy[str | None] = st.one_of(
+    st.none(), ids, st.integers(0, 9).map("r{}".format), st.sampled_from(("", "٣", "r٣", "r", "s"))
+)
 statuses = st.sampled_from((*STATUSES, "done", "blocked", "")) | texts
 changes: SearchStrategy[StepChange] = st.one_of(
     st.builds(SetStatus, ids, statuses),
@@ -296,9 +315,12 @@ any_wanted = st.builds(
     targets,
     st.none() | st.integers(-1, 12),
     st.none() | contents,
+    st.none() | contents,
+    st.sampled_from((None, True, False)),
     st.none() | statuses,
     st.none() | st.sampled_from(("high", "medium", "low", "urgent", "")),
     st.none() | st.just("") | ids,
+    st.none() | ids,
     st.none() | st.integers(-(2**31), 2**31) | st.integers(-3, 3),
     st.none() | st.sampled_from((APPROVED, CHANGES_REQUESTED, COMMENTED, "dismissed")),
     st.none() | st.lists(ids, max_size=3).map(tuple),
@@ -323,6 +345,8 @@ words: SearchStrategy[Wanted] = st.one_of(
     st.builds(lambda text: Wanted("suggest", text=text), contents),
     st.builds(lambda verdict: Wanted("review", verdict=verdict), st.sampled_from((APPROVED, CHANGES_REQUESTED))),
     st.builds(lambda steps: Wanted("select", steps=tuple(steps)), st.lists(ids, min_size=1, max_size=3)),
+    st.builds(lambda steps, text: Wanted("select", steps=tuple(steps), text=text), st.lists(ids, min_size=1), contents),
+    st.builds(Wanted, st.sampled_from(("withdraw", "reopen")), st.sampled_from(("r1", "r2", "r3"))),
 )
 some_entries = st.lists(entries(), min_size=1, max_size=6).map(tuple)
 steerable_plans: SearchStrategy[Plan] = st.one_of(
@@ -423,7 +447,7 @@ def test_an_act_that_changes_nothing_leaves_nothing_to_want(
     try:
         session.decide(wanted)
     except NothingChanges:
-        # A suggestion of several changes may say otherwise than the plan: it is withdrawn as a whole, by its number.
+        # A suggestion of several changes may say otherwise than the plan: it is withdrawn as a whole, by its id.
         assert is_suggested(session, wanted) or is_as_wanted(Overlay.of(session.record.state), [], wanted)
     except PlanError:
         pass

@@ -2,11 +2,14 @@
 
 import pytest
 
-from planwire.errors import NothingChanges, PlanError, UneditableText, UnknownPlan, UnknownStep
+from planwire.errors import NothingChanges, PlanError, UneditableText, UnknownPlan, UnknownRemark, UnknownStep
 from planwire.model.events import (
     APPROVED,
     CHANGES_REQUESTED,
+    COMMENT,
     COMMENTED,
+    REQUEST,
+    SELECTION,
     AddStep,
     Comment,
     MoveStep,
@@ -14,19 +17,23 @@ from planwire.model.events import (
     PlanRemoved,
     PlanReviewed,
     PlanSet,
+    RemarkClosed,
+    Remarked,
     RemoveStep,
     ReviewAsked,
     RewordStep,
     SetPriority,
     SetStatus,
     StepChange,
-    SuggestionWithdrawn,
+    Told,
 )
 from planwire.model.kinds import text_of
 from planwire.model.plan import Entry, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan
 from planwire.model.records import AGENT
+from planwire.model.remarks import SUPERSEDED, WITHDRAWN
 from planwire.model.steps import track
-from tests.steering.acting import LIST, NESTED, TEXT, Session, a_list, agents, withdrawn
+from planwire.steering.reviews import VIA
+from tests.steering.acting import LIST, NESTED, TEXT, Session, a_list, agents, closed, suggests
 
 # -- an own list
 
@@ -179,7 +186,8 @@ def test_a_change_of_what_is_already_so_writes_nothing_but_a_note_on_it(
     session = Session(LIST, via)
     with pytest.raises(NothingChanges, match="the plan already says so"):
         session.do("suggest", changes=changes)
-    assert session.do("suggest", changes=changes, text=" why \n").events == (PlanChanged("main", "why"),)
+    words = PlanChanged("main", "why") if via == "tools" else Remarked("main", COMMENT, "why", 1)
+    assert session.do("suggest", changes=changes, text=" why \n").events == (words,)
 
 
 def test_of_several_changes_only_those_with_an_effect_are_written() -> None:
@@ -350,7 +358,7 @@ def test_a_second_tick_withdraws_the_suggestion() -> None:
     session.do("tick", "s1")
     decision = session.do("tick", "s1")
     assert (decision.words, decision.is_suggestion) == ("Suggestion withdrawn: read: done", False)
-    assert withdrawn(decision) == [2]
+    assert closed(decision) == ["r1"]
     assert session.record.suggestions == ()
     assert session.do("tick", "s1").is_suggestion
 
@@ -358,7 +366,7 @@ def test_a_second_tick_withdraws_the_suggestion() -> None:
 def test_a_tick_that_was_suggested_in_another_spelling_is_withdrawn_as_well() -> None:
     session = agents(a_list("read"))
     session.append(PlanChanged("main", None, (SetStatus("s1", "done"),)))
-    assert withdrawn(session.do("tick", "s1")) == [2]
+    assert closed(session.do("tick", "s1")) == ["r1"]
 
 
 def test_a_tick_on_a_step_whose_tick_another_person_suggested_meanwhile_suggests_it_no_second_time() -> None:
@@ -369,11 +377,20 @@ def test_a_tick_on_a_step_whose_tick_another_person_suggested_meanwhile_suggests
         session.do("tick", "s1", seen=seen)
 
 
+def test_a_tick_withdraws_what_was_told_since_the_person_saw_it() -> None:
+    session = agents(a_list("read", "write"))
+    session.do("tick", "s1")
+    seen = session.state.seq
+    session.append(Told("prompt", seen, remarks=("r1",)), by="relay")
+    session.append(PlanSet(a_list("read", "write", "ship"), via="acp"), by=AGENT)
+    assert closed(session.do("tick", "s1", seen=seen)) == ["r1"]
+
+
 def test_a_tick_that_takes_back_what_is_not_open_any_more_changes_nothing() -> None:
     session = agents(a_list("read"))
     session.do("tick", "s1")
-    seen = session.revision
-    session.do("withdraw", "2", author="ana")
+    seen = session.state.seq
+    session.do("withdraw", "r1", author="ana")
     with pytest.raises(NothingChanges, match="not open any more"):
         session.do("tick", "s1", seen=seen)
 
@@ -382,10 +399,10 @@ def test_a_newer_suggestion_takes_the_place_of_the_one_before_whoever_made_that(
     session = agents(LIST)
     session.do("set_status", "s3", status="done", author="ana")
     decision = session.do("set_status", "s3", status="cancelled", author="bo")
-    assert decision.events == (
-        PlanChanged("main", None, (SetStatus("s3", "cancelled"),)),
-        SuggestionWithdrawn("main", 2),
-    )
+    assert decision.events == (suggests(SetStatus("s3", "cancelled")),)
+    [first, second] = session.record.remarks
+    assert first.closed is not None
+    assert (first.closed.how, first.closed.by, first.closed.text) == (SUPERSEDED, "bo", second.id)
     assert session.suggested == [SetStatus("s3", "cancelled")]
     for kind, value in (("reword", {"text": "x"}), ("move", {"by": -1}), ("set_priority", {"priority": "low"})):
         session.do(kind, "s3", **value)
@@ -406,16 +423,18 @@ def test_to_ask_for_what_the_plan_says_anyway_only_withdraws_the_suggestion() ->
         session.do(act, "s3", **other)
         [suggestion] = session.record.suggestions
         decision = session.do(act, "s3", **same)
-        assert decision.events == (SuggestionWithdrawn("main", suggestion.seq),)
+        assert decision.events == (RemarkClosed("main", suggestion.id, WITHDRAWN),)
         assert session.suggested == []
 
 
 def test_all_suggestions_of_one_kind_from_an_older_journal_go_together() -> None:
     session = agents(LIST)
-    for status in ("completed", "cancelled"):
-        session.append(PlanChanged("main", None, (SetStatus("s3", status),)))
-    assert withdrawn(session.do("set_status", "s3", status="in progress")) == [2, 3]
-    assert session.suggested == [SetStatus("s3", "in_progress")]
+    session.append(PlanChanged("main", None, (SetStatus("s3", "completed"), RewordStep("s3", "x"))))
+    session.append(PlanChanged("main", None, (RewordStep("s3", "y"),)))
+    session.append(PlanChanged("main", None, (SetStatus("s3", "cancelled"),)))
+    assert [each.id for each in session.record.suggestions] == ["r1", "r2", "r3"]
+    session.do("suggest", changes=(SetStatus("s3", "in progress"), RewordStep("s3", "z")))
+    assert session.suggested == [SetStatus("s3", "in_progress"), RewordStep("s3", "z")]
 
 
 def test_a_suggestion_that_is_open_is_not_written_again() -> None:
@@ -430,7 +449,7 @@ def test_a_suggestion_that_is_open_is_not_written_again() -> None:
         with pytest.raises(NothingChanges, match="suggested already"):
             session.do(act, target, **arguments)
     more = session.do("suggest", changes=(SetStatus("s3", "done"), AddStep("check", "s1"), AddStep("publish")))
-    assert more.events == (PlanChanged("main", None, (AddStep("publish"),)),)
+    assert more.events == (suggests(AddStep("publish")),)
 
 
 def test_a_suggestion_of_several_changes_stays_until_all_of_them_are_superseded() -> None:
@@ -441,8 +460,8 @@ def test_a_suggestion_of_several_changes_stays_until_all_of_them_are_superseded(
     back = session.do("set_status", "s3", status="completed")
     assert back.words == "Suggestion withdrawn: test: cancelled"
     assert session.suggested == [SetStatus("s3", "completed"), RewordStep("s3", "x")]
-    both = session.do("suggest", changes=(SetStatus("s3", "cancelled"), RewordStep("s3", "y")))
-    assert withdrawn(both) == [2]
+    session.do("suggest", changes=(SetStatus("s3", "cancelled"), RewordStep("s3", "y")))
+    assert session.suggested == [SetStatus("s3", "cancelled"), RewordStep("s3", "y")]
 
 
 def test_moves_count_in_the_order_that_is_suggested() -> None:
@@ -470,33 +489,40 @@ def test_another_text_for_a_suggested_step_takes_the_place_of_the_suggestion() -
     session = agents(a_list("read"))
     session.do("add", text="ship", after="s1")
     with pytest.raises(NothingChanges):
-        session.do("reword", "2", text=" ship ")
+        session.do("reword", "r1", text=" ship ")
     seen = session.revision
     session.agent_does(SetStatus("s1", "completed"))
-    decision = session.do("reword", "2", text="ship it", seen=seen)
-    assert decision.events == (PlanChanged("main", None, (AddStep("ship it", "s1"),)), SuggestionWithdrawn("main", 2))
-    with pytest.raises(PlanError, match=r"There is no open suggestion '2'\. Open ones: 4\."):
-        session.do("reword", "2", text="again")
+    decision = session.do("reword", "r1", text="ship it", seen=seen)
+    assert decision.events == (suggests(AddStep("ship it", "s1")), RemarkClosed("main", "r1", SUPERSEDED))
+    with pytest.raises(PlanError, match="This suggestion is closed: reopen it, or add the step again"):
+        session.do("reword", "r1", text="again")
+    with pytest.raises(UnknownRemark, match=r"There is no remark 'r9' on this plan\. Open ones: r2\."):
+        session.do("reword", "r9", text="again")
     session.do("suggest", changes=(AddStep("one"), AddStep("two")))
     with pytest.raises(PlanError, match="more than a new step: withdraw it"):
-        session.do("reword", str(session.revision), text="three")
+        session.do("reword", "r3", text="three")
+    session.do("comment", text="hm")
+    with pytest.raises(PlanError, match="Only a step can be reworded: withdraw the comment"):
+        session.do("reword", "r4", text="hm, no")
 
 
 def test_anyone_can_withdraw_a_suggestion_once() -> None:
     session = agents(a_list("read"))
     session.do("tick", "s1", author="ana")
-    assert session.do("withdraw", "2", author="bo").words == "Suggestion withdrawn: read: done"
-    with pytest.raises(PlanError, match=r"There is no open suggestion '2'\. Open ones: none\."):
-        session.do("withdraw", "2")
+    assert session.do("withdraw", "r1", author="bo").words == "Withdrawn: read: done"
+    with pytest.raises(NothingChanges, match="r1 is closed already"):
+        session.do("withdraw", "r1")
+    with pytest.raises(UnknownRemark, match=r"There is no remark 'r2' on this plan\. Open ones: none\."):
+        session.do("withdraw", "r2")
     session.do("suggest", text="hurry")
-    assert session.do("withdraw", "4").words == "Suggestion withdrawn: hurry"
+    assert session.do("withdraw", "r2").words == "Withdrawn: hurry"
 
 
 def test_a_suggestion_whose_step_is_gone_still_has_its_name() -> None:
     session = agents(a_list("read", "write"))
     session.do("tick", "s2")
     session.append(PlanSet(a_list("read"), via="acp"), by=AGENT)
-    assert session.do("withdraw", "2").words == "Suggestion withdrawn: write: done"
+    assert session.do("withdraw", "r1").words == "Withdrawn: write: done"
 
 
 def test_an_agents_plan_that_became_planwires_is_changed_at_once() -> None:
@@ -516,16 +542,22 @@ def test_words_are_kept_with_the_revision_that_the_person_saw() -> None:
     seen = session.revision
     session.agent_does(SetStatus("s3", "completed"))
     [said] = session.do("comment", "s3", text=" why? ", seen=seen).events
-    assert said == PlanReviewed("main", seen, COMMENTED, (Comment("why?", "s3"),))
-    [asked] = session.do("review", verdict=CHANGES_REQUESTED, text="smaller", seen=seen).events
-    assert asked == PlanReviewed("main", seen, CHANGES_REQUESTED, (Comment("smaller"),))
+    assert said == Remarked("main", COMMENT, "why?", seen, "s3")
+    given = session.state.seq + 1
+    asked = session.do("review", verdict=CHANGES_REQUESTED, text="smaller", seen=seen).events
+    assert asked == (
+        PlanReviewed("main", seen, CHANGES_REQUESTED, via=VIA),
+        Remarked("main", REQUEST, "smaller", seen, review=given),
+    )
     [approved] = session.do("review", verdict=APPROVED, seen=seen).events
-    assert approved == PlanReviewed("main", session.revision, APPROVED)
+    assert approved == PlanReviewed("main", session.revision, APPROVED, via=VIA)
+    assert session.record.review is not None
+    assert session.record.remarks[1].review == session.record.reviews[0].seq
 
 
 def test_words_say_what_they_are_on_and_when_the_agent_hears_of_them() -> None:
     session = Session(LIST)
-    next_prompt = "The agent will see it with your next prompt."
+    next_prompt = "The agent will see it with its next call of a plan tool."
     assert session.do("comment", "s1", text="a").words == f"Comment added to “read”. {next_prompt}"
     assert session.do("comment", text="a").words == f"Comment added to the plan. {next_prompt}"
     several = (Comment("a", "s1"), Comment("b", "s2"))
@@ -542,8 +574,7 @@ def test_a_comment_on_a_step_that_is_gone_is_a_comment_on_the_plan(seen: int | N
     session.agent_does(RemoveStep("s3"))
     decision = session.do("comment", "s3", text="why?", seen=seen)
     [said] = decision.events
-    assert isinstance(said, PlanReviewed)
-    assert said.comments == (Comment("“test”: why?"),)
+    assert said == Remarked("main", COMMENT, "why?", seen or session.revision, quote="test")
     assert decision.words.startswith("Comment added to the plan: “test” is gone.")
     with pytest.raises(UnknownStep):
         session.do("comment", "s99", text="why?")
@@ -594,7 +625,10 @@ def test_a_late_word_is_said_once_as_well() -> None:
 def test_steps_to_run_are_told_in_the_order_of_the_plan_without_those_that_are_over() -> None:
     session = Session(LIST)
     decision = session.do("select", steps=("s5", "s3", "s1", "s3"), text="then stop")
-    assert decision.events == (PlanReviewed("main", 1, APPROVED, (Comment("then stop"),), ("s3", "s5")),)
+    assert decision.events == (
+        Remarked("main", SELECTION, "", 1, steps=("s3", "s5")),
+        Remarked("main", COMMENT, "then stop", 1),
+    )
     assert decision.words.startswith("To run: “test”, “ship”.")
     with pytest.raises(NothingChanges, match="the selected steps are done or cancelled"):
         session.do("select", steps=("s1", "s4"))
@@ -667,7 +701,7 @@ def test_a_comment_on_a_step_of_a_file_quotes_it() -> None:
     session = Session(FilePlan("main", "file:///plan.md"))
     file = track(TEXT)
     decision = session.do("comment", "s2", text="why?", file=file)
-    assert decision.events == (PlanReviewed("main", 1, COMMENTED, (Comment("“write”: why?"),)),)
+    assert decision.events == (Remarked("main", COMMENT, "why?", 1, quote="write"),)
     assert decision.words.startswith("Comment added to “write”.")
     with pytest.raises(UnknownStep, match="its steps are: s1, s2, s3"):
         session.do("comment", "s9", text="why?", file=file)

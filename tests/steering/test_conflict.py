@@ -164,8 +164,8 @@ def test_a_withdrawal_and_a_new_text_for_a_suggestion_are_never_turned_away() ->
     session.do("add", text="ship")
     session.append(PlanSet(a_list("read it", "rewrite")), by=AGENT)
     session.append(PlanSet(a_list("read it", "rewrite"), via="acp"), by=AGENT)
-    session.do("reword", "2", text="ship it", seen=2)
-    session.do("withdraw", str(session.record.suggestions[0].seq), seen=1)
+    session.do("reword", "r1", text="ship it", seen=2)
+    session.do("withdraw", "r2", seen=1)
     assert session.suggested == []
 
 

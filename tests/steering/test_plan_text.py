@@ -171,11 +171,14 @@ def test_the_text_of_any_plan_reads_as_no_change_of_it(plan: ItemsPlan | Markdow
 
 
 def test_an_edited_text_is_made_or_suggested_at_once() -> None:
-    for session in (Session(LIST), agents(LIST)):
+    for session, end in (
+        (Session(LIST), ""),
+        (agents(LIST), ". The agent will see it with your next prompt in your editor."),
+    ):
         text = as_text(session.record.state).replace("[ ] test", "[x] test it") + "[ ] check\n"
         decision = session.do("suggest", plan_text=text, seen=1, text="as agreed")
         [event] = decision.events
-        assert decision.words.endswith("test → test it; test: done; add “check”; as agreed")
+        assert decision.words.endswith(f"test → test it; test: done; add “check”; as agreed{end}")
         assert event.changes == (RewordStep("s3", "test it"), SetStatus("s3", "completed"), AddStep("check", "s5"))  # type: ignore[union-attr]
 
 

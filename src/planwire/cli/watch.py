@@ -103,5 +103,6 @@ def _print_lines(moments: Iterator[HistoryEntry], *, several: bool) -> None:
     write = line_printer(console)
     with suppress(KeyboardInterrupt):
         for moment in moments:
-            write(moment_line(moment, session=moment.session if several else None))
-            console.file.flush()
+            if moment.words:
+                write(moment_line(moment, session=moment.session if several else None))
+                console.file.flush()

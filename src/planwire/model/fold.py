@@ -52,7 +52,6 @@ from planwire.model.events import (
     Remarked,
     RemarkReopened,
     ReviewAsked,
-    RewordStep,
     SessionOpened,
     SuggestionWithdrawn,
     Told,
@@ -75,12 +74,12 @@ from planwire.model.records import (
 )
 from planwire.model.remarks import (
     ANSWERED,
-    OLDER,
     PLAN_ENDED,
     WITHDRAWN,
     answered,
     close,
     closed_by_change,
+    known,
     made,
     offered,
     refused,
@@ -89,7 +88,7 @@ from planwire.model.remarks import (
     told,
 )
 from planwire.model.steps import PlanState, track
-from planwire.model.wording import wording
+from planwire.model.wording import texts_of, wording
 
 __all__ = ["check_revision", "fold", "fold_all"]
 
@@ -154,7 +153,8 @@ def _set(state: SessionState, recorded: Recorded, event: PlanSet) -> _Changes:
         approval=before.approval if before else None,
     )
     record = _judged(before, record, recorded)
-    return {"plans": carried_out({**state.plans, event.plan.id: record}, event.plan.id, recorded), "stopped": None}
+    plans = carried_out({**state.plans, event.plan.id: record}, event.plan.id, recorded, is_set=True)
+    return {"plans": plans, "stopped": None}
 
 
 def _changed(state: SessionState, recorded: Recorded, event: PlanChanged) -> _Changes:
@@ -170,19 +170,18 @@ def _changed(state: SessionState, recorded: Recorded, event: PlanChanged) -> _Ch
         after = apply_changes(record.state, event.changes)
     except PlanError:  # written under other rules
         after = record.state
-    authors = _authors(record, after, event, recorded.by)
+    authors = _authors(record, after, recorded.by)
     changed = replace(record, state=after, deltas=(*record.deltas, delta), authors=authors, **touched)
     changed = _judged(record, replace(changed, asked=None) if recorded.by == AGENT else changed, recorded)
     plans = carried_out({**state.plans, event.plan_id: changed}, event.plan_id, recorded)
     return {"plans": plans, "stopped": None} if recorded.by == AGENT else {"plans": plans}
 
 
-def _authors(record: PlanRecord, after: PlanState, event: PlanChanged, by: str) -> dict[str, str]:
+def _authors(record: PlanRecord, after: PlanState, by: str) -> dict[str, str]:
     """The authors of single steps, after a change that added some and reworded others."""
-    known = {step.id for step in record.state.steps}
-    added = [step.id for step in after.steps if step.id not in known]
-    reworded = [change.step for change in event.changes if isinstance(change, RewordStep)]
-    return {**record.authors, **dict.fromkeys((*added, *reworded), by)} if added or reworded else record.authors
+    before = texts_of(record.state)
+    written = [step for step, text in texts_of(after).items() if before.get(step) != text]
+    return {**record.authors, **dict.fromkeys(written, by)} if written else record.authors
 
 
 def _judged(before: PlanRecord | None, after: PlanRecord, recorded: Recorded) -> PlanRecord:
@@ -227,20 +226,17 @@ def _reviewed(state: SessionState, recorded: Recorded, event: PlanReviewed) -> _
     record = state.plans.get(event.plan_id)
     if record is None:
         return {}
-    number = state.remarked
-    for said in _said_with(event):
-        number += 1
-        remark = remark_of(recorded, said, number)
-        known = Telling(recorded.seq, recorded.at, "", "")
-        closing = Closing(recorded.seq, recorded.at, recorded.by, OLDER)
-        remarks = (*record.remarks, replace(remark, told=known, closed=closing))
-        record = replace(record, remarks=remarks)
+    said = [
+        remark_of(recorded, each, number) for number, each in enumerate(_said_with(event), start=state.remarked + 1)
+    ]
+    if said:
+        record = replace(record, remarks=known(record.remarks, said))
     if event.verdict != COMMENTED:
         words = event.revision, event.verdict, event.answer
         review = Review(recorded.seq, recorded.at, recorded.by, *words, is_known=not event.via)
         record = replace(record, reviews=(*record.reviews, review)[-MOST_REVIEWS:], asked=None)
         record = with_verdict(state, record, event.verdict, recorded)
-    return {**_put(state, record), "remarked": number}
+    return {**_put(state, record), "remarked": state.remarked + len(said)}
 
 
 def _said_with(event: PlanReviewed) -> Iterable[Remarked]:

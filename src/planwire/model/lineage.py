@@ -53,12 +53,14 @@ def with_verdict(state: SessionState, record: PlanRecord, verdict: str, recorded
     if not record.is_proposal or record.removed:
         return record
     if verdict == APPROVED:
-        return replace(record, approval=Approval(recorded.seq, state.turns), ended="")
+        carrier = record.approval.carrier if record.approval and not record.ended else ()
+        return replace(record, approval=Approval(recorded.seq, state.turns, carrier), ended="")
     return _end(record, REJECTED, recorded) if verdict == CHANGES_REQUESTED else record
 
 
-def carried_out(plans: Plans, changed: PlanId, recorded: Recorded) -> Plans:
-    """The plans after a change of one of them, which may be the list that carries out a proposal."""
+def carried_out(plans: Plans, changed: PlanId, recorded: Recorded, *, is_set: bool = False) -> Plans:
+    """The plans after a change of one of them, which may be the list that carries out a proposal. Only a list that is
+    set becomes that: a tick on an older one says nothing of the proposal."""
     if not any(each.approval and each.is_living for each in plans.values()):
         return plans
     record = plans[changed]
@@ -69,10 +71,9 @@ def carried_out(plans: Plans, changed: PlanId, recorded: Recorded) -> Plans:
     for plan_id, each in plans.items():
         if each.approval is None or not each.is_living or plan_id == changed:
             continue
-        approval = each.approval if each.approval.carrier else replace(each.approval, carrier=(changed,))
-        carried = replace(each, approval=approval)
-        ends = is_done and approval.carrier == (changed,)
-        after[plan_id] = _end(carried, CARRIED_OUT, recorded) if ends else carried
+        carrier = each.approval.carrier or ((changed,) if is_set else ())
+        carried = replace(each, approval=replace(each.approval, carrier=carrier))
+        after[plan_id] = _end(carried, CARRIED_OUT, recorded) if is_done and carrier == (changed,) else carried
     return after
 
 

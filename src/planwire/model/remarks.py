@@ -51,6 +51,7 @@ __all__ = [
     "close",
     "closed_by_change",
     "closed_with_plan",
+    "known",
     "made",
     "offered",
     "refused",
@@ -89,6 +90,15 @@ def made(remarks: Remarks, new: Remark, recorded: Recorded) -> Remarks:
     ids = {each.id for each in old}
     closing = Closing(recorded.seq, recorded.at, recorded.by, SUPERSEDED, new.id)
     return _bounded((*(replace(each, closed=closing) if each.id in ids else each for each in remarks), new))
+
+
+def known(remarks: Remarks, said: Iterable[Remark]) -> Remarks:
+    """The remarks of a plan with those of a review in an older journal, which nobody is told again."""
+    older = (
+        replace(each, told=Telling(each.seq, each.at, "", ""), closed=Closing(each.seq, each.at, each.by, OLDER))
+        for each in said
+    )
+    return _bounded((*remarks, *older))
 
 
 def remark_of(recorded: Recorded, event: Remarked, number: int) -> Remark:
@@ -142,13 +152,22 @@ def offered(remarks: Remarks, ids: Container[str], offer: Telling) -> Remarks:
 
 
 def told(remarks: Remarks, ids: Container[str], telling: Telling) -> Remarks:
-    """The remarks after the reader got some of them."""
-    return tuple(replace(each, told=each.told or telling, offered=None) if each.id in ids else each for each in remarks)
+    """The remarks after the reader got some of them. The first telling counts, but one that names its request says more
+    than a reminder of an older journal, which any refusal would miss."""
+
+    def first(known: Telling | None) -> Telling:
+        return known if known and known.request else telling
+
+    return tuple(replace(each, told=first(each.told), offered=None) if each.id in ids else each for each in remarks)
 
 
 def refused(remarks: Remarks, request: str) -> Remarks:
-    """The remarks after the reader refused a request: nobody has told what stood in it."""
-    return tuple(replace(each, told=None) if each.told and each.told.request == request else each for each in remarks)
+    """The remarks after the reader refused a request: nobody has told what stood in it, and it is not on its way."""
+
+    def without(telling: Telling | None) -> Telling | None:
+        return None if telling and telling.request == request else telling
+
+    return tuple(replace(each, told=without(each.told), offered=without(each.offered)) for each in remarks)
 
 
 def closed_with_plan(remarks: Remarks, closing: Closing) -> Remarks:
@@ -167,7 +186,7 @@ def closed_by_change(before: PlanRecord | None, after: PlanRecord, recorded: Rec
     """The remarks of a plan after a change of it, without those that the change ends."""
     if all(each.closed for each in after.remarks) or _is_cleared(after.state):
         return after.remarks
-    change = _Change(before.state if before else None, after.state)
+    change = _Ending(before.state if before else None, after.state)
     closed = []
     for each in after.remarks:
         how = None if each.closed else change.ends(each)
@@ -181,8 +200,8 @@ def _is_cleared(state: PlanState) -> bool:
     return entries_of(state.plan) == ()
 
 
-class _Change:
-    """A change of a plan, and the remarks that it ends."""
+class _Ending:
+    """A change of a plan, as far as it ends remarks."""
 
     def __init__(self, before: PlanState | None, after: PlanState) -> None:
         self._before = before

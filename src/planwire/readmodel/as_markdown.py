@@ -7,6 +7,7 @@ plan that is a text is that text. The texts are the authors' own: whoever prints
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from planwire.model.events import SELECTION
 from planwire.model.plan import MEDIUM
 from planwire.model.statuses import DEFAULT_STATUS, STATUSES, status_of
 from planwire.model.text import unwrapped
@@ -46,6 +47,7 @@ def _parts(card: PlanCard, heading: str, *, remarks: bool = True) -> Iterator[st
         yield from _section(f"{heading} Notes", (_item(f"{each.by}: {each.text}") for each in card.notes))
         yield from _section(f"{heading} Suggestions", (_item(f"{each.by}: {each.text}") for each in card.suggestions))
         yield from _section(f"{heading} Remarks", map(_remark, card.open_remarks))
+        yield from _section(f"{heading} Closed remarks", map(_remark, card.closed_remarks))
         yield from _section(f"{heading} Verdicts", map(_review, card.reviews))
 
 
@@ -73,9 +75,9 @@ def _review(review: ReviewCard) -> str:
 
 
 def _remark(remark: RemarkCard) -> str:
-    words = ", ".join(remark.steps) or remark.text
-    about = f"{remark.about}: " if remark.about else ""
-    return _item(f"{remark.by}: {remark.label.lower()}: {about}{words}")
+    words = ", ".join(remark.steps) or "no step" if remark.kind == SELECTION else remark.text
+    said = ": ".join(filter(None, (remark.by, remark.label.lower(), remark.about, words)))
+    return _item(said if remark.is_open else f"{said} ({remark.delivery.lower()})")
 
 
 def _item(text: str, depth: int = 0) -> str:

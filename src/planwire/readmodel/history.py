@@ -18,13 +18,8 @@ from planwire.model.events import (
     CHANGES_REQUESTED,
     COMMENTED,
     DISMISSED,
-    OFFERED,
-    SELECTION,
-    SUGGESTION,
-    AddStep,
     ContextCompacted,
     MessageAdded,
-    MoveStep,
     PlanChanged,
     PlanRemoved,
     PlanReopened,
@@ -35,13 +30,8 @@ from planwire.model.events import (
     RemarkClosed,
     Remarked,
     RemarkReopened,
-    RemoveStep,
     ReviewAsked,
-    RewordStep,
     SessionOpened,
-    SetPriority,
-    SetStatus,
-    StepChange,
     SuggestionWithdrawn,
     Told,
     TurnEnded,
@@ -49,29 +39,17 @@ from planwire.model.events import (
 from planwire.model.fold import fold
 from planwire.model.kinds import kind_of, text_of
 from planwire.model.plan import PlanId
-from planwire.model.records import (
-    AGENT,
-    COMPACTION,
-    CONTEXT,
-    PROMPT,
-    RECAP,
-    TOOL,
-    PlanRecord,
-    Review,
-    SessionState,
-)
-from planwire.model.statuses import STATUSES, status_of
-from planwire.model.steps import PlanState, Progress
-from planwire.model.text import shortened, unwrapped
+from planwire.model.records import AGENT, PlanRecord, Review, SessionState
+from planwire.model.statuses import status_of
+from planwire.model.steps import PlanState, Progress, Step
 from planwire.model.titles import UNNAMED
 from planwire.readmodel.file_text import FilesOf, no_plan_files, titles_of
+from planwire.readmodel.phrases import BECAME, Phrase, status_kind, suggestion_words
+from planwire.readmodel.remark_phrases import closed, remark_name, remarked, told
 from planwire.readmodel.states import stop_words
-from planwire.steering.words import change_sentence, step_of, step_texts
 
 __all__ = ["BECAME", "HistoryEntry", "Phrase", "describe", "history", "suggestion_words", "verdict_words"]
 
-#: The verb for a step that got a status, by the kind of the phrase.
-BECAME: Final = {row.word: row.became for row in STATUSES.values()}
 #: The events that are about one plan.
 _ABOUT_PLANS: Final = (
     PlanSet,
@@ -86,34 +64,6 @@ _ABOUT_PLANS: Final = (
     RemarkReopened,
     SuggestionWithdrawn,
 )
-#: The ways of tellings, for people.
-_WAYS: Final = {
-    PROMPT: "with a prompt",
-    TOOL: "in the answer of a plan tool",
-    CONTEXT: "in its context",
-    COMPACTION: "in its context",
-    RECAP: "in its context",
-}
-#: Remarks that a sentence about a telling names, and the characters that it spends on each.
-SPELLED_REMARKS: Final = 3
-NAMED: Final = 60
-#: The kinds of phrases whose text does not say them.
-_UNSAID: Final = ("added", "comment", "moved", "note", "removed", "reworded", "suggested", "why")
-
-
-class Phrase(Struct, frozen=True, omit_defaults=True):
-    """One effect of an event. `kind` is the new status of a step, or another word: `added`, `note`, …"""
-
-    kind: str
-    text: str
-    step: str | None = None
-
-    @property
-    def sentence(self) -> str:
-        """The phrase where no sign stands for its kind: with a word for it, if the text does not say it."""
-        row = status_of(self.kind)
-        word = row.spoken if row else self.kind if self.kind in _UNSAID else ""
-        return f"{word}: {self.text}" if word else self.text
 
 
 class HistoryEntry(Struct, frozen=True):
@@ -132,9 +82,10 @@ class HistoryEntry(Struct, frozen=True):
     plan_id: PlanId = None
 
     @property
-    def is_message(self) -> bool:
-        """Whether it is a message of the chat, which is not about plans."""
-        return any(word.kind == "message" for word in self.words)
+    def is_aside(self) -> bool:
+        """Whether it is for those who ask for everything: a message of the chat, or an event that says nothing alone,
+        as the offer of a telling or a request whose verdict says it all."""
+        return not self.words or any(word.kind == "message" for word in self.words)
 
 
 def history(
@@ -171,12 +122,6 @@ def describe(
     )
 
 
-def suggestion_words(state: PlanState, changes: Iterable[StepChange]) -> tuple[Phrase, ...]:
-    """Suggested changes in words."""
-    texts = {step.id: step.content for step in state.steps}
-    return tuple(_suggestion_word(change, texts) for change in changes)
-
-
 def _phrases(recorded: Recorded, before: SessionState, after: SessionState) -> tuple[PlanId, tuple[Phrase, ...]]:
     event = recorded.event
     match event:
@@ -196,17 +141,17 @@ def _phrases(recorded: Recorded, before: SessionState, after: SessionState) -> t
         case PlanReopened(plan_id=plan_id):
             return plan_id, (Phrase("reopened", "plan reopened"),)
         case Remarked(plan_id=plan_id):
-            return plan_id, _remarked(event, after.plans.get(plan_id))
+            return plan_id, remarked(event, after.plans.get(plan_id))
         case RemarkClosed(plan_id=plan_id, remark=remark):
-            return plan_id, (Phrase("withdrawn", f"withdrew {_remark_name(after, remark)}"),)
+            return plan_id, (closed(event, remark_name(after, remark)),)
         case RemarkReopened(plan_id=plan_id, remark=remark):
-            return plan_id, (Phrase("reopened", f"reopened {_remark_name(after, remark)}"),)
+            return plan_id, (Phrase("reopened", f"reopened {remark_name(after, remark)}"),)
         case RemarkAnswered(plan_id=plan_id, remark=remark, text=text):
-            return plan_id, (Phrase("answered", f"answered {_remark_name(after, remark)}: {text}"),)
+            return plan_id, (Phrase("answered", f"answered {remark_name(after, remark)}: {text}"),)
         case SuggestionWithdrawn(plan_id=plan_id):
             return plan_id, (Phrase("withdrawn", "withdrew a suggestion"),)
         case Told():
-            return None, _told(event, before)
+            return None, told(event, before)
         case TurnEnded(stop_reason=reason):
             why = "" if reason == STOP_END_TURN else f": {stop_words(reason)}"
             return None, (Phrase("stopped", f"turn ended{why}"),)
@@ -218,34 +163,6 @@ def _phrases(recorded: Recorded, before: SessionState, after: SessionState) -> t
             return None, (Phrase("compacted", f"context compacted: {reason}" if reason else "context compacted"),)
         case _ as never:
             assert_never(never)
-
-
-def _remarked(event: Remarked, record: PlanRecord | None) -> tuple[Phrase, ...]:
-    texts = step_texts(record.state) if record else {}
-    if event.kind == SUGGESTION and record:
-        words = suggestion_words(record.state, event.changes)
-        said = (Phrase("suggested", event.text),) if event.text else ()
-        return *(Phrase("suggested", word.text, word.step) for word in words), *said
-    if event.kind == SELECTION:
-        return (Phrase("selected", f"steps to run: {', '.join(texts.get(step, step) for step in event.steps)}"),)
-    about = event.quote or texts.get(event.step or "", event.step)
-    text = f"{about}: {event.text}" if about else event.text
-    return (Phrase("comment", text, event.step),) if text else ()  # a request in no words: its verdict says it
-
-
-def _remark_name(state: SessionState, remark_id: str) -> str:
-    """A remark in a sentence of another one."""
-    remark = state.remark(remark_id)
-    words = remark.text or remark.kind if remark else ""
-    return f"“{shortened(unwrapped(words), NAMED)}” ({remark_id})" if words else remark_id
-
-
-def _told(event: Told, before: SessionState) -> tuple[Phrase, ...]:
-    if event.stage == OFFERED or not event.remarks:
-        return ()
-    names = ", ".join(_remark_name(before, each) for each in event.remarks[:SPELLED_REMARKS])
-    more = f" and {len(event.remarks) - SPELLED_REMARKS} more" if len(event.remarks) > SPELLED_REMARKS else ""
-    return (Phrase("told", f"the agent was told {_WAYS.get(event.way, event.way)}: {names}{more}"),)
 
 
 def _opened(event: SessionOpened, before: SessionState) -> tuple[Phrase, ...]:
@@ -292,7 +209,7 @@ def _changed(
 def _differences(before: PlanState, after: PlanState) -> tuple[Phrase, ...]:
     diff = compare(before, after)
     words = [
-        *(Phrase(_kind(each.after), _status(each.after, each.step.content), each.step.id) for each in diff.status),
+        *(_became(each.after, each.step) for each in diff.status),
         *(Phrase("added", each.step.content, each.step.id) for each in diff.added),
         *(Phrase("removed", each.step.content, each.step.id) for each in diff.removed),
         *(Phrase("reworded", f"{each.before} → {each.after}", each.step.id) for each in diff.reworded),
@@ -307,13 +224,9 @@ def _differences(before: PlanState, after: PlanState) -> tuple[Phrase, ...]:
     return tuple(words)
 
 
-def _kind(status: str) -> str:
-    row = status_of(status)
-    return row.word if row else "other"
-
-
-def _status(status: str, content: str) -> str:
-    return content if status_of(status) else f"{content}: {status}"
+def _became(status: str, step: Step) -> Phrase:
+    text = step.content if status_of(status) else f"{step.content}: {status}"
+    return Phrase(status_kind(status), text, step.id)
 
 
 def _unseen(before: PlanState, after: PlanState) -> Phrase:
@@ -345,25 +258,3 @@ def verdict_words(review: PlanReviewed | Review) -> str:
     """A verdict in words, with the chosen answer if the agent offered several."""
     answer = f": {review.answer}" if review.answer else ""
     return f"{review.verdict.replace('_', ' ')}{answer} (revision {review.revision})"
-
-
-def _suggestion_word(change: StepChange, texts: dict[str, str]) -> Phrase:
-    return Phrase(_change_kind(change), change_sentence(change, texts), step_of(change))
-
-
-def _change_kind(change: StepChange) -> str:
-    match change:
-        case SetStatus(status=status):
-            return _kind(status)
-        case RewordStep():
-            return "reworded"
-        case SetPriority():
-            return "priority"
-        case AddStep():
-            return "added"
-        case MoveStep():
-            return "moved"
-        case RemoveStep():
-            return "removed"
-        case _ as never:
-            assert_never(never)

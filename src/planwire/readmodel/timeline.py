@@ -99,7 +99,7 @@ class Timeline:
             self._state = after
             if after.seq % EVENTS_PER_STATE == 0:
                 self._states.append(after)
-            if not moment.is_message:
+            if not moment.is_aside:
                 self._add(moment, after)
         return self
 
@@ -127,7 +127,7 @@ class Timeline:
             numbers = self.numbers[begin:end]
         before = self.at(journal, numbers[0] - 1)
         events = journal.read(self.id, before.seq, numbers[-1])
-        return [moment for moment, _, _ in history(events, before, self._files) if not moment.is_message]
+        return [moment for moment, _, _ in history(events, before, self._files) if not moment.is_aside]
 
     def entry(self, journal: Journal, place: int) -> HistoryEntry | None:
         """The moment at a place; None if it is before the first one."""

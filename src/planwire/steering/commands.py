@@ -64,18 +64,21 @@ __all__ = [
 
 
 def tick(on: Target, wanted: Wanted) -> Decision:
-    """Mark a step done, or undo that; on an agent's plan, a second tick withdraws the suggestion.
+    """Mark a step done, or undo that; on an agent's plan, a person's second tick withdraws their suggestion.
 
-    It means what the person saw: a tick on a step that the agent completed in the meantime leaves it completed.
+    It means what the person saw: a tick on a step that the agent completed in the meantime leaves it completed, and one
+    that another person suggested stays suggested.
     """
     step = on.step(wanted.target)
     seen = on.seen or on.record
     status = next((each.status for each in seen.state.steps if each.id == step.id), step.status)
     change = SetStatus(step.id, after_tick(status))
-    ticked = superseded([change], seen.suggestions) if on.is_suggested else ()
+    own = [each for each in seen.suggestions if each.by == on.by] if on.is_suggested else []
+    ticked = superseded([change], own)
     if not ticked or compared(ticked[-1].changes[-1]) != change:
         return _change(on, (change,))
-    still_open = tuple(each for each in ticked if each in on.suggestions)
+    ids = {each.id for each in ticked}
+    still_open = tuple(each for each in on.suggestions if each.id in ids)
     if not still_open:
         raise NothingChanges(_NOT_OPEN)
     return _withdrawal(on, still_open)
@@ -183,8 +186,12 @@ def dismiss(on: Target, wanted: Wanted) -> Decision:
 def suggested_step(on: Target, remark_id: str) -> tuple[Remark, AddStep]:
     """The suggestion of a new step, which can be reworded. Raises `PlanError` for any other remark."""
     remark = remark_named(on, remark_id)
+    if remark.kind != SUGGESTION:
+        raise PlanError(f"Only a step can be reworded: withdraw the {remark.kind}, then make another one.")
+    if remark.closed is not None:
+        raise PlanError("This suggestion is closed: reopen it, or add the step again.")
     match remark.changes:
-        case (AddStep() as added,) if remark.is_open and not remark.text:
+        case (AddStep() as added,) if not remark.text:
             return remark, added
     raise PlanError("This suggestion is more than a new step: withdraw it, then make another one.")
 

@@ -18,11 +18,12 @@ from planwire.model.events import (
     REQUEST,
     SELECTION,
     Comment,
+    Event,
     PlanReviewed,
     RemarkClosed,
     Remarked,
 )
-from planwire.model.records import PlanRecord
+from planwire.model.records import PlanRecord, Remark
 from planwire.steering.delivery import RUN_ALL
 from planwire.steering.target import Decision, Target, check_length, refuse_unchangeable
 from planwire.steering.wanted import Wanted
@@ -73,16 +74,24 @@ def select(on: Target, wanted: Wanted) -> Decision:
     """Have the agent run these steps, and no others for now. Finished steps are left out. All open steps together end
     an earlier choice."""
     plan_id, steps = on.record.state.plan.id, to_run(on.record, wanted.steps or ())
-    chosen = [each for each in on.record.open_remarks if each.kind == SELECTION]
-    said = _comments(on, wanted)
-    if chosen and set(steps) == {step.id for step in on.record.state.steps if step.is_open}:
-        closed = (RemarkClosed(plan_id, each.id, RUN_ALL) for each in chosen)
-        return Decision((*closed, *said), f"All open steps are to run. {on.heard}")
+    chosen = [each for each in on.record.remarks if each.kind == SELECTION]
+    is_all = set(steps) == {step.id for step in on.record.state.steps if step.is_open}
     selection = Remarked(plan_id, SELECTION, "", on.record.revision, steps=steps)
-    if _is_said(on, selection) and not said:
+    events: tuple[Event, ...] = (selection,)
+    words = f"To run: {', '.join(quoted(on.texts[step]) for step in steps)}"
+    if _is_said(on, selection) or (is_all and chosen and _runs_all(chosen[-1])):
+        events = ()
+    elif is_all and any(each.is_open for each in chosen):
+        events = tuple(RemarkClosed(plan_id, each.id, RUN_ALL) for each in chosen if each.is_open)
+        words = "All open steps are to run"
+    said = tuple(each for each in _comments(on, wanted) if not _is_said(on, each))
+    if not events and not said:
         raise NothingChanges(_SAID_ALREADY)
-    texts = on.texts
-    return Decision((selection, *said), f"To run: {', '.join(quoted(texts[step]) for step in steps)}. {on.heard}")
+    return Decision((*events, *said), f"{words}. {on.heard}")
+
+
+def _runs_all(selection: Remark) -> bool:
+    return selection.closed is not None and selection.closed.how == RUN_ALL
 
 
 def to_run(record: PlanRecord, steps: Iterable[str]) -> tuple[str, ...]:

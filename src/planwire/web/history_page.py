@@ -25,7 +25,9 @@ _SAID: Final = {
     **BECAME,
     "other": "now",
     **dict.fromkeys(("asked", "approved", "dismissed", "changes_requested", "none", "new"), ""),
-    **dict.fromkeys(("plan_removed", "opened", "stopped", "compacted", "told"), ""),
+    **dict.fromkeys(
+        ("plan_removed", "opened", "stopped", "compacted", "told", "withdrawn", "reopened", "answered"), ""
+    ),
 }
 
 

@@ -1,0 +1,138 @@
+"""Events of every kind for property tests, in any order: about plans, steps and remarks that there are, and others."""
+
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from planwire.model.events import (
+    ACP,
+    APPROVED,
+    CHANGES_REQUESTED,
+    COMMENT,
+    COMMENTED,
+    DISMISSED,
+    OFFERED,
+    REFUSED,
+    REQUEST,
+    SELECTION,
+    SUGGESTION,
+    TOLD,
+    TOOLS,
+    AddStep,
+    Comment,
+    ContextCompacted,
+    Event,
+    MessageAdded,
+    MoveStep,
+    PlanChanged,
+    PlanRemoved,
+    PlanReopened,
+    PlanReviewed,
+    PlanSet,
+    Recorded,
+    RemarkAnswered,
+    RemarkClosed,
+    Remarked,
+    RemarkReopened,
+    RemoveStep,
+    ReviewAsked,
+    RewordStep,
+    SessionOpened,
+    SetPriority,
+    SetStatus,
+    StepChange,
+    SuggestionWithdrawn,
+    Told,
+    TurnEnded,
+)
+from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan, Plan
+from tests.strategies import open_priorities, open_statuses, plan_ids, plans, texts
+
+#: Few ids, so that events meet.
+_ids = st.sampled_from(("p", "q", None)) | plan_ids
+_steps = st.sampled_from(("s1", "s2", "s3", ""))
+_remarks = st.integers(0, 6).map("r{}".format)
+_numbers = st.integers(0, 12)
+_words = st.sampled_from(("read", "write", "test"))
+_step_changes: SearchStrategy[StepChange] = st.one_of(
+    st.builds(SetStatus, _steps, open_statuses),
+    st.builds(RewordStep, _steps, _words | texts),
+    st.builds(SetPriority, _steps, open_priorities),
+    st.builds(AddStep, _words | texts, st.none() | _steps),
+    st.builds(MoveStep, _steps, _steps),
+    st.builds(RemoveStep, _steps),
+)
+_several = st.lists(_step_changes, max_size=3).map(tuple)
+_entries = st.builds(Entry, _words, st.just("medium"), st.sampled_from(("pending", "in_progress", "completed")))
+_small_plans: SearchStrategy[Plan] = st.one_of(
+    st.builds(ItemsPlan, st.just("p"), st.lists(_entries, max_size=3).map(tuple)),
+    st.builds(MarkdownPlan, st.sampled_from(("p", "q")), _words.map("# {0}\n\n- [ ] {0}\n".format) | _words),
+)
+_reminders = _numbers.map(
+    lambda upto: {"role": "event", "extra": {"event": {"source": "relay", "payload": {"mark": "m", "told": upto}}}}
+)
+
+#: What people say, what becomes of it, and that the agent is told.
+remark_events: SearchStrategy[Event] = st.one_of(
+    st.builds(
+        Remarked,
+        _ids,
+        st.sampled_from((COMMENT, COMMENT, REQUEST, SELECTION, SUGGESTION)),
+        texts,
+        _numbers,
+        st.none() | _steps,
+        st.none() | texts,
+        st.lists(_steps, max_size=2).map(tuple),
+        _several,
+        kept=st.booleans(),
+    ),
+    st.builds(RemarkClosed, _ids, _remarks, st.sampled_from(("withdrawn", "superseded", "run_all")) | texts, texts),
+    st.builds(RemarkAnswered, _ids, _remarks, texts),
+    st.builds(RemarkReopened, _ids, _remarks),
+    st.builds(
+        Told,
+        st.sampled_from(("prompt", "tool", "context", "recap")),
+        _numbers,
+        _numbers,
+        st.lists(_remarks, max_size=3).map(tuple),
+        st.sampled_from(("", "a", "b")),
+        st.sampled_from((OFFERED, TOLD, TOLD, REFUSED)),
+    ),
+)
+events: SearchStrategy[Event] = st.one_of(
+    st.builds(PlanSet, _small_plans | plans(_ids), st.none() | texts, st.sampled_from((ACP, TOOLS))),
+    st.builds(PlanChanged, _ids, st.none() | texts, _several),
+    remark_events,
+    remark_events,
+    st.builds(PlanRemoved, _ids),
+    st.builds(PlanReopened, _ids),
+    st.builds(
+        PlanReviewed,
+        _ids,
+        _numbers,
+        st.sampled_from((APPROVED, CHANGES_REQUESTED, COMMENTED, DISMISSED)) | texts,
+        st.lists(st.builds(Comment, texts, st.none() | _steps), max_size=2).map(tuple),
+        st.none() | st.lists(_steps, max_size=2).map(tuple),
+        st.none() | texts,
+        st.sampled_from(("", "planwire")),
+    ),
+    st.builds(ReviewAsked, _ids, st.lists(texts, max_size=3).map(tuple)),
+    st.builds(SuggestionWithdrawn, _ids, _numbers),
+    st.builds(TurnEnded, texts),
+    st.builds(MessageAdded, st.fixed_dictionaries({}, optional={"role": texts | st.none()}) | _reminders),
+    st.builds(ContextCompacted, reason=texts),
+    st.builds(SessionOpened, st.none() | texts, st.none() | texts, st.none() | texts, st.none() | texts),
+)
+_authors = st.sampled_from(("agent", "agent", "user", "ana", "relay", "client"))
+
+
+def _numbered(told: list[tuple[str, Event]]) -> list[Recorded]:
+    return [Recorded("s", seq, seq * 1_000, by, event) for seq, (by, event) in enumerate(told, start=1)]
+
+
+#: What a journal may hold of a session: anything. Most begin with a plan, so that the rest is about something.
+pasts: SearchStrategy[list[Recorded]] = st.builds(
+    lambda plan, via, told: _numbered([("agent", PlanSet(plan, via=via)), *told]),
+    _small_plans,
+    st.sampled_from((ACP, TOOLS)),
+    st.lists(st.tuples(_authors, events), max_size=12),
+) | st.lists(st.tuples(_authors, events), max_size=8).map(_numbered)
