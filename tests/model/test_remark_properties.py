@@ -23,9 +23,9 @@ from planwire.model.fold import fold, fold_all
 from planwire.model.plan import Entry, ItemsPlan
 from planwire.model.records import AGENT, Remark, SessionState
 from planwire.model.unheard import Words, news, standing
-from tests.event_strategies import pasts
+from tests.event_strategies import busy_pasts, pasts
 
-#: Every example is a session: half as many as usual will do.
+#: Every example is a session of a dozen events: half as many as usual will do.
 few = settings(max_examples=settings().max_examples // 2)
 
 
@@ -39,7 +39,7 @@ def ids_in(words: Words) -> list[str]:
 
 
 @few
-@given(pasts, st.integers(0, 12))
+@given(pasts | busy_pasts, st.integers(0, 12))
 def test_any_past_folds_and_a_snapshot_of_it_folds_on_to_the_same(past: list[Recorded], at: int) -> None:
     whole = fold_all("s", past)
     assert whole.seq == len(past)
@@ -51,7 +51,7 @@ def test_any_past_folds_and_a_snapshot_of_it_folds_on_to_the_same(past: list[Rec
 
 
 @few
-@given(pasts)
+@given(busy_pasts)
 def test_all_that_holds_has_every_open_remark_once_and_no_closed_one(past: list[Recorded]) -> None:
     state = fold_all("s", past)
     expected = sorted(each.id for each in remarks_of(state) if each.is_open)
@@ -59,7 +59,7 @@ def test_all_that_holds_has_every_open_remark_once_and_no_closed_one(past: list[
 
 
 @few
-@given(pasts)
+@given(busy_pasts)
 def test_once_news_are_told_there_are_none(past: list[Recorded]) -> None:
     state = fold_all("s", past)
     for words in (news(state), standing(state)):
@@ -68,7 +68,7 @@ def test_once_news_are_told_there_are_none(past: list[Recorded]) -> None:
 
 
 @few
-@given(pasts)
+@given(busy_pasts)
 def test_ids_of_remarks_count_up_and_never_repeat(past: list[Recorded]) -> None:
     state, known = SessionState("s"), dict[str, int]()
     for recorded in past:
@@ -84,7 +84,7 @@ def test_ids_of_remarks_count_up_and_never_repeat(past: list[Recorded]) -> None:
 
 
 @few
-@given(pasts)
+@given(busy_pasts)
 def test_an_end_is_final_until_a_person_reopens_what_ended(past: list[Recorded]) -> None:
     state = SessionState("s")
     for recorded in past:
@@ -98,7 +98,7 @@ def test_an_end_is_final_until_a_person_reopens_what_ended(past: list[Recorded])
 
 
 @few
-@given(pasts)
+@given(busy_pasts)
 def test_comments_and_requests_that_people_made_end_untold_only_by_somebodys_word(past: list[Recorded]) -> None:
     """A change of a plan ends what its agent knows; what it does not know, only words on that very remark can end."""
     state = SessionState("s")
@@ -119,7 +119,7 @@ not_in_words: st.SearchStrategy[StepChange] = st.one_of(
 
 
 @few
-@given(pasts, st.lists(not_in_words, max_size=3))
+@given(busy_pasts, st.lists(not_in_words, max_size=3))
 @example([Recorded("s", 1, 0, AGENT, PlanSet(ItemsPlan("p", (Entry("a", None, "pending"),)), via=ACP))], [])
 def test_a_status_alone_ends_no_request_and_makes_no_verdict_stale(
     past: list[Recorded], changes: list[StepChange]
