@@ -8,6 +8,7 @@ from planwire.model.events import (
     SUGGESTION,
     AddStep,
     Event,
+    MessageAdded,
     MoveStep,
     PlanChanged,
     PlanSet,
@@ -49,6 +50,12 @@ def selection(*steps: str) -> Remarked:
 
 def suggestion(*changes: StepChange) -> Remarked:
     return Remarked("main", SUGGESTION, "", 1, changes=changes)
+
+
+def reminder(upto: int) -> MessageAdded:
+    """The relay's message about a block in a prompt, which covers the events up to a number."""
+    event = {"source": "relay", "subkind": "system_notice", "payload": {"mark": "word-1", "told": upto}}
+    return MessageAdded({"role": "event", "content": "<planwire-context/>", "extra": {"event": event}})
 
 
 class Life:

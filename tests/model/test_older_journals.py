@@ -16,7 +16,7 @@ from planwire.model.events import (
 )
 from planwire.model.remarks import FOLLOWED, MOST_CLOSED, OLDER, SUPERSEDED, WITHDRAWN
 from planwire.model.unheard import news, standing
-from tests.model.lives import LIST, Life
+from tests.model.lives import LIST, Life, reminder
 
 
 def of_old(*, via: str = ACP) -> Life:
@@ -46,6 +46,12 @@ def test_nobody_is_told_again_of_what_an_older_review_said() -> None:
         life = of_old(via=via).does(PlanReviewed("main", 1, APPROVED, (Comment("go"),), ("s1",)), by="user")
         assert not news(life.state)
         assert [each["said"] for each in standing(life.state).items] == ["verdict"], "that it was approved still holds"
+
+
+def test_the_first_telling_counts_also_if_a_reminder_came_later() -> None:
+    life = of_old().does(PlanReviewed("main", 1, COMMENTED, (Comment("hm"),)), by="user").does(reminder(2), by="relay")
+    assert life.remark.told is not None
+    assert life.remark.told.seq == 2
 
 
 def test_an_older_comment_without_a_verdict_is_no_verdict() -> None:

@@ -29,7 +29,7 @@ from planwire.model.events import (
 from planwire.model.plan import MarkdownPlan
 from planwire.model.remarks import WITHDRAWN
 from planwire.model.unheard import NEWS_BYTES, RETOLD_BYTES, Words, has_word, news, standing
-from tests.model.lives import LIST, Life, on_plan, on_step, request, selection, suggestion
+from tests.model.lives import LIST, Life, on_plan, on_step, reminder, request, selection, suggestion
 
 
 def said(words: Words) -> list[tuple[str, str]]:
@@ -206,11 +206,6 @@ def test_a_word_is_one_on_that_plan_that_the_agent_has_not_heard_or_that_came_si
 
 
 # -- older journals
-
-
-def reminder(upto: int) -> MessageAdded:
-    event = {"source": "relay", "subkind": "system_notice", "payload": {"mark": "word-1", "told": upto}}
-    return MessageAdded({"role": "event", "content": "<planwire-context/>", "extra": {"event": event}})
 
 
 def test_a_reminder_in_an_older_journal_told_all_that_was_said_until_then() -> None:
