@@ -1,4 +1,7 @@
-"""Events of every kind for property tests, in any order: about plans, steps and remarks that there are, and others."""
+"""Events of every kind for property tests, in any order.
+
+`pasts` are of anything at all; in `busy_pasts` nearly all events are about one plan of few steps, so that they meet.
+"""
 
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
@@ -136,3 +139,64 @@ pasts: SearchStrategy[list[Recorded]] = st.builds(
     st.sampled_from((ACP, TOOLS)),
     st.lists(st.tuples(_authors, events), max_size=12),
 ) | st.lists(st.tuples(_authors, events), max_size=8).map(_numbered)
+
+
+# -- one busy plan
+
+_here = st.sampled_from(("s1", "s2", "s3"))
+_said = st.sampled_from(("r1", "r2", "r3", "r4", "r5"))
+_texts = st.sampled_from(("read", "write", "test", "ship"))
+_status = st.sampled_from(("pending", "in_progress", "completed", "completed", "cancelled"))
+_change: SearchStrategy[StepChange] = st.one_of(
+    st.builds(SetStatus, _here, _status),
+    st.builds(RewordStep, _here, _texts),
+    st.builds(AddStep, _texts),
+    st.builds(RemoveStep, _here),
+)
+_some = st.lists(_change, min_size=1, max_size=2).map(tuple)
+_list = st.lists(st.builds(Entry, _texts, st.just("medium"), _status), min_size=1, max_size=3, unique_by=str).map(tuple)
+_set = st.builds(
+    PlanSet, st.builds(ItemsPlan, st.just("p"), _list) | st.builds(MarkdownPlan, st.just("p"), _texts), st.none()
+)
+_remarked: SearchStrategy[Event] = st.one_of(
+    st.builds(Remarked, st.just("p"), st.just(COMMENT), _texts, st.just(1), st.none() | _here, kept=st.booleans()),
+    st.builds(Remarked, st.just("p"), st.just(REQUEST), _texts),
+    st.builds(Remarked, st.just("p"), st.just(SELECTION), steps=_here.map(lambda step: (step,))),
+    st.builds(Remarked, st.just("p"), st.just(SUGGESTION), changes=_some),
+)
+_told = st.builds(
+    Told,
+    st.sampled_from(("prompt", "context")),
+    st.integers(0, 20),
+    st.integers(0, 20),
+    st.lists(_said, max_size=4, unique=True).map(tuple),
+    st.sampled_from(("a", "b")),
+    st.sampled_from((OFFERED, TOLD, TOLD, TOLD, REFUSED)),
+)
+_verdicts = st.builds(
+    PlanReviewed,
+    st.just("p"),
+    st.just(1),
+    st.sampled_from((APPROVED, CHANGES_REQUESTED, COMMENTED)),
+    st.sampled_from(((), (Comment("hm", "s1"),))),
+    via=st.sampled_from(("", "planwire")),
+)
+_ends: SearchStrategy[Event] = st.one_of(
+    st.builds(RemarkClosed, st.just("p"), _said, st.just("withdrawn")),
+    st.builds(RemarkAnswered, st.just("p"), _said, _texts),
+    st.builds(RemarkReopened, st.just("p"), _said),
+    st.sampled_from((PlanRemoved("p"), PlanReopened("p"), ReviewAsked("p"), ReviewAsked("q"), TurnEnded("end_turn"))),
+    st.builds(PlanSet, st.builds(MarkdownPlan, st.just("q"), _texts)),
+)
+_by_agent = st.tuples(st.just("agent"), st.one_of(_set, st.builds(PlanChanged, st.just("p"), st.none(), _some), _ends))
+_by_people = st.tuples(
+    st.sampled_from(("user", "ana")),
+    st.one_of(_remarked, _remarked, _verdicts, _ends, _by_agent.map(lambda each: each[1])),
+)
+_by_relay = st.tuples(st.just("relay"), _told)
+busy_pasts: SearchStrategy[list[Recorded]] = st.builds(
+    lambda via, entries, told: _numbered([("agent", PlanSet(ItemsPlan("p", entries), via=via)), *told]),
+    st.sampled_from((ACP, TOOLS)),
+    _list,
+    st.lists(st.one_of(_by_agent, _by_people, _by_people, _by_relay), min_size=6, max_size=20),
+)

@@ -171,8 +171,8 @@ def test_a_verdict_is_of_a_revision_and_stale_once_the_wording_is_another() -> N
     assert (record.review.verdict, record.review.revision, record.review.is_stale) == (CHANGES_REQUESTED, 1, False)
     for change in (RewordStep("s1", "x"), RemoveStep("s1"), AddStep("x")):
         assert [each.is_stale for each in the_plan(*events, PlanChanged("p", None, (change,))).reviews] == [True]
-    for change in (SetStatus("s1", "completed"), SetPriority("s1", "high"), MoveStep("s1", "s2")):
-        assert [each.is_stale for each in the_plan(*events, PlanChanged("p", "x", (change,))).reviews] == [False]
+    for other in (SetStatus("s1", "completed"), SetPriority("s1", "high"), MoveStep("s1", "s2")):
+        assert [each.is_stale for each in the_plan(*events, PlanChanged("p", "x", (other,))).reviews] == [False]
     assert [each.is_stale for each in the_plan(*events, set_by_tools(plan(("b", "done"), "a"))).reviews] == [False]
     rewritten = PlanChanged("p", None, (AddStep("c"),))
     again = the_plan(*events, rewritten, (USER, PlanReviewed("p", 3, APPROVED)))

@@ -184,6 +184,11 @@ def test_what_the_relay_told_the_agent_is_history_and_the_chat_is_not() -> None:
             "the agent refused what it was told, and will be told again",
         ),
         (PlanRemoved("p"), PlanReopened("p"), "plan reopened"),
+        (
+            Remarked("p", SUGGESTION, changes=(RemoveStep("s1"),)),
+            SuggestionWithdrawn("p", 2),
+            "withdrew “remove “a”” (r1)",
+        ),
     ],
     ids=lambda each: each if isinstance(each, str) else "",
 )
@@ -191,6 +196,16 @@ def test_a_history_says_what_people_said_and_what_became_of_it(remark: Event, ev
     moment = told(plan("a", "b"), remark, *((event,) if event else ()))
     assert "; ".join(word.sentence for word in moment.words) == words
     assert not moment.is_aside
+
+
+def test_a_new_list_says_what_it_settles() -> None:
+    said = (
+        Remarked("p", SUGGESTION, changes=(AddStep("b"),)),
+        Remarked("p", SUGGESTION, changes=(AddStep("c"),)),
+        Remarked("p", SELECTION, steps=("s1",)),
+    )
+    words = told(plan("a"), *said, plan("b", "c")).words
+    assert [each.text for each in words if each.kind == "settled"] == ["2 suggestions taken up", "1 remark settled"]
 
 
 def test_a_telling_that_was_refused_names_the_words_to_tell_again() -> None:

@@ -515,7 +515,7 @@ def test_anyone_can_withdraw_a_suggestion_once() -> None:
     with pytest.raises(UnknownRemark, match=r"There is no remark 'r2' on this plan\. Open ones: none\."):
         session.do("withdraw", "r2")
     session.do("suggest", text="hurry")
-    assert session.do("withdraw", "r2").words == "Withdrawn: hurry"
+    assert session.do("withdraw", "r2").words == "Withdrawn: “hurry”"
 
 
 def test_a_suggestion_whose_step_is_gone_still_has_its_name() -> None:

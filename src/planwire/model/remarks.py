@@ -156,7 +156,7 @@ def told(remarks: Remarks, ids: Container[str], telling: Telling) -> Remarks:
     than a reminder of an older journal, which any refusal would miss."""
 
     def first(known: Telling | None) -> Telling:
-        return known if known and known.request else telling
+        return known if known and (known.request or not telling.request) else telling
 
     return tuple(replace(each, told=first(each.told), offered=None) if each.id in ids else each for each in remarks)
 

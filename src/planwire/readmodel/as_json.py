@@ -261,7 +261,7 @@ def _remark(remark: Remark) -> RemarkValue:
         remark.steps,
         remark.kept,
         told.at if told else None,
-        told.way if told else None,
+        (told.way or None) if told else None,
         end.how if end else None,
         end.at if end else None,
         end.by if end else None,

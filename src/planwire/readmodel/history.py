@@ -40,6 +40,7 @@ from planwire.model.fold import fold
 from planwire.model.kinds import kind_of, text_of
 from planwire.model.plan import PlanId
 from planwire.model.records import AGENT, PlanRecord, Review, SessionState
+from planwire.model.remarks import FOLLOWED
 from planwire.model.statuses import status_of
 from planwire.model.steps import PlanState, Progress, Step
 from planwire.model.titles import UNNAMED
@@ -148,8 +149,10 @@ def _phrases(recorded: Recorded, before: SessionState, after: SessionState) -> t
             return plan_id, (Phrase("reopened", f"reopened {remark_name(after, remark)}"),)
         case RemarkAnswered(plan_id=plan_id, remark=remark, text=text):
             return plan_id, (Phrase("answered", f"answered {remark_name(after, remark)}: {text}"),)
-        case SuggestionWithdrawn(plan_id=plan_id):
-            return plan_id, (Phrase("withdrawn", "withdrew a suggestion"),)
+        case SuggestionWithdrawn(plan_id=plan_id, suggestion=number):
+            record = after.plans.get(plan_id)
+            names = [remark_name(after, each.id) for each in (record.remarks if record else ()) if each.seq == number]
+            return plan_id, (Phrase("withdrawn", f"withdrew {names[0] if names else 'a suggestion'}"),)
         case Told():
             return None, told(event, before)
         case TurnEnded(stop_reason=reason):
@@ -177,9 +180,14 @@ def _set(event: PlanSet, before: PlanRecord | None, after: PlanRecord) -> tuple[
     why = (Phrase("why", event.summary),) if event.summary else ()
     if before is None or before.removed:
         return Phrase("new", f"{'new' if before is None else 'back'}: {_size(after.state)}"), *why
-    settled = sum(each.closed is not None and each.closed.seq == after.base for each in after.remarks)
-    suggestions = (Phrase("settled", f"{settled} remark{'s' if settled > 1 else ''} settled"),) if settled else ()
-    return *_differences(before.state, after.state), *suggestions, *why
+    ends = [each.closed.how for each in after.remarks if each.closed and each.closed.seq == after.base]
+    followed = ends.count(FOLLOWED)
+    settled = [_count(followed, "suggestion", "taken up"), _count(len(ends) - followed, "remark", "settled")]
+    return *_differences(before.state, after.state), *(Phrase("settled", each) for each in settled if each), *why
+
+
+def _count(number: int, noun: str, became: str) -> str:
+    return f"{number} {noun}{'s' if number > 1 else ''} {became}" if number else ""
 
 
 def _size(state: PlanState) -> str:

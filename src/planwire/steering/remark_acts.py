@@ -39,5 +39,6 @@ def _sentence(on: Target, remark: Remark) -> str:
     """A remark in a few words."""
     if remark.steps:
         return f"run {', '.join(quoted(on.texts.get(step, step)) for step in remark.steps)}"
-    words = changes_sentence(on.texts, remark.changes, remark.note)
-    return words or remark.kind
+    if remark.changes:
+        return changes_sentence(on.texts, remark.changes, remark.note)
+    return quoted(remark.text) if remark.text else remark.kind
