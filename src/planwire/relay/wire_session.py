@@ -57,7 +57,7 @@ class WireSession:
         """Take in what the journal holds. An old session that nobody recorded before has no title yet."""
         if self.memory is None and self.context.is_attached:
             self.has_title = memory.state.opened is not None and memory.state.opened.title is not None
-        self.context.memory = memory
+        self.context.learn(memory)
 
     def attach(self) -> None:
         """The client loads or resumes the session."""
@@ -131,8 +131,8 @@ class WireSession:
         return [record for record in self.state().living().values() if not is_blank(record.state.plan)]
 
     def state(self) -> SessionState:
-        """The session as the journal knows it, or newer as the agent told it."""
-        state = self.memory.state if self.memory else SessionState(self.id)
+        """The session as the journal knows it, or newer as the agent told it and was told."""
+        state = self.context.state or SessionState(self.id)
         events: list[Event] = [
             PlanSet(plan, via=ACP) for plan in self.plans.plans.values() if not _is_recorded(state, plan)
         ]
