@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from msgspec.structs import replace
+
 from planwire.acp.conversation import AGENT
 from planwire.acp.heard_plans import MAX_PLANS, Heard, TooMany
 from planwire.acp.messages import Body
@@ -38,6 +40,7 @@ class WireSession:
         self.context = AgentContext(attached=attached)
         self._prompts: set[object] = set()  # the unanswered ones
         self._is_working = False
+        self._turns = 0  # that ended, on this connection and before
 
     @property
     def is_working(self) -> bool:
@@ -57,6 +60,8 @@ class WireSession:
         """Take in what the journal holds. An old session that nobody recorded before has no title yet."""
         if self.memory is None and self.context.is_attached:
             self.has_title = memory.state.opened is not None and memory.state.opened.title is not None
+        if self.memory is None:
+            self._turns += memory.state.turns
         self.context.learn(memory)
 
     def attach(self) -> None:
@@ -79,6 +84,7 @@ class WireSession:
     def end_turn(self) -> None:
         self._is_working = False
         self.has_stopped = True
+        self._turns += 1
         self.questions.end_turn()
 
     def hear(self, body: Body) -> Iterator[Record | Warn]:
@@ -139,7 +145,7 @@ class WireSession:
         events += [PlanRemoved(plan_id) for plan_id in self.plans.removed]
         for event in events:
             state = fold(state, Recorded(self.id, state.seq + 1, 0, BY_AGENT, event))
-        return state
+        return replace(state, turns=max(state.turns, self._turns))
 
     def _record(self, outcomes: Iterable[Heard | TooMany], *, streams_in: bool) -> Iterator[Record | Warn]:
         for heard in outcomes:
