@@ -426,6 +426,7 @@ def test_a_plan_of_any_size_is_told_shortened() -> None:
     assert ("# Long\n" + "x" * 500_000).startswith(body.text)
 
 
+ONE_STEP = [{"id": "s1", "content": "a", "status": "", "priority": ""}]
 AWKWARD = "a&<\x1b😀ü\r]]>\n"
 
 
@@ -441,7 +442,8 @@ def is_cut_well(plan: PlanMessage) -> list[Said]:
 def test_a_text_that_is_cut_anywhere_still_says_who_said_what() -> None:
     for shift in range(len(inside(AWKWARD).encode())):
         content = "y" * shift + AWKWARD * (BODY_CAP // 30)
-        [said] = is_cut_well(PlanMessage("m", content, {"id": "p", "kind": "markdown", "by": "agent"}))
+        plan = {"id": "p", "kind": "markdown", "by": "agent", "steps": ONE_STEP}
+        [said] = is_cut_well(PlanMessage("m", content, plan))
         assert (said.author, said.kind) == ("agent", "text")
         assert content.startswith(said.text)
 

@@ -160,7 +160,8 @@ def _closings(record: PlanRecord, told: int) -> Iterator[tuple[int, Fields]]:
 
 
 def _edits(record: PlanRecord, told: int) -> Iterator[tuple[int, Fields]]:
-    """Other people's changes to a plan of the tools. What came before a change of the agent's own, it has seen."""
+    """Other people's changes to a plan of the tools. What came before a version of the agent's own is gone; what came
+    before a change of its own it need not have seen."""
     if record.owner != PLANWIRE:
         return
     plan_id = record.state.plan.id
@@ -168,8 +169,7 @@ def _edits(record: PlanRecord, told: int) -> Iterator[tuple[int, Fields]]:
         if record.revision > told and record.removed_by not in _KNOWN:
             yield record.revision, _item("removed", record.removed_by, plan_id, {})
         return
-    own = [each.seq for each in record.deltas if each.by in _KNOWN]
-    seen = max(told, *own, record.base if record.by in _KNOWN else 0)
+    seen = max(told, record.base if record.by in _KNOWN else 0)
     if record.by not in _KNOWN and record.base > seen:
         yield record.base, _item("set", record.by, plan_id, {"revision": record.base})
     for each in record.deltas:

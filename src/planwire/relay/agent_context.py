@@ -14,7 +14,7 @@ from planwire.model.fold import fold
 from planwire.model.plan import PlanId
 from planwire.model.records import PROMPT, PlanRecord, SessionState
 from planwire.model.unheard import Words, news, standing
-from planwire.relay.actions import BY_RELAY, SessionMemory
+from planwire.relay.actions import BY_CLIENT, BY_RELAY, SessionMemory
 from planwire.relay.reminder import COMPACTED, RESUMED, STEERED, remarks_in
 
 __all__ = ["AgentContext"]
@@ -120,9 +120,11 @@ class AgentContext:
         return (Told(PROMPT, 0, 0, remarks_in(self._echoed[mark]), mark, OFFERED),)
 
     def _lacks(self) -> bool:
-        """Whether something that people said still holds, and no replay contained it."""
+        """Whether something that people said here still holds, and no replay contained it."""
         newest = next(reversed(self.memory.marks), None) if self.memory else None
-        return self.memory is not None and newest not in self._echoed and bool(standing(self.memory.state))
+        if self.memory is None or newest in self._echoed:
+            return False
+        return any(each.open_remarks or _has_verdict(each) for each in self.memory.state.plans.values())
 
     def _was_compacted(self) -> bool:
         """Whether the journal knows of a compaction and of no reminder after it. While the newest reminder of this
@@ -136,3 +138,9 @@ class AgentContext:
         """Whether no replay contained the plan: neither the plan itself, nor a block that told it as it is now."""
         newest = next(reversed(self.memory.marks), None) if self.memory else None
         return record.state.plan.id not in mentioned and (newest not in self._echoed or record.revision > told)
+
+
+def _has_verdict(record: PlanRecord) -> bool:
+    """Whether a person gave a verdict that holds. One through the agent's client is part of the agent's own history."""
+    last = record.review
+    return record.is_living and last is not None and not (last.is_stale or last.is_known or last.by == BY_CLIENT)
