@@ -10,14 +10,18 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, Self
 
-from planwire.journal.protocol import Stamped
-from planwire.model.events import ACP, Event, PlanSet
-from planwire.model.records import SessionState
-from planwire.relay.actions import Action, Record, RecordLine, SessionMemory, ToAgent, ToClient
+from planwire.journal.protocol import Journal, Stamped
+from planwire.model.events import ACP, Event, PlanSet, Told
+from planwire.model.plan import PlanId
+from planwire.model.records import USER, SessionState
+from planwire.relay.actions import Action, Meet, Record, RecordLine, SessionMemory, ToAgent, ToClient
 from planwire.relay.dedupe import PendingHistory, begin
 from planwire.relay.envelope import list_on
+from planwire.relay.journalled import JournalledSessions
 from planwire.relay.policy import Policy
 from planwire.relay.tools import ToolServer
+from planwire.session.steering import steer
+from planwire.steering.wanted import Wanted
 from tests.wire import JSON, answer, request
 
 AGENTS = Path(__file__).parent
@@ -125,6 +129,56 @@ class Talk:
 
     def _history(self, session: str) -> PendingHistory:
         return self._histories.setdefault(session, PendingHistory(begin(session)))
+
+
+class JournalledTalk(Talk):
+    """A policy with a journal that others write to as well: the relay without its pipes and threads.
+
+    With `lags`, what the policy wants recorded waits for `catch_up`. A prompt has a look at the journal before it goes,
+    as in the relay.
+    """
+
+    def __init__(self, journal: Journal, *, begun: bool = True, server: ToolServer | None = None) -> None:
+        self.journal = journal
+        self.lags = False
+        self._waiting: list[Meet | Record | RecordLine] = []
+        self._sessions = JournalledSessions(self._learn)
+        super().__init__(begun=begun, server=server)
+
+    def say(self, act: str, plan_id: PlanId = None, by: str = USER, **arguments: Any) -> None:
+        """A person's act."""
+        steer(self.journal, "s1", plan_id, Wanted(act, **arguments), by)
+
+    def told(self) -> str:
+        """Prompt the agent, and end its turn: what was added to the prompt."""
+        parts = self.prompt()["params"]["prompt"]
+        self.end_turn()
+        return parts[1]["text"] if len(parts) > 1 else ""
+
+    def prompt(self, text: str = "Go on.", session: str = "s1", message_id: str = "p") -> JSON:
+        self._sessions.look(self.journal)
+        return super().prompt(text, session, message_id)
+
+    def catch_up(self) -> None:
+        """Record what waits."""
+        for each in self._waiting:
+            self._sessions.take(self.journal, each, 0)
+        self._waiting.clear()
+        self._sessions.write(self.journal, all_streams=True)
+
+    def tellings(self) -> list[Told]:
+        """The tellings in the journal."""
+        events = (recorded.event for recorded in self.journal.read("s1"))
+        return [event for event in events if isinstance(event, Told)]
+
+    def _learn(self, session: str, memory: SessionMemory) -> None:
+        self.policy.learn(session, memory)
+
+    def _take(self, action: Action) -> None:
+        if isinstance(action, Meet | Record | RecordLine):
+            self._waiting.append(action)
+        if isinstance(action, Meet) or not self.lags:
+            self.catch_up()
 
 
 class Relayed:

@@ -10,20 +10,20 @@ TEXT = f'<{ELEMENT} mark="w-1">\nYour context was compacted. This is the plan: g
 
 
 def test_a_reminder_is_read_as_it_was_written() -> None:
-    reminder = Reminder("w-1", TEXT, 7, "Another reason.")
+    reminder = Reminder("w-1", TEXT, "Another reason.")
     assert read_reminder(write_reminder(reminder)) == reminder
 
 
 def test_a_reminder_is_a_hidden_message_of_the_chat() -> None:
-    message = read_message(write_reminder(Reminder("w-1", TEXT, 7, "Why.")))
+    message = read_message(write_reminder(Reminder("w-1", TEXT, "Why.")))
     assert isinstance(message, EventMessage)
     assert (message.id, message.subkind, message.source) == ("planwire-w-1", "system_notice", "relay")
 
 
 def test_the_reason_of_an_old_reminder_is_its_first_sentence() -> None:
-    message = write_reminder(Reminder("w-1", TEXT, 7, ""))
+    message = write_reminder(Reminder("w-1", TEXT, ""))
     del message["extra"]["event"]["payload"]["why"]
-    assert read_reminder(message) == Reminder("w-1", TEXT, 7, "Your context was compacted.")
+    assert read_reminder(message) == Reminder("w-1", TEXT, "Your context was compacted.")
 
 
 @pytest.mark.parametrize(

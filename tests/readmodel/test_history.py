@@ -127,7 +127,7 @@ def test_a_question_and_its_answer_are_said_with_the_options() -> None:
 
 def test_what_the_relay_told_the_agent_is_history_and_the_chat_is_not() -> None:
     mark, text = block(tell_again(STEERED, SessionState("s"), Words()), "word")
-    again = told(MessageAdded(write_reminder(Reminder(mark, text, 1, f"{STEERED.partition('.')[0]}."))))
+    again = told(MessageAdded(write_reminder(Reminder(mark, text, f"{STEERED.partition('.')[0]}."))))
     reason = "A person said something about the plan."
     assert again.words == (Phrase("told", f"the agent was told its plan again: {reason}"),)
     assert not again.is_aside

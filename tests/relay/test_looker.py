@@ -9,6 +9,7 @@ import pytest
 
 from planwire.errors import JournalUnavailable
 from planwire.journal import Journal, Stamped, open_journal
+from planwire.journal.protocol import Once
 from planwire.model.events import Event, PlanReviewed, Recorded, TurnEnded
 from planwire.relay.actions import Meet, Record, SessionMemory
 from planwire.relay.journalled import JournalledSessions
@@ -84,8 +85,10 @@ def test_what_a_look_found_is_not_taken_back_by_a_writer_that_comes_late(
     """Ours is written, then a person's; a look finds both before our writer could tell of its own."""
     really_append = watched.journal.append
 
-    def append(session: str, events: Sequence[Stamped], expected_seq: int | None = None) -> tuple[Recorded, ...]:
-        written = really_append(session, events, expected_seq)
+    def append(
+        session: str, events: Sequence[Stamped], expected_seq: int | None = None, once: Once | None = None
+    ) -> tuple[Recorded, ...]:
+        written = really_append(session, events, expected_seq, once)
         watched.say()
         watched.sessions.look(watched.journal)
         return written
@@ -108,10 +111,12 @@ def test_a_word_goes_along_while_the_recorder_still_waits_for_the_disk(tmp_path:
     journal = open_journal(path)
     really_append = journal.append
 
-    def append(session: str, events: Sequence[Stamped], expected_seq: int | None = None) -> tuple[Recorded, ...]:
+    def append(
+        session: str, events: Sequence[Stamped], expected_seq: int | None = None, once: Once | None = None
+    ) -> tuple[Recorded, ...]:
         is_writing.set()
         assert may_go_on.wait(PATIENCE)
-        return really_append(session, events, expected_seq)
+        return really_append(session, events, expected_seq, once)
 
     journal.append = append  # type: ignore[method-assign]
     recorder = Recorder(lambda: journal, known.__setitem__)

@@ -150,9 +150,11 @@ def test_claude_for_a_plain_client(tmp_path: Path) -> None:
     assert [json.loads(line)["method"] for line, _ in changed] == ["initialize", "session/prompt"]
     assert "Go on." in changed[1][0]
 
-    # the model reads the plan once, after the compaction; the client never sees the block, not even when it is retold
+    # the model reads the plans once, after the compaction; the client never sees the block, not even when it is retold
     assert blocks(talk) == [0, 0, 0, 0, 0, 0, 1, 1]
-    assert talk.model.main[-2].text.count(STEPS[2]) == talk.model.main[-2].text.count(PROPOSAL) == 1
+    told = talk.model.main[-2].text
+    assert told.count(STEPS[2]) == told.count(' revision="7" by="agent" title="Plan"/>') == 1
+    assert PROPOSAL not in told  # it was approved two turns ago, and nothing came of it
     assert any("user_message_chunk" in line and "planwire-context" in line for line in behind.said)
     assert "planwire-context" not in "".join(talk.lines)
 
@@ -166,7 +168,7 @@ def test_claude_for_a_plain_client(tmp_path: Path) -> None:
         *["SessionOpened", "PlanSet", "PlanSet", "TurnEnded"],
         *["PlanSet", "ReviewAsked", "PlanReviewed", "TurnEnded"],
         *["ContextCompacted", "TurnEnded"],
-        *["MessageAdded", "TurnEnded", "TurnEnded"],
+        *["MessageAdded", "Told", "TurnEnded", "TurnEnded"],
     ]
     assert [event.verdict for event in events if isinstance(event, PlanReviewed)] == [APPROVED]
     kept = plans_of(behind, talk.session)
@@ -216,7 +218,7 @@ def test_claude_for_a_client_that_can_do_everything(tmp_path: Path) -> None:
         *["SessionOpened", "PlanSet", "PlanSet", "ReviewAsked", "PlanReviewed", "TurnEnded"],
         *["PlanSet", "ReviewAsked", "PlanReviewed", "TurnEnded"],
         *["ContextCompacted", "TurnEnded"],
-        *["MessageAdded", "TurnEnded", "TurnEnded"],
+        *["MessageAdded", "Told", "TurnEnded", "TurnEnded"],
     ]
     assert [event.verdict for event in events if isinstance(event, PlanReviewed)] == [CHANGES_REQUESTED, APPROVED]
     assert [event.stop_reason for event in events if isinstance(event, TurnEnded)] == ["cancelled", *["end_turn"] * 4]
@@ -261,7 +263,7 @@ def test_claude_in_version_2(tmp_path: Path) -> None:
     assert kinds(events) == [
         *["SessionOpened", "PlanSet", "PlanSet", "ReviewAsked", "PlanReviewed", "TurnEnded"],
         *["ContextCompacted", "TurnEnded"],
-        *["MessageAdded", "TurnEnded", "TurnEnded"],
+        *["MessageAdded", "Told", "TurnEnded", "TurnEnded"],
     ]
     assert (
         plans_of(behind, talk.session)

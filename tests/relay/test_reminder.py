@@ -1,18 +1,20 @@
 """The plan told again: when, in which words, and how its echo is taken out."""
 
 import json
-import re
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from planwire.chat.markup import inside
+from planwire.chat.messages import PlanMessage
 from planwire.chat.reminder import read_reminder
+from planwire.chat.render import block as rendered
+from planwire.chat.said import Said, said_in
 from planwire.model.events import (
     ACP,
     CHANGES_REQUESTED,
-    Comment,
     ContextCompacted,
     Event,
     MessageAdded,
@@ -20,12 +22,13 @@ from planwire.model.events import (
     PlanReviewed,
     PlanSet,
     Recorded,
+    Remarked,
     SetStatus,
 )
-from planwire.model.plan import Entry, ItemsPlan
+from planwire.model.plan import BODY_CAP, Entry, ItemsPlan
 from planwire.relay.actions import SessionMemory
 from planwire.relay.dedupe import begin, learn
-from planwire.relay.reminder import block, without_echo
+from planwire.relay.reminder import _shortened, block, without_echo
 from tests.agents.driving import Talk
 from tests.wire import JSON, answer, entry, file, items, line, plan, refusal, request, text, update_of
 
@@ -36,7 +39,10 @@ def known(*events: Event, session: str = "s1", by: str = "user") -> SessionMemor
     found = begin(session)
     for seq, event in enumerate(events, start=1):
         found = learn(
-            found, Recorded(session, seq, 0, by if isinstance(event, (PlanChanged, PlanReviewed)) else "agent", event)
+            found,
+            Recorded(
+                session, seq, 0, by if isinstance(event, (PlanChanged, PlanReviewed, Remarked)) else "agent", event
+            ),
         )
     return found
 
@@ -59,7 +65,8 @@ def test_after_a_compaction_the_next_prompt_tells_the_plan_once() -> None:
     compact(talk)
     told = added(talk.prompt())
     assert told is not None
-    assert "s1 [x] (medium) Read\ns2 [~] (medium) Write &lt;it>" in told
+    steps = '<step id="s1" status="completed">Read</step>\n<step id="s2" status="in_progress">Write &lt;it></step>'
+    assert f'by="agent">\n{steps}\n</plan>' in told
     assert added(talk.prompt()) is None
 
 
@@ -71,7 +78,8 @@ def test_the_agents_own_plan_is_told_under_another_name_than_the_one_of_the_tool
     compact(talk)
     told = added(talk.prompt())
     assert told is not None
-    assert re.findall(r'<plan id="(\w+)"[^>]*>\n.*?(\w+)\n', told) == [("main", "Ours"), ("agent", "Mine")]
+    said = [(each.target, each.text) for each in said_in(told) if each.kind == "step"]
+    assert said == [("main#s1", "Ours"), ("agent#s3", "Mine")]
 
 
 def test_a_fall_of_the_used_context_by_more_than_half_is_a_compaction() -> None:
@@ -110,11 +118,15 @@ def test_a_plan_file_is_told_with_its_address_and_its_text_as_it_is_by_then() ->
     talk.files["file:///project/plan.md", "/project"] = "# Port\n\n- [x] read <it>\n- [ ] write\n"
     compact(talk)
     told = added(talk.prompt()) or ""
-    assert 'revision="1">\nfile:///project/plan.md\n\n# Port\n\n- [x] read &lt;it>\n- [ ] write\n</plan>' in told
+    body = (
+        '<file>file:///project/plan.md</file>\n<text by="file">\n# Port\n\n- [x] read &lt;it>\n- [ ] write\n\n</text>'
+    )
+    assert f'revision="1" by="agent">\n{body}\n</plan>' in told
     talk = Talk({"plan": {}})
     talk.agent(file("f", "file:///project/plan.md"))
     compact(talk)
-    assert 'revision="1">\nfile:///project/plan.md\n</plan>' in (added(talk.prompt()) or "")
+    told = added(talk.prompt()) or ""
+    assert 'revision="1" by="agent">\n<file>file:///project/plan.md</file>\n</plan>' in told
 
 
 @pytest.mark.parametrize("first", ["/compact", " /help me", "/"])
@@ -198,7 +210,7 @@ def test_after_a_load_without_the_plan_it_is_told(method: str) -> None:
     load(talk, method=method, known_=known(LIST, session="old"))
     told = added(talk.prompt(session="old"))
     assert told is not None
-    assert "s2 [ ] (low) Write" in told
+    assert '<step id="s2" priority="low">Write</step>' in told
     assert added(talk.prompt(session="old")) is None
 
 
@@ -228,10 +240,14 @@ def test_a_compaction_of_an_earlier_connection_that_was_not_told_is_told() -> No
 
 
 SUGGESTION = PlanChanged(None, note="Please hurry", changes=(SetStatus("s2", "completed"),))
-REVIEW = PlanReviewed(None, 1, CHANGES_REQUESTED, (Comment("too vague", "s2"),))
+REVIEW = PlanReviewed(None, 1, CHANGES_REQUESTED, via="planwire")
+REQUEST = Remarked(None, "request", "too vague", 1, "s2", review=2)
 
 
-@pytest.mark.parametrize(("event", "words"), [(SUGGESTION, "Please hurry"), (REVIEW, "too vague")])
+@pytest.mark.parametrize(
+    ("event", "words"),
+    [(SUGGESTION, "Please hurry"), (REVIEW, "changes_requested</verdict>"), (REQUEST, "too vague</request>")],
+)
 def test_what_a_person_says_of_the_plan_is_told_once(event: Event, words: str) -> None:
     talk = Talk()
     talk.know(known(LIST))
@@ -244,10 +260,11 @@ def test_what_a_person_says_of_the_plan_is_told_once(event: Event, words: str) -
 def test_a_review_of_the_plan_as_it_was_reaches_the_agent_too() -> None:
     talk = Talk()
     newer = PlanSet(ItemsPlan(None, (Entry("Else", "low", "pending"),)), via=ACP)
-    talk.know(known(LIST, newer, REVIEW))
+    talk.know(known(LIST, newer, REVIEW, REQUEST))
     told = added(talk.prompt()) or ""
-    assert "reviewed revision 1: changes requested" in told
-    assert "s2: too vague" in told
+    assert '<verdict by="user" plan="main" revision="1">changes_requested</verdict>' in told
+    assert '<request id="r1" by="user" plan="main" step="s2" ' in told
+    assert ">too vague</request>" in told
     assert added(talk.prompt()) is None
 
 
@@ -255,7 +272,7 @@ def test_a_review_of_the_plan_as_it_was_reaches_the_agent_too() -> None:
 def test_what_the_agent_knows_already_is_not_told(by: str) -> None:
     """A review that went through a permission request reached the agent that way."""
     talk = Talk()
-    talk.know(known(LIST, PlanReviewed(None, 1, CHANGES_REQUESTED), by=by))
+    talk.know(known(LIST, REVIEW, by=by))
     assert added(talk.prompt()) is None
 
 
@@ -380,7 +397,7 @@ def test_a_history_that_holds_the_plan_as_it_was_is_told_how_it_is() -> None:
     later.know(journalled(talk))
     later.agent(echo({"type": "text", "text": told}))
     later.agent(answer("l", {}))
-    assert "(medium) b" in (added(later.prompt()) or "")
+    assert '<step id="s2">b</step>' in (added(later.prompt()) or "")
 
 
 @given(st.text(), st.text(), st.text(alphabet="abc012", min_size=1), st.text())
@@ -402,5 +419,43 @@ def test_a_plan_of_any_size_is_told_shortened() -> None:
     talk = Talk({"plan": {}})
     talk.agent(text("p", "# Long\n" + "x" * 500_000))
     compact(talk)
-    prompt = json.dumps(talk.prompt())
-    assert 96 * 1024 < len(prompt) < 110 * 1024
+    prompt = talk.prompt()
+    assert 96 * 1024 < len(json.dumps(prompt)) < 110 * 1024
+    *_, body, notice = said_in(added(prompt) or "")
+    assert (body.author, body.kind, body.target, notice.author) == ("agent", "text", "p", "planwire")
+    assert ("# Long\n" + "x" * 500_000).startswith(body.text)
+
+
+ONE_STEP = [{"id": "s1", "content": "a", "status": "", "priority": ""}]
+AWKWARD = "a&<\x1b😀ü\r]]>\n"
+
+
+def is_cut_well(plan: PlanMessage) -> list[Said]:
+    """What a long plan still says, once its end is left out."""
+    told = _shortened(rendered(plan))
+    assert BODY_CAP - 10_000 < len(told.encode()) < BODY_CAP + 200
+    *said, notice = said_in(told)
+    assert (notice.author, notice.kind, notice.target) == ("planwire", "notice", "p")
+    return said
+
+
+def test_a_text_that_is_cut_anywhere_still_says_who_said_what() -> None:
+    for shift in range(len(inside(AWKWARD).encode())):
+        content = "y" * shift + AWKWARD * (BODY_CAP // 30)
+        plan = {"id": "p", "kind": "markdown", "by": "agent", "steps": ONE_STEP}
+        [said] = is_cut_well(PlanMessage("m", content, plan))
+        assert (said.author, said.kind) == ("agent", "text")
+        assert content.startswith(said.text)
+
+
+def test_a_file_that_is_cut_is_still_the_files_text() -> None:
+    content = AWKWARD * (BODY_CAP // 20)
+    _, said = is_cut_well(PlanMessage("m", "file:///x", {"id": "p", "kind": "file", "by": "agent", "text": content}))
+    assert (said.author, said.kind) == ("file", "text")
+    assert content.startswith(said.text)
+
+
+def test_a_list_that_is_cut_has_no_half_steps() -> None:
+    steps = [{"id": f"s{n}", "content": f"y{AWKWARD * 99}", "status": "", "priority": ""} for n in range(99)]
+    said = is_cut_well(PlanMessage("m", "", {"id": "p", "kind": "items", "by": "agent", "steps": steps}))
+    assert {(each.kind, each.text) for each in said} == {("step", f"y{AWKWARD * 99}")}

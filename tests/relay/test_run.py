@@ -303,7 +303,7 @@ def test_a_session_is_kept_told_again_and_loaded_by_another_process(tmp_path: Pa
         assert relayed.end() == (0, "")
     said = [json.loads(line) for line in memory.read_text().splitlines()]
     assert said[0]["capabilities"] == {"plan": {}, "planCapabilities": {}, "session": {"compaction": {}}}
-    assert "s2 [~] (medium) Write" in said[-1]["content"]["text"]
+    assert '<step id="s2" status="in_progress">Write</step>' in said[-1]["content"]["text"]
     before = journalled(journal, session)
     assert [type(event).__name__ for event in before] == [
         "SessionOpened",
@@ -313,6 +313,7 @@ def test_a_session_is_kept_told_again_and_loaded_by_another_process(tmp_path: Pa
         "ContextCompacted",
         "TurnEnded",
         "MessageAdded",
+        "Told",
         "TurnEnded",
     ]
     with Relayed("scripted.py", str(memory), journal=journal) as relayed:

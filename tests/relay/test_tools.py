@@ -373,19 +373,21 @@ def test_the_agent_knows_what_it_wrote_until_its_context_is_compacted() -> None:
     talk.write(a_plan("a"), PlanChanged("main", changes=(SetStatus("s1", "completed"),)))
     assert told_in(talk.prompt()) == ""
     talk.agent(line({"sessionUpdate": "compaction_update", "compactionId": "c", "status": "completed"}))
-    assert "s1 [x] (medium) a" in told_in(talk.prompt())
+    assert '<step id="s1" status="completed">a</step>' in told_in(talk.prompt())
     assert told_in(talk.prompt()) == ""
 
 
 def test_what_a_person_changes_in_the_plan_reaches_the_agent() -> None:
-    """It is the plan's own change, and no suggestion: still the agent has not seen it."""
+    """It is the plan's own change, and no suggestion: still the agent has not seen it, and hears whose it is."""
     talk = Tooled().open()
     talk.write(a_plan("a", "b"))
     assert listed(talk.write(PlanChanged("main", changes=(SetStatus("s1", "cancelled"),)), by="user")) == [
         "[cancelled] a",
         "b",
     ]
-    assert "s1 [-] (medium) a" in told_in(talk.prompt())
+    told = told_in(talk.prompt())
+    assert '<step id="s1" status="cancelled">a</step>' in told
+    assert '<edit by="user" plan="main">\n<status step="s1">cancelled</status>\n</edit>' in told
     assert told_in(talk.prompt()) == ""
 
 

@@ -22,17 +22,16 @@ _SOURCE: Final = "relay"
 
 
 class Reminder(Struct, frozen=True):
-    """`text` is the block with its `mark`, `known` the number of the last event that it covers, `why` a sentence."""
+    """`text` is the block with its `mark`, `why` a sentence. An event of its own says what the block told (`Told`)."""
 
     mark: str
     text: str
-    known: int
     why: str
 
 
 def write_reminder(reminder: Reminder) -> Fields:
     """The hidden message for a reminder."""
-    payload = {"mark": reminder.mark, "told": reminder.known, "why": reminder.why}
+    payload = {"mark": reminder.mark, "why": reminder.why}
     event = {"subkind": SYSTEM_NOTICE, "source": _SOURCE, "payload": payload}
     return write_message(EventMessage(f"planwire-{reminder.mark}", reminder.text, event))
 
@@ -43,9 +42,9 @@ def read_reminder(message: Fields) -> Reminder | None:
         case {
             "role": "event",
             "content": str(text),
-            "extra": {"event": {"source": source, "payload": {"mark": str(mark), "told": int(known)} as payload}},
+            "extra": {"event": {"source": source, "payload": {"mark": str(mark)} as payload}},
         } if source == _SOURCE:
             why = payload.get("why")
             first_sentence = text.partition("\n")[2].partition(". ")[0] + "."
-            return Reminder(mark, text, known, why if isinstance(why, str) else first_sentence)
+            return Reminder(mark, text, why if isinstance(why, str) else first_sentence)
     return None

@@ -93,9 +93,11 @@ def close_remarks(record: PlanRecord, recorded: Recorded) -> PlanRecord:
 
 
 def _replaced(record: PlanRecord, recorded: Recorded) -> PlanRecord:
+    """A proposal after a later one. A question that its client still asks stays open until that is answered."""
     closing = Closing(recorded.seq, recorded.at, recorded.by, REVISED)
     remarks = closed_with_plan(record.remarks, closing)
-    return replace(record, ended=record.ended or REPLACED, asked=None, remarks=remarks)
+    asked = record.asked if record.asked and record.asked.options else None
+    return replace(record, ended=record.ended or REPLACED, asked=asked, remarks=remarks)
 
 
 def _end(record: PlanRecord, how: str, recorded: Recorded) -> PlanRecord:

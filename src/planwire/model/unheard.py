@@ -160,7 +160,8 @@ def _closings(record: PlanRecord, told: int) -> Iterator[tuple[int, Fields]]:
 
 
 def _edits(record: PlanRecord, told: int) -> Iterator[tuple[int, Fields]]:
-    """Other people's changes to a plan of the tools. What came before a change of the agent's own, it has seen."""
+    """Other people's changes to a plan of the tools. What came before a version of the agent's own is gone; what came
+    before a change of its own it need not have seen."""
     if record.owner != PLANWIRE:
         return
     plan_id = record.state.plan.id
@@ -169,10 +170,11 @@ def _edits(record: PlanRecord, told: int) -> Iterator[tuple[int, Fields]]:
             yield record.revision, _item("removed", record.removed_by, plan_id, {})
         return
     for each in reversed(record.deltas):
-        if each.seq <= told or each.by in _KNOWN:
+        if each.seq <= told:
             return
-        changes = msgspec.to_builtins(each.changes) or None
-        yield each.seq, _item("edit", each.by, plan_id, {"changes": changes, "text": each.note})
+        if each.by not in _KNOWN:
+            changes = msgspec.to_builtins(each.changes) or None
+            yield each.seq, _item("edit", each.by, plan_id, {"changes": changes, "text": each.note})
     if record.base > told and record.by not in _KNOWN:
         yield record.base, _item("set", record.by, plan_id, {"revision": record.base})
 

@@ -4,7 +4,7 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
-from planwire.model.events import Event
+from planwire.model.events import REFUSED, Event, Told
 from planwire.model.records import AGENT, SessionState
 from planwire.model.unheard import CLIENT, RELAY
 
@@ -93,11 +93,12 @@ Action: TypeAlias = ToClient | ToAgent | Meet | Record | RecordLine | Bind | War
 
 class SessionMemory(Struct, frozen=True):
     """What the journal knows of a session: its state, the texts that went into its prompts, by their marks, the number
-    of the newest of these, and the latest time of all events."""
+    of the newest of these, how far the telling of each came, and the latest time of all events."""
 
     state: SessionState
     marks: dict[str, str] = {}
     reminded: int = 0
+    stages: dict[str, str] = {}
     at: int = 0
 
     @property
@@ -107,3 +108,7 @@ class SessionMemory(Struct, frozen=True):
     @property
     def seq(self) -> int:
         return self.state.seq
+
+    def has_recorded(self, telling: Told) -> bool:
+        """Whether the journal has a telling by a prompt. A refusal comes behind the telling that it takes back."""
+        return self.stages.get(telling.request) in (telling.stage, REFUSED)

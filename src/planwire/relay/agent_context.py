@@ -1,19 +1,21 @@
 """The agent's knowledge of its session's plans, and reasons to tell it these plans again.
 
 Three things leave an agent behind: a compaction of its context; a load or resume whose replay lacks a plan; and a
-person who said something since. This connection knows what it told the agent, and so does the journal, which records
-every reminder (`SessionMemory`).
+person who said something since. The journal records what the agent was told, a moment after the prompt is gone. Until
+then this connection knows it, and so no prompt waits for the disk and no word is told twice.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
-from planwire.model.events import REFUSED, Recorded, Told
+from msgspec.structs import replace
+
+from planwire.model.events import OFFERED, REFUSED, Recorded, Told
 from planwire.model.fold import fold
 from planwire.model.plan import PlanId
 from planwire.model.records import PROMPT, PlanRecord, SessionState
 from planwire.model.unheard import Words, news, standing
-from planwire.relay.actions import BY_RELAY, SessionMemory
-from planwire.relay.reminder import COMPACTED, RESUMED, STEERED
+from planwire.relay.actions import BY_CLIENT, BY_RELAY, SessionMemory
+from planwire.relay.reminder import COMPACTED, RESUMED, STEERED, remarks_in
 
 __all__ = ["AgentContext"]
 
@@ -28,16 +30,20 @@ class AgentContext:
         self.is_attached = attached
         self.is_compacted = False
         self.marks: dict[str, str] = {}
-        self._echoed: set[str] = set()  # the marks of blocks in the replay since it was attached
-        self._told = 0  # on this connection
-        self._told_remarks: set[str] = set()  # on this connection, as long as the journal does not say so
-        self._taken_back = Told(PROMPT, 0)  # the newest block, if the agent refuses it
-        self._refusal: Told | None = None
+        self._echoed: dict[str, str] = {}  # the blocks in the replay since it was attached
+        self._unrecorded: list[Told] = []  # on this connection, as long as the journal does not say so
+
+    def learn(self, memory: SessionMemory) -> None:
+        """Take in what the journal holds."""
+        if self.memory is not None and memory.seq < self.memory.seq:  # the session was forgotten, and began anew
+            self._unrecorded.clear()
+        self.memory = memory
+        self._unrecorded = [each for each in self._unrecorded if not memory.has_recorded(each)]
 
     def attach(self) -> None:
         """The client loads or resumes the session: the agent's context may lack what it heard before."""
         self.is_attached = True
-        self._echoed = set()
+        self._echoed = {}
 
     def detach(self) -> None:
         """The load failed: everything is as it was."""
@@ -53,68 +59,72 @@ class AgentContext:
         """Whether a block that agrees with its own checksum counts: nobody can say yet which ones are genuine."""
         return self.memory is None and self.is_attached
 
-    def hear_echo(self, marks: set[str]) -> None:
-        """A replay contains blocks that went into prompts."""
-        self._echoed |= marks
+    def hear_echo(self, blocks: Mapping[str, str]) -> None:
+        """A replay contains blocks, by their marks, that agree with their checksums."""
+        self._echoed |= blocks
+
+    @property
+    def state(self) -> SessionState | None:
+        """The state as the journal will have it once everything is recorded that the agent was told."""
+        state = self.memory.state if self.memory else None
+        if state is not None:
+            for telling in (*self._told_before_a_crash(), *self._unrecorded):
+                state = fold(state, Recorded(state.id, state.seq, 0, BY_RELAY, telling))
+        return state
 
     def due(self, plans: Callable[[], Sequence[PlanRecord]], mentioned: Collection[PlanId]) -> str | None:
         """Why the next prompt has to tell the agent its plans, or None. `mentioned` are the plans that it spoke of
         since it was attached."""
         if self.is_compacted or self._was_compacted():
             return COMPACTED
-        told = self.told_before()
+        state = self.state
+        told = state.told if state else 0
         if self.is_attached and (any(self._is_missing(each, mentioned, told) for each in plans()) or self._lacks()):
             return RESUMED
-        return STEERED if self.news() else None
+        return STEERED if state and news(state) else None
 
-    def news(self) -> Words:
-        """What people said, and the agent has not heard."""
-        state = self._state()
-        if state is None:
-            return Words()
-        self._told_remarks -= {each.id for record in state.plans.values() for each in record.remarks if each.told}
-        return news(state, since=self.told_before(), without=self._told_remarks)
-
-    def words(self, why: str) -> Words:
-        """What to tell the agent: all that holds, if its context may lack it, and else what it has not heard."""
-        state = self._state()
-        return self.news() if why == STEERED or state is None else standing(state)
-
-    def told_before(self) -> int:
-        """The number of the last event that the agent knows of, from this connection or an earlier one."""
-        state = self._state()
-        return max(self._told, state.told if state else 0)
+    def words(self, why: str, state: SessionState) -> Words:
+        """What to tell the agent in this state of its session: all that holds, if its context may lack it, and else
+        what it has not heard. One that was resumed may have its context, so it also hears what ended meanwhile."""
+        if why == STEERED:
+            return news(state)
+        held = standing(state)
+        if why == COMPACTED:
+            return held
+        more = (each for each in news(state).items if each not in held.items and each.get("id") not in held.besides)
+        return replace(held, items=(*held.items, *more))
 
     def tell(self, mark: str, text: str, words: Words) -> Told:
         """Note that a block tells the agent everything up to an event. Returns the event of that."""
-        before, self._told = self.told_before(), self.memory.seq if self.memory else 0
+        state = self.state
+        told = Told(PROMPT, state.seq if state else 0, state.told if state else 0, words.remarks, mark)
         self.marks[mark] = text
-        self._told_remarks |= set(words.remarks)
         self.is_compacted = self.is_attached = False
-        self._refusal = None
-        self._taken_back = Told(PROMPT, self._told, before, (), mark, REFUSED)
-        return Told(PROMPT, self._told, before, words.remarks, mark)
+        self._unrecorded.append(told)
+        return told
 
-    def take_back(self, why: str) -> Told:
+    def take_back(self, why: str, told: Told) -> Told:
         """The agent refused the prompt: tell it the same again with the next one. Returns the event of that."""
-        self._told = 0
-        self._told_remarks.clear()
         self.is_compacted = self.is_compacted or why == COMPACTED
         self.is_attached = self.is_attached or why == RESUMED
-        self._refusal = self._taken_back
-        return self._taken_back
+        refused = replace(told, remarks=(), stage=REFUSED)
+        self._unrecorded.append(refused)
+        return refused
 
-    def _state(self) -> SessionState | None:
-        """The state as the journal has it, or will have it: that the agent refused the last block may be on its way."""
-        if self.memory is None or self._refusal is None:
-            return self.memory.state if self.memory else None
-        state = self.memory.state
-        return fold(state, Recorded(state.id, state.seq, 0, BY_RELAY, self._refusal))
+    def _told_before_a_crash(self) -> tuple[Told, ...]:
+        """The telling of the last block in the replay, if the journal does not know that one: a relay handed it over,
+        and came to its end before it could record that."""
+        mark = next(reversed(self._echoed), None)
+        if mark is None or mark in self.known_marks:
+            return ()
+        return (Told(PROMPT, 0, 0, remarks_in(self._echoed[mark]), mark, OFFERED),)
 
     def _lacks(self) -> bool:
-        """Whether something that people said still holds, and no replay contained it."""
+        """Whether something that people said here still holds, and no replay contained it."""
         newest = next(reversed(self.memory.marks), None) if self.memory else None
-        return self.memory is not None and newest not in self._echoed and bool(standing(self.memory.state))
+        if self.memory is None or newest in self._echoed:
+            return False
+        return any(each.open_remarks or _has_verdict(each) for each in self.memory.state.plans.values())
 
     def _was_compacted(self) -> bool:
         """Whether the journal knows of a compaction and of no reminder after it. While the newest reminder of this
@@ -128,3 +138,9 @@ class AgentContext:
         """Whether no replay contained the plan: neither the plan itself, nor a block that told it as it is now."""
         newest = next(reversed(self.memory.marks), None) if self.memory else None
         return record.state.plan.id not in mentioned and (newest not in self._echoed or record.revision > told)
+
+
+def _has_verdict(record: PlanRecord) -> bool:
+    """Whether a person gave a verdict that holds. One through the agent's client is part of the agent's own history."""
+    last = record.review
+    return record.is_living and last is not None and not (last.is_stale or last.is_known or last.by == BY_CLIENT)

@@ -20,11 +20,12 @@ from planwire.model.events import (
     Recorded,
     ReviewAsked,
     SessionOpened,
+    Told,
     TurnEnded,
 )
 from planwire.model.fold import fold
 from planwire.model.kinds import prose_of
-from planwire.model.records import SessionState
+from planwire.model.records import PROMPT, SessionState
 from planwire.relay.actions import CLOSED, Record, SessionMemory
 
 __all__ = ["QUIET", "PendingHistory", "begin", "extends", "learn"]
@@ -43,12 +44,19 @@ def begin(session: str) -> SessionMemory:
 def learn(memory: SessionMemory, recorded: Recorded) -> SessionMemory:
     """The memory after one more event: all that `fold` knows, and what the agent was told."""
     state, at = fold(memory.state, recorded), max(recorded.at, memory.at)
-    if isinstance(recorded.event, MessageAdded) and (reminder := read_reminder(recorded.event.message)):
-        marks = {**memory.marks, reminder.mark: reminder.text}
-        while len(marks) > _MARKS:
-            del marks[next(iter(marks))]
-        return SessionMemory(state, marks, recorded.seq, at)
-    return replace(memory, state=state, at=at)
+    memory = replace(memory, state=state, at=at)
+    match recorded.event:
+        case MessageAdded(message=message) if reminder := read_reminder(message):
+            return replace(memory, marks=_newest(memory.marks, reminder.mark, reminder.text), reminded=recorded.seq)
+        case Told(way=way, request=mark, stage=stage) if way == PROMPT:
+            return replace(memory, stages=_newest(memory.stages, mark, stage))
+    return memory
+
+
+def _newest(known: dict[str, str], mark: str, word: str) -> dict[str, str]:
+    """The words by their marks, with one more and not too many."""
+    words = {**known, mark: word}
+    return dict(tuple(words.items())[-_MARKS:])
 
 
 class PendingHistory:
@@ -117,6 +125,8 @@ class PendingHistory:
             case TurnEnded(stop_reason=reason) if reason == CLOSED:
                 is_over = self.memory.state.stopped is not None and not any(each.asked for each in plans.values())
                 return None if is_over else event
+            case Told(upto=upto) if upto > self.memory.seq:  # of events that the journal was told to forget
+                return None
             case SessionOpened():
                 known = self.memory.state.opened or SessionOpened()
                 new = {key: word for key, word in asdict(event).items() if word not in (None, getattr(known, key))}

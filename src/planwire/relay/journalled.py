@@ -22,7 +22,7 @@ from planwire.session.writer import append_latest
 
 __all__ = ["JournalledSessions"]
 
-_MEMORY: Final = View("relay", SessionMemory, begin, learn, rules=6)
+_MEMORY: Final = View("relay", SessionMemory, begin, learn, rules=7)
 
 
 class _JournalledSession:

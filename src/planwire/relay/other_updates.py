@@ -14,7 +14,7 @@ from planwire.relay.actions import BY_RELAY, Action, Record, ToClient
 from planwire.relay.capabilities import Capabilities
 from planwire.relay.envelope import text_of
 from planwire.relay.questions import Questions
-from planwire.relay.reminder import marks_in, without_echo_in_line
+from planwire.relay.reminder import blocks_in, without_echo_in_line
 from planwire.relay.wire_session import WireSession
 
 __all__ = ["HANDLERS", "Agreement"]
@@ -82,7 +82,7 @@ def _echoed(line: bytes, update: Fields, session: WireSession, _agreed: Agreemen
     if ELEMENT.encode() not in line:
         return [ToClient(line)]
     if session.plans.is_retold:
-        session.context.hear_echo(marks_in(update))
+        session.context.hear_echo(blocks_in(update))
     trust = session.context.trusts_echoes
     remaining = without_echo_in_line(line, update, session.context.known_marks, trust=trust)
     return [ToClient(remaining)] if remaining else []

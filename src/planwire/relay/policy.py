@@ -3,7 +3,7 @@
 A line that the policy has no reason to change leaves byte for byte. Lines come and go with their line feeds.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -17,7 +17,7 @@ from planwire.acp.requests import Requests
 from planwire.acp.translate import Translator
 from planwire.acp.words import ATTACHING, OPENING, PLAN_UPDATES
 from planwire.chat.reminder import Reminder, write_reminder
-from planwire.model.events import MessageAdded, SessionOpened, TurnEnded
+from planwire.model.events import Event, MessageAdded, SessionOpened, Told, TurnEnded
 from planwire.model.kinds import prose_of
 from planwire.model.plan import Fields
 from planwire.relay.actions import BY_RELAY, CLOSED, Action, Meet, Record, SessionMemory, ToAgent, ToClient
@@ -36,7 +36,7 @@ from planwire.relay.envelope import (
 from planwire.relay.fast_lists import KnownPrefixes
 from planwire.relay.other_updates import HANDLERS, Agreement
 from planwire.relay.questions import Questions
-from planwire.relay.reminder import block, tell
+from planwire.relay.reminder import STEERED, block, tell
 from planwire.relay.splice import Unspliceable, append_element
 from planwire.relay.tools import Tools, ToolServer
 from planwire.relay.wire_session import WireSession
@@ -58,12 +58,13 @@ WORDS_OF_AGENT: Final = (
 
 
 class _ClientRequest(Struct, frozen=True):
-    """A request of the client's that waits for its answer. `why`: it told the agent its plans, for that reason. `key`:
-    it gave the agent the plan tools."""
+    """A request of the client's that waits for its answer. `told`: it told the agent its plans, for the reason `why`.
+    `key`: it gave the agent the plan tools."""
 
     method: str
     params: Fields
     why: str | None = None
+    told: Told | None = None
     key: str | None = None
 
 
@@ -176,31 +177,30 @@ class Policy:
         if not session.has_title and first and not is_command:
             session.has_title = True
             actions.append(Record(session_id, SessionOpened(title=title_of(first)), BY_RELAY))
+        told = None
         why = session.due() if self._context and params.get("prompt") and not is_command else None
         if why is not None:
-            line, told = self._tell(line, session, why)
-            actions += told
-            why = why if told else None
+            line, events = self._tell(line, session, why)
+            actions += (Record(session_id, event, BY_RELAY) for event in events)
+            told = next((event for event in events if isinstance(event, Told)), None)
         session.begin_turn(message_id)
-        self._remember(message_id, _ClientRequest("session/prompt", {"sessionId": session_id}, why))
+        self._remember(message_id, _ClientRequest("session/prompt", {"sessionId": session_id}, why, told))
         return [ToAgent(line), *actions]
 
-    def _tell(self, line: bytes, session: WireSession, why: str) -> tuple[bytes, list[Action]]:
-        """Add a block to the prompt that tells the agent its plans, if there are any."""
-        words = session.context.words(why)
+    def _tell(self, line: bytes, session: WireSession, why: str) -> tuple[bytes, Sequence[Event]]:
+        """Add a block to the prompt that tells the agent its plans, if there is anything to tell."""
         state = session.state()
-        if not words and not session.records():
-            return line, []
+        words = session.context.words(why, state)
+        if not words and (why == STEERED or not session.records()):
+            return line, ()
         read = partial(self._file_text, session.id)
         mark, text = block(tell(why, state, words, read), self._new_word())
         try:
             line = append_element(line, ("params", "prompt"), {"type": "text", "text": text})
         except Unspliceable:
-            return line, []
-        told = session.context.tell(mark, text, words)
-        reminder = Reminder(mark, text, told.upto, f"{why.partition('.')[0]}.")
-        events = MessageAdded(write_reminder(reminder)), told
-        return line, [Record(session.id, event, BY_RELAY) for event in events]
+            return line, ()
+        reminder = Reminder(mark, text, f"{why.partition('.')[0]}.")
+        return line, (MessageAdded(write_reminder(reminder)), session.context.tell(mark, text, words))
 
     def _answered_by_client(self, message: FromClient) -> Iterator[Action]:
         question = self._agreed.questions.close(message.id)
@@ -304,7 +304,7 @@ class Policy:
                     yield from self.news() if was_retold else ()
                     yield from self._opened(session_id, asked.params)
             case "session/prompt" if isinstance(session_id, str):
-                yield from self._turn_answered(self._sessions[session_id], message, asked.why, result)
+                yield from self._turn_answered(self._sessions[session_id], message, asked, result)
 
     def _initialized(self, request: Fields, result: Any) -> None:
         capabilities = Capabilities.agreed(request, result)
@@ -324,11 +324,11 @@ class Policy:
             yield Record(session_id, SessionOpened(self._agent, self._client, cwd), BY_RELAY)
 
     def _turn_answered(
-        self, session: WireSession, message: FromAgent, why: str | None, result: Any
+        self, session: WireSession, message: FromAgent, asked: _ClientRequest, result: Any
     ) -> Iterator[Action]:
         was_last = session.prompt_answered(message.id)
-        if message.error is not UNSET and why is not None:
-            yield Record(session.id, session.context.take_back(why), BY_RELAY)
+        if message.error is not UNSET and asked.why is not None and asked.told is not None:
+            yield Record(session.id, session.context.take_back(asked.why, asked.told), BY_RELAY)
         stop_reason = "error" if message.error is not UNSET else text_of(result, "stopReason")
         if stop_reason and was_last:  # in version 2 the answer only says that it has begun
             session.end_turn()

@@ -29,7 +29,8 @@ __all__ = [
     "RESUMED",
     "STEERED",
     "block",
-    "marks_in",
+    "blocks_in",
+    "remarks_in",
     "tell",
     "without_echo",
     "without_echo_in_line",
@@ -42,6 +43,12 @@ STEERED: Final = "A person said something about the plan. Take that into account
 #: The id to tell for the plan without one while another plan has the id `main`: it is the agent's own list.
 _OWN: Final = "agent"
 _END: Final = f"\n</{ELEMENT}>"
+_REMARK: Final = re.compile(r'^<(?:comment|request|selection|suggestion) id="(r[0-9]+)"', re.MULTILINE)
+_BESIDES: Final = re.compile(r"^<also-open [^>]*>([r0-9 ]+)</also-open>", re.MULTILINE)
+#: Half a tag or half an entity, at the end of a text that was cut.
+_HALF: Final = re.compile(r"(?:<[^>]*|&[^;]*)$")
+#: A tag that begins or ends an element: neither an empty one nor a character.
+_ELEMENT_TAG: Final = re.compile(r"<(?!char )(?:[^>]*[^>/])>")
 _BLOCK: Final = re.compile(rf'<{ELEMENT} mark="([0-9a-z]+)-([0-9a-f]{{8}})">\n(.*?)\n</{ELEMENT}>', re.DOTALL)
 
 
@@ -113,11 +120,18 @@ def without_echo_in_line(line: bytes, update: Fields, marks: dict[str, str], *, 
         return line
 
 
-def marks_in(update: Fields) -> set[str]:
-    """The marks of all whole blocks in an update with the user's words, genuine or not."""
+def blocks_in(update: Fields) -> dict[str, str]:
+    """The blocks in an update with the user's words that agree with their own checksums, by their marks."""
     content = update.get("content")
     texts = [text_of(part, "text") for part in (content if isinstance(content, list) else [content])]
-    return {f"{match[1]}-{match[2]}" for text in texts for match in _BLOCK.finditer(text, 0, _end_of_blocks(text))}
+    found = (match for text in texts for match in _BLOCK.finditer(text, 0, _end_of_blocks(text)))
+    return {f"{match[1]}-{match[2]}": match[0] for match in found if _checksum(match[1], match[3]) == match[2]}
+
+
+def remarks_in(text: str) -> tuple[str, ...]:
+    """The ids of the open remarks that a block tells. No text in it can imitate an element."""
+    besides = (remark for match in _BESIDES.finditer(text) for remark in match[1].split())
+    return (*(match[1] for match in _REMARK.finditer(text)), *besides)
 
 
 def _end_of_blocks(text: str) -> int:
@@ -131,15 +145,16 @@ def _checksum(word: str, body: str) -> str:
 
 
 def _shortened(text: str) -> str:
-    """A plan that fits. What is too long for a prompt is cut at the end of an element, so that the rest reads on."""
-    if len(text.encode("utf-8", "replace")) <= BODY_CAP:
+    """A plan that fits into a prompt. A text ends where it has to, everything else at the end of an element."""
+    encoded = text.encode()
+    if len(encoded) <= BODY_CAP:
         return text
-    kept, size, lines = [], 0, text.split("\n<")
-    for line in lines:
-        size += len(line.encode("utf-8", "replace")) + 2
-        if size > BODY_CAP - 200:
-            break
-        kept.append(line)
-    left = sum(len(line.encode("utf-8", "replace")) + 2 for line in lines[len(kept) :])
+    kept = _HALF.sub("", encoded[:BODY_CAP].decode("utf-8", "ignore"))
+    *_, last = _ELEMENT_TAG.finditer(kept)
+    if last[0].startswith("<text"):
+        kept += "\n</text>" if kept.startswith("\n", last.end()) else "</text>"
+    elif not last[0].startswith(("<plan", "</")):
+        kept = kept[: last.start()]
+    left = len(encoded) - len(kept.encode())
     notice = element("notice", f"{left:,} bytes are left out here: get_plan or the plan's file has them", by="planwire")
-    return "\n<".join([*(kept or [text.partition("\n")[0]]), notice[1:], "/plan>"])
+    return "\n".join([kept.rstrip("\n"), notice, "</plan>"])

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from msgspec.structs import replace
+
 from planwire.acp.conversation import AGENT
 from planwire.acp.heard_plans import MAX_PLANS, Heard, TooMany
 from planwire.acp.messages import Body
@@ -38,6 +40,7 @@ class WireSession:
         self.context = AgentContext(attached=attached)
         self._prompts: set[object] = set()  # the unanswered ones
         self._is_working = False
+        self._turns = 0  # that ended, on this connection and before
 
     @property
     def is_working(self) -> bool:
@@ -57,7 +60,9 @@ class WireSession:
         """Take in what the journal holds. An old session that nobody recorded before has no title yet."""
         if self.memory is None and self.context.is_attached:
             self.has_title = memory.state.opened is not None and memory.state.opened.title is not None
-        self.context.memory = memory
+        if self.memory is None:
+            self._turns += memory.state.turns
+        self.context.learn(memory)
 
     def attach(self) -> None:
         """The client loads or resumes the session."""
@@ -79,6 +84,7 @@ class WireSession:
     def end_turn(self) -> None:
         self._is_working = False
         self.has_stopped = True
+        self._turns += 1
         self.questions.end_turn()
 
     def hear(self, body: Body) -> Iterator[Record | Warn]:
@@ -131,15 +137,15 @@ class WireSession:
         return [record for record in self.state().living().values() if not is_blank(record.state.plan)]
 
     def state(self) -> SessionState:
-        """The session as the journal knows it, or newer as the agent told it."""
-        state = self.memory.state if self.memory else SessionState(self.id)
+        """The session as the journal knows it, or newer as the agent told it and was told."""
+        state = self.context.state or SessionState(self.id)
         events: list[Event] = [
             PlanSet(plan, via=ACP) for plan in self.plans.plans.values() if not _is_recorded(state, plan)
         ]
         events += [PlanRemoved(plan_id) for plan_id in self.plans.removed]
         for event in events:
             state = fold(state, Recorded(self.id, state.seq + 1, 0, BY_AGENT, event))
-        return state
+        return replace(state, turns=max(state.turns, self._turns))
 
     def _record(self, outcomes: Iterable[Heard | TooMany], *, streams_in: bool) -> Iterator[Record | Warn]:
         for heard in outcomes:
