@@ -41,6 +41,13 @@ STEERED: Final = "A person said something about the plan. Take that into account
 
 #: The id to tell for the plan without one while another plan has the id `main`: it is the agent's own list.
 _OWN: Final = "agent"
+#: Bytes for the sentence that says what a plan lacks.
+_NOTICE_ROOM: Final = 200
+#: Between the elements of a plan: a line of a text can begin with an element only if that stands for a character.
+_ELEMENTS: Final = re.compile(r"\n(?=<(?!/|char ))")
+_ELEMENT: Final = re.compile(r"(<[^>]*[^/>]>)(.*)(</[\w-]+>)", re.DOTALL)
+#: The beginning of an escape that was cut through.
+_TORN: Final = re.compile(r"(?:&[^;]*|<[^>]*)\Z")
 _END: Final = f"\n</{ELEMENT}>"
 _BLOCK: Final = re.compile(rf'<{ELEMENT} mark="([0-9a-z]+)-([0-9a-f]{{8}})">\n(.*?)\n</{ELEMENT}>', re.DOTALL)
 
@@ -131,15 +138,34 @@ def _checksum(word: str, body: str) -> str:
 
 
 def _shortened(text: str) -> str:
-    """A plan that fits. What is too long for a prompt is cut at the end of an element, so that the rest reads on."""
-    if len(text.encode("utf-8", "replace")) <= BODY_CAP:
+    """A plan that fits. What is too long for a prompt is cut between two elements, or inside of the text of one,
+    so that the rest reads on."""
+    if _size(text) <= BODY_CAP:
         return text
-    kept, size, lines = [], 0, text.split("\n<")
-    for line in lines:
-        size += len(line.encode("utf-8", "replace")) + 2
-        if size > BODY_CAP - 200:
+    room, kept = BODY_CAP - _NOTICE_ROOM, list[str]()
+    for element_text in _ELEMENTS.split(text.removesuffix("\n</plan>")):
+        if _size(element_text) > room:
+            kept += _beginning(element_text, room)
             break
-        kept.append(line)
-    left = sum(len(line.encode("utf-8", "replace")) + 2 for line in lines[len(kept) :])
-    notice = element("notice", f"{left:,} bytes are left out here: get_plan or the plan's file has them", by="planwire")
-    return "\n<".join([*(kept or [text.partition("\n")[0]]), notice[1:], "/plan>"])
+        kept.append(element_text)
+        room -= _size(element_text) + 1
+    left = _size(text) - _size("\n".join(kept))
+    words = f"{left:,} bytes are left out here: get_plan or the plan's file has them"
+    return "\n".join([*kept, element("notice", words, by="planwire"), "</plan>"])
+
+
+def _beginning(element_text: str, room: int) -> list[str]:
+    """As much of an element as fits: its tags, and the beginning of its text up to a whole character."""
+    match _ELEMENT.fullmatch(element_text):
+        case re.Match() as found if room > _size(found[1]) + _size(found[3]):
+            opening, text, closing = found.groups()
+            kept = text.encode("utf-8", "replace")[: room - _size(opening) - _size(closing) - 1].decode(
+                "utf-8", "ignore"
+            )
+            end = "\n" if text.startswith("\n") else ""
+            return [f"{opening}{_TORN.sub('', kept)}{end}{closing}"]
+    return []
+
+
+def _size(text: str) -> int:
+    return len(text.encode("utf-8", "replace"))
