@@ -88,7 +88,6 @@ def test_updates_that_are_no_changes_say_what_they_are() -> None:
     assert block(delta("d", removed=True, by="ann")) == (
         '<plan-update id="main" by="ann">\n<dismissed/>\n</plan-update>'
     )
-    assert '<ended how="replaced"/>' in block(delta("d", ended="replaced"))
 
 
 def test_what_people_said_is_an_element_each_with_its_author_target_and_meaning() -> None:
@@ -127,6 +126,34 @@ def test_what_people_said_is_an_element_each_with_its_author_target_and_meaning(
         '<also-open means="get_plan has them in full">r6 r7</also-open>',
         "</plan-remarks>",
     ]
+
+
+def test_suggestions_and_reviews_of_older_streams_are_what_people_said() -> None:
+    wish = block(delta("d", "please", seq=2, wish=True, by="user", changes=[{"do": "remove", "step": "s1"}]))
+    asked = "a change to your plan that is asked for, and not made yet"
+    assert wish == (
+        f'<plan-remarks>\n<suggestion id="update 2" by="user" plan="main" means="{asked}">\n'
+        '<text>please</text>\n<remove step="s1"/>\n</suggestion>\n</plan-remarks>'
+    )
+    withdrawn = block(delta("d", withdrawn=2, by="user"))
+    assert '<closed id="update 2" by="user" plan="main" how="withdrawn" means="it holds no longer"/>' in withdrawn
+    review: Fields = {
+        "revision": 7,
+        "verdict": "changes_requested",
+        "selected": ["s1", "s2"],
+        "comments": [{"text": "Too slow", "step": "s1"}, {"text": "Fine"}],
+        "steps": {"s1": "Read the config"},
+    }
+    only = "run only these steps now, and leave the others until you are told"
+    assert block(delta("d", by="ann", review=review)).split("\n") == [
+        "<plan-remarks>",
+        '<verdict by="ann" plan="main" revision="7">changes_requested</verdict>',
+        f'<selection by="ann" plan="main" means="{only}">s1 s2</selection>',
+        '<comment by="ann" plan="main" step="s1">Too slow</comment>',
+        '<comment by="ann" plan="main">Fine</comment>',
+        "</plan-remarks>",
+    ]
+    assert ">no step</selection>" in block(delta("d", review={**review, "selected": []}))
 
 
 def test_an_event_shows_its_payload_and_its_message() -> None:

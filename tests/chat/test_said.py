@@ -287,7 +287,7 @@ def test_the_relays_reminder_says_who_said_what_too(step: str, comment: str, by:
 
 @pytest.mark.parametrize("line", ["x", "\x1b", "<", "\u2028"])
 def test_a_plan_that_a_reminder_shortens_still_says_who_said_what(line: str) -> None:
-    text = "\n".join(f"{line} {number}" for number in range(BODY_CAP // 8))
+    text = "\n".join(f"{line} {number}" for number in range(BODY_CAP // 6))
     story = Story()
     story.happen(PlanSet(MarkdownPlan("main", text)), "agent")
     story.happen(Remarked("main", "comment", "go", 1), "ann")
@@ -351,9 +351,11 @@ def test_a_note_and_a_change_of_the_same_words_are_told_apart() -> None:
 _SHAPES: Final[tuple[Callable[[Any], Hidden], ...]] = (
     lambda value: plan("p", "x", notes=[value], summary=value, by=value, steps=[value], authors=value),
     lambda value: plan("p", "x", kind="items", entries=[value, {"content": "a", "status": value}], revision=value),
-    lambda value: delta(
-        "d", "n", by=value, changes=[value, {"do": "add", "content": "c", "after": value}], ended=value
-    ),
+    lambda value: delta("d", "n", by=value, changes=[value, {"do": "add", "content": "c", "after": value}], seq=value),
+    lambda value: delta("d", "n", by=value, wish=True, seq=value, changes=value),
+    lambda value: delta("d", by=value, withdrawn=value),
+    lambda value: delta("d", by=value, review={"verdict": value, "selected": [value], "comments": [value]}),
+    lambda value: delta("d", review={"selected": value, "comments": [{"step": value, "text": value}]}),
     lambda value: event("e", "remark", items=[value, {"said": value, "by": value, "text": value, "steps": [value]}]),
     lambda value: event("e", "remark", besides=[value], items=value),
     lambda value: event("e", "summarization_marker", "x", summarized_subkind=value, count=value),

@@ -20,6 +20,7 @@ import msgspec
 
 from planwire.chat.markup import element, tag
 from planwire.chat.messages import EventMessage, Hidden, PlanMessage
+from planwire.chat.older import older_words
 from planwire.chat.roles import REMARK, SUMMARIZATION_MARKER
 from planwire.model.kinds import kind_named
 from planwire.model.plan import MAIN, MEDIUM, Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan
@@ -59,12 +60,12 @@ def block(message: Hidden) -> str:
         case PlanMessage():
             return _plan(message)
         case EventMessage(subkind="plan_delta"):
-            return _delta(message)
+            words = older_words(message)
+            return _remarks({"items": words}) if words else _delta(message)
         case EventMessage(subkind=subkind) if subkind == REMARK:
             return _remarks(message.payload)
         case EventMessage(subkind="summarization_marker", payload={"summarized_subkind": subkind, "count": int(count)}):
-            words = f"{count} earlier {subkind} events"
-            return element("event-history", words, source=message.source)
+            return element("event-history", f"{count} earlier {subkind} events", source=message.source)
     return _event(message)
 
 
@@ -141,8 +142,6 @@ def _delta(message: EventMessage) -> str:
     lines = [tag("plan-update", **opening, by=_author(payload)), *map(_change, _list(payload.get("changes")))]
     if payload.get("removed") is True:
         lines.append(element("dismissed"))
-    if isinstance(ended := payload.get("ended"), str):
-        lines.append(element("ended", how=ended))
     if message.content:
         lines.append(element("note", message.content))
     return "\n".join([*lines, "</plan-update>"])
