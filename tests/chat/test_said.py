@@ -152,7 +152,8 @@ def test_a_plan_file_is_an_address_by_its_author_and_a_text_by_nobody_but_the_fi
 def test_a_plan_that_is_told_by_its_title_says_only_that(text: str, by: str) -> None:
     story = Story()
     story.happen(PlanSet(MarkdownPlan("idea", f"# {text}\n\nwords")), by)
-    for each in (ReviewAsked("idea"), PlanReviewed("idea", 1, APPROVED, via="planwire"), *[TurnEnded("x")] * 3):
+    approved: list[Event] = [ReviewAsked("idea"), PlanReviewed("idea", 1, APPROVED, via="planwire")]
+    for each in (*approved, *[TurnEnded("x")] * 3):
         story.happen(each)
     [message] = merged_plans(story.state, "m")
     assert_says(block(message), (name(by), "title", "idea", plan_title(story.state.plans["idea"].state.plan)))

@@ -4,28 +4,21 @@ A plan is past once a newer version supersedes it or its author removes it. Past
 streams. A marker names their ids, and from there on neither they nor the marker reach the model.
 """
 
-import re
 from collections.abc import Container, Iterable, Sequence
 from typing import Final, TypeGuard
 
-import msgspec
-
-from planwire.chat.formats import Format
-from planwire.chat.messages import EventMessage, Ordinary, PlanMessage, Stored
+from planwire.chat.messages import EventMessage, PlanMessage, Stored
 from planwire.chat.older import open_wishes
-from planwire.chat.roles import PLAN_DELTA, REMARK, SUMMARIZATION_MARKER
+from planwire.chat.roles import PLAN_DELTA, SUMMARIZATION_MARKER
 from planwire.model.plan import Fields
-from planwire.model.records import TOOL, SessionState
 
 __all__ = [
     "history_marker",
     "past_plans",
     "plan_messages",
-    "remarks_of",
     "retired_ids",
     "retired_marker",
     "summary_marker",
-    "told_in_answers",
 ]
 
 SOURCE: Final = "planwire.compact"
@@ -74,32 +67,6 @@ def past_plans(messages: Sequence[Stored], ended: Container[str] = ()) -> set[in
 def plan_messages(messages: Sequence[Stored]) -> set[int]:
     """The indexes of all plans and of all changes to them."""
     return {index for index, each in enumerate(messages) if isinstance(each, PlanMessage) or _is_change(each)}
-
-
-def remarks_of(messages: Iterable[Stored], session: str) -> set[str]:
-    """The ids of the messages that hold what people said in a session: its state holds that, too. Those of another one
-    came along with its chat, and are all that is left of it."""
-    return {
-        each.id
-        for each in messages
-        if isinstance(each, EventMessage) and each.subkind == REMARK and each.payload.get("session") == session
-    }
-
-
-def told_in_answers(state: SessionState, messages: Iterable[Stored], form: Format) -> set[str]:
-    """The ids of the remarks that a chat shows in the answer of a tool. They need no message of their own for as long
-    as that answer is there."""
-    tellings = [
-        (each.told.request, each.id)
-        for record in state.plans.values()
-        for each in record.open_remarks
-        if each.told and each.told.way == TOOL
-    ]
-    if not tellings:
-        return set()
-    results = (each.message for each in messages if isinstance(each, Ordinary) and form.results(each.message))
-    text = "\n".join(msgspec.json.encode(each).decode() for each in results)
-    return {remark for request, remark in tellings if re.search(rf"\b{re.escape(request)}\b", text)}
 
 
 def retired_marker(ids: Iterable[str]) -> EventMessage:

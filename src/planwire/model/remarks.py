@@ -144,8 +144,15 @@ def told(remarks: Remarks, ids: Container[str], telling: Telling) -> Remarks:
 
 
 def refused(remarks: Remarks, request: str) -> Remarks:
-    """The remarks after the reader refused a request: nobody has told what stood in it."""
-    return tuple(replace(each, told=None) if each.told and each.told.request == request else each for each in remarks)
+    """The remarks after the reader refused a request, or never got it: nobody has told what stood in it."""
+    return tuple(
+        replace(
+            each,
+            told=None if each.told and each.told.request == request else each.told,
+            offered=None if each.offered and each.offered.request == request else each.offered,
+        )
+        for each in remarks
+    )
 
 
 def closed_with_plan(remarks: Remarks, closing: Closing) -> Remarks:

@@ -130,7 +130,7 @@ def _remark(remark: Remark) -> Fields:
         "step": remark.step,
         "quote": remark.quote,
         "steps": list(remark.steps) or None,
-        "changes": msgspec.to_builtins(remark.changes) or None,
+        "changes": [*msgspec.to_builtins(remark.changes)] or None,
         "text": remark.text or None,
         "in_force": remark.kept or None,
         "said_before": "perhaps" if remark.offered and not remark.told else None,
@@ -174,7 +174,7 @@ def _edits(record: PlanRecord, told: int) -> Iterator[tuple[int, Fields]]:
         yield record.base, _item("set", record.by, plan_id, {"revision": record.base})
     for each in record.deltas:
         if each.seq > seen and each.by not in _KNOWN:
-            changes = msgspec.to_builtins(each.changes) or None
+            changes = [*msgspec.to_builtins(each.changes)] or None
             yield each.seq, _item("edit", each.by, plan_id, {"changes": changes, "text": each.note})
 
 

@@ -16,6 +16,7 @@ import msgspec
 
 from planwire.chat import (
     Compaction,
+    EventMessage,
     Hidden,
     Ordinary,
     Stored,
@@ -29,14 +30,15 @@ from planwire.chat import (
 )
 from planwire.chat.compaction import TAIL, Counter, FromState, Summarise
 from planwire.chat.history import COMPACT, REBASE
-from planwire.chat.markers import plan_messages, remarks_of, told_in_answers
+from planwire.chat.markers import plan_messages
 from planwire.chat.narrate import adopted, merged_plans, remark_message
+from planwire.chat.remark_messages import remarks_of, say_the_same, told_in_answers
 from planwire.errors import BadMessage, FormatError, PlanwireError, ToolError
 from planwire.journal import Journal, follower_of, open_journal
 from planwire.journal.protocol import require_journal
 from planwire.model.events import ContextCompacted, Event, SessionOpened, TurnEnded
 from planwire.model.plan import BODY_CAP, Fields
-from planwire.model.records import AGENT, COMPACTION, CONTEXT, RECAP, TOOL, SessionState
+from planwire.model.records import AGENT, COMPACTION, RECAP, TOOL, SessionState
 from planwire.model.unheard import Words, has_word, standing
 from planwire.session.delivery import Delivery, Handing
 from planwire.session.live_history import JournalLike, LiveHistory
@@ -235,10 +237,7 @@ class BlockingPlanSession:
             self._view.read_on()
             if self._is_new_here:
                 return self.hand_recap(handing)
-            if self._delivery.news(self.state, CONTEXT):
-                self._delivery.offer(handing, CONTEXT, lambda state: self._delivery.news(state, CONTEXT))
-            else:
-                self._delivery.hand(handing)
+            self._delivery.offer_context(handing)
             handing.messages = self._view.take_unsent()
             return self._shown(handing.messages)
 
@@ -247,7 +246,7 @@ class BlockingPlanSession:
         with self._view.lock:
             self._settle()
             self._view.read_on()
-            handing.is_recap = self._is_new_here
+            handing.is_recap = True
             self._is_new_here = False
             self._view.take_unsent()
             words = self._delivery.offer(handing, RECAP, standing)
@@ -274,10 +273,9 @@ class BlockingPlanSession:
             self._view.write(
                 lambda state: [adopted(result, state, named=False) for result in self._view.stream.unanswered()]
             )
-            if self._delivery.news(self.state, CONTEXT):
-                handing = Handing()  # even if it is lost on the way: the block has its place in the chat
-                self._delivery.offer(handing, CONTEXT, lambda state: self._delivery.news(state, CONTEXT))
-                handing.hand_over()
+            handing = Handing()
+            self._delivery.offer_context(handing)
+            handing.hand_over()  # even if it is lost on the way: the block has its place in the chat
             return self._view.stream.context()
 
     def export(self) -> bytes:
@@ -306,7 +304,8 @@ class BlockingPlanSession:
             result = compact(
                 messages, self._format, budget=budget, tail=tail, count=count, summarise=summarise, state=state
             )
-            if not result.left_out or self._compacted(result, {each.id for each in messages}, before):
+            is_nothing = not result.left_out and not result.written
+            if is_nothing or self._compacted(result, {each.id for each in messages}, before):
                 return result
 
     def rebase(self) -> None:
@@ -318,10 +317,11 @@ class BlockingPlanSession:
             replaced = plan_messages(stream)
             merged: list[Hidden] = [*merged_plans(state, f"rebase-{state.seq + 1}", self.read_file)]
             old = remarks_of(stream, self.id)
-            if len(replaced) <= len(merged) and len(old) <= bool(words):
+            remarks = self._remarks(state, words)
+            if len(replaced) <= len(merged) and say_the_same((each for each in stream if each.id in old), remarks):
                 return ()
-            if words:
-                merged.append(remark_message(f"remarks-{state.seq + 1}", self.id, words))
+            if remarks:
+                merged.append(remarks)
             kept = [each.id for index, each in enumerate(stream) if index not in replaced and each.id not in old]
             written = tuple(write_message(message) for message in merged)
             return (ContextCompacted((*kept, *(message.id for message in merged)), written, REBASE),)
@@ -426,9 +426,9 @@ class BlockingPlanSession:
             kept = [each.id for each in result.messages if each.id not in old]
             kept += [each.id for each in stream if each.id not in seen and each.id not in old]
             written = [each for each in result.written if each.id not in old]
-            if words:
-                written.append(remark_message(f"remarks-{state.seq + 1}", self.id, words))
-                kept.append(written[-1].id)
+            if remarks := self._remarks(state, words):
+                written.append(remarks)
+                kept.append(remarks.id)
             return (ContextCompacted(tuple(kept), tuple(write_message(each) for each in written), COMPACT),)
 
         def words_of(state: SessionState) -> Words:
@@ -442,14 +442,16 @@ class BlockingPlanSession:
         return was_first
 
     def _from_state(self, state: SessionState) -> FromState:
-        words = standing(state)
-        remarks = remark_message(f"remarks-{state.seq + 1}", self.id, words) if words else None
         ended = frozenset(str(plan_id) for plan_id, record in state.plans.items() if record.ended)
-        return FromState(self.id, remarks, ended)
+        return FromState(self.id, lambda chat: self._remarks(state, self._standing(state, chat)), ended)
+
+    def _remarks(self, state: SessionState, words: Words) -> EventMessage | None:
+        """The message of a compaction with what people said."""
+        return remark_message(f"remarks-{state.seq + 1}", self.id, words) if words else None
 
     def _standing(self, state: SessionState, chat: Sequence[Stored]) -> Words:
         """All that holds, without what a chat shows in the answer of a tool."""
-        return standing(state, without=told_in_answers(state, chat, self._format))
+        return standing(state, without=told_in_answers(state, chat, self._format) | self._delivery.withheld(state))
 
 
 def _knows(state: SessionState, about: SessionOpened) -> bool:

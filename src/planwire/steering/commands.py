@@ -64,7 +64,7 @@ __all__ = [
 
 
 def tick(on: Target, wanted: Wanted) -> Decision:
-    """Mark a step done, or undo that; on an agent's plan, a second tick withdraws the suggestion.
+    """Mark a step done, or undo that; on an agent's plan, a second tick withdraws the person's own suggestion.
 
     It means what the person saw: a tick on a step that the agent completed in the meantime leaves it completed.
     """
@@ -72,7 +72,8 @@ def tick(on: Target, wanted: Wanted) -> Decision:
     seen = on.seen or on.record
     status = next((each.status for each in seen.state.steps if each.id == step.id), step.status)
     change = SetStatus(step.id, after_tick(status))
-    ticked = superseded([change], seen.suggestions) if on.is_suggested else ()
+    own = [each for each in seen.suggestions if each.by == on.by]
+    ticked = superseded([change], own) if on.is_suggested else ()
     if not ticked or compared(ticked[-1].changes[-1]) != change:
         return _change(on, (change,))
     still_open = tuple(each for each in ticked if each in on.suggestions)
