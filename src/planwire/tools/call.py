@@ -205,9 +205,7 @@ def asking(state: SessionState, plan_id: PlanId) -> tuple[ReviewAsked, ...]:
 
 def waiting_answer(call: Call, state: SessionState) -> Fields:
     """The answer for a model that has waited long enough for a review."""
-    hint = (
-        f"nobody has said anything yet: go on waiting with the same call of {GET_PLAN}, or ask the person for a review"
-    )
+    hint = f"nobody has said anything yet: wait on with the same call of {GET_PLAN}, or ask the person for a review"
     return {STILL_WAITING: True, "plan_id": call.plan_id, "revision": state.plans[call.plan_id].revision, "hint": hint}
 
 

@@ -128,7 +128,7 @@ _PARAMETERS: Final[dict[str, dict[str, Any]]] = {
         "wait": {
             "type": "string",
             "enum": [REVIEW],
-            "description": "Answer only once a person has said something of the plan; call again if it is still_waiting.",
+            "description": "Answer only once a person has said something of it; call again if it is still_waiting.",
         },
     },
 }
