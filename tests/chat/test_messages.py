@@ -23,6 +23,7 @@ from planwire.chat import (
 )
 from planwire.chat.roles import (
     DROP_ON_AGE,
+    FROM_STATE,
     KEEP_RECENT_N,
     NEVER,
     PRESERVE_ANCHOR,
@@ -59,7 +60,7 @@ def test_an_event_of_every_subkind_is_stored_with_its_metadata_in_extra(subkind:
     assert write_message(message) == stored
 
 
-def test_there_are_eleven_subkinds_and_each_has_its_class() -> None:
+def test_there_are_twelve_subkinds_and_each_has_its_class() -> None:
     assert {
         "mode_switch": DROP_ON_AGE,
         "tool_decision": PRESERVE_WINDOW,
@@ -72,6 +73,7 @@ def test_there_are_eleven_subkinds_and_each_has_its_class() -> None:
         "cancellation_note": PRESERVE_ANCHOR,
         "system_notice": PRESERVE_ANCHOR,
         "plan_delta": NEVER,
+        "remark": FROM_STATE,
     } == SUBKINDS
 
 

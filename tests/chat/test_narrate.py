@@ -1,13 +1,26 @@
 """What the model is told of events, and a plan with all that happened to it as one message."""
 
 from planwire import Entry, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan
-from planwire.chat import EventMessage, Ordinary, PlanMessage, Stored, block, merged_plan, message_for, read_message
+from planwire.chat import (
+    EventMessage,
+    Ordinary,
+    PlanMessage,
+    Said,
+    Stored,
+    block,
+    merged_plan,
+    message_for,
+    read_message,
+    said_in,
+)
 from planwire.chat.messages import write_message
+from planwire.chat.narrate import merged_plans, remark_message
 from planwire.model.events import (
     ACP,
     APPROVED,
     CHANGES_REQUESTED,
     DISMISSED,
+    OFFERED,
     AddStep,
     Comment,
     ContextCompacted,
@@ -15,17 +28,22 @@ from planwire.model.events import (
     MessageAdded,
     PlanChanged,
     PlanRemoved,
+    PlanReopened,
     PlanReviewed,
     PlanSet,
     Recorded,
+    RemarkClosed,
+    Remarked,
     ReviewAsked,
     SessionOpened,
     SetStatus,
     SuggestionWithdrawn,
+    Told,
     TurnEnded,
 )
 from planwire.model.fold import fold
-from planwire.model.records import PlanRecord, SessionState
+from planwire.model.records import CONTEXT, TOOL, PlanRecord, SessionState
+from planwire.model.unheard import standing
 
 TODO = ItemsPlan("main", (Entry("Read", "high", "pending"), Entry("Write", None, "pending")))
 
@@ -66,6 +84,7 @@ def test_a_plan_that_was_set_is_told_with_its_version_and_what_it_supersedes() -
             "supersedes": None,
             "revision": 1,
             "kind": "items",
+            "by": "agent",
             "steps": [
                 {"id": "s1", "content": "Read", "status": "pending", "priority": "high", "depth": 0},
                 {"id": "s2", "content": "Write", "status": "pending", "priority": "medium", "depth": 0},
@@ -82,10 +101,11 @@ def test_a_plan_that_was_set_is_told_with_its_version_and_what_it_supersedes() -
 
 def test_plans_of_every_kind_are_told() -> None:
     story = Story()
-    assert "\nfile:///p.md\n" in story.shown(PlanSet(FilePlan("f", "file:///p.md")))
-    assert '\n{"nodes":[1]}\n' in story.shown(PlanSet(OtherPlan("o", "_tree", {"nodes": [1]})))
-    assert "<steps>\ns1 a\n</steps>" in story.shown(PlanSet(MarkdownPlan("m", "- [ ] a")))
-    assert story.shown(PlanSet(ItemsPlan("i", ()))) == '<plan id="i" version="1" revision="4">\n\n</plan>'
+    assert "\n<file>file:///p.md</file>\n" in story.shown(PlanSet(FilePlan("f", "file:///p.md")))
+    assert '\n<text>{"nodes":[1]}</text>\n' in story.shown(PlanSet(OtherPlan("o", "_tree", {"nodes": [1]})))
+    markdown = story.shown(PlanSet(MarkdownPlan("m", "- [ ] a")))
+    assert '<text>- [ ] a</text>\n<index step="s1" words="a"/>' in markdown
+    assert story.shown(PlanSet(ItemsPlan("i", ()))) == '<plan id="i" version="1" revision="4" by="agent">\n</plan>'
 
 
 def test_a_change_is_told_with_its_number_and_the_ids_of_new_steps() -> None:
@@ -95,11 +115,11 @@ def test_a_change_is_told_with_its_number_and_the_ids_of_new_steps() -> None:
         "main", "Found two more", (SetStatus("s1", "completed"), AddStep("Last"), AddStep("First", "", "low"))
     )
     assert story.shown(event) == (
-        '<plan-update id="main" seq="1">\n'
-        "Found two more\n"
-        "s1 completed\n"
-        "s3 [ ] (medium) Last (added at the end)\n"
-        "s4 [ ] (low) First (added at the beginning)\n"
+        '<plan-update id="main" seq="1" revision="2" by="agent">\n'
+        '<status step="s1">completed</status>\n'
+        '<add id="s3" place="end">Last</add>\n'
+        '<add id="s4" priority="low" place="beginning">First</add>\n'
+        "<note>Found two more</note>\n"
         "</plan-update>"
     )
     steps = {step.content: step.id for step in story.plan().state.steps}
@@ -118,26 +138,51 @@ def test_who_made_a_change_is_stored_with_it() -> None:
     assert (by_person.source, by_person.payload["by"]) == ("user", "user")
 
 
-def test_what_a_person_suggests_for_an_agents_plan_is_told_as_a_suggestion_and_withdrawn() -> None:
+def test_what_people_say_is_told_where_a_telling_puts_it_and_its_end_with_the_next_one() -> None:
     story = Story()
     story.tell(PlanSet(TODO, via=ACP))
-    suggestion = story.shown(PlanChanged("main", None, (SetStatus("s2", "cancelled"),)), "user")
-    assert "The user asks for this change; it is not made yet:\ns2 cancelled\n" in suggestion
-    assert "The suggestion of update 1 is withdrawn." in story.shown(SuggestionWithdrawn("main", 2), "user")
+    cancelled = (SetStatus("s2", "cancelled"),)
+    assert story.tell(Remarked("main", "suggestion", "", 1, changes=cancelled), "ann") is None
+    assert story.tell(Remarked("main", "comment", "Why?", 1, "s1"), "bob") is None
+    assert story.tell(Told(TOOL, 3, 0, ("r1",), "tool-4", OFFERED)) is None, "the answer of a tool has it"
+    meaning = "a change to your plan that is asked for, and not made yet"
+    assert story.shown(Told(CONTEXT, 3, 0, ("r1", "r2"), "context-5", OFFERED)) == (
+        "<plan-remarks>\n"
+        f'<suggestion id="r1" by="ann" plan="main" said-before="perhaps" means="{meaning}">\n'
+        '<status step="s2">cancelled</status>\n</suggestion>\n'
+        '<comment id="r2" by="bob" plan="main" step="s1">Why?</comment>\n'
+        "</plan-remarks>"
+    )
+    assert story.tell(Told(CONTEXT, 3, 0, ("r1", "r2"), "context-5")) is None
+    assert story.tell(RemarkClosed("main", "r1", "withdrawn", "never mind"), "bob") is None
+    assert story.shown(Told(CONTEXT, 7, 3, (), "context-8", OFFERED)) == (
+        '<plan-remarks>\n<closed id="r1" by="bob" plan="main" how="withdrawn" means="it holds no longer">'
+        "never mind</closed>\n</plan-remarks>"
+    )
+
+
+def test_a_suggestion_of_an_older_journal_is_a_remark_too() -> None:
+    story = Story()
+    story.tell(PlanSet(TODO, via=ACP))
+    assert story.tell(PlanChanged("main", None, (SetStatus("s2", "cancelled"),)), "user") is None
+    told = story.shown(Told(CONTEXT, 2, 0, ("r1",), "context-3", OFFERED))
+    assert '<suggestion id="r1" by="user" plan="main" means=' in told
+    assert story.tell(Told(CONTEXT, 2, 0, ("r1",), "context-3")) is None
     assert story.tell(SuggestionWithdrawn("main", 2), "user") is None
+    assert '<closed id="r1" by="user"' in story.shown(Told(CONTEXT, 5, 2, (), "context-6", OFFERED))
 
 
-def test_a_review_is_told() -> None:
+def test_a_review_of_an_older_journal_is_told_where_it_stands() -> None:
     story = Story()
     story.tell(PlanSet(TODO))
     review = PlanReviewed("main", 1, CHANGES_REQUESTED, (Comment("Why?", "s2"),), ("s1",))
+    only = "run only these steps now, and leave the others until you are told"
     assert story.shown(review, "user") == (
-        '<plan-update id="main">\n'
-        "The user reviewed revision 1: changes requested.\n"
-        "Run only these steps now, and leave the others until you are told:\n"
-        "s1 Read\n"
-        "s2 (Write): Why?\n"
-        "</plan-update>"
+        "<plan-remarks>\n"
+        '<verdict by="user" plan="main" revision="1">changes_requested</verdict>\n'
+        '<comment by="user" plan="main" step="s2">Why?</comment>\n'
+        f'<selection by="user" plan="main" means="{only}">s1</selection>\n'
+        "</plan-remarks>"
     )
 
 
@@ -152,7 +197,7 @@ def test_a_question_that_nobody_answered_is_not_told() -> None:
 def test_the_removal_of_a_plan_is_told_once() -> None:
     story = Story()
     story.tell(PlanSet(TODO))
-    assert story.shown(PlanRemoved("main")) == '<plan-update id="main">\nThis plan is dismissed.\n</plan-update>'
+    assert story.shown(PlanRemoved("main"), "ann") == ('<plan-update id="main" by="ann">\n<dismissed/>\n</plan-update>')
     assert story.tell(PlanRemoved("main")) is None
     assert story.tell(PlanChanged("main", "too late")) is None
 
@@ -186,32 +231,51 @@ def test_telling_again_gives_the_same_words_and_ids() -> None:
     assert [one.tell(event) for event in events] == [other.tell(event) for event in events]
 
 
-def test_a_merged_plan_holds_all_that_happened_since_it_was_set() -> None:
+def test_a_merged_plan_holds_all_that_happened_since_it_was_set_and_whose_it_is() -> None:
     story = Story()
     story.tell(PlanSet(TODO, "It broke"))
-    story.tell(PlanChanged("main", "Slow disk", (SetStatus("s1", "completed"),)))
-    story.tell(PlanChanged("main", None, (AddStep("Test"),)))
-    story.tell(PlanReviewed("main", 3, APPROVED, (Comment("Good"), Comment("Quick!", "s3")), ("s3",)), "user")
+    story.tell(PlanChanged("main", "Slow disk", (SetStatus("s1", "completed"),)), "ann")
+    story.tell(PlanChanged("main", None, (AddStep("Test"),)), "bob")
+    story.tell(Remarked("main", "comment", "Quick!", 3, "s3"), "ann")
+    story.tell(PlanReviewed("main", 3, APPROVED, via="planwire"), "ann")
     merged = merged_plan(story.plan(), "rebase-1")
     assert (merged.id, merged.version, merged.plan["supersedes"]) == ("rebase-1", 1, "plan-1")
     assert block(merged) == (
-        '<plan id="main" version="1" revision="3">\n'
-        "s1 [x] (high) Read\n"
-        "s2 [ ] (medium) Write\n"
-        "s3 [ ] (medium) Test\n"
-        "why: It broke\n"
-        "note: Slow disk\n"
-        "note: the user said: approved; run only s3 now, and leave the others until you are told; plan: Good; "
-        "s3: Quick!\n"
+        '<plan id="main" version="1" revision="3" by="agent">\n'
+        '<step id="s1" status="completed" priority="high">Read</step>\n'
+        '<step id="s2">Write</step>\n'
+        '<step id="s3" by="bob">Test</step>\n'
+        "<why>It broke</why>\n"
+        '<note by="ann">Slow disk</note>\n'
         "</plan>"
     )
+    said = said_in(block(remark_message("m", "s", standing(story.state))))
+    assert said == (Said("ann", "comment", "main#s3", "Quick!"), Said("ann", "verdict", "main", "approved"))
 
 
-def test_a_merged_plan_holds_open_suggestions_and_no_review_that_is_out_of_date() -> None:
+def test_a_verdict_that_is_out_of_date_does_not_stand_and_a_suggestion_does() -> None:
     story = Story()
     story.tell(PlanSet(TODO, via=ACP))
-    story.tell(PlanReviewed("main", 1, APPROVED), "user")
-    story.tell(PlanChanged("main", "please", (SetStatus("s2", "cancelled"),)), "user")
-    shown = block(merged_plan(story.plan(), "m"))
-    assert "note: the user suggests: please; s2 cancelled\n" in shown
-    assert "approved" not in shown
+    story.tell(PlanReviewed("main", 1, APPROVED, via="planwire"), "user")
+    story.tell(Remarked("main", "suggestion", "please", 1, changes=(SetStatus("s2", "cancelled"),)), "user")
+    story.tell(PlanSet(ItemsPlan("main", (*TODO.entries, Entry("More", None, "pending"))), via=ACP))
+    said = said_in(block(remark_message("m", "s", standing(story.state))))
+    assert [(each.kind, each.text) for each in said] == [("suggestion", "please"), ("status", "cancelled")]
+
+
+def test_only_living_plans_are_told_and_a_proposal_that_got_no_list_by_its_title_in_the_end() -> None:
+    story = Story()
+    story.tell(PlanSet(MarkdownPlan("one", "# One\n\nlong")))
+    story.tell(ReviewAsked("one"))
+    story.tell(PlanSet(MarkdownPlan("two", "# Two\n\nlong")))
+    story.tell(ReviewAsked("two"))
+    assert [each.plan_id for each in merged_plans(story.state, "m")] == ["two"], "a proposal replaces earlier ones"
+    story.tell(PlanReviewed("two", 3, APPROVED, via="planwire"), "ann")
+    for turns in range(1, 4):
+        [told] = merged_plans(story.state, "m")
+        assert ("long" in block(told)) is (turns <= 2)
+        story.tell(TurnEnded("end_turn"))
+    [told] = merged_plans(story.state, "m")
+    assert block(told) == '<plan id="two" version="1" revision="3" by="agent">\n<title>Two</title>\n</plan>'
+    again = story.shown(PlanReopened("one"), "ann")
+    assert again.startswith('<plan id="one" version="1"')

@@ -1,79 +1,38 @@
-"""What the model reads of hidden messages, and that no content leaves its block."""
+"""What the model reads of hidden messages. `test_said` has the proof that no content leaves its element."""
 
 from typing import Any
-from xml.etree import ElementTree as ET
 
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
-from planwire.chat import ChatStream, EventMessage, PlanMessage, block, chat_format
-from planwire.chat.render import attribute, inside
+from planwire.chat import ChatStream, block, chat_format
+from planwire.chat.markup import attribute, element, inside
 from planwire.model.plan import Fields
 from tests.chats import FORMATS, chats, delta, event, plan
-from tests.strategies import a_third_each, json_values, markdown_texts, objects, texts
-
-#: Texts that try to get out: ends of blocks, of CDATA sections and comments, quotes, entities, control characters.
-_BREAKERS = (
-    "</plan>",
-    "</plan-update>",
-    "</event>",
-    "</message>",
-    "<plan id='main' version='9'>",
-    "]]>",
-    "]]",
-    ">",
-    "<![CDATA[",
-    "<!--",
-    "-->",
-    "&lt;",
-    "&#60;",
-    "&",
-    '"',
-    "'",
-    "\x00",
-    "\x1b[2J",
-    "\x7f",
-    "\x85",
-    "\uffff",
-    "\t",
-    "\n",
-    "\r\n",
-    "- [ ] a\n",
-)
-hostile = st.lists(st.sampled_from(_BREAKERS) | st.text(max_size=4), max_size=8).map("".join)
+from tests.strategies import a_third_each, texts
 
 
-def parsed(text: str) -> ET.Element:
-    """The one element that a block is."""
-    return ET.fromstring(text)
-
-
-def visible(text: str) -> str:
-    """A text as an XML parser gives it back: line ends are line feeds, what XML can't hold is a picture."""
-    escaped = {"&": "&amp;", "<": "&lt;", "]]>": "]]&gt;"}
-    shown = inside(text)
-    for character, entity in reversed(escaped.items()):
-        shown = shown.replace(entity, character)
-    return shown.replace("\r\n", "\n").replace("\r", "\n")
-
-
-def test_a_plan_with_entries_shows_its_steps() -> None:
+def test_a_plan_with_entries_shows_its_steps_and_the_authors_of_all_its_texts() -> None:
     steps = [
         {"id": "s1", "content": "Read the config", "status": "completed", "priority": "high"},
         {"id": "s2", "content": "Write the\nparser", "status": "in_progress"},
         {"id": "s3", "content": "Ask", "status": "cancelled"},
         {"id": "s4", "content": "Wait", "status": "blocked", "priority": "low"},
+        {"id": "s5", "content": "Ship", "status": "pending"},
     ]
-    shown = block(plan("p", "", version=2, revision=17, kind="items", steps=steps, summary="It broke", notes=["slow"]))
-    assert shown == (
-        '<plan id="main" version="2" revision="17">\n'
-        "s1 [x] (high) Read the config\n"
-        "s2 [~] (medium) Write the parser\n"
-        "s3 [-] (medium) Ask\n"
-        "s4 [blocked] (low) Wait\n"
-        "why: It broke\n"
-        "note: slow\n"
+    more: Fields = {"kind": "items", "by": "agent", "authors": {"s3": "ann"}, "summary": "It broke"}
+    notes = [{"by": "bob", "text": "slow"}, "of an older stream"]
+    assert block(plan("p", "", version=2, revision=17, steps=steps, notes=notes, **more)) == (
+        '<plan id="main" version="2" revision="17" by="agent">\n'
+        '<step id="s1" status="completed" priority="high">Read the config</step>\n'
+        '<step id="s2" status="in_progress">\nWrite the\nparser\n</step>\n'
+        '<step id="s3" status="cancelled" by="ann">Ask</step>\n'
+        '<step id="s4" status="blocked" priority="low">Wait</step>\n'
+        '<step id="s5">Ship</step>\n'
+        "<why>It broke</why>\n"
+        '<note by="bob">slow</note>\n'
+        '<note by="unknown">of an older stream</note>\n'
         "</plan>"
     )
 
@@ -83,66 +42,118 @@ def test_a_markdown_plan_is_shown_as_it_is_with_an_index_of_its_steps() -> None:
     steps = [{"id": "s4", "content": "lexer", "status": "completed"}, {"id": "s7", "content": "grammar " * 12}]
     shown = block(plan("p", text, kind="markdown", steps=[{"status": "pending", **each} for each in steps]))
     assert shown == (
-        f'<plan id="main" version="1">\n{text}\n<steps>\ns4 lexer\ns7 {"grammar " * 5}grammar…\n</steps>\n</plan>'
+        f'<plan id="main" version="1">\n<text>\n{text}\n</text>\n'
+        f'<index step="s4" words="lexer"/>\n<index step="s7" words="{"grammar " * 5}grammar…"/>\n</plan>'
     )
 
 
 def test_a_plan_of_another_program_gets_ids_for_its_steps() -> None:
-    assert "<steps>\ns1 a\ns2 b\n</steps>" in block(plan("p", "- [ ] a\n- [ ] b"))
+    shown = block(plan("p", "- [ ] a\n- [ ] b"))
+    assert '<index step="s1" words="a"/>\n<index step="s2" words="b"/>\n' in shown
     entries: list[Any] = [{"content": "a", "colour": "red"}, {"content": "b", "status": "completed"}, 3, {"x": 1}]
-    assert "\ns1 [ ] (medium) a\ns2 [x] (medium) b\n" in block(plan("p", "", entries=entries))
+    shown = block(plan("p", "", entries=entries))
+    assert '\n<step id="s1">a</step>\n<step id="s2" status="completed">b</step>\n' in shown
 
 
 def test_a_plan_that_is_a_file_shows_where_it_is() -> None:
-    assert block(plan("p", "file:///plan.md", kind="file")) == '<plan id="main" version="1">\nfile:///plan.md\n</plan>'
+    shown = '<plan id="main" version="1">\n<file>file:///plan.md</file>\n</plan>'
+    assert block(plan("p", "file:///plan.md", kind="file")) == shown
 
 
 @pytest.mark.parametrize(
     ("change", "line"),
     [
-        ({"do": "status", "step": "s2", "status": "completed"}, "s2 completed"),
-        ({"do": "reword", "step": "s2", "content": "Other\nwords"}, "s2 reworded: Other words"),
-        ({"do": "priority", "step": "s2", "priority": "high"}, "s2 priority: high"),
-        ({"do": "add", "id": "s5", "content": "New"}, "s5 [ ] (medium) New (added at the end)"),
+        ({"do": "status", "step": "s2", "status": "completed"}, '<status step="s2">completed</status>'),
+        ({"do": "reword", "step": "s2", "content": "Other\nwords"}, '<reword step="s2">\nOther\nwords\n</reword>'),
+        ({"do": "priority", "step": "s2", "priority": "high"}, '<priority step="s2">high</priority>'),
+        ({"do": "add", "id": "s5", "content": "New"}, '<add id="s5" place="end">New</add>'),
         (
             {"do": "add", "content": "New", "after": "s2", "priority": "high"},
-            "new [ ] (high) New (added after s2)",
+            '<add priority="high" after="s2">New</add>',
         ),
-        ({"do": "add", "id": "s5", "content": "New", "after": ""}, "s5 [ ] (medium) New (added at the beginning)"),
-        ({"do": "move", "step": "s2", "after": "s4"}, "s2 (moved after s4)"),
-        ({"do": "move", "step": "s2", "after": ""}, "s2 (moved at the beginning)"),
-        ({"do": "remove", "step": "s2"}, "s2 removed"),
-        ({"do": "paint", "step": "s2"}, '{"do":"paint","step":"s2"}'),
+        ({"do": "add", "id": "s5", "content": "New", "after": ""}, '<add id="s5" place="beginning">New</add>'),
+        ({"do": "move", "step": "s2", "after": "s4"}, '<move step="s2" after="s4"/>'),
+        ({"do": "move", "step": "s2", "after": ""}, '<move step="s2" place="beginning"/>'),
+        ({"do": "remove", "step": "s2"}, '<remove step="s2"/>'),
+        ({"do": "paint", "step": "s2"}, '<change>{"do":"paint","step":"s2"}</change>'),
     ],
 )
-def test_a_change_is_a_line_in_an_update(change: Fields, line: str) -> None:
-    shown = block(delta("d", "Found <it>", seq=3, changes=[change]))
-    assert shown == f'<plan-update id="main" seq="3">\nFound &lt;it>\n{line}\n</plan-update>'
+def test_a_change_is_an_element_in_an_update(change: Fields, line: str) -> None:
+    shown = block(delta("d", "Found <it>", seq=3, revision=9, by="agent", changes=[change]))
+    opening = '<plan-update id="main" seq="3" revision="9" by="agent">'
+    assert shown == f"{opening}\n{line}\n<note>Found &lt;it></note>\n</plan-update>"
 
 
 def test_updates_that_are_no_changes_say_what_they_are() -> None:
-    assert "This plan is dismissed." in block(delta("d", removed=True))
-    assert "The suggestion of update 2 is withdrawn." in block(delta("d", withdrawn=2))
-    suggestion = block(delta("d", seq=2, wish=True, by="user", changes=[{"do": "remove", "step": "s1"}]))
-    assert "The user asks for this change; it is not made yet:\ns1 removed\n" in suggestion
-    review = {
+    assert block(delta("d", removed=True, by="ann")) == (
+        '<plan-update id="main" by="ann">\n<dismissed/>\n</plan-update>'
+    )
+
+
+def test_what_people_said_is_an_element_each_with_its_author_target_and_meaning() -> None:
+    common: Fields = {"by": "ann", "plan_id": "main"}
+    items: list[Fields] = [
+        {"said": "verdict", "verdict": "approved", "revision": 7, **common},
+        {"said": "comment", "id": "r1", "text": "Too slow", "step": "s1", "in_force": True, **common},
+        {"said": "comment", "id": "r2", "text": "Why?", "quote": "the <old> one", "said_before": "perhaps", **common},
+        {"said": "selection", "id": "r3", "steps": ["s1", "s2"], **common},
+        {"said": "selection", "id": "r4", "steps": ["s1"], "text": "first", **common},
+        {"said": "suggestion", "id": "r5", "text": "x", "changes": [{"do": "remove", "step": "s1"}], **common},
+        {"said": "closed", "id": "r0", "how": "withdrawn", **common, "by": "bob"},
+        {"said": "plan", "text": "no kind of remark", **common},
+    ]
+    only = "run only these steps now, and leave the others until you are told"
+    asked = "a change to your plan that is asked for, and not made yet"
+    assert block(event("e", "remark", items=items, besides=["r6", "r7"])).split("\n") == [
+        "<plan-remarks>",
+        '<verdict by="ann" plan="main" revision="7">approved</verdict>',
+        '<comment id="r1" by="ann" plan="main" step="s1" in-force="yes">Too slow</comment>',
+        '<comment id="r2" by="ann" plan="main" said-before="perhaps">',
+        "<quote>the &lt;old> one</quote>",
+        "<text>Why?</text>",
+        "</comment>",
+        f'<selection id="r3" by="ann" plan="main" means="{only}">s1 s2</selection>',
+        f'<selection id="r4" by="ann" plan="main" means="{only}">',
+        "<text>first</text>",
+        "<steps>s1</steps>",
+        "</selection>",
+        f'<suggestion id="r5" by="ann" plan="main" means="{asked}">',
+        "<text>x</text>",
+        '<remove step="s1"/>',
+        "</suggestion>",
+        '<closed id="r0" by="bob" plan="main" how="withdrawn" means="it holds no longer"/>',
+        '<remark by="ann" plan="main">no kind of remark</remark>',
+        '<also-open means="get_plan has them in full">r6 r7</also-open>',
+        "</plan-remarks>",
+    ]
+
+
+def test_suggestions_and_reviews_of_older_streams_are_what_people_said() -> None:
+    wish = block(delta("d", "please", seq=2, wish=True, by="user", changes=[{"do": "remove", "step": "s1"}]))
+    asked = "a change to your plan that is asked for, and not made yet"
+    assert wish == (
+        f'<plan-remarks>\n<suggestion id="update 2" by="user" plan="main" means="{asked}">\n'
+        '<text>please</text>\n<remove step="s1"/>\n</suggestion>\n</plan-remarks>'
+    )
+    withdrawn = block(delta("d", withdrawn=2, by="user"))
+    assert '<closed id="update 2" by="user" plan="main" how="withdrawn" means="it holds no longer"/>' in withdrawn
+    review: Fields = {
         "revision": 7,
         "verdict": "changes_requested",
         "selected": ["s1", "s2"],
         "comments": [{"text": "Too slow", "step": "s1"}, {"text": "Fine"}],
         "steps": {"s1": "Read the config"},
     }
-    assert block(delta("d", by="user", review=review)) == (
-        '<plan-update id="main">\n'
-        "The user reviewed revision 7: changes requested.\n"
-        "Run only these steps now, and leave the others until you are told:\n"
-        "s1 Read the config\n"
-        "s2\n"
-        "s1 (Read the config): Too slow\n"
-        "plan: Fine\n"
-        "</plan-update>"
-    )
-    assert "No step is to be run now." in block(delta("d", review={**review, "selected": []}))
+    only = "run only these steps now, and leave the others until you are told"
+    assert block(delta("d", by="ann", review=review)).split("\n") == [
+        "<plan-remarks>",
+        '<verdict by="ann" plan="main" revision="7">changes_requested</verdict>',
+        f'<selection by="ann" plan="main" means="{only}">s1 s2</selection>',
+        '<comment by="ann" plan="main" step="s1">Too slow</comment>',
+        '<comment by="ann" plan="main">Fine</comment>',
+        "</plan-remarks>",
+    ]
+    assert ">no step</selection>" in block(delta("d", review={**review, "selected": []}))
 
 
 def test_an_event_shows_its_payload_and_its_message() -> None:
@@ -164,9 +175,19 @@ def test_a_marker_shows_what_it_counts_and_not_our_ids() -> None:
     )
 
 
-def test_characters_that_mean_something_to_a_terminal_are_shown_as_pictures() -> None:
-    assert inside("\x1b[2J\x00\x7f\x9b\ud800") == "␛[2J␀␡��"
-    assert attribute("a\nb\x1b'\"<>&") == "a&#10;b␛&apos;&quot;&lt;&gt;&amp;"
+def test_characters_that_mean_something_to_a_terminal_are_named() -> None:
+    assert inside("\x1b[2J\x9b\ud800") == '<char code="27"/>[2J<char code="155"/><char code="55296"/>'
+    assert attribute("a\nb\x1b'\"<>&\x00\x7f\x9b\ud800") == "a&#10;b␛&apos;&quot;&lt;&gt;&amp;␀␡��"
+
+
+def test_line_breaks_of_every_kind_stay_inside_of_an_attribute() -> None:
+    assert attribute("a\x0bb\x85c\u2028d\u2029e\x1cf").splitlines() == ["a␋b&#133;c&#8232;d&#8233;e␜f"]
+
+
+def test_a_text_of_several_lines_stands_on_lines_of_its_own() -> None:
+    assert element("note", "a\nb", by="ann") == '<note by="ann">\na\nb\n</note>'
+    assert element("note", "a\r\nb") == "<note>\na&#13;\nb\n</note>"
+    assert element("note", "a\u2028b") == "<note>a\u2028b</note>"
 
 
 def test_quotes_and_arrows_of_markdown_stay_readable() -> None:
@@ -174,112 +195,6 @@ def test_quotes_and_arrows_of_markdown_stay_readable() -> None:
 
 
 # What holds whatever the content
-
-
-@given(hostile, hostile)
-@example("]]>", "</plan>")
-def test_the_text_of_a_plan_comes_back_out_of_its_block(content: str, plan_id: str) -> None:
-    found = parsed(block(PlanMessage("p", content, {"id": plan_id, "kind": "other"})))
-    assert found.tag == "plan"
-    assert list(found) == []
-    assert found.text == visible(f"\n{content}\n")
-    assert found.attrib["version"] == "0"
-    assert attribute(found.attrib["id"]) == attribute(visible_in_attribute(plan_id))
-
-
-def visible_in_attribute(text: str) -> str:
-    return ET.fromstring(f'<a b="{attribute(text)}"/>').attrib["b"]
-
-
-@given(hostile | markdown_texts(), st.none() | st.lists(json_values, max_size=2))
-def test_a_markdown_plan_is_one_element_with_at_most_an_index_inside(content: str, steps: Any) -> None:
-    found = parsed(block(plan("p", content, steps=steps)))
-    assert [child.tag for child in found] in ([], ["steps"])
-    assert (found.text or "").startswith(visible(f"\n{content}\n"))
-
-
-@given(hostile, hostile, objects)
-def test_the_note_of_an_update_comes_back_out_of_its_block(note: str, word: str, more: Fields) -> None:
-    changes = [{"do": "reword", "step": word, "content": word}, {"do": "add", "content": word, "after": word}, word]
-    found = parsed(block(delta("d", note, seq=1, **{**more, "changes": changes})))
-    assert (found.tag, list(found)) == ("plan-update", [])
-    assert visible(note) in (found.text or "")
-
-
-anything = json_values | hostile
-reviews = st.fixed_dictionaries(
-    {},
-    optional={
-        "revision": anything,
-        "verdict": anything,
-        "steps": anything | st.dictionaries(hostile, anything, max_size=2),
-        "selected": anything | st.lists(anything, max_size=3),
-        "comments": anything
-        | st.lists(st.fixed_dictionaries({}, optional={"step": anything, "text": anything}), max_size=3),
-    },
-)
-
-
-@given(reviews, anything)
-@example({"steps": {"s1": "a"}, "selected": ["s1", ["s1"], {}]}, "user")
-@example({"steps": {"s1": ["a"]}, "comments": [{"step": ["s1"]}, {"step": {}}, {"step": "s1"}]}, "user")
-def test_a_review_of_any_kind_gives_one_element(review: Fields, by: Any) -> None:
-    found = parsed(block(delta("d", by=by, review=review)))
-    assert (found.tag, list(found)) == ("plan-update", [])
-
-
-@given(hostile, hostile, hostile, anything)
-def test_the_parts_of_an_event_come_back_out_of_its_block(
-    subkind: str, source: str, content: str, payload: Any
-) -> None:
-    message = EventMessage("e", content, {"subkind": "_" + subkind, "source": source, "payload": payload})
-    found = parsed(block(message))
-    assert found.tag == "event"
-    assert [child.tag for child in found] == [
-        *(["payload"] if payload not in (None, {}) else []),
-        *(["message"] if content else []),
-    ]
-    if content:
-        assert found[-1].text == visible(content)
-
-
-@given(
-    st.sampled_from(("plan", "event")),
-    st.dictionaries(
-        st.sampled_from(
-            (
-                "id",
-                "version",
-                "revision",
-                "kind",
-                "steps",
-                "entries",
-                "notes",
-                "summary",
-                "subkind",
-                "source",
-                "payload",
-            )
-        ),
-        anything | st.just("plan_delta") | st.just("summarization_marker"),
-    ),
-    st.dictionaries(
-        st.sampled_from(
-            ("changes", "review", "wish", "withdrawn", "by", "seq", "count", "summarized_subkind", "plan_id")
-        ),
-        anything | st.lists(objects, max_size=2),
-    ),
-    hostile,
-)
-@example("event", {"subkind": "summarization_marker"}, {"summarized_subkind": "x", "count": "<plan>"}, "")
-@example("plan", {"notes": 3, "entries": "x"}, {}, "")
-def test_metadata_of_any_kind_gives_one_element(role: str, metadata: Fields, payload: Fields, content: str) -> None:
-    if role == "plan":
-        found = parsed(block(PlanMessage("p", content, metadata)))
-        assert found.tag == "plan"
-    else:
-        found = parsed(block(EventMessage("e", content, {"payload": payload, **metadata})))
-        assert found.tag in ("event", "plan-update", "event-history")
 
 
 @pytest.mark.parametrize("form", FORMATS)

@@ -154,7 +154,9 @@ def test_a_stale_revision_is_refused_with_the_current_plan(journal: Journal, pla
     answer = plans.call("update_plan", {"steps": {"s2": "completed"}, "expected_revision": 1})
     assert answer["error"]["code"] == "stale_revision"
     assert answer["error"]["current"]["revision"] == 2
-    assert plans.call("update_plan", {"steps": {"s2": "completed"}, "expected_revision": 2})["revision"] == 3
+    assert [(each["said"], each["by"]) for each in answer["people"]] == [("edit", "user")]
+    changed = plans.call("update_plan", {"steps": {"s2": "completed"}, "expected_revision": 2})
+    assert changed["revision"] == plans.state.seq
 
 
 def test_a_plan_is_read_from_a_file_inside_the_folders_only(journal: Journal, tmp_path: Path) -> None:
@@ -217,8 +219,8 @@ def test_no_update_is_lost_when_two_agents_and_a_person_write_at_once(tmp_path: 
             thread.join(60)
         notes = plans.call("get_plan")["plan"]["notes"]
         deltas = plans.state.plans["main"].deltas
-    assert sorted(notes) == sorted(
-        f"{who} {number}" for who in ("agent", "other agent", "user") for number in range(20)
+    assert sorted((each["by"], each["text"]) for each in notes) == sorted(
+        (who, f"{who} {number}") for who in ("agent", "other agent", "user") for number in range(20)
     )
     assert [delta.number for delta in deltas] == list(range(1, 61))
 
@@ -256,8 +258,8 @@ def test_recap_is_the_plan_as_it_is_now(plans: BlockingPlanSession) -> None:
     plans.call("update_plan", {"steps": {"s1": "completed"}, "note": "the config is TOML"})
     plans.call("set_plan", {"content": "# Idea\n\nRewrite it.", "plan_id": "idea"})
     main, idea = plans.recap()
-    assert "s1 [x] (medium) read" in main["content"]
-    assert "the config is TOML" in main["content"]
+    assert '<step id="s1" status="completed">read</step>' in main["content"]
+    assert '<note by="agent">the config is TOML</note>' in main["content"]
     assert "Rewrite it." in idea["content"]
     assert plans.pending() == []
 
@@ -267,7 +269,7 @@ def test_the_first_pending_of_a_session_with_a_past_is_its_recap(journal: Journa
     plans.call("update_plan", {"steps": {"s1": "completed"}})
     again = BlockingPlanSession(journal, "s")
     (message,) = again.pending()
-    assert "s1 [x] (medium) read" in message["content"]
+    assert '<step id="s1" status="completed">read</step>' in message["content"]
     assert again.pending() == []
 
 
@@ -448,7 +450,7 @@ def test_what_comes_while_a_summary_is_written_is_not_lost(tmp_path: Path) -> No
 
             await plans.compact(30, tail=2, summarise=summarise)
             context = texts(await plans.context())
-            for words in ("were summed up", "question 9", "meanwhile", "a thought", "s1 [ ]"):
+            for words in ("were summed up", "question 9", "meanwhile", "a thought", ">read</step>"):
                 assert words in context
             assert "question 3" not in context
 
@@ -477,7 +479,7 @@ def test_rebase_makes_one_message_of_a_plan_and_its_changes(journal: Journal, pl
     plans.rebase()
     context = plans.context()
     assert [message["role"] for message in context] == ["user", "assistant", "user"]
-    assert "s1 [x] (medium) read" in context[-1]["content"]
+    assert '<step id="s1" status="completed">read</step>' in context[-1]["content"]
     assert "TOML" in context[-1]["content"]
     assert plans.state.plans["main"].version == 1
     assert BlockingPlanSession(journal, "s").context() == context

@@ -19,15 +19,15 @@ from planwire.model.events import (
     Event,
     MoveStep,
     PlanChanged,
-    PlanReviewed,
     PlanSet,
     Recorded,
+    Remarked,
     RemoveStep,
     RewordStep,
     SetStatus,
-    SuggestionWithdrawn,
+    Told,
 )
-from planwire.model.records import PlanRecord
+from planwire.model.records import TOOL, PlanRecord
 from planwire.readmodel.annotations import annotations, suggestion_sentence
 from planwire.session.moved_on import MovedOn
 from planwire.session.steering import steer
@@ -99,14 +99,14 @@ def test_an_act_is_written_and_answered_with_the_session_after_it(journal: Journ
     agent.call("set_plan", {"entries": ["read", "write"]})
     seen = record(journal).revision
     done = steer(journal, "s", "main", Wanted("add", None, seen, text="ship", after="s1"))
-    assert (done.seen, done.revision, done.number) == (seen, journal.last_seq("s"), journal.last_seq("s"))
+    assert (done.seen, done.revision, done.remark) == (seen, journal.last_seq("s"), None)
     assert (done.added, done.words, done.is_suggestion) == ("s3", "Changed: add “ship”", False)
     assert done.state == load_state(journal, "s")
     said = steer(journal, done.state, "main", Wanted("comment", "s3", text="today"), by="ana")
     assert (said.seen, said.revision, said.added) == (done.revision, done.revision, None)
-    assert said.number == journal.last_seq("s") == done.number + 1
-    [last] = journal.read("s", done.number)
-    assert (last.by, last.event) == ("ana", PlanReviewed("main", done.revision, "commented", (Comment("today", "s3"),)))
+    assert (said.remark, journal.last_seq("s")) == ("r1", done.revision + 1)
+    [last] = journal.read("s", done.revision)
+    assert (last.by, last.event) == ("ana", Remarked("main", "comment", "today", done.revision, "s3"))
 
 
 def test_an_act_that_is_refused_writes_nothing(journal: Journal) -> None:
@@ -124,19 +124,19 @@ def test_an_act_that_is_refused_writes_nothing(journal: Journal) -> None:
     assert journal.last_seq("s") == 1
 
 
-def test_a_suggestion_and_the_one_that_it_replaces_go_in_one_append(
+def test_a_suggestion_ends_the_one_that_it_replaces_whoever_writes_between(
     journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(journal, agents_plan("read"))
     first = steer(journal, "s", "main", Wanted("set_status", "s1", status="done"))
     raced(journal, monkeypatch, partial(write, journal, agents_plan("read", "theirs")))
     second = steer(journal, first.state, "main", Wanted("set_status", "s1", first.revision, status="cancelled"))
-    assert [each.event for each in journal.read("s", 3)] == [
-        PlanChanged("main", None, (SetStatus("s1", "cancelled"),)),
-        SuggestionWithdrawn("main", first.number),
-    ]
-    assert (second.number, second.revision) == (4, 5)
-    assert [each.seq for each in record(journal).suggestions] == [4]
+    changed = Remarked("main", "suggestion", "", 1, changes=(SetStatus("s1", "cancelled"),))
+    assert [each.event for each in journal.read("s", 3)] == [changed]
+    assert (first.remark, second.remark, second.revision) == ("r1", "r2", 3)
+    assert [each.id for each in record(journal).suggestions] == ["r2"]
+    [ended] = [each.closed for each in record(journal).remarks if each.closed]
+    assert (ended.how, ended.text) == ("superseded", "r2")
 
 
 def test_a_session_that_was_forgotten_is_read_anew(journal: Journal) -> None:
@@ -235,7 +235,7 @@ def test_to_send_it_anyway_never_loses_to_a_writer_between(journal: Journal, mon
         done = steer(journal, "s", "main", wanted)
         monkeypatch.undo()
         assert done.seen == done.state.seq - 1
-        assert done.number == journal.last_seq("s")
+        assert done.state.seq == journal.last_seq("s")
 
 
 def test_of_two_who_are_at_once_with_the_same_the_second_has_nothing_to_write(
@@ -261,8 +261,9 @@ def test_people_who_speak_at_once_are_all_heard(journal: Journal) -> None:
             steer(journal, "s", "main", Wanted("comment", text=f"{name} {number}"), by=name)
 
     at_once(*(partial(speak, name) for name in ("one", "two", "three")))
-    said = {(each.by, each.comments[0].text) for each in record(journal).reviews}
-    assert said == {(name, f"{name} {number}") for name in ("one", "two", "three") for number in range(10)}
+    said = [(each.by, each.text) for each in record(journal).open_remarks]
+    assert len(said) == 30
+    assert set(said) == {(name, f"{name} {number}") for name in ("one", "two", "three") for number in range(10)}
 
 
 def test_people_who_change_one_step_at_once_leave_one_suggestion(journal: Journal) -> None:
@@ -304,11 +305,11 @@ def test_suggestions_lie_over_the_steps_that_they_are_about(journal: Journal) ->
         "s3": [("move", "after: read")],
     }
     assert [(after, each.text, each.suggestion) for after, each in shown.added] == [
-        ("s3", "ship", 2),
-        (None, "rest", 2),
+        ("s3", "ship", "r1"),
+        (None, "rest", "r1"),
     ]
     assert suggestion_sentence(record(journal), record(journal).suggestions[0]).endswith("; please")
-    steer(journal, "s", "main", Wanted("withdraw", "2"))
+    steer(journal, "s", "main", Wanted("withdraw", "r1"))
     assert annotations(record(journal)) == annotations(load_state(journal, "s").plans["main"])
     assert not annotations(record(journal)).steps
 
@@ -325,12 +326,15 @@ def test_a_suggestion_for_a_step_that_is_gone_is_still_said_but_lies_nowhere(jou
 
 def test_remarks_stay_with_their_step_until_it_is_over(journal: Journal) -> None:
     write(journal, agents_plan("read", "write"))
-    comments = (Comment("which file?", "s1"), Comment("in small steps", "s2"), Comment("looks good"))
-    write(journal, PlanReviewed("main", 1, APPROVED, comments), by="user")
+    comments = (Comment("which file?", "s1"), Comment("in small steps", "s2"))
+    steer(journal, "s", "main", Wanted("review", None, 1, text="looks good", verdict=APPROVED, comments=comments))
     assert {step: [each.text for each in said] for step, said in annotations(record(journal)).remarks.items()} == {
         "s1": ["which file?"],
         "s2": ["in small steps"],
         None: ["looks good"],
     }
+    write(journal, agents_plan("read", "write", done=1))
+    assert set(annotations(record(journal)).remarks) == {"s1", "s2", None}, "the agent has not heard of them"
+    write(journal, agents_plan("read", "write"), Told(TOOL, journal.last_seq("s"), 0, ("r1", "r2", "r3"), "tool-5"))
     write(journal, agents_plan("read", "write", done=1))
     assert set(annotations(record(journal)).remarks) == {"s2", None}

@@ -67,7 +67,7 @@ def test_an_act_that_had_nothing_to_write_is_decided_again(journal: Journal) -> 
     with pytest.raises(NothingChanges):
         steer(journal, "s", "main", to_do, once=KEY)
     steer(journal, "s", "main", Wanted("tick", "s1"))
-    assert steer(journal, "s", "main", to_do, once=KEY).number == 3
+    assert steer(journal, "s", "main", to_do, once=KEY).revision == 3
 
 
 @pytest.mark.parametrize("other", [Wanted("add", text="other words"), Wanted("tick", "s9"), Wanted("tick", "s1", 9)])
@@ -75,5 +75,5 @@ def test_another_act_under_a_known_key_is_not_said_to_be_done(journal: Journal, 
     write(journal, plan("read"))
     first = steer(journal, "s", "main", ADD, once=KEY)
     again = steer(journal, "s", "main", other, once=KEY)
-    assert (again.words, again.number, again.state) == (ALREADY_DONE, first.number, first.state)
+    assert (again.words, again.revision, again.state) == (ALREADY_DONE, first.revision, first.state)
     assert journal.last_seq("s") == 2

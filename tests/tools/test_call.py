@@ -10,17 +10,18 @@ from planwire.errors import InputError, ToolError
 from planwire.model.events import (
     ACP,
     APPROVED,
-    Comment,
     Event,
     PlanChanged,
     PlanRemoved,
     PlanReviewed,
     PlanSet,
     Recorded,
+    Remarked,
+    RewordStep,
     SetStatus,
 )
 from planwire.model.fold import fold_all
-from planwire.model.plan import BODY_CAP, DELTA_CAP
+from planwire.model.plan import BODY_CAP, DELTA_CAP, REMARK_CAP
 from planwire.model.records import SessionState
 from planwire.tools.call import answer_call, failure, prepare_call
 from planwire.tools.schemas import FORMATS, tool_schemas
@@ -155,14 +156,29 @@ def test_steps_can_be_removed(model: Model) -> None:
 def test_reading_gives_the_merged_plan_and_what_people_said(model: Model) -> None:
     model.call("update_plan", steps={"s1": "completed"}, note="n")
     model.happen(PlanChanged("main", None, (SetStatus("s2", "in_progress"),)))
-    model.happen(PlanReviewed("main", 3, APPROVED, (Comment("good", "s1"),), ("s2",)))
-    plan = model.call("get_plan")["plan"]
+    model.happen(Remarked("main", "comment", "good", 3, "s1", kept=True))
+    model.happen(Remarked("main", "selection", "", 3, steps=("s2",)))
+    model.happen(PlanReviewed("main", 3, APPROVED, via="planwire"))
+    answer = model.call("get_plan")
+    plan = answer["plan"]
     assert plan["progress"] == "1 of 3 done"
     assert plan["steps"][1] == {"id": "s2", "content": "Write", "status": "in_progress", "priority": "high"}
-    assert (plan["version"], plan["revision"], plan["deltas"], plan["notes"]) == (1, 3, 2, ["n"])
-    assert plan["review"]["verdict"] == APPROVED
-    assert plan["review"]["comments"] == [{"text": "good", "step": "s1"}]
-    assert plan["review"]["stale"] is False
+    assert (plan["by"], plan["version"], plan["revision"], plan["deltas"]) == ("agent", 1, 3, 2)
+    assert plan["notes"] == [{"by": "agent", "text": "n"}]
+    assert plan["verdict"] == {"by": "user", "verdict": APPROVED, "revision": 3, "stale": False}
+    common = {"by": "user", "plan_id": "main"}
+    assert answer["remarks"] == [
+        {"said": "comment", **common, "id": "r1", "step": "s1", "text": "good", "in_force": True},
+        {"said": "selection", **common, "id": "r2", "steps": ["s2"]},
+        {"said": "verdict", **common, "verdict": APPROVED, "revision": 3},
+    ]
+
+
+def test_a_step_that_another_wrote_is_theirs(model: Model) -> None:
+    model.happen(PlanChanged("main", None, (RewordStep("s1", "Read it all"),)), "ann")
+    first, second, _ = model.call("get_plan")["plan"]["steps"]
+    assert (first["content"], first["by"]) == ("Read it all", "ann")
+    assert "by" not in second
 
 
 def test_reading_in_brief_gives_the_current_and_the_next_steps() -> None:
@@ -327,10 +343,50 @@ def test_the_steps_of_a_plan_file_are_its_checkboxes_and_only_the_file_changes_t
     assert model.call("update_plan", plan_id="f", note="half of it")["plan_id"] == "f"
 
 
-def test_what_people_suggest_is_in_the_plan_by_that_word() -> None:
+def test_what_people_suggest_for_an_agents_plan_is_among_the_remarks() -> None:
     model = Model()
     model.happen(PlanSet(ItemsPlan("main", (Entry("a", "medium", "pending"),)), via=ACP), "agent")
-    model.happen(PlanChanged("main", "please", (SetStatus("s1", "completed"),)))
+    model.happen(Remarked("main", "suggestion", "please", 1, changes=(SetStatus("s1", "completed"),)))
     changes = [{"do": "status", "step": "s1", "status": "completed"}]
-    plan = model.call("get_plan")["plan"]
-    assert plan["suggestions"] == [{"by": "user", "note": "please", "changes": changes}]
+    suggestion = {"said": "suggestion", "by": "user", "plan_id": "main", "id": "r1"}
+    assert model.call("get_plan")["remarks"] == [{**suggestion, "changes": changes, "text": "please"}]
+
+
+# Answers to remarks
+
+
+def test_an_answer_to_a_remark_is_recorded_and_ends_a_comment_on_a_step(model: Model) -> None:
+    model.happen(Remarked("main", "comment", "why?", 1, "s1"))
+    model.happen(Remarked("main", "comment", "never touch vendor/", 1))
+    answer = model.call("update_plan", answers={"r1": " it was slow ", "r2": "understood"}, note="n")
+    assert (answer["answered"], answer["revision"]) == (["r1", "r2"], model.state.seq)
+    one, two = model.state.plans["main"].remarks
+    assert [each.text for each in (*one.answers, *two.answers)] == ["it was slow", "understood"]
+    assert (one.is_open, two.is_open) == (False, True)
+
+
+def test_an_answer_alone_changes_no_plan_and_needs_none_of_its_name(model: Model) -> None:
+    model.happen(Remarked("main", "comment", "why?", 1))
+    before = model.state.plans["main"].revision
+    assert model.call("update_plan", answers={"r1": "because"})["revision"] == before
+    assert model.call("update_plan", plan_id="other", answers={"r1": "really"}) == {"answered": ["r1"]}
+    assert [each.text for each in model.state.plans["main"].remarks[0].answers] == ["because", "really"]
+
+
+@pytest.mark.parametrize(
+    ("answers", "code", "words"),
+    [
+        ({"r9": "x"}, "unknown_remark", "there is no remark 'r9'"),
+        ({"s1": "x"}, "unknown_remark", "there is no remark 's1'"),
+        ({"r1": "  "}, "invalid_arguments", "nothing is said to r1"),
+        ({"r1": "x" * (REMARK_CAP + 1)}, "too_large", "the answer to r1"),
+        (["r1"], "invalid_arguments", "answers"),
+    ],
+)
+def test_an_answer_that_makes_no_sense_is_refused(model: Model, answers: Any, code: str, words: str) -> None:
+    model.happen(Remarked("main", "comment", "why?", 1))
+    error = refusal(model, "update_plan", answers=answers, note="n")
+    assert error["code"] == code
+    assert words in error["message"]
+    if code == "unknown_remark":
+        assert error["hint"] == "the open ones are: r1"

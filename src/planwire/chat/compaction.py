@@ -21,15 +21,9 @@ import msgspec
 from msgspec import Struct
 
 from planwire.chat.formats import Format
-from planwire.chat.markers import (
-    history_marker,
-    past_plans,
-    renewed_remarks,
-    retired_ids,
-    retired_marker,
-    summary_marker,
-)
+from planwire.chat.markers import history_marker, past_plans, retired_ids, retired_marker, summary_marker
 from planwire.chat.messages import EventMessage, Ordinary, PlanMessage, Stored
+from planwire.chat.remark_messages import remarks_of, say_the_same
 from planwire.chat.render import block
 from planwire.chat.roles import (
     DROP_ON_AGE,
@@ -58,13 +52,16 @@ _INSTRUCTIONS: Final = ("system", "developer")
 MARKER_ROOM: Final = 60
 
 
+#: Makes the message with what people said and still holds, for a chat of the messages that stay; None for nothing.
+MakeAnew: TypeAlias = Callable[[Sequence[Stored]], EventMessage | None]
+
+
 class FromState(Struct, frozen=True):
-    """What a session's state adds to a compaction of its chat: a message with `remarks`, if any are open, in the place
-    of all earlier ones of that session; and the plans whose life has `ended`. A chat without a state keeps what it
-    has."""
+    """What a session's state adds to a compaction of its chat: the message with `remarks` in the place of all earlier
+    ones of that session, and the plans whose life has `ended`. A chat without a state keeps what it has."""
 
     session: str
-    remarks: EventMessage | None
+    remarks: MakeAnew
     ended: frozenset[str] = frozenset()
 
 
@@ -116,11 +113,13 @@ def compact(
     before = work.total
     work.retire_past_plans(state.ended if state else ())
     if state is not None:
-        work.make_anew(state)
+        work.leave_room(state)
     work.drop_by_age()
     work.keep_recent(recent)
     if budget is not None:
         work.make_room(budget, summarise)
+    if state is not None:
+        work.make_anew(state)
     return work.result(before, budget)
 
 
@@ -140,6 +139,8 @@ class _Work:
         self.gone: set[int] = set()
         self.retired: set[int] = set()
         self.written: dict[int, list[EventMessage]] = defaultdict(list)
+        self.earlier: set[int] = set()
+        self.room = 0
 
     def drop_retired(self) -> None:
         """Drop the plans that an earlier compaction retired, and the marker that names them."""
@@ -153,12 +154,25 @@ class _Work:
         self.retired |= past_plans(self.messages, ended)
         self.let_go(self.retired)
 
+    def leave_room(self, state: FromState) -> None:
+        """Take out what people said, and leave room for all of it that holds. How much of it a message must hold, only
+        those that stay can tell."""
+        earlier = remarks_of(self.messages, state.session)
+        self.earlier = {index for index, each in enumerate(self.messages) if each.id in earlier}
+        self.let_go(self.earlier)
+        most = state.remarks(())
+        self.room = self.price(most) if most else 0
+        self.total += self.room
+
     def make_anew(self, state: FromState) -> None:
-        """Put what people said, as far as it holds, at the end, in the place of all earlier messages with it."""
-        fresh, old = renewed_remarks(self.messages, state.session, state.remarks)
-        self.let_go(index for index, each in enumerate(self.messages) if each.id in old)
-        for each in fresh:
-            self.write(len(self.messages), each)
+        """Put what people said, as far as it holds, at the end, unless the chat shows just that already."""
+        self.total -= self.room
+        remarks = state.remarks(self.shown())
+        if self.gone == self.earlier and say_the_same((self.messages[each] for each in self.earlier), remarks):
+            self.gone.clear()
+            self.total += sum(self.cost[each] for each in self.earlier)
+        elif remarks is not None:
+            self.write(len(self.messages), remarks)
 
     def drop_by_age(self) -> None:
         switches = (at for at, each in enumerate(self.messages) if getattr(each, "subkind", None) == MODE_SWITCH)
@@ -245,15 +259,18 @@ class _Work:
     def price(self, marker: EventMessage) -> int:
         return self.count(_sent(marker, self.form))
 
-    def result(self, before: int, budget: int | None) -> Compaction:
+    def shown(self) -> tuple[Stored, ...]:
+        """The stream from here on."""
         shown: list[Stored] = []
         for index, message in enumerate(self.messages):
             shown += self.written.get(index, ())
             if index not in self.gone:
                 shown.append(message)
-        shown += self.written.get(len(self.messages), ())
+        return (*shown, *self.written.get(len(self.messages), ()))
+
+    def result(self, before: int, budget: int | None) -> Compaction:
         return Compaction(
-            tuple(shown),
+            self.shown(),
             tuple(each for index in sorted(self.written) for each in self.written[index]),
             tuple(self.messages[index] for index in sorted(self.retired)),
             tuple(self.messages[index].id for index in sorted(self.gone)),

@@ -4,27 +4,21 @@ A plan is past once a newer version supersedes it or its author removes it. Past
 streams. A marker names their ids, and from there on neither they nor the marker reach the model.
 """
 
-import re
 from collections.abc import Container, Iterable, Sequence
 from typing import Final, TypeGuard
 
-import msgspec
-
-from planwire.chat.formats import Format
-from planwire.chat.messages import EventMessage, Ordinary, PlanMessage, Stored
-from planwire.chat.roles import PLAN_DELTA, REMARK, SUMMARIZATION_MARKER
+from planwire.chat.messages import EventMessage, PlanMessage, Stored
+from planwire.chat.older import open_wishes
+from planwire.chat.roles import PLAN_DELTA, SUMMARIZATION_MARKER
 from planwire.model.plan import Fields
-from planwire.model.records import TOOL, SessionState
 
 __all__ = [
     "history_marker",
     "past_plans",
     "plan_messages",
-    "renewed_remarks",
     "retired_ids",
     "retired_marker",
     "summary_marker",
-    "told_in_answers",
 ]
 
 SOURCE: Final = "planwire.compact"
@@ -58,7 +52,12 @@ def past_plans(messages: Sequence[Stored], ended: Container[str] = ()) -> set[in
         each.plan_id for index, each in changes if each.payload.get("removed") and index > bases.get(each.plan_id, -1)
     }
     removed |= {plan_id for plan_id in bases if plan_id in ended}
-    past = {index for index, each in changes if each.plan_id in removed or index < bases.get(each.plan_id, -1)}
+    wishes = open_wishes(each for _, each in changes)
+    past = {
+        index
+        for index, each in changes
+        if each.plan_id in removed or (index < bases.get(each.plan_id, -1) and each.id not in wishes)
+    }
     for index, message in enumerate(messages):
         if isinstance(message, PlanMessage) and (message.plan_id in removed or index != bases[message.plan_id]):
             past.add(index)
@@ -68,37 +67,6 @@ def past_plans(messages: Sequence[Stored], ended: Container[str] = ()) -> set[in
 def plan_messages(messages: Sequence[Stored]) -> set[int]:
     """The indexes of all plans and of all changes to them."""
     return {index for index, each in enumerate(messages) if isinstance(each, PlanMessage) or _is_change(each)}
-
-
-def renewed_remarks(
-    messages: Iterable[Stored], session: str, fresh: EventMessage | None
-) -> tuple[list[EventMessage], set[str]]:
-    """What people said in a session, made anew: the message to write, if it says anything new, and the ids of those
-    that it replaces. Those of another session came along with its chat, and are all that is left of it."""
-    old = [
-        each
-        for each in messages
-        if isinstance(each, EventMessage) and each.subkind == REMARK and each.payload.get("session") == session
-    ]
-    if fresh and len(old) == 1 and old[0].payload == fresh.payload:
-        return [], set()
-    return [fresh] if fresh else [], {each.id for each in old}
-
-
-def told_in_answers(state: SessionState, messages: Iterable[Stored], form: Format) -> set[str]:
-    """The ids of the remarks that a chat shows in the answer of a tool. They need no message of their own for as long
-    as that answer is there."""
-    tellings = [
-        (each.told.request, each.id)
-        for record in state.plans.values()
-        for each in record.open_remarks
-        if each.told and each.told.way == TOOL
-    ]
-    if not tellings:
-        return set()
-    results = (each.message for each in messages if isinstance(each, Ordinary) and form.results(each.message))
-    text = "\n".join(msgspec.json.encode(each).decode() for each in results)
-    return {remark for request, remark in tellings if re.search(rf"\b{re.escape(request)}\b", text)}
 
 
 def retired_marker(ids: Iterable[str]) -> EventMessage:

@@ -20,9 +20,10 @@ import msgspec
 
 from planwire.chat.markup import element, tag
 from planwire.chat.messages import EventMessage, Hidden, PlanMessage
+from planwire.chat.older import older_words
 from planwire.chat.roles import REMARK, SUMMARIZATION_MARKER
 from planwire.model.kinds import kind_named
-from planwire.model.plan import MEDIUM, Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan
+from planwire.model.plan import MAIN, MEDIUM, Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan
 from planwire.model.statuses import DEFAULT_STATUS
 from planwire.model.steps import Step, track
 from planwire.model.text import shortened, unwrapped
@@ -34,9 +35,16 @@ INDEXED_CHARACTERS: Final = 48
 
 #: The author of a text that stands in a file.
 _FILE: Final = "file"
+#: The author of a text in which others than the plan's own wrote steps; its index names them.
+_SEVERAL: Final = "several"
+_UNKNOWN: Final = "unknown"
 #: Fields of a marker that name the messages behind it, for planwire and not for the model.
 _IDS: Final = ("first_message_id", "sources")
 
+#: The elements of what people said.
+_SAID: Final = frozenset(
+    ("comment", "request", "selection", "suggestion", "verdict", "closed", "edit", "set", "removed")
+)
 #: What a remark asks of the agent, where its words do not say it.
 _MEANING: Final = {
     "request": "change the plan before you go on",
@@ -52,12 +60,12 @@ def block(message: Hidden) -> str:
         case PlanMessage():
             return _plan(message)
         case EventMessage(subkind="plan_delta"):
-            return _delta(message)
+            words = older_words(message)
+            return _remarks({"items": words}) if words else _delta(message)
         case EventMessage(subkind=subkind) if subkind == REMARK:
             return _remarks(message.payload)
         case EventMessage(subkind="summarization_marker", payload={"summarized_subkind": subkind, "count": int(count)}):
-            words = f"{count} earlier {subkind} events"
-            return element("event-history", words, source=message.source)
+            return element("event-history", f"{count} earlier {subkind} events", source=message.source)
     return _event(message)
 
 
@@ -86,7 +94,7 @@ def _plan(message: PlanMessage) -> str:
     by = _author(plan)
     opening: Fields = {"id": message.plan_id, "version": message.version, "revision": plan.get("revision"), "by": by}
     if isinstance(title := plan.get("title"), str):  # told by its title alone
-        return tag("plan", **opening, title=title, ended=plan.get("ended")).removesuffix(">") + "/>"
+        return "\n".join([tag("plan", **opening), element("title", title), "</plan>"])
     lines = [tag("plan", **opening), *_body(message)]
     if isinstance(plan.get("summary"), str):
         lines.append(element("why", plan["summary"]))
@@ -101,12 +109,15 @@ def _body(message: PlanMessage) -> Iterator[str]:
         if isinstance(text := plan.get("text"), str):
             yield element("text", text, by=_FILE)
     elif kind and kind.is_text and message.content:
-        yield element("text", message.content)
+        authors = _authors(plan)
+        yield element("text", message.content, by=_SEVERAL if authors else None)
         steps = steps or track(MarkdownPlan(None, message.content)).steps
-        yield from (element("index", step=step.id, words=_indexed(step.content)) for step in steps)
+        for step in steps:
+            by = authors.get(step.id, _author(plan)) if authors else None
+            yield element("index", step=step.id, by=by, words=_indexed(step.content))
     elif steps:
-        authors = plan.get("authors")
-        yield from (_step(each, authors.get(each.id) if isinstance(authors, dict) else None) for each in steps)
+        authors = _authors(plan)
+        yield from (_step(each, authors.get(each.id)) for each in steps)
     elif message.content:
         yield element("text", message.content)
 
@@ -118,11 +129,11 @@ def _step(step: Step, by: str | None, name: str = "step", **attributes: Any) -> 
 
 
 def _note(note: Any) -> str:
-    """A note with its author. In older streams it is a text of nobody knows whom."""
+    """A note with its author. Older streams don't name one."""
     match note:
         case {"text": str(text)}:
-            return element("note", text, by=_author(note))
-    return element("note", note if isinstance(note, str) else _json(note), by="unknown")
+            return element("note", text, by=_author(note) or _UNKNOWN)
+    return element("note", note if isinstance(note, str) else _json(note), by=_UNKNOWN)
 
 
 def _delta(message: EventMessage) -> str:
@@ -131,8 +142,6 @@ def _delta(message: EventMessage) -> str:
     lines = [tag("plan-update", **opening, by=_author(payload)), *map(_change, _list(payload.get("changes")))]
     if payload.get("removed") is True:
         lines.append(element("dismissed"))
-    if isinstance(ended := payload.get("ended"), str):
-        lines.append(element("ended", how=ended))
     if message.content:
         lines.append(element("note", message.content))
     return "\n".join([*lines, "</plan-update>"])
@@ -170,11 +179,11 @@ def _remarks(payload: Fields) -> str:
 
 def _item(item: Fields) -> Iterator[str]:
     kind = str(item.get("said"))
-    name = kind if kind.isidentifier() else "remark"
+    name = kind if kind in _SAID else "remark"
     opening: Fields = {
         "id": item.get("id"),
         "by": _author(item),
-        "plan": item.get("plan_id") or "main",
+        "plan": item.get("plan_id") or MAIN,
         "step": item.get("step"),
         "revision": item.get("revision"),
         "how": item.get("how"),
@@ -182,18 +191,14 @@ def _item(item: Fields) -> Iterator[str]:
         "said_before": item.get("said_before"),
         "means": _MEANING.get(kind),
     }
-    text, quote, changes = item.get("text"), item.get("quote"), _list(item.get("changes"))
-    if quote is None and not changes:
-        words = item.get("verdict", text) if kind == "verdict" else " ".join(map(str, _list(item.get("steps")))) or text
-        yield element(name, str(words or ""), **opening)
+    parts = [(part, str(item[part])) for part in ("quote", "verdict", "text") if item.get(part) is not None]
+    if steps := _list(item.get("steps")):
+        parts.append(("steps", " ".join(map(str, steps))))
+    changes = [*map(_change, _list(item.get("changes")))]
+    if not changes and (not parts or (len(parts) == 1 and parts[0][0] != "quote")):
+        yield element(name, parts[0][1] if parts else "", **opening)
         return
-    yield tag(name, **opening)
-    if quote is not None:
-        yield element("quote", str(quote))
-    yield from map(_change, changes)
-    if text:
-        yield element("text", str(text))
-    yield f"</{name}>"
+    yield "\n".join([tag(name, **opening), *(element(*part) for part in parts), *changes, f"</{name}>"])
 
 
 def _event(message: EventMessage) -> str:
@@ -211,6 +216,12 @@ def _event(message: EventMessage) -> str:
 def _author(fields: Fields) -> str | None:
     by = fields.get("by")
     return by if isinstance(by, str) else None
+
+
+def _authors(plan: Fields) -> Fields:
+    """The authors of single steps, where they are not the plan's."""
+    authors = plan.get("authors")
+    return authors if isinstance(authors, dict) else {}
 
 
 def _steps(values: Any) -> list[Step]:

@@ -18,8 +18,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Said", "said_in"]
 
-#: Elements around other elements, which hold no text of their own.
-_CONTAINERS: Final = frozenset(("plan", "plan-update", "plan-remarks", "planwire-context", "event"))
+#: The elements that a block is.
+_BLOCKS: Final = frozenset(
+    ("plan", "plan-update", "plan-remarks", "planwire-context", "event", "event-history", "notice")
+)
+#: Those that hold elements, and no text of their own.
+_CONTAINERS: Final = _BLOCKS - {"event-history", "notice"}
 #: Elements that planwire derives from other texts: they say nothing new.
 _DERIVED: Final = frozenset(("index", "also-open"))
 _CHARACTER: Final = "char"
@@ -41,33 +45,50 @@ def said_in(text: str) -> tuple[Said, ...]:
 
     try:
         root = fromstring(f"<said>{text}</said>")  # noqa: S314  (within an element there are no declarations)
-    except ParseError as error:
+        _refuse_loose_text(root)
+        if strange := [each.tag for each in root if each.tag not in _BLOCKS]:
+            raise BadMessage(f"this is no block of planwire's: it has no element <{strange[0]}>")
+        return tuple(said for each in root for said in _said(each, _Place()))
+    except (ParseError, ValueError, OverflowError, RecursionError) as error:
         raise BadMessage(f"this is no block of planwire's: {error}") from None
-    if (root.text or "").strip() or any((each.tail or "").strip() for each in root):
-        raise BadMessage("this is no block of planwire's: there is text around its elements")
-    return tuple(said for each in root for said in _said(each, "", ""))
 
 
-def _said(node: "Element", author: str, plan: str) -> Iterator[Said]:
-    author = node.get("by", node.get("source", author))
-    plan = node.get("plan", node.get("id", plan) if node.tag in ("plan", "plan-update") else plan)
-    step = node.get("step", node.get("id") if node.tag in ("step", "add") else None)
-    target = plan if step is None else f"{plan}#{step}"
-    children = [each for each in node if each.tag != _CHARACTER]
+class _Place(Struct, frozen=True):
+    """What the elements around a text say of it."""
+
+    author: str = ""
+    plan: str = ""
+    step: str | None = None
+    element: str = ""
+
+    def inside(self, node: "Element") -> "_Place":
+        is_plan, is_step = node.tag in ("plan", "plan-update"), node.tag in ("step", "add")
+        return _Place(
+            node.get("by", node.get("source", self.author)),
+            node.get("plan", node.get("id", "") if is_plan else self.plan),
+            node.get("step", node.get("id") if is_step else self.step),
+            node.tag,
+        )
+
+
+def _said(node: "Element", around: _Place) -> Iterator[Said]:
     if node.tag in _DERIVED:
         return
-    if title := node.get("title"):
-        yield Said(author, "title", plan, title)
-    if not children and node.tag not in _CONTAINERS:
-        yield Said(author, node.get("subkind", node.tag), target, _text(node))
+    here = around.inside(node)
+    children = [each for each in node if each.tag != _CHARACTER]
+    if node.tag in _CONTAINERS or children:
+        _refuse_loose_text(node)
+        for each in children:
+            yield from _said(each, here)
         return
-    for each in children:
-        if each.tag == "text" and node.tag not in _CONTAINERS:
-            yield Said(each.get("by", author), node.tag, target, _text(each))
-        elif step is not None and each.get("step") is None:
-            yield Said(each.get("by", author), each.tag, target, _text(each))
-        else:
-            yield from _said(each, author, plan)
+    kind = around.element if node.tag == "text" and around.element not in _CONTAINERS else node.tag
+    target = here.plan if here.step is None else f"{here.plan}#{here.step}"
+    yield Said(here.author, kind, target, _text(node))
+
+
+def _refuse_loose_text(node: "Element") -> None:
+    if any((text or "").strip() for text in (node.text, *(each.tail for each in node))):
+        raise BadMessage(f"this is no block of planwire's: there is text around the elements in <{node.tag}>")
 
 
 def _text(node: "Element") -> str:

@@ -15,7 +15,8 @@ SUMMARY: Final = "When a plan is worth making, how to make it, and how to keep i
 #: A host gives this to the model in every conversation: it is short.
 INSTRUCTIONS: Final = (
     "Keeps the plan of longer work outside your context, where people can watch, change and review it. "
-    "Call get_plan before you begin or continue work of several steps."
+    "Call get_plan before you begin or continue work of several steps. What answers have under people or remarks, "
+    "people said: heed it."
 )
 
 _TEXT: Final = """\
@@ -29,8 +30,9 @@ If it does:
 1. get_plan: if there is a plan for this work, continue it, and keep its decisions.
 2. set_plan: three to ten steps in order, each with an outcome that can be checked. High priority is for steps \
 that the goal fails without. The summary says why.
-3. If a person should agree: get_plan with wait="review". If it is still_waiting, call again. Do what the review says, \
-and only the steps that it selects.
+3. If a person should agree: get_plan with wait="review". If it is still_waiting, call again. Heed what people say \
+(people: since your last call; remarks: all that holds) and run only the steps that a selection names. \
+update_plan with answers says what became of a remark.
 4. update_plan when a step begins or is done, with only the change. A step is completed when it is checked. \
 A note is for what you would otherwise have to find out again.
 5. get_plan again when you no longer see the plan, or were refused: people may have changed it.\

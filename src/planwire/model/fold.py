@@ -172,7 +172,8 @@ def _changed(state: SessionState, recorded: Recorded, event: PlanChanged) -> _Ch
         after = record.state
     authors = _authors(record, after, recorded.by)
     changed = replace(record, state=after, deltas=(*record.deltas, delta), authors=authors, **touched)
-    changed = _judged(record, replace(changed, asked=None) if recorded.by == AGENT else changed, recorded)
+    news = {"asked": None} if recorded.by == AGENT else {"edited": recorded.seq}
+    changed = _judged(record, replace(changed, **news), recorded)
     plans = carried_out({**state.plans, event.plan_id: changed}, event.plan_id, recorded)
     return {"plans": plans, "stopped": None} if recorded.by == AGENT else {"plans": plans}
 

@@ -155,9 +155,10 @@ class Approval(Struct, frozen=True):
 class PlanRecord(Struct, frozen=True):
     """Everything about a plan now. `deltas` are the changes since its last version, numbered across versions.
 
-    `by` is the author of that version, `authors` those of steps that others added or reworded since. `remarks` are all
-    the open ones and the last closed ones. `is_proposal`: a person was asked for a verdict on its text. `ended` is how
-    a proposal's life ended, "" while it lives.
+    `by` is the author of that version, `authors` those of steps that others added or reworded since; `edited` is the
+    number of the last change that was not the agent's. `remarks` are all the open ones and the last closed ones.
+    `is_proposal`: a person was asked for a verdict on its text. `ended` is how a proposal's life ended, "" while it
+    lives.
     """
 
     state: PlanState
@@ -174,6 +175,7 @@ class PlanRecord(Struct, frozen=True):
     deltas: tuple[Delta, ...] = ()
     numbered: int = 0
     authors: dict[str, str] = {}
+    edited: int = 0
     remarks: tuple[Remark, ...] = ()
     reviews: tuple[Review, ...] = ()
     asked: OpenQuestion | None = None

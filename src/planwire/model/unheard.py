@@ -130,7 +130,7 @@ def _remark(remark: Remark) -> Fields:
         "step": remark.step,
         "quote": remark.quote,
         "steps": list(remark.steps) or None,
-        "changes": msgspec.to_builtins(remark.changes) or None,
+        "changes": [*msgspec.to_builtins(remark.changes)] or None,
         "text": remark.text or None,
         "in_force": remark.kept or None,
         "said_before": "perhaps" if remark.offered and not remark.told else None,
@@ -169,7 +169,7 @@ def _edits(record: PlanRecord, told: int) -> Iterator[tuple[int, Fields]]:
         if record.revision > told and record.removed_by not in _KNOWN:
             yield record.revision, _item("removed", record.removed_by, plan_id, {})
         return
-    for each in reversed(record.deltas):
+    for each in reversed(record.deltas if record.edited > told else ()):
         if each.seq <= told:
             return
         if each.by not in _KNOWN:

@@ -30,15 +30,15 @@ from planwire.chat import (
 )
 from planwire.chat.compaction import TAIL, Counter, FromState, Summarise
 from planwire.chat.history import COMPACT, REBASE
-from planwire.chat.markers import plan_messages, renewed_remarks, told_in_answers
+from planwire.chat.markers import plan_messages
 from planwire.chat.narrate import adopted, merged_plans, remark_message
-from planwire.chat.roles import REMARK
+from planwire.chat.remark_messages import remarks_of, say_the_same, told_in_answers
 from planwire.errors import BadMessage, FormatError, PlanwireError, ToolError
 from planwire.journal import Journal, follower_of, open_journal
 from planwire.journal.protocol import require_journal
 from planwire.model.events import ContextCompacted, Event, SessionOpened, TurnEnded
 from planwire.model.plan import BODY_CAP, Fields
-from planwire.model.records import AGENT, COMPACTION, CONTEXT, RECAP, TOOL, SessionState
+from planwire.model.records import AGENT, COMPACTION, RECAP, TOOL, SessionState
 from planwire.model.unheard import Words, has_word, standing
 from planwire.session.delivery import Delivery, Handing
 from planwire.session.live_history import JournalLike, LiveHistory
@@ -237,10 +237,7 @@ class BlockingPlanSession:
             self._view.read_on()
             if self._is_new_here:
                 return self.hand_recap(handing)
-            if self._delivery.news(self.state, CONTEXT):
-                self._delivery.offer(handing, CONTEXT, lambda state: self._delivery.news(state, CONTEXT))
-            else:
-                self._delivery.hand(handing)
+            self._delivery.offer_context(handing)
             handing.messages = self._view.take_unsent()
             return self._shown(handing.messages)
 
@@ -249,7 +246,7 @@ class BlockingPlanSession:
         with self._view.lock:
             self._settle()
             self._view.read_on()
-            handing.is_recap = self._is_new_here
+            handing.is_recap = True
             self._is_new_here = False
             words = self._delivery.offer(handing, RECAP, standing)
             self._view.take_unsent()
@@ -276,10 +273,9 @@ class BlockingPlanSession:
             self._view.write(
                 lambda state: [adopted(result, state, named=False) for result in self._view.stream.unanswered()]
             )
-            if self._delivery.news(self.state, CONTEXT):
-                handing = Handing()  # even if it is lost on the way: the block has its place in the chat
-                self._delivery.offer(handing, CONTEXT, lambda state: self._delivery.news(state, CONTEXT))
-                handing.hand_over()
+            handing = Handing()
+            self._delivery.offer_context(handing)
+            handing.hand_over()  # even if it is lost on the way: the block has its place in the chat
             return self._view.stream.context()
 
     def export(self) -> bytes:
@@ -308,21 +304,24 @@ class BlockingPlanSession:
             result = compact(
                 messages, self._format, budget=budget, tail=tail, count=count, summarise=summarise, state=state
             )
-            if not result.left_out or self._compacted(result, {each.id for each in messages}, before):
+            is_nothing = not result.left_out and not result.written
+            if is_nothing or self._compacted(result, {each.id for each in messages}, before):
                 return result
 
     def rebase(self) -> None:
         """Fold every plan and all its changes into one message, at the end of the context, and what people said into
         another."""
 
-        def prepare(state: SessionState, words: Words) -> Sequence[Event] | None:
+        def prepare(state: SessionState, words: Words) -> Sequence[Event]:
             stream = self._view.stream.messages
             replaced = plan_messages(stream)
             merged: list[Hidden] = [*merged_plans(state, f"rebase-{state.seq + 1}", self.read_file)]
-            fresh, old = renewed_remarks(stream, self.id, self._remarks(state, words))
-            if len(replaced) <= len(merged) and not old:
-                return None
-            merged += fresh
+            old = remarks_of(stream, self.id)
+            remarks = self._remarks(state, words)
+            if len(replaced) <= len(merged) and say_the_same((each for each in stream if each.id in old), remarks):
+                return ()
+            if remarks:
+                merged.append(remarks)
             kept = [each.id for index, each in enumerate(stream) if index not in replaced and each.id not in old]
             written = tuple(write_message(message) for message in merged)
             return (ContextCompacted((*kept, *(message.id for message in merged)), written, REBASE),)
@@ -417,18 +416,19 @@ class BlockingPlanSession:
         """Record a compaction, unless someone else compacted the chat meanwhile. What people said is as of now."""
         was_first = True
 
-        def prepare(state: SessionState, words: Words) -> Sequence[Event] | None:
+        def prepare(state: SessionState, words: Words) -> Sequence[Event]:
             nonlocal was_first
             was_first = state.compacted == before
             if not was_first:
-                return None
+                return ()
             stream = self._view.stream.messages
-            fresh, old = renewed_remarks(stream, self.id, self._remarks(state, words))
-            made = {each.id for each in result.written if isinstance(each, EventMessage) and each.subkind == REMARK}
-            kept = [each.id for each in result.messages if each.id not in old | made]
+            old = remarks_of((*stream, *result.written), self.id)
+            kept = [each.id for each in result.messages if each.id not in old]
             kept += [each.id for each in stream if each.id not in seen and each.id not in old]
-            written = [*(each for each in result.written if each.id not in made), *fresh]
-            kept += [each.id for each in fresh]
+            written = [each for each in result.written if each.id not in old]
+            if remarks := self._remarks(state, words):
+                written.append(remarks)
+                kept.append(remarks.id)
             return (ContextCompacted(tuple(kept), tuple(write_message(each) for each in written), COMPACT),)
 
         def words_of(state: SessionState) -> Words:
@@ -443,14 +443,15 @@ class BlockingPlanSession:
 
     def _from_state(self, state: SessionState) -> FromState:
         ended = frozenset(str(plan_id) for plan_id, record in state.plans.items() if record.ended)
-        return FromState(self.id, self._remarks(state, standing(state)), ended)
+        return FromState(self.id, lambda chat: self._remarks(state, self._standing(state, chat)), ended)
 
     def _remarks(self, state: SessionState, words: Words) -> EventMessage | None:
+        """The message of a compaction with what people said."""
         return remark_message(f"remarks-{state.seq + 1}", self.id, words) if words else None
 
     def _standing(self, state: SessionState, chat: Sequence[Stored]) -> Words:
         """All that holds, without what a chat shows in the answer of a tool."""
-        return standing(state, without=told_in_answers(state, chat, self._format))
+        return standing(state, without=told_in_answers(state, chat, self._format) | self._delivery.withheld(state))
 
 
 def _knows(state: SessionState, about: SessionOpened) -> bool:

@@ -10,12 +10,14 @@ knows what its predecessor may have said: it says that again, and marks it.
 | the answer of a tool | when it is made | as soon as it is handed over |
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
 
+import msgspec
+
 from planwire.chat import Hidden
-from planwire.model.events import OFFERED, TOLD, Event, Told
-from planwire.model.records import AGENT, PLACED, TOOL, SessionState
+from planwire.model.events import OFFERED, REFUSED, TOLD, Event, Told
+from planwire.model.records import AGENT, CONTEXT, PLACED, TOOL, Remark, SessionState
 from planwire.model.unheard import Words, news
 from planwire.session.live_history import LiveHistory
 
@@ -65,6 +67,7 @@ class Delivery:
         self._view = view
         self._is_agent = by == AGENT
         self._handings: list[Handing] = []
+        self._owed: list[Told] = []  # of lists that were lost: the next one has them
 
     @property
     def last(self) -> Handing | None:
@@ -75,10 +78,19 @@ class Delivery:
     def settle(self) -> tuple[list[Hidden], bool]:
         """Record what arrived. Returns the messages of lists that were lost, and whether a recap was."""
         lost = [each for each in self._handings if each.is_lost]
-        arrived = [each.told for each in self._handings if each.is_handed_over and each.told]
-        self._handings = [each for each in self._handings if not each.is_lost and not each.is_handed_over]
-        if arrived:
-            self._view.write(lambda _: tuple(_as_told(each) for each in arrived))
+        arrived = [each for each in self._handings if each.is_handed_over]
+        told = [each.told for each in arrived if each.told]
+        in_vain = [each.told for each in lost if each.told and each.told.way not in PLACED]
+        lives = self._view.lives
+
+        def prepare(state: SessionState) -> Sequence[Event]:
+            is_forgotten = self._view.lives != lives
+            return () if is_forgotten else [*(_at(each, TOLD) for each in told), *_taken_back(in_vain, state)]
+
+        if told or in_vain:
+            self._view.write(prepare)
+        self._handings = [each for each in self._handings if each not in lost and each not in arrived]
+        self._owed += [each.told for each in lost if each.told and each.told.way in PLACED]
         messages = [message for each in lost if not each.is_recap for message in each.messages]
         return messages, any(each.is_recap for each in lost)
 
@@ -86,51 +98,84 @@ class Delivery:
         """What the agent has not been told, and is not about to be told by another call."""
         if not self._is_agent:
             return Words()
-        under_way = [each.told for each in self._handings if each.told and not each.is_lost]
+        under_way = self._under_way
         without = {remark for each in under_way for remark in each.remarks}
         since = max((state.told, *(each.upto for each in under_way)))
         if way != TOOL:  # a chat shows the changes of plans themselves, and what was once put into it
-            without |= {
-                each.id
-                for record in state.plans.values()
-                for each in record.remarks
-                if each.offered and each.offered.way in PLACED
-            }
+            without |= {each.id for each in _placed(state)}
             since = max(since, state.placed)
         return news(state, since=since, without=without, edits=way == TOOL)
+
+    def offer_context(self, handing: Handing) -> None:
+        """Record that a chat is about to be handed over, with the news. It may also show what was put into it earlier,
+        and has not arrived: its caller was cancelled, or the process ended."""
+        if self.news(self._view.state, CONTEXT):
+            self.offer(handing, CONTEXT, lambda state: self.news(state, CONTEXT))
+        else:
+            self._handings.append(handing)
+        self._owed.clear()
+        state, under_way = self._view.state, self._under_way
+        known = {remark for each in under_way for remark in each.remarks}
+        remarks = tuple(each.id for each in _placed(state) if not each.told and each.id not in known)
+        if self._is_agent and (remarks or state.placed > max((state.told, *(each.upto for each in under_way)))):
+            told = handing.told or Told(CONTEXT, 0, state.told, (), f"{CONTEXT}-{state.seq}", OFFERED)
+            upto, remarks = max(told.upto, state.placed), (*told.remarks, *remarks)
+            handing.told = msgspec.structs.replace(told, upto=upto, remarks=remarks)
 
     def offer(
         self,
         handing: Handing,
         way: str,
         words_of: Callable[[SessionState], Words],
-        beside: Callable[[SessionState, Words], Sequence[Event] | None] = lambda _, __: (),
+        place: Callable[[SessionState, Words], Sequence[Event]] | None = None,
     ) -> Words:
-        """Record that words are about to be handed over, together with the events `beside` it: None of them means that
-        nothing is handed over after all. Returns the words."""
+        """Record that words are about to be handed over. Returns the words. `place` gives the events that put them into
+        the chat; without any they have no place there, and nothing is told."""
         words, told = Words(), None
 
         def prepare(state: SessionState) -> Sequence[Event]:
             nonlocal words, told
             words = words_of(state)
-            others = beside(state, words)
-            is_news = self._is_agent and (words.remarks or self.news(state, way))
-            told = _offer(way, words, state.seq + 1) if is_news and others is not None else None
-            return (*((told,) if told else ()), *(others or ()))
+            events = place(state, words) if place else ()
+            is_news = self._is_agent and (words.remarks or self.news(state, way)) and (events or place is None)
+            told = _offer(way, words, state.seq + 1) if is_news else None
+            return (*((told,) if told else ()), *events)
 
         self._view.write(prepare)
         handing.told = told
         self._handings.append(handing)
+        if way != TOOL:
+            self._owed.clear()
         return words
 
-    def hand(self, handing: Handing) -> None:
-        """Something without words is about to be handed over."""
-        self._handings.append(handing)
+    def withheld(self, state: SessionState) -> set[str]:
+        """The remarks that this session may not put into the chat: another's, before the agent has heard them."""
+        if self._is_agent:
+            return set()
+        unheard = {each.id for record in state.plans.values() for each in record.remarks if not each.told}
+        return unheard - {each.id for each in _placed(state)}
+
+    @property
+    def _under_way(self) -> list[Told]:
+        """Tellings that will arrive with a call that is running, or with the next list of messages."""
+        return [*self._owed, *(each.told for each in self._handings if each.told and not each.is_lost)]
 
 
 def _offer(way: str, words: Words, seq: int) -> Told:
     return Told(way, words.upto, words.since, words.remarks, f"{way}-{seq}", OFFERED)
 
 
-def _as_told(offered: Told) -> Told:
-    return Told(offered.way, offered.upto, offered.since, offered.remarks, offered.request, TOLD)
+def _placed(state: SessionState) -> list[Remark]:
+    """The remarks that were put into the session's chat, and may not have arrived."""
+    remarks = (each for record in state.plans.values() for each in record.remarks)
+    return [each for each in remarks if each.offered and each.offered.way in PLACED]
+
+
+def _taken_back(in_vain: list[Told], state: SessionState) -> Iterable[Told]:
+    """The events that say that offers did not arrive. Nothing that was told is taken back with them."""
+    return (msgspec.structs.replace(each, stage=REFUSED, since=state.seq) for each in in_vain)
+
+
+def _at(offered: Told, stage: str) -> Told:
+    """What became of an offer: told, or refused."""
+    return msgspec.structs.replace(offered, stage=stage)

@@ -28,7 +28,8 @@ _SNAPSHOT: Final = "session"
 class LiveHistory:
     """A session's plans and chat, in a journal that others write to as well. `by` is the name it writes under.
 
-    Hold `lock` for as long as what you read must not change.
+    Hold `lock` for as long as what you read must not change. `lives` counts how often the session began: once more
+    after it was forgotten.
     """
 
     def __init__(self, journal: Journal, session: str, form: Format, by: str) -> None:
@@ -40,6 +41,7 @@ class LiveHistory:
         self._listeners: list[Callable[[], None]] = []
         self._unsent: list[Hidden] = []
         self._kept_at = 0
+        self.lives = 1
         self._history = self._restored()
         self.read_on()
         self._unsent.clear()
@@ -87,6 +89,7 @@ class LiveHistory:
         return lambda: self._listeners.remove(listener)
 
     def _begin(self) -> "LiveHistory":
+        self.lives += 1
         self._history = ChatHistory(self.id, self._format)
         self._unsent.clear()
         self._kept_at = 0

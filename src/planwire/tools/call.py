@@ -166,9 +166,10 @@ def answer_call(call: Call, before: SessionState, after: SessionState, read: Rea
             found["also_open"] = list(words.besides)
         others = [each for each in after.living() if each not in (None, call.plan_id)]
         return {**found, "other_plans": others} if others else found
+    answered = [each.remark for each in call.events if isinstance(each, RemarkAnswered)]
     record = after.plans.get(call.plan_id)
     if record is None:  # an answer to a remark on another plan
-        return {"answered": [each.remark for each in call.events if isinstance(each, RemarkAnswered)]}
+        return {"answered": answered}
     known = before.plans.get(call.plan_id)
     old = {step.id for step in known.state.steps} if known and call.tool == UPDATE_PLAN else set()
     answer: Fields = {
@@ -177,6 +178,8 @@ def answer_call(call: Call, before: SessionState, after: SessionState, read: Rea
         "revision": record.revision,
         "new_steps": [step.id for step in record.state.steps if step.id not in old],
     }
+    if answered:
+        answer["answered"] = answered
     if not call.events:
         answer["unchanged"] = True
     if call.cut:
@@ -187,7 +190,9 @@ def answer_call(call: Call, before: SessionState, after: SessionState, read: Rea
 def said(words: Words, request: str, answer: Fields) -> Fields:
     """What people said since the last answer, as a part of the next one, which may hold some of it already."""
     told = answer.get("remarks", ())
-    part: Fields = {"people": [each for each in words.items if each not in told]}
+    part: Fields = {}
+    if people := [each for each in words.items if each not in told]:
+        part["people"] = people
     if words.besides and "also_open" not in answer:
         part["also_open"] = list(words.besides)
     return {**part, "said_in": request}
@@ -200,7 +205,7 @@ def asking(state: SessionState, plan_id: PlanId) -> tuple[ReviewAsked, ...]:
 
 def waiting_answer(call: Call, state: SessionState) -> Fields:
     """The answer for a model that has waited long enough for a review."""
-    hint = f"nobody has reviewed it yet: go on waiting with the same call of {GET_PLAN}, or ask the person for a review"
+    hint = f"nobody has said anything yet: wait on with the same call of {GET_PLAN}, or ask the person for a review"
     return {STILL_WAITING: True, "plan_id": call.plan_id, "revision": state.plans[call.plan_id].revision, "hint": hint}
 
 

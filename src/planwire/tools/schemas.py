@@ -57,12 +57,13 @@ _SET_PLAN: Final = (
     "(markdown; its task-list checkboxes are the steps). The plan {stays}: do not repeat it, and report later changes "
     f"with {UPDATE_PLAN}."
 )
-_GET_PLAN: Final = "Read the plan as it is now, with what people changed, suggested or said in a review. {when}."
+_GET_PLAN: Final = "Read the plan as it is now; remarks: all that people said and that still holds. {when}."
 _DESCRIPTIONS: Final = {
     SET_PLAN: _SET_PLAN.format(stays="stays in your context from then on"),
     UPDATE_PLAN: (
         "Report a change to the plan as it happens: steps started or done by their id, steps you discovered, what you "
-        f'learned. Example: {{"steps": {{"s3": "{_FINISHED}", "s4": "{_STARTED}"}}}}. Never send the whole list again.'
+        f'learned. Example: {{"steps": {{"s3": "{_FINISHED}", "s4": "{_STARTED}"}}}}. Never send the whole list again. '
+        "If an answer has people, they said that since the last one: heed it."
     ),
     GET_PLAN: _GET_PLAN.format(
         when="You have it in your context already; call this after a refusal, or when you were told that it changed"
@@ -108,6 +109,11 @@ _PARAMETERS: Final[dict[str, dict[str, Any]]] = {
             "additionalProperties": {"type": "string"},
         },
         "remove": {"type": "array", "description": "Ids of steps that are not needed.", "items": {"type": "string"}},
+        "answers": {
+            "type": "object",
+            "description": "Remark id to what became of it, in a sentence.",
+            "additionalProperties": {"type": "string"},
+        },
         "note": {"type": "string", "description": "What you learned or decided, if the plan should remember it."},
         "plan_id": _PLAN_ID,
         "expected_revision": _REVISION,
@@ -122,7 +128,7 @@ _PARAMETERS: Final[dict[str, dict[str, Any]]] = {
         "wait": {
             "type": "string",
             "enum": [REVIEW],
-            "description": "Answer only once a person has reviewed the plan; call again if it is still_waiting.",
+            "description": "Answer only once a person has said something of it; call again if it is still_waiting.",
         },
     },
 }

@@ -1,4 +1,4 @@
-"""Waiting for a review, in both kinds of session, and which reviews an agent has been told of."""
+"""Waiting for a word of a person, in both kinds of session, and which verdicts an agent has been told of."""
 
 import asyncio
 from pathlib import Path
@@ -12,11 +12,11 @@ from planwire.journal import Journal, Stamped
 from planwire.model.events import (
     APPROVED,
     CHANGES_REQUESTED,
-    COMMENTED,
     Event,
     PlanChanged,
     PlanRemoved,
     PlanReviewed,
+    Remarked,
     ReviewAsked,
     TurnEnded,
 )
@@ -37,8 +37,13 @@ def happen(journal: Journal, event: Event) -> None:
 
 
 def verdict(answer: Any) -> str | None:
-    """What a review says, or None where the agent is still waiting for one."""
-    return None if "still_waiting" in answer else answer["plan"]["review"]["verdict"]
+    """What a verdict says, or None where the agent is still waiting for one."""
+    return None if "still_waiting" in answer else answer["plan"]["verdict"]["verdict"]
+
+
+def reviewed(verdict: str, revision: int = 1, plan_id: str = "main") -> PlanReviewed:
+    """A person's verdict, given on the board."""
+    return PlanReviewed(plan_id, revision, verdict, via="planwire")
 
 
 def test_waiting_ends_after_a_while_and_says_so(plans: BlockingPlanSession) -> None:
@@ -57,32 +62,36 @@ def test_waiting_ends_in_time_however_much_else_happens(journal: Journal, plans:
 
 
 def test_a_review_that_was_told_is_not_told_again(journal: Journal, plans: BlockingPlanSession) -> None:
-    happen(journal, PlanReviewed("main", 1, CHANGES_REQUESTED))
+    happen(journal, reviewed(CHANGES_REQUESTED))
     assert verdict(plans.call("get_plan", WAIT)) == CHANGES_REQUESTED
     assert verdict(plans.call("get_plan", WAIT)) is None
-    happen(journal, PlanReviewed("main", 1, APPROVED))
+    happen(journal, reviewed(APPROVED))
     assert verdict(plans.call("get_plan")) == APPROVED
     assert verdict(plans.call("get_plan", WAIT)) is None
 
 
-def test_a_review_that_came_while_the_agent_worked_on_is_told(journal: Journal, plans: BlockingPlanSession) -> None:
-    happen(journal, PlanReviewed("main", 1, CHANGES_REQUESTED))
-    plans.call("update_plan", {"steps": {"s1": "completed"}})
-    answer = plans.call("get_plan", WAIT)
+def test_a_verdict_that_came_while_the_agent_worked_on_is_in_its_next_answer(
+    journal: Journal, plans: BlockingPlanSession
+) -> None:
+    happen(journal, reviewed(CHANGES_REQUESTED))
+    [said] = plans.call("update_plan", {"steps": {"s1": "completed"}})["people"]
+    assert (said["said"], said["by"], said["verdict"]) == ("verdict", "user", CHANGES_REQUESTED)
+    assert plans.call("get_plan", WAIT).is_waiting
+    answer = plans.call("get_plan")
     assert verdict(answer) == CHANGES_REQUESTED
-    assert answer["plan"]["review"]["stale"]
+    assert not answer["plan"]["verdict"]["stale"], "a status makes no verdict stale"
 
 
 @pytest.mark.parametrize("how", ["pending", "recap", "context"])
 def test_a_review_in_the_context_counts_as_told(journal: Journal, plans: BlockingPlanSession, how: str) -> None:
-    happen(journal, PlanReviewed("main", 1, CHANGES_REQUESTED))
+    happen(journal, reviewed(CHANGES_REQUESTED))
     getattr(plans, how)()
     assert verdict(plans.call("get_plan", WAIT)) is None
 
 
 def test_reviews_of_other_plans_are_not_waited_for(journal: Journal, plans: BlockingPlanSession) -> None:
     plans.call("set_plan", {"content": "# Other", "plan_id": "other"})
-    happen(journal, PlanReviewed("other", 2, APPROVED))
+    happen(journal, reviewed(APPROVED, 2, "other"))
     assert verdict(plans.call("get_plan", WAIT)) is None
     assert verdict(plans.call("get_plan", {**WAIT, "plan_id": "other"})) == APPROVED
 
@@ -92,11 +101,11 @@ def test_a_process_that_takes_over_tells_what_the_agent_has_not_answered(journal
         return BlockingPlanSession(journal, "s", wait_seconds=0.05)
 
     again().call("set_plan", {"entries": ["read"]})
-    happen(journal, PlanReviewed("main", 1, CHANGES_REQUESTED))
+    happen(journal, reviewed(CHANGES_REQUESTED))
     assert verdict(again().call("get_plan", WAIT)) == CHANGES_REQUESTED
     again().call("set_plan", {"entries": ["read", "write"]})
     assert verdict(again().call("get_plan", WAIT)) is None
-    happen(journal, PlanReviewed("main", 3, APPROVED))
+    happen(journal, reviewed(APPROVED, 3))
     happen(journal, PlanChanged("main", "a person's note"))
     assert verdict(again().call("get_plan", WAIT)) == APPROVED
 
@@ -111,11 +120,11 @@ def test_a_session_that_was_forgotten_and_began_anew_can_be_reviewed_again(
     journal: Journal, plans: BlockingPlanSession
 ) -> None:
     plans.call("update_plan", {"note": "n"})
-    happen(journal, PlanReviewed("main", 2, APPROVED))
+    happen(journal, reviewed(APPROVED, 2))
     assert verdict(plans.call("get_plan", WAIT)) == APPROVED
     journal.forget("s")
     plans.call("set_plan", {"entries": ["anew"]})
-    happen(journal, PlanReviewed("main", 1, CHANGES_REQUESTED))
+    happen(journal, reviewed(CHANGES_REQUESTED))
     assert verdict(plans.call("get_plan", WAIT)) == CHANGES_REQUESTED
 
 
@@ -128,7 +137,7 @@ def test_a_thread_that_waits_is_woken_by_another_process(tmp_path: Path) -> None
         for thread in threads:
             thread.start()
         changed = plans.call("update_plan", {"note": "nobody is held up"})
-        happen(theirs, PlanReviewed("main", changed["revision"], APPROVED))
+        happen(theirs, reviewed(APPROVED, changed["revision"]))
         until(lambda: len(answers) == 3)
         for thread in threads:
             thread.join()
@@ -145,7 +154,7 @@ def test_many_tasks_may_wait_and_none_holds_up_the_others(tmp_path: Path) -> Non
                 assert plans.state.plans["main"].numbered == number + 1
             assert not any(task.done() for task in waiting)
             with open_journal(tmp_path / "plans.db") as theirs:
-                happen(theirs, PlanReviewed("main", changed["revision"], APPROVED))
+                happen(theirs, reviewed(APPROVED, changed["revision"]))
             async with asyncio.timeout(20):
                 assert {verdict(answer) for answer in await asyncio.gather(*waiting)} == {APPROVED}
 
@@ -179,8 +188,8 @@ def test_an_agent_that_waits_says_so_once(journal: Journal, plans: BlockingPlanS
         assert verdict(plans.call("get_plan", WAIT)) is None
     assert asked(journal) == [(2, "agent", ReviewAsked("main"))]
     assert plans.state.plans["main"].asked is not None
-    happen(journal, PlanReviewed("main", 1, COMMENTED))
-    assert verdict(plans.call("get_plan", WAIT)) == COMMENTED
+    happen(journal, Remarked("main", "comment", "hm", 1))
+    assert [each["text"] for each in plans.call("get_plan", WAIT)["remarks"]] == ["hm"]
     assert verdict(plans.call("get_plan", WAIT)) is None
     assert len(asked(journal)) == 1, "a comment is no verdict: it was still waiting"
 
@@ -192,7 +201,7 @@ def test_an_agent_that_waits_again_after_that_says_so_again(
     plans.call("get_plan", WAIT)
     match end:
         case "a verdict":
-            happen(journal, PlanReviewed("main", 1, APPROVED))
+            happen(journal, reviewed(APPROVED))
             assert verdict(plans.call("get_plan", WAIT)) == APPROVED
         case "a change of its own":
             plans.call("update_plan", {"note": "n"})
@@ -200,7 +209,8 @@ def test_an_agent_that_waits_again_after_that_says_so_again(
             happen(journal, TurnEnded("end_turn"))
     assert plans.refresh().plans["main"].asked is None
     assert verdict(plans.call("get_plan", WAIT)) is None
-    assert [seq for seq, _, _ in asked(journal)] == [2, 4]
+    second = 6 if end == "a verdict" else 4  # the verdict, and two events that it was told
+    assert [seq for seq, _, _ in asked(journal)] == [2, second]
 
 
 def test_what_people_change_meanwhile_does_not_make_it_ask_again(journal: Journal, plans: BlockingPlanSession) -> None:
@@ -211,7 +221,7 @@ def test_what_people_change_meanwhile_does_not_make_it_ask_again(journal: Journa
 
 
 def test_an_agent_that_is_answered_at_once_asks_for_nothing(journal: Journal, plans: BlockingPlanSession) -> None:
-    happen(journal, PlanReviewed("main", 1, APPROVED))
+    happen(journal, reviewed(APPROVED))
     assert verdict(plans.call("get_plan", WAIT)) == APPROVED
     plans.call("get_plan")
     plans.call("get_plan", {**WAIT, "plan_id": "other"})
@@ -243,7 +253,7 @@ def test_many_who_wait_at_once_ask_once(tmp_path: Path) -> None:
                 await eventually(lambda: len(asked(journal)) == 1)
                 changed = await one.call("update_plan", {"note": "n"})
                 await eventually(lambda: len(asked(journal)) == 2)
-                happen(journal, PlanReviewed("main", changed["revision"], APPROVED))
+                happen(journal, reviewed(APPROVED, changed["revision"]))
                 async with asyncio.timeout(20):
                     assert {verdict(answer) for answer in await asyncio.gather(*waiting)} == {APPROVED}
                 assert len(asked(journal)) == 2

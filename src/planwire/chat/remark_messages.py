@@ -1,0 +1,82 @@
+"""The messages in a chat that hold what people said, and the answers of tools that hold it already."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from typing import Any, Final
+
+import msgspec
+
+from planwire.chat.formats import Format
+from planwire.chat.messages import EventMessage, Ordinary, Stored
+from planwire.chat.roles import REMARK
+from planwire.model.records import TOOL, SessionState
+
+__all__ = ["remarks_of", "say_the_same", "told_in_answers"]
+
+_SAID_IN: Final = '"said_in"'
+
+
+def remarks_of(messages: Iterable[Stored], session: str) -> set[str]:
+    """The ids of the messages that hold what people said in a session: its state holds that, too. Those of another one
+    came along with its chat, and are all that is left of it."""
+    return {
+        each.id
+        for each in messages
+        if isinstance(each, EventMessage) and each.subkind == REMARK and each.payload.get("session") == session
+    }
+
+
+def say_the_same(messages: Iterable[Stored], made_anew: EventMessage | None) -> bool:
+    """Whether messages with what people said hold exactly what one that was made anew holds."""
+    before, after = Counter[bytes](), Counter[bytes]()
+    for each in messages:
+        before.update(_items(each))
+    after.update(_items(made_anew) if made_anew else ())
+    return before == after
+
+
+def _items(message: Stored) -> Iterator[bytes]:
+    payload = message.payload if isinstance(message, EventMessage) else {}
+    for each in (*_list(payload.get("items")), *_list(payload.get("besides"))):
+        yield msgspec.json.encode(each, order="sorted")
+
+
+def told_in_answers(state: SessionState, messages: Iterable[Stored], form: Format) -> set[str]:
+    """The ids of the remarks that a chat shows in the answer of a tool. They need no message of their own for as long
+    as that answer is there."""
+    tellings = [
+        (each.told.request, each.id)
+        for record in state.plans.values()
+        for each in record.open_remarks
+        if each.told and each.told.way == TOOL
+    ]
+    if not tellings:
+        return set()
+    results = (each.message for each in messages if isinstance(each, Ordinary) and form.results(each.message))
+    shown = {telling for result in results for telling in _tellings(result)}
+    return {remark for request, remark in tellings if (request, remark) in shown}
+
+
+def _tellings(value: Any) -> Iterator[tuple[str, str]]:
+    """The requests and remarks of the answers in a result, in whichever form a host passes them on: as an object, or
+    as its text. A text that only speaks of a request shows nothing."""
+    match value:
+        case str() if _SAID_IN in value:
+            with suppress(msgspec.DecodeError, RecursionError):
+                yield from _tellings(msgspec.json.decode(value))
+        case {"said_in": str(request), **answer}:
+            for item in (*_list(answer.get("people")), *_list(answer.get("remarks"))):
+                if isinstance(item, dict) and isinstance(item.get("id"), str):
+                    yield request, item["id"]
+            yield from ((request, each) for each in _list(answer.get("also_open")) if isinstance(each, str))
+        case dict():
+            for each in value.values():
+                yield from _tellings(each)
+        case list():
+            for each in value:
+                yield from _tellings(each)
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
