@@ -88,11 +88,12 @@ def test_the_end_of_a_remark_is_news_if_the_agent_knew_it_and_did_not_end_it() -
     assert not news(answered.state)
 
 
-def test_peoples_changes_to_a_plan_of_the_tools_are_news_until_the_agent_writes_to_it() -> None:
+def test_peoples_changes_to_a_plan_of_the_tools_are_news_until_the_agent_is_told() -> None:
     life = own().does(PlanChanged("main", "so", (RewordStep("s1", "x"),)), by="ana")
     assert said(news(life.state)) == [("edit", "ana")]
     assert not news(life.state, edits=False)
-    assert not news(life.agent_does(SetStatus("s1", "completed")).state)
+    assert said(news(life.agent_does(SetStatus("s1", "completed")).state)) == [("edit", "ana")]
+    assert not news(life.does(Told("tool", life.state.seq)).state)
     assert said(news(life.does(PlanSet(LIST), by="bo").state)) == [("set", "bo")]
     assert said(news(life.does(PlanRemoved("main"), by="bo").state)) == [("removed", "bo")]
     assert not news(own().does(PlanRemoved("main")).state)
