@@ -8,12 +8,13 @@ READY  := $(VENV)/.ready
 # Many tests start programs: they begin with what was compiled before, whatever the machine's habit.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup demo test test-agents check bench pictures docs clean
+.PHONY: help setup demo test test-agents torture check bench pictures docs clean
 
 help:
 	@echo "make demo         a plan, live in the terminal"
 	@echo "make test         the tests"
 	@echo "make test-agents  more of them, with real agents"
+	@echo "make torture      kills and long races, for minutes"
 	@echo "make check        ruff, ruff format, mypy --strict"
 	@echo "make bench        speed against peers, into bench/results.json"
 	@echo "make setup        only the .venv"
@@ -36,6 +37,10 @@ test: $(READY)
 test-agents: $(READY)
 	@$(BIN)/python -m tests.peers.install
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal -m agents
+
+torture: $(READY)
+	@$(BIN)/python -m tests.web.browser
+	$(BIN)/python -m pytest -m torture
 
 check: $(READY)
 	$(BIN)/ruff check .

@@ -59,6 +59,7 @@ def steer(
     """
     state = load_state(journal, session) if isinstance(session, str) else session
     decided: list[tuple[SessionState, Decision]] = []
+    recalled: dict[int, PlanRecord | None] = {}
 
     def latest() -> SessionState:
         nonlocal state
@@ -66,7 +67,12 @@ def steer(
         return state
 
     def recall(revision: int) -> PlanRecord | None:
-        return None if revision > state.seq else state_at(journal, state.id, revision).live().get(plan_id)
+        """The plan that the person saw. It takes as long as the history is, so once must do: other writers go on."""
+        if revision > state.seq:
+            return None
+        if revision not in recalled:
+            recalled[revision] = state_at(journal, state.id, revision).live().get(plan_id)
+        return recalled[revision]
 
     def prepared(now: SessionState) -> list[Stamped]:
         try:
