@@ -14,6 +14,7 @@ from planwire.model.events import (
     PlanChanged,
     PlanReviewed,
     PlanSet,
+    RemarkAnswered,
     RemarkClosed,
     Remarked,
     RewordStep,
@@ -96,13 +97,16 @@ def test_nothing_that_people_said_is_left_out() -> None:
         ("ana", Remarked("p", "request", "smaller")),
         ("ben", Remarked("p", "selection", steps=("s2", "s1"))),
         ("ben", RemarkClosed("p", "r8", "withdrawn")),
+        ("ana", Remarked("p", "comment", "never touch vendor/", kept=True)),
+        ("agent", RemarkAnswered("p", "r11", "I won't")),
     )
     assert plan_markdown(card) == (
         "# p\n\n> Because\n>\n> TOML is asked for\n\n- [ ] read\n- [ ] write\n\n"
         "## Notes\n\n- agent: it is TOML\n\n"
         "## Suggestions\n\n- ana: read: done; this first\n- ben: read → read it all; add “ship”\n\n"
         "## Remarks\n\n"
-        "- ana: changes requested: smaller\n- ben: steps to run: write, read\n\n"
+        "- ana: changes requested: smaller\n- ben: steps to run: write, read\n"
+        "- ana: comment: never touch vendor/ (kept in force)\n  - agent: I won't\n\n"
         "## Closed remarks\n\n"
         "- ana: comment: smaller (closed)\n- ana: comment: write: which file? (closed)\n"
         "- ana: comment: s9: it is gone (closed)\n- ana: steps to run: read (closed)\n"
@@ -127,6 +131,7 @@ def test_no_text_of_a_list_or_about_it_makes_headings_or_steps(step: str, note: 
         (name, PlanReviewed(name, 3, said, (Comment(said, "s1"), Comment(said)), ("s1",))),
         (name, Remarked(name, "comment", said, step="s1")),
         (name, Remarked(name, said, said, quote=said)),
+        (name, RemarkAnswered(name, "r5", said)),
     )
     lines = plan_markdown(card).split("\n")
     assert [line.split()[1] for line in lines if line.startswith("#")] == [

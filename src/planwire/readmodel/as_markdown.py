@@ -77,7 +77,10 @@ def _review(review: ReviewCard) -> str:
 def _remark(remark: RemarkCard) -> str:
     words = ", ".join(remark.steps) or "no step" if remark.kind == SELECTION else remark.text
     said = ": ".join(filter(None, (remark.by, remark.label.lower(), remark.about, words)))
-    return _item(said if remark.is_open else f"{said} ({remark.delivery.lower()})")
+    facts = ["kept in force" if remark.kept else "", "" if remark.is_open else remark.delivery.lower()]
+    details = ", ".join(filter(None, facts))
+    answers = (_item(f"{each.by}: {each.text}", 1) for each in remark.answers)
+    return "\n".join([_item(f"{said} ({details})" if details else said), *answers])
 
 
 def _item(text: str, depth: int = 0) -> str:
