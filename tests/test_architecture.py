@@ -64,6 +64,8 @@ EFFECTFUL: Final = {
     },
     "session": {
         "blocking",
+        "chat_compactor",
+        "delivery",
         "editor",
         "handoff",
         "live_history",
@@ -96,6 +98,7 @@ PURE: Final = {
     "types",
     "typing",
     "unicodedata",
+    "xml",
     "zlib",
 }
 #: Built-ins by which a file would have effects without importing anything.

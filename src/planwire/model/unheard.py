@@ -160,7 +160,7 @@ def _closings(record: PlanRecord, told: int) -> Iterator[tuple[int, Fields]]:
 
 
 def _edits(record: PlanRecord, told: int) -> Iterator[tuple[int, Fields]]:
-    """Other people's changes to a plan of the tools. What came before a change of the agent's own, it has seen."""
+    """Other people's changes to a plan of the tools since its last version."""
     if record.owner != PLANWIRE:
         return
     plan_id = record.state.plan.id
@@ -168,12 +168,10 @@ def _edits(record: PlanRecord, told: int) -> Iterator[tuple[int, Fields]]:
         if record.revision > told and record.removed_by not in _KNOWN:
             yield record.revision, _item("removed", record.removed_by, plan_id, {})
         return
-    own = [each.seq for each in record.deltas if each.by in _KNOWN]
-    seen = max(told, *own, record.base if record.by in _KNOWN else 0)
-    if record.by not in _KNOWN and record.base > seen:
+    if record.by not in _KNOWN and record.base > told:
         yield record.base, _item("set", record.by, plan_id, {"revision": record.base})
     for each in record.deltas:
-        if each.seq > seen and each.by not in _KNOWN:
+        if each.seq > told and each.by not in _KNOWN:
             changes = [*msgspec.to_builtins(each.changes)] or None
             yield each.seq, _item("edit", each.by, plan_id, {"changes": changes, "text": each.note})
 
