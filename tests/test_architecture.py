@@ -64,6 +64,8 @@ EFFECTFUL: Final = {
     },
     "session": {
         "blocking",
+        "chat_compactor",
+        "delivery",
         "editor",
         "handoff",
         "agent_environment",
@@ -98,6 +100,7 @@ PURE: Final = {
     "types",
     "typing",
     "unicodedata",
+    "xml",
     "zlib",
 }
 #: Built-ins by which a file would have effects without importing anything.

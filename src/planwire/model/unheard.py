@@ -160,8 +160,7 @@ def _closings(record: PlanRecord, told: int) -> Iterator[tuple[int, Fields]]:
 
 
 def _edits(record: PlanRecord, told: int) -> Iterator[tuple[int, Fields]]:
-    """Other people's changes to a plan of the tools. What came before a version of the agent's own is gone; what came
-    before a change of its own it need not have seen."""
+    """Other people's changes to a plan of the tools since its last version."""
     if record.owner != PLANWIRE:
         return
     plan_id = record.state.plan.id
@@ -173,7 +172,7 @@ def _edits(record: PlanRecord, told: int) -> Iterator[tuple[int, Fields]]:
         if each.seq <= told:
             return
         if each.by not in _KNOWN:
-            changes = msgspec.to_builtins(each.changes) or None
+            changes = [*msgspec.to_builtins(each.changes)] or None
             yield each.seq, _item("edit", each.by, plan_id, {"changes": changes, "text": each.note})
     if record.base > told and record.by not in _KNOWN:
         yield record.base, _item("set", record.by, plan_id, {"revision": record.base})

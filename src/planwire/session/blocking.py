@@ -16,30 +16,24 @@ import msgspec
 
 from planwire.chat import (
     Compaction,
-    EventMessage,
     Hidden,
     Ordinary,
-    Stored,
     about_tokens,
     block,
     chat_format,
-    compact,
     read_message,
-    write_message,
     write_stream,
 )
-from planwire.chat.compaction import TAIL, Counter, FromState, Summarise
-from planwire.chat.history import COMPACT, REBASE
-from planwire.chat.markers import plan_messages
+from planwire.chat.compaction import TAIL, Counter, Summarise
 from planwire.chat.narrate import adopted, merged_plans, remark_message
-from planwire.chat.remark_messages import remarks_of, say_the_same, told_in_answers
 from planwire.errors import BadMessage, FormatError, PlanwireError, ToolError
 from planwire.journal import Journal, follower_of, open_journal
 from planwire.journal.protocol import require_journal
-from planwire.model.events import ContextCompacted, Event, SessionOpened, TurnEnded
+from planwire.model.events import Event, SessionOpened, TurnEnded
 from planwire.model.plan import BODY_CAP, Fields
-from planwire.model.records import AGENT, COMPACTION, RECAP, TOOL, SessionState
-from planwire.model.unheard import Words, has_word, standing
+from planwire.model.records import AGENT, RECAP, TOOL, SessionState
+from planwire.model.unheard import has_word, standing
+from planwire.session.chat_compactor import ChatCompactor
 from planwire.session.delivery import Delivery, Handing
 from planwire.session.live_history import JournalLike, LiveHistory
 from planwire.session.options import (
@@ -102,6 +96,7 @@ class BlockingPlanSession:
         self._view = LiveHistory(journal, session_id, self._format, by)
         self._is_new_here = bool(self.state.plans)
         self._delivery = Delivery(self._view, by)
+        self._compactor = ChatCompactor(self._view, self._delivery, self._format, self.read_file)
         if about is not None:
             self.describe(about)
 
@@ -296,42 +291,14 @@ class BlockingPlanSession:
 
         Nothing else waits while `summarise` works: messages that come meanwhile stand behind.
         """
-        while True:
-            with self._view.lock:
-                self._settle()
-                self._view.read_on()
-                before, messages, state = self.state.compacted, self._view.stream.messages, self._from_state(self.state)
-            result = compact(
-                messages, self._format, budget=budget, tail=tail, count=count, summarise=summarise, state=state
-            )
-            is_nothing = not result.left_out and not result.written
-            if is_nothing or self._compacted(result, {each.id for each in messages}, before):
-                return result
+        self.settle()
+        return self._compactor.compact(budget, tail, count, summarise)
 
     def rebase(self) -> None:
         """Fold every plan and all its changes into one message, at the end of the context, and what people said into
         another."""
-
-        def prepare(state: SessionState, words: Words) -> Sequence[Event]:
-            stream = self._view.stream.messages
-            replaced = plan_messages(stream)
-            merged: list[Hidden] = [*merged_plans(state, f"rebase-{state.seq + 1}", self.read_file)]
-            old = remarks_of(stream, self.id)
-            remarks = self._remarks(state, words)
-            if len(replaced) <= len(merged) and say_the_same((each for each in stream if each.id in old), remarks):
-                return ()
-            if remarks:
-                merged.append(remarks)
-            kept = [each.id for index, each in enumerate(stream) if index not in replaced and each.id not in old]
-            written = tuple(write_message(message) for message in merged)
-            return (ContextCompacted((*kept, *(message.id for message in merged)), written, REBASE),)
-
-        with self._view.lock:
-            self._settle()
-            handing = Handing()
-            chat = self._view.stream.messages
-            self._delivery.offer(handing, COMPACTION, lambda state: self._standing(state, chat), prepare)
-            handing.hand_over()
+        self.settle()
+        self._compactor.rebase()
 
     def end_turn(self, stop_reason: str = "end_turn") -> None:
         """Record that the agent stopped: steps still in progress then show as stopped, not as running."""
@@ -411,47 +378,6 @@ class BlockingPlanSession:
                 f"the messages of session {self.id!r} are in the format {recorded}, but it was opened as "
                 f"{self._format.name}: open it as {recorded}, or begin another session"
             )
-
-    def _compacted(self, result: Compaction, seen: set[str], before: int) -> bool:
-        """Record a compaction, unless someone else compacted the chat meanwhile. What people said is as of now."""
-        was_first = True
-
-        def prepare(state: SessionState, words: Words) -> Sequence[Event]:
-            nonlocal was_first
-            was_first = state.compacted == before
-            if not was_first:
-                return ()
-            stream = self._view.stream.messages
-            old = remarks_of((*stream, *result.written), self.id)
-            kept = [each.id for each in result.messages if each.id not in old]
-            kept += [each.id for each in stream if each.id not in seen and each.id not in old]
-            written = [each for each in result.written if each.id not in old]
-            if remarks := self._remarks(state, words):
-                written.append(remarks)
-                kept.append(remarks.id)
-            return (ContextCompacted(tuple(kept), tuple(write_message(each) for each in written), COMPACT),)
-
-        def words_of(state: SessionState) -> Words:
-            new = [each for each in self._view.stream.messages if each.id not in seen]
-            return self._standing(state, [*result.messages, *new])
-
-        handing = Handing()
-        with self._view.lock:
-            self._delivery.offer(handing, COMPACTION, words_of, prepare)
-            handing.hand_over()
-        return was_first
-
-    def _from_state(self, state: SessionState) -> FromState:
-        ended = frozenset(str(plan_id) for plan_id, record in state.plans.items() if record.ended)
-        return FromState(self.id, lambda chat: self._remarks(state, self._standing(state, chat)), ended)
-
-    def _remarks(self, state: SessionState, words: Words) -> EventMessage | None:
-        """The message of a compaction with what people said."""
-        return remark_message(f"remarks-{state.seq + 1}", self.id, words) if words else None
-
-    def _standing(self, state: SessionState, chat: Sequence[Stored]) -> Words:
-        """All that holds, without what a chat shows in the answer of a tool."""
-        return standing(state, without=told_in_answers(state, chat, self._format) | self._delivery.withheld(state))
 
 
 def _knows(state: SessionState, about: SessionOpened) -> bool:

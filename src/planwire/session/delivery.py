@@ -94,17 +94,18 @@ class Delivery:
         messages = [message for each in lost if not each.is_recap for message in each.messages]
         return messages, any(each.is_recap for each in lost)
 
-    def news(self, state: SessionState, way: str) -> Words:
-        """What the agent has not been told, and is not about to be told by another call."""
+    def news(self, state: SessionState, way: str, *, edits: bool = False) -> Words:
+        """What the agent has not been told, and is not about to be told by another call. A chat shows the changes of
+        plans themselves; `edits` counts them all the same."""
         if not self._is_agent:
             return Words()
         under_way = self._under_way
         without = {remark for each in under_way for remark in each.remarks}
         since = max((state.told, *(each.upto for each in under_way)))
-        if way != TOOL:  # a chat shows the changes of plans themselves, and what was once put into it
+        if way != TOOL:
             without |= {each.id for each in _placed(state)}
             since = max(since, state.placed)
-        return news(state, since=since, without=without, edits=way == TOOL)
+        return news(state, since=since, without=without, edits=edits or way == TOOL)
 
     def offer_context(self, handing: Handing) -> None:
         """Record that a chat is about to be handed over, with the news. It may also show what was put into it earlier,
@@ -117,10 +118,10 @@ class Delivery:
         state, under_way = self._view.state, self._under_way
         known = {remark for each in under_way for remark in each.remarks}
         remarks = tuple(each.id for each in _placed(state) if not each.told and each.id not in known)
-        if self._is_agent and (remarks or state.placed > max((state.told, *(each.upto for each in under_way)))):
-            told = handing.told or Told(CONTEXT, 0, state.told, (), f"{CONTEXT}-{state.seq}", OFFERED)
-            upto, remarks = max(told.upto, state.placed), (*told.remarks, *remarks)
-            handing.told = msgspec.structs.replace(told, upto=upto, remarks=remarks)
+        is_behind = state.placed > max((state.told, *(each.upto for each in under_way)))
+        if self._is_agent and (remarks or is_behind or self.news(state, CONTEXT, edits=True)):
+            told = handing.told or Told(CONTEXT, state.seq, state.told, (), f"{CONTEXT}-{state.seq}", OFFERED)
+            handing.told = msgspec.structs.replace(told, remarks=(*told.remarks, *remarks))
 
     def offer(
         self,
@@ -137,7 +138,9 @@ class Delivery:
             nonlocal words, told
             words = words_of(state)
             events = place(state, words) if place else ()
-            is_news = self._is_agent and (words.remarks or self.news(state, way)) and (events or place is None)
+            is_news = (
+                self._is_agent and (words.remarks or self.news(state, way, edits=True)) and (events or place is None)
+            )
             told = _offer(way, words, state.seq + 1) if is_news else None
             return (*((told,) if told else ()), *events)
 

@@ -138,13 +138,15 @@ class PlanSession:
     introduce = _in_pool(BlockingPlanSession.introduce)
     describe = _in_pool(BlockingPlanSession.describe)
 
-    @wraps(BlockingPlanSession.pending)
     async def pending(self, *, again: bool = False) -> list[ProviderMessage]:
+        """For those who keep their own history: the messages to append now, at a point where no call is open. They
+        count as told with the next call; with `again`, the same ones come once more, for a request that failed. One
+        that is cancelled has told nothing."""
         with _handed_over() as handing:
             return await in_pool(self._blocking.hand_pending, handing, again=again)
 
-    @wraps(BlockingPlanSession.recap)
     async def recap(self) -> list[ProviderMessage]:
+        """For those who keep their own history: what to put first once they compacted it."""
         with _handed_over() as handing:
             return await in_pool(self._blocking.hand_recap, handing)
 

@@ -1,0 +1,115 @@
+"""Compactions of a session's chat: written down as one event each, together with what people said and still holds."""
+
+from collections.abc import Sequence
+
+from planwire.chat import Compaction, EventMessage, Hidden, Stored, compact, write_message
+from planwire.chat.compaction import Counter, FromState, Summarise
+from planwire.chat.formats import Format
+from planwire.chat.history import COMPACT, REBASE
+from planwire.chat.markers import plan_messages
+from planwire.chat.narrate import merged_plans, remark_message
+from planwire.chat.remark_messages import remarks_of, say_the_same, told_in_answers
+from planwire.model.events import ContextCompacted, Event
+from planwire.model.file_texts import ReadFile
+from planwire.model.records import COMPACTION, SessionState
+from planwire.model.unheard import Words, standing
+from planwire.session.delivery import Delivery, Handing
+from planwire.session.live_history import LiveHistory
+
+__all__ = ["ChatCompactor"]
+
+
+class ChatCompactor:
+    """Compacts the chat of a session, in a journal that others write to as well. What it puts into the chat counts as
+    told, whoever asked for the compaction: it has its place there."""
+
+    def __init__(self, view: LiveHistory, delivery: Delivery, form: Format, read: ReadFile) -> None:
+        self._view = view
+        self._delivery = delivery
+        self._format = form
+        self._read = read
+
+    def compact(self, budget: int | None, tail: int, count: Counter, summarise: Summarise | None) -> Compaction:
+        """Compact the chat, and again if another did so meanwhile. The lock is free while `summarise` works."""
+        while True:
+            with self._view.lock:
+                state = self._view.read_on()
+                messages = self._view.stream.messages
+            result = compact(
+                messages,
+                self._format,
+                budget=budget,
+                tail=tail,
+                count=count,
+                summarise=summarise,
+                state=self._from_state(state),
+            )
+            is_nothing = not result.left_out and not result.written
+            if is_nothing or self._record(result, {each.id for each in messages}, state.compacted):
+                return result
+
+    def rebase(self) -> None:
+        """Fold every plan and all its changes into one message, at the end, and what people said into another."""
+
+        def place(state: SessionState, words: Words) -> Sequence[Event]:
+            stream = self._view.stream.messages
+            replaced = plan_messages(stream)
+            merged: list[Hidden] = [*merged_plans(state, f"rebase-{state.seq + 1}", self._read)]
+            old = remarks_of(stream, state.id)
+            remarks = _remarks(state, words)
+            if len(replaced) <= len(merged) and say_the_same((each for each in stream if each.id in old), remarks):
+                return ()
+            if remarks:
+                merged.append(remarks)
+            kept = [each.id for index, each in enumerate(stream) if index not in replaced and each.id not in old]
+            written = tuple(write_message(message) for message in merged)
+            return (ContextCompacted((*kept, *(message.id for message in merged)), written, REBASE),)
+
+        with self._view.lock:
+            handing, view = Handing(), self._view
+            self._delivery.offer(handing, COMPACTION, lambda state: self._standing(state, view.stream.messages), place)
+            handing.hand_over()
+
+    def _record(self, result: Compaction, seen: set[str], before: int) -> bool:
+        """Record a compaction, unless someone else compacted the chat meanwhile. What people said is as of now."""
+        was_first = True
+
+        def stays() -> list[Stored]:
+            """What stays of the chat, with all that came meanwhile, and without what people said."""
+            stream = self._view.stream.messages
+            new = [each for each in stream if each.id not in seen]
+            old = remarks_of((*stream, *result.written), self._view.id)
+            return [each for each in (*result.messages, *new) if each.id not in old]
+
+        def place(state: SessionState, words: Words) -> Sequence[Event]:
+            nonlocal was_first
+            was_first = state.compacted == before
+            if not was_first:
+                return ()
+            kept = stays()
+            new = {each.id for each in result.written}
+            written = [each for each in kept if each.id in new]
+            if remarks := _remarks(state, words):
+                kept.append(remarks)
+                written.append(remarks)
+            ids = tuple(each.id for each in kept)
+            return (ContextCompacted(ids, tuple(write_message(each) for each in written), COMPACT),)
+
+        with self._view.lock:
+            handing = Handing()
+            self._delivery.offer(handing, COMPACTION, lambda state: self._standing(state, stays()), place)
+            handing.hand_over()
+        return was_first
+
+    def _from_state(self, state: SessionState) -> FromState:
+        ended = frozenset(plan_id for plan_id, record in state.plans.items() if record.ended and plan_id is not None)
+        return FromState(state.id, lambda chat: _remarks(state, self._standing(state, chat)), ended)
+
+    def _standing(self, state: SessionState, chat: Sequence[Stored]) -> Words:
+        """All that holds, without what a chat shows in the answer of a tool."""
+        return standing(state, without=told_in_answers(state, chat, self._format) | self._delivery.withheld(state))
+
+
+def _remarks(state: SessionState, words: Words) -> EventMessage | None:
+    """The message of a compaction with what people said."""
+    return remark_message(f"remarks-{state.seq + 1}", state.id, words) if words else None
