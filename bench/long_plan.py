@@ -66,7 +66,7 @@ def _watch(path: str, port: int, journal: Journal) -> tuple[list[float], float]:
         page = browser.new_page()
         page.goto(f"http://127.0.0.1:{port}/?token={TOKEN}")
         start = time.perf_counter()
-        page.goto(f"http://127.0.0.1:{port}/sessions/s1/plans/main")
+        page.goto(f"{page.url}/s1/plans/main")
         opened = (time.perf_counter() - start) * 1_000
         prove(page.locator(".step").count(), STEPS, "steps on the page")
         _wait(page, "document.getElementById('connection').dataset.state === 'live'")

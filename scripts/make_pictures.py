@@ -129,8 +129,8 @@ def picture_board(journal: Journal, chrome: Browser) -> None:
     server = BoardServer(journal)
     thread = Thread(target=server.run, daemon=True)
     thread.start()
-    page = f"{server.base}/sessions/{SESSION}"
-    take(chrome, server.address, f"{server.base}/sessions", "light", "sessions.png", height=530)
+    page = f"/{SESSION}"
+    take(chrome, server.address, "", "light", "sessions.png", height=530)
     take(chrome, server.address, page, "light", "board.png")
     take(chrome, server.address, page, "dark", "board-dark.png")
     take(chrome, server.address, f"{page}/history", "light", "history.png")
@@ -138,12 +138,12 @@ def picture_board(journal: Journal, chrome: Browser) -> None:
     thread.join()
 
 
-def take(chrome: Browser, door: str, address: str, scheme: Scheme, name: str, height: int = 780) -> None:
-    """Picture a page of the board. `door` is the address with the token."""
+def take(chrome: Browser, door: str, below: str, scheme: Scheme, name: str, height: int = 780) -> None:
+    """Picture a page of the board, below the list of sessions. `door` is the address with the token."""
     context = chrome.new_context(viewport={"width": 1120, "height": height}, color_scheme=scheme)
     page = context.new_page()
     page.goto(door)
-    page.goto(address)
+    page.goto(page.url + below)
     page.wait_for_timeout(400)
     page.screenshot(path=PICTURES / name)
     context.close()

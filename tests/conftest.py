@@ -19,10 +19,17 @@ for number in (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM):
     signal.signal(number, signal.SIG_DFL)
 
 
+@pytest.fixture(scope="session")
+def _runtime(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("runtime")
+
+
 @pytest.fixture(autouse=True)
-def _a_journal_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The default journal is one of the test's, in this process and in those that it starts."""
+def _a_journal_of_its_own(tmp_path: Path, _runtime: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The default journal and the records of agents are the test's, in this process and in those that it starts."""
     monkeypatch.setenv("PLANWIRE_JOURNAL", str(tmp_path / "default.db"))
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(_runtime))
+    monkeypatch.delenv("PLANWIRE_AGENT", raising=False)
 
 
 @pytest.fixture

@@ -66,6 +66,8 @@ EFFECTFUL: Final = {
         "blocking",
         "editor",
         "handoff",
+        "agent_environment",
+        "known_agents",
         "live_history",
         "moved_on",
         "options",
@@ -267,6 +269,11 @@ def broken_law(path: Path) -> set[str]:
 @each([path for path in files() if part_of(path) in FACES])
 def test_faces_draw_and_the_core_decides(path: Path) -> None:
     assert broken_law(path) == set()
+
+
+@each([path for path in files() if part_of(path) in ("mcp", "tools")])
+def test_agents_have_no_acts_of_people(path: Path) -> None:
+    assert not any(name.startswith(("planwire.steering", "planwire.session.steering")) for name in imports(path))
 
 
 @pytest.mark.parametrize("where", FRONTED)

@@ -18,13 +18,20 @@ class Answer(NamedTuple):
     err: str
 
 
-def answer(*arguments: str) -> Answer:
-    """Run a command without a terminal, where lines have 120 characters."""
-    out, err = BytesIO(), StringIO()
+class _Terminal(StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def answer(*arguments: str, at_terminal: bool = False) -> Answer:
+    """Run a command whose output is no terminal and whose lines have 120 characters. `at_terminal`: its input and its
+    errors are on one, where nobody says anything."""
+    stream = _Terminal if at_terminal else StringIO
+    out, err = BytesIO(), stream()
     stdout = TextIOWrapper(out, "utf-8", write_through=True)
     with (
         patch.dict("os.environ", COLUMNS="120"),
-        patch("sys.stdin", StringIO()),
+        patch("sys.stdin", stream()),
         redirect_stdout(stdout),
         redirect_stderr(err),
     ):

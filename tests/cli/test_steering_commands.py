@@ -49,7 +49,7 @@ def plans(journal: Journal, tmp_path: Path) -> BlockingPlanSession:
 
 
 def planwire(*arguments: str, editor: str | None = None, code: int = DONE) -> str:
-    ended, out, err = answer(*arguments, *([] if editor is None else ["--editor", editor]))
+    ended, out, err = answer(*arguments, *([] if editor is None else ["--editor", editor]), at_terminal=True)
     assert ended == code, err
     return out if code == DONE else err
 
@@ -89,7 +89,8 @@ def test_a_plan_that_moved_on_is_not_approved_unseen(journal: Journal, plans: Bl
         "Look at it again (planwire show), then pass --revision 3.\n"
     )
     assert main_plan(journal).review is None
-    assert "pass --revision N" in planwire("approve", code=USAGE)
+    assert "nothing was changed" in planwire("approve", code=NOT_DONE)  # asked, nobody said yes
+    assert "pass --revision N" in answer("approve", "--json", at_terminal=True).out
     planwire("approve", "--yes", "--changes", "--comment", "smaller steps", "--comment", "and tests")
     review = main_plan(journal).review
     assert review is not None
@@ -348,7 +349,7 @@ def test_a_second_tick_withdraws_the_suggestion(journal: Journal, tmp_path: Path
 
 @pytest.mark.usefixtures("plans")
 def test_a_dismissed_plan_keeps_its_history(journal: Journal) -> None:
-    assert "pass --revision N" in planwire("dismiss", code=USAGE)
+    assert "nothing was changed" in planwire("dismiss", code=NOT_DONE)
     assert planwire("dismiss", "--yes") == "Plan dismissed. Its history stays.\n"
     assert main_plan(journal).removed
     assert "has no plan" in planwire("dismiss", "--yes", code=NOT_FOUND)
@@ -384,7 +385,7 @@ def test_a_program_hears_what_came_of_an_act(journal: Journal, tmp_path: Path) -
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
 def test_a_program_gets_a_refusal_as_json(command: list[str], code: int, error: str) -> None:
-    ended, out, err = answer(*command, "--json")
+    ended, out, err = answer(*command, "--json", at_terminal=True)
     assert (ended, err) == (code, "")
     assert error in json.loads(out)["error"]
 

@@ -12,7 +12,6 @@ import pytest
 from msgspec.structs import replace
 from textual.pilot import Pilot
 
-from planwire.cli import main
 from planwire.journal import Journal, load_state, open_journal
 from planwire.model.records import PlanRecord, SessionState
 from planwire.steering.acts import ACTS, Gesture, On
@@ -21,6 +20,7 @@ from planwire.steering.wanted import Wanted
 from planwire.terminal.dialogs import ChoiceDialog, DecisionDialog, TextField
 from planwire.terminal.rows import PLAN, STEP, SUGGESTION
 from planwire.terminal.watch_app import WatchApp
+from tests.cli.answers import answer
 from tests.terminal.watched import asked, closed, panel, record
 from tests.waiting import eventually
 from tests.web.board import running_board
@@ -41,7 +41,7 @@ class Act(Protocol):
 
 def by_command_line(journal: Path, acts: Sequence[Act], editor: str) -> list[int]:
     """Do the acts with commands. Returns their exit codes."""
-    return [main(_arguments(act(_plan(journal)), journal, editor)) for act in acts]
+    return [answer(*_arguments(act(_plan(journal)), journal, editor), at_terminal=True).code for act in acts]
 
 
 def _arguments(wanted: Wanted, journal: Path, editor: str) -> list[str]:

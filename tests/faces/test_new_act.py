@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from planwire.cli import main
 from planwire.steering import commands
 from planwire.steering.acts import ACTS, Act, Gesture, On
 from planwire.steering.conflict import Touches
@@ -13,6 +12,7 @@ from planwire.steering.target import Decision, Target
 from planwire.steering.wanted import Wanted
 from planwire.terminal.dialogs import TextField
 from planwire.terminal.session_screen import SessionScreen
+from tests.cli.answers import answer
 from tests.terminal.watched import OURS, asked, closed, ours, ready, texts, two_plans, watching
 from tests.waiting import eventually
 
@@ -34,7 +34,9 @@ FLAG = Act(
 def test_a_new_act_is_a_row_of_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(ACTS, "flag", FLAG)
     journal = two_plans(tmp_path)
-    assert main(["flag", "s1", "by command", "--journal", str(journal), "--session", OURS]) == 0
+    command = "flag", "s1", "by command", "--journal", str(journal), "--session", OURS
+    assert answer(*command).code == 2  # it passes the same gate
+    assert answer(*command, at_terminal=True).code == 0
 
     async def with_keys() -> list[str]:
         async with watching(journal, OURS) as (app, pilot):

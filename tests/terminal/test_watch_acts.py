@@ -268,3 +268,20 @@ async def test_the_history_shows_what_people_said_as_a_difference(tmp_path: Path
         await shows(app, "As it was at event 3")
         await pilot.press("d")
         await shows(app, "Plan same", "Suggested by you", kind=DIFFERENCE)
+
+
+@on_a_loop
+async def test_below_an_agent_the_screen_only_shows_and_with_a_name_it_steers_as_that(journal: Path) -> None:
+    async with watching(journal, OURS, by=None) as (app, pilot):
+        await ready(app)
+        before = app.journal.last_seq(OURS)
+        await pilot.press("x")
+        await told(app, "An agent started this, so it only shows: planwire watch --as NAME --yes steers, as NAME")
+        await pilot.press("c")
+        assert isinstance(app.screen, SessionScreen), "nothing is asked"
+        assert app.journal.last_seq(OURS) == before
+    async with watching(journal, OURS, by="bot") as (app, pilot):
+        await ready(app)
+        await pilot.press("x")
+        await eventually(lambda: app.journal.last_seq(OURS) > before)
+        assert [each.by for each in app.journal.read(OURS, before)] == ["bot"]

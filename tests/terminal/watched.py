@@ -81,13 +81,17 @@ def on_a_loop(test: Callable[P, Awaitable[None]]) -> Callable[P, None]:
 
 @asynccontextmanager
 async def watching(
-    journal: Path, session: str | None = None, here: Path | None = None, size: tuple[int, int] = (100, 30)
+    journal: Path,
+    session: str | None = None,
+    here: Path | None = None,
+    size: tuple[int, int] = (100, 30),
+    **options: Any,
 ) -> AsyncIterator[tuple[WatchApp, "Pilot[None]"]]:
     def is_here(glance: Overview) -> bool:
         return glance.cwd == str(here)
 
     with open_journal(journal) as opened:
-        app = WatchApp(opened, session, is_here if here else None)
+        app = WatchApp(opened, session, is_here if here else None, **options)
         async with app.run_test(size=size, notifications=True) as pilot:
             await eventually(lambda: not (app.sessions.loading or app._news))  # all of it is on the screen
             await pilot.pause()

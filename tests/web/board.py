@@ -7,11 +7,13 @@ from time import time
 from typing import Any
 
 import httpx
+from playwright.sync_api import BrowserContext
 
 from planwire.journal import Journal, Stamped, open_journal
 from planwire.model.events import ACP, Event, PlanSet, SessionOpened, TurnEnded
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
 from planwire.web import BoardServer
+from planwire.web.cookie_path import browser_key
 from tests.waiting import until
 
 __all__ = ["TOKEN", "Running", "items", "markdown", "running_board"]
@@ -26,6 +28,10 @@ class Running:
         self.server = server
         self.journal = journal
         self.base = server.base
+        self.cookie = f"planwire-{server.port}"
+        self.key = browser_key(TOKEN, self.cookie)
+        #: Where browsers see the board.
+        self.pages = server.base + self.key.path
         self.client = httpx.Client(base_url=self.base, headers={"Authorization": f"Bearer {TOKEN}"}, timeout=20)
 
     def write(self, session: str, *events: Event, by: str = "agent", at: int | None = None) -> int:
@@ -41,6 +47,11 @@ class Running:
         hub = self.server.app.hub
         assert hub._loop is not None
         hub._loop.call_soon_threadsafe(hub._topics[session].end)
+
+    def let_in(self, context: BrowserContext) -> None:
+        """Give a browser the cookie, as the printed address does."""
+        path = self.key.path
+        context.add_cookies([{"name": self.cookie, "value": self.key.value, "domain": "127.0.0.1", "path": path}])
 
     def open(self, session: str = "s1", title: str | None = "A title", cwd: str = "/project") -> None:
         self.write(session, SessionOpened("agent 1.0", "client 2.0", cwd, title))

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from tests.peers.install import Unavailable
-from tests.web.board import TOKEN, Running, running_board
+from tests.web.board import Running, running_board
 from tests.web.browser import axe_source, browser_is_required, chromium
 from tests.web.browsing import NewPage
 from tests.web.stage import Stage
@@ -45,13 +45,13 @@ def new_page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[NewPa
     def open_page(address: str = "", **options: Any) -> Page:
         context = browser.new_context(**options)
         contexts.append(context)
-        context.add_cookies([{"name": f"planwire-{board.server.port}", "value": TOKEN, "url": board.base}])
+        board.let_in(context)
         page = context.new_page()
         page.set_default_timeout(15_000)
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.on("console", lambda said: problems.append(said.text) if said.type == "error" else None)
         if address:
-            page.goto(board.base + address)
+            page.goto(board.pages + address)
         return page
 
     yield open_page

@@ -12,7 +12,7 @@ from planwire.model.events import Comment, PlanRemoved, PlanReviewed, PlanSet
 from planwire.model.plan import FilePlan, OtherPlan
 from planwire.steering.wanted import MOST_CHANGES
 from planwire.web.guard import LARGEST_BODY
-from tests.web.board import TOKEN, items
+from tests.web.board import TOKEN, items, running_board
 from tests.web.steering import TICK, Here
 
 
@@ -177,3 +177,15 @@ def test_a_journal_that_can_not_be_written_is_said_so_as_json(here: Here, monkey
         answer = here.act("tick", target="s1", seen=1, key=key)
         assert answer.status_code == 503
         assert answer.json() == {"error": "the disk is full"}
+
+
+def test_a_board_without_an_author_only_shows_and_one_with_a_name_records_it() -> None:
+    for by, status in ((None, 403), ("bot", 200)):
+        with running_board(by=by) as board:
+            here = Here(board, "s1")
+            seq = here.write(items("pending"))
+            answer = here.act("tick", target="s1")
+            assert answer.status_code == status
+            assert by or answer.json()["error"].startswith("An agent started this board, so it only shows.")
+            assert [each.by for each in here.events()[seq:]] == ([by] if by else [])
+            assert "step 1" in here.page()

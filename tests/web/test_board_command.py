@@ -147,3 +147,28 @@ def test_without_standard_error_the_address_is_not_written_to_the_client(
     monkeypatch.setattr(sys, "stderr", None)
     tell("http://127.0.0.1/?token=secret")
     assert capsys.readouterr().out == ""
+
+
+def test_a_board_that_an_agent_starts_only_shows_unless_it_has_a_name(tmp_path: Path) -> None:
+    with open_journal(tmp_path / "default.db") as written:
+        written.append("s1", [Stamped(1, "agent", items("pending"))])
+    for options, status in (([], 403), (["--as", "bot", "--yes"], 200)):
+        with start(*options, PLANWIRE_AGENT="1") as process:
+            address = httpx.URL(address_of(process))
+            base, token = f"http://127.0.0.1:{address.port}", address.params["token"]
+            headers = {"Authorization": f"Bearer {token}", "Origin": base}
+            tick = {"act": "tick", "target": "s1"}
+            answer = httpx.post(f"{base}/sessions/s1/plans/main/acts", json=tick, headers=headers)
+            process.kill()
+            _, problems = process.communicate()
+        assert answer.status_code == status
+        assert ("only shows: with --as NAME --yes" in problems) == (status == 403)
+    with open_journal(tmp_path / "default.db") as written:
+        assert [each.by for each in written.read("s1")] == ["agent", "bot"]
+
+
+def test_a_board_for_other_machines_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["board", "--create", "--host", "0.0.0.0"]) == 2
+    said = capsys.readouterr().err
+    assert "can't listen on 0.0.0.0: it has no users and no encryption yet" in said
+    assert "ssh -L 8414:127.0.0.1:8414" in said

@@ -143,7 +143,7 @@ def test_hostile_words_stay_words_in_a_real_browser(board: Running, new_page: Ne
     asked: list[str] = []
     page = new_page()
     page.on("request", lambda request: asked.append(request.url))
-    page.goto(f"{board.base}/sessions")
+    page.goto(f"{board.pages}/sessions")
     page.locator(".session-link").click()
     is_live(page)
     board.write(name, PlanSet(ItemsPlan(bad, (Entry(bad, bad, bad), Entry(bad + "2", "low", "pending"))), bad))
@@ -152,7 +152,7 @@ def test_hostile_words_stay_words_in_a_real_browser(board: Running, new_page: Ne
     page.locator("#slider").press("Home")
     expect(page.locator("#then")).to_have_attribute("data-index", "0")
     assert page.evaluate("window.owned") is None
-    assert [url for url in asked if not url.startswith(board.base)] == []
+    assert [url for url in asked if not url.startswith((board.pages, f"{board.base}/static/"))] == []
     page.go_back()
     photograph(page, "hostile")
 
@@ -303,7 +303,7 @@ def test_the_connection_is_told_when_the_board_knows_nobody_any_more(board: Runn
     board.write("s1", items("in_progress"))
     page = new_page()
     page.clock.install()
-    page.goto(f"{board.base}/sessions/s1")
+    page.goto(f"{board.pages}/sessions/s1")
     is_live(page)
     page.context.clear_cookies()
     board.cut()
@@ -362,7 +362,7 @@ def test_every_page_fits_any_width_and_people_with_disabilities_can_use_it(
     fill(board, tmp_path)
     page = new_page(color_scheme=scheme)
     for address in EVERY_PAGE:
-        page.goto(board.base + address)
+        page.goto(board.pages + address)
         for width in widths:
             page.set_viewport_size({"width": width, "height": 900})
             photograph(page, f"{re.sub(r'[^a-z0-9]+', '-', address.strip('/'))}-{scheme}-{width}")

@@ -16,7 +16,7 @@ from planwire.model.events import (
     SetStatus,
 )
 from planwire.model.plan import MarkdownPlan
-from tests.web.board import TOKEN, running_board
+from tests.web.board import running_board
 from tests.web.browsing import NewPage, is_live, photograph
 from tests.web.stage import Stage, can_steer, listed, row, save, write
 
@@ -117,8 +117,8 @@ def test_what_was_written_outlives_the_board_itself(new_page: NewPage, tmp_path:
         port = first.server.port
         first.write("s1", PlanSet(listed(("one", "two"), 0)))
         page = new_page()
-        page.context.add_cookies([{"name": f"planwire-{port}", "value": TOKEN, "url": first.base}])
-        page.goto(f"{first.base}/sessions/s1")
+        first.let_in(page.context)
+        page.goto(f"{first.pages}/sessions/s1")
         is_live(page)
         can_steer(page)
         row(page, 1).click()

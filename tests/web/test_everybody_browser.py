@@ -112,7 +112,7 @@ def test_a_notification_is_shown_to_those_who_asked_for_it(stage: Stage, new_pag
     stage.agent_sends("one", "two")
     page = new_page()
     page.context.add_init_script(NOTICES)
-    page.goto(f"{stage.board.base}/sessions/{stage.session}")
+    page.goto(f"{stage.board.pages}/sessions/{stage.session}")
     is_live(page)
     stage.agent_sends("one", "two", done=2)
     expect(row(page, 2)).to_have_attribute("data-status", "done")

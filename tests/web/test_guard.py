@@ -1,5 +1,6 @@
 """Attacks from other pages, other machines and other programs: each is tried, and refused."""
 
+import re
 import socket
 from collections.abc import Iterator
 from time import monotonic
@@ -54,22 +55,69 @@ def test_a_token_that_is_nearly_right_is_wrong(board: Running, wrong: str) -> No
     assert "set-cookie" not in answer.headers
 
 
-def test_the_token_goes_from_the_address_into_a_cookie_that_no_script_and_no_other_site_can_use(board: Running) -> None:
+def test_the_token_goes_from_the_address_into_a_cookie_that_stands_for_it_below_one_path(board: Running) -> None:
     answer = httpx.get(board.server.address)
     assert answer.status_code == 303
-    assert answer.headers["location"] == "/"
     name, _, rest = answer.headers["set-cookie"].partition("=")
     assert name == f"planwire-{board.server.port}"  # another board on another port has another one
-    assert rest == f"{TOKEN}; Path=/; HttpOnly; SameSite=Strict"
-    assert httpx.get(f"{board.base}/sessions", cookies={name: TOKEN}).status_code == 200
+    assert rest == f"{board.key.value}; Path={board.key.path}; HttpOnly; SameSite=Strict"
+    assert answer.headers["location"] == f"{board.key.path}/"
+    assert TOKEN not in str(answer.headers)
+    assert httpx.get(f"{board.pages}/sessions", cookies={name: board.key.value}).status_code == 200
+
+
+def test_a_cookie_is_no_token_and_counts_below_its_path_only(board: Running) -> None:
+    cookie, key = board.cookie, board.key
+    for address in ADDRESSES:
+        assert httpx.get(board.base + address, cookies={cookie: key.value}).status_code == 401
+        assert httpx.get(board.base + address, cookies={cookie: TOKEN}).status_code == 401
+        assert httpx.get(board.pages + address, cookies={cookie: TOKEN}).status_code == 401
+        assert httpx.get(board.pages + address).status_code == 401
+        assert httpx.get(f"{board.base}/x{key.path[2:]}{address}", cookies={cookie: key.value}).status_code == 401
+        for given in (key.value, key.path, key.path[1:]):
+            assert httpx.get(board.base + address, headers={"Authorization": f"Bearer {given}"}).status_code == 401
+            assert httpx.get(board.base + address, params={"token": given}).status_code == 401
+
+
+def test_no_board_takes_the_cookie_of_another_not_even_with_the_same_token(board: Running) -> None:
+    with running_board() as other:
+        assert other.key.path != board.key.path
+        there = other.base + board.key.path + "/sessions"
+        cookies = {other.cookie: board.key.value, board.cookie: board.key.value}
+        assert httpx.get(there, cookies=cookies).status_code == 401
+        assert httpx.get(f"{other.pages}/sessions", cookies=cookies).status_code == 401
+
+
+def test_a_browser_stays_below_its_path_wherever_it_goes(board: Running) -> None:
+    """Every address in a page and in a stream leads back there; a program is led by none."""
+    cookies = {board.cookie: board.key.value}
+    assert httpx.get(f"{board.pages}/", cookies=cookies).headers["location"] == f"{board.key.path}/sessions"
+    for address in ("/sessions", "/sessions/s1", "/sessions/s1/plans/main", "/sessions/s1/history", "/sessions/nobody"):
+        answer = httpx.get(board.pages + address, cookies=cookies)
+        found = re.findall(r'="(/[^"]+)"', answer.text)
+        assert found
+        assert [each for each in found if not each.startswith((board.key.path + "/", "/static/"))] == []
+        assert board.key.path not in board.get(address).text
+    with httpx.stream("GET", f"{board.pages}/live/sessions/s1", cookies=cookies) as answer:
+        page = next(line for line in answer.iter_lines() if line.startswith("data:"))
+    assert f'href=\\"{board.key.path}/sessions/s1/plans/main\\"' in page
+    assert '=\\"/sessions' not in page
 
 
 def test_the_token_in_an_address_leads_to_that_address_and_never_to_another_machine(board: Running) -> None:
-    answer = httpx.get(f"{board.base}/sessions/s1?at=3&token={TOKEN}&x=%0d%0aSet-Cookie:a=b")
-    assert answer.headers["location"] == "/sessions/s1?at=3&x=%0D%0ASet-Cookie%3Aa%3Db"
+    query = f"?at=3&token={TOKEN}&x=%0d%0aSet-Cookie:a=b"
+    for base in (board.base, board.pages):
+        answer = httpx.get(f"{base}/sessions/s1{query}", cookies={board.cookie: board.key.value})
+        assert answer.headers["location"] == f"{board.key.path}/sessions/s1?at=3&x=%0D%0ASet-Cookie%3Aa%3Db"
     for path in ("//evil.example/", "/%2f%2fevil.example", "/\\evil.example", "/%5c%5cevil.example"):
         answer = httpx.get(f"{board.base}{path}?token={TOKEN}")
-        assert answer.headers["location"] == "/"
+        assert answer.headers["location"] == f"{board.key.path}/"
+
+
+@pytest.mark.parametrize("address", ["0.0.0.0", "::", "192.168.1.7", "board.internal", "", "2130706433"])
+def test_the_board_listens_on_no_address_that_other_machines_reach(address: str) -> None:
+    with open_journal("memory:") as journal, pytest.raises(InputError, match=r"ssh -L 8414:127\.0\.0\.1:8414"):
+        BoardServer(journal, host=address, port=8414)
 
 
 @pytest.mark.parametrize(

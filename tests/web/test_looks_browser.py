@@ -315,7 +315,7 @@ def test_ages_grow_and_have_the_readers_time_under_the_pointer(board: Running, n
     board.write("s1", items("pending"), at=at)
     page = new_page(timezone_id="America/New_York", locale="en-US")
     page.clock.install(time=at / 1_000 + 3 * 60 + 58)
-    page.goto(f"{board.base}/sessions")
+    page.goto(f"{board.pages}/sessions")
     age = page.locator(".when time")
     expect(age).to_have_text("3 min ago")
     expect(age).to_have_attribute("title", re.compile(r"\d{4}, \d+:\d\d:\d\d\s[AP]M"))

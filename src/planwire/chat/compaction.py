@@ -24,7 +24,7 @@ from planwire.chat.formats import Format
 from planwire.chat.markers import (
     history_marker,
     past_plans,
-    remarks_of,
+    renewed_remarks,
     retired_ids,
     retired_marker,
     summary_marker,
@@ -155,10 +155,10 @@ class _Work:
 
     def make_anew(self, state: FromState) -> None:
         """Put what people said, as far as it holds, at the end, in the place of all earlier messages with it."""
-        earlier = remarks_of(self.messages, state.session)
-        self.let_go(index for index, each in enumerate(self.messages) if each.id in earlier)
-        if state.remarks is not None:
-            self.write(len(self.messages), state.remarks)
+        fresh, old = renewed_remarks(self.messages, state.session, state.remarks)
+        self.let_go(index for index, each in enumerate(self.messages) if each.id in old)
+        for each in fresh:
+            self.write(len(self.messages), each)
 
     def drop_by_age(self) -> None:
         switches = (at for at, each in enumerate(self.messages) if getattr(each, "subkind", None) == MODE_SWITCH)

@@ -20,7 +20,7 @@ __all__ = [
     "history_marker",
     "past_plans",
     "plan_messages",
-    "remarks_of",
+    "renewed_remarks",
     "retired_ids",
     "retired_marker",
     "summary_marker",
@@ -70,14 +70,19 @@ def plan_messages(messages: Sequence[Stored]) -> set[int]:
     return {index for index, each in enumerate(messages) if isinstance(each, PlanMessage) or _is_change(each)}
 
 
-def remarks_of(messages: Iterable[Stored], session: str) -> set[str]:
-    """The ids of the messages that hold what people said in a session: its state holds that, too. Those of another one
-    came along with its chat, and are all that is left of it."""
-    return {
-        each.id
+def renewed_remarks(
+    messages: Iterable[Stored], session: str, fresh: EventMessage | None
+) -> tuple[list[EventMessage], set[str]]:
+    """What people said in a session, made anew: the message to write, if it says anything new, and the ids of those
+    that it replaces. Those of another session came along with its chat, and are all that is left of it."""
+    old = [
+        each
         for each in messages
         if isinstance(each, EventMessage) and each.subkind == REMARK and each.payload.get("session") == session
-    }
+    ]
+    if fresh and len(old) == 1 and old[0].payload == fresh.payload:
+        return [], set()
+    return [fresh] if fresh else [], {each.id for each in old}
 
 
 def told_in_answers(state: SessionState, messages: Iterable[Stored], form: Format) -> set[str]:

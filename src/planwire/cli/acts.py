@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, Final
 
 from planwire.cli.act_examples import EXAMPLES
+from planwire.cli.acting_person import acting_person, add_person_options
 from planwire.cli.argument_types import count, revision, suggestion
 from planwire.cli.edit import edit
 from planwire.cli.exit_codes import DONE
@@ -54,8 +55,7 @@ def fill_parser(parser: argparse.ArgumentParser, command: str) -> None:
     _add_options(parser, act)
     parser.add_argument("--plan", metavar="PLAN", help="the plan's id or title (default: the only plan, or main)")
     parser.add_argument("--revision", metavar="N", type=revision, help=_revision_help(act))
-    if _asks(act):
-        parser.add_argument("--yes", action="store_true", help="take the plan as it is now, without asking")
+    add_person_options(parser, yes="take the plan as it is now, without asking")
     parser.add_argument("--json", action="store_true", help="print JSON")
     add_session = add_session_option if _has_words(act) else add_session_argument
     add_session(parser)
@@ -114,17 +114,17 @@ def _revision_help(act: Act) -> str:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    act = ACTS[arguments.act]
+    act, by = ACTS[arguments.act], acting_person(arguments)
     with open_journal(arguments.journal, create=False) as journal:
         target = find_plan(journal, arguments)
         try:
             if "plan_text" in act.takes:
-                steered = edit(journal, target, arguments)
+                steered = edit(journal, target, arguments, by)
             else:
                 wanted = Wanted(act.name, seen=target.revision, **dict(_arguments(act, arguments, target)))
                 if _asks(act):
                     confirm(target, arguments, _question(act, wanted))
-                steered = write(journal, target, wanted)
+                steered = write(journal, target, wanted, by)
         except MovedOn as moved:
             raise conflict_error(moved) from None
     _tell(steered, as_json=arguments.json)

@@ -18,6 +18,7 @@ from planwire.acp.read import MAX_LINE_BYTES
 from planwire.acp.words import OUTCOME_CANCELLED, SWITCH_MODE
 from planwire.cli.recording import RecordedLine
 from planwire.relay.process import not_started
+from planwire.session.agent_environment import agent_environment
 
 __all__ = ["AgentClient", "AgentTrouble"]
 
@@ -176,7 +177,7 @@ def _start(command: Sequence[str]) -> "subprocess.Popen[bytes]":
     """The agent in a process group of its own, so that no child of it stays. It shares our standard error."""
     pipe = subprocess.PIPE
     try:
-        return subprocess.Popen(list(command), stdin=pipe, stdout=pipe, start_new_session=True)  # noqa: S603
+        return subprocess.Popen(list(command), stdin=pipe, stdout=pipe, start_new_session=True, env=agent_environment())  # noqa: S603
     except (OSError, ValueError) as error:
         raise not_started(command, error) from None
 

@@ -5,6 +5,7 @@ import os
 import sys
 import webbrowser
 
+from planwire.cli.acting_person import add_person_options, steering_person
 from planwire.cli.argument_types import digits, number
 from planwire.cli.session_argument import add_journal_option
 from planwire.journal import open_journal
@@ -30,6 +31,9 @@ holds one. Every page is also available as JSON: append .json to its address, an
 """
 
 
+_ONLY_SHOWS = "planwire: an agent started this board, so it only shows: with --as NAME --yes it steers, as NAME"
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--port", metavar="PORT", type=_port, default=8414, help="the port to use; 0 is any free one (8414)"
@@ -43,7 +47,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="another folder whose plan files may be shown, besides those of the sessions; repeatable",
     )
-    parser.add_argument("--host", metavar="ADDRESS", default="127.0.0.1", help="the address to listen on (127.0.0.1)")
+    parser.add_argument(
+        "--host", metavar="ADDRESS", default="127.0.0.1", help="an address of this machine to listen on (127.0.0.1)"
+    )
     parser.add_argument(
         "--allow-host",
         metavar="NAME",
@@ -53,11 +59,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_journal_option(parser)
     parser.add_argument("--create", action="store_true", help="create the journal if it does not exist")
+    add_person_options(parser, yes="with --as: let people steer on a board that an agent starts")
 
 
 def run(arguments: argparse.Namespace) -> int:
     from planwire.web import BoardServer
 
+    by = steering_person(arguments)
     with open_journal(arguments.journal, create=arguments.create or not _is_named(arguments.journal)) as journal:
         server = BoardServer(
             journal,
@@ -66,8 +74,11 @@ def run(arguments: argparse.Namespace) -> int:
             allow_hosts=arguments.allow_host,
             editor=None if arguments.editor == "none" else arguments.editor,
             folders=arguments.folder,
+            by=by,
         )
         print(f"The board is at {server.address}", flush=True)
+        if by is None:
+            print(_ONLY_SHOWS, file=sys.stderr, flush=True)
         print("Press Ctrl+C to stop it.", file=sys.stderr, flush=True)
         if arguments.open:
             webbrowser.open(server.address)

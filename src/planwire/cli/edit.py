@@ -18,9 +18,9 @@ from planwire.steering.wanted import Wanted
 __all__ = ["edit"]
 
 
-def edit(journal: Journal, target: SteeredPlan, arguments: argparse.Namespace) -> Steered:
-    """Have a plan edited and write the changes. After a conflict, the editor has the plan as it is now with those
-    changes that still fit."""
+def edit(journal: Journal, target: SteeredPlan, arguments: argparse.Namespace, by: str) -> Steered:
+    """Have a plan edited and write the changes of that person. After a conflict, the editor has the plan as it is now
+    with those changes that still fit."""
     if not arguments.editor and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise Refused("no terminal for an editor: run this on one, or pass --editor with a command that opens a window")
     if target.card.record is not None:
@@ -31,7 +31,7 @@ def edit(journal: Journal, target: SteeredPlan, arguments: argparse.Namespace) -
     while True:
         written = edited_text(text, editor, problem)
         try:
-            return write(journal, target, Wanted("suggest", seen=seen, text=arguments.note, plan_text=written))
+            return write(journal, target, Wanted("suggest", seen=seen, text=arguments.note, plan_text=written), by)
         except NothingChanges:
             raise
         except MovedOn as moved:

@@ -1,7 +1,6 @@
 """The plan that a person steers from the command line: which one, as they saw it, and the write itself."""
 
 import argparse
-import sys
 from contextlib import suppress
 from time import time_ns
 from typing import Final, NamedTuple
@@ -65,7 +64,7 @@ def confirm(target: SteeredPlan, arguments: argparse.Namespace, question: str) -
     """Show the plan and ask, unless `--revision` says what the person saw or `--yes` says not to ask."""
     if arguments.revision is not None or arguments.yes:
         return
-    if arguments.json or not sys.stdin.isatty():
+    if arguments.json:
         raise InputError(
             "pass --revision N for the plan you saw (planwire show prints N), or --yes for the plan as it is now"
         )
@@ -78,11 +77,11 @@ def confirm(target: SteeredPlan, arguments: argparse.Namespace, question: str) -
         raise Refused("nothing was changed")
 
 
-def write(journal: Journal, target: SteeredPlan, wanted: Wanted) -> Steered:
-    """Have an act written."""
+def write(journal: Journal, target: SteeredPlan, wanted: Wanted, by: str) -> Steered:
+    """Have an act of a person written."""
     file = target.session.files.get(target.card.id)
     steps = file.readable if file else None
-    return steer(journal, target.session.journalled, target.card.id, wanted, file=steps)
+    return steer(journal, target.session.journalled, target.card.id, wanted, by, steps)
 
 
 def conflict_error(moved: MovedOn) -> Refused:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 
+from planwire.cli.acting_person import add_person_options, steering_person
 from planwire.cli.input_output import json_line, write_text
 from planwire.cli.session_argument import (
     add_journal_option,
@@ -45,19 +46,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--all", action="store_true", help="every session in the journal")
     parser.add_argument("--json", action="store_true", help="print one JSON object per change")
     add_journal_option(parser)
+    add_person_options(parser, yes="with --as: let people steer although an agent starts it")
 
 
 def run(arguments: argparse.Namespace) -> int:
     name = named_session(arguments)
     if arguments.all and name is not None:
         raise InputError(f"both {name!r} and --all: pass only one of them")
+    by = steering_person(arguments)
     with open_journal(arguments.journal, create=False) as journal:
         session = None if name is None else choose_session(journal, name).id
         folder = None if arguments.all or session is not None else this_folder()
         if arguments.json:
             _print_json(_moments(journal, session, folder))
         elif _on_a_terminal():
-            return _watch_live(journal, session, folder)
+            return _watch_live(journal, session, folder, by)
         else:
             _print_lines(_moments(journal, session, folder), several=session is None)
     return 0
@@ -68,13 +71,13 @@ def _on_a_terminal() -> bool:
     return all(each.isatty() for each in streams) and os.environ.get("TERM") not in ("dumb", "unknown")
 
 
-def _watch_live(journal: Journal, session: str | None, folder: str | None) -> int:
+def _watch_live(journal: Journal, session: str | None, folder: str | None, by: str | None) -> int:
     from planwire.terminal.watch_app import watch
 
     if folder is None:
-        return watch(journal, session, None)
+        return watch(journal, session, None, by)
     here = cache(lambda cwd: is_of_folder(cwd, folder))
-    return watch(journal, None, lambda glance: here(glance.cwd))
+    return watch(journal, None, lambda glance: here(glance.cwd), by)
 
 
 def _moments(journal: Journal, session: str | None, folder: str | None) -> Iterator[HistoryEntry]:

@@ -88,7 +88,7 @@ from planwire.model.remarks import (
     told,
 )
 from planwire.model.steps import PlanState, track
-from planwire.model.wording import texts_of, wording
+from planwire.model.wording import is_cleared, texts_of, wording
 
 __all__ = ["check_revision", "fold", "fold_all"]
 
@@ -186,12 +186,13 @@ def _authors(record: PlanRecord, after: PlanState, by: str) -> dict[str, str]:
 
 def _judged(before: PlanRecord | None, after: PlanRecord, recorded: Recorded) -> PlanRecord:
     """A plan after a change of it: without the remarks that the change ends, and with verdicts on another wording
-    marked as stale."""
-    remarks = closed_by_change(before, after, recorded)
-    if remarks is not after.remarks:
-        after = replace(after, remarks=remarks)
+    marked as stale. A list that is cleared changes neither until there is another one to compare."""
+    then = (before.cleared or before.state) if before else None
+    if is_cleared(after.state):
+        return replace(after, cleared=then)
+    after = replace(after, remarks=closed_by_change(then, after, recorded), cleared=None)
     fresh = any(not each.is_stale for each in after.reviews) or after.approval is not None
-    if before is None or not fresh or wording(before.state) == wording(after.state):
+    if then is None or not fresh or wording(then) == wording(after.state):
         return after
     return replace(after, reviews=tuple(replace(each, is_stale=True) for each in after.reviews), approval=None)
 
@@ -209,7 +210,7 @@ def _plan_reopened(state: SessionState, recorded: Recorded, event: PlanReopened)
     record = state.plans.get(event.plan_id)
     if record is None or record.is_living:
         return {}
-    remarks = reopened(record.remarks, lambda each: each.closed is not None and each.closed.how == PLAN_ENDED)
+    remarks = reopened(record.remarks, lambda each: each.closed is not None and each.closed.how == PLAN_ENDED, recorded)
     touched = {"revision": recorded.seq, "changed_at": recorded.at, "removed": False, "removed_by": ""}
     return _put(state, replace(record, ended="", approval=None, remarks=remarks, **touched))
 
@@ -254,7 +255,7 @@ def _remarked(state: SessionState, recorded: Recorded, event: Remarked) -> _Chan
 
 def _remark(state: SessionState, record: PlanRecord, recorded: Recorded, event: Remarked) -> _Changes:
     number = state.remarked + 1
-    remarks = made(record.remarks, remark_of(recorded, event, number))
+    remarks = made(record.remarks, remark_of(recorded, event, number), recorded)
     return {**_put(state, replace(record, remarks=remarks)), "remarked": number}
 
 
@@ -273,11 +274,13 @@ def _remark_answered(state: SessionState, recorded: Recorded, event: RemarkAnswe
     return _put(state, replace(record, remarks=answered(record.remarks, event.remark, answer, closing)))
 
 
-def _remark_reopened(state: SessionState, _recorded: Recorded, event: RemarkReopened) -> _Changes:
+def _remark_reopened(state: SessionState, recorded: Recorded, event: RemarkReopened) -> _Changes:
     record = state.plans.get(event.plan_id)
     if record is None:
         return {}
-    return _put(state, replace(record, remarks=reopened(record.remarks, lambda each: each.id == event.remark)))
+    return _put(
+        state, replace(record, remarks=reopened(record.remarks, lambda each: each.id == event.remark, recorded))
+    )
 
 
 def _withdrawn(state: SessionState, recorded: Recorded, event: SuggestionWithdrawn) -> _Changes:

@@ -78,15 +78,16 @@ MOST_CLOSED: Final = 32
 Remarks = tuple[Remark, ...]
 
 
-def made(remarks: Remarks, new: Remark) -> Remarks:
-    """The remarks of a plan with one more, which may supersede others. Comments never supersede each other."""
+def made(remarks: Remarks, new: Remark, recorded: Recorded) -> Remarks:
+    """The remarks of a plan with one more, new or open again, which may supersede others. Comments never supersede each
+    other."""
     old: Iterable[Remark] = ()
     if new.kind == SELECTION:
         old = [each for each in remarks if each.kind == SELECTION and each.is_open]
     elif new.kind == SUGGESTION:
         old = superseded(new.changes, [each for each in remarks if each.kind == SUGGESTION and each.is_open])
     ids = {each.id for each in old}
-    closing = Closing(new.seq, new.at, new.by, SUPERSEDED, new.id)
+    closing = Closing(recorded.seq, recorded.at, recorded.by, SUPERSEDED, new.id)
     return _bounded((*(replace(each, closed=closing) if each.id in ids else each for each in remarks), new))
 
 
@@ -124,12 +125,13 @@ def close(remarks: Remarks, remark_id: str, closing: Closing) -> Remarks:
     return _changed(remarks, remark_id, lambda each: replace(each, closed=each.closed or closing))
 
 
-def reopened(remarks: Remarks, is_meant: Callable[[Remark], bool]) -> Remarks:
+def reopened(remarks: Remarks, is_meant: Callable[[Remark], bool], recorded: Recorded) -> Remarks:
     """The remarks with some of them open again. Their agent is told of each anew: it may have stopped minding them."""
-    return tuple(
-        replace(each, closed=None, told=None, offered=None) if each.closed and is_meant(each) else each
-        for each in remarks
-    )
+    for each in remarks:
+        if each.closed and is_meant(each):
+            others = tuple(other for other in remarks if other.id != each.id)
+            remarks = made(others, replace(each, closed=None, told=None, offered=None), recorded)
+    return remarks
 
 
 def answered(remarks: Remarks, remark_id: str, answer: RemarkAnswer, closing: Closing) -> Remarks:
@@ -179,11 +181,11 @@ def closed_with_plan(remarks: Remarks, closing: Closing) -> Remarks:
     )
 
 
-def closed_by_change(before: PlanRecord | None, after: PlanRecord, recorded: Recorded) -> Remarks:
+def closed_by_change(before: PlanState | None, after: PlanRecord, recorded: Recorded) -> Remarks:
     """The remarks of a plan after a change of it, without those that the change ends."""
     if all(each.closed for each in after.remarks):
         return after.remarks
-    change = _Ending(before.state if before else None, after.state)
+    change = _Ending(before, after.state)
     closed = []
     for each in after.remarks:
         how = None if each.closed else change.ends(each)
@@ -219,8 +221,8 @@ class _Ending:
     def _finishes(self, step: str) -> str | None:
         if step not in self._places:
             return GONE
-        was_open = self._before is None or any(each.id == step and each.is_open for each in self._before.steps)
-        return FINISHED if was_open and not self._is_open(step) else None
+        was_over = any(each.id == step and not each.is_open for each in (self._before.steps if self._before else ()))
+        return None if was_over or self._is_open(step) else FINISHED
 
     def _rewords(self) -> bool:
         return self._before is None or wording(self._before) != wording(self._after)

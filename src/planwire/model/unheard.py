@@ -168,14 +168,13 @@ def _edits(record: PlanRecord, told: int) -> Iterator[tuple[int, Fields]]:
         if record.revision > told and record.removed_by not in _KNOWN:
             yield record.revision, _item("removed", record.removed_by, plan_id, {})
         return
-    own = [each.seq for each in record.deltas if each.by in _KNOWN]
-    seen = max(told, *own, record.base if record.by in _KNOWN else 0)
-    if record.by not in _KNOWN and record.base > seen:
+    for each in reversed(record.deltas):
+        if each.seq <= told or each.by in _KNOWN:
+            return
+        changes = msgspec.to_builtins(each.changes) or None
+        yield each.seq, _item("edit", each.by, plan_id, {"changes": changes, "text": each.note})
+    if record.base > told and record.by not in _KNOWN:
         yield record.base, _item("set", record.by, plan_id, {"revision": record.base})
-    for each in record.deltas:
-        if each.seq > seen and each.by not in _KNOWN:
-            changes = msgspec.to_builtins(each.changes) or None
-            yield each.seq, _item("edit", each.by, plan_id, {"changes": changes, "text": each.note})
 
 
 def _item(said: str, by: str, plan_id: PlanId, details: dict[str, Any]) -> Fields:

@@ -110,7 +110,7 @@ def _state(state: SessionState, progress: Progress) -> str:
 
 def total_progress(state: SessionState) -> Progress:
     """The progress of all plans of a session together."""
-    return Progress.of(step for record in state.live().values() for step in record.state.steps)
+    return Progress.of(step for record in state.living().values() for step in record.state.steps)
 
 
 def state_words(glance: Overview, *, why: bool = False) -> str:

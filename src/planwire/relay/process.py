@@ -11,6 +11,7 @@ from time import sleep
 from typing import Any, Final
 
 from planwire.errors import InputError, reason
+from planwire.session.agent_environment import agent_environment
 
 __all__ = ["GRACE", "end_like", "end_when_silent", "ended_after_us", "name_of", "not_started", "start_agent"]
 
@@ -41,7 +42,9 @@ def start_agent(command: Sequence[str]) -> "subprocess.Popen[bytes]":
     """Start the agent with pipes for its input and output. It shares our standard error and gets our signals."""
     _open_standard_streams()
     try:
-        agent = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)  # noqa: S603
+        agent = subprocess.Popen(  # noqa: S603
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, env=agent_environment()
+        )
     except (OSError, ValueError) as error:
         raise not_started(command, error) from None
 

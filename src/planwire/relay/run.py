@@ -33,9 +33,12 @@ def relay(
     plans again when it needs that; with `hand_over` it gets the plan tools.
     """
     agent = start_agent(command)
-    from planwire.relay.traffic import Traffic  # noqa: PLC0415  (60 ms in which the agent starts up: see above)
+    from planwire.session.known_agents import known_agent  # noqa: PLC0415  (the agent starts up meanwhile: see above)
 
-    return Traffic(agent, command, open_journal, context=context, grace=grace, handoffs=_handoffs(hand_over)).run()
+    with known_agent(agent.pid):  # before the 60 ms of the next import: it may run commands soon
+        from planwire.relay.traffic import Traffic  # noqa: PLC0415
+
+        return Traffic(agent, command, open_journal, context=context, grace=grace, handoffs=_handoffs(hand_over)).run()
 
 
 def say(text: str) -> None:

@@ -16,6 +16,7 @@ import msgspec
 
 from planwire.chat import (
     Compaction,
+    EventMessage,
     Hidden,
     Ordinary,
     Stored,
@@ -29,8 +30,9 @@ from planwire.chat import (
 )
 from planwire.chat.compaction import TAIL, Counter, FromState, Summarise
 from planwire.chat.history import COMPACT, REBASE
-from planwire.chat.markers import plan_messages, remarks_of, told_in_answers
+from planwire.chat.markers import plan_messages, renewed_remarks, told_in_answers
 from planwire.chat.narrate import adopted, merged_plans, remark_message
+from planwire.chat.roles import REMARK
 from planwire.errors import BadMessage, FormatError, PlanwireError, ToolError
 from planwire.journal import Journal, follower_of, open_journal
 from planwire.journal.protocol import require_journal
@@ -164,8 +166,8 @@ class BlockingPlanSession:
         """Answer a call without waiting: with `still_waiting`, if it would have to. `since` is the event at which the
         waiting began. `handing` says whether the answer arrives; without one it does."""
         with self._view.lock:
-            self._settle()
             try:
+                self._settle()
                 answer = Answer(self._call(name, decoded(arguments), self.state.seq if since is None else since))
                 if not answer.is_waiting:
                     self._say(answer, handing)
@@ -249,8 +251,8 @@ class BlockingPlanSession:
             self._view.read_on()
             handing.is_recap = self._is_new_here
             self._is_new_here = False
-            self._view.take_unsent()
             words = self._delivery.offer(handing, RECAP, standing)
+            self._view.take_unsent()
             handing.messages = [*merged_plans(self.state, "recap", self.read_file)]
             if words:
                 handing.messages.append(remark_message("recap-remarks", self.id, words))
@@ -313,15 +315,14 @@ class BlockingPlanSession:
         """Fold every plan and all its changes into one message, at the end of the context, and what people said into
         another."""
 
-        def prepare(state: SessionState, words: Words) -> Sequence[Event]:
+        def prepare(state: SessionState, words: Words) -> Sequence[Event] | None:
             stream = self._view.stream.messages
             replaced = plan_messages(stream)
             merged: list[Hidden] = [*merged_plans(state, f"rebase-{state.seq + 1}", self.read_file)]
-            old = remarks_of(stream, self.id)
-            if len(replaced) <= len(merged) and len(old) <= bool(words):
-                return ()
-            if words:
-                merged.append(remark_message(f"remarks-{state.seq + 1}", self.id, words))
+            fresh, old = renewed_remarks(stream, self.id, self._remarks(state, words))
+            if len(replaced) <= len(merged) and not old:
+                return None
+            merged += fresh
             kept = [each.id for index, each in enumerate(stream) if index not in replaced and each.id not in old]
             written = tuple(write_message(message) for message in merged)
             return (ContextCompacted((*kept, *(message.id for message in merged)), written, REBASE),)
@@ -416,19 +417,18 @@ class BlockingPlanSession:
         """Record a compaction, unless someone else compacted the chat meanwhile. What people said is as of now."""
         was_first = True
 
-        def prepare(state: SessionState, words: Words) -> Sequence[Event]:
+        def prepare(state: SessionState, words: Words) -> Sequence[Event] | None:
             nonlocal was_first
             was_first = state.compacted == before
             if not was_first:
-                return ()
+                return None
             stream = self._view.stream.messages
-            old = remarks_of((*stream, *result.written), self.id)
-            kept = [each.id for each in result.messages if each.id not in old]
+            fresh, old = renewed_remarks(stream, self.id, self._remarks(state, words))
+            made = {each.id for each in result.written if isinstance(each, EventMessage) and each.subkind == REMARK}
+            kept = [each.id for each in result.messages if each.id not in old | made]
             kept += [each.id for each in stream if each.id not in seen and each.id not in old]
-            written = [each for each in result.written if each.id not in old]
-            if words:
-                written.append(remark_message(f"remarks-{state.seq + 1}", self.id, words))
-                kept.append(written[-1].id)
+            written = [*(each for each in result.written if each.id not in made), *fresh]
+            kept += [each.id for each in fresh]
             return (ContextCompacted(tuple(kept), tuple(write_message(each) for each in written), COMPACT),)
 
         def words_of(state: SessionState) -> Words:
@@ -442,10 +442,11 @@ class BlockingPlanSession:
         return was_first
 
     def _from_state(self, state: SessionState) -> FromState:
-        words = standing(state)
-        remarks = remark_message(f"remarks-{state.seq + 1}", self.id, words) if words else None
         ended = frozenset(str(plan_id) for plan_id, record in state.plans.items() if record.ended)
-        return FromState(self.id, remarks, ended)
+        return FromState(self.id, self._remarks(state, standing(state)), ended)
+
+    def _remarks(self, state: SessionState, words: Words) -> EventMessage | None:
+        return remark_message(f"remarks-{state.seq + 1}", self.id, words) if words else None
 
     def _standing(self, state: SessionState, chat: Sequence[Stored]) -> Words:
         """All that holds, without what a chat shows in the answer of a tool."""

@@ -104,17 +104,19 @@ class Delivery:
         handing: Handing,
         way: str,
         words_of: Callable[[SessionState], Words],
-        beside: Callable[[SessionState, Words], Sequence[Event]] = lambda _, __: (),
+        beside: Callable[[SessionState, Words], Sequence[Event] | None] = lambda _, __: (),
     ) -> Words:
-        """Record that words are about to be handed over, together with the events `beside` it. Returns the words."""
+        """Record that words are about to be handed over, together with the events `beside` it: None of them means that
+        nothing is handed over after all. Returns the words."""
         words, told = Words(), None
 
         def prepare(state: SessionState) -> Sequence[Event]:
             nonlocal words, told
             words = words_of(state)
+            others = beside(state, words)
             is_news = self._is_agent and (words.remarks or self.news(state, way))
-            told = _offer(way, words, state.seq + 1) if is_news else None
-            return (*((told,) if told else ()), *beside(state, words))
+            told = _offer(way, words, state.seq + 1) if is_news and others is not None else None
+            return (*((told,) if told else ()), *(others or ()))
 
         self._view.write(prepare)
         handing.told = told

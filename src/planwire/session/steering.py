@@ -20,7 +20,7 @@ from planwire.steering.acts import decide
 from planwire.steering.target import Decision, Disputed
 from planwire.steering.wanted import Wanted
 
-__all__ = ["Once", "Steered", "steer"]
+__all__ = ["USER", "Once", "Steered", "steer"]
 
 ALREADY_DONE: Final = "Already done."
 

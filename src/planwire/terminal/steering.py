@@ -88,6 +88,7 @@ class PlanActs:
             if name not in ACTS:
                 {"mark": self._mark, "menu": self._menu}[name](on)
                 return
+            self._screen.app.writes.author()
             act = ACTS[name]
             key = act.gestures[gesture]
             if (key.on or act.on) is On.PLAN:

@@ -33,6 +33,7 @@ from planwire.readmodel.plain_text import printable
 from planwire.readmodel.rationale import Reasons
 from planwire.readmodel.sessions import Sessions
 from planwire.readmodel.timeline import Timelines
+from planwire.session.steering import USER
 from planwire.terminal.dialogs import Dialog, KeysDialog
 from planwire.terminal.history_screen import HistoryScreen
 from planwire.terminal.keys import APP_KEYS, SESSION_KEYS, bindings, key_lines
@@ -51,10 +52,12 @@ BUSY: Final = 0.05
 _TEXTUALS_KEYS: Final = "Keys"
 
 
-def watch(journal: Journal, session: str | None, is_here: Callable[[Overview], bool] | None) -> int:
-    """Run the app until the person quits it. Leaves the last session on the terminal as it ended up. Returns the exit
-    code."""
-    app = WatchApp(journal, session, is_here, theme_for_terminal())
+def watch(
+    journal: Journal, session: str | None, is_here: Callable[[Overview], bool] | None, by: str | None = USER
+) -> int:
+    """Run the app until the person quits it. `by` is their name: without one they may only look. Leaves the last
+    session on the terminal as it ended up. Returns the exit code."""
+    app = WatchApp(journal, session, is_here, theme_for_terminal(), by)
     app.run()
     if app.writes.is_writing:
         print("planwire: the journal is busy; waiting to save your change", file=sys.stderr)
@@ -90,6 +93,7 @@ class WatchApp(App[None]):
         session: str | None = None,
         is_here: Callable[[Overview], bool] | None = None,
         theme: str = DARK.name,
+        by: str | None = USER,
     ) -> None:
         super().__init__()
         self.journal = journal
@@ -106,7 +110,7 @@ class WatchApp(App[None]):
         self._lock = Lock()
         self._news: set[str] = set()
         self._due: Timer | None = None
-        self.writes = WriteQueue(journal)
+        self.writes = WriteQueue(journal, by)
         self.drafts: dict[tuple[object, ...], str] = {}
         self.knows_suggestions = False
 

@@ -6,6 +6,7 @@ Another writer may lock a journal for seconds; the screen goes on meanwhile.
 import asyncio
 from concurrent.futures import Future, ThreadPoolExecutor
 
+from planwire.errors import PlanError
 from planwire.journal import Journal
 from planwire.readmodel.card import PlanId
 from planwire.readmodel.shown import ShownSession
@@ -16,18 +17,25 @@ __all__ = ["WriteQueue"]
 
 
 class WriteQueue:
-    """Writes to a journal. Raises `MovedOn`, `PlanError` and `JournalError` as they come."""
+    """Writes to a journal, by a person of that name. Raises `MovedOn`, `PlanError` and `JournalError` as they come."""
 
-    def __init__(self, journal: Journal) -> None:
+    def __init__(self, journal: Journal, by: str | None) -> None:
         self._journal = journal
+        self._by = by
         self._thread = ThreadPoolExecutor(1, "planwire-writes")
         self._latest: Future[Steered] | None = None
+
+    def author(self) -> str:
+        """The name of the person. Raises `PlanError` without one: they may only look."""
+        if self._by is None:
+            raise PlanError("an agent started this, so it only shows: planwire watch --as NAME --yes steers, as NAME")
+        return self._by
 
     async def write(self, session: ShownSession, plan_id: PlanId, wanted: Wanted) -> Steered:
         """Write what a person wants. The write goes on even if the caller gets cancelled."""
         file = session.files.get(plan_id)
         self._latest = self._thread.submit(
-            steer, self._journal, session.journalled, plan_id, wanted, file=file.readable if file else None
+            steer, self._journal, session.journalled, plan_id, wanted, self.author(), file.readable if file else None
         )
         return await asyncio.shield(asyncio.wrap_future(self._latest))
 

@@ -5,7 +5,7 @@
 - 200: it is written, or there was nothing to write (`unchanged`); `words` are for the person.
 - 409: the plan is not the one that the person saw, with the difference. They decide again, and may send the act without
   `seen`.
-- 422: the plan can't do it, and why. 400: the request can't be understood, and where.
+- 403: this board only shows. 422: the plan can't do it, and why. 400: the request can't be understood, and where.
 
 A page that did not hear an answer sends the same once more, with the same `Idempotency-Key`. The journal keeps the key
 with the act, so the page gets the first answer again, also from a board that was restarted in between.
@@ -44,13 +44,16 @@ WORDS: Final = ("plan_reviewed", "review_asked")
 TOLD: Final = 8
 #: Equal rows around each change of a plan that moved on.
 AROUND: Final = 1
+#: The refusal of a board that an agent started without a name.
+_ONLY_SHOWS: Final = "An agent started this board, so it only shows. Start one yourself to steer: planwire board"
 
 
 class ActsApp:
-    """The answers to people who steer. Everything is JSON, both ways."""
+    """The answers to people who steer. Everything is JSON, both ways. `by` is their name; without one, none may."""
 
-    def __init__(self, hub: Hub) -> None:
+    def __init__(self, hub: Hub, by: str | None) -> None:
         self._hub = hub
+        self._by = by
 
     def routes(self, plan: str) -> list[Route]:
         """The addresses behind that of a plan."""
@@ -66,20 +69,22 @@ class ActsApp:
 
     async def _act(self, request: Request) -> Response:
         request.scope["ending"] = "json"
+        if self._by is None:
+            raise HTTPException(403, _ONLY_SHOWS)
         wanted = await _read(request)
         session, plan_id = await self._steered(request)
-        return await run_in_threadpool(self._write, session, plan_id, wanted, _key(request, plan_id))
+        return await run_in_threadpool(self._write, session, plan_id, wanted, self._by, _key(request, plan_id))
 
     async def _steered(self, request: Request) -> tuple[ShownSession, PlanId]:
         session = await find_session(self._hub.sessions, request)
         return session, named_plan(request, session)
 
-    def _write(self, session: ShownSession, plan_id: PlanId, wanted: Wanted, once: Once | None) -> Response:
+    def _write(self, session: ShownSession, plan_id: PlanId, wanted: Wanted, by: str, once: Once | None) -> Response:
         file = session.files.get(plan_id)
         steps = file.readable if file else None
         state = session.journalled
         try:
-            done = steer(self._hub.sessions.journal, state, plan_id, wanted, file=steps, once=once)
+            done = steer(self._hub.sessions.journal, state, plan_id, wanted, by, steps, once)
         except NothingChanges as nothing:
             revision = state.plans[plan_id].revision
             value = {"words": str(nothing), "revision": revision, "from": revision, "unchanged": True}

@@ -21,6 +21,7 @@ from planwire.readmodel.as_markdown import plan_markdown
 from planwire.readmodel.followed_files import FilePlans
 from planwire.readmodel.history import HistoryEntry
 from planwire.readmodel.timeline import Timeline, Timelines, compare_sessions
+from planwire.session.steering import USER
 from planwire.web.acts_app import ActsApp
 from planwire.web.addresses import OVERVIEW, plan_address, session_address
 from planwire.web.compare_page import compare_page
@@ -51,6 +52,7 @@ class BoardApp:
         cookie: str = "planwire",
         editor: str | None = None,
         folders: Iterable[str] = (),
+        by: str | None = USER,
     ) -> None:
         folders = tuple(folders)
         self.hub = Hub(journal, FilePlans(folders), editor)
@@ -63,7 +65,7 @@ class BoardApp:
             Route(OVERVIEW, self._overview),
             Route(OVERVIEW + "/{session}", self._session),
             Route(plan, self._plan),
-            *ActsApp(self.hub).routes(plan),
+            *ActsApp(self.hub, by).routes(plan),
             Route(OVERVIEW + "/{session}/history", self._history),
             Route(OVERVIEW + "/{session}/compare", self._compare),
         ]

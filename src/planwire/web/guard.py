@@ -4,9 +4,9 @@ The board shows what agents do on this machine, and any page in the user's brows
 
 - the Host must be a name of this board: an attacker may point a name of their own at this address (DNS rebinding);
 - `Origin` and `Sec-Fetch-Site` must not name another site, or another port of this machine; only a click on a link may
-  come from there, and since the cookie is SameSite=Strict it comes without the cookie;
-- the request must carry the token: as a cookie, as `Authorization: Bearer`, or once in the address, from where it goes
-  into the cookie;
+  come from there;
+- the request must carry the token as `Authorization: Bearer`, or a cookie that stands for it, which a browser gets if
+  the token is in the address. The cookie counts only below its own path, which no other server knows (`cookie_path`);
 - bodies and addresses have a size limit;
 - every answer forbids all that the pages don't need: scripts and styles from elsewhere or in line, frames, sniffing.
 """
@@ -20,14 +20,13 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from starlette.responses import HTMLResponse, Response
 
+from planwire.web.cookie_path import AnswerBelow, Message, Send, browser_key
 from planwire.web.frame import words_page
 
 __all__ = ["LARGEST_BODY", "LONGEST_ADDRESS", "App", "Receive", "RequestGuard", "Scope", "Send"]
 
 Scope: TypeAlias = MutableMapping[str, Any]
-Message: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[Message]]
-Send: TypeAlias = Callable[[Message], Awaitable[None]]
 App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 #: Room for the text of a plan with thousands of steps.
@@ -67,9 +66,10 @@ class RequestGuard:
 
     def __init__(self, app: App, token: str, hosts: Iterable[str], cookie: str) -> None:
         self._app = app
-        self._token = token.encode()
+        self._token = token
         self._hosts = {host.lower() for host in hosts}
         self._cookie = cookie
+        self._key = browser_key(token, cookie)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
@@ -85,8 +85,26 @@ class RequestGuard:
         headers = {name: value.decode("latin-1") for name, value in reversed(scope["headers"])}
         if refusal := self._refusal(scope, headers):
             return _words(*refusal)
-        public = scope["path"].startswith("/static/") and scope["method"] in _READING
-        return self._app if public or self._is_known(headers) else self._admission(scope)
+        below = self._path_below(scope)
+        path = scope["path"] if below is None else below
+        if admission := self._admission(scope, path):
+            return admission
+        public = path.startswith("/static/") and scope["method"] in _READING
+        if public or self._has_token(headers) or (below is not None and self._has_cookie(headers)):
+            return self._app if below is None else self._app_below(path)
+        what = "Open the address that planwire board printed: it has the token. Programs send it as a Bearer token."
+        return _words(401, "The board is locked", what, {"www-authenticate": 'Bearer realm="planwire board"'})
+
+    def _path_below(self, scope: Scope) -> str | None:
+        """The rest of a path that begins with that of the cookie; None for any other."""
+        first, _, rest = scope["path"][1:].partition("/")
+        return f"/{rest}" if _same(f"/{first}", self._key.path) else None
+
+    def _app_below(self, path: str) -> App:
+        async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+            await self._app({**scope, "path": path}, receive, AnswerBelow(self._key.path, send).send)
+
+        return answer
 
     def _refusal(self, scope: Scope, headers: dict[bytes, str]) -> tuple[int, str, str] | None:
         """The reason to turn a request away: a status, a title, and what to do; None if there is none."""
@@ -111,32 +129,35 @@ class RequestGuard:
             return 413, "Request too large", f"The largest request has {LARGEST_BODY:,} bytes."
         return None
 
-    def _is_known(self, headers: dict[bytes, str]) -> bool:
+    def _has_token(self, headers: dict[bytes, str]) -> bool:
         scheme, _, given = headers.get(b"authorization", "").partition(" ")
-        if scheme.lower() == "bearer" and self._matches(given.strip()):
-            return True
+        return scheme.lower() == "bearer" and _same(given.strip(), self._token)
+
+    def _has_cookie(self, headers: dict[bytes, str]) -> bool:
         cookies: SimpleCookie = SimpleCookie()
         try:
             cookies.load(headers.get(b"cookie", ""))
         except CookieError:
             return False
-        return self._cookie in cookies and self._matches(cookies[self._cookie].value)
+        return self._cookie in cookies and _same(cookies[self._cookie].value, self._key.value)
 
-    def _matches(self, given: str) -> bool:
-        return hmac.compare_digest(given.encode("utf-8", "surrogateescape"), self._token)
-
-    def _admission(self, scope: Scope) -> Response:
-        """Take the token from the address into the cookie; without one, say where to find it."""
+    def _admission(self, scope: Scope, path: str) -> Response | None:
+        """Exchange the token in an address for the cookie, and lead to the same address below the cookie's path."""
         fields = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         given = [value for name, value in fields if name == "token"]
-        if scope["method"] == "GET" and len(given) == 1 and self._matches(given[0]):
-            rest = urlencode([field for field in fields if field[0] != "token"])
-            path = scope["path"] if re.fullmatch(r"(?:/[A-Za-z0-9_~.-]+)*/?", scope["path"]) else "/"
-            cookie = f"{self._cookie}={given[0]}; Path=/; HttpOnly; SameSite=Strict"
-            target = f"{path}?{rest}" if rest else path
-            return Response(status_code=303, headers={"location": target, "set-cookie": cookie})
-        what = "Open the address that planwire board printed: it has the token. Programs send it as a Bearer token."
-        return _words(401, "The board is locked", what, {"www-authenticate": 'Bearer realm="planwire board"'})
+        if scope["method"] != "GET" or len(given) != 1 or not _same(given[0], self._token):
+            return None
+        rest = urlencode([field for field in fields if field[0] != "token"])
+        target = self._key.path + (path if re.fullmatch(r"(?:/[A-Za-z0-9_~.-]+)*/?", path) else "/")
+        cookie = f"{self._cookie}={self._key.value}; Path={self._key.path}; HttpOnly; SameSite=Strict"
+        return Response(
+            status_code=303, headers={"location": f"{target}?{rest}" if rest else target, "set-cookie": cookie}
+        )
+
+
+def _same(given: str, secret: str) -> bool:
+    """Compare with a secret in a time that tells nothing about it."""
+    return hmac.compare_digest(given.encode("utf-8", "surrogateescape"), secret.encode())
 
 
 def _origin_host(origin: str) -> str | None:

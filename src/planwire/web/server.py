@@ -6,6 +6,7 @@ import secrets
 import socket
 from asyncio import TimerHandle, Transport
 from collections.abc import Callable, Iterable
+from ipaddress import ip_address
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -14,6 +15,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from planwire.errors import InputError, reason
 from planwire.journal import Journal
+from planwire.session.steering import USER
 from planwire.web.app import BoardApp
 from planwire.web.hub import MOST_WATCHERS
 
@@ -44,7 +46,8 @@ def new_token() -> str:
 
 
 class BoardServer:
-    """A board that listens. `address` opens it, with the token in it."""
+    """A board that listens. `address` opens it, with the token in it. `by` is the author of all that people do there; a
+    board without one only shows."""
 
     def __init__(
         self,
@@ -56,16 +59,17 @@ class BoardServer:
         allow_hosts: Iterable[str] = (),
         editor: str | None = None,
         folders: Iterable[str] = (),
+        by: str | None = USER,
     ) -> None:
         self._socket = _listen(host, port)
         self.port: int = self._socket.getsockname()[1]
         self.token = token or new_token()
         name = f"[{host}]" if ":" in host else host
-        wildcard = host in ("0.0.0.0", "::")  # noqa: S104
-        hosts = {*LOOPBACK, *allow_hosts, *(() if wildcard else (name,))}
-        self.base = f"http://{'127.0.0.1' if wildcard else name}:{self.port}"
+        self.base = f"http://{name}:{self.port}"
         cookie = f"planwire-{self.port}"
-        self.app = BoardApp(journal, self.token, hosts, cookie=cookie, editor=editor, folders=folders)
+        self.app = BoardApp(
+            journal, self.token, {*LOOPBACK, *allow_hosts, name}, cookie=cookie, editor=editor, folders=folders, by=by
+        )
         config = uvicorn.Config(
             self.app,
             http=_LimitedConnection,
@@ -130,6 +134,11 @@ def _allow_many_watchers() -> None:
 
 
 def _listen(host: str, port: int) -> socket.socket:
+    if not _is_loopback(host):
+        raise InputError(
+            f"the board can't listen on {host}: it has no users and no encryption yet, so it is for this machine only. "
+            f"On the other machine, run ssh -L {port}:127.0.0.1:{port} THIS_MACHINE and open the board's address there"
+        )
     try:
         return socket.create_server(
             (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=2_048
@@ -137,6 +146,14 @@ def _listen(host: str, port: int) -> socket.socket:
     except (OSError, OverflowError) as error:
         why = reason(error).partition(" (while")[0]  # Python says the address again
         raise InputError(f"the board can't listen on {host} port {port} ({why}): choose another with --port") from None
+
+
+def _is_loopback(host: str) -> bool:
+    """Whether an address is of this machine only. A name other than `localhost` may mean any machine tomorrow."""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 class _LimitedConnection(HttpToolsProtocol):
