@@ -180,7 +180,7 @@ def test_the_form_of_a_snapshot_is_known(journal: MemoryJournal) -> None:
     assert " ".join(state) == "id seq opened plans stopped turns compacted remarked told placed"
     assert " ".join(state["plans"]["main"]) == (
         "state owner version base supersedes revision created_at changed_at by summary mode deltas numbered authors "
-        "remarks reviews asked removed removed_by is_proposal approval ended"
+        "remarks reviews asked removed removed_by is_proposal approval ended cleared"
     )
     assert " ".join(state["plans"]["main"]["remarks"][0]) == (
         "id seq at by plan_id kind text revision step quote steps changes review kept offered told closed answers"

@@ -179,6 +179,17 @@ def test_a_verdict_is_of_a_revision_and_stale_once_the_wording_is_another() -> N
     assert [each.is_stale for each in again.reviews] == [True, False]
 
 
+def test_a_verdict_outlives_a_list_that_is_cleared_for_a_moment() -> None:
+    events: list[Told] = [set_by_tools(plan("a", "b")), (USER, PlanReviewed("p", 1, APPROVED)), set_by_tools(plan())]
+    for more, is_stale in (
+        ((), False),
+        ((set_by_tools(plan("a", ("b", "done"))),), False),
+        ((set_by_tools(plan()), set_by_tools(plan("a", "b"))), False),
+        ((set_by_tools(plan("a")),), True),
+    ):
+        assert [each.is_stale for each in the_plan(*events, *more).reviews] == [is_stale]
+
+
 def test_a_verdict_on_a_text_stands_while_boxes_are_ticked() -> None:
     text = "# Port\n\n- [ ] read\n- [ ] write\n"
     events: list[Told] = [set_by_tools(MarkdownPlan("p", text)), (USER, PlanReviewed("p", 1, APPROVED))]

@@ -1,6 +1,7 @@
 """The table of lives in `planwire.model.remarks`, line by line: what ends a remark, and what does not."""
 
 import pytest
+from msgspec.structs import replace
 
 from planwire.model.events import (
     ACP,
@@ -38,7 +39,7 @@ from planwire.model.remarks import (
     SUPERSEDED,
     WITHDRAWN,
 )
-from tests.model.lives import REWORDINGS, STATUS_ALONE, Life, on_plan, on_step, request, selection, suggestion
+from tests.model.lives import LIST, REWORDINGS, STATUS_ALONE, Life, on_plan, on_step, request, selection, suggestion
 
 # -- a comment on a step
 
@@ -278,6 +279,35 @@ def test_a_remark_that_is_reopened_is_told_anew_and_can_end_again() -> None:
     assert life.agent_does(SetStatus("s1", "pending"), SetStatus("s1", "completed")).is_open
     life.told().agent_does(SetStatus("s1", "pending"))
     assert life.agent_does(SetStatus("s1", "completed")).end == FINISHED
+
+
+def test_a_suggestion_or_a_selection_that_is_open_again_takes_the_place_of_the_newer_one() -> None:
+    for one, other in (
+        (suggestion(RewordStep("s1", "x")), suggestion(RewordStep("s1", "y"))),
+        (selection("s1"), selection("s2")),
+    ):
+        life = Life(one).does(other, by="ana").does(RemarkReopened("main", "r1"), by="bo")
+        assert life.is_open
+        [newer] = [each for each in life.record.remarks if each.id == "r2"]
+        assert newer.closed is not None
+        assert (newer.closed.how, newer.closed.by, newer.closed.text) == (SUPERSEDED, "bo", "r1")
+
+
+@pytest.mark.parametrize(
+    "remark", [on_step("s1"), request(), selection("s1"), suggestion(RemoveStep("s1"))], ids=lambda each: each.kind
+)
+def test_a_list_that_is_cleared_for_a_moment_ends_nothing(remark: Remarked) -> None:
+    life = Life(remark).told().does(PlanSet(ItemsPlan("main", ()), via=ACP))
+    assert life.is_open
+    assert life.does(PlanSet(LIST, via=ACP)).is_open
+    life.does(PlanSet(ItemsPlan("main", ()), via=ACP), PlanSet(ItemsPlan("main", LIST.entries[1:]), via=ACP))
+    assert not life.is_open
+
+
+def test_a_comment_on_a_step_that_comes_back_finished_has_ended() -> None:
+    finished = ItemsPlan("main", tuple(replace(each, status="completed") for each in LIST.entries))
+    life = Life(on_step("s1")).told().does(PlanSet(ItemsPlan("main", ()), via=ACP), PlanSet(finished, via=ACP))
+    assert life.end == FINISHED
 
 
 def test_what_has_ended_stays_as_it_ended() -> None:

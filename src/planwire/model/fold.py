@@ -88,7 +88,7 @@ from planwire.model.remarks import (
     told,
 )
 from planwire.model.steps import PlanState, track
-from planwire.model.wording import texts_of, wording
+from planwire.model.wording import is_cleared, texts_of, wording
 
 __all__ = ["check_revision", "fold", "fold_all"]
 
@@ -187,12 +187,13 @@ def _authors(record: PlanRecord, after: PlanState, by: str) -> dict[str, str]:
 
 def _judged(before: PlanRecord | None, after: PlanRecord, recorded: Recorded) -> PlanRecord:
     """A plan after a change of it: without the remarks that the change ends, and with verdicts on another wording
-    marked as stale."""
-    remarks = closed_by_change(before, after, recorded)
-    if remarks is not after.remarks:
-        after = replace(after, remarks=remarks)
+    marked as stale. A list that is cleared changes neither until there is another one to compare."""
+    then = (before.cleared or before.state) if before else None
+    if is_cleared(after.state):
+        return replace(after, cleared=then)
+    after = replace(after, remarks=closed_by_change(then, after, recorded), cleared=None)
     fresh = any(not each.is_stale for each in after.reviews) or after.approval is not None
-    if before is None or not fresh or wording(before.state) == wording(after.state):
+    if then is None or not fresh or wording(then) == wording(after.state):
         return after
     return replace(after, reviews=tuple(replace(each, is_stale=True) for each in after.reviews), approval=None)
 

@@ -158,7 +158,7 @@ class PlanRecord(Struct, frozen=True):
     `by` is the author of that version, `authors` those of steps that others added or reworded since; `edited` is the
     number of the last change that was not the agent's. `remarks` are all the open ones and the last closed ones.
     `is_proposal`: a person was asked for a verdict on its text. `ended` is how a proposal's life ended, "" while it
-    lives.
+    lives. `cleared` is the list before it was cleared, until there is another.
     """
 
     state: PlanState
@@ -184,6 +184,7 @@ class PlanRecord(Struct, frozen=True):
     is_proposal: bool = False
     approval: Approval | None = None
     ended: str = ""
+    cleared: PlanState | None = None
 
     @property
     def review(self) -> Review | None:

@@ -31,7 +31,6 @@ from planwire.model.events import (
     SetStatus,
     StepChange,
 )
-from planwire.model.kinds import entries_of
 from planwire.model.records import Closing, PlanRecord, Remark, RemarkAnswer, Telling
 from planwire.model.statuses import canonical
 from planwire.model.steps import PlanState, Step
@@ -182,22 +181,17 @@ def closed_with_plan(remarks: Remarks, closing: Closing) -> Remarks:
     )
 
 
-def closed_by_change(before: PlanRecord | None, after: PlanRecord, recorded: Recorded) -> Remarks:
+def closed_by_change(before: PlanState | None, after: PlanRecord, recorded: Recorded) -> Remarks:
     """The remarks of a plan after a change of it, without those that the change ends."""
-    if all(each.closed for each in after.remarks) or _is_cleared(after.state):
+    if all(each.closed for each in after.remarks):
         return after.remarks
-    change = _Ending(before.state if before else None, after.state)
+    change = _Ending(before, after.state)
     closed = []
     for each in after.remarks:
         how = None if each.closed else change.ends(each)
         closing = Closing(recorded.seq, recorded.at, recorded.by, how) if how else None
         closed.append(replace(each, closed=closing) if closing else each)
     return _bounded(tuple(closed))
-
-
-def _is_cleared(state: PlanState) -> bool:
-    """Whether a list is empty: agents clear it for a moment, and the next one may have the same steps."""
-    return entries_of(state.plan) == ()
 
 
 class _Ending:

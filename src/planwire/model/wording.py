@@ -1,10 +1,15 @@
 """The wording of a plan: its texts and the set of its steps, without statuses. A verdict holds for a wording."""
 
-from planwire.model.kinds import content_of, kind_of, text_of
+from planwire.model.kinds import content_of, entries_of, kind_of, text_of
 from planwire.model.markdown import unmarked
 from planwire.model.steps import PlanState
 
-__all__ = ["texts_of", "wording"]
+__all__ = ["is_cleared", "texts_of", "wording"]
+
+
+def is_cleared(state: PlanState) -> bool:
+    """Whether a list is empty: agents clear it for a moment, and the next one may have the same steps."""
+    return entries_of(state.plan) == ()
 
 
 def texts_of(state: PlanState) -> dict[str, str]:
