@@ -10,7 +10,7 @@ from planwire.session.steering import steer
 from planwire.steering.wanted import Wanted
 from tests.peers.agents import claude
 from tests.peers.model_server import ScriptedModel
-from tests.peers.script import Request, Turn, call, say
+from tests.peers.script import Request, Step, Turn, call, say
 from tests.relay.test_tools_peers import MADE, UPDATE, result_in, tooled
 
 pytestmark = [pytest.mark.agents, pytest.mark.timeout(600)]  # the first test may have to install its peer
@@ -27,7 +27,13 @@ def test_claude_hears_a_comment_between_two_calls_in_the_answer_of_the_second(tm
             steer(journal, session.id, "main", Wanted("comment", target="s2", text=VENDOR), by="ann")
         return call(UPDATE, steps={"s1": "completed", "s2": "in_progress"})
 
-    script = [MADE, call(UPDATE, steps={"s1": "in_progress"}), commented_on_meanwhile, say("Done."), say("Done.")]
+    script: list[Step] = [
+        MADE,
+        call(UPDATE, steps={"s1": "in_progress"}),
+        commented_on_meanwhile,
+        say("Done."),
+        say("Done."),
+    ]
     with ScriptedModel(script) as model:
         with tooled(claude(model.url, tmp_path), path).start() as client:
             session = client.new_session()
