@@ -1,6 +1,6 @@
 """Plans as MCP resources: their URIs, their texts, and news of them.
 
-    plan:///SESSION/PLAN_ID                 the plan as markdown
+    plan:///SESSION/PLAN_ID                 the plan alone, as markdown
     plan:///SESSION/PLAN_ID?format=json     all that is known of it, in the shape of `docs/plan.schema.json`
     plan:///SESSION                         the plan of an agent that gives it no id
 
@@ -76,10 +76,11 @@ def read_uri(uri: str) -> PlanUri | None:
 
 
 def plan_text(card: PlanCard, mime_type: str) -> str:
-    """A plan in a form."""
+    """A plan in a form. As markdown it is the plan alone, since a text there could pass for a person's word; the JSON
+    has the words of each person under their name."""
     if mime_type == JSON:
         return msgspec.json.format(msgspec.json.encode(plan_json(card)), indent=2).decode()
-    return plan_markdown(card)
+    return plan_markdown(card, remarks=False)
 
 
 class SessionCards:

@@ -183,7 +183,7 @@ class PlanServer:
             if tool == SET_PLAN and self._relayed is None:  # the relay records it otherwise
                 await self._introduce(ctx, plans)
             answer = await plans.call(tool, arguments)
-            if self._relayed is not None and tool != GET_PLAN and not answer.is_error:
+            if self._relayed is not None and tool != GET_PLAN and "revision" in answer:
                 await self._relayed.told(answer["revision"])
             return answer
 
@@ -210,7 +210,7 @@ class PlanServer:
 
     async def _list_templates(self, _: Context, __: Page) -> types.ListResourceTemplatesResult:
         session = f"the session {self._plans.id}" if self._plans else "this session"
-        words = f"A plan of {session}: as markdown, or with format=json all that is known of it."
+        words = f"A plan of {session}: as markdown, or with format=json all that is known of it, and who said what."
         template = types.ResourceTemplate(uri_template=TEMPLATE, name="plan", title="Plan", description=words)
         return types.ListResourceTemplatesResult(resource_templates=[template])
 

@@ -138,9 +138,8 @@ class Delivery:
             nonlocal words, told
             words = words_of(state)
             events = place(state, words) if place else ()
-            is_news = (
-                self._is_agent and (words.remarks or self.news(state, way, edits=True)) and (events or place is None)
-            )
+            is_heard = self._is_agent and (events or place is None)
+            is_news = is_heard and (words.remarks or self.news(state, way, edits=True))
             told = _offer(way, words, state.seq + 1) if is_news else None
             return (*((told,) if told else ()), *events)
 
