@@ -4,11 +4,11 @@ from playwright.sync_api import Page, expect
 
 from planwire import BlockingPlanSession
 from planwire.model.events import (
+    COMMENT,
     AddStep,
-    Comment,
     PlanChanged,
     PlanRemoved,
-    PlanReviewed,
+    Remarked,
     RewordStep,
     SetStatus,
 )
@@ -30,7 +30,7 @@ def test_two_people_see_what_each_other_does(stage: Stage) -> None:
     stage.comes_to(
         PlanChanged("main", None, (SetStatus("s1", "completed"),)),
         PlanChanged("main", None, (SetStatus("s2", "completed"),)),
-        PlanReviewed("main", 3, "commented", (Comment("Well done", "s1"),)),
+        Remarked("main", COMMENT, "Well done", 3, "s1"),
     )
 
 
@@ -141,7 +141,7 @@ def test_a_comment_on_a_step_that_is_gone_becomes_one_on_the_plan(stage: Stage) 
     stage.agent_sends("one", "quite another thing")
     save(page)
     expect(page.locator(".toast")).to_contain_text("“two” is gone")
-    stage.comes_to(PlanReviewed("main", 1, "commented", (Comment("“two”: Use the old one"),)))
+    stage.comes_to(Remarked("main", COMMENT, "Use the old one", 1, quote="two"))
 
 
 def test_a_page_that_is_not_up_to_date_shows_the_difference_before_anything_is_written(stage: Stage) -> None:

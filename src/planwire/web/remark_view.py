@@ -42,9 +42,7 @@ def remark_words(remark: RemarkCard, *, steerable: bool, named: bool = False) ->
     badge = delivery_badge(remark.delivery, remark.heard, remark.told_at)
     origin = el(
         "span",
-        author(remark.by),
-        " ",
-        moment(remark.at),
+        el("span", "— ", author(remark.by), " ", moment(remark.at)),
         kept,
         badge,
         _end(remark),

@@ -77,7 +77,7 @@ def _suggestion(row_id: str, suggestion: OpenSuggestion, steerable: bool) -> Par
     """A suggestion that has no place among the rows on the page."""
     badge = delivery_badge(suggestion.delivery, suggestion.heard, None)
     button = remark_button("withdraw", "Undo", suggestion.id, suggestion.text) if steerable else None
-    origin = el("span", author(suggestion.by), " ", moment(suggestion.at), badge, button, class_="origin")
+    origin = el("span", "— ", author(suggestion.by), " ", moment(suggestion.at), badge, button, class_="origin")
     words = el("dd", el("span", suggestion.text, class_="said", dir="auto"), origin)
     return leaf(row_id, "div", el("dt", "Suggestion"), words, class_="reason remark remark-suggestion")
 
