@@ -144,13 +144,15 @@ def test_whoever_suggests_something_else_withdraws_the_first_suggestion(stage: S
 
 def tops(page: Page) -> dict[str, float]:
     """Where every step stands, once nothing moves any more."""
-    page.evaluate("() => Promise.all(document.getAnimations().map((each) => each.finished.catch(() => 0)))")
-    script = "() => [...document.querySelectorAll('#p0-steps > [data-step]')].map((e) => [e.id, e.getBoundingClientRect().top])"
-    return dict(page.evaluate(script))
+    page.evaluate(
+        """() => Promise.all(document.getAnimations().filter((each) => each.effect.getTiming().iterations < Infinity)
+            .map((each) => each.finished.catch(() => 0)))"""
+    )
+    rows = "[...document.querySelectorAll('#p0-steps > [data-step]')]"
+    return dict(page.evaluate(f"{rows}.map((each) => [each.id, each.getBoundingClientRect().top])"))
 
 
 def test_no_word_of_a_person_moves_the_step_that_it_is_on_nor_those_above_it(stage: Stage) -> None:
-    """Two plans: what is said of the first one must not move the second one under the pointer either."""
     stage.write(SessionOpened("agent", "Zed 1.0", "/work", "A title"))
     stage.agent_sends("one", "two", "three", "four", "five", done=1)
     page = stage.open()

@@ -38,8 +38,8 @@ def said_part(part_id: str, card: PlanCard, drawn: Container[str], *, steerable:
     of the suggestions that stand over the steps."""
     own = f"{part_id}-said"
     out_of_sight = [each for each in card.suggestions if not each.has_place or each.id not in drawn]
-    told = {each.review for each in card.remarks}
-    verdicts = [each for each in card.reviews[: -REVIEWS - 1 : -1] if each.seq not in told]
+    requested = {each.review for each in card.remarks if each.kind == "request"}
+    verdicts = [each for each in card.reviews[: -REVIEWS - 1 : -1] if each.seq not in requested]
     rows = [
         *(_suggestion(f"{own}-{each.id}", each, steerable) for each in reversed(out_of_sight)),
         *(_remark(f"{own}-{each.id}", each, steerable) for each in reversed(card.remarks)),

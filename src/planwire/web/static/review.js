@@ -134,9 +134,9 @@ export async function decide(plan, verdict) {
 }
 
 function busy(is) {
-  trouble.textContent = "";
-  bar.toggleAttribute("aria-busy", is);
+  if (is) trouble.textContent = "";
   if (is) bar.setAttribute("aria-busy", "true");
+  else bar.removeAttribute("aria-busy");
   area.readOnly = is;
   for (const each of verdicts) each.disabled = is;
 }
@@ -163,7 +163,7 @@ async function discard() {
 const counted = (count) => `${count} ${count === 1 ? "comment" : "comments"}`;
 
 function showBar(plan) {
-  if (!plan) return bar.remove();
+  if (!plan) { trouble.textContent = ""; return bar.remove(); }
   const review = reviewOf(plan), count = review.comments.length;
   title.textContent = `Review ${planName(plan)}${count ? ` · ${counted(count)} pending` : ""}`;
   if (area.value !== review.text) area.value = review.text;
