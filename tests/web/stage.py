@@ -9,6 +9,7 @@ from planwire.model.events import (
     Event,
     PlanChanged,
     PlanSet,
+    Remarked,
     StepChange,
 )
 from planwire.model.plan import Entry, ItemsPlan
@@ -67,7 +68,9 @@ class Stage:
         return [each.event for each in self.board.journal.read(self.session) if each.by == "user"]
 
     def changes(self) -> list[StepChange]:
-        return [change for event in self.said() if isinstance(event, PlanChanged) for change in event.changes]
+        """The changes that people made or suggested."""
+        kinds = PlanChanged | Remarked
+        return [change for event in self.said() if isinstance(event, kinds) for change in event.changes]
 
     def comes_to(self, *events: Event) -> None:
         until(lambda: self.said() == list(events))

@@ -6,26 +6,33 @@ from typing import Any
 import pytest
 
 from planwire import BlockingPlanSession
+from planwire.chat.said import Said, said_in
 from planwire.journal import load_state
 from planwire.model.events import (
     ACP,
     APPROVED,
+    COMMENT,
+    REQUEST,
+    SELECTION,
+    SUGGESTION,
     AddStep,
-    Comment,
     Event,
     MoveStep,
     PlanChanged,
     PlanRemoved,
     PlanReviewed,
     PlanSet,
+    RemarkClosed,
+    Remarked,
     RemoveStep,
     RewordStep,
     SetPriority,
     SetStatus,
-    SuggestionWithdrawn,
 )
 from planwire.model.plan import Entry, ItemsPlan
+from planwire.model.remarks import WITHDRAWN
 from planwire.steering.acts import ACTS
+from planwire.steering.reviews import VIA
 from tests.web.board import items, markdown
 from tests.web.steering import TICK, Here
 from tests.web.test_hostile_content import Seen
@@ -44,16 +51,16 @@ WRITTEN: dict[str, tuple[dict[str, Any], Event]] = {
     "move": ({"target": "s3", "by": -1}, changed(MoveStep("s3", "s1"))),
     "remove": ({"target": "s1"}, changed(RemoveStep("s1"))),
     "set_priority": ({"target": "s2", "priority": "high"}, changed(SetPriority("s2", "high"))),
-    "comment": ({"target": "s2", "text": "Why?"}, PlanReviewed("main", 1, "commented", (Comment("Why?", "s2"),))),
-    "review": ({"verdict": "approved"}, PlanReviewed("main", 1, APPROVED)),
-    "select": ({"steps": ["s1", "s3"]}, PlanReviewed("main", 1, APPROVED, selected=("s1", "s3"))),
+    "comment": ({"target": "s2", "text": "Why?"}, Remarked("main", COMMENT, "Why?", 1, "s2")),
+    "review": ({"verdict": "approved"}, PlanReviewed("main", 1, APPROVED, via=VIA)),
+    "select": ({"steps": ["s1", "s3"]}, Remarked("main", SELECTION, "", 1, steps=("s1", "s3"))),
     "suggest": ({"changes": [{"do": "remove", "step": "s3"}]}, changed(RemoveStep("s3"))),
     "dismiss": ({}, PlanRemoved("main")),
 }
 
 
 def test_there_is_a_case_for_every_act() -> None:
-    assert {*WRITTEN, "withdraw"} == set(ACTS)
+    assert {*WRITTEN, "withdraw", "reopen"} == set(ACTS)
 
 
 @pytest.mark.parametrize("name", WRITTEN)
@@ -65,7 +72,8 @@ def test_every_act_is_written_and_says_what_came_of_it(here: Here, name: str) ->
     said = answer.json()
     assert (here.events()[-1].by, here.events()[-1].event) == ("user", event)
     assert said["words"]
-    assert (said["from"], said["suggestion"], said["number"]) == (1, False, 2)
+    remark = "r1" if isinstance(event, Remarked) else None
+    assert (said["from"], said["suggestion"], said["remark"]) == (1, False, remark)
     assert said["revision"] == here.record().revision
     assert said["added"] == ("s4" if name == "add" else None)
     assert "unchanged" not in said
@@ -74,7 +82,7 @@ def test_every_act_is_written_and_says_what_came_of_it(here: Here, name: str) ->
 def test_a_change_of_an_agents_own_plan_is_a_suggestion_and_the_plan_stays_the_agents(here: Here) -> None:
     here.write(items("pending", "pending"))
     said = here.act("tick", target="s1", seen=1).json()
-    assert (said["revision"], said["from"], said["suggestion"], said["number"]) == (2, 1, True, 2)
+    assert (said["revision"], said["from"], said["suggestion"], said["remark"]) == (1, 1, True, "r1")
     assert said["words"].startswith("Suggested: ")
     assert [step.status for step in here.record().state.steps] == ["pending", "pending"]
     changes = [{"do": "status", "step": "s2", "status": "completed"}]
@@ -85,23 +93,47 @@ def test_a_change_of_an_agents_own_plan_is_a_suggestion_and_the_plan_stays_the_a
 def test_a_suggestion_is_withdrawn_once(here: Here) -> None:
     here.write(items("pending"))
     here.act("tick", target="s1", seen=1)
-    said = here.act("withdraw", target="2", seen=2).json()
-    assert (said["revision"], said["from"], said["suggestion"]) == (3, 2, False)
-    assert here.events()[-1].event == SuggestionWithdrawn("main", 2)
+    said = here.act("withdraw", target="r1", seen=1).json()
+    assert (said["revision"], said["from"], said["suggestion"], said["remark"]) == (1, 1, False, None)
+    assert here.events()[-1].event == RemarkClosed("main", "r1", WITHDRAWN)
     assert here.record().suggestions == ()
-    assert here.act("withdraw", target="2", seen=2).json()["unchanged"] is True
+    assert here.act("withdraw", target="r1", seen=1).json()["unchanged"] is True
     assert len(here.events()) == 3
-    for number in ("0", "1", "3", "99"):
-        answer = here.act("withdraw", target=number, seen=2)
+    for remark in ("r0", "r2", "2", "s1"):
+        answer = here.act("withdraw", target=remark, seen=1)
         assert answer.status_code == 422
-        assert f"no open suggestion '{number}'" in answer.json()["error"]
+        assert f"no remark '{remark}'" in answer.json()["error"]
 
 
-def test_a_suggested_step_is_reworded_under_its_number(here: Here) -> None:
+def test_a_remark_and_a_plan_are_reopened(here: Here) -> None:
+    here.write(items("pending", via="tools"))
+    here.act("comment", target="s1", text="Why?")
+    here.act("withdraw", target="r1")
+    said = here.act("reopen", target="r1").json()
+    assert said["words"].startswith("Reopened: Why?. The agent will see it with ")
+    assert [each.id for each in here.record().open_remarks] == ["r1"]
+    assert here.act("reopen").json()["unchanged"] is True
+    here.act("dismiss")
+    assert here.act("reopen").json()["words"] == "Plan reopened."
+    assert not here.record().removed
+
+
+def test_a_suggested_step_is_reworded_under_the_id_of_its_remark(here: Here) -> None:
     here.write(items("pending"))
     here.act("add", text="New", after="s1", seen=1)
-    assert here.act("reword", target="2", text="Newer", seen=2).status_code == 200
+    assert here.act("reword", target="r1", text="Newer", seen=1).status_code == 200
     assert [each.changes for each in here.record().suggestions] == [(AddStep("Newer", "s1"),)]
+
+
+def test_the_newer_of_two_peoples_rewordings_replaces_the_other_and_says_whose_it_was(here: Here) -> None:
+    here.write(items("pending"))
+    here.write(Remarked("main", SUGGESTION, "", 1, changes=(RewordStep("s1", "as Ann wants it"),)), by="ann")
+    words = here.act("reword", target="s1", text="as I want it", seen=1).json()["words"]
+    assert "It replaces the suggestion by ann." in words
+    assert [each.id for each in here.record().suggestions] == ["r2"]
+    page = here.page()
+    assert "Suggested by you, replacing the one by ann" in page
+    assert "as Ann wants it" not in page
 
 
 def test_the_tasks_of_a_text_are_changed_in_the_text(here: Here) -> None:
@@ -137,8 +169,18 @@ def test_a_review_has_a_verdict_and_comments_and_a_selection_has_them_too(here: 
     here.write(items("pending", "pending"))
     comments = [{"text": "Careful.", "step": "s2"}]
     assert here.act("select", seen=1, text="Go on.", comments=comments, steps=["s1", "s2"]).status_code == 200
-    said = PlanReviewed("main", 1, APPROVED, (Comment("Go on."), Comment("Careful.", "s2")), ("s1", "s2"))
-    assert here.events()[-1].event == said
+    assert [each.event for each in here.events()[1:]] == [
+        Remarked("main", SELECTION, "", 1, steps=("s1", "s2")),
+        Remarked("main", COMMENT, "Go on.", 1),
+        Remarked("main", COMMENT, "Careful.", 1, "s2"),
+    ]
+    quoted = [{"text": "Really?", "quote": "step 1"}]
+    assert here.act("review", seen=1, verdict="changes_requested", text="Smaller", comments=quoted).status_code == 200
+    assert [each.event for each in here.events()[4:]] == [
+        PlanReviewed("main", 1, "changes_requested", via=VIA),
+        Remarked("main", REQUEST, "Smaller", 1, review=5),
+        Remarked("main", COMMENT, "Really?", 1, quote="step 1", review=5),
+    ]
 
 
 @pytest.mark.parametrize("plan_id", [None, "a/b?c#d.json", "plän", "~~"])
@@ -204,7 +246,7 @@ def test_a_change_of_what_is_already_so_makes_no_revision(here: Here, via: str) 
                 "from": 1,
                 "unchanged": True,
                 "suggestion": False,
-                "number": None,
+                "remark": None,
                 "added": None,
             },
         )
@@ -215,8 +257,8 @@ def test_a_suggestion_that_is_open_is_not_written_again(here: Here) -> None:
     here.write(items("pending"))
     done = {"target": "s1", "status": "completed"}
     here.act("set_status", seen=1, **done)
-    assert here.act("set_status", seen=2, **done).json()["unchanged"] is True
-    assert here.act("suggest", seen=2, text="really").json()["suggestion"] is True
+    assert here.act("set_status", seen=1, **done).json()["unchanged"] is True
+    assert here.act("suggest", seen=1, text="really").json()["remark"] == "r2"
 
 
 # ------------------------------------------------------------------ agents
@@ -228,8 +270,7 @@ def test_what_a_person_did_reaches_an_agent_that_works_with_planwires_tools(here
     agent.pending()
     here.act("select", seen=here.record().revision, steps=["s2"], text="in C")
     [told] = [message["content"] for message in agent.pending()]
-    assert "s2 Write the parser" in told
-    assert "in C" in told
+    assert said_in(told) == (Said("user", "selection", "main", "s2"), Said("user", "comment", "main", "in C"))
 
 
 def test_a_plan_of_the_agents_in_place_of_another_keeps_the_suggestions_that_it_does_not_contain(here: Here) -> None:

@@ -5,25 +5,37 @@ from playwright.sync_api import Page, expect
 
 from planwire.model.events import (
     APPROVED,
+    COMMENT,
+    SELECTION,
+    SUGGESTION,
     AddStep,
-    Comment,
     Event,
     MoveStep,
     PlanChanged,
     PlanRemoved,
+    PlanReopened,
     PlanReviewed,
+    RemarkClosed,
+    Remarked,
+    RemarkReopened,
     RemoveStep,
     RewordStep,
     SetPriority,
     SetStatus,
-    SuggestionWithdrawn,
+    StepChange,
 )
+from planwire.model.remarks import SUPERSEDED, WITHDRAWN
 from planwire.steering.acts import ACTS
+from planwire.steering.reviews import VIA
 from tests.web.stage import Stage, row, save, words, write
 
 
 def changed(*changes: object) -> PlanChanged:
     return PlanChanged("main", None, changes)  # type: ignore[arg-type]
+
+
+def suggested(change: StepChange) -> Remarked:
+    return Remarked("main", SUGGESTION, "", 1, changes=(change,))
 
 
 #: For each key of each act: what is typed after it, if it asks for something, and the event that is written.
@@ -40,7 +52,7 @@ KEYS: dict[str, tuple[str | None, Event]] = {
     "Alt+ArrowDown": (None, changed(MoveStep("s2", "s3"))),
     "1": (None, changed(SetPriority("s2", "high"))),
     "3": (None, changed(SetPriority("s2", "low"))),
-    "c": ("Why?", PlanReviewed("main", 1, "commented", (Comment("Why?", "s2"),))),
+    "c": ("Why?", Remarked("main", COMMENT, "Why?", 1, "s2")),
 }
 
 
@@ -81,25 +93,47 @@ def test_a_status_is_chosen_from_the_menu(stage: Stage, page: Page) -> None:
     stage.comes_to(changed(SetStatus("s2", "cancelled")))
 
 
-def test_a_comment_on_the_plan_and_a_review_have_dialogs(stage: Stage, page: Page) -> None:
+def test_a_comment_on_the_plan_has_a_dialog_and_a_review_a_bar(stage: Stage, page: Page) -> None:
     page.keyboard.press("C")
     page.keyboard.type("By the way")
-    page.keyboard.press("Enter")
+    page.get_by_role("dialog").get_by_label("Keep in force").check()
+    page.get_by_role("dialog").get_by_role("button", name="Comment").click()
     expect(page.locator("#p0-said")).to_contain_text("By the way")
+    expect(page.locator("#p0-said")).to_contain_text("kept in force")
     page.keyboard.press("v")
-    page.get_by_role("radio", name="Approve").check()
-    page.get_by_role("dialog").get_by_role("button", name="Approve").click()
+    page.get_by_role("region", name="Review “Plan”").get_by_role("button", name="Approve").click()
     stage.comes_to(
-        PlanReviewed("main", 1, "commented", (Comment("By the way"),)),
-        PlanReviewed("main", 1, APPROVED),
+        Remarked("main", COMMENT, "By the way", 1, kept=True),
+        PlanReviewed("main", 1, APPROVED, via=VIA),
     )
 
 
 def test_the_step_is_run(stage: Stage, page: Page) -> None:
     page.keyboard.press("r")
-    expect(page.get_by_role("button", name="Run this step")).to_be_focused()
+    expect(page.get_by_role("button", name="Tell the agent to run 1 step")).to_be_focused()
     page.keyboard.press("Enter")
-    stage.comes_to(PlanReviewed("main", 1, APPROVED, selected=("s2",)))
+    stage.comes_to(Remarked("main", SELECTION, "", 1, steps=("s2",)))
+
+
+def test_what_has_ended_is_reopened(stage: Stage, page: Page) -> None:
+    page.keyboard.press("c")
+    write(page, "Why?")
+    save(page)
+    expect(row(page, 2).locator(".comment")).to_contain_text("Sent")
+    page.keyboard.press("u")
+    expect(row(page, 2).locator(".comment")).to_have_count(0)
+    page.keyboard.press("U")
+    expect(row(page, 2).locator(".comment")).to_contain_text("Why?")
+    stage.write(PlanRemoved("main"))
+    page.get_by_text("Dismissed plans").click()
+    page.get_by_role("button", name="Reopen").click()
+    expect(row(page, 2).locator(".comment")).to_contain_text("Why?")
+    stage.comes_to(
+        Remarked("main", COMMENT, "Why?", 1, "s2"),
+        RemarkClosed("main", "r1", WITHDRAWN),
+        RemarkReopened("main", "r1"),
+        PlanReopened("main"),
+    )
 
 
 def test_a_plan_is_edited_as_a_text(stage: Stage, page: Page) -> None:
@@ -166,20 +200,20 @@ def test_a_suggestion_is_withdrawn_and_a_suggested_step_is_reworded(stage: Stage
     page.keyboard.press("Delete")
     expect(ghost).to_have_count(1)
     stage.comes_to(
-        changed(SetStatus("s2", "completed")),
-        SuggestionWithdrawn("main", 2),
-        changed(AddStep("three", "s2")),
-        changed(AddStep("third", "s2")),
-        SuggestionWithdrawn("main", 4),
-        changed(AddStep("fourth", "s2")),
-        SuggestionWithdrawn("main", 5),
+        suggested(SetStatus("s2", "completed")),
+        RemarkClosed("main", "r1", WITHDRAWN),
+        suggested(AddStep("three", "s2")),
+        suggested(AddStep("third", "s2")),
+        RemarkClosed("main", "r2", SUPERSEDED),
+        suggested(AddStep("fourth", "s2")),
+        RemarkClosed("main", "r3", WITHDRAWN),
     )
 
 
 def test_every_key_of_the_table_is_pressed_here_or_said_to_be_elsewhere() -> None:
     names = {"Alt+Up": "Alt+ArrowUp", "Alt+Down": "Alt+ArrowDown"}
     known = {names.get(key, key) for act in ACTS.values() for gesture in act.gestures for key in gesture.keys}
-    assert known == {*KEYS, "2", *"dCEXoruv", "Delete"}
+    assert known == {*KEYS, "2", *"dCEXoruUv", "Delete"}
 
 
 def test_every_key_of_the_table_is_on_the_list_of_keys(page: Page) -> None:

@@ -35,8 +35,8 @@ def test_a_board_that_was_restarted_gives_the_answers_of_the_one_before(tmp_path
 
 def test_one_name_on_two_plans_names_two_acts(here: Here) -> None:
     here.write(PLAN, items("pending", plan_id="other", via="tools"))
-    numbers = [here.act("tick", plan, key="k1", target="s1").json()["number"] for plan in ("main", "other") * 2]
-    assert numbers == [3, 4, 3, 4]
+    revisions = [here.act("tick", plan, key="k1", target="s1").json()["revision"] for plan in ("main", "other") * 2]
+    assert revisions == [3, 4, 3, 4]
 
 
 def test_an_act_whose_answer_died_with_the_board_is_sent_again_and_written_once(tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ def test_an_act_whose_answer_died_with_the_board_is_sent_again_and_written_once(
             process.kill()
             process.communicate()
         assert journal.last_seq("s1") == 2
-    said = {"words": "Changed: add “New”", "revision": 2, "from": 1, "suggestion": False, "number": 2, "added": "s4"}
+    said = {"words": "Changed: add “New”", "revision": 2, "from": 1, "suggestion": False, "remark": None, "added": "s4"}
     assert answers == [said, said]
 
 

@@ -4,11 +4,12 @@ from playwright.sync_api import Page, expect
 
 from planwire import BlockingPlanSession
 from planwire.model.events import (
+    COMMENT,
     AddStep,
-    Comment,
     PlanChanged,
     PlanRemoved,
     PlanReviewed,
+    Remarked,
     RewordStep,
     SetStatus,
 )
@@ -30,7 +31,7 @@ def test_two_people_see_what_each_other_does(stage: Stage) -> None:
     stage.comes_to(
         PlanChanged("main", None, (SetStatus("s1", "completed"),)),
         PlanChanged("main", None, (SetStatus("s2", "completed"),)),
-        PlanReviewed("main", 3, "commented", (Comment("Well done", "s1"),)),
+        Remarked("main", COMMENT, "Well done", 3, "s1"),
     )
 
 
@@ -89,6 +90,7 @@ def test_a_person_can_send_it_anyway_or_discard_it(stage: Stage) -> None:
         page.keyboard.press("Enter")
         page.get_by_role("dialog").get_by_role("button", name=choice).click()
         expect(page.locator(".composer")).to_have_count(0)
+        expect(page.locator(".toast")).to_have_text("Changed: theirs 1 → mine 1")
     stage.changes_come_to(RewordStep("s1", "mine 1"))
     expect(words(page)).to_have_text(["mine 1", "theirs 2"])
 
@@ -141,7 +143,37 @@ def test_a_comment_on_a_step_that_is_gone_becomes_one_on_the_plan(stage: Stage) 
     stage.agent_sends("one", "quite another thing")
     save(page)
     expect(page.locator(".toast")).to_contain_text("“two” is gone")
-    stage.comes_to(PlanReviewed("main", 1, "commented", (Comment("“two”: Use the old one"),)))
+    stage.comes_to(Remarked("main", COMMENT, "Use the old one", 1, quote="two"))
+
+
+def test_a_comment_whose_step_goes_while_it_is_typed_goes_to_the_plan_at_the_first_try(stage: Stage) -> None:
+    stage.agent_sends("one", "two")
+    page = stage.open()
+    row(page, 2).click()
+    page.keyboard.press("c")
+    write(page, "Use the old one")
+    stage.agent_sends("one", "quite another thing")
+    expect(page.locator(".composer-note")).to_have_text(
+        "This step is gone. Your comment will go to the plan, with the words of the step."
+    )
+    expect(page.locator(".composer textarea")).to_be_focused()
+    save(page)
+    expect(page.locator("#p0-said .quoted")).to_have_text("two")
+    expect(page.locator("#p0-said .said")).to_have_text("Use the old one")
+    stage.comes_to(Remarked("main", COMMENT, "Use the old one", 1, quote="two"))
+
+
+def test_an_approval_that_is_sent_anyway_says_what_it_is_of(stage: Stage) -> None:
+    stage.planwire_has("one", "two")
+    page = stage.open()
+    page.get_by_role("button", name="Review").click()
+    stage.write(PlanChanged("main", None, (RewordStep("s1", "other"),)))
+    expect(row(page, 1)).to_contain_text("other")
+    page.get_by_role("region", name="Review").get_by_role("button", name="Approve").click()
+    page.get_by_role("dialog").get_by_role("button", name="Send anyway").click()
+    expect(page.locator(".toast")).to_contain_text("Approved as it is now, revision 2.")
+    expect(page.get_by_role("region", name="Review")).to_have_count(0)
+    stage.comes_to(PlanReviewed("main", 2, "approved", via="planwire"))
 
 
 def test_a_page_that_is_not_up_to_date_shows_the_difference_before_anything_is_written(stage: Stage) -> None:

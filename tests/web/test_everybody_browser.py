@@ -4,10 +4,14 @@ from playwright.sync_api import expect
 
 from planwire.model.events import (
     ACP,
+    COMMENT,
     AddStep,
     MoveStep,
     PlanChanged,
     PlanSet,
+    RemarkAnswered,
+    RemarkClosed,
+    Remarked,
     RemoveStep,
     RewordStep,
     SessionOpened,
@@ -22,6 +26,8 @@ def test_people_with_disabilities_can_steer(stage: Stage, axe: str) -> None:
     stage.write(SessionOpened("agent", "client", "/work", "Everything"))
     stage.agent_sends("one", "two", "three")
     stage.write(PlanSet(MarkdownPlan("text", TEXT), via=ACP))
+    stage.write(Remarked("main", COMMENT, "Why?", 1, "s2"), Remarked("main", COMMENT, "All", 1, kept=True), by="user")
+    stage.write(RemarkAnswered("main", "r2", "Yes"), RemarkClosed("main", "r1", "withdrawn"))
     for changes in ((RewordStep("s1", "other"),), (AddStep("new", "s1"),), (RemoveStep("s3"),)):
         stage.write(PlanChanged("main", None, changes), by="user")
     stage.write(PlanChanged("text", None, (AddStep("new", "s2"), SetStatus("s1", "completed"))), by="user")
@@ -35,6 +41,7 @@ def test_people_with_disabilities_can_steer(stage: Stage, axe: str) -> None:
             serious = [each for each in found if each["impact"] in ("serious", "critical")]
             assert [(where, scheme, each["id"], each["nodes"][0]["html"][:200]) for each in serious] == []
 
+    page.locator("#p0-said summary").click()
     row(page, 2).click()
     page.keyboard.press("s")
     nothing_is_wrong("toolbar, suggestions, steps to run")
@@ -69,7 +76,7 @@ def test_what_was_done_is_said_to_those_who_do_not_see_it(stage: Stage) -> None:
     row(page, 1).click()
     said = page.get_by_role("status").filter(has_text="one")
     page.keyboard.press("x")
-    expect(said).to_have_text("Suggested: one: done")
+    expect(said).to_have_text("Suggested: one: done. The agent will see it with your next prompt in your editor.")
     page.keyboard.press("s")
     expect(page.get_by_role("status").filter(has_text="selected")).to_have_text("“one” selected, 1 step in all")
     assert len(stage.changes()) == 1

@@ -8,16 +8,17 @@ import pytest
 from planwire.model.events import (
     APPROVED,
     CHANGES_REQUESTED,
-    COMMENTED,
-    Comment,
+    COMMENT,
     MessageAdded,
     PlanChanged,
     PlanRemoved,
     PlanReviewed,
+    RemarkClosed,
+    Remarked,
     SetStatus,
-    SuggestionWithdrawn,
     TurnEnded,
 )
+from planwire.model.remarks import WITHDRAWN
 from planwire.readmodel.timeline import EVENTS_PER_STATE
 from planwire.web.progress_chart import Level, progress_chart
 from tests.web.board import Running, items, markdown, running_board
@@ -189,13 +190,13 @@ def test_a_comparison_begins_with_the_change_and_leaves_out_what_is_the_same(boa
 def test_a_suggestion_and_a_review_are_changes_too(board: Running) -> None:
     board.write("s1", items("pending", "pending"))
     board.write("s1", PlanChanged("main", None, (SetStatus("s2", "completed"),)), by="ana")
-    board.write("s1", PlanReviewed("main", 2, COMMENTED, (Comment("Why so late?", "s2"),)), by="bo")
-    board.write("s1", SuggestionWithdrawn("main", 2), by="ana")
+    board.write("s1", Remarked("main", COMMENT, "Why so late?", 1, "s2"), by="bo")
+    board.write("s1", RemarkClosed("main", "r1", WITHDRAWN), by="ana")
     said = r'data-said="(\w+)">.*?<b>([^<]*)</b> <span dir="auto">([^<]*)</span>'
     suggestion, remark = "step 2: done", "step 2: Why so late?"
     for begin, end, expected in (
         (1, 2, [("added", "Suggested by ana", suggestion)]),
-        (2, 3, [("added", "Review by bo", remark)]),
+        (2, 3, [("added", "Comment by bo", remark)]),
         (3, 4, [("removed", "Suggested by ana", suggestion)]),
     ):
         page = board.page(f"/sessions/s1/compare?from={begin}&to={end}")

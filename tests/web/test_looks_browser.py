@@ -8,12 +8,11 @@ from playwright.sync_api import Page, expect
 
 from planwire.model.events import (
     ACP,
-    COMMENTED,
+    COMMENT,
     AddStep,
-    Comment,
     PlanChanged,
-    PlanReviewed,
     PlanSet,
+    Remarked,
     ReviewAsked,
     SessionOpened,
     TurnEnded,
@@ -137,8 +136,8 @@ def test_no_step_moves_under_the_pointer(board: Running, new_page: NewPage) -> N
     expect(page.locator(".fold summary")).to_have_text("10 done")
     board.write("s1", steps(*names[:11], "A new one", "A long one. " * 60, *names[11:], done=10))
     expect(page.locator("#p0-s31")).to_be_attached()
-    comment = Comment("Long enough to need a line of its own. " * 3, "s11")
-    board.write("s1", PlanReviewed("main", 1, COMMENTED, (comment,)), by="user")
+    long = "Long enough to need a line of its own. " * 3
+    board.write("s1", Remarked("main", COMMENT, long, 1, "s11"), by="user")
     expect(page.locator("#p0-s11 .comment")).to_be_attached()
     board.write("s1", PlanChanged("main", None, (AddStep("Suggested", "s11"),)), by="user")
     expect(page.locator(".ghost")).to_be_attached()

@@ -8,7 +8,7 @@ from queue import Queue
 import pytest
 from playwright.sync_api import expect
 
-from planwire.model.events import CHANGES_REQUESTED, PlanReviewed
+from planwire.model.events import CHANGES_REQUESTED, REQUEST, PlanReviewed, Remarked
 from tests.peers.agents import claude
 from tests.peers.client import Client, Hello
 from tests.peers.plans import todo_write
@@ -56,16 +56,17 @@ def test_claude_is_asked_for_changes_on_the_board_and_its_model_is_told_with_the
         page = new_page(f"/sessions/{session}")
         is_live(page)
         page.get_by_role("button", name="Review").click()
-        dialog = page.get_by_role("dialog")
-        dialog.get_by_role("radio", name="Request changes").check()
-        dialog.get_by_role("textbox").fill(SMALLER)
-        dialog.get_by_role("button", name="Request changes").click()
+        review = page.get_by_role("region", name="Review")
+        review.get_by_role("textbox").fill(SMALLER)
+        review.get_by_role("button", name="Request changes").click()
         expect(page.locator(".why")).to_contain_text(SMALLER)
         steered.put(None)
         talk = talking.result(PATIENCE)
 
-    [review] = [event for event in behind.events(session) if isinstance(event, PlanReviewed)]
-    assert (review.verdict, review.comments[0].text) == (CHANGES_REQUESTED, SMALLER)
+    verdict, request = [event for event in behind.events(session) if isinstance(event, PlanReviewed | Remarked)]
+    assert isinstance(verdict, PlanReviewed)
+    assert isinstance(request, Remarked)
+    assert (verdict.verdict, request.kind, request.text) == (CHANGES_REQUESTED, REQUEST, SMALLER)
     heard = [SMALLER in request.text for request in talk.model.main]
     assert heard == [False, False, True, True], heard
     assert talk.model.main[-1].text.count(SMALLER) == 1

@@ -12,7 +12,7 @@ def test_pages_of_the_past_and_dismissed_plans_offer_nothing_to_do(here: Here) -
     here.write(items("pending"))
     here.act("add", text="Suggested step", seen=1)
     for page in (here.page("/history"), here.page("/compare"), here.board.page("/sessions")):
-        for offered in ("data-steer", "data-withdraw", "data-revision", "data-suggestion"):
+        for offered in ("data-steer", "data-target", "data-revision", "data-suggestion"):
             assert offered not in page
     assert "Suggested step" in here.page("/history")
 
@@ -30,16 +30,17 @@ def test_suggestions_and_remarks_stand_over_the_steps_and_never_in_them(here: He
     here.act("comment", target="s2", text="Which one?")
     seen = check(here.page(""))
     rows = [row for tag, row in seen.tags if tag == "li" and ("data-step" in row or "ghost" in str(row.get("class")))]
-    assert [row["id"] for row in rows] == ["p0-w6-0", "p0-s1", "p0-w5-0", "p0-s2", "p0-s3", "p0-w7-0"]
+    assert [row["id"] for row in rows] == ["p0-wr5-0", "p0-s1", "p0-wr4-0", "p0-s2", "p0-s3", "p0-wr6-0"]
     assert [("wants-reword" in str(row["class"]), "wants-remove" in str(row["class"])) for row in rows][1:4:2] == [
         (True, False),
         (False, True),
     ]
     assert "Which one?" in seen.words
-    assert "suggested by you: remove" in seen.words
+    assert "Suggested by you: remove" in seen.words
     for words in ("Behind one", "First of all", "At the end"):
         assert words in seen.words
-    assert [value for tag, row in seen.tags if (value := row.get("data-withdraw"))].count("2") == 2
+    buttons = [row["data-target"] for _, row in seen.tags if row.get("data-act") == "withdraw"]
+    assert buttons == ["r5", "r1", "r4", "r2", "r7", "r3", "r6"], "each of them once, at its place"
     assert here.board.get(f"{here.address}/plans/main.md").text.split("## Suggestions")[0].count("Other words") == 0
     here.write(PlanSet(plan.plan, via=ACP))
     assert "Behind one" in here.page("")
@@ -49,7 +50,7 @@ def test_a_suggested_step_at_the_end_of_a_text_stands_behind_the_last_of_its_ste
     here.write(PlanSet(markdown("- Phase 1\n  - [ ] a\n- Phase 2\n  - [ ] b\n", "main").plan, via=ACP))
     here.act("add", text="At the end")
     rows = [row["id"] for tag, row in check(here.page("")).tags if tag == "li" and "id" in row]
-    assert rows == ["p0-s1", "p0-s2", "p0-w2-0"]
+    assert rows == ["p0-s1", "p0-s2", "p0-wr1-0"]
 
 
 def test_a_suggestion_that_came_true_is_gone_from_the_page(here: Here) -> None:
@@ -60,15 +61,21 @@ def test_a_suggestion_that_came_true_is_gone_from_the_page(here: Here) -> None:
     assert "suggestion-" not in here.page("")
 
 
-def test_a_page_says_which_steps_are_to_be_run_and_whether_the_plan_changed_since(here: Here) -> None:
+def test_a_page_says_which_steps_are_to_be_run_and_whether_the_plan_changed_since_its_approval(here: Here) -> None:
     here.write(items("pending", "pending"))
     here.act("select", steps=["s2"], text="Only this.")
     page = here.page("")
-    assert "approved (revision 1) · to run: step 2 · Only this." in page
+    assert "run “step 2”" in page
+    assert "Only this." in page
+    assert "approved" not in page
     assert '<span class="tag tag-to-run">to run</span>' in page
-    assert "plan changed since" not in page
+    here.act("review", verdict="approved")
     here.write(items("completed", "pending"))
-    assert "plan changed since" in here.page("")
+    assert "plan changed since" not in here.page("")
+    here.write(items("completed", "pending", "pending"))
+    page = here.page("")
+    assert page.count("plan changed since") == 1
+    assert '<span class="tag tag-to-run">to run</span>' in page
 
 
 @pytest.mark.parametrize("payload", PAYLOADS)

@@ -22,6 +22,7 @@ from planwire.model.events import (
     StepChange,
 )
 from planwire.model.records import PlanRecord, Remark, RemarkAnswer
+from planwire.model.remarks import SUPERSEDED
 from planwire.model.statuses import spoken
 from planwire.model.steps import PlanState, Step
 from planwire.readmodel.history import suggestion_words
@@ -42,7 +43,9 @@ REMARK_LABELS: Final = {
 class SuggestedChange(Struct, frozen=True):
     """One suggested change. `kind` is the tag of the change (`status`, `reword`, `add`, …), `text` says in words what
     the step should become, `suggestion` is the id of its remark, `number` its own among the changes there. `note` is
-    what its author says about it. `delivery` says how far it has come: Sent, Seen."""
+    what its author says about it. `delivery` says how far it has come: Sent, Seen; `heard` is a sentence on that, and
+    `told_at` is when the agent heard it. `replaces` is the author of another person's suggestion that it superseded.
+    `status` is the one that it sets."""
 
     suggestion: str
     number: int
@@ -52,6 +55,10 @@ class SuggestedChange(Struct, frozen=True):
     at: int
     note: str | None = None
     delivery: str = ""
+    heard: str = ""
+    told_at: int | None = None
+    replaces: str = ""
+    status: str = ""
 
 
 class RemarkCard(Struct, frozen=True):
@@ -59,6 +66,7 @@ class RemarkCard(Struct, frozen=True):
 
     - `label`: what it is, in a word or two. `about`: the text of the step or the passage that it is about.
     - `delivery`: how far it has come, in two words; `heard`: a sentence on that. `told_at`: when the agent heard it.
+    - `review`: the event of the verdict that it came with.
     - `is_open`: it still binds. `closed_at`, `closed_by`, `why_closed`: how it ended. `answers`: what was said to it.
     """
 
@@ -82,6 +90,7 @@ class RemarkCard(Struct, frozen=True):
     closed_by: str = ""
     why_closed: str = ""
     answers: tuple[RemarkAnswer, ...] = ()
+    review: int | None = None
 
 
 class Annotations(Struct, frozen=True):
@@ -104,9 +113,7 @@ def annotations(record: PlanRecord, state: PlanState | None = None, heard: str =
     added: dict[str | None, list[SuggestedChange]] = {}
     for suggestion in record.suggestions:
         for number, change in enumerate(suggestion.changes):
-            kind, text = str(type(change).__struct_config__.tag), _becomes(change, texts)
-            words = suggestion.by, suggestion.at, suggestion.note, delivered(suggestion)
-            suggested = SuggestedChange(suggestion.id, number, kind, text, *words)
+            suggested = _suggested(suggestion, number, texts, heard, record)
             if isinstance(change, AddStep):
                 together = added.setdefault(change.after, [])
                 together.insert(len(together) if change.after is None else 0, suggested)  # as `apply_changes` does it
@@ -121,6 +128,28 @@ def annotations(record: PlanRecord, state: PlanState | None = None, heard: str =
     closed = tuple(card for card in cards if not card.is_open)
     places = ((after if not after or after in texts else None, together) for after, together in added.items())
     return Annotations(steps, tuple((after, each) for after, together in places for each in together), remarks, closed)
+
+
+def _suggested(
+    suggestion: Remark, number: int, texts: dict[str, str], heard: str, record: PlanRecord
+) -> SuggestedChange:
+    change, told = suggestion.changes[number], suggestion.told
+    end = SUPERSEDED, suggestion.id
+    older = (each for each in record.remarks if each.closed and (each.closed.how, each.closed.text) == end)
+    return SuggestedChange(
+        suggestion.id,
+        number,
+        str(type(change).__struct_config__.tag),
+        _becomes(change, texts),
+        suggestion.by,
+        suggestion.at,
+        suggestion.note,
+        delivered(suggestion),
+        "" if told else heard,
+        told.at if told else None,
+        next((each.by for each in older if each.by != suggestion.by), ""),
+        change.status if isinstance(change, SetStatus) else "",
+    )
 
 
 def _remark(remark: Remark, record: PlanRecord, texts: dict[str, str], heard: str) -> RemarkCard:
@@ -149,6 +178,7 @@ def _remark(remark: Remark, record: PlanRecord, texts: dict[str, str], heard: st
         end.by if end else "",
         end.text if end else "",
         remark.answers,
+        remark.review,
     )
 
 

@@ -21,6 +21,7 @@ from planwire.steering.delivery import client_name
 from planwire.steering.wanted import is_remark
 
 __all__ = [
+    "FINISHED_LOOKS",
     "OTHER",
     "PRIORITIES",
     "STATUS_LOOKS",
@@ -50,6 +51,8 @@ _OTHER_SIGN: Final = "?"
 STATUS_LOOKS: Final = (*(row.look for row in STATUSES.values()), STOPPED, OTHER)
 #: The protocol's word for every status, in the order in which work moves through them.
 STATUS_WORDS: Final = tuple(STATUSES)
+#: The looks of steps that are finished, which nobody runs again.
+FINISHED_LOOKS: Final = tuple(row.look for row in STATUSES.values() if not row.is_open)
 #: How the life of a proposal ended, for people.
 ENDED_WORDS: Final = {REJECTED: "Changes requested", REPLACED: "Replaced", CARRIED_OUT: "Carried out"}
 
@@ -100,12 +103,15 @@ class StepRow(Struct, frozen=True):
 
 class Ghost(Struct, frozen=True):
     """A step that a person suggests, and its place: behind the step `after` ("" is the beginning, None the end), which
-    in the list of rows is behind the row `behind`, the last one that is nested in that step."""
+    in the list of rows is behind the row `behind`, the last one that is nested in that step. `step` is the id of a step
+    of the plan that is to go there. It may go right `before` another one."""
 
     after: str | None
     behind: str
     depth: int
     change: SuggestedChange
+    step: str = ""
+    before: str | None = None
 
 
 class Note(Struct, frozen=True):
@@ -146,8 +152,8 @@ class PlanCard(Struct, frozen=True):
 
     - `title` is what people call it, `subtitle` says what it is or how to name it, if that says more.
     - `kind` is the wire's word for it, `noun` the word for people. `is_of_agent`: changes to it are suggestions.
-    - `rows`, `ghosts`: its steps, and those that people suggest. `text`: the markdown that the steps stand in, if there
-      is any. `fields`: the JSON of a kind that has neither steps nor a text. `uri`, `path`, `problem`: of a plan file.
+    - `rows`, `ghosts`: its steps, and those that people suggest. `moved`: the suggested places of its steps.
+    - `text`: the markdown that the steps stand in, if there is any. `fields`: the JSON of a kind that has neither steps nor a text. `uri`, `path`, `problem`: of a plan file.
     - `why`: the author's summary. `thinking`: its words when it set the plan. `question`: the agent waits for a person.
     - `remarks`: what people said of the plan as a whole, and is open; `closed_remarks`: the last that ended, of the
       steps too. `heard`: when the agent hears what is said now. `reviews`: the verdicts, the last one last.
@@ -166,6 +172,7 @@ class PlanCard(Struct, frozen=True):
     progress: Progress
     rows: tuple[StepRow, ...]
     ghosts: tuple[Ghost, ...] = ()
+    moved: tuple[Ghost, ...] = ()
     text: str = ""
     fields: str = ""
     is_blank: bool = False

@@ -20,7 +20,6 @@ from planwire.readmodel.annotations import Annotations, RemarkCard, SuggestedCha
 from planwire.readmodel.card import (
     OTHER,
     STOPPED,
-    Ghost,
     Note,
     OpenSuggestion,
     PlanCard,
@@ -30,6 +29,7 @@ from planwire.readmodel.card import (
     status_look,
 )
 from planwire.readmodel.file_text import FileText, titles_of
+from planwire.readmodel.ghosts import added_steps, moved_steps
 from planwire.readmodel.history import verdict_words
 from planwire.steering.acts import acts_for
 from planwire.steering.delivery import delivered, heard_when
@@ -150,7 +150,8 @@ def _card(
         state=state,
         progress=state.progress,
         rows=rows,
-        ghosts=_ghosts(rows, over),
+        ghosts=added_steps(rows, over),
+        moved=moved_steps(state, record.suggestions, over) if record else (),
         text=text_of(plan) if kind.is_text else "",
         fields="" if is_shown else msgspec.json.format(msgspec.json.encode(content_of(plan)), indent=2).decode(),
         is_blank=is_blank(plan),
@@ -233,19 +234,6 @@ def _row(
 def _to_run(record: PlanRecord) -> frozenset[str]:
     """The steps that a person chose, and no others for now."""
     return frozenset(step for each in record.open_remarks if each.kind == SELECTION for step in each.steps)
-
-
-def _ghosts(rows: tuple[StepRow, ...], over: Annotations) -> tuple[Ghost, ...]:
-    """The suggested steps with their places. A new step goes behind everything nested in the one before it."""
-    places = {row.id: place for place, row in enumerate(rows)} if over.added else {}
-    ghosts = []
-    for after, change in over.added:
-        at = len(rows) - 1 if after is None else places[after] if after else -1
-        depth = rows[at].depth if after else 0
-        while after and at + 1 < len(rows) and rows[at + 1].depth > depth:
-            at += 1
-        ghosts.append(Ghost(after, rows[at].id if at >= 0 else "", depth, change))
-    return tuple(ghosts)
 
 
 def _suggestion(record: PlanRecord, suggestion: Remark, heard: str) -> OpenSuggestion:

@@ -274,7 +274,14 @@ def _changed(on: Target, changes: tuple[StepChange, ...], note: str | None, old:
     left = (each for each in old if each not in superseded(changes, old))  # those that nothing else would close
     closed = [RemarkClosed(plan_id, each.id, SUPERSEDED) for each in left]
     events: tuple[Event, ...] = (Remarked(plan_id, SUGGESTION, note or "", about, changes=changes), *closed)
-    return Decision(events, f"Suggested: {changes_sentence(on.texts, changes, note)}. {on.heard}", is_suggestion=True)
+    words = f"Suggested: {changes_sentence(on.texts, changes, note)}. {_replaced(on, old)}{on.heard}"
+    return Decision(events, words, is_suggestion=True)
+
+
+def _replaced(on: Target, old: tuple[Remark, ...]) -> str:
+    """Whose suggestions are superseded, if they are not the author's own."""
+    names = ", ".join(dict.fromkeys(each.by for each in old if each.by != on.by))
+    return f"It replaces the suggestion by {names}. " if names else ""
 
 
 def _withdrawal(on: Target, old: tuple[Remark, ...]) -> Decision:

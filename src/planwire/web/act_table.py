@@ -6,7 +6,7 @@ statuses is on the board without a change of its scripts.
 
 import msgspec
 
-from planwire.readmodel.card import offers_by_look
+from planwire.readmodel.card import FINISHED_LOOKS, offers_by_look
 from planwire.steering.acts import ACTS, Act
 from planwire.steering.reviews import VERDICT_LABELS
 
@@ -19,6 +19,7 @@ def act_table() -> str:
         "ACTS": {act.name: _act(act) for act in ACTS.values()},
         "VERDICTS": VERDICT_LABELS,
         "OFFERS": offers_by_look(),
+        "FINISHED": FINISHED_LOOKS,
     }
     constants = (f"export const {name} = {msgspec.json.encode(value).decode()};\n" for name, value in values.items())
     return f"// What people can do to a plan.\n\n{''.join(constants)}"

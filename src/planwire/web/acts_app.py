@@ -39,7 +39,15 @@ from planwire.web.responses import find_session, json_response, named_plan
 __all__ = ["ActsApp"]
 
 #: Events about a plan that leave it as it is.
-WORDS: Final = ("plan_reviewed", "review_asked")
+WORDS: Final = (
+    "plan_reviewed",
+    "review_asked",
+    "remarked",
+    "remark_closed",
+    "remark_answered",
+    "remark_reopened",
+    "told",
+)
 #: The newest events in between to tell.
 TOLD: Final = 8
 #: Equal rows around each change of a plan that moved on.
@@ -88,7 +96,7 @@ class ActsApp:
         except NothingChanges as nothing:
             revision = state.plans[plan_id].revision
             value = {"words": str(nothing), "revision": revision, "from": revision, "unchanged": True}
-            return json_response({**value, "suggestion": False, "number": None, "added": None})
+            return json_response({**value, "suggestion": False, "remark": None, "added": None})
         except MovedOn as moved:
             return _moved_on(moved, wanted)
         except UnknownPlan as error:
@@ -101,7 +109,7 @@ class ActsApp:
                 "revision": done.revision,
                 "from": done.seen,
                 "suggestion": done.is_suggestion,
-                "number": done.number,
+                "remark": done.remark,
                 "added": done.added,
             }
         )

@@ -23,6 +23,7 @@ __all__ = [
     "iso",
     "joined",
     "moment",
+    "time_of_day",
     "void",
     "with_ages",
 ]
@@ -92,6 +93,11 @@ def moment(at: int) -> Html:
 def clock(at: int) -> Html:
     """When something happened, to the second. The script shows it in the reader's zone."""
     return el("time", _utc(at), datetime=iso(at), data_show="clock")
+
+
+def time_of_day(at: int) -> Html:
+    """When something happened, to the minute. The script shows it in the reader's zone."""
+    return el("time", f"{iso(at)[11:16]} UTC", datetime=iso(at), data_show="day", title=_utc(at))
 
 
 def _utc(at: int) -> str:

@@ -8,15 +8,15 @@ from urllib.parse import quote
 from msgspec import Struct
 
 from planwire.readmodel.card import PlanCard
-from planwire.readmodel.in_sight import LONG
+from planwire.readmodel.in_sight import LONG, window
 from planwire.web.addresses import plan_address, session_address
-from planwire.web.annotations_view import said_part, why_part
 from planwire.web.frame import action
-from planwire.web.html import Html, el
+from planwire.web.html import Html, el, moment
 from planwire.web.page_tree import Part, branch, leaf
-from planwire.web.prose import prose
+from planwire.web.prose import LONGEST_RENDERED, prose
+from planwire.web.said_view import said_part, why_part
 from planwire.web.steer_view import actions_part, asked_part, revision_part, steer_values
-from planwire.web.steps_view import StepList, progress_view, steps_part
+from planwire.web.steps_view import StepList, drawn_suggestions, progress_view, steps_part
 
 __all__ = ["EDITORS", "PlanPlace", "editor_link", "plan_part"]
 
@@ -72,19 +72,29 @@ def _plan_part(place: PlanPlace, cards: _Cards) -> Part:
     values = steer_values(place.session, card) if steerable else {}
     progress = f"{part_id}-progress"
     children = (
-        _head(place, card),
         asked_part(part_id, card, before) if steerable else None,
         Part(progress, progress_view(card.progress, card.title, progress)) if card.rows else None,
         why_part(part_id, card),
         _body(place, card, steerable=steerable),
-        said_part(part_id, card, steerable=steerable),
+        said_part(part_id, card, _drawn(place, card), steerable=steerable),
         actions_part(part_id, card) if steerable else None,
         revision_part(part_id, card) if steerable else None,
     )
     inside = [child for child in children if child is not None]
-    return branch(
-        part_id, "article", inside, class_=f"plan kind-{card.kind}", aria_labelledby=f"{part_id}-name", **values
-    )
+    inside = [_fold(place, card, inside)] if card.ended and not place.whole else [_head(place, card), *inside]
+    ended = " has-ended" if card.ended else ""
+    classes = f"plan kind-{card.kind}{ended}"
+    return branch(part_id, "article", inside, class_=classes, aria_labelledby=f"{part_id}-name", **values)
+
+
+def _fold(place: PlanPlace, card: PlanCard, inside: list[Part]) -> Part:
+    """A proposal that has ended, in one line. It is open while something that people said of it binds: the agent takes
+    that along to its next proposal."""
+    own = f"{place.part_id}-fold"
+    title = el("h2", el("bdi", card.title), id=f"{place.part_id}-name")
+    name = leaf(f"{own}-name", "summary", title, *_tags(card), el("span", moment(card.changed_at), class_="origin"))
+    links = leaf(f"{own}-links", "div", _actions(place, card), class_="plan-head")
+    return branch(own, "details", [name, links, *inside], open=bool(card.open_remarks), class_="ended")
 
 
 def _head(place: PlanPlace, card: PlanCard) -> Part:
@@ -92,15 +102,21 @@ def _head(place: PlanPlace, card: PlanCard) -> Part:
     if place.live and not place.whole:
         words = el("a", words, href=plan_address(place.session, card.id))
     title = el("h2", words, id=f"{place.part_id}-name")
+    inside = el("div", title, *_tags(card), class_="plan-title"), _actions(place, card)
+    return leaf(f"{place.part_id}-head", "header", *inside, class_="plan-head")
+
+
+def _tags(card: PlanCard) -> list[Html]:
     tags = [el("span", card.subtitle, class_="tag", dir="auto")] if card.subtitle else []
     if card.removed:
         tags.append(el("span", "dismissed", class_="tag tag-cancelled"))
+    if card.ended:
+        tags.append(el("span", card.ended_words, class_="tag tag-ended"))
     if card.counts_versions:
         tags.append(el("span", f"version {card.version}", class_="tag"))
     if card.mode:
         tags.append(el("span", card.mode, class_="tag"))
-    inside = el("div", title, *tags, class_="plan-title"), _actions(place, card)
-    return leaf(f"{place.part_id}-head", "header", *inside, class_="plan-head")
+    return tags
 
 
 def _actions(place: PlanPlace, card: PlanCard) -> Html:
@@ -131,6 +147,25 @@ def _file_name(plan_id: str | None) -> str:
     return kept[:60] or "plan"
 
 
+def _is_whole(place: PlanPlace, card: PlanCard) -> bool:
+    return place.whole or (place.live and card.question is not None)
+
+
+def _is_text(place: PlanPlace, card: PlanCard) -> bool:
+    """Whether the text of a plan is on the page, rather than a list of the steps in it."""
+    is_long = card.rows and (len(card.rows) > LONG or len(card.text) > LONG_TEXT)
+    return bool(card.text) and (_is_whole(place, card) or not is_long)
+
+
+def _drawn(place: PlanPlace, card: PlanCard) -> frozenset[str]:
+    """The suggestions that stand over the steps on the page."""
+    if _is_text(place, card):
+        shown = range(len(card.rows) if len(card.text) <= LONGEST_RENDERED else 0)
+    else:
+        shown = range(len(card.rows)) if _is_whole(place, card) else window(card)
+    return drawn_suggestions(card, shown)
+
+
 def _body(place: PlanPlace, card: PlanCard, *, steerable: bool) -> Part:
     part_id = f"{place.part_id}-body"
     if card.uri is not None and (card.problem or not card.text):
@@ -139,12 +174,10 @@ def _body(place: PlanPlace, card: PlanCard, *, steerable: bool) -> Part:
     if card.fields:
         return leaf(part_id, "pre", card.fields, class_="raw", tabindex=0, role="region", aria_label="fields")
     usable = steerable and card.can_change
-    whole = place.whole or (place.live and card.question is not None)
-    is_long = card.rows and (len(card.rows) > LONG or len(card.text) > LONG_TEXT)
-    if card.text and (whole or not is_long):
+    if _is_text(place, card):
         html = prose(card, place.part_id, usable=usable, steerable=steerable)
         return leaf(part_id, "div", html, class_="text")
     if not card.rows and not card.ghosts:
         return leaf(part_id, "p", "This list is empty.", class_="nothing")
-    more = None if whole else plan_address(place.session, card.id)
+    more = None if _is_whole(place, card) else plan_address(place.session, card.id)
     return steps_part(StepList(place.part_id, usable, steerable, more), card)

@@ -86,23 +86,31 @@ def _adorn(item: Token, words: Token, row: StepRow, part_id: str, *, usable: boo
 
 
 def _add_ghosts(tokens: list[Token], items: list[Token], card: PlanCard, part_id: str, *, steerable: bool) -> None:
-    """Put the rows of suggested steps in their places."""
+    """Put the rows of suggested and moved steps in their places."""
     rows: dict[int, str] = {}
-    for ghost in card.ghosts:
-        at = _place_behind(tokens, items, card, neighbour_of(ghost, card))
-        rows[at] = rows.get(at, "") + ghost_row(part_id, ghost, "task", steerable=steerable)[1]
+    for ghost in (*card.moved, *card.ghosts):
+        other = card.row(ghost.before or "")
+        if other:
+            at = _place_of(tokens, items, card, other)
+        else:
+            at = _place_behind(tokens, items, card, neighbour_of(ghost, card))
+        rows[at] = rows.get(at, "") + ghost_row(part_id, ghost, "task", card.row(ghost.step), steerable=steerable)[1]
     for at in sorted(rows, reverse=True):
         tokens.insert(at, _html(rows[at] if items else f"<ul>{rows[at]}</ul>"))
+
+
+def _place_of(tokens: list[Token], items: list[Token], card: PlanCard, row: StepRow) -> int:
+    item = items[card.rows.index(row)]
+    return next(at for at, token in enumerate(tokens) if token is item)
 
 
 def _place_behind(tokens: list[Token], items: list[Token], card: PlanCard, neighbour: StepRow | None) -> int:
     """The place for the row of a new step: behind another one and everything nested in it."""
     if not items:
         return len(tokens)
-    places = {id(token): at for at, token in enumerate(tokens)}
+    start = _place_of(tokens, items, card, neighbour or card.rows[0])
     if neighbour is None:
-        return places[id(items[0])]
-    start = places[id(items[card.rows.index(neighbour)])]
+        return start
     level = tokens[start].level
     return next(at for at in range(start, len(tokens)) if tokens[at].nesting < 0 and tokens[at].level == level) + 1
 

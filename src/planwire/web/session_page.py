@@ -118,4 +118,5 @@ def _dismissed(session: ShownSession) -> Part:
 def _dismissed_row(session: str, card: PlanCard) -> Html:
     count = f" {card.progress.done} of {card.progress.total} done, " if card.progress.total else " "
     name = el("a", el("bdi", card.title), href=plan_address(session, card.id))
-    return el("li", name, count, "dismissed ", moment(card.changed_at))
+    reopen = el("button", "Reopen", type="button", class_="on-remark", data_reopen=plan_address(session, card.id))
+    return el("li", name, count, "dismissed ", moment(card.changed_at), " ", reopen)

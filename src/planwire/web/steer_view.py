@@ -28,19 +28,26 @@ def steer_values(session: str, card: PlanCard) -> dict[str, Attribute]:
         "data-edit": card.can_change,
         "data-agent": card.is_of_agent,
         "data-asks": " ".join(filter(card.asks_first, card.acts)),
+        "data-ended": bool(card.ended),
     }
 
 
 def revision_part(part_id: str, card: PlanCard) -> Part:
     """The revision on the page, with the names of the acts that it takes: a part of its own, since every change changes
     it."""
-    return leaf(f"{part_id}-at", "span", data_revision=card.revision, data_acts=" ".join(card.acts), hidden=True)
+    return leaf(f"{part_id}-at", "span", data_revision=card.revision, data_acts=" ".join(_acts(card)), hidden=True)
+
+
+def _acts(card: PlanCard) -> list[str]:
+    """The acts to offer. A proposal that has ended waits for no verdict: people reopen it first."""
+    return [each for each in card.acts if not (card.ended and each == "review")]
 
 
 def actions_part(part_id: str, card: PlanCard) -> Part:
     """The buttons for the plan as a whole, and a menu of the rest. Only an agent that waits for a review makes them
     loud. The style sheet shows them once the script is there."""
-    shown = [each for each in _BUTTONS if each[0] in card.acts and not (each[0] == "review" and card.waits_here)]
+    shown = [each for each in _BUTTONS if each[0] in _acts(card) and not (each[0] == "review" and card.waits_here)]
+    shown += [("reopen", "Reopen")] if card.ended else []
     buttons = [el("button", label, type="button", data_act=name, class_="quiet") for name, label in shown]
     more = el("button", "More actions", type="button", data_menu=True, class_="quiet", aria_haspopup="menu")
     return leaf(f"{part_id}-steer", "div", *buttons, more, class_="steer", role="group", aria_label=card.title)

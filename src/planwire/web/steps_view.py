@@ -13,7 +13,7 @@ from planwire.web.html import Html, attributes, el
 from planwire.web.page_tree import Part, branch, leaf
 from planwire.web.status_look import checkbox, wording
 
-__all__ = ["StepList", "progress_view", "steps_part", "tag_view"]
+__all__ = ["StepList", "drawn_suggestions", "progress_view", "steps_part", "tag_view"]
 
 #: A text with more characters or lines than this may need more than the six lines that a row shows at first.
 LONG_STEP: Final = 220
@@ -39,13 +39,14 @@ def steps_part(shown_as: StepList, card: PlanCard) -> Part:
     steps: list[StepRow | None] = []
     parts: list[Part] = []
     behind: dict[str, list[Ghost]] = {}
-    for ghost in card.ghosts:
+    for ghost in (*card.moved, *card.ghosts):
         behind.setdefault(ghost.behind, []).append(ghost)
 
     def add_ghosts(step: str) -> None:
         for ghost in behind.get(step, ()):
             steps.append(None)
-            parts.append(Part(*ghost_row(part_id, ghost, "step", steerable=shown_as.steerable)))
+            moved = card.row(ghost.step)
+            parts.append(Part(*ghost_row(part_id, ghost, "step", moved, steerable=shown_as.steerable)))
 
     if not shown.start:
         add_ghosts("")
@@ -62,6 +63,14 @@ def steps_part(shown_as: StepList, card: PlanCard) -> Part:
         nearest = f"{more}#{part_id}-{card.rows[shown.stop].id}"
         parts.append(_gap(f"{part_id}-below", card.rows[shown.stop :], nearest, "below"))
     return branch(f"{part_id}-steps", "ol", parts, class_="steps")
+
+
+def drawn_suggestions(card: PlanCard, shown: range) -> frozenset[str]:
+    """The ids of the suggestions that stand over the rows in sight."""
+    rows = card.rows[shown.start : shown.stop]
+    places = {row.id for row in rows} | ({""} if not shown.start else set())
+    ghosts = (each.change.suggestion for each in (*card.moved, *card.ghosts) if each.behind in places)
+    return frozenset((*ghosts, *(each.suggestion for row in rows for each in row.suggestions)))
 
 
 def _folded(steps: Sequence[StepRow | None], parts: list[Part]) -> list[Part]:

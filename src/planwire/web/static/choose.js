@@ -2,20 +2,21 @@
 
 import { onChanged } from "./page.js";
 import { perform } from "./perform.js";
-import { el, focusRow, nameOf, planName, planOf, revisionOf, rowBy, rowOf } from "./plans.js";
+import { el, focusRow, isFinished, isWhole, nameOf, planName, planOf, revisionOf, rowBy, rowOf } from "./plans.js";
 import { say } from "./toasts.js";
 
 let chosen = null; // { planId, address, revision, steps }
 
 const run = el("button", { type: "button", class: "primary", click: () => runChosen() });
+const hint = el("span", { class: "hint" });
 const bar = el(
   "div", { class: "run-bar", role: "region", "aria-label": "Steps to run" },
-  run, el("button", { type: "button", click: () => clear({ back: true }) }, "Cancel"),
-  el("span", { class: "hint" }, "The agent will run only these for now."),
+  run, el("button", { type: "button", click: () => clear({ back: true }) }, "Cancel"), hint,
 );
 
-/** Choose a step, or choose it no more. */
+/** Choose a step, or choose it no more. One that is finished can't be run. */
 export function choose(row) {
+  if (isFinished(row)) return say(`${nameOf(row)} is finished: it can't be run`);
   const plan = planOf(row), { step } = row.dataset;
   if (chosen?.planId !== plan.id) {
     clear();
@@ -35,6 +36,13 @@ export function pick(plan) {
 }
 
 export const isPicking = (plan) => plan.hasAttribute("data-my-picking");
+
+/** Whether all steps that are open are chosen. */
+function isAll(plan) {
+  const open = [...plan.querySelectorAll("[data-step]")].filter((row) => !isFinished(row));
+  return isWhole(plan) && open.length > 1 && open.every((row) => chosen.steps.has(row.dataset.step));
+}
+
 const count = () => `${chosen.steps.size} ${chosen.steps.size === 1 ? "step" : "steps"}`;
 
 export function clear({ back = false } = {}) {
@@ -61,13 +69,16 @@ function show() {
     row.removeAttribute("data-my-chosen");
     row.removeAttribute("aria-description");
   }
-  for (const step of chosen.steps) {
+  for (const step of [...chosen.steps]) {
     const row = rowBy(chosen.planId, step);
+    if (row && isFinished(row)) { chosen.steps.delete(step); row.removeAttribute("data-my-chosen"); continue; }
     row?.setAttribute("data-my-chosen", "");
     row?.setAttribute("aria-description", "selected to run");
   }
   if (!chosen.steps.size) { bar.remove(); return; }
-  run.textContent = `Run ${chosen.steps.size === 1 ? "this step" : `these ${count()}`}`;
+  const all = isAll(plan);
+  run.textContent = `Tell the agent to run ${all ? "all steps" : count()}`;
+  hint.textContent = all ? "" : "It will run no others for now.";
   if (!bar.isConnected) document.body.append(bar);
 }
 

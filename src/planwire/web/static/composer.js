@@ -24,8 +24,18 @@ export function saveOnEnter(area, save, lines = false) {
 
 export const ENTER_SAVES = "Enter to save, Shift+Enter for a new line";
 
-/** Open the form. `submit(text, seen, trouble)` sends what was written, and resolves as `perform` does. */
-export function compose({ plan, row, kind, title, label, text = "", placeholder, over = false, submit }) {
+/** A checkbox that keeps a comment in force. `more()` is what it adds to the request. */
+export function keeper() {
+  const box = el("input", { type: "checkbox" });
+  const line = el("label", { class: "keep", title: "It binds the agent until a person withdraws it" }, box, "Keep in force");
+  return { line, more: () => (box.checked ? { keep: true } : {}) };
+}
+
+/**
+ * Open the form. `submit(text, seen, trouble, more)` sends what was written, and resolves as `perform` does. It stands at
+ * the row, or where `at()` says. `keeps`: a person can keep the words in force. `comments`: the words outlive their step.
+ */
+export function compose({ plan, row, kind, title, label, text = "", placeholder, over, at, keeps, comments = keeps, submit }) {
   const rowId = row?.id;
   const key = `${plan.dataset.steer} ${kind} ${rowId ?? ""}`;
   if (current?.key === key || isBusy()) return current.area.focus();
@@ -37,13 +47,14 @@ export function compose({ plan, row, kind, title, label, text = "", placeholder,
   const button = el("button", { class: "primary" }, label);
   const leave = el("button", { type: "button", click: () => close({ back: true }) }, "Cancel");
   const hint = el("span", { class: "hint" }, ENTER_SAVES);
+  const kept = keeps ? keeper() : null;
   const form = el(
     "form", { class: "composer", "aria-label": title },
     el("label", {}, el("span", { class: "composer-title" }, title), area),
-    note, trouble, el("div", { class: "dialog-buttons" }, button, leave, hint),
+    note, trouble, el("div", { class: "dialog-buttons" }, button, leave, kept?.line, hint),
   );
   const begun = { text, seen: revisionOf(plan), words: row && textOf(row) };
-  current = { key, form, area, note, trouble, button, over, submit, rowId, planId: plan.id, begun };
+  current = { key, form, area, note, trouble, button, over, at, comments, kept, submit, rowId, planId: plan.id, begun };
   form.addEventListener("submit", (event) => { event.preventDefault(); save(); });
   area.addEventListener("input", fit);
   saveOnEnter(area, save);
@@ -58,13 +69,13 @@ export function compose({ plan, row, kind, title, label, text = "", placeholder,
 }
 
 async function save() {
-  const { area, trouble, form, button, begun, submit } = current;
+  const { area, trouble, form, button, begun, kept, submit } = current;
   const text = area.value.trim();
   if (!text || isBusy()) return;
   form.setAttribute("aria-busy", "true");
   button.disabled = area.readOnly = true;
   trouble.textContent = "";
-  const came = await submit(text, begun.seen, (words) => { trouble.textContent = words; });
+  const came = await submit(text, begun.seen, (words) => { trouble.textContent = words; }, kept?.more());
   form.removeAttribute("aria-busy");
   button.disabled = area.readOnly = false;
   if (came.edit) begun.seen = came.edit.revision;
@@ -110,27 +121,29 @@ function fit() {
 
 function place() {
   if (!current) return;
-  const { form, planId, rowId, over } = current;
+  const { form, planId, rowId, over, at } = current;
   const plan = document.getElementById(planId);
-  const row = rowId ? document.getElementById(rowId) : plan && rowsOf(plan).at(-1);
+  const row = rowId ? document.getElementById(rowId) : at ? at() : plan && rowsOf(plan).at(-1);
   const anchor = row ?? plan?.querySelector(".text, .nothing, .steps");
   if (!anchor) return makeRoom(null); // it stays where it was
   const words = anchor.classList.contains("task") && over ? anchor.querySelector(".words") : anchor;
-  makeRoom(anchor, form.offsetHeight + (over ? 0 : 8), over);
+  makeRoom(anchor, form.offsetHeight + (over ? 0 : 8), Boolean(over));
   const box = words.getBoundingClientRect(), outer = anchor.getBoundingClientRect();
   form.style.width = `${Math.max(outer.width, 260)}px`;
   form.style.left = `${outer.left + scrollX}px`;
   form.style.top = `${(over ? box.top : box.bottom + 4) + scrollY}px`;
 }
 
+const TO_THE_PLAN = "This step is gone. Your comment will go to the plan, with the words of the step.";
+
 /** Say what happened to the step since they began. */
 function check() {
   if (!current) return;
-  const { planId, rowId, note, begun } = current;
+  const { planId, rowId, note, begun, comments } = current;
   const plan = document.querySelector(`#${planId}[data-steer]`), row = rowId && document.getElementById(rowId);
   let words = "";
   if (!plan) words = "This plan is no longer there. Your text stays here until you close it.";
-  else if (rowId && !row && isWhole(plan)) words = "This step is no longer in the plan.";
+  else if (rowId && !row && isWhole(plan)) words = comments ? TO_THE_PLAN : "This step is no longer in the plan.";
   else if (row && textOf(row) !== begun.words) words = "This step changed while you were typing.";
   if (note.textContent !== words) note.textContent = words;
 }

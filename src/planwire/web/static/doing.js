@@ -8,18 +8,19 @@ import { compose } from "./composer.js";
 import { confirm } from "./dialogs.js";
 import { perform } from "./perform.js";
 import {
-  actsOf, asksFirst, nameOf, planName, planOf, revisionOf, rowOf, suggestionsOf, targetOf, textOf, writtenIn,
+  actsOf, asksFirst, lastRemarkOf, nameOf, planName, revisionOf, rowOf, targetOf, textOf, writtenIn,
 } from "./plans.js";
+import { isReviewing, openReview, pend } from "./review.js";
 import { ACTS } from "./table.js";
 import { say, toast } from "./toasts.js";
-import { commentOnPlan, editAsText, reviewPlan } from "./writing.js";
+import { commentOnPlan, editAsText } from "./writing.js";
 
 const isOfAgent = (plan) => plan.dataset.agent !== undefined;
 
 /** Whether a plan takes an act, on this row if there is one. */
 export function takes(plan, name, row) {
   if (row?.dataset.suggestion) return ACTS[name].suggested;
-  if (name === "withdraw" && row) return suggestionsOf(row).length > 0;
+  if (name === "withdraw" && row) return lastRemarkOf(row) !== undefined;
   return actsOf(plan).includes(name);
 }
 
@@ -58,16 +59,22 @@ const ASKING = {
     write("add", step, { title, label: "Add", placeholder: "What needs to be done?" });
   },
   comment: (on) => {
-    if (!on.row) return commentOnPlan(on.plan);
+    if (!on.row) return isReviewing(on.plan) ? openReview(on.plan) : commentOnPlan(on.plan);
     const title = on.words.replace(" ", " on ");
-    write("comment", on, { title, label: "Comment", placeholder: "The agent will read it" });
+    if (isReviewing(on.plan)) return pend(on.plan, { step: on.row.dataset.step, name: nameOf(on.row) }, on.row);
+    write("comment", on, { title, label: "Comment", placeholder: "The agent will read it", keeps: true });
   },
-  review: ({ plan, given }) => reviewPlan(plan, given.preset),
+  review: ({ plan, given }) => openReview(plan, given.preset),
   select: ({ row }) => askToRun(row),
   suggest: ({ plan }) => editAsText(plan, toast),
   withdraw: ({ row, ...on }) => {
-    const target = on.given.target ?? suggestionsOf(row).at(-1);
+    const target = on.given.target ?? lastRemarkOf(row);
     return act("withdraw", { ...on, row: null, given: { target } });
+  },
+  reopen: ({ row, ...on }) => {
+    const last = on.plan.querySelector("[data-act=reopen][data-target]")?.dataset.target;
+    const target = on.given.target ?? (on.plan.dataset.ended === undefined ? last : undefined);
+    return act("reopen", { ...on, row: null, given: { target } });
   },
   remove: async (on) => {
     const nested = on.row.querySelector("[data-step]") ? ", with all steps in it" : "";
@@ -88,12 +95,10 @@ const isSure = async ({ plan }, name, question, words) =>
 export const askWith = (name, ask) => { ASKING[name] = ask; };
 
 /** Ask for the text of an act in the composer. */
-function write(name, on, { title, label, text, placeholder, over }) {
-  const submit = (text, seen, trouble) => act(name, { ...on, given: { ...on.given, text, seen } }, { text, trouble });
-  compose({ plan: on.plan, row: on.row, kind: name, title, label, text, placeholder, over, submit });
+function write(name, on, { text, ...how }) {
+  const submit = (text, seen, trouble, more) =>
+    act(name, { ...on, given: { ...on.given, ...more, text, seen } }, { text, trouble });
+  compose({ plan: on.plan, row: on.row, kind: name, text, ...how, submit });
 }
 
 const askForText = (name) => (on) => write(name, on, { title: on.words, label: ACTS[name].label });
-
-/** Withdraw a suggestion by its button. */
-export const withdrawBy = (button) => begin("withdraw", planOf(button), null, { target: button.dataset.withdraw });

@@ -18,10 +18,10 @@ async function steering() {
   ]);
   return [
     ["On a step", [
-      ["j k ↓ ↑", "Next, previous step"], ...of("step", "suggestion"),
+      ["j k ↓ ↑", "Next, previous step"], ...of("step", "remark"),
       ["s", "Select to run"], ["m Enter", "All actions"],
     ]],
-    ["On a plan", [["n p", "Next, previous plan"], ...of("plan")]],
+    ["On a plan", [["n p", "Next, previous plan"], ...of("plan"), ["c", "Comment on the selected text"]]],
     ["Anywhere", [["Escape", "Close what is open; what you wrote is kept"]]],
   ];
 }

@@ -3,7 +3,7 @@
 import { choose } from "./choose.js";
 import { askWith, begin, takes } from "./doing.js";
 import { onChanged } from "./page.js";
-import { el, focusOn, nameOf, offersOf, planName, planOf } from "./plans.js";
+import { el, focusOn, isFinished, nameOf, offersOf, planName, planOf } from "./plans.js";
 import { ACTS } from "./table.js";
 import { say } from "./toasts.js";
 
@@ -14,6 +14,8 @@ let opener = null;
 const STATUSES = ["tick", "set_status"];
 /** To remove a suggested step is to withdraw it, which has an entry of its own. */
 const REMOVALS = ["remove"];
+/** What has ended is no row: it has a button of its own. */
+const ENDED = ["reopen"];
 
 /** The entries of one kind: [label, key, what to do], with null around several entries of one act. */
 function entries(on, plan, row, without = STATUSES) {
@@ -27,14 +29,14 @@ function entries(on, plan, row, without = STATUSES) {
 
 function entriesOfRow(row) {
   const plan = planOf(row);
-  if (row.dataset.suggestion) return [...entries("step", plan, row, REMOVALS), ...entries("suggestion", plan, row)];
+  if (row.dataset.suggestion) return [...entries("step", plan, row, REMOVALS), ...entries("remark", plan, row, ENDED)];
   const statuses = takes(plan, "tick", row)
     ? offersOf(row).map(({ label, key, act, arguments: given }) => [label, key, () => begin(act, plan, row, given)])
     : [];
   const chosen = row.hasAttribute("data-my-chosen") ? "Deselect" : "Select to run";
   return [
-    ...statuses, null, ...entries("step", plan, row), ...entries("suggestion", plan, row),
-    ...(takes(plan, "select", row) ? [null, [chosen, "s", () => choose(row)]] : []),
+    ...statuses, null, ...entries("step", plan, row), ...entries("remark", plan, row, ENDED),
+    ...(takes(plan, "select", row) && !isFinished(row) ? [null, [chosen, "s", () => choose(row)]] : []),
   ];
 }
 

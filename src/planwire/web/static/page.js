@@ -17,7 +17,7 @@ export function element(html) {
 
 /** What the script itself puts on elements stays on them. */
 const isOwn = (name) => name.startsWith("data-my-") || ["tabindex", "style", "aria-description", "aria-expanded", "aria-controls"].includes(name);
-/** An element of the script's own among those of the page stays as well. It is the last one. */
+/** An element of the script's own at the end of a row stays as well. Others make room, until they are put back. */
 const guestOf = (parent) => (parent.lastElementChild?.hasAttribute("data-my-guest") ? parent.lastElementChild : null);
 
 /** Make `old` look like `fresh`, touching only what differs. Elements with the same id, or the same place, stay. */
@@ -32,6 +32,7 @@ export function morph(old, fresh) {
     return old;
   }
   noteStatus(old, fresh);
+  for (const each of old.querySelectorAll(":scope > .draft")) each.remove();
   for (const { name } of [...old.attributes]) {
     if (fresh.hasAttribute(name) || isOwn(name) || (old.nodeName === "DETAILS" && name === "open")) continue;
     old.removeAttribute(name);

@@ -1,6 +1,6 @@
 // Plans and their steps, as they stand on the page.
 
-import { OFFERS } from "./table.js";
+import { FINISHED, OFFERS } from "./table.js";
 
 export const ROW = ":is([data-step], [data-suggestion])";
 
@@ -14,7 +14,7 @@ export const revisionOf = (plan) => Number(now(plan).revision);
 export const actsOf = (plan) => now(plan).acts.split(" ");
 /** Whether a person is asked before an act: there is no way back. */
 export const asksFirst = (plan, name) => plan.dataset.asks.split(" ").includes(name);
-export const planName = (plan) => `“${short(plan.querySelector("h2").textContent)}”`;
+export const planName = (plan) => named(plan.querySelector("h2").textContent);
 
 /** The row that something is in, of a plan that people can steer. */
 export function rowOf(node) {
@@ -22,15 +22,17 @@ export function rowOf(node) {
   return row && planOf(row) ? row : null;
 }
 
-/** What an act names a row by: the id of the step, or the number of the suggestion. */
+/** What an act names a row by: the id of the step, or that of the suggestion. */
 export const targetOf = (row) => row.dataset.step ?? row.dataset.suggestion;
 
-/** The suggestions that stand on a row, the newest last. */
-export function suggestionsOf(row) {
-  if (row.dataset.suggestion) return [row.dataset.suggestion];
-  const own = [...row.querySelectorAll(".suggestion > [data-withdraw]")].filter((each) => rowOf(each) === row);
-  return own.map((each) => each.dataset.withdraw);
+/** The open remark on a row that was made last; undefined if there is none. */
+export function lastRemarkOf(row) {
+  const own = [...row.querySelectorAll("[data-act=withdraw]")].filter((each) => each.closest("li") === row);
+  return own.map((each) => each.dataset.target).sort((a, b) => a.slice(1) - b.slice(1)).at(-1);
 }
+
+/** Whether a step is over: nobody runs it again. */
+export const isFinished = (row) => FINISHED.includes(row.dataset.status);
 
 /** The statuses to offer for a step, the tick first. */
 export const offersOf = (row) => OFFERS[row.dataset.status];
@@ -64,7 +66,9 @@ function short(text, most = 60) {
   return line.length > most ? `${line.slice(0, most - 1)}…` : line;
 }
 
-export const nameOf = (row) => `“${short(textOf(row))}”`;
+/** A text as a name within a sentence. */
+export const named = (text) => `“${short(text)}”`;
+export const nameOf = (row) => named(textOf(row));
 
 /** An element with its attributes and children. Texts become text, never HTML. */
 export function el(tag, values = {}, ...children) {

@@ -2,11 +2,14 @@
 
 import { choose, isPicking, pick } from "./choose.js";
 import { isWriting } from "./composer.js";
-import { begin, withdrawBy } from "./doing.js";
+import { begin } from "./doing.js";
 import { openMenu, openPlanMenu } from "./menu.js";
 import { onChanged } from "./page.js";
-import { isTroubled } from "./perform.js";
+import { selected } from "./passages.js";
+import { isTroubled, perform } from "./perform.js";
 import { ROW, focusOn, planOf, rowOf, rowsOf } from "./plans.js";
+import { commentOnSelection, startQuoting } from "./quoting.js";
+import { decide, startReview } from "./review.js";
 import { ACTS } from "./table.js";
 import { startToolbar } from "./toolbar.js";
 import { isInDialog } from "./writing.js";
@@ -14,7 +17,7 @@ import { isInDialog } from "./writing.js";
 // ---------------------------------------------------------------- buttons
 
 function clicked(event) {
-  const button = event.target.closest("[data-act], [data-menu], [data-withdraw]");
+  const button = event.target.closest("[data-act], [data-menu], [data-reopen]");
   if (button) return press(button);
   const row = rowOf(event.target);
   if (!row || event.target.closest("a, button, summary, input, textarea") || isPicking(planOf(row))) return;
@@ -24,11 +27,12 @@ function clicked(event) {
 }
 
 function press(button) {
-  const plan = planOf(button), { act, preset, verdict } = button.dataset;
-  if (button.dataset.withdraw) return withdrawBy(button);
+  const plan = planOf(button), { act, preset, verdict, target, reopen } = button.dataset;
+  if (reopen) return perform({ address: reopen, body: { act: "reopen" }, words: "Reopen the plan" });
   if (!act) return openPlanMenu(button);
   if (act === "select") return pick(plan);
-  return begin(act, plan, null, verdict ? { verdict } : { preset });
+  if (verdict) return decide(plan, verdict);
+  return begin(act, plan, null, target ? { target } : { preset });
 }
 
 // ---------------------------------------------------------------- keys
@@ -58,6 +62,7 @@ function actFor(event, row) {
   if (row && !event.altKey && own[key]) return () => own[key](row);
   if (row && !event.altKey && ["Down", "Up", "Home", "End"].includes(key)) return () => walk(row, key);
   const gesture = gestures.get(event.altKey ? `Alt+${key}` : key);
+  if (gesture?.name === "comment" && selected()) return commentOnSelection;
   const plan = planOf(event.target) ?? onlyPlan();
   if (!gesture || !plan) return null;
   const { name, on, given } = gesture;
@@ -117,5 +122,7 @@ export function start() {
   onChanged(rove);
   rove();
   startToolbar();
+  startReview();
+  startQuoting();
   document.documentElement.classList.add("steering"); // what can be pressed is shown from here on
 }

@@ -4,6 +4,13 @@
 const units = [["min", 6e4, 60], ["h", 36e5, 48], ["d", 864e5, Infinity]];
 const clock = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
 
+const today = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
+const someDay = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+
+/** The time of day, with the day if it is another one. */
+const timeOfDay = (then) => (then.toDateString() === new Date().toDateString() ? today : someDay).format(then);
+const EXACT = { clock: (then) => clock.format(then), day: timeOfDay };
+
 function ago(then) {
   const passed = Date.now() - then;
   if (passed < 6e4) return "just now";
@@ -14,7 +21,7 @@ function ago(then) {
 export function showTimes(within = document) {
   for (const time of within.querySelectorAll("time")) {
     const then = new Date(time.dateTime);
-    const words = time.dataset.show === "clock" ? clock.format(then) : ago(then);
+    const words = (EXACT[time.dataset.show] ?? ago)(then);
     if (time.textContent !== words) time.textContent = words;
     if (time.title.endsWith("UTC")) time.title = clock.format(then);
   }

@@ -6,14 +6,14 @@ import { icon } from "./icons.js";
 import { openMenu } from "./menu.js";
 import { grip, isMoving } from "./moves.js";
 import { onChanged } from "./page.js";
-import { el, focusOn, nameOf, offersOf, planOf, rowOf } from "./plans.js";
+import { el, focusOn, isFinished, nameOf, offersOf, planOf, rowOf } from "./plans.js";
 import { ACTS } from "./table.js";
 
 let row = null; // where the toolbar is
 
 /** The acts that have a button: those with a main key on a step, and the way out of a suggestion. */
 const NAMES = Object.keys(ACTS).filter((name) => name !== "select" && ACTS[name].gestures.some(
-  (each) => (each.main && each.on === "step") || each.on === "suggestion",
+  (each) => (each.main && each.on === "step") || (each.on === "remark" && ACTS[name].suggested),
 ));
 
 const button = (name, label, key, act) => el(
@@ -58,7 +58,7 @@ function show() {
   const plan = planOf(row), ghost = row.dataset.suggestion !== undefined;
   for (const each of acts) setHidden(each, !takes(plan, each.dataset.of, row) || (!ghost && each.dataset.of === "withdraw"));
   setHidden(handle, ghost || !takes(plan, "move", row));
-  setHidden(chooser, ghost || !takes(plan, "select", row));
+  setHidden(chooser, ghost || isFinished(row) || !takes(plan, "select", row));
   setHidden(more, ghost);
   if (!ghost) showTick(acts.find((each) => each.dataset.of === "tick"));
   chooser.setAttribute("aria-pressed", row.hasAttribute("data-my-chosen"));

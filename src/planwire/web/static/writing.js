@@ -1,10 +1,10 @@
-// Dialogs with a text: a review of a plan, a comment on it, and its steps as a text.
+// Dialogs with a text: a comment on a plan, and its steps as a text.
 
-import { ENTER_SAVES, saveOnEnter } from "./composer.js";
+import { ENTER_SAVES, keeper, saveOnEnter } from "./composer.js";
 import { open } from "./dialogs.js";
 import { perform } from "./perform.js";
 import { el, planName, revisionOf } from "./plans.js";
-import { ACTS, VERDICTS } from "./table.js";
+import { ACTS } from "./table.js";
 
 const drafts = new Map();
 let writing = null; // the open text, and the text that it began with
@@ -16,7 +16,7 @@ export const isInDialog = () => Boolean(writing && writing.area.value.trim() !==
  * Open a dialog with a text area. `submit(text, trouble)` sends it, and resolves as `perform` does; after a conflict,
  * `again(answer)` gives the text to go on with. `lines`: it is a text of many lines.
  */
-function write({ key, title, label, save, text = "", fields = [], lines = false, hint = ENTER_SAVES, submit, again }) {
+function write({ key, title, label, save, text = "", field, lines = false, hint = ENTER_SAVES, submit, again }) {
   let sent = false;
   const area = el("textarea", { rows: lines ? 14 : 4, dir: "auto", maxlength: lines ? null : 16_000, spellcheck: !lines });
   area.value = drafts.get(key) ?? text;
@@ -24,9 +24,8 @@ function write({ key, title, label, save, text = "", fields = [], lines = false,
   const leave = el("button", { type: "button", click: () => close() }, "Cancel");
   const form = el(
     "form", { class: lines ? "in-lines" : null },
-    ...fields,
     el("label", {}, el("span", {}, label), area),
-    trouble,
+    field ?? null, trouble,
     el("div", { class: "dialog-buttons" }, save, leave, el("span", { class: "hint" }, hint)),
   );
   writing = { area, begun: text.trim() };
@@ -61,37 +60,15 @@ function write({ key, title, label, save, text = "", fields = [], lines = false,
   area.focus();
 }
 
-/** Review a plan as it is shown now: a verdict, with or without words. */
-export function reviewPlan(plan, verdict = Object.keys(VERDICTS).at(-1)) {
-  const address = plan.dataset.steer, name = planName(plan);
-  let seen = revisionOf(plan), chosen = verdict;
-  const save = el("button", { class: "primary" }, VERDICTS[verdict]);
-  const choose = (event) => { chosen = event.target.value; save.textContent = VERDICTS[chosen]; };
-  const choice = ([value, label]) => el(
-    "label", {},
-    el("input", { type: "radio", name: "verdict", value, checked: value === verdict, change: choose }),
-    el("span", {}, label),
-  );
-  const verdicts = el(
-    "fieldset", { class: "choices" }, el("legend", { class: "unseen" }, "Verdict"), ...Object.entries(VERDICTS).map(choice),
-  );
-  write({
-    key: `${address} review`, title: `Review ${name}`, label: "Comment (optional)", save, fields: [verdicts],
-    submit: (text, trouble) => {
-      const body = { act: "review", verdict: chosen, seen, ...(text ? { text } : {}) };
-      return perform({ address, body, words: `${VERDICTS[chosen]} ${name}`, text: text || undefined, trouble });
-    },
-    again: ({ revision }) => { seen = revision; },
-  });
-}
-
 /** Comment on a plan as a whole. */
 export function commentOnPlan(plan) {
   const address = plan.dataset.steer, seen = revisionOf(plan), title = `${ACTS.comment.label} on ${planName(plan)}`;
+  const { line, more } = keeper();
   write({
     key: `${address} comment`, title, label: "The agent will read it.",
-    save: el("button", { class: "primary" }, ACTS.comment.label),
-    submit: (text, trouble) => perform({ address, body: { act: "comment", seen, text }, words: title, text, trouble }),
+    save: el("button", { class: "primary" }, ACTS.comment.label), field: line,
+    submit: (text, trouble) =>
+      perform({ address, body: { act: "comment", seen, text, ...more() }, words: title, text, trouble }),
   });
 }
 
