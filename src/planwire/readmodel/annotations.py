@@ -55,7 +55,7 @@ class SuggestedChange(Struct, frozen=True):
 
 
 class RemarkCard(Struct, frozen=True):
-    """A remark to show: a comment, a request for changes, or a selection of steps.
+    """A remark to show: a comment, a request for changes, or a selection of steps; or a suggestion that ended.
 
     - `label`: what it is, in a word or two. `about`: the text of the step or the passage that it is about.
     - `delivery`: how far it has come, in two words; `heard`: a sentence on that. `told_at`: when the agent heard it.
@@ -87,10 +87,12 @@ class RemarkCard(Struct, frozen=True):
 class Annotations(Struct, frozen=True):
     """Everything to show over a plan. `steps` has the suggestions for each step, `added` the suggested steps, each with
     the step that it goes behind ("" is the beginning, None the end), in the order that they would have in the list.
-    `remarks` are the open ones, by step; None has those on the plan as a whole. `closed` are the last that ended."""
+    `moved` has the steps that are to move, each with its new place. `remarks` are the open ones, by step; None has
+    those on the plan as a whole. `closed` are the last that ended, suggestions too."""
 
     steps: dict[str, tuple[SuggestedChange, ...]] = {}
     added: tuple[tuple[str | None, SuggestedChange], ...] = ()
+    moved: tuple[tuple[str, str, SuggestedChange], ...] = ()
     remarks: dict[str | None, tuple[RemarkCard, ...]] = {}
     closed: tuple[RemarkCard, ...] = ()
 
@@ -102,6 +104,7 @@ def annotations(record: PlanRecord, state: PlanState | None = None, heard: str =
     texts = {step.id: step.content for step in steps_now}
     steps: dict[str, tuple[SuggestedChange, ...]] = {}
     added: dict[str | None, list[SuggestedChange]] = {}
+    moved: list[tuple[str, str, SuggestedChange]] = []
     for suggestion in record.suggestions:
         for number, change in enumerate(suggestion.changes):
             kind, text = str(type(change).__struct_config__.tag), _becomes(change, texts)
@@ -112,7 +115,9 @@ def annotations(record: PlanRecord, state: PlanState | None = None, heard: str =
                 together.insert(len(together) if change.after is None else 0, suggested)  # as `apply_changes` does it
             elif change.step in texts:
                 steps[change.step] = (*steps.get(change.step, ()), suggested)
-    cards = [_remark(each, record, texts, heard) for each in record.remarks if each.kind != SUGGESTION]
+                if isinstance(change, MoveStep) and change.after in ("", *texts):
+                    moved.append((change.step, change.after, suggested))
+    cards = [_remark(each, record, texts, heard) for each in record.remarks if each.kind != SUGGESTION or each.closed]
     remarks: dict[str | None, tuple[RemarkCard, ...]] = {}
     for card in cards:
         if card.is_open:
@@ -120,7 +125,8 @@ def annotations(record: PlanRecord, state: PlanState | None = None, heard: str =
             remarks[place] = (*remarks.get(place, ()), card)
     closed = tuple(card for card in cards if not card.is_open)
     places = ((after if not after or after in texts else None, together) for after, together in added.items())
-    return Annotations(steps, tuple((after, each) for after, together in places for each in together), remarks, closed)
+    new = tuple((after, each) for after, together in places for each in together)
+    return Annotations(steps, new, tuple(moved), remarks, closed)
 
 
 def _remark(remark: Remark, record: PlanRecord, texts: dict[str, str], heard: str) -> RemarkCard:
@@ -132,7 +138,7 @@ def _remark(remark: Remark, record: PlanRecord, texts: dict[str, str], heard: st
         remark.id,
         remark.kind,
         REMARK_LABELS.get(remark.kind, remark.kind.capitalize()),
-        remark.text,
+        suggestion_sentence(record, remark) if remark.kind == SUGGESTION else remark.text,
         remark.by,
         remark.at,
         remark.revision,

@@ -100,12 +100,14 @@ class StepRow(Struct, frozen=True):
 
 class Ghost(Struct, frozen=True):
     """A step that a person suggests, and its place: behind the step `after` ("" is the beginning, None the end), which
-    in the list of rows is behind the row `behind`, the last one that is nested in that step."""
+    in the list of rows is behind the row `behind`, the last one that is nested in that step. `step` is the one that is
+    to move there; "" for a new one."""
 
     after: str | None
     behind: str
     depth: int
     change: SuggestedChange
+    step: str = ""
 
 
 class Note(Struct, frozen=True):
@@ -146,7 +148,7 @@ class PlanCard(Struct, frozen=True):
 
     - `title` is what people call it, `subtitle` says what it is or how to name it, if that says more.
     - `kind` is the wire's word for it, `noun` the word for people. `is_of_agent`: changes to it are suggestions.
-    - `rows`, `ghosts`: its steps, and those that people suggest. `text`: the markdown that the steps stand in, if there
+    - `rows`, `ghosts`: its steps, and those that people suggest; `moves`: where steps are to go. `text`: the markdown that the steps stand in, if there
       is any. `fields`: the JSON of a kind that has neither steps nor a text. `uri`, `path`, `problem`: of a plan file.
     - `why`: the author's summary. `thinking`: its words when it set the plan. `question`: the agent waits for a person.
     - `remarks`: what people said of the plan as a whole, and is open; `closed_remarks`: the last that ended, of the
@@ -166,6 +168,7 @@ class PlanCard(Struct, frozen=True):
     progress: Progress
     rows: tuple[StepRow, ...]
     ghosts: tuple[Ghost, ...] = ()
+    moves: tuple[Ghost, ...] = ()
     text: str = ""
     fields: str = ""
     is_blank: bool = False

@@ -150,7 +150,8 @@ def _card(
         state=state,
         progress=state.progress,
         rows=rows,
-        ghosts=_ghosts(rows, over),
+        ghosts=_ghosts(rows, ((after, "", change) for after, change in over.added)),
+        moves=_ghosts(rows, ((after, step, change) for step, after, change in over.moved)),
         text=text_of(plan) if kind.is_text else "",
         fields="" if is_shown else msgspec.json.format(msgspec.json.encode(content_of(plan)), indent=2).decode(),
         is_blank=is_blank(plan),
@@ -235,16 +236,19 @@ def _to_run(record: PlanRecord) -> frozenset[str]:
     return frozenset(step for each in record.open_remarks if each.kind == SELECTION for step in each.steps)
 
 
-def _ghosts(rows: tuple[StepRow, ...], over: Annotations) -> tuple[Ghost, ...]:
-    """The suggested steps with their places. A new step goes behind everything nested in the one before it."""
-    places = {row.id: place for place, row in enumerate(rows)} if over.added else {}
+def _ghosts(
+    rows: tuple[StepRow, ...], suggested: Iterable[tuple[str | None, str, SuggestedChange]]
+) -> tuple[Ghost, ...]:
+    """The suggested steps with their places. Each goes behind everything nested in the step before it."""
+    found = tuple(suggested)
+    places = {row.id: place for place, row in enumerate(rows)} if found else {}
     ghosts = []
-    for after, change in over.added:
+    for after, step, change in found:
         at = len(rows) - 1 if after is None else places[after] if after else -1
         depth = rows[at].depth if after else 0
         while after and at + 1 < len(rows) and rows[at + 1].depth > depth:
             at += 1
-        ghosts.append(Ghost(after, rows[at].id if at >= 0 else "", depth, change))
+        ghosts.append(Ghost(after, rows[at].id if at >= 0 else "", depth, change, step))
     return tuple(ghosts)
 
 

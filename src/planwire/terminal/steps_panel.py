@@ -15,6 +15,7 @@ from planwire.terminal.keys import CURSOR_KEYS, bindings
 from planwire.terminal.lines import Row
 from planwire.terminal.lines_view import LinesView
 from planwire.terminal.plan_sheet import AGES, PlanSheet
+from planwire.terminal.pointed import pointed_at
 from planwire.terminal.rows import FOLD, PLAN, STEP
 from planwire.terminal.step_lines import sign_column
 
@@ -70,7 +71,7 @@ class StepsPanel(LinesView, can_focus=True):
     def step(self) -> StepRow | None:
         """The step under the cursor."""
         card, row = self.chosen, self.cursor.row
-        return card.row(str(row[2])) if card and row and row[0] == STEP else None
+        return pointed_at(card, row).step if card and row else None
 
     def _current_row(self) -> Row | None:
         current = self.sheet.current

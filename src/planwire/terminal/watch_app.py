@@ -39,6 +39,7 @@ from planwire.terminal.keys import APP_KEYS, SESSION_KEYS, bindings, key_lines
 from planwire.terminal.lines import new_console
 from planwire.terminal.overview_screen import OverviewScreen
 from planwire.terminal.records import session_record_view
+from planwire.terminal.review_drafts import ReviewDrafts
 from planwire.terminal.session_screen import SessionScreen
 from planwire.terminal.themes import DARK, LIGHT, theme_for_terminal
 from planwire.terminal.write_queue import WriteQueue
@@ -59,7 +60,7 @@ def watch(journal: Journal, session: str | None, is_here: Callable[[Overview], b
     if app.writes.is_writing:
         print("planwire: the journal is busy; waiting to save your change", file=sys.stderr)
     app.writes.close()
-    for words in app.drafts.values():
+    for words in (*app.drafts.values(), *(each.text for each in app.reviews.all)):
         print(f"planwire: not sent: {printable(words)}", file=sys.stderr)
     shown = app.sessions.get(app.last_shown) if app.last_shown is not None else None
     if shown is not None:
@@ -108,6 +109,7 @@ class WatchApp(App[None]):
         self._due: Timer | None = None
         self.writes = WriteQueue(journal)
         self.drafts: dict[tuple[object, ...], str] = {}
+        self.reviews = ReviewDrafts()
         self.knows_suggestions = False
 
     def on_mount(self) -> None:
