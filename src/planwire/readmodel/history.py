@@ -60,12 +60,14 @@ from planwire.model.records import (
     Review,
     SessionState,
 )
+from planwire.model.remarks import SUPERSEDED, WITHDRAWN
 from planwire.model.statuses import STATUSES, status_of
 from planwire.model.steps import PlanState, Progress
 from planwire.model.text import shortened, unwrapped
 from planwire.model.titles import UNNAMED
 from planwire.readmodel.file_text import FilesOf, no_plan_files, titles_of
 from planwire.readmodel.states import stop_words
+from planwire.steering.delivery import RUN_ALL
 from planwire.steering.words import change_sentence, step_of, step_texts
 
 __all__ = ["BECAME", "HistoryEntry", "Phrase", "describe", "history", "suggestion_words", "verdict_words"]
@@ -94,6 +96,8 @@ _WAYS: Final = {
     COMPACTION: "in its context",
     RECAP: "in its context",
 }
+#: What its author did with a remark that is closed, by how it was.
+_CLOSED: Final = {WITHDRAWN: "withdrew", SUPERSEDED: "replaced", RUN_ALL: "all steps may run again: closed"}
 #: Remarks that a sentence about a telling names, and the characters that it spends on each.
 SPELLED_REMARKS: Final = 3
 NAMED: Final = 60
@@ -197,8 +201,9 @@ def _phrases(recorded: Recorded, before: SessionState, after: SessionState) -> t
             return plan_id, (Phrase("reopened", "plan reopened"),)
         case Remarked(plan_id=plan_id):
             return plan_id, _remarked(event, after.plans.get(plan_id))
-        case RemarkClosed(plan_id=plan_id, remark=remark):
-            return plan_id, (Phrase("withdrawn", f"withdrew {_remark_name(after, remark)}"),)
+        case RemarkClosed(plan_id=plan_id, remark=remark, how=how, text=text):
+            why = f": {text}" if text else ""
+            return plan_id, (Phrase("withdrawn", f"{_CLOSED.get(how, 'closed')} {_remark_name(after, remark)}{why}"),)
         case RemarkReopened(plan_id=plan_id, remark=remark):
             return plan_id, (Phrase("reopened", f"reopened {_remark_name(after, remark)}"),)
         case RemarkAnswered(plan_id=plan_id, remark=remark, text=text):
@@ -236,8 +241,13 @@ def _remarked(event: Remarked, record: PlanRecord | None) -> tuple[Phrase, ...]:
 def _remark_name(state: SessionState, remark_id: str) -> str:
     """A remark in a sentence of another one."""
     remark = state.remark(remark_id)
-    words = remark.text or remark.kind if remark else ""
-    return f"“{shortened(unwrapped(words), NAMED)}” ({remark_id})" if words else remark_id
+    if remark is None:
+        return remark_id
+    plan = state.plans[remark.plan_id].state
+    changes = "; ".join(word.text for word in suggestion_words(plan, remark.changes))
+    if words := changes or remark.text:
+        return f"“{shortened(unwrapped(words), NAMED)}” ({remark_id})"
+    return f"the {'steps to run' if remark.kind == SELECTION else 'request for changes'} ({remark_id})"
 
 
 def _told(event: Told, before: SessionState) -> tuple[Phrase, ...]:

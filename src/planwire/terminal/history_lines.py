@@ -36,6 +36,8 @@ _LOOK: Final = {
     "changes_requested": ("✎", "odd strong"),
     "comment": ("›", "note"),
     "selected": ("▸", "odd"),
+    "answered": ("↳", "note"),
+    "reopened": ("↺", "note"),
     "stopped": ("■", "stopped"),
     "compacted": ("⇣", "muted"),
     "told": ("↻", "muted"),

@@ -71,7 +71,8 @@ def remark_lines(
         *(line for each in card.remarks if each.id not in placed for line in _remark(card, each, width, now, named)),
         *_drafts(card, width, shown, placed),
     ]
-    if named and not card.ended and any(each.heard for each in (*card.open_remarks, *card.suggestions)):
+    is_unheard = any(each.heard for each in card.open_remarks) or any(each.heard for each in card.suggestions)
+    if named and not card.ended and is_unheard:
         words = f"Not seen yet: {card.heard[:1].lower()}{card.heard[1:]}"
         lines += _labelled("", "", words, "", width, look="muted")
     return [*lines, *_closed(card, width, now, shown, named)]

@@ -144,7 +144,7 @@ def _blocks(text: str) -> tuple[Block, ...]:
             starts.append((token.map[0], number, not is_first))
             number = None if number is None else number + 1
             is_first = False
-    ends = [*(start for start, _, _ in starts[1:]), len(rows)]
+    ends = [start for start, _, _ in starts[1:]] + [len(rows)] * bool(starts)
     return tuple(
         Block(_numbered("\n".join(rows[start:end]), item), is_next)
         for (start, item, is_next), end in zip(starts, ends, strict=True)

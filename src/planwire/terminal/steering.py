@@ -115,7 +115,8 @@ class PlanActs:
         self.commander.ask(on.card, wanted, Question(title, [send(label)], about, words))
 
     def _add(self, on: Pointed, wanted: Wanted) -> None:
-        after = None if on.whole else on.card.place_below(on.target)
+        at_end = on.whole or (on.target is None and on.is_precise)
+        after = None if at_end else on.card.place_below(on.target)
         title, label = ("Suggest a step", "Suggest") if on.card.is_of_agent else ("Add a step", "Add")
         about = [quoted(on.step, "below  ")] if on.step else []
         self.commander.ask(on.card, replace(wanted, after=after), Question(title, [send(label)], about))

@@ -164,16 +164,25 @@ class StepLines:
                     look = "struck muted"
                 case "move":
                     look = look or "muted"
-                case "status":
+                case "status" if not self.named:  # print may have no colours: there the agent's own sign stays
                     sign = _hollow(change, row)
-            words = f"{STAR} {_SIGNS.get(change.kind, '')}{one_line(change.text, TAG)}"
-            tags += [(words, "suggestion"), (whose, "muted")]
+            tags += [(f"{STAR} {self._suggested(change, row)}", "suggestion"), (whose, "muted")]
         for remark in row.remarks:
             start = (f"{margin}› ", "note")
             below += remark_parts(start, remark, self.now, self.width, quotes=False, named=self.named)
         for draft in (each for each in self.shown.drafts if each.step == row.id):
             below += draft_parts(draft, indent, self.width)
         return _Over(sign, look, tuple(tags), tuple(below))
+
+    def _suggested(self, change: SuggestedChange, row: StepRow) -> str:
+        """A change in a word or two. A step that moves has a ghost at its new place."""
+        ghosts = (each for each in self.card.moves if each.step == row.id and each.change == change)
+        ghost = next(ghosts, None)
+        if ghost is not None:
+            ids = [each.id for each in self.card.rows]
+            is_up = not ghost.behind or ids.index(ghost.behind) < ids.index(row.id)
+            return f"{'↑' if is_up else '↓'} moves"
+        return f"{_SIGNS.get(change.kind, '')}{one_line(change.text, TAG)}"
 
 
 def _hollow(change: SuggestedChange, row: StepRow) -> Part:

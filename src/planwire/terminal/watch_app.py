@@ -33,10 +33,10 @@ from planwire.readmodel.plain_text import printable
 from planwire.readmodel.rationale import Reasons
 from planwire.readmodel.sessions import Sessions
 from planwire.readmodel.timeline import Timelines
-from planwire.terminal.dialogs import Dialog, KeysDialog
+from planwire.terminal.dialogs import DecisionDialog, Dialog, DialogAnswer, KeysDialog
 from planwire.terminal.history_screen import HistoryScreen
 from planwire.terminal.keys import APP_KEYS, SESSION_KEYS, bindings, key_lines
-from planwire.terminal.lines import new_console
+from planwire.terminal.lines import Line, new_console
 from planwire.terminal.overview_screen import OverviewScreen
 from planwire.terminal.records import session_record_view
 from planwire.terminal.review_drafts import ReviewDrafts
@@ -50,6 +50,8 @@ __all__ = ["WatchApp", "watch"]
 BUSY: Final = 0.05
 #: The command of Textual's that lists its own keys: `?` has ours.
 _TEXTUALS_KEYS: Final = "Keys"
+_QUIT: Final = DialogAnswer("quit", "Quit without sending", "error", "y")
+_STAY: Final = DialogAnswer("stay", "Stay", key="n")
 
 
 def watch(journal: Journal, session: str | None, is_here: Callable[[Overview], bool] | None) -> int:
@@ -206,10 +208,19 @@ class WatchApp(App[None]):
                 yield SystemCommand(key.label, key.help, partial(screen.run_action, key.action))
 
     async def action_quit(self) -> None:
-        """Leave an open dialog, or else the app: a half-written text must not get lost."""
+        """Leave an open dialog, or else the app: a half-written text must not get lost, nor a review that is not
+        sent."""
         if isinstance(self.screen, Dialog):
             self.screen.action_leave()
+        elif count := len(self.reviews.all):
+            title = f"{count} comment{'s' * (count > 1)} of your review {'are' if count > 1 else 'is'} not sent"
+            about = [Line(((printable(each.text), "muted"),)) for each in self.reviews.all]
+            self.push_screen(DecisionDialog(title, about, [_QUIT, _STAY], _STAY.value), self._left)
         else:
+            self.exit()
+
+    def _left(self, answer: str | None) -> None:
+        if answer == _QUIT.value:
             self.exit()
 
     def action_help(self) -> None:
