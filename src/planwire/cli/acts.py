@@ -10,11 +10,11 @@ from functools import partial
 from typing import Any, Final
 
 from planwire.cli.act_examples import EXAMPLES
-from planwire.cli.argument_types import count, remark, revision
+from planwire.cli.argument_types import count, revision
 from planwire.cli.edit import edit
 from planwire.cli.exit_codes import DONE
 from planwire.cli.input_output import print_json
-from planwire.cli.remark_argument import all_remarks, newest_remark, plan_of_remark
+from planwire.cli.remark_argument import all_remarks, newest_remark, plan_of_remark, remark
 from planwire.cli.session_argument import add_journal_option, add_session_argument, add_session_option
 from planwire.cli.steered_plan import SteeredPlan, confirm, conflict_error, find_plan, write
 from planwire.cli.step_argument import choose_step

@@ -1,12 +1,10 @@
-"""Numbers and ids as arguments, with an error that says what a command expects."""
+"""Numbers as arguments, with an error that says which number a command expects."""
 
 from argparse import ArgumentTypeError
 from collections.abc import Callable
 from typing import TypeVar
 
-from planwire.steering.wanted import is_remark
-
-__all__ = ["count", "digits", "number", "remark", "revision", "seconds"]
+__all__ = ["count", "digits", "number", "revision", "seconds"]
 
 _N = TypeVar("_N", int, float)
 
@@ -37,10 +35,3 @@ def digits(text: str) -> int:
 count = number("a number above 0", digits, lambda value: value > 0)
 seconds = number("a number of seconds", float, lambda value: 0 <= value < float("inf"))
 revision = number("the number of an event (1, 2, 3 …: see planwire log)", digits, lambda value: value > 0)
-
-
-def remark(text: str) -> str:
-    """The id of a remark."""
-    if not is_remark(text):
-        raise ArgumentTypeError(f"expected the id of a remark (r1, r2, r3 …: see planwire show), found {text!r}")
-    return text

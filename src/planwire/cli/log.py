@@ -56,7 +56,8 @@ def run(arguments: argparse.Namespace) -> int:
         wanted = (
             moment
             for moment in moments_of(journal, known.id, FilePlans().of)
-            if (plan is None or (moment.plan is not None and moment.plan_id == plan.id))
+            if moment.words
+            and (plan is None or (moment.plan is not None and moment.plan_id == plan.id))
             and (arguments.messages or not moment.is_message)
         )
         chosen = wanted if arguments.last is None else deque(wanted, arguments.last)

@@ -1,4 +1,4 @@
-"""The ids that a shell offers for an argument: of sessions, plans, steps or remarks, from the journal that the line names.
+"""The ids that a shell offers for an argument, of sessions, plans, steps or remarks, from the journal that it names.
 
 Agents make ids up, and a shell may evaluate what it completes. So only ids that every shell reads as a plain word are
 offered.

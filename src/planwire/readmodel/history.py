@@ -97,7 +97,7 @@ _WAYS: Final = {
     RECAP: "in its context",
 }
 #: What its author did with a remark that is closed, by how it was.
-_CLOSED: Final = {WITHDRAWN: "withdrew", SUPERSEDED: "replaced", RUN_ALL: "all steps may run again: closed"}
+_CLOSED: Final = {WITHDRAWN: "withdrew", SUPERSEDED: "replaced", RUN_ALL: "all steps are to run: ended"}
 #: Remarks that a sentence about a telling names, and the characters that it spends on each.
 SPELLED_REMARKS: Final = 3
 NAMED: Final = 60
@@ -245,8 +245,10 @@ def _remark_name(state: SessionState, remark_id: str) -> str:
         return remark_id
     plan = state.plans[remark.plan_id].state
     changes = "; ".join(word.text for word in suggestion_words(plan, remark.changes))
-    if words := changes or remark.text:
-        return f"“{shortened(unwrapped(words), NAMED)}” ({remark_id})"
+    if changes:
+        return f"{shortened(unwrapped(changes), NAMED)} ({remark_id})"
+    if remark.text:
+        return f"“{shortened(unwrapped(remark.text), NAMED)}” ({remark_id})"
     return f"the {'steps to run' if remark.kind == SELECTION else 'request for changes'} ({remark_id})"
 
 

@@ -99,7 +99,7 @@ class Timeline:
             self._state = after
             if after.seq % EVENTS_PER_STATE == 0:
                 self._states.append(after)
-            if not moment.is_message:
+            if moment.words and not moment.is_message:
                 self._add(moment, after)
         return self
 

@@ -44,7 +44,8 @@ _DISCARD: Final = DialogAnswer("discard", "Discard", key="d")
 
 class Question(NamedTuple):
     """A question for the text of an act. `text` is the one to change. `keeps`: the words can be kept in force. The
-    first of the `answers` sends the act, or does what `others` has for it: they return whether that is done."""
+    first of the `answers` sends the act, or does what `others` has for it: they return whether that is done. `kept`:
+    that is switched on at first."""
 
     title: str
     answers: Sequence[DialogAnswer]
@@ -52,7 +53,8 @@ class Question(NamedTuple):
     text: str = ""
     placeholder: str = ""
     keeps: bool = False
-    others: Mapping[str, Callable[[str], bool]] = {}
+    kept: bool = False
+    others: Mapping[str, Callable[[Typed], bool]] = {}
 
 
 class Commander:
@@ -82,7 +84,7 @@ class Commander:
         async def send(typed: Typed) -> bool:
             nonlocal wanted
             if typed.answer in question.others:
-                return question.others[typed.answer](typed.text)
+                return question.others[typed.answer](typed)
             if text and typed.text == text:
                 self.say(_UNCHANGED, 3)
                 return True
@@ -98,7 +100,8 @@ class Commander:
                 self.say("Your text is kept: it is there when you come back.", 3)
 
         words, switch = app.drafts.get(key, text), _KEEP if question.keeps else None
-        dialog = TextDialog(question.title, question.about, words, question.answers, send, question.placeholder, switch)
+        title, answers, about, *_ = question
+        dialog = TextDialog(title, about, words, answers, send, question.placeholder, switch, question.kept)
         app.push_screen(dialog, left)
 
     def do(self, plan_id: PlanId, wanted: Wanted) -> None:

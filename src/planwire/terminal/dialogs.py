@@ -233,10 +233,10 @@ class TextDialog(Dialog[str | None]):
         self._switch, self._switched = switch, switched
         self._first = answers[0].value
         self._keys = {each.key.lower(): each.value for each in answers if each.key}
-        named = [each for each in (*answers[1:], *([switch] if switch else [])) if each.key]
-        others = [f"{each.key}: {each.label.lower()}" for each in named]
-        hint = " · ".join((f"Enter: {answers[0].label.lower()}", *others, "Ctrl+J: new line", "Esc: cancel"))
-        buttons = [*answers, *([self._switch_button()] if switch else []), DialogAnswer("", "Cancel")]
+        hint = f"Enter: {answers[0].label.lower()} · Ctrl+J: new line · Esc: cancel"
+        buttons = [each._replace(label=f"{each.label} {_short(each.key)}".strip()) for each in answers]
+        buttons += [self._switch_button()] if switch else []
+        buttons.append(DialogAnswer("", "Cancel"))
         super().__init__(title, about, hint, buttons, self._field)
 
     def on_mount(self) -> None:
@@ -246,8 +246,8 @@ class TextDialog(Dialog[str | None]):
         self.dismiss(self._field.text)
 
     def _switch_button(self) -> DialogAnswer:
-        label = self._switch.label if self._switch else ""
-        return DialogAnswer(_SWITCH, f"{'☑' if self._switched else '☐'} {label}")
+        label, key = (self._switch.label, _short(self._switch.key)) if self._switch else ("", "")
+        return DialogAnswer(_SWITCH, f"{'☑' if self._switched else '☐'} {label} {key}")
 
     def _turn(self) -> None:
         self._switched = not self._switched
@@ -290,6 +290,11 @@ class TextDialog(Dialog[str | None]):
             self.dismiss(None)
         elif self.is_current:
             self._field.focus()
+
+
+def _short(key: str) -> str:
+    """A key as buttons have room for it."""
+    return key.replace("Ctrl+", "^")
 
 
 class DecisionDialog(Dialog[str | None]):

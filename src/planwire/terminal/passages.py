@@ -1,5 +1,6 @@
 """Passages of a plan's text: the blocks that a person can point at and comment on, with the comments on each."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import Final
@@ -15,6 +16,8 @@ __all__ = ["Passages"]
 
 #: Characters of a passage that a comment quotes, at most.
 QUOTED: Final = 300
+#: The sign of a heading, or of an item of a list.
+_MARKER: Final = re.compile(r"^(?:#{1,6}|[-*+]|\d+[.)])[ \t]+")
 
 
 class Passages:
@@ -32,7 +35,7 @@ class Passages:
 
     def row(self, text: str) -> Row:
         """The row of the next passage. Two of the same words are two rows."""
-        quote = text.strip()[:QUOTED].rstrip()
+        quote = _MARKER.sub("", text.strip(), count=1)[:QUOTED].rstrip()
         self._seen[quote] += 1
         return TEXT, self._card.id, quote, self._seen[quote]
 

@@ -21,6 +21,8 @@ __all__ = ["AGES", "PlanSheet"]
 #: so that two ages of one event on a screen agree.
 FRESH: Final = 3.0
 AGES: Final = 15.0
+#: No plan: one may have no id.
+_NONE: Final = object()
 
 
 class PlanSheet:
@@ -62,11 +64,14 @@ class PlanSheet:
         self.show_current()
 
     @property
-    def current(self) -> tuple[PlanId, str] | None:
-        """The step in progress, or else the first open one: its plan and its id."""
-        found = [(card.id, card.focus) for card in self.cards if card.focus]
+    def current(self) -> Row | None:
+        """The row to look at: a plan that waits for a person, the step in progress, or else the first open one."""
+        asked = next((card.id for card in self.cards if card.question and not card.ended), _NONE)
+        if asked is not _NONE:
+            return PLAN, asked
+        found = [(card.id, card.focus) for card in self.cards if card.focus and not card.ended]
         found.sort(key=lambda each: not each[1].is_current)
-        return (found[0][0], found[0][1].id) if found else None
+        return (STEP, found[0][0], found[0][1].id) if found else None
 
     def follow(self) -> None:
         """Go along with the current step from now on."""
@@ -78,8 +83,7 @@ class PlanSheet:
         current = self.current
         if not self._view.follows or current is None or not self._view.size.height:
             return
-        row = (STEP, *current)
-        line = next((number for number, line in enumerate(self._view.lines) if line.row == row), None)
+        line = next((number for number, line in enumerate(self._view.lines) if line.row == current), None)
         if line is not None:
             self._view.scroll_to_line(line)
 

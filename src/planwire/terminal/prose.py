@@ -88,9 +88,11 @@ class _Markdown(Markdown):
 
 
 class Block(NamedTuple):
-    """A paragraph, an item of a list, a table or the like. `is_next`: it goes on with the list of the one before."""
+    """A paragraph, an item of a list, a table or the like. `number` is that of an item: authors write `1.` before each.
+    `is_next`: it goes on with the list of the block before."""
 
     text: str
+    number: int | None = None
     is_next: bool = False
 
 
@@ -109,7 +111,7 @@ def prose_lines(
     renders anew."""
     lines: list[Line] = []
     for block in _blocks(text[:longest]):
-        rendered = _rendered(block.text, max(min(width, WIDEST) - indent, 8), indent)
+        rendered = _rendered(_numbered(block), max(min(width, WIDEST) - indent, 8), indent)
         if not rendered:
             continue
         lines += [BLANK] if lines and not block.is_next else []
@@ -126,8 +128,7 @@ def prose_lines(
 
 @lru_cache(maxsize=64)
 def _blocks(text: str) -> tuple[Block, ...]:
-    """Split a text into blocks that mean the same alone. An item of a numbered list gets the number that it has there:
-    authors write `1.` before each."""
+    """Split a text into blocks that mean the same alone."""
     rows = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     starts: list[tuple[int, int | None, bool]] = []
     number: int | None = None
@@ -146,13 +147,13 @@ def _blocks(text: str) -> tuple[Block, ...]:
             is_first = False
     ends = [start for start, _, _ in starts[1:]] + [len(rows)] * bool(starts)
     return tuple(
-        Block(_numbered("\n".join(rows[start:end]), item), is_next)
+        Block("\n".join(rows[start:end]), item, is_next)
         for (start, item, is_next), end in zip(starts, ends, strict=True)
     )
 
 
-def _numbered(text: str, number: int | None) -> str:
-    return text if number is None else _NUMBER.sub(str(number), text, count=1)
+def _numbered(block: Block) -> str:
+    return block.text if block.number is None else _NUMBER.sub(str(block.number), block.text, count=1)
 
 
 @lru_cache(maxsize=1)

@@ -11,6 +11,7 @@ class ReviewDrafts:
 
     def __init__(self) -> None:
         self._comments: dict[tuple[str, PlanId], tuple[Comment, ...]] = {}
+        self._kept: set[tuple[str, PlanId]] = set()
 
     @property
     def all(self) -> tuple[Comment, ...]:
@@ -19,10 +20,16 @@ class ReviewDrafts:
     def of(self, session: str, plan_id: PlanId) -> tuple[Comment, ...]:
         return self._comments.get((session, plan_id), ())
 
-    def add(self, session: str, plan_id: PlanId, comment: Comment) -> None:
+    def is_kept(self, session: str, plan_id: PlanId) -> bool:
+        """Whether the person wants one of them kept in force."""
+        return (session, plan_id) in self._kept
+
+    def add(self, session: str, plan_id: PlanId, comment: Comment, *, kept: bool = False) -> None:
         self._comments[session, plan_id] = (*self.of(session, plan_id), comment)
+        self._kept |= {(session, plan_id)} if kept else set()
 
     def remove(self, session: str, plan_id: PlanId, comments: tuple[Comment, ...]) -> None:
         """Forget comments: they were sent, or are not wanted any more."""
         left = tuple(each for each in self.of(session, plan_id) if each not in comments)
         self._comments[session, plan_id] = left
+        self._kept -= set() if left else {(session, plan_id)}

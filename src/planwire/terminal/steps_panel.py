@@ -43,7 +43,7 @@ class StepsPanel(LinesView, can_focus=True):
     def __init__(self, session: str) -> None:
         super().__init__()
         self.sheet = PlanSheet(self, session, "no plan yet")
-        self.cursor = Cursor(self, self._current_row)
+        self.cursor = Cursor(self, lambda: self.sheet.current)
         self._held: Row | None = None
         self._over: Row | None = None
         self._dragged = False
@@ -73,13 +73,9 @@ class StepsPanel(LinesView, can_focus=True):
         card, row = self.chosen, self.cursor.row
         return pointed_at(card, row).step if card and row else None
 
-    def _current_row(self) -> Row | None:
-        current = self.sheet.current
-        return (STEP, *current) if current else None
-
     def go_to_current(self) -> None:
-        """Go to the current step, and along with it from now on."""
-        row = self._current_row()
+        """Go to the current step, or to a plan that waits for the person, and along with it from now on."""
+        row = self.sheet.current
         if row is not None:
             self.cursor.go(row)
         self.sheet.follow()

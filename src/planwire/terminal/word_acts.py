@@ -15,7 +15,7 @@ from planwire.steering.reviews import VERDICT_LABELS, to_run
 from planwire.steering.target import check_length
 from planwire.steering.wanted import Comment, Wanted
 from planwire.terminal.commander import Commander, Question
-from planwire.terminal.dialogs import Choice, ChoiceDialog, DialogAnswer
+from planwire.terminal.dialogs import Choice, ChoiceDialog, DialogAnswer, Typed
 from planwire.terminal.lines import Line
 from planwire.terminal.pointed import Pointed
 from planwire.terminal.rows import DRAFT, PLAN
@@ -62,14 +62,14 @@ class WordActs:
                 DialogAnswer("send", "Send now", key="Ctrl+S"),
             ]
 
-        def collect(text: str) -> bool:
-            return self._collect(card, Comment(text.strip(), wanted.target, quote))
+        def collect(typed: Typed) -> bool:
+            return self._collect(card, Comment(typed.text.strip(), wanted.target, quote), kept=typed.switched)
 
         question = Question(title, answers, about, keeps=True, others={_COLLECT: collect})
         self._commander.ask(card, replace(wanted, quote=quote), question)
 
-    def _collect(self, card: PlanCard, comment: Comment) -> bool:
-        """Keep a comment for the review of its plan."""
+    def _collect(self, card: PlanCard, comment: Comment, *, kept: bool) -> bool:
+        """Keep a comment for the review of its plan. A review is kept in force as a whole."""
         try:
             if not comment.text:
                 raise PlanError("The comment is empty.")
@@ -77,7 +77,7 @@ class WordActs:
         except PlanError as refusal:
             self._commander.refuse(refusal)
             return False
-        self._screen.app.reviews.add(self._screen.session, card.id, comment)
+        self._screen.app.reviews.add(self._screen.session, card.id, comment, kept=kept)
         self._screen.panel.update_lines()
         count = len(self._drafts(card))
         self._commander.say(f"{_comments(count)} in your review, not sent yet: press v to send it.")
@@ -97,7 +97,9 @@ class WordActs:
         def chosen(verdict: str) -> None:
             label, needed = VERDICT_LABELS[verdict], replace(wanted, verdict=verdict, comments=drafts or None)
             title = f"{label}: {named(card)}{count}"
-            self._commander.ask(card, needed, Question(title, [send(label)], about, placeholder=_OPTIONAL, keeps=True))
+            kept = self._screen.app.reviews.is_kept(self._screen.session, card.id)
+            question = Question(title, [send(label)], about, placeholder=_OPTIONAL, keeps=True, kept=kept)
+            self._commander.ask(card, needed, question)
 
         choices = [Choice(verdict, label, label[0].lower()) for verdict, label in VERDICT_LABELS.items()]
         self._choose(f"Review {named(card)}{count}", choices, about, chosen)
