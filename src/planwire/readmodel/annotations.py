@@ -22,6 +22,7 @@ from planwire.model.events import (
     StepChange,
 )
 from planwire.model.records import PlanRecord, Remark, RemarkAnswer
+from planwire.model.remarks import SUPERSEDED, WITHDRAWN
 from planwire.model.statuses import spoken
 from planwire.model.steps import PlanState, Step
 from planwire.readmodel.history import suggestion_words
@@ -37,6 +38,9 @@ REMARK_LABELS: Final = {
     SELECTION: "Steps to run",
     SUGGESTION: "Suggestion",
 }
+
+
+_TAKEN_BACK: Final = (WITHDRAWN, SUPERSEDED)
 
 
 class SuggestedChange(Struct, frozen=True):
@@ -117,7 +121,9 @@ def annotations(record: PlanRecord, state: PlanState | None = None, heard: str =
                 steps[change.step] = (*steps.get(change.step, ()), suggested)
                 if isinstance(change, MoveStep) and change.after in ("", *texts):
                     moved.append((change.step, change.after, suggested))
-    cards = [_remark(each, record, texts, heard) for each in record.remarks if each.kind != SUGGESTION or each.closed]
+    cards = [
+        _remark(each, record, texts, heard) for each in record.remarks if each.kind != SUGGESTION or _matters(each)
+    ]
     remarks: dict[str | None, tuple[RemarkCard, ...]] = {}
     for card in cards:
         if card.is_open:
@@ -127,6 +133,13 @@ def annotations(record: PlanRecord, state: PlanState | None = None, heard: str =
     places = ((after if not after or after in texts else None, together) for after, together in added.items())
     new = tuple((after, each) for after, together in places for each in together)
     return Annotations(steps, new, tuple(moved), remarks, closed)
+
+
+def _matters(suggestion: Remark) -> bool:
+    """Whether a suggestion that ended is worth showing: nobody but its author knows one that they took back before the
+    agent heard of it."""
+    end = suggestion.closed
+    return end is not None and not (suggestion.told is None and end.by == suggestion.by and end.how in _TAKEN_BACK)
 
 
 def _remark(remark: Remark, record: PlanRecord, texts: dict[str, str], heard: str) -> RemarkCard:

@@ -8,7 +8,7 @@ from typing import Final
 
 from planwire.readmodel.card import OpenSuggestion, PlanCard, RemarkCard
 from planwire.readmodel.plain_text import one_line
-from planwire.terminal.lines import Line, Row, fitted, hanging
+from planwire.terminal.lines import Line, Row, cut, fitted, hanging
 from planwire.terminal.remark_words import SHORT_LABELS, remark_parts, unwrapped_lines
 from planwire.terminal.rows import CLOSED, DRAFT, FOLD, PLAN, REMARK, ago, origin
 from planwire.terminal.step_lines import Shown, draft_parts
@@ -134,7 +134,8 @@ def _closed(card: PlanCard, width: int, now: int, shown: Shown, named: bool) -> 
     sign, more = ("▾", "Enter hides them") if shown.closed else ("▸", "Enter shows them")
     more = "" if shown.unfold is None else f"   {more}"
     more = "   planwire show --all" if named and not shown.closed else more
-    yield Line(((f"  {sign} {count} closed", "muted"), (more, "muted")), "", (FOLD, card.id, CLOSED))
+    parts = cut(((f"  {sign} {count} closed", "muted"), (more, "muted")), width)
+    yield Line(parts, "", (FOLD, card.id, CLOSED))
     if shown.closed:
         for remark in reversed(card.closed_remarks):
             yield from _remark(card, remark, width, now, named)

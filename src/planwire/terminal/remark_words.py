@@ -74,6 +74,6 @@ def _delivery(remark: RemarkCard, now: int) -> str:
     if remark.closed_at is not None:
         by = f" by {remark.why_closed}" if is_remark(remark.why_closed) else ""
         who = f", {author(remark.closed_by)}" if remark.closed_by not in ("", remark.by) else ""
-        return f"{remark.delivery}{by} {ago(remark.closed_at, now)}{who}"
+        return f"{one_line(remark.delivery)}{by} {ago(remark.closed_at, now)}{who}"
     is_news = remark.told_at is not None and not remark.answers
     return f"{remark.delivery} {ago(remark.told_at or 0, now)}" if is_news else remark.delivery
