@@ -13,14 +13,17 @@ from planwire import Entry, ItemsPlan, MarkdownPlan, OtherPlan, track
 from planwire.model.events import (
     ACP,
     AddStep,
-    Comment,
     Event,
     PlanChanged,
     PlanReviewed,
     PlanSet,
     Recorded,
+    RemarkAnswered,
+    RemarkClosed,
+    Remarked,
     RewordStep,
     SessionOpened,
+    Told,
 )
 from planwire.model.fold import fold_all
 from planwire.readmodel.card import STATUS_LOOKS
@@ -148,27 +151,35 @@ def test_one_colour_is_for_what_needs_a_person_and_what_stopped_is_grey() -> Non
 
 
 def test_a_printed_plan_has_the_numbers_and_ids_that_commands_take() -> None:
-    """A step that comes later has another id than number; a suggestion goes by its number."""
+    """A step that comes later has another id than number; what people say goes by its own."""
     first = ItemsPlan("main", (Entry("Read", "high", "completed"), Entry("Ship", "medium", "pending")))
     between = ItemsPlan("main", (first.entries[0], Entry("Write", "medium", "in_progress"), first.entries[1]))
     events: list[Event] = [
         PlanSet(first, "People notice it.", via=ACP),
         PlanSet(between, via=ACP),
         PlanChanged("main", None, (RewordStep("s2", "Ship it"), AddStep("Rest"))),
-        PlanReviewed("main", 2, "commented", (Comment("soon", "s2"), Comment("nice"))),
+        Remarked("main", "comment", "soon", 2, "s2"),
+        Remarked("main", "comment", "nice", 2, kept=True),
+        Remarked("main", "comment", "never mind", 2),
+        RemarkClosed("main", "r4", "withdrawn"),
+        Told("prompt", 5, remarks=("r2",)),
     ]
     [card] = cards_of(fold_all("s", [Recorded("s", n, 0, "user", event) for n, event in enumerate(events, 1)]))
     lines = [line.text.strip("│").rstrip() for line in boxed_lines(card, 60, 0)]
     assert lines[0].startswith("╭─ Plan  main  ━━━━━━━━━━━━━━━━━━━━━━━━  1/3 ──")
     assert lines[1:-1] == [
-        "  Comment   nice   you, just now",
-        "",
         " 1 s1  ✔ Read  high",
         " 2 s3  ▶ Write",
         " 3 s2  ○ Ship",
-        "         ☆ → Ship it   suggestion 3, you, just now",
-        "         › soon   you, just now",
-        "       ☆ Rest   new step, suggestion 3, you, just now",
+        "         ☆ → Ship it   r1 · you, just now · Sent",
+        "         › soon   r2 · you, just now · Seen just now",
+        "       ☆ Rest   new step · r1 · you, just now · Sent",
+        "",
+        "  Comment   nice",
+        "            r3 · you, just now · kept in force · Sent",
+        "            Not seen yet: the agent will see it with your",
+        "            next prompt in your editor.",
+        "  ▸ 1 closed   planwire show --all",
     ]
     assert "version 2 · revision 3 · just now" in lines[-1]
 
@@ -193,11 +204,15 @@ def test_no_printed_line_is_too_wide_or_holds_what_a_terminal_obeys(
     events: list[Event] = [
         PlanSet(plan, words, via=ACP),
         PlanChanged(plan.id, words, (RewordStep("s1", words),)),
-        PlanReviewed(plan.id, 1, words, (Comment(words, "s1"), Comment(words)), ("s1",), words),
+        PlanReviewed(plan.id, 1, words, answer=words),
+        *(Remarked(plan.id, "comment", words, 1, step, quote) for step in ("s1", None) for quote in (words, None)),
+        Remarked(plan.id, "selection", words, 1, steps=("s1", words)),
+        RemarkClosed(plan.id, "r2", words, words),
+        RemarkAnswered(plan.id, "r3", words),
     ]
     state = fold_all("s", [Recorded("s", n, 0, words, event) for n, event in enumerate(events, 1)])
     for card in (*cards_of(state), *cards_of(track(plan))):
-        for line in boxed_lines(card, width, 0, ("s1",), height):
+        for line in boxed_lines(card, width, 0, ("s1",), height, closed=True):
             assert cell_len(line.text) == width
             assert printable(line.text) == line.text
             assert "\n" not in line.text

@@ -26,6 +26,9 @@ from planwire.model.events import (
     PlanReviewed,
     PlanSet,
     Recorded,
+    RemarkAnswered,
+    RemarkClosed,
+    Remarked,
     RemoveStep,
     ReviewAsked,
     RewordStep,
@@ -38,6 +41,7 @@ from planwire.readmodel.cards import cards_of
 from planwire.readmodel.plain_text import printable
 from planwire.terminal.panel import PlanPanel
 from planwire.terminal.plan_lines import card_lines
+from planwire.terminal.step_lines import Shown
 from tests.journals import HOSTILE, items
 from tests.terminal.watched import on_a_loop
 from tests.waiting import eventually
@@ -113,7 +117,10 @@ async def test_the_why_is_shown_with_who_and_when() -> None:
     events: list[Event] = [
         PlanSet(items(None, "completed", "in_progress", "pending"), "People notice it.", via=ACP),
         PlanChanged(None, "soon", (AddStep("Check the logout"),)),
-        PlanReviewed(None, 2, CHANGES_REQUESTED, (Comment("Small commits", "s3"), Comment("Nearly")), ("s2",)),
+        PlanReviewed(None, 2, CHANGES_REQUESTED),
+        Remarked(None, "comment", "Small commits", 2, "s3"),
+        Remarked(None, "request", "Nearly", 2),
+        Remarked(None, "selection", "", 2, steps=("s2",)),
         PlanSet(items("notes", "pending")),
         PlanChanged("notes", "the cookie is not sent", (SetStatus("s1", "in_progress"),)),
         PlanRemoved("gone"),
@@ -124,14 +131,15 @@ async def test_the_why_is_shown_with_who_and_when() -> None:
         text = seen(panel)
         for words in (
             "Why       People notice it.",
-            "☆ Check the logout   new step, “soon” you, ",
+            "☆ Check the logout   new step · “soon” · you, ",
             "▶ Write a test  ▸ to run",
-            "Review    changes requested (revision 2) · to run: Write a test · Nearly   you, ",
+            "Changes   Nearly   you, ",
+            "To run    Write a test   you, ",
             "› Small commits   you, ",
             "Note      the cookie is not sent   you, ",
         ):
             assert words in text
-        panel.show(fold_all("s", [*recorded, Recorded("s", 7, 7_000, "agent", TurnEnded("cancelled"))]))
+        panel.show(fold_all("s", [*recorded, Recorded("s", 10, 10_000, "agent", TurnEnded("cancelled"))]))
         assert "■ Write a test  stopped" in seen(panel)
 
 
@@ -343,18 +351,23 @@ def test_what_people_suggest_and_say_is_as_harmless_and_as_wide(
             RemoveStep(step),
         )
         events.append(PlanChanged(plan.id, words, changes))
-        comments = (Comment(words, "s1"), Comment(words))
-        events.append(PlanReviewed(plan.id, 1, words, comments, ("s1", step), words))
+        events.append(PlanReviewed(plan.id, 1, words, answer=words))
+        events.append(Remarked(plan.id, "comment", words, 1, "s1", kept=True))
+        events += (Remarked(plan.id, kind, words, 1, quote=words or None) for kind in ("comment", "request", words))
+        events.append(Remarked(plan.id, "selection", "", 1, steps=("s1", step)))
+        events.append(RemarkAnswered(plan.id, f"r{len(events) - 2}", words))
+        events.append(RemarkClosed(plan.id, "r2", words, words))
     events.append(ReviewAsked(plan.id, tuple(words for _, words in said)))
     state = fold_all("s", [Recorded("s", n, 0, "user", event) for n, event in enumerate(events, 1)])
     [card] = cards_of(state)
     marked = frozenset(row.id for row in card.rows)
-    lines = list(card_lines(card, width, 0, marked, marked))
+    drafts = (Comment(said[0][1] or "x", "s1"), Comment("x", quote=said[0][1]), Comment(said[0][0] or "x"))
+    lines = list(card_lines(card, width, 0, Shown(marked, marked, frozenset(), drafts, closed=True)))
     for line in lines:
         assert cell_len(line.text) <= width
         assert printable(line.text) == line.text
         assert "\n" not in line.text
-    shown = sum(line.text.count("☆") for line in lines if line.row and line.row[0] == "suggestion")
+    shown = sum(line.text.count("☆") for line in lines if line.row and line.row[0] == "remark")
     assert shown >= len(said), "no suggestion is lost from sight"
 
 

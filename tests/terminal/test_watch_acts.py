@@ -27,6 +27,7 @@ from tests.terminal.watched import (
     press_button,
     ready,
     review,
+    said,
     shows,
     statuses,
     suggestions,
@@ -55,7 +56,7 @@ async def test_priorities_and_the_status_of_work_have_keys(journal: Path) -> Non
     async with watching(journal, THEIRS) as (app, pilot):
         await ready(app)
         await pilot.press("1")
-        await shows(app, "☆ → high priority   you, just now")
+        await shows(app, "▶ Write a test  ☆ high priority  you, just now · Sent")
         assert suggestions(theirs(app)) == [SetPriority("s2", "high")]
 
 
@@ -130,8 +131,10 @@ async def test_the_same_keys_send_and_break_lines_in_every_text(journal: Path) -
         record = ours(app)
         assert "by e\nmore\nand more" in texts(record)
         assert {"by a\nmore\nand more", "by A\nmore\nand more"} < set(texts(record))
-        said = [comment.text for each in record.reviews for comment in each.comments]
-        assert said == [*(f"by {key}\nmore\nand more" for key in ("c", "C", "r")), "by v\nmore"]
+        assert [each.text for each in said(record)] == [
+            *(f"by {key}\nmore\nand more" for key in ("c", "C", "r")),
+            "by v\nmore",
+        ]
 
 
 @on_a_loop
@@ -142,7 +145,9 @@ async def test_a_comment_on_a_step_that_goes_meanwhile_is_kept_with_its_words(jo
         add(journal, OURS, "agent", PlanSet(MarkdownPlan("main", "- [ ] Read the code\n")))
         await pilot.press("enter")
         await closed(app)
-        assert ours(app).reviews[-1].comments == (Comment("“Write a test”: why not two?"),)
+        await told(app, "Comment added to the plan: “Write a test” is gone.")
+        assert said(ours(app)) == [Comment("why not two?", quote="Write a test")]
+        await shows(app, "Comment   “Write a test”: why not two?   you, just now · Sent")
 
 
 @on_a_loop

@@ -212,8 +212,8 @@ async def test_a_session_that_a_person_opened_stays_when_one_begins_here(journal
 @on_a_loop
 async def test_a_session_is_live_and_draws_only_what_changed(journal: Path) -> None:
     async with watching(journal, FIRST) as (app, pilot):
-        await shows(app, "1 / 3", "▶ Write a test", "☆ Check the logout   new step, “soon” you", "› Small commits")
-        await shows(app, "Review    changes requested (revision 4) · to run: Write a test; Mend it")
+        await shows(app, "1 / 3", "▶ Write a test", "☆ Check the logout   new step · “soon” · you")
+        await shows(app, "Review    changes requested (revision 4)   you, 20 min ago", "▸ 2 closed")
         await shows(app, "Design  proposal", "The first word.")
         update(journal, "completed", "pending", "pending")
         await shows(app, "1 / 3", "○ Write a test  ▸ to run", "the plan has changed")
@@ -463,7 +463,7 @@ def test_it_works_in_a_real_terminal(journal: Path, tmp_path: Path) -> None:
         terminal.run("resize-window", "-t", "planwire", "-x", "60", "-y", "20")
         terminal.shows("2 / 3", "▶ Mend it", "━━━━━━━━━━━━  2 / 3  ▶ Mend it\n")
         terminal.type("Down", "x")
-        terminal.shows("☆ → done", "Suggested: Mend it: done.")
+        terminal.shows("✓ Mend it  ☆ done", "Suggested: Mend it: done.")
         terminal.type("h")
         terminal.shows("History of Mend the redirect", "As it was at event 8")
         terminal.type("C-c")

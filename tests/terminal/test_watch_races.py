@@ -20,6 +20,8 @@ from planwire.model.events import (
     PlanRemoved,
     PlanReviewed,
     PlanSet,
+    RemarkAnswered,
+    Remarked,
     ReviewAsked,
     RewordStep,
     SessionOpened,
@@ -45,6 +47,7 @@ from tests.terminal.watched import (
     record,
     report,
     review,
+    said,
     shows,
     statuses,
     suggestions,
@@ -226,11 +229,11 @@ async def test_two_people_steer_one_plan(journal: Path) -> None:
         await ready(other)
         await review(other, second, "a", "looks good")
         await pilot.press("x")
-        await shows(one, "☆ → done")
-        await eventually(lambda: "☆ → done" in "".join(line.text for line in panel(other).in_sight()))
+        await shows(one, "✓ Write a test  ☆ done")
+        await eventually(lambda: "✓ Write a test  ☆ done" in "".join(line.text for line in panel(other).in_sight()))
         await second.press("enter")
         await closed(other)
-        await shows(one, "approved (revision 3) · looks good")
+        await shows(one, "Review    approved (revision 2)   you, just now", "Comment   looks good   you, just now")
 
 
 # -- journals that are slow, or can't be written
@@ -251,12 +254,12 @@ async def test_a_locked_journal_does_not_freeze_the_screen(journal: Path, monkey
             await closed(app)
             await pilot.press("up", "t")
             assert panel(app).cursor.row == ("step", "main", "s1")
-            assert not ours(app).reviews
+            assert not said(ours(app))
             assert app.writes.is_writing
         finally:
             locker.execute("ROLLBACK")
             locker.close()
-        await eventually(lambda: ours(app).reviews)
+        await eventually(lambda: said(ours(app)))
         await shows(app, "› take your time")
         await told(app, "Comment added to “Write a test”.")
 
@@ -302,7 +305,7 @@ async def test_files_and_other_kinds_are_reviewed_and_commented_on_only(
         await write(app, pilot, "c", "and two?")
         await pilot.press("enter")
         await closed(app)
-        assert record(app, THEIRS, "notes").reviews[0].comments == (Comment("“one”: and two?"),)
+        assert said(record(app, THEIRS, "notes")) == [Comment("and two?", quote="one")]
         await click_row(app, pilot, " graph ", 3)
         await pilot.press("a")
         await told(app, "A plan of kind 'dag' has no steps to change")
@@ -402,7 +405,7 @@ async def test_words_that_were_not_sent_come_back(journal: Path) -> None:
         assert app.screen.query_one(TextField).text == "half a thou"
         await pilot.press(*"ght", "enter")
         await closed(app)
-        assert ours(app).reviews[-1].comments == (Comment("half a thought", "s2"),)
+        assert said(ours(app)) == [Comment("half a thought", "s2")]
         assert not app.drafts
         for key in ("e", "a"):
             await write(app, pilot, key, "  ")
@@ -450,14 +453,18 @@ async def test_hostile_words_stay_words(journal: Path) -> None:
         HOSTILE,
         PlanChanged(HOSTILE, HOSTILE, (AddStep(f"[red]{HOSTILE}", "s1"), RewordStep("s2", HOSTILE))),
     )
-    add(journal, "z", HOSTILE, PlanReviewed(HOSTILE, 3, HOSTILE, (Comment(HOSTILE, "s2"), Comment(f"[i]{HOSTILE}"))))
+    remarks = (
+        Remarked(HOSTILE, "comment", HOSTILE, 3, "s2", kept=True),
+        Remarked(HOSTILE, "comment", f"[i]{HOSTILE}", 3),
+    )
+    add(journal, "z", HOSTILE, PlanReviewed(HOSTILE, 3, HOSTILE), *remarks, RemarkAnswered(HOSTILE, "r2", HOSTILE))
     add(journal, "z", "agent", ReviewAsked(HOSTILE, (HOSTILE, "[b]no[/b]")))
 
     def harmless() -> bool:
         return not any(sign in app.export_screenshot() for sign in "\x1b\x07\x9b\u202e")
 
     async with watching(journal, "z") as (app, pilot):
-        await shows(app, "? [bold]x�]0;pwned", "☆ [red]x�]0;pwned", "› x�", "[i]x�", "[b]no[/b]")
+        await shows(app, "? [bold]x�]0;pwned", "☆ [red]x�]0;pwned", "› x�", "[i]x�", "↳ x�", "[b]no[/b]")
         await pilot.press("home", "down")
         for key in ("e", "v", "r", "c", "o", "m"):
             await pilot.press(key)

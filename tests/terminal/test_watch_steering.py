@@ -9,7 +9,6 @@ from planwire.journal import open_journal
 from planwire.model.events import (
     APPROVED,
     CHANGES_REQUESTED,
-    COMMENTED,
     AddStep,
     Comment,
     MoveStep,
@@ -27,6 +26,7 @@ from planwire.steering.wanted import Wanted
 from planwire.terminal.dialogs import ChoiceDialog, DecisionDialog, DialogText, TextDialog, TextField
 from planwire.terminal.session_screen import SessionScreen
 from planwire.terminal.steps_panel import StepsPanel
+from planwire.terminal.watch_app import WatchApp
 from tests.journals import add, items
 from tests.terminal.watched import (
     HEAD,
@@ -45,6 +45,7 @@ from tests.terminal.watched import (
     report,
     review,
     rows,
+    said,
     seen,
     shows,
     statuses,
@@ -56,6 +57,13 @@ from tests.terminal.watched import (
     write,
 )
 from tests.waiting import eventually
+
+
+def steps_and_ghosts(app: WatchApp) -> list[str]:
+    """The lines of a plan that begin with the sign of a step."""
+    texts = [line.text.strip() for line in panel(app).in_sight()]
+    return [text for text in texts if text[:2] in ("✔ ", "▶ ", "○ ", "✗ ", "☆ ", "✓ ") and text[2] != "→"]
+
 
 # -- the cursor
 
@@ -93,10 +101,10 @@ async def test_a_text_between_two_rows_can_be_read_with_the_arrows(journal: Path
         await ready(app)
         await pilot.press("down", "down", "down")
         assert panel(app).cursor.row == ("plan", "text")
-        for _ in range(20):
+        for _ in range(11):
             await pilot.press("down")
         assert "Paragraph 10." in seen(app)
-        assert panel(app).cursor.row == ("plan", "text"), "there is nothing else in sight"
+        assert panel(app).cursor.row == ("text", "text", "Paragraph 10.", 1), "every passage is a row to comment on"
         await pilot.press("end")
         await shows(app, "Paragraph 39.", "○ Read it again")
         assert panel(app).cursor.row == ("step", "text", "s1")
@@ -210,7 +218,7 @@ async def test_a_suggestion_that_is_open_already_is_not_written_again(journal: P
         await pilot.press("o", "c")
         await eventually(lambda: suggestions(theirs(app)) == [SetStatus("s2", "cancelled")])
         seq = theirs(app).suggestions[0].seq
-        await shows(app, "☆ → cancelled")
+        await shows(app, "× Write a test  ☆ cancelled")
         await pilot.press("o", "c")
         await told(app, "Nothing changes: that is suggested already.")
         assert [suggestion.seq for suggestion in theirs(app).suggestions] == [seq]
@@ -339,21 +347,20 @@ async def test_steps_and_plans_are_commented_on(journal: Path) -> None:
         await write(app, pilot, "c", "use the old fixture")
         await pilot.press("enter")
         await closed(app)
-        assert ours(app).review == ours(app).reviews[0]
-        assert ours(app).reviews[0].comments == (Comment("use the old fixture", "s2"),)
-        await shows(app, "    › use the old fixture   you, just now")
-        await told(app, "Comment added to “Write a test”. The agent will see it with your next prompt.")
+        assert said(ours(app)) == [Comment("use the old fixture", "s2")]
+        assert not ours(app).reviews
+        await shows(app, "    › use the old fixture   you, just now · Sent")
+        await told(app, "Comment added to “Write a test”. The agent will see it with its next call of a plan tool")
         await write(app, pilot, "C", "small commits")
         await press_button(app, pilot, "Comment")
         await closed(app)
-        await shows(app, "Comment   small commits   you, just now")
-        assert [each.verdict for each in ours(app).reviews] == [COMMENTED] * 2
-        assert ours(app).reviews[1].comments == (Comment("small commits"),)
+        await shows(app, "Comment   small commits   you, just now · Sent")
+        assert said(ours(app))[1:] == [Comment("small commits")]
         await pilot.press("home")
         await write(app, pilot, "c", "on the head it is about the plan, too")
         await pilot.press("enter")
-        await eventually(lambda: len(ours(app).reviews) == 3)
-        assert ours(app).reviews[2].comments[0].step is None
+        await eventually(lambda: len(said(ours(app))) == 3)
+        assert said(ours(app))[2].step is None
 
 
 @on_a_loop
@@ -366,26 +373,30 @@ async def test_plans_are_approved_with_and_without_comments_and_changes_requeste
         await asked(app)
         await pilot.press("enter")
         await closed(app)
-        assert (ours(app).reviews[-1].verdict, ours(app).reviews[-1].comments) == (APPROVED, ())
+        assert (ours(app).reviews[-1].verdict, said(ours(app))) == (APPROVED, [])
         await shows(app, "Review    approved (revision 2)   you, just now")
-        await told(app, "Approved. The agent will see it with your next prompt.")
+        await told(app, "Approved. The agent will see it with its next call of a plan tool")
         await review(app, pilot, "a", "go ahead")
         await press_button(app, pilot, "Approve")
         await closed(app)
-        assert ours(app).reviews[-1].comments == (Comment("go ahead"),)
+        assert said(ours(app)) == [Comment("go ahead")]
         await review(app, pilot, "r", "smaller steps")
         await pilot.press("enter")
         await closed(app)
         assert ours(app).reviews[-1].verdict == CHANGES_REQUESTED
-        await shows(app, "Review    approved (revision 2) · go ahead", "changes requested (revision 2) · smaller steps")
+        await shows(app, "Comment   go ahead   you, just now", "Changes   smaller steps   you, just now · Sent")
         await review(app, pilot, "c", "")
         await pilot.press("enter")
         await told(app, "The comment is empty.")
         assert isinstance(app.screen, TextDialog)
         await pilot.press("escape")
         await closed(app)
-        await pilot.press("x")
-        await shows(app, "smaller steps · the plan has changed since")
+        await click_row(app, pilot, "smaller steps", 14)
+        await pilot.press("u")
+        await shows(app, "Review    changes requested (revision 2)", "▸ 1 closed   Enter shows them")
+        await write(app, pilot, "A", "Rest")
+        await pilot.press("enter")
+        await shows(app, "changes requested (revision 2) · the plan has changed since")
 
 
 @on_a_loop
@@ -398,11 +409,12 @@ async def test_some_steps_are_selected_and_run(journal: Path) -> None:
         await pilot.press("enter")
         await asked(app)
         await shows(app, "▸ Mend it", "▸ Tell people", kind=DialogText)
+        assert "Tell the agent to run 2 steps, and no others for now" in str(app.screen.query_one("#box").border_title)
         await pilot.press("enter")
         await closed(app)
-        review = ours(app).reviews[-1]
-        assert (review.verdict, review.selected, review.revision) == (APPROVED, ("s3", "s4"), 2)
-        await shows(app, "  ○ Mend it  ▸ to run", "to run: Mend it; Tell people")
+        selection = ours(app).open_remarks[-1]
+        assert (selection.kind, selection.steps, ours(app).reviews) == ("selection", ("s3", "s4"), ())
+        await shows(app, "  ○ Mend it  ▸ to run", "To run    Mend it; Tell people   you, just now · Sent")
         assert not panel(app).marks_of("main")
         await pilot.press("s", "s", "home", "down")
         for key in ("r", "s"):
@@ -414,8 +426,12 @@ async def test_some_steps_are_selected_and_run(journal: Path) -> None:
         await write(app, pilot, "r", "and then stop")
         await press_button(app, pilot, "Run")
         await closed(app)
-        assert ours(app).reviews[-1].selected == ("s2",)
-        assert ours(app).reviews[-1].comments == (Comment("and then stop"),)
+        assert [each.steps for each in ours(app).open_remarks if each.kind == "selection"] == [("s2",)]
+        assert said(ours(app)) == [Comment("and then stop")]
+        await pilot.press("s", "j", "s")
+        await eventually(lambda: len(panel(app).marks_of("main")) == 2)
+        add(journal, OURS, "agent", PlanChanged("main", None, (SetStatus("s2", "completed"),)))
+        await eventually(lambda: panel(app).marks_of("main") == {"s3"})
 
 
 @on_a_loop
@@ -480,8 +496,8 @@ async def test_a_tick_on_an_agents_plan_is_a_suggestion_until_the_agent_does_it(
     async with watching(journal, THEIRS) as (app, pilot):
         await ready(app)
         await pilot.press("x")
-        await shows(app, "▶ Write a test", "    ☆ → done   you, just now")
-        await told(app, "Suggested: Write a test: done. The agent will decide on it (☆). Press u to withdraw it.")
+        await shows(app, "  ✓ Write a test  ☆ done  you, just now · Sent")
+        await told(app, "Suggested: Write a test: done. The agent will see it with your next prompt in zed. Press u to")
         assert statuses(theirs(app))[1] == "in_progress"
         await pilot.press("x")
         await eventually(lambda: not theirs(app).suggestions)
@@ -504,7 +520,9 @@ async def test_suggested_words_and_places_replace_those_suggested_before(journal
         await write(app, pilot, "e", "Write two tests")
         await pilot.press("enter")
         await closed(app)
-        await shows(app, "▶ Write a test", "    ☆ → Write two tests   you, just now")
+        await shows(app, "▶ Write a test", "    ☆ → Write two tests   you, just now · Sent")
+        [line] = [line for line in panel(app).in_sight() if line.text.startswith("  ▶ Write a test")]
+        assert line.parts[-1] == ("Write a test", "struck muted"), "the agent's wording is struck through"
         await pilot.press("e")
         await asked(app)
         assert app.screen.query_one(TextField).text == "Write two tests"
@@ -513,10 +531,11 @@ async def test_suggested_words_and_places_replace_those_suggested_before(journal
         await eventually(lambda: suggestions(theirs(app)) == [RewordStep("s2", "Write two tests now")])
         await closed(app)
         await pilot.press("J")
-        await shows(app, "☆ ↕ after: Mend it")
+        await shows(app, "▶ Write a test  ☆ ↓ moves  you, just now · Sent")
+        assert steps_and_ghosts(app)[2:4] == ["○ Mend it", "☆ Write a test   moves here · you, just now · Sent"]
         await pilot.press("J")
         await eventually(lambda: suggestions(theirs(app))[1:] == [MoveStep("s2", "s4")])
-        await shows(app, "☆ ↕ after: Tell people")
+        await eventually(lambda: steps_and_ghosts(app)[-1].startswith("☆ Write a test   moves here"))
         await pilot.press("J")
         await told(app, "Nothing changes: the step is already the last of its list.")
         await write(app, pilot, "e", "Write a test")
@@ -534,14 +553,14 @@ async def test_new_steps_are_ghosts_at_their_place_until_they_are_withdrawn(jour
         await write(app, pilot, "a", "Check the logout")
         await pilot.press("enter")
         await closed(app)
-        await shows(app, "☆ Check the logout   new step, you, just now")
+        await shows(app, "☆ Check the logout   new step · you, just now · Sent")
         lines = [line.text.strip() for line in panel(app).in_sight()]
         place = next(y for y, text in enumerate(lines) if text.startswith("☆"))
         assert (lines[place - 1], lines[place + 1]) == ("▶ Write a test", "○ Mend it")
         assert texts(theirs(app)) == ["Read the code", "Write a test", "Mend it", "Tell people"]
         cursor = panel(app).cursor.row
         assert cursor is not None
-        assert cursor[0] == "suggestion"
+        assert cursor[:3] == ("remark", None, "r1")
         await pilot.press("x")
         await told(app, "This step is only suggested: reword it or withdraw it.")
         await write(app, pilot, "e", "Check the login")
@@ -558,7 +577,7 @@ async def test_new_steps_are_ghosts_at_their_place_until_they_are_withdrawn(jour
         await pilot.press("enter")
         await eventually(lambda: not theirs(app).suggestions)
         await pilot.press("u")
-        await told(app, "There is no open suggestion here")
+        await told(app, "There is no open remark here")
 
 
 @on_a_loop
@@ -568,7 +587,7 @@ async def test_a_removal_is_suggested_without_a_question_and_a_suggestion_for_a_
     async with watching(journal, THEIRS) as (app, pilot):
         await ready(app)
         await pilot.press("end", "d")
-        await shows(app, "☆ ✗ remove   you, just now")
+        await shows(app, "○ Tell people  ☆ ✗ remove  you, just now · Sent")
         assert suggestions(theirs(app)) == [RemoveStep("s4")]
         await pilot.press("d")
         await told(app, "Nothing changes: that is suggested already.")
@@ -578,7 +597,7 @@ async def test_a_removal_is_suggested_without_a_question_and_a_suggestion_for_a_
         await pilot.press("u")
         await eventually(lambda: suggestions(theirs(app)) == [SetStatus("s3", "in_progress")])
         report(journal, "completed", "in_progress")
-        await shows(app, "Suggested Mend it: in progress   you, just now")
+        await shows(app, "Suggested Mend it: in progress   you, just now · Sent")
         await click_row(app, pilot, "Suggested", 14)
         await pilot.press("u")
         await eventually(lambda: not theirs(app).suggestions)

@@ -13,6 +13,7 @@ from textual.widgets import Button
 from planwire.journal import open_journal
 from planwire.model.events import (
     ACP,
+    Comment,
     PlanSet,
     SessionOpened,
 )
@@ -45,6 +46,7 @@ __all__ = [
     "report",
     "review",
     "rows",
+    "said",
     "seen",
     "shows",
     "statuses",
@@ -161,6 +163,11 @@ def texts(of: PlanRecord) -> list[str]:
 
 def statuses(of: PlanRecord) -> list[str]:
     return [step.status for step in of.state.steps]
+
+
+def said(of: PlanRecord) -> list[Comment]:
+    """The words of people on a plan that are open, the oldest first."""
+    return [Comment(each.text, each.step, each.quote) for each in of.open_remarks if each.text and not each.changes]
 
 
 def suggestions(of: PlanRecord) -> list[object]:

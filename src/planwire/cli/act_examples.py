@@ -54,13 +54,17 @@ examples:
 examples:
   planwire comment "do not touch the importer"       on the plan of this folder's latest session
   planwire comment --step s3 "use the old fixture"   on a step (planwire show prints the ids)
+  planwire comment "why 14?" --quote "14 days"       on a passage of a proposal's text
+  planwire comment --keep "small commits"            in force until you withdraw it, whatever the agent answers
+
+A comment on a step ends when the agent has seen it and the step is finished. planwire show says who has seen what.
 {_HEARD}""",
     "review": f"""\
 examples:
   planwire approve                                      shows the plan of this folder's latest session, and asks
   planwire approve --revision 17                        the plan you saw, and no other
   planwire approve --revision 17 --comment "go ahead"   with a comment
-  planwire approve --changes --comment "smaller steps"  request changes instead
+  planwire approve --changes --comment "smaller steps"  request changes instead; more comments may follow
 {_HEARD}""",
     "select": f"""\
 examples:
@@ -68,7 +72,8 @@ examples:
   planwire select s1 s3 --revision 17     of the plan you saw
   planwire select 1 3 --yes               of the plan as it is now
 
-The agent is told to run these steps, and no others for now. Completed and cancelled steps are left out.
+The agent is told to run these steps, and no others for now. Completed and cancelled steps are left out. To end that,
+select all open steps, or withdraw the selection.
 {_HEARD}""",
     "suggest": """\
 examples:
@@ -81,8 +86,17 @@ sees them with your next prompt and decides.
 """,
     "withdraw": """\
 examples:
-  planwire withdraw                the newest open suggestion
-  planwire withdraw 12             the one with that number
+  planwire withdraw                your newest remark that is open: a comment, a request, a selection, a suggestion
+  planwire withdraw r3             the one with that id, no matter whose (planwire show prints the ids)
+  planwire withdraw r3 "done by hand"
+""",
+    "reopen": """\
+examples:
+  planwire reopen r3               a remark that is closed: the agent is told of it again (planwire show --all)
+  planwire reopen                  the plan that ended or was dismissed last
+  planwire reopen --plan old       another one
+
+A proposal ends when it is rejected, replaced by a later one, or carried out. The agent is told of it no more.
 """,
     "dismiss": """\
 examples:

@@ -11,23 +11,24 @@ from typing import Any, Final
 
 from planwire.cli.act_examples import EXAMPLES
 from planwire.cli.acting_person import acting_person, add_person_options
-from planwire.cli.argument_types import count, revision, suggestion
+from planwire.cli.argument_types import count, revision
 from planwire.cli.edit import edit
 from planwire.cli.exit_codes import DONE
 from planwire.cli.input_output import print_json
+from planwire.cli.remark_argument import all_remarks, newest_remark, plan_of_remark, remark
 from planwire.cli.session_argument import add_journal_option, add_session_argument, add_session_option
 from planwire.cli.steered_plan import SteeredPlan, confirm, conflict_error, find_plan, write
 from planwire.cli.step_argument import choose_step
-from planwire.errors import NotFound
 from planwire.journal import open_journal
-from planwire.readmodel.card import PRIORITIES, STATUS_WORDS
+from planwire.readmodel.card import PRIORITIES, STATUS_WORDS, PlanCard
 from planwire.readmodel.plain_text import printable
+from planwire.readmodel.shown import ShownSession
 from planwire.session.moved_on import MovedOn
 from planwire.session.steering import Steered
 from planwire.steering.acts import ACTS, Act, On
 from planwire.steering.conflict import Touches
 from planwire.steering.reviews import VERDICTS
-from planwire.steering.wanted import Comment, Wanted
+from planwire.steering.wanted import Comment, Wanted, is_remark
 
 __all__ = ["fill_parser", "run"]
 
@@ -42,8 +43,14 @@ _WORDS: Final[dict[str, dict[str, Any]]] = {
 }
 _TEXTS: Final = {"comment": "the comment", "reword": "its new text"}
 
+#: The remark that is meant without an id, for acts that end one, and for those that a plan takes, too.
+_DEFAULTS: Final = {False: "your newest one that is open", True: "the plan itself, if it has ended"}
 #: What a person says yes to, by act.
-_QUESTIONS: Final = {"review": "Approve this?", "select": "Run only these steps?", "dismiss": "Dismiss this?"}
+_QUESTIONS: Final = {
+    "review": "Approve this?",
+    "select": "Tell the agent to run only these steps?",
+    "dismiss": "Dismiss this?",
+}
 
 
 def fill_parser(parser: argparse.ArgumentParser, command: str) -> None:
@@ -65,9 +72,11 @@ def fill_parser(parser: argparse.ArgumentParser, command: str) -> None:
 def _add_words(parser: argparse.ArgumentParser, act: Act) -> None:
     if act.on is On.STEP and act.needs_target:
         parser.add_argument("target", metavar="STEP", help=_STEP)
-    elif act.on is On.SUGGESTION:
-        words = "the suggestion's number in planwire show (default: the newest)"
-        parser.add_argument("target", metavar="NUMBER", nargs="?", type=suggestion, help=words)
+    elif act.on is On.REMARK:
+        words = f"a remark's id in planwire show (default: {_DEFAULTS[act.or_plan]})"
+        parser.add_argument("target", metavar="REMARK", nargs="?", type=remark, help=words)
+        if "text" in act.takes:
+            parser.add_argument("text", metavar="WHY", nargs="?", help="why, for the agent and for others")
     for name in act.needs:
         if name in _WORDS:
             parser.add_argument(name, **{"help": _TEXTS.get(act.name, "the text of the step"), **_WORDS[name]})
@@ -75,7 +84,7 @@ def _add_words(parser: argparse.ArgumentParser, act: Act) -> None:
 
 def _has_words(act: Act) -> bool:
     """Whether words of the command line are arguments of the act, so that a session can't stand among them."""
-    return act.needs_target or act.on is On.SUGGESTION or any(name in _WORDS for name in act.needs)
+    return act.needs_target or act.on is On.REMARK or any(name in _WORDS for name in act.needs)
 
 
 def _add_options(parser: argparse.ArgumentParser, act: Act) -> None:
@@ -93,10 +102,14 @@ def _add_options(parser: argparse.ArgumentParser, act: Act) -> None:
             words = f"{way} by N places within its list (1)"
             place.add_argument(f"--{way}", metavar="N", nargs="?", type=count, const=1, help=words)
     if "comments" in act.takes and "text" not in act.needs:
-        words = "a comment on the plan; repeatable"
+        words = "a comment that goes with it; repeatable"
         parser.add_argument("--comment", metavar="TEXT", action="append", default=[], help=words)
-    elif "text" in act.takes:
+    elif "text" in act.takes and act.on is On.PLAN:
         parser.add_argument("--note", metavar="TEXT", help="a note for the agent")
+    if "quote" in act.takes:
+        parser.add_argument("--quote", metavar="PASSAGE", help="on this passage of the plan's text")
+    if "keep" in act.takes:
+        parser.add_argument("--keep", action="store_true", help="keep it in force until you withdraw it")
     if "plan_text" in act.takes:
         parser.add_argument("--editor", metavar="COMMAND", help="the editor (default: $VISUAL, $EDITOR or vi)")
 
@@ -116,7 +129,7 @@ def _revision_help(act: Act) -> str:
 def run(arguments: argparse.Namespace) -> int:
     act, by = ACTS[arguments.act], acting_person(arguments)
     with open_journal(arguments.journal, create=False) as journal:
-        target = find_plan(journal, arguments)
+        target = find_plan(journal, arguments, partial(_meant, act, arguments))
         try:
             if "plan_text" in act.takes:
                 steered = edit(journal, target, arguments, by)
@@ -131,6 +144,14 @@ def run(arguments: argparse.Namespace) -> int:
     return DONE
 
 
+def _meant(act: Act, arguments: argparse.Namespace, session: ShownSession) -> PlanCard | None:
+    """The plan that an act is on where nobody names one."""
+    name = vars(arguments).get("target")
+    if act.on is On.REMARK or (act.on_suggested and is_remark(name)):
+        return plan_of_remark(session, name, closed=act.or_plan)
+    return session.main_card()
+
+
 def _question(act: Act, wanted: Wanted) -> str:
     [approved, *_] = VERDICTS
     return "Request changes?" if wanted.verdict not in (None, approved) else _QUESTIONS.get(act.name, f"{act.label}?")
@@ -140,10 +161,14 @@ def _arguments(act: Act, arguments: argparse.Namespace, target: SteeredPlan) -> 
     """The arguments of an act, with the steps that a person means by their words."""
     given = {name: value for name, value in vars(arguments).items() if value is not None}
     step = partial(choose_step, [(row.id, row.text) for row in target.seen.rows])
-    if act.on is On.SUGGESTION:
-        yield "target", str(given["target"] if "target" in given else _newest(target))
-    elif "target" in given:
-        yield "target", step(given["target"])
+    name = given.get("target")
+    if act.on is On.REMARK:
+        name = name or (None if act.or_plan else newest_remark(target.card))
+        yield from [("target", name)] if name else []
+        yield from [("text", given["text"])] if "text" in given else []
+    elif name is not None:
+        is_suggested = act.on_suggested and is_remark(name) and name in all_remarks(target.card)
+        yield "target", name if is_suggested else step(name)
     for name in act.needs:
         if name == "verdict":
             approved, changes, *_ = VERDICTS
@@ -159,14 +184,13 @@ def _arguments(act: Act, arguments: argparse.Namespace, target: SteeredPlan) -> 
         yield "after", ""
     elif "up" in given or "down" in given:
         yield "by", given.get("down", 0) - given.get("up", 0)
-    if given.get("comment"):
-        yield "comments", tuple(map(Comment, given["comment"]))
-
-
-def _newest(target: SteeredPlan) -> int:
-    if not target.card.suggestions:
-        raise NotFound("this plan has no open suggestions")
-    return max(each.number for each in target.card.suggestions)
+    if given.get("quote"):
+        yield "quote", given["quote"]
+    if given.get("keep"):
+        yield "keep", True
+    if comments := given.get("comment"):
+        yield "text", comments[0]
+        yield from [("comments", tuple(map(Comment, comments[1:])))] if comments[1:] else []
 
 
 def _tell(steered: Steered, *, as_json: bool) -> None:
@@ -179,6 +203,6 @@ def _tell(steered: Steered, *, as_json: bool) -> None:
             "words": steered.words,
             "revision": steered.revision,
             "suggestion": steered.is_suggestion,
-            "number": steered.number,
+            "remark": steered.remark,
         }
     )

@@ -4,7 +4,7 @@ from argparse import ArgumentTypeError
 from collections.abc import Callable
 from typing import TypeVar
 
-__all__ = ["count", "digits", "number", "revision", "seconds", "suggestion"]
+__all__ = ["count", "digits", "number", "revision", "seconds"]
 
 _N = TypeVar("_N", int, float)
 
@@ -35,4 +35,3 @@ def digits(text: str) -> int:
 count = number("a number above 0", digits, lambda value: value > 0)
 seconds = number("a number of seconds", float, lambda value: 0 <= value < float("inf"))
 revision = number("the number of an event (1, 2, 3 …: see planwire log)", digits, lambda value: value > 0)
-suggestion = number("the number of a suggestion (see planwire show)", digits, lambda value: value > 0)

@@ -16,7 +16,9 @@ from planwire.readmodel.card import PRIORITIES, STATUS_WORDS
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "completion_script", "run"]
 
-DESCRIPTION = "Print a script that lets a shell complete commands, options and the ids of sessions, plans and steps."
+DESCRIPTION = (
+    "Print a script that lets a shell complete commands, options and the ids of sessions, plans, steps and remarks."
+)
 
 EXAMPLES = """\
 examples:
@@ -35,7 +37,7 @@ _planwire_ids() {
 _planwire_sessions() { _planwire_ids sessions "$1"; }
 _planwire_plans() { _planwire_ids plans "$1"; }
 _planwire_steps() { _planwire_ids steps "$1"; }
-_planwire_suggestions() { _planwire_ids suggestions "$1"; }
+_planwire_remarks() { _planwire_ids remarks "$1"; }
 
 _planwire_files() {
     compgen -f -- "${COMP_WORDS[COMP_CWORD]}"  # shtab would pass an empty word in place of one with a dash
@@ -52,7 +54,7 @@ _planwire_ids() {
 _planwire_sessions() { _planwire_ids sessions }
 _planwire_plans() { _planwire_ids plans }
 _planwire_steps() { _planwire_ids steps }
-_planwire_suggestions() { _planwire_ids suggestions }"""
+_planwire_remarks() { _planwire_ids remarks }"""
 
 _FISH: Final = """\
 function __planwire_ids
@@ -79,7 +81,7 @@ _OFFERS: Final = {
     "PLAN": _IDS["plans"],
     "SESSION": _IDS["sessions"],
     "STEP": _IDS["steps"],
-    "NUMBER": _IDS["suggestions"],
+    "REMARK": _IDS["remarks"],
     "STREAM": _FILES,
     "URL": _FILES,
     "[SESSION] A [B]": _IDS["sessions"],

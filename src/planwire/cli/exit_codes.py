@@ -26,7 +26,7 @@ DONE: Final = 0
 NOT_DONE: Final = 1
 #: Arguments or an input file that planwire can't use. argparse ends with the same number.
 USAGE: Final = 2
-#: No such session, plan, step, suggestion, event or journal.
+#: No such session, plan, step, remark, event or journal.
 NOT_FOUND: Final = 3
 
 #: The first row that an error belongs to counts.

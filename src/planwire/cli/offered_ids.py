@@ -1,4 +1,4 @@
-"""The ids that a shell offers for an argument: of sessions, plans or steps, from the journal that the line names.
+"""The ids that a shell offers for an argument, of sessions, plans, steps or remarks, from the journal that it names.
 
 Agents make ids up, and a shell may evaluate what it completes. So only ids that every shell reads as a plain word are
 offered.
@@ -10,16 +10,21 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
+from planwire.cli.remark_argument import closed_remarks, open_remarks
 from planwire.cli.session_argument import choose_session, session_at
 from planwire.cli.steered_plan import find_plan
 from planwire.journal import Journal, open_journal
 from planwire.readmodel.folders import newest_first
+from planwire.steering.acts import ACTS
 
 __all__ = ["KINDS", "offered_ids", "plain_ids"]
 
 _PLAIN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._~%+,-]*")
 #: Commands with a session as their first word that also have options with ids.
 _SESSION_FIRST: Final = ("approve", "dismiss", "edit", "log", "show")
+
+
+_REOPEN: Final = ACTS["reopen"].command
 
 
 def plain_ids(ids: Iterable[str]) -> Iterator[str]:
@@ -35,7 +40,8 @@ def offered_ids(kind: str, words: Sequence[str]) -> list[str]:
     named = {option.removeprefix("--"): word for option, word in pairwise(words) if option.startswith("--")}
     if len(words) > 2 and words[1] in _SESSION_FIRST and not words[2].startswith("-"):
         named.setdefault("session", words[2])
-    target = Namespace(session=named.get("session"), plan=named.get("plan"), revision=None)
+    command = words[1] if len(words) > 1 else ""
+    target = Namespace(command=command, session=named.get("session"), plan=named.get("plan"), revision=None)
     with open_journal(named.get("journal"), create=False) as journal:
         return list(plain_ids(KINDS[kind](journal, target)))
 
@@ -53,13 +59,19 @@ def _steps(journal: Journal, target: Namespace) -> Iterable[str]:
     return [row.id for row in find_plan(journal, target).card.rows]
 
 
-def _suggestions(journal: Journal, target: Namespace) -> Iterable[str]:
-    return [str(each.number) for each in find_plan(journal, target).card.suggestions]
+def _remarks(journal: Journal, target: Namespace) -> Iterable[str]:
+    """The open remarks of a session; for a command that opens one again, the closed ones."""
+    session = session_at(journal, choose_session(journal, target.session))
+    for card in (*session.cards(), *session.dismissed()):
+        if target.command == _REOPEN:
+            yield from closed_remarks(card)
+        else:
+            yield from (remark for remark, _ in open_remarks(card))
 
 
 KINDS: Final[dict[str, Callable[[Journal, Namespace], Iterable[str]]]] = {
     "sessions": _sessions,
     "plans": _plans,
     "steps": _steps,
-    "suggestions": _suggestions,
+    "remarks": _remarks,
 }

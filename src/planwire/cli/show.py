@@ -23,13 +23,17 @@ from planwire.readmodel.shown import ShownSession
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "print_session", "run"]
 
-DESCRIPTION = "Show a session's plans: progress, reasons, notes, suggestions and the last review."
+DESCRIPTION = (
+    "Show a session's plans: progress, reasons, and what people said of them: open remarks and suggestions with their "
+    "ids (r3), their authors, and whether the agent has seen them."
+)
 
 EXAMPLES = """\
 examples:
   planwire show                    the plans of the latest session of this folder
   planwire show 3f2a91bc           another session (planwire sessions lists them)
-  planwire show --plan main        one plan, even one that was removed
+  planwire show --plan main        one plan, even one that ended or was removed
+  planwire show --all              with earlier proposals, and with remarks that are closed
   planwire show --at 12            the plans as they were after event 12 (planwire log prints the numbers)
   planwire show --json             the same for a program
 """
@@ -38,6 +42,7 @@ examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_session_argument(parser)
     parser.add_argument("--plan", metavar="PLAN", help="only this plan")
+    parser.add_argument("--all", action="store_true", help="earlier proposals and closed remarks, too")
     parser.add_argument("--at", metavar="SEQ", type=revision, help="as it was after this event")
     parser.add_argument("--json", action="store_true", help="print JSON")
     add_pager_option(parser)
@@ -54,15 +59,15 @@ def run(arguments: argparse.Namespace) -> int:
             value = session_json(session)
             print_json(value if chosen is None else replace(value, plans=(plan_json(chosen),)))
         else:
-            print_session(session, chosen)
+            print_session(session, chosen, everything=arguments.all)
     return 0
 
 
-def print_session(session: ShownSession, chosen: PlanCard | None = None) -> None:
+def print_session(session: ShownSession, chosen: PlanCard | None = None, *, everything: bool = False) -> None:
     """Print a session for people, or one plan of it."""
     from planwire.terminal.lines import new_console
     from planwire.terminal.records import session_record_view
 
     only, now = chosen is not None, time_ns() // 1_000_000
-    view = session_record_view(session, now, chosen=chosen.id if chosen else None, only=only)
+    view = session_record_view(session, now, chosen=chosen.id if chosen else None, only=only, everything=everything)
     new_console(wide=False).print(view)

@@ -1,6 +1,7 @@
 """The plan that a person steers from the command line: which one, as they saw it, and the write itself."""
 
 import argparse
+from collections.abc import Callable
 from contextlib import suppress
 from time import time_ns
 from typing import Final, NamedTuple
@@ -32,15 +33,19 @@ class SteeredPlan(NamedTuple):
     revision: int
 
 
-def find_plan(journal: Journal, arguments: argparse.Namespace) -> SteeredPlan:
-    """The plan that the arguments name, at the revision that they name."""
+def find_plan(
+    journal: Journal,
+    arguments: argparse.Namespace,
+    meant: Callable[[ShownSession], PlanCard | None] = ShownSession.main_card,
+) -> SteeredPlan:
+    """The plan that the arguments name, or else the one that is `meant`, at the revision that they name."""
     files = FilePlans()
     known = choose_session(journal, named_session(arguments))
     session = session_at(journal, known, files=files)
     cards = session.cards()
-    if not cards and arguments.plan is None:
+    card = meant(session) if arguments.plan is None else _named_card(session, arguments.plan)
+    if card is None and not cards:
         raise NotFound(f"session {session.id!r} has no plans{' left' if session.dismissed() else ''}")
-    card = session.main_card() if arguments.plan is None else _named_card(session, arguments.plan)
     if card is None:
         names = ", ".join(repr(one_line(each.title)) for each in cards)
         raise InputError(f"the session has {len(cards)} plans: pass --plan with one of {names}")

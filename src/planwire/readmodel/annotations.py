@@ -22,7 +22,7 @@ from planwire.model.events import (
     StepChange,
 )
 from planwire.model.records import PlanRecord, Remark, RemarkAnswer
-from planwire.model.remarks import SUPERSEDED
+from planwire.model.remarks import SUPERSEDED, WITHDRAWN
 from planwire.model.statuses import spoken
 from planwire.model.steps import PlanState, Step
 from planwire.readmodel.history import suggestion_words
@@ -38,6 +38,9 @@ REMARK_LABELS: Final = {
     SELECTION: "Steps to run",
     SUGGESTION: "Suggestion",
 }
+
+
+_TAKEN_BACK: Final = (WITHDRAWN, SUPERSEDED)
 
 
 class SuggestedChange(Struct, frozen=True):
@@ -62,7 +65,7 @@ class SuggestedChange(Struct, frozen=True):
 
 
 class RemarkCard(Struct, frozen=True):
-    """A remark to show: a comment, a request for changes, or a selection of steps.
+    """A remark to show: a comment, a request for changes, or a selection of steps; or a suggestion that ended.
 
     - `label`: what it is, in a word or two. `about`: the text of the step or the passage that it is about.
     - `delivery`: how far it has come, in two words; `heard`: a sentence on that. `told_at`: when the agent heard it.
@@ -96,7 +99,8 @@ class RemarkCard(Struct, frozen=True):
 class Annotations(Struct, frozen=True):
     """Everything to show over a plan. `steps` has the suggestions for each step, `added` the suggested steps, each with
     the step that it goes behind ("" is the beginning, None the end), in the order that they would have in the list.
-    `remarks` are the open ones, by step; None has those on the plan as a whole. `closed` are the last that ended."""
+    `remarks` are the open ones, by step; None has those on the plan as a whole. `closed` are the last that ended,
+    suggestions too."""
 
     steps: dict[str, tuple[SuggestedChange, ...]] = {}
     added: tuple[tuple[str | None, SuggestedChange], ...] = ()
@@ -119,7 +123,9 @@ def annotations(record: PlanRecord, state: PlanState | None = None, heard: str =
                 together.insert(len(together) if change.after is None else 0, suggested)  # as `apply_changes` does it
             elif change.step in texts:
                 steps[change.step] = (*steps.get(change.step, ()), suggested)
-    cards = [_remark(each, record, texts, heard) for each in record.remarks if each.kind != SUGGESTION]
+    cards = [
+        _remark(each, record, texts, heard) for each in record.remarks if each.kind != SUGGESTION or _matters(each)
+    ]
     remarks: dict[str | None, tuple[RemarkCard, ...]] = {}
     for card in cards:
         if card.is_open:
@@ -127,7 +133,15 @@ def annotations(record: PlanRecord, state: PlanState | None = None, heard: str =
             remarks[place] = (*remarks.get(place, ()), card)
     closed = tuple(card for card in cards if not card.is_open)
     places = ((after if not after or after in texts else None, together) for after, together in added.items())
-    return Annotations(steps, tuple((after, each) for after, together in places for each in together), remarks, closed)
+    new = tuple((after, each) for after, together in places for each in together)
+    return Annotations(steps, new, remarks, closed)
+
+
+def _matters(suggestion: Remark) -> bool:
+    """Whether a suggestion that ended is worth showing: nobody but its author knows one that they took back before the
+    agent heard of it."""
+    end = suggestion.closed
+    return end is not None and not (suggestion.told is None and end.by == suggestion.by and end.how in _TAKEN_BACK)
 
 
 def _suggested(
@@ -161,7 +175,7 @@ def _remark(remark: Remark, record: PlanRecord, texts: dict[str, str], heard: st
         remark.id,
         remark.kind,
         REMARK_LABELS.get(remark.kind, remark.kind.capitalize()),
-        remark.text,
+        suggestion_sentence(record, remark) if remark.kind == SUGGESTION else remark.text,
         remark.by,
         remark.at,
         remark.revision,

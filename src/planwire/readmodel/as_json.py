@@ -14,6 +14,7 @@ from planwire.model.kinds import content_of, kind_of
 from planwire.model.plan import Fields
 from planwire.model.records import Remark, RemarkAnswer
 from planwire.model.text import unwrapped
+from planwire.readmodel.annotations import suggestion_sentence
 from planwire.readmodel.card import Note, PlanCard
 from planwire.readmodel.overview import Overview
 from planwire.readmodel.shown import ShownSession
@@ -65,9 +66,9 @@ class ReviewValue(Struct, frozen=True):
 
 
 class RemarkValue(Struct, frozen=True):
-    """A remark. `kind` is `comment`, `request` or `selection`; `steps` are those of a selection. One that is `kept`
-    stays in force until a person ends it. `told_at` and `told_by` say when and how the agent heard it, `closed` how it
-    ended; all of them are null until then."""
+    """A remark. `kind` is `comment`, `request`, `selection`, or `suggestion` for one that ended; `steps` are those of a
+    selection. One that is `kept` stays in force until a person ends it. `told_at` and `told_by` say when and how the
+    agent heard it, `closed` how it ended; all of them are null until then."""
 
     id: str
     kind: str
@@ -210,7 +211,13 @@ def plan_json(card: PlanCard) -> PlanValue:
             )
             for each, shown in zip(suggestions, card.suggestions, strict=True)
         ),
-        remarks=tuple(_remark(each) for each in (record.remarks if record else ()) if each.kind != SUGGESTION),
+        remarks=tuple(
+            _remark(each, suggestion_sentence(record, each) if each.kind == SUGGESTION else each.text)
+            for each in record.remarks
+            if each.kind != SUGGESTION or each.closed
+        )
+        if record
+        else (),
         reviews=tuple(
             ReviewValue(
                 each.seq,
@@ -247,7 +254,7 @@ def json_schema() -> dict[str, Any]:
     return {"$schema": _DIALECT, "title": "A session of planwire", **session, "$defs": described}
 
 
-def _remark(remark: Remark) -> RemarkValue:
+def _remark(remark: Remark, text: str) -> RemarkValue:
     told, end = remark.told, remark.closed
     return RemarkValue(
         remark.id,
@@ -255,7 +262,7 @@ def _remark(remark: Remark) -> RemarkValue:
         remark.by,
         remark.at,
         remark.revision,
-        remark.text,
+        text,
         remark.step,
         remark.quote,
         remark.steps,

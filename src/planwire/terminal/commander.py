@@ -4,9 +4,9 @@ No typed text gets lost: a dialog stays open until the journal has its act, and 
 person comes back.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec.structs import replace
 from textual.app import SuspendNotSupported
@@ -20,25 +20,41 @@ from planwire.session.steering import Steered
 from planwire.steering.acts import ACTS
 from planwire.steering.wanted import Wanted
 from planwire.terminal.change_lines import conflict_lines
-from planwire.terminal.dialogs import DecisionDialog, DialogAnswer, TextDialog, harmless
+from planwire.terminal.dialogs import DecisionDialog, DialogAnswer, TextDialog, Typed, harmless
 from planwire.terminal.lines import Line
-from planwire.terminal.rows import STEP, SUGGESTION
+from planwire.terminal.rows import REMARK, STEP
 
 if TYPE_CHECKING:
     from planwire.terminal.session_screen import SessionScreen
 
-__all__ = ["Commander"]
+__all__ = ["Commander", "Question"]
 
 #: Seconds after which a person hears that a write still waits.
 PATIENCE: Final = 1.5
-_HINT: Final = "The agent will decide on it (☆). Press u to withdraw it."
+_HINT: Final = "Press u to undo it."
 _BUSY: Final = "The journal is busy: someone else is writing to it. Your change is saved as soon as they are done."
 _UNCHANGED: Final = "Nothing to save: the text is as it was."
 _CHANGED: Final = "The plan changed while you were typing."
 _CHANGED_UNDER_KEY: Final = "The plan changed since you looked at it."
+_KEEP: Final = DialogAnswer("keep", "Keep in force", key="Ctrl+T")
 _SEND: Final = DialogAnswer("send", "Send anyway", "warning", "s")
 _EDIT: Final = DialogAnswer("edit", "Edit", key="e")
 _DISCARD: Final = DialogAnswer("discard", "Discard", key="d")
+
+
+class Question(NamedTuple):
+    """A question for the text of an act. `text` is the one to change. `keeps`: the words can be kept in force. The
+    first of the `answers` sends the act, or does what `others` has for it: they return whether that is done. `kept`:
+    that is switched on at first."""
+
+    title: str
+    answers: Sequence[DialogAnswer]
+    about: Sequence[Line] = ()
+    text: str = ""
+    placeholder: str = ""
+    keeps: bool = False
+    kept: bool = False
+    others: Mapping[str, Callable[[Typed], bool]] = {}
 
 
 class Commander:
@@ -58,28 +74,22 @@ class Commander:
         self._screen.app.clear_notifications()
         self._screen.app.notify(f"{words[:1].upper()}{words[1:]}", severity="warning", markup=False)
 
-    def ask(
-        self,
-        card: PlanCard,
-        wanted: Wanted,
-        answer: DialogAnswer,
-        title: str,
-        about: Sequence[Line] = (),
-        text: str = "",
-        placeholder: str = "",
-    ) -> None:
-        """Ask for the text of an act, or for another one than `text`, and send it. An unsent text comes back the next
-        time that the person wants this act."""
+    def ask(self, card: PlanCard, wanted: Wanted, question: Question) -> None:
+        """Ask for the text of an act, and send it. An unsent text comes back the next time that the person wants this
+        act."""
         app = self._screen.app
-        key = (self._screen.session, card.id, wanted.act, wanted.target, wanted.after)
-        text = harmless(text)
+        key = (self._screen.session, card.id, wanted.act, wanted.target, wanted.after, wanted.quote)
+        text = harmless(question.text)
 
-        async def send(written: str) -> bool:
+        async def send(typed: Typed) -> bool:
             nonlocal wanted
-            if text and written == text:
+            if typed.answer in question.others:
+                return question.others[typed.answer](typed)
+            if text and typed.text == text:
                 self.say(_UNCHANGED, 3)
                 return True
-            again = await self.perform(card.id, replace(wanted, text=written), editable=True)
+            keep = True if typed.switched else None
+            again = await self.perform(card.id, replace(wanted, text=typed.text, keep=keep), editable=True)
             wanted = again or wanted
             return again is None
 
@@ -89,7 +99,10 @@ class Commander:
                 app.drafts[key] = unsent
                 self.say("Your text is kept: it is there when you come back.", 3)
 
-        app.push_screen(TextDialog(title, about, app.drafts.get(key, text), answer, send, placeholder), left)
+        words, switch = app.drafts.get(key, text), _KEEP if question.keeps else None
+        title, answers, about, *_ = question
+        dialog = TextDialog(title, about, words, answers, send, question.placeholder, switch, question.kept)
+        app.push_screen(dialog, left)
 
     def do(self, plan_id: PlanId, wanted: Wanted) -> None:
         """Perform in the background, even if the person leaves the screen meanwhile."""
@@ -100,6 +113,7 @@ class Commander:
 
         An `editable` act has a text that the person can go on with.
         """
+        sent_anyway = False
         while True:
             try:
                 steered = await self._write(plan_id, wanted)
@@ -109,16 +123,16 @@ class Commander:
                     answers.insert(0, DialogAnswer("instead", moved.instead.label, "warning", "a"))
                 answer = await self._decide_again(moved, wanted, answers, _EDIT if editable else _DISCARD)
                 if moved.instead and answer == "instead":
-                    wanted = moved.instead.wanted
+                    wanted, sent_anyway = moved.instead.wanted, True
                 elif answer == _SEND.value:
-                    wanted = replace(wanted, seen=None)
+                    wanted, sent_anyway = replace(wanted, seen=None), True
                 else:
                     return replace(wanted, seen=moved.revision) if answer == _EDIT.value else None
             except (PlanError, JournalError) as error:
                 self.refuse(error)
                 return wanted
             else:
-                self._show(plan_id, wanted, steered)
+                self._show(plan_id, wanted, steered, anyway=sent_anyway)
                 return None
 
     async def _write(self, plan_id: PlanId, wanted: Wanted) -> Steered:
@@ -142,20 +156,25 @@ class Commander:
         dialog = DecisionDialog(title, [about, *conflict_lines(moved)], answers, safe.value)
         return await self._screen.app.push_screen_wait(dialog) or safe.value
 
-    def _show(self, plan_id: PlanId, wanted: Wanted, steered: Steered) -> None:
-        """Tell what came of an act, show the session after it, and move the cursor to a new step."""
+    def _show(self, plan_id: PlanId, wanted: Wanted, steered: Steered, *, anyway: bool = False) -> None:
+        """Tell what came of an act, show the session after it, and move the cursor to a new step. An act that was sent
+        `anyway` says which plan it was applied to: not the one that the person saw."""
         app, panel = self._screen.app, self._screen.panel
         first = steered.is_suggestion and not app.knows_suggestions
         app.knows_suggestions |= steered.is_suggestion
-        self.say(f"{steered.words.rstrip('.')}. {_HINT}" if first else steered.words, 8 if first else 4)
+        words = [steered.words, f"Applied to revision {steered.seen} of the plan." if anyway else ""]
+        words += [_HINT] if first else []
+        self.say(" ".join(each if each.endswith((".", "”")) else f"{each}." for each in words if each), 6)
+        app.reviews.remove(self._screen.session, plan_id, wanted.comments or ())
         if not panel.is_attached:  # the person left it meanwhile
             return
         self._screen.update()
+        panel.update_lines()
         if wanted.steps is not None:
             panel.forget_marks()
-        new = (STEP, plan_id, steered.added) if steered.added else (SUGGESTION, plan_id, steered.number)
+        new = (STEP, plan_id, steered.added) if steered.added else (REMARK, plan_id, steered.remark)
         rows = [row for row in panel.cursor.rows if row[:3] == new]
-        if rows:
+        if rows and (wanted.act == "add" or wanted.is_on_remark):
             panel.cursor.go(rows[0])
 
     # -- in the person's editor

@@ -1,7 +1,8 @@
 """The cursor of a view of lines, on a row: one line, or several that are about the same thing.
 
 The cursor never moves by itself. A person is about to press a key for the row under it, so an update leaves the row
-under it, and in its place on the screen. Only a row that is gone leaves the cursor to its neighbour.
+under it, and in its place on the screen. Only a row that is gone leaves the cursor to its neighbour, and only what
+comes into the first row while that is in sight, such as a question of the agent's, pushes the others down.
 """
 
 from bisect import bisect_left
@@ -40,18 +41,20 @@ class Cursor:
         self._first = first
         self._starts: list[int] = []
         self._index: dict[Row, int] = {}
+        self._pushed = 0  # lines by which the first row grew with the last update
 
     # -- lines
 
     def take(self, lines: Sequence[Line]) -> bool:
         """Find the rows of new lines. Returns whether the cursor had to leave its row."""
-        before, place = self.row, self.index
+        before, place, first_row = self.row, self.index, self._first_row
         self.rows, self._starts = [], []
         for number, line in enumerate(lines):
             if line.row is not None and (not self.rows or line.row != self.rows[-1]):
                 self.rows.append(line.row)
                 self._starts.append(number)
         self._index = {row: place for place, row in enumerate(self.rows)}
+        self._pushed = self._first_row[1] - first_row[1] if self._first_row[0] == first_row[0] else 0
         if before not in self._index:
             first = self._first() if before is None else None
             near = self.rows[min(place, len(self.rows) - 1)] if self.rows else None
@@ -59,6 +62,11 @@ class Cursor:
         if self.row != before and self._view.is_attached:
             self._view.post_message(CursorMoved(by_hand=False))
         return self.row != before
+
+    @property
+    def _first_row(self) -> tuple[Row | None, int]:
+        """The first row, and the number of the line where the second one begins."""
+        return (self.rows[0], self._starts[1]) if len(self.rows) > 1 else (None, 0)
 
     @property
     def index(self) -> int:
@@ -83,7 +91,8 @@ class Cursor:
     def stay_at(self, height: int) -> None:
         """Scroll so that the cursor is as high on the screen as it was before an update."""
         line, top = self.line, self._view.scroll_offset.y
-        if line is not None and (top or not self._in_sight(line)) and line - height != top:
+        height += 0 if top else self._pushed
+        if line is not None and line - height != top:
             self._view.jump(line - height)
 
     def _in_sight(self, line: int) -> bool:

@@ -34,12 +34,15 @@ __all__ = [
     "KeysDialog",
     "TextDialog",
     "TextField",
+    "Typed",
     "harmless",
 ]
 
 _R = TypeVar("_R")
 #: Below this width buttons stand one below the other.
 NARROW: Final = 64
+#: The name of the button that switches something on or off.
+_SWITCH: Final = "switch"
 #: Keys that scroll, where there is more to know than room for it.
 _LOOKING: Final[tuple[BindingType, ...]] = (
     Binding("up,k", "look('scroll_up')", "Up", show=False),
@@ -197,9 +200,17 @@ def harmless(text: str) -> str:
     return printable(text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
+class Typed(NamedTuple):
+    """What a person typed, the answer that they chose for it, and whether they switched on what a dialog offers."""
+
+    text: str
+    answer: str
+    switched: bool = False
+
+
 class TextDialog(Dialog[str | None]):
-    """A text, and what to do with it. The dialog stays open until `send` has done that. Its result is an unsent
-    text."""
+    """A text, and what to do with it: the first answer by Enter, another one by its own key. A `switch` is something to
+    add to any answer. The dialog stays open until `send` has done that. Its result is an unsent text."""
 
     DEFAULT_CSS = """
     TextDialog DialogText { max-height: 25vh; }
@@ -210,15 +221,23 @@ class TextDialog(Dialog[str | None]):
         title: str,
         about: Sequence[Line],
         text: str,
-        answer: DialogAnswer,
-        send: Callable[[str], Awaitable[bool]],
+        answers: Sequence[DialogAnswer],
+        send: Callable[[Typed], Awaitable[bool]],
         placeholder: str = "",
+        switch: DialogAnswer | None = None,
+        switched: bool = False,
     ) -> None:
         self._field = TextField(text, placeholder)
         self._send = send
         self._sending = False
-        hint = f"Enter: {answer.label.lower()} · Ctrl+J: new line · Esc: cancel"
-        super().__init__(title, about, hint, [answer, DialogAnswer("", "Cancel")], self._field)
+        self._switch, self._switched = switch, switched
+        self._first = answers[0].value
+        self._keys = {each.key.lower(): each.value for each in answers if each.key}
+        hint = f"Enter: {answers[0].label.lower()} · Ctrl+J: new line · Esc: cancel"
+        buttons = [each._replace(label=f"{each.label} {_short(each.key)}".strip()) for each in answers]
+        buttons += [self._switch_button()] if switch else []
+        buttons.append(DialogAnswer("", "Cancel"))
+        super().__init__(title, about, hint, buttons, self._field)
 
     def on_mount(self) -> None:
         self._field.focus()
@@ -226,27 +245,56 @@ class TextDialog(Dialog[str | None]):
     def action_leave(self) -> None:
         self.dismiss(self._field.text)
 
+    def _switch_button(self) -> DialogAnswer:
+        label, key = (self._switch.label, _short(self._switch.key)) if self._switch else ("", "")
+        return DialogAnswer(_SWITCH, f"{'☑' if self._switched else '☐'} {label} {key}")
+
+    def _turn(self) -> None:
+        self._switched = not self._switched
+        for button in self.query(Button):
+            if button.name == _SWITCH:
+                button.label = self._switch_button().label
+
+    def on_key(self, event: Key) -> None:
+        if self._switch is not None and event.key == self._switch.key.lower():
+            event.stop()
+            self._turn()
+        elif event.key in self._keys:
+            event.stop()
+            self._begin(self._keys[event.key])
+
     @on(TextField.Submitted)
     def _entered(self) -> None:
-        if not self._sending:
-            self._sending = True
-            self.app.run_worker(self._try())  # on the app, which outlives the dialog
+        self._begin(self._first)
 
     @on(Button.Pressed)
     def _pressed(self, event: Button.Pressed) -> None:
-        if event.button.name:
-            self._entered()
+        if event.button.name == _SWITCH:
+            self._turn()
+            self._field.focus()
+        elif event.button.name:
+            self._begin(event.button.name)
         else:
             self.action_leave()
 
-    async def _try(self) -> None:
+    def _begin(self, answer: str) -> None:
+        if not self._sending:
+            self._sending = True
+            self.app.run_worker(self._try(answer))  # on the app, which outlives the dialog
+
+    async def _try(self, answer: str) -> None:
         self._field.read_only = True  # more text would not get sent
-        done = await self._send(self._field.text)
+        done = await self._send(Typed(self._field.text, answer, self._switched))
         self._sending = self._field.read_only = False
         if done and self.is_current:
             self.dismiss(None)
         elif self.is_current:
             self._field.focus()
+
+
+def _short(key: str) -> str:
+    """A key as buttons have room for it."""
+    return key.replace("Ctrl+", "^")
 
 
 class DecisionDialog(Dialog[str | None]):

@@ -59,7 +59,7 @@ APP_KEYS: Final = (
 )
 #: Further keys of acts in the terminal.
 _MORE: Final = {"select": ("Enter",)}
-_HEADINGS: Final = {On.STEP: "The step under the cursor", On.PLAN: "Its plan", On.SUGGESTION: "Suggestions"}
+_HEADINGS: Final = {On.STEP: "The step under the cursor", On.PLAN: "Its plan", On.REMARK: "Remarks and suggestions"}
 _MARK: Final = ScreenKey(("s",), "act('mark')", "Select", "the step, to run it with others", shown=True)
 
 

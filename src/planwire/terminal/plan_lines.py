@@ -9,10 +9,11 @@ from planwire.readmodel.card import PlanCard, Progress, StepRow
 from planwire.readmodel.plain_text import one_line, printable
 from planwire.readmodel.text_pieces import text_without_title
 from planwire.terminal.lines import BLANK, Line, Part, between, cut, fitted, folded, framed, progress_bar, wrapped
-from planwire.terminal.plan_remarks import question_lines, remark_lines
+from planwire.terminal.passages import Passages
+from planwire.terminal.plan_remarks import brief_lines, question_lines, reason_lines, remark_count, remark_lines
 from planwire.terminal.prose import INDENT, LONGEST, prose_lines, woven_lines
-from planwire.terminal.rows import PLAN, ago
-from planwire.terminal.step_lines import StepLines
+from planwire.terminal.rows import FOLD, PLAN, ago
+from planwire.terminal.step_lines import Shown, StepLines
 
 __all__ = ["FRAME", "boxed_lines", "card_lines", "progress_parts"]
 
@@ -27,25 +28,36 @@ BAR: Final = 24
 SHORT_BAR: Final = 10
 
 
-def card_lines(
-    card: PlanCard,
-    width: int,
-    now: int,
-    fresh: frozenset[str] = frozenset(),
-    marked: frozenset[str] = frozenset(),
-    unfold: frozenset[str] | None = None,
-) -> Iterator[Line]:
-    """All the lines of a plan on a screen: the arguments are those of its `StepLines`."""
-    yield _head_line(card, width, now)
-    words = [*question_lines(card, width, now), *remark_lines(card, width, now)]
-    body = list(_body(card, width, StepLines(card, width, now, fresh, marked, unfold), LONGEST))
-    yield from (*words, BLANK, *body) if words and body else (*words, *body)
+def card_lines(card: PlanCard, width: int, now: int, shown: Shown | None = None) -> Iterator[Line]:
+    """All the lines of a plan on a screen."""
+    shown = shown or Shown()
+    if card.ended and shown.unfold is not None and not shown.whole:
+        yield _ended_line(card, width, now)
+        return
+    yield _head_line(card, width, now, shown)
+    passages = Passages(card, width - 1, now, shown)
+    parts = [
+        [*question_lines(card, width, now), *reason_lines(card, width)],
+        list(_body(card, width, StepLines(card, width, now, shown), LONGEST, passages)),
+    ]
+    parts.append(remark_lines(card, width, now, shown, passages.placed))
+    for number, lines in enumerate(filter(None, parts)):
+        yield from (BLANK, *lines) if number else lines
 
 
-def _head_line(card: PlanCard, width: int, now: int) -> Line:
-    """Its name, how far it is, and how often and when it changed: the line that stays in sight."""
+def _ended_line(card: PlanCard, width: int, now: int) -> Line:
+    """A proposal whose life has ended, in one line."""
+    words = f"  {card.ended_words.lower()} · {ago(card.changed_at, now)}   Enter shows it"
+    name = fitted(one_line(card.title), max(width - 4 - cell_len(words), 8))
+    return Line(cut(((" ▸ ", "muted"), (name, ""), (words, "muted")), width), "", (FOLD, card.id, PLAN))
+
+
+def _head_line(card: PlanCard, width: int, now: int, shown: Shown) -> Line:
+    """Its name, how far it is, what people have to say, and when it changed: the line that stays in sight."""
     parts = _far(card, BAR if width >= 90 else SHORT_BAR, " / ")
-    words = ["dismissed"] if card.removed else []
+    words = _past_words(card)
+    words += [f"{len(shown.drafts)} to send (v)"] if shown.drafts else []
+    words += [remark_count(card)] if remark_count(card) else []
     words += [one_line(card.mode)] if card.mode else []
     words += [f"version {card.version}"] if card.counts_versions else []
     words += [ago(card.changed_at, now)] if card.record is not None else []
@@ -53,6 +65,11 @@ def _head_line(card: PlanCard, width: int, now: int) -> Line:
     room = width - 2 - sum(cell_len(text) for text, _ in parts)
     name = (f" {fitted(one_line(card.title), max(room, 8))}", "strong")
     return Line(between(cut((name, *parts), width - 1), right, width - 1), "head", (PLAN, card.id))
+
+
+def _past_words(card: PlanCard) -> list[str]:
+    """How the plan ended, if it did."""
+    return ["dismissed"] if card.removed else [card.ended_words.lower()] if card.ended else []
 
 
 def _far(card: PlanCard, bar: int, slash: str) -> tuple[Part, ...]:
@@ -70,7 +87,9 @@ def progress_parts(progress: Progress, bar: int = BAR, slash: str = "/") -> tupl
     return ("  ", ""), *progress_bar(progress.done, progress.total, bar), number
 
 
-def _body(card: PlanCard, width: int, steps: StepLines, longest: int | None) -> Iterator[Line]:
+def _body(
+    card: PlanCard, width: int, steps: StepLines, longest: int | None, passages: Passages | None = None
+) -> Iterator[Line]:
     """The steps of a plan, within its text if it is one. `longest` bounds the characters of a text."""
     if card.problem is not None:
         yield from (Line((("  ", ""), (line, "odd"))) for line in wrapped(one_line(card.problem), max(width - 3, 10)))
@@ -80,9 +99,9 @@ def _body(card: PlanCard, width: int, steps: StepLines, longest: int | None) -> 
     elif not card.text.strip() or (card.rows and len(card.text) > LONG_TEXT):
         yield from steps.of_all()
     elif card.rows:
-        yield from woven_lines(card, width - 1, steps.of)
+        yield from woven_lines(card, width - 1, steps.of, passages)
     else:
-        yield from prose_lines(text_without_title(card), width - 1, INDENT, longest)
+        yield from prose_lines(text_without_title(card), width - 1, INDENT, longest, passages)
     suggested = steps.of_none() if not card.rows else ()
     if suggested:
         yield from (BLANK, *suggested) if card.text else suggested
@@ -94,23 +113,34 @@ def _body(card: PlanCard, width: int, steps: StepLines, longest: int | None) -> 
 
 
 def boxed_lines(
-    card: PlanCard, width: int, now: int, fresh: Collection[str] = (), height: int | None = None
+    card: PlanCard,
+    width: int,
+    now: int,
+    fresh: Collection[str] = (),
+    height: int | None = None,
+    *,
+    closed: bool = False,
 ) -> Iterator[Line]:
     """A plan in a box, with the numbers and ids that commands take. With a `height`, only the steps around the current
-    one and the last remarks."""
+    one and the last remarks. `closed` shows the remarks that ended, too."""
     inner, brief = max(width - 2, 20), height is not None
-    numbered = card.record is not None
-    steps = StepLines(card, inner, now, frozenset(fresh), numbered=numbered, bare=brief)
+    named = card.record is not None
+    shown = Shown(frozenset(fresh), closed=closed)
+    steps = StepLines(card, inner, now, shown, named=named, bare=brief)
+    passages = Passages(card, inner, now, shown, named=named)
     above = list(question_lines(card, inner, now))
-    above += remark_lines(card, inner, now, numbered=numbered, brief=brief)
-    above += [BLANK] if above else []
     if height is None:
-        body = list(_body(card, inner, steps, None))
+        above += reason_lines(card, inner)
+        body = list(_body(card, inner, steps, None, passages))
+        below = remark_lines(card, inner, now, shown, passages.placed, named=named)
     else:
-        body = list(_window(card, inner, steps, max(3, height - FRAME - len(above))))
-    words = ["dismissed"] if card.removed else []
-    words += [f"version {card.version}", f"revision {card.revision}", ago(card.changed_at, now)] if numbered else []
-    yield from framed(_box_title(card), [*above, *body], " · ".join(words), inner + 2)
+        below = brief_lines(card, inner, now)
+        body = list(_window(card, inner, steps, max(3, height - FRAME - len(above) - len(below))))
+    blocks = [lines for lines in (above, body, below) if lines]
+    inside = [line for number, lines in enumerate(blocks) for line in ((BLANK, *lines) if number else lines)]
+    words = _past_words(card)
+    words += [f"version {card.version}", f"revision {card.revision}", ago(card.changed_at, now)] if named else []
+    yield from framed(_box_title(card), inside, " · ".join(words), inner + 2)
 
 
 def _box_title(card: PlanCard) -> tuple[Part, ...]:

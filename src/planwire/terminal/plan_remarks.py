@@ -1,43 +1,38 @@
-"""What people and the agent said of a plan, as lines below its head."""
+"""What the agent and people said of a plan, as lines: the question and the why above it, and below it everything else.
 
-from collections.abc import Iterator
-from typing import Final, NamedTuple
+Words of people stand below, so that a plan does not move under the cursor of the person who says something.
+"""
 
-from planwire.readmodel.card import PlanCard, ReviewCard
-from planwire.readmodel.plain_text import one_line, printable
-from planwire.terminal.lines import Line, Row, fitted, hanging
-from planwire.terminal.rows import PLAN, SUGGESTION, ago, origin
+from collections.abc import Container, Iterator
+from typing import Final
 
-__all__ = ["question_lines", "remark_lines"]
+from planwire.readmodel.card import OpenSuggestion, PlanCard, RemarkCard
+from planwire.readmodel.plain_text import one_line
+from planwire.terminal.lines import Line, Row, cut, fitted, hanging
+from planwire.terminal.remark_words import SHORT_LABELS, remark_parts, unwrapped_lines
+from planwire.terminal.rows import CLOSED, DRAFT, FOLD, PLAN, REMARK, ago, origin
+from planwire.terminal.step_lines import Shown, draft_parts
 
-#: The newest notes and reviews of a plan; the history has them all.
+__all__ = ["BRIEF", "brief_lines", "question_lines", "reason_lines", "remark_count", "remark_lines"]
+
+#: The newest notes of a plan; the history has them all.
 NOTES: Final = 3
-REVIEWS: Final = 4
 LABEL: Final = 10
 #: Lines for the answers that an agent offers, about.
 MOST_ASKED: Final = 4
-#: Characters up to which steps to run are named. Longer lists are counted: these steps have a sign of their own.
-NAMED: Final = 60
 #: Cells in a line: people don't like to read longer ones, however wide the terminal is.
 WIDEST: Final = 110
 #: Remarks on a plan where room is short.
 BRIEF: Final = 2
 
 _VERDICTS: Final = {"approved": "done", "dismissed": "muted"}
-
-
-class _LabelledText(NamedTuple):
-    label: str
-    look: str
-    text: str
-    whose: str = ""
-    row: Row | None = None
+_LOOKS: Final = {"suggestion": "suggestion", "request": "odd", "selection": "to_run"}
 
 
 def question_lines(card: PlanCard, width: int, now: int) -> Iterator[Line]:
     """Say that the agent waits for a person, and where to answer it."""
     asked = card.question
-    if asked is None:
+    if asked is None or card.ended:
         return
     options = one_line(" / ".join(asked.options))
     words = "your review" if card.waits_here else f"your answer in {one_line(card.client_name)}: {options}"
@@ -46,52 +41,109 @@ def question_lines(card: PlanCard, width: int, now: int) -> Iterator[Line]:
         yield Line(parts, "", (PLAN, card.id))
 
 
-def remark_lines(card: PlanCard, width: int, now: int, *, numbered: bool = False, brief: bool = False) -> list[Line]:
-    """Why the plan exists, the newest notes, suggestions without a place among the steps, and reviews that matter.
-
-    In print suggestions are `numbered`, for commands to name. A `brief` list has the last remarks, and all suggestions
-    count as having no place.
-    """
-    remarks = [*_reasons(card), *_remarks(card, now, numbered, brief)]
-    return [line for each in (remarks[-BRIEF:] if brief else remarks) for line in _labelled(each, width)]
-
-
-def _reasons(card: PlanCard) -> Iterator[_LabelledText]:
+def reason_lines(card: PlanCard, width: int) -> Iterator[Line]:
+    """Where the plan comes from, and why."""
     if card.uri is not None:
-        yield _LabelledText("File", "muted", one_line(card.uri))
+        yield from _labelled("File", "muted", one_line(card.uri), "", width)
     if card.why:
-        yield _LabelledText("Why", "note", card.why)
+        yield from _labelled("Why", "note", card.why, "", width)
     if card.thinking:
-        yield _LabelledText("Thinking", "muted", card.thinking)
+        yield from _labelled("Thinking", "muted", card.thinking, "", width)
 
 
-def _remarks(card: PlanCard, now: int, numbered: bool, brief: bool) -> Iterator[_LabelledText]:
+def remark_count(card: PlanCard) -> str:
+    """How many remarks on the plan and its steps are open, in two words; "" for none."""
+    count = len(card.open_remarks) + len(card.suggestions)
+    return f"{count} remark{'s' * (count > 1)}" if count else ""
+
+
+def remark_lines(
+    card: PlanCard, width: int, now: int, shown: Shown, placed: Container[object] = (), *, named: bool = False
+) -> list[Line]:
+    """The newest notes, the last verdict, open remarks on the plan as a whole, suggestions without a place among its
+    steps, comments that wait for a review, and how many remarks are closed. `placed` are remarks and comments that are
+    in sight elsewhere. In print remarks are `named`, for commands."""
+    suggestions = [each for each in card.suggestions if not each.has_place]
+    lines = [
+        *_notes(card, width, now),
+        *_verdict(card, width, now),
+        *(line for each in suggestions for line in _suggested(card, each, width, now, named)),
+        *(line for each in card.remarks if each.id not in placed for line in _remark(card, each, width, now, named)),
+        *_drafts(card, width, shown, placed),
+    ]
+    is_unheard = any(each.heard for each in card.open_remarks) or any(each.heard for each in card.suggestions)
+    if named and not card.ended and is_unheard:
+        words = f"Not seen yet: {card.heard[:1].lower()}{card.heard[1:]}"
+        lines += _labelled("", "", words, "", width, look="muted")
+    return [*lines, *_closed(card, width, now, shown, named)]
+
+
+def brief_lines(card: PlanCard, width: int, now: int) -> list[Line]:
+    """The last words on a plan or its steps, for little room."""
+    words = [
+        list(reason_lines(card, width)),
+        list(_notes(card, width, now)),
+        list(_verdict(card, width, now)),
+        *(list(_suggested(card, each, width, now, named=True)) for each in card.suggestions),
+        *(list(_remark(card, each, width, now, named=True)) for each in card.open_remarks),
+    ]
+    return [line for lines in [*filter(None, words)][-BRIEF:] for line in lines]
+
+
+def _drafts(card: PlanCard, width: int, shown: Shown, placed: Container[object]) -> Iterator[Line]:
+    for number, draft in enumerate(shown.drafts):
+        if draft not in placed and not (draft.step and card.row(draft.step)):
+            row = (REMARK, card.id, DRAFT, number)
+            yield from (Line(parts, "", row) for parts in draft_parts(draft, 2, width))
+
+
+def _notes(card: PlanCard, width: int, now: int) -> Iterator[Line]:
     for note in card.notes[-NOTES:]:
-        yield _LabelledText("Note", "note", note.text, origin(note.by, note.at, now))
-    for each in card.suggestions:
-        if brief or not each.has_place:
-            number = f"suggestion {each.number}, " if numbered else ""
-            row = (SUGGESTION, card.id, each.number, -1)
-            yield _LabelledText("Suggested", "suggestion", each.text, f"{number}{origin(each.by, each.at, now)}", row)
-    for review in card.shown_reviews[-REVIEWS:]:
-        label, look = ("Comment", "note") if review.is_comment else ("Review", _VERDICTS.get(review.verdict, "odd"))
-        yield _LabelledText(label, look, " · ".join(_review_words(review)), origin(review.by, review.at, now))
+        yield from _labelled("Note", "note", note.text, origin(note.by, note.at, now), width)
 
 
-def _review_words(review: ReviewCard) -> Iterator[str]:
-    """What a review says of the plan as a whole. Steps show the remarks on themselves."""
-    if not review.is_comment:
-        yield review.words
-    if review.to_run is not None:
-        chosen = "; ".join(review.to_run)
-        yield f"to run: {chosen or 'nothing'}" if len(chosen) <= NAMED else f"{len(review.to_run)} steps to run"
-    yield from review.comments
-    if review.stale and not review.is_comment:
-        yield "the plan has changed since"
+def _verdict(card: PlanCard, width: int, now: int) -> Iterator[Line]:
+    """The last verdict. An open request for changes says itself what it is."""
+    verdict = card.verdict
+    is_said = any(each.kind == "request" for each in card.remarks)
+    if verdict is None or (verdict.verdict == "changes_requested" and is_said):
+        return
+    words = f"{verdict.words} · the plan has changed since" if verdict.stale else verdict.words
+    look = _VERDICTS.get(verdict.verdict, "odd")
+    yield from _labelled("Review", look, words, origin(verdict.by, verdict.at, now), width)
 
 
-def _labelled(remark: _LabelledText, width: int) -> Iterator[Line]:
-    text = "\n".join(one_line(each) for each in printable(remark.text).split("\n") if each.strip())
-    start = (f"  {remark.label:<{LABEL}}", remark.look)
-    for parts in hanging(start, text, "", remark.whose, min(width, WIDEST)):
-        yield Line(parts, "", remark.row)
+def _suggested(card: PlanCard, suggestion: OpenSuggestion, width: int, now: int, named: bool) -> Iterator[Line]:
+    words = (suggestion.id if named else "", origin(suggestion.by, suggestion.at, now), suggestion.delivery)
+    row = (REMARK, card.id, suggestion.id, -1)
+    yield from _labelled("Suggested", "suggestion", suggestion.text, " · ".join(filter(None, words)), width, row)
+
+
+def _remark(card: PlanCard, remark: RemarkCard, width: int, now: int, named: bool) -> Iterator[Line]:
+    label = SHORT_LABELS.get(remark.kind, remark.label)
+    start = (f"  {label:<{LABEL}}", _LOOKS.get(remark.kind, "note") if remark.is_open else "muted")
+    for parts in remark_parts(start, remark, now, min(width, WIDEST), named=named):
+        yield Line(parts, "", (REMARK, card.id, remark.id, -1))
+
+
+def _closed(card: PlanCard, width: int, now: int, shown: Shown, named: bool) -> Iterator[Line]:
+    """The remarks that ended: how many, or all of them."""
+    count = len(card.closed_remarks)
+    if not count:
+        return
+    sign, more = ("▾", "Enter hides them") if shown.closed else ("▸", "Enter shows them")
+    more = "" if shown.unfold is None else f"   {more}"
+    more = "   planwire show --all" if named and not shown.closed else more
+    parts = cut(((f"  {sign} {count} closed", "muted"), (more, "muted")), width)
+    yield Line(parts, "", (FOLD, card.id, CLOSED))
+    if shown.closed:
+        for remark in reversed(card.closed_remarks):
+            yield from _remark(card, remark, width, now, named)
+
+
+def _labelled(
+    label: str, label_look: str, text: str, whose: str, width: int, row: Row | None = None, look: str = ""
+) -> Iterator[Line]:
+    start = (f"  {label:<{LABEL}}", label_look)
+    for parts in hanging(start, unwrapped_lines(text), look, whose, min(width, WIDEST)):
+        yield Line(parts, "", row)

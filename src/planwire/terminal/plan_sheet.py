@@ -1,6 +1,6 @@
 """The plans of a session as the lines of a view: it points at news, and goes along with the current step."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import dropwhile, takewhile
 from time import time_ns
 from typing import Final
@@ -8,10 +8,12 @@ from typing import Final
 from textual.timer import Timer
 
 from planwire.readmodel.card import PlanCard, PlanId
+from planwire.steering.wanted import Comment
 from planwire.terminal.lines import BLANK, Line, Row
 from planwire.terminal.lines_view import LinesView
 from planwire.terminal.plan_lines import card_lines
-from planwire.terminal.rows import STEP
+from planwire.terminal.rows import CLOSED, FOLD, PLAN, STEP
+from planwire.terminal.step_lines import Shown
 
 __all__ = ["AGES", "PlanSheet"]
 
@@ -19,11 +21,14 @@ __all__ = ["AGES", "PlanSheet"]
 #: so that two ages of one event on a screen agree.
 FRESH: Final = 3.0
 AGES: Final = 15.0
+#: No plan: one may have no id.
+_NONE: Final = object()
 
 
 class PlanSheet:
-    """The plans of a session on a view; `empty` are the words without any, `marked` the chosen steps of one of them.
-    While the view `follows`, the current step stays in sight."""
+    """The plans of a session on a view; `empty` are the words without any, `marked` the chosen steps of one of them,
+    `drafts_of` gives the comments on a plan that wait for a review. While the view `follows`, the current step stays in
+    sight."""
 
     def __init__(self, view: LinesView, session: str | None, empty: str) -> None:
         self.session = session
@@ -36,6 +41,7 @@ class PlanSheet:
         self._known: dict[PlanId, tuple[object, ...]] = {}
         self._unfolded: frozenset[tuple[PlanId, str]] = frozenset()
         self._forgetting: Timer | None = None
+        self.drafts_of: Callable[[PlanId], tuple[Comment, ...]] = lambda _plan: ()
         view.show_lines(self.lines, self.show_current)
 
     def clear(self, session: str | None = None) -> None:
@@ -58,11 +64,14 @@ class PlanSheet:
         self.show_current()
 
     @property
-    def current(self) -> tuple[PlanId, str] | None:
-        """The step in progress, or else the first open one: its plan and its id."""
-        found = [(card.id, card.focus) for card in self.cards if card.focus]
+    def current(self) -> Row | None:
+        """The row to look at: a plan that waits for a person, the step in progress, or else the first open one."""
+        asked = next((card.id for card in self.cards if card.question and not card.ended), _NONE)
+        if asked is not _NONE:
+            return PLAN, asked
+        found = [(card.id, card.focus) for card in self.cards if card.focus and not card.ended]
         found.sort(key=lambda each: not each[1].is_current)
-        return (found[0][0], found[0][1].id) if found else None
+        return (STEP, found[0][0], found[0][1].id) if found else None
 
     def follow(self) -> None:
         """Go along with the current step from now on."""
@@ -74,8 +83,7 @@ class PlanSheet:
         current = self.current
         if not self._view.follows or current is None or not self._view.size.height:
             return
-        row = (STEP, *current)
-        line = next((number for number, line in enumerate(self._view.lines) if line.row == row), None)
+        line = next((number for number, line in enumerate(self._view.lines) if line.row == current), None)
         if line is not None:
             self._view.scroll_to_line(line)
 
@@ -86,11 +94,20 @@ class PlanSheet:
         now = time_ns() // 1_000_000
         lines: list[Line] = [Line(((f"  {self.empty}", "muted"),))] if not self.cards else []
         for card in self.cards:
-            fresh = frozenset(step for plan_id, step in self._fresh if plan_id == card.id)
-            marked = self.marked[1] if self.marked[0] == card.id else frozenset()
-            lines += [BLANK] if lines else []
-            lines += card_lines(card, width, now, fresh, marked, self._to_unfold(card))
+            drawn = list(card_lines(card, width, now, self._shown(card)))
+            lines += [BLANK] if lines and not (_is_ended(lines[-1]) and _is_ended(drawn[0])) else []
+            lines += drawn
         return lines
+
+    def _shown(self, card: PlanCard) -> Shown:
+        return Shown(
+            frozenset(step for plan_id, step in self._fresh if plan_id == card.id),
+            self.marked[1] if self.marked[0] == card.id else frozenset(),
+            self._to_unfold(card),
+            self.drafts_of(card.id),
+            (card.id, CLOSED) in self._unfolded,
+            (card.id, PLAN) in self._unfolded,
+        )
 
     def _to_unfold(self, card: PlanCard) -> frozenset[str] | None:
         """The finished steps that do not fold: those that a person unfolded, and the one under the cursor. None where
@@ -102,7 +119,9 @@ class PlanSheet:
         return frozenset(here | {step for plan_id, step in self._unfolded if plan_id == card.id})
 
     def unfold(self, row: Row) -> None:
-        """Show the steps of a fold from now on."""
+        """Show the steps of a fold from now on; or a plan that ended, or closed remarks, until the next time."""
+        if row[2] in (CLOSED, PLAN):
+            self._unfolded ^= {(str(row[1]) if row[1] is not None else None, str(row[2]))}
         for card in (card for card in self.cards if card.id == row[1]):
             later = dropwhile(lambda each: each.id != row[2], card.rows)
             self._unfolded |= {(card.id, each.id) for each in takewhile(lambda each: not each.is_open, later)}
@@ -118,7 +137,7 @@ class PlanSheet:
                 old = set(known)
                 self._fresh |= {(card.id, step.id): now for step in card.state.steps if step not in old}
         self._known = {card.id: card.state.steps for card in self.cards}
-        rows = {row.id for card in self.cards if card.id == self.marked[0] for row in card.rows}
+        rows = {row.id for card in self.cards if card.id == self.marked[0] for row in card.rows if row.is_open}
         self.marked = (self.marked[0], self.marked[1] & rows)
         if self._fresh and self._forgetting is None and self._view.is_attached:
             self._forgetting = self._view.set_timer(FRESH, self._forget)
@@ -131,3 +150,8 @@ class PlanSheet:
         if self._fresh:
             self._forgetting = self._view.set_timer(FRESH, self._forget)
         self._view.update_lines()
+
+
+def _is_ended(line: Line) -> bool:
+    """Whether a line stands for a whole plan that ended."""
+    return line.row is not None and (line.row[0], line.row[-1]) == (FOLD, PLAN)

@@ -1,12 +1,13 @@
 """Markdown as lines: Rich renders the text, the looks give it its style, and steps stand where the text has them."""
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from io import StringIO
-from itertools import accumulate
-from typing import ClassVar, Final
+from typing import ClassVar, Final, NamedTuple, Protocol
 
 from markdown_it import MarkdownIt
+from msgspec.structs import replace
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.markdown import CodeBlock, Heading, Markdown, MarkdownElement
 from rich.segment import Segment
@@ -17,21 +18,21 @@ from rich.theme import Theme
 from planwire.readmodel.card import PlanCard, StepRow
 from planwire.readmodel.plain_text import printable
 from planwire.readmodel.text_pieces import text_pieces
-from planwire.terminal.lines import BLANK, Line, Part
+from planwire.terminal.lines import BLANK, Line, Part, Row
 
-__all__ = ["prose_lines", "woven_lines"]
+__all__ = ["Passage", "prose_lines", "woven_lines"]
 
 #: Cells in a line of prose: people don't like to read longer ones, however wide the terminal is.
 WIDEST: Final = 100
 #: Characters of a text on a screen: rendering more takes seconds, and reading it there hours.
 LONGEST: Final = 60_000
-#: Characters in a piece of text that renders by itself, about. A paragraph above the second bound stays as it is.
-PIECE: Final = 800
-LONGEST_PIECE: Final = 8_000
+#: Characters of a block beyond which it stays as it is.
+LONGEST_BLOCK: Final = 8_000
 #: Cells by which the text of a list item is set in.
 INDENT: Final = 2
 #: The key under which the meta of a Rich style names a look.
 _LOOK: Final = "look"
+_NUMBER: Final = re.compile(r"\d+")
 
 
 def _look(name: str) -> Style:
@@ -86,28 +87,73 @@ class _Markdown(Markdown):
                 child.content = printable(child.content)  # markdown spells characters as `&#8238;` too
 
 
-def prose_lines(text: str, width: int, indent: int = 0, longest: int | None = LONGEST) -> list[Line]:
-    """Render a markdown text, or its `longest` first characters. While a text grows, only its end renders anew."""
+class Block(NamedTuple):
+    """A paragraph, an item of a list, a table or the like. `number` is that of an item: authors write `1.` before each.
+    `is_next`: it goes on with the list of the block before."""
+
+    text: str
+    number: int | None = None
+    is_next: bool = False
+
+
+class Passage(Protocol):
+    """What a view does with the blocks of a text: it gives each a row, and lines below it."""
+
+    def row(self, text: str) -> Row: ...
+
+    def said(self, text: str, indent: int, row: Row) -> Iterable[Line]: ...
+
+
+def prose_lines(
+    text: str, width: int, indent: int = 0, longest: int | None = LONGEST, passages: Passage | None = None
+) -> list[Line]:
+    """Render a markdown text, or its `longest` first characters, block by block. While a text grows, only its end
+    renders anew."""
     lines: list[Line] = []
-    for piece in _blocks(text[:longest]):
-        rendered = _rendered(piece, max(min(width, WIDEST) - indent, 8), indent)
-        lines += [BLANK, *rendered] if lines and rendered else rendered
+    for block in _blocks(text[:longest]):
+        rendered = _rendered(_numbered(block), max(min(width, WIDEST) - indent, 8), indent)
+        if not rendered:
+            continue
+        lines += [BLANK] if lines and not block.is_next else []
+        if passages is None:
+            lines += rendered
+        else:
+            row = passages.row(block.text)
+            lines += [replace(line, row=row) for line in rendered]
+            lines += passages.said(block.text, indent + INDENT, row)
     if longest is not None and len(text) > longest:
         lines += [BLANK, Line(((" " * indent + f"… {len(text) - longest:,} characters more", "muted"),))]
     return lines
 
 
 @lru_cache(maxsize=64)
-def _blocks(text: str) -> tuple[str, ...]:
-    """Split a text into pieces that mean the same alone: some paragraphs, lists or tables each."""
+def _blocks(text: str) -> tuple[Block, ...]:
+    """Split a text into blocks that mean the same alone."""
     rows = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    begins = [0, *accumulate(len(row) + 1 for row in rows)]
-    begin, pieces = 0, []
+    starts: list[tuple[int, int | None, bool]] = []
+    number: int | None = None
+    is_first = True
     for token in _parser().parse("\n".join(rows)):
-        if token.level == 0 and token.map is not None and begins[token.map[0]] - begins[begin] >= PIECE:
-            pieces.append("\n".join(rows[begin : token.map[0]]))
-            begin = token.map[0]
-    return (*pieces, "\n".join(rows[begin:]))
+        if token.map is None or token.nesting < 0:
+            continue
+        if token.level == 0 and token.type in ("bullet_list_open", "ordered_list_open"):
+            number = int(token.attrs.get("start", 1)) if token.type.startswith("o") else None
+            is_first = True
+        elif token.level == 0:
+            starts.append((token.map[0], None, False))
+        elif token.level == 1 and token.type == "list_item_open":
+            starts.append((token.map[0], number, not is_first))
+            number = None if number is None else number + 1
+            is_first = False
+    ends = [start for start, _, _ in starts[1:]] + [len(rows)] * bool(starts)
+    return tuple(
+        Block("\n".join(rows[start:end]), item, is_next)
+        for (start, item, is_next), end in zip(starts, ends, strict=True)
+    )
+
+
+def _numbered(block: Block) -> str:
+    return block.text if block.number is None else _NUMBER.sub(str(block.number), block.text, count=1)
 
 
 @lru_cache(maxsize=1)
@@ -117,10 +163,10 @@ def _parser() -> MarkdownIt:
     return parser
 
 
-@lru_cache(maxsize=1_024)
+@lru_cache(maxsize=4_096)
 def _rendered(text: str, width: int, indent: int) -> tuple[Line, ...]:
     content: RenderableType = Text(printable(text))
-    if len(text) <= LONGEST_PIECE:  # parsing brackets and emphasis costs the square of their length
+    if len(text) <= LONGEST_BLOCK:  # parsing brackets and emphasis costs the square of their length
         content = _Markdown(text)
     lines = []
     for segments in _CONSOLE.render_lines(content, _CONSOLE.options.update(width=width), pad=False):
@@ -140,14 +186,16 @@ def _part(segment: Segment) -> Part:
     return segment.text, " ".join([*looks, *(look for look, has in flags.items() if has)])
 
 
-def woven_lines(card: PlanCard, width: int, step_lines: Callable[[StepRow], tuple[Line, ...]]) -> Iterator[Line]:
+def woven_lines(
+    card: PlanCard, width: int, step_lines: Callable[[StepRow], tuple[Line, ...]], passages: Passage | None = None
+) -> Iterator[Line]:
     """Render the text of a plan with the lines of its steps in place of its tasks."""
     ended = True  # no blank line is needed before the next piece
     for piece in text_pieces(card):
         if isinstance(piece, StepRow):
             yield from step_lines(piece)
             ended = False
-        elif lines := prose_lines(piece.text, width, INDENT * (piece.depth + 1)):
+        elif lines := prose_lines(piece.text, width, INDENT * (piece.depth + 1), LONGEST, passages):
             yield from lines if ended else [BLANK, *lines]
             yield BLANK
             ended = True

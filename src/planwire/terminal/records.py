@@ -15,16 +15,32 @@ __all__ = ["plans_view", "session_record_view"]
 
 
 def session_record_view(
-    session: ShownSession, now: int, height: int | None = None, chosen: PlanId = None, *, only: bool = False
+    session: ShownSession,
+    now: int,
+    height: int | None = None,
+    chosen: PlanId = None,
+    *,
+    only: bool = False,
+    everything: bool = False,
 ) -> Drawing:
-    """The heading and every live plan, or `only` the chosen one. `height` bounds the lines of all of it."""
+    """The heading and every plan that has not ended, or `only` the chosen one. `everything` adds the proposals that
+    have, and the remarks that are closed. `height` bounds the lines of all of it."""
     one = session.card(chosen) if only else None
     cards = (one,) if one is not None else session.cards()
+    ended = [card for card in cards if card.ended and one is None and not everything]
+    cards = tuple(card for card in cards if card not in ended)
     gone = [] if only else [card.title for card in session.dismissed()]
-    words = f"dismissed: {', '.join(map(one_line, gone))}  (see them with --plan)" if gone and height is None else ""
-    below = "" if cards else "no plans left" if gone else "no plans yet"
-    ends = [Line(((each, "muted"),)) for each in (below, words) if each]
-    return _view(heading_lines(session.glance, now), cards, ends, height, now)
+    words = []
+    if height is None:
+        words += [f"{_earlier(len(ended))}: planwire show --all"] if ended else []
+        words += [f"dismissed: {', '.join(map(one_line, gone))}  (see them with --plan)"] if gone else []
+    words[:0] = [] if cards else ["no plans left"] if gone or ended else ["no plans yet"]
+    ends = [Line(((each, "muted"),)) for each in words]
+    return _view(heading_lines(session.glance, now), cards, ends, height, now, closed=everything)
+
+
+def _earlier(count: int) -> str:
+    return f"{count} earlier proposal{'s' * (count > 1)}"
 
 
 def plans_view(plans: Plans, fresh: Collection[str] = (), height: int | None = None) -> Drawing:
@@ -42,6 +58,8 @@ def _view(
     height: int | None,
     now: int = 0,
     fresh: Collection[str] = (),
+    *,
+    closed: bool = False,
 ) -> Drawing:
     share = height
     if height is not None:
@@ -52,7 +70,7 @@ def _view(
         for line in heading:
             yield from folded(line, width) if height is None else [Line(cut(line.parts, width))]
         for card in cards:
-            yield from boxed_lines(card, width, now, fresh, share)
+            yield from boxed_lines(card, width, now, fresh, share, closed=closed)
         for line in ends:
             yield from folded(line, width)
 

@@ -5,17 +5,21 @@ from typing import Final
 from planwire.readmodel.authors import author
 from planwire.readmodel.plain_text import ago
 
-__all__ = ["FOLD", "MINUTE", "PLAN", "STEP", "SUGGESTION", "ago", "origin"]
+__all__ = ["CLOSED", "DRAFT", "FOLD", "MINUTE", "PLAN", "REMARK", "STEP", "TEXT", "ago", "origin"]
 
 MINUTE: Final = 60_000
 
-#: The rows of a plan: its head, a step, a suggestion that stands alone, or a run of folded steps. The plan's id comes
-#: second, then that of the (first) step or the number of the suggestion, and a number that tells several rows of one
-#: suggestion apart.
+#: The rows of a plan: its head, a step, a passage of its text, a remark that stands alone, or a fold. The plan's id
+#: comes second, then the id of the step or the remark or the words of the passage, and a number that tells several rows
+#: of one suggestion, or several passages of the same words, apart. A fold names its first step, or what it holds: the
+#: whole plan, or the remarks that are closed. A comment that is not sent yet has no id, but its number.
+CLOSED: Final = "closed"
+DRAFT: Final = "draft"
 FOLD: Final = "fold"
 PLAN: Final = "plan"
+REMARK: Final = "remark"
 STEP: Final = "step"
-SUGGESTION: Final = "suggestion"
+TEXT: Final = "text"
 
 
 def origin(by: str, at: int, now: int) -> str:

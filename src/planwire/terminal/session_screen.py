@@ -48,6 +48,7 @@ class SessionScreen(Screen[None]):
         self.session = session
         self.head = LinesView(id="head")
         self.panel = StepsPanel(session)
+        self.panel.sheet.drafts_of = lambda plan_id: self.app.reviews.of(self.session, plan_id)
         self.acts = PlanActs(self)
 
     def compose(self) -> ComposeResult:

@@ -1,32 +1,61 @@
-"""Steps as lines: sign and words, then suggestions for the step and remarks on it; and new steps that people suggest.
+"""Steps as lines: sign and words, with suggestions drawn in place, then the remarks on the step; and ghosts: steps that
+people suggest, at the places where they are to go.
 
-A suggestion never looks as if the agent had said it: it has a sign of its own, and says whose it is.
+A suggestion never looks as if the agent had said it: it has signs of its own, and says whose it is. A suggested status
+is a hollow sign, a suggested wording stands below the agent's, which is struck through.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from msgspec import Struct
 from rich.cells import cell_len
 
 from planwire.readmodel.annotations import SuggestedChange
-from planwire.readmodel.card import PlanCard, PlanId, StepRow
+from planwire.readmodel.card import STATUS_WORDS, Ghost, PlanCard, PlanId, StepRow, status_look
 from planwire.readmodel.in_sight import fold_words, in_runs
 from planwire.readmodel.plain_text import one_line
-from planwire.terminal.lines import Line, Part, cut, fitted, hanging, text_look, wrapped
+from planwire.steering.wanted import Comment
+from planwire.terminal.lines import Line, Part, Row, cut, fitted, hanging, text_look, wrapped
 from planwire.terminal.prose import INDENT
-from planwire.terminal.rows import FOLD, STEP, SUGGESTION, origin
+from planwire.terminal.remark_words import remark_parts, suggestion_whose
+from planwire.terminal.rows import FOLD, REMARK, STEP
 
-__all__ = ["StepLines", "sign_column", "step_parts"]
+__all__ = ["Shown", "StepLines", "draft_parts", "sign_column", "step_parts"]
 
-#: The sign before a step chosen to run, and the one of a suggestion.
+#: The sign before a step chosen to run, the one of a suggestion, and the one of a comment that is not sent yet.
 MARK: Final = "▸"
 STAR: Final = "☆"
+DRAFT: Final = "✎"
 #: Nesting beyond this depth has no deeper indent.
 DEEPEST: Final = 8
+#: Characters of a tag for a suggestion.
+TAG: Final = 48
 
-_SUGGESTED: Final = {"reword": "→ ", "status": "→ ", "priority": "→ ", "move": "↕ ", "remove": "✗ "}
+_LOOKS: Final = [status_look(word) for word in STATUS_WORDS]
+#: The hollow sign for each suggested status, by its look, and the looks by the words that people read.
+_HOLLOW: Final = {"pending": "◌", "current": "▷", "done": "✓", "cancelled": "×"}
+_BY_WORD: Final = {each.word: each.look for each in _LOOKS}
+_SIGNS: Final = {"move": "↕ ", "remove": "✗ "}
+_UNSENT: Final = "in your review, not sent yet"
+
+
+class Shown(Struct, frozen=True):
+    """What of a plan stands out on a screen, or is in sight at all.
+
+    `fresh` are steps to point at, `marked` the chosen ones. Runs of finished steps fold, but for those to `unfold`;
+    where that is None, none does, and there is no cursor to unfold one with. `drafts` are comments that go with a
+    review. `closed`: the remarks that ended are in sight; `whole`: the plan is, although its life has ended.
+    """
+
+    fresh: frozenset[str] = frozenset()
+    marked: frozenset[str] = frozenset()
+    unfold: frozenset[str] | None = None
+    drafts: tuple[Comment, ...] = ()
+    closed: bool = False
+    whole: bool = False
 
 
 def step_parts(row: StepRow) -> tuple[Part, Part, list[Part]]:
@@ -38,32 +67,31 @@ def step_parts(row: StepRow) -> tuple[Part, Part, list[Part]]:
     return (f"{row.sign} ", row.look), (one_line(row.text), text_look(row.look)), tags
 
 
-class _Said(NamedTuple):
-    """A suggestion for a step or a remark on it: its sign, its text, the look of both, and whose it is."""
+def draft_parts(draft: Comment, indent: int, width: int) -> Iterator[tuple[Part, ...]]:
+    """A comment that waits for the review that it goes with."""
+    return hanging((f"{' ' * indent}{DRAFT} ", "mark"), one_line(draft.text), "ghost", _UNSENT, width)
 
-    sign: str
-    look: str
-    text: str
-    text_look: str
-    origin: str
 
-    def lines(self, indent: int, width: int) -> Iterator[tuple[Part, ...]]:
-        return hanging((f"{' ' * indent}{self.sign} ", self.look), self.text, self.text_look, self.origin, width)
+class _Over(NamedTuple):
+    """What people suggest for a step, drawn over it: another sign, another look of its words, tags behind them, and the
+    lines below them."""
+
+    sign: Part | None = None
+    look: str = ""
+    tags: tuple[Part, ...] = ()
+    below: tuple[tuple[Part, ...], ...] = ()
 
 
 @dataclass
 class StepLines:
-    """The lines of every step of a plan, each with the suggested steps behind it. `fresh` are steps to point at,
-    `marked` the chosen ones. Runs of finished steps fold, but for those to `unfold`; where that is None, none does. In
-    print, steps and suggestions are `numbered`, for commands to name; `bare` steps have only themselves."""
+    """The lines of every step of a plan, each with the suggested steps behind it. In print, steps and remarks are
+    `named`, for commands; `bare` steps have only themselves."""
 
     card: PlanCard
     width: int
     now: int
-    fresh: frozenset[str] = frozenset()
-    marked: frozenset[str] = frozenset()
-    unfold: frozenset[str] | None = None
-    numbered: bool = False
+    shown: Shown = field(default_factory=Shown)
+    named: bool = False
     bare: bool = False
 
     def __post_init__(self) -> None:
@@ -71,24 +99,29 @@ class StepLines:
         wide = len(str(len(rows)))
         ids = max((len(row.id) for row in rows), default=0)
         self._names = {row.id: f" {at:>{wide}} {row.id:<{ids}}" for at, row in enumerate(rows, 1)}
-        self._names = self._names if self.numbered else {}
-        self._margin = wide + ids + 2 if self.numbered and rows else 0
+        self._names = self._names if self.named else {}
+        self._margin = wide + ids + 2 if self.named and rows else 0
         self._ghosts: dict[str, tuple[Line, ...]] = {}
-        for ghost in () if self.bare else self.card.ghosts:
-            key = (SUGGESTION, self.card.id, ghost.change.suggestion, ghost.change.number)
-            whose = f"new step, {self._whose(ghost.change)}"
-            said = _Said(STAR, "suggestion", one_line(ghost.change.text), "ghost", whose)
-            lines = (Line(parts, "", key) for parts in said.lines(self._margin + _column(ghost.depth), self.width))
-            self._ghosts[ghost.behind] = (*self._ghosts.get(ghost.behind, ()), *lines)
+        for ghost in () if self.bare else (*self.card.ghosts, *self.card.moved):
+            self._ghosts[ghost.behind] = (*self._ghosts.get(ghost.behind, ()), *self._ghost(ghost))
+
+    def _ghost(self, ghost: Ghost) -> Iterator[Line]:
+        row: Row = (REMARK, self.card.id, ghost.change.suggestion, ghost.change.number)
+        moved = self.card.row(ghost.step)
+        text, what = (moved.text, "moves here") if moved else (ghost.change.text, "new step")
+        start = (f"{' ' * (self._margin + _column(ghost.depth))}{STAR} ", "suggestion")
+        whose = f"{what} · {suggestion_whose(ghost.change, self.now, named=self.named)}"
+        return (Line(parts, "", row) for parts in hanging(start, one_line(text), "ghost", whose, self.width))
 
     def of_all(self) -> Iterator[Line]:
         """The lines of all steps."""
         rows = self.card.rows
-        apart = {*(self.unfold or ()), *self.fresh, *self.marked, *self._ghosts}
+        drafts = {each.step for each in self.shown.drafts if each.step}
+        apart = {*(self.shown.unfold or ()), *self.shown.fresh, *self.shown.marked, *self._ghosts, *drafts}
         apart |= {row.id for row in rows[:1] if "" in self._ghosts}
         for is_folded, places in in_runs([None if row.id in apart else row for row in rows]):
             run = rows[places.start : places.stop]
-            if is_folded and self.unfold is not None:
+            if is_folded and self.shown.unfold is not None:
                 yield self._fold(run)
             else:
                 yield from (line for row in run for line in self.of(row))
@@ -101,10 +134,10 @@ class StepLines:
 
     def of(self, row: StepRow) -> tuple[Line, ...]:
         """The lines of a step, and of the suggested steps before and behind it."""
-        more: tuple[Part, ...] = (("●", "fresh"),) if row.id in self.fresh else ()
-        under = () if self.bare else tuple(self._under(row))
+        more: tuple[Part, ...] = (("●", "fresh"),) if row.id in self.shown.fresh else ()
         name = self._names.get(row.id, "")
-        lines = _step_lines(self.card.id, row, self.width, name, row.id in self.marked, more, under)
+        over = _Over() if self.bare else self._over(row, len(name) + sign_column(row) + INDENT)
+        lines = _step_lines(self.card.id, row, self.width, name, row.id in self.shown.marked, more, over)
         if not self._ghosts:
             return lines
         first = self._ghosts.get("", ()) if row is self.card.rows[0] else ()
@@ -114,17 +147,46 @@ class StepLines:
         """The suggested steps of a plan that has none."""
         return tuple(line for lines in self._ghosts.values() for line in lines)
 
-    def _under(self, row: StepRow) -> Iterator[_Said]:
-        for suggested in row.suggestions:
-            text = f"{_SUGGESTED.get(suggested.kind, '')}{one_line(suggested.text)}"
-            yield _Said(STAR, "suggestion", text, "suggestion", self._whose(suggested))
+    def _over(self, row: StepRow, indent: int) -> _Over:
+        sign, look, margin = None, "", " " * indent
+        tags: list[Part] = []
+        below: list[tuple[Part, ...]] = []
+        for change in row.suggestions:
+            whose = suggestion_whose(change, self.now, named=self.named)
+            match change.kind:
+                case "reword":
+                    look = "struck muted"
+                    below += hanging(
+                        (f"{margin}{STAR} → ", "suggestion"), one_line(change.text), "ghost", whose, self.width
+                    )
+                    continue
+                case "remove":
+                    look = "struck muted"
+                case "move":
+                    look = look or "muted"
+                case "status" if not self.named:  # print may have no colours: there the agent's own sign stays
+                    sign = _hollow(change, row)
+            tags += [(f"{STAR} {self._suggested(change, row)}", "suggestion"), (whose, "muted")]
         for remark in row.remarks:
-            yield _Said("›", "note", one_line(remark.text), "", origin(remark.by, remark.at, self.now))
+            start = (f"{margin}› ", "note")
+            below += remark_parts(start, remark, self.now, self.width, quotes=False, named=self.named)
+        for draft in (each for each in self.shown.drafts if each.step == row.id):
+            below += draft_parts(draft, indent, self.width)
+        return _Over(sign, look, tuple(tags), tuple(below))
 
-    def _whose(self, suggested: SuggestedChange) -> str:
-        whose = origin(suggested.by, suggested.at, self.now)
-        number = f"suggestion {suggested.suggestion}, " if self.numbered else ""
-        return f"{number}“{one_line(suggested.note)}” {whose}" if suggested.note else f"{number}{whose}"
+    def _suggested(self, change: SuggestedChange, row: StepRow) -> str:
+        """A change in a word or two. A step that moves has a ghost at its new place."""
+        ghosts = (each for each in self.card.moved if each.step == row.id and each.change == change)
+        ghost = next(ghosts, None)
+        if ghost is not None:
+            ids = [each.id for each in self.card.rows]
+            is_up = not ghost.behind or ids.index(ghost.behind) < ids.index(row.id)
+            return f"{'↑' if is_up else '↓'} moves"
+        return f"{_SIGNS.get(change.kind, '')}{one_line(change.text, TAG)}"
+
+
+def _hollow(change: SuggestedChange, row: StepRow) -> Part:
+    return f"{_HOLLOW.get(_BY_WORD.get(change.text, ''), row.sign)} ", "suggestion"
 
 
 def sign_column(row: StepRow) -> int:
@@ -138,15 +200,10 @@ def _column(depth: int) -> int:
 
 @lru_cache(maxsize=16_384)
 def _step_lines(
-    plan_id: PlanId,
-    row: StepRow,
-    width: int,
-    name: str,
-    marked: bool,
-    more: tuple[Part, ...],
-    under: tuple[_Said, ...],
+    plan_id: PlanId, row: StepRow, width: int, name: str, marked: bool, more: tuple[Part, ...], over: _Over
 ) -> tuple[Line, ...]:
     sign, words, tags = step_parts(row)
+    look = over.look or words[1]
     column = sign_column(row)
     margin = len(name) + column
     room = max(width - margin - 3, 8)
@@ -154,13 +211,11 @@ def _step_lines(
     for number, text in enumerate(wrapped(words[0], room)):
         mark: Part = (f"{MARK:<{column}}", "mark") if marked else (" " * column, "")
         before: tuple[Part, ...] = ((" " * margin, ""),) if number else (*(((name, "muted"),) if name else ()), mark)
-        lines.append((*before, sign if not number else ("  ", ""), (text, words[1])))
-    for text, tag in (*tags, *more):
+        lines.append((*before, ("  ", "") if number else over.sign or sign, (text, look)))
+    for text, tag in (*tags, *more, *over.tags):
         if sum(cell_len(each) for each, _ in lines[-1]) + cell_len(text) + 2 >= width:
             lines.append(((" " * (margin + 2), ""), (fitted(text, room), tag)))
         else:
             lines[-1] += (("  ", ""), (text, tag))
-    for remark in under:
-        lines += remark.lines(margin + INDENT, width)
     key = (STEP, plan_id, row.id)
-    return tuple(Line(parts, "", key) for parts in lines)
+    return tuple(Line(parts, "", key) for parts in (*lines, *over.below))

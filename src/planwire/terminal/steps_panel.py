@@ -15,6 +15,7 @@ from planwire.terminal.keys import CURSOR_KEYS, bindings
 from planwire.terminal.lines import Row
 from planwire.terminal.lines_view import LinesView
 from planwire.terminal.plan_sheet import AGES, PlanSheet
+from planwire.terminal.pointed import pointed_at
 from planwire.terminal.rows import FOLD, PLAN, STEP
 from planwire.terminal.step_lines import sign_column
 
@@ -42,7 +43,7 @@ class StepsPanel(LinesView, can_focus=True):
     def __init__(self, session: str) -> None:
         super().__init__()
         self.sheet = PlanSheet(self, session, "no plan yet")
-        self.cursor = Cursor(self, self._current_row)
+        self.cursor = Cursor(self, lambda: self.sheet.current)
         self._held: Row | None = None
         self._over: Row | None = None
         self._dragged = False
@@ -70,15 +71,11 @@ class StepsPanel(LinesView, can_focus=True):
     def step(self) -> StepRow | None:
         """The step under the cursor."""
         card, row = self.chosen, self.cursor.row
-        return card.row(str(row[2])) if card and row and row[0] == STEP else None
-
-    def _current_row(self) -> Row | None:
-        current = self.sheet.current
-        return (STEP, *current) if current else None
+        return pointed_at(card, row).step if card and row else None
 
     def go_to_current(self) -> None:
-        """Go to the current step, and along with it from now on."""
-        row = self._current_row()
+        """Go to the current step, or to a plan that waits for the person, and along with it from now on."""
+        row = self.sheet.current
         if row is not None:
             self.cursor.go(row)
         self.sheet.follow()

@@ -34,12 +34,13 @@ from planwire.readmodel.rationale import Reasons
 from planwire.readmodel.sessions import Sessions
 from planwire.readmodel.timeline import Timelines
 from planwire.session.steering import USER
-from planwire.terminal.dialogs import Dialog, KeysDialog
+from planwire.terminal.dialogs import DecisionDialog, Dialog, DialogAnswer, KeysDialog
 from planwire.terminal.history_screen import HistoryScreen
 from planwire.terminal.keys import APP_KEYS, SESSION_KEYS, bindings, key_lines
-from planwire.terminal.lines import new_console
+from planwire.terminal.lines import Line, new_console
 from planwire.terminal.overview_screen import OverviewScreen
 from planwire.terminal.records import session_record_view
+from planwire.terminal.review_drafts import ReviewDrafts
 from planwire.terminal.session_screen import SessionScreen
 from planwire.terminal.themes import DARK, LIGHT, theme_for_terminal
 from planwire.terminal.write_queue import WriteQueue
@@ -50,6 +51,8 @@ __all__ = ["WatchApp", "watch"]
 BUSY: Final = 0.05
 #: The command of Textual's that lists its own keys: `?` has ours.
 _TEXTUALS_KEYS: Final = "Keys"
+_QUIT: Final = DialogAnswer("quit", "Quit without sending", "error", "y")
+_STAY: Final = DialogAnswer("stay", "Stay", key="n")
 
 
 def watch(
@@ -62,7 +65,7 @@ def watch(
     if app.writes.is_writing:
         print("planwire: the journal is busy; waiting to save your change", file=sys.stderr)
     app.writes.close()
-    for words in app.drafts.values():
+    for words in (*app.drafts.values(), *(each.text for each in app.reviews.all)):
         print(f"planwire: not sent: {printable(words)}", file=sys.stderr)
     shown = app.sessions.get(app.last_shown) if app.last_shown is not None else None
     if shown is not None:
@@ -112,6 +115,7 @@ class WatchApp(App[None]):
         self._due: Timer | None = None
         self.writes = WriteQueue(journal, by)
         self.drafts: dict[tuple[object, ...], str] = {}
+        self.reviews = ReviewDrafts()
         self.knows_suggestions = False
 
     def on_mount(self) -> None:
@@ -208,10 +212,19 @@ class WatchApp(App[None]):
                 yield SystemCommand(key.label, key.help, partial(screen.run_action, key.action))
 
     async def action_quit(self) -> None:
-        """Leave an open dialog, or else the app: a half-written text must not get lost."""
+        """Leave an open dialog, or else the app: a half-written text must not get lost, nor a review that is not
+        sent."""
         if isinstance(self.screen, Dialog):
             self.screen.action_leave()
+        elif count := len(self.reviews.all):
+            title = f"{count} comment{'s' * (count > 1)} of your review {'are' if count > 1 else 'is'} not sent"
+            about = [Line(((printable(each.text), "muted"),)) for each in self.reviews.all]
+            self.push_screen(DecisionDialog(title, about, [_QUIT, _STAY], _STAY.value), self._left)
         else:
+            self.exit()
+
+    def _left(self, answer: str | None) -> None:
+        if answer == _QUIT.value:
             self.exit()
 
     def action_help(self) -> None:

@@ -1,0 +1,35 @@
+"""Comments that a person collects, plan by plan, to send them with one review."""
+
+from planwire.readmodel.card import PlanId
+from planwire.steering.wanted import Comment
+
+__all__ = ["ReviewDrafts"]
+
+
+class ReviewDrafts:
+    """The comments that are not sent yet. They belong to a session and one of its plans."""
+
+    def __init__(self) -> None:
+        self._comments: dict[tuple[str, PlanId], tuple[Comment, ...]] = {}
+        self._kept: set[tuple[str, PlanId]] = set()
+
+    @property
+    def all(self) -> tuple[Comment, ...]:
+        return tuple(comment for comments in self._comments.values() for comment in comments)
+
+    def of(self, session: str, plan_id: PlanId) -> tuple[Comment, ...]:
+        return self._comments.get((session, plan_id), ())
+
+    def is_kept(self, session: str, plan_id: PlanId) -> bool:
+        """Whether the person wants one of them kept in force."""
+        return (session, plan_id) in self._kept
+
+    def add(self, session: str, plan_id: PlanId, comment: Comment, *, kept: bool = False) -> None:
+        self._comments[session, plan_id] = (*self.of(session, plan_id), comment)
+        self._kept |= {(session, plan_id)} if kept else set()
+
+    def remove(self, session: str, plan_id: PlanId, comments: tuple[Comment, ...]) -> None:
+        """Forget comments: they were sent, or are not wanted any more."""
+        left = tuple(each for each in self.of(session, plan_id) if each not in comments)
+        self._comments[session, plan_id] = left
+        self._kept -= set() if left else {(session, plan_id)}

@@ -1,0 +1,206 @@
+"""Words on plans, in the terminal: comments, reviews and the choice of steps; and remarks withdrawn and reopened.
+
+Comments on steps and passages can be collected, to send them together with one review.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
+
+from planwire.errors import PlanError
+from planwire.readmodel.card import PlanCard, StepRow
+from planwire.readmodel.plain_text import one_line
+from planwire.steering.reviews import VERDICT_LABELS, to_run
+from planwire.steering.target import check_length
+from planwire.steering.wanted import Comment, Wanted
+from planwire.terminal.commander import Commander, Question
+from planwire.terminal.dialogs import Choice, ChoiceDialog, DialogAnswer, Typed
+from planwire.terminal.lines import Line
+from planwire.terminal.pointed import Pointed
+from planwire.terminal.rows import DRAFT, PLAN
+
+if TYPE_CHECKING:
+    from planwire.terminal.session_screen import SessionScreen
+
+__all__ = ["WordActs", "choose", "named", "quoted", "send"]
+
+#: Characters of a step's text or a plan's title that a question about it repeats.
+QUOTED: Final = 300
+#: Collected comments that a question spells out.
+SPELLED_OUT: Final = 6
+_OPTIONAL: Final = "Comment (optional)"
+_COLLECT: Final = "collect"
+
+
+class WordActs:
+    """The acts with words of a person on the screen of a session."""
+
+    def __init__(self, screen: "SessionScreen", commander: Commander) -> None:
+        self._screen = screen
+        self._commander = commander
+
+    def _drafts(self, card: PlanCard) -> tuple[Comment, ...]:
+        return self._screen.app.reviews.of(self._screen.session, card.id)
+
+    # -- words
+
+    def comment(self, on: Pointed, wanted: Wanted) -> None:
+        card, quote = on.card, None if on.whole or on.step else on.quote
+        count = len(self._drafts(card))
+        title = f"Comment on {named(card)}"
+        about = []
+        if on.step or quote:
+            title = "Comment on this step" if on.step else "Comment on this passage"
+            about.append(quoted(on.step) if on.step else _muted(f"“{_cut(quote or '')}”"))
+        if count:
+            about.append(_muted(f"{_comments(count)} in your review of this plan so far"))
+        answers = [send("Comment"), DialogAnswer(_COLLECT, "Add to review", key="Ctrl+R")]
+        if count or card.waits_here:
+            answers = [
+                DialogAnswer(_COLLECT, "Add to review", "primary"),
+                DialogAnswer("send", "Send now", key="Ctrl+S"),
+            ]
+
+        def collect(typed: Typed) -> bool:
+            return self._collect(card, Comment(typed.text.strip(), wanted.target, quote), kept=typed.switched)
+
+        question = Question(title, answers, about, keeps=True, others={_COLLECT: collect})
+        self._commander.ask(card, replace(wanted, quote=quote), question)
+
+    def _collect(self, card: PlanCard, comment: Comment, *, kept: bool) -> bool:
+        """Keep a comment for the review of its plan. A review is kept in force as a whole."""
+        try:
+            if not comment.text:
+                raise PlanError("The comment is empty.")
+            check_length(comment.text + (comment.quote or ""))
+        except PlanError as refusal:
+            self._commander.refuse(refusal)
+            return False
+        self._screen.app.reviews.add(self._screen.session, card.id, comment, kept=kept)
+        self._screen.panel.update_lines()
+        count = len(self._drafts(card))
+        self._commander.say(f"{_comments(count)} in your review, not sent yet: press v to send it.")
+        return True
+
+    def review(self, on: Pointed, wanted: Wanted) -> None:
+        card, drafts = on.card, self._drafts(on.card)
+        about = []
+        if card.question is not None and not card.waits_here:
+            where = one_line(card.client_name)
+            words = f"The agent is waiting for an answer in {where}. It will see a review with your next prompt."
+            about.append(_muted(words))
+        about += [_muted(f"✎ {one_line(each.text, QUOTED)}") for each in drafts[:SPELLED_OUT]]
+        about += [_muted(f"and {len(drafts) - SPELLED_OUT} more")] if len(drafts) > SPELLED_OUT else []
+        count = f", with {_comments(len(drafts))}" if drafts else ""
+
+        def chosen(verdict: str) -> None:
+            label, needed = VERDICT_LABELS[verdict], replace(wanted, verdict=verdict, comments=drafts or None)
+            title = f"{label}: {named(card)}{count}"
+            kept = self._screen.app.reviews.is_kept(self._screen.session, card.id)
+            question = Question(title, [send(label)], about, placeholder=_OPTIONAL, keeps=True, kept=kept)
+            self._commander.ask(card, needed, question)
+
+        choices = [Choice(verdict, label, label[0].lower()) for verdict, label in VERDICT_LABELS.items()]
+        self._choose(f"Review {named(card)}{count}", choices, about, chosen)
+
+    def select(self, on: Pointed, wanted: Wanted) -> None:
+        marks = self._screen.panel.marks_of(on.card.id) or {on.needed_step().id}
+        chosen = to_run(on.card.record, marks) if on.card.record else ()
+        steps = [row for row in on.card.rows if row.id in chosen]
+        title = f"Tell the agent to run {len(steps)} step{'s' * (len(steps) > 1)}"
+        if len(steps) < sum(row.is_open for row in on.card.rows):
+            title += f", and no other{'s' * (len(steps) > 1)} for now"
+        about = [quoted(row, "▸ ") for row in steps]
+        question = Question(title, [send("Run")], about, placeholder=_OPTIONAL)
+        self._commander.ask(on.card, replace(wanted, steps=chosen), question)
+
+    # -- remarks
+
+    def withdraw(self, on: Pointed, wanted: Wanted) -> None:
+        drafts = on.drafts(self._drafts(on.card))
+        found = {f"{DRAFT} {at}": f"Not sent yet: {one_line(each.text)}" for at, each in enumerate(drafts)}
+        found |= on.open_remarks()
+        if not found:
+            raise PlanError("there is no open remark here")
+
+        def withdraw(chosen: str) -> None:
+            kind, _, number = chosen.partition(" ")
+            if kind == DRAFT:
+                self._screen.app.reviews.remove(self._screen.session, on.card.id, (drafts[int(number)],))
+                self._screen.panel.update_lines()
+                self._commander.say("Removed from your review.")
+            else:
+                self._commander.do(on.card.id, replace(wanted, target=chosen))
+
+        self._one_of(on, "Withdraw which one?", found, withdraw)
+
+    def reopen(self, on: Pointed, wanted: Wanted) -> None:
+        card = on.card
+        ended = bool(card.ended) and (not on.is_precise or (on.fold is not None and on.fold[2] == PLAN))
+        found = {PLAN: f"The plan: {one_line(card.title)}"} if ended else {}
+        if not (ended and on.fold is not None):
+            found |= on.closed_remarks()
+        if not found:
+            raise PlanError("there is no closed remark here")
+
+        def reopen(chosen: str) -> None:
+            self._commander.do(card.id, replace(wanted, target=None if chosen == PLAN else chosen))
+
+        self._one_of(on, "Reopen which one?", found, reopen)
+
+    def _one_of(self, on: Pointed, title: str, found: dict[str, str], then: Callable[[str], None]) -> None:
+        """Take the only one that a person can mean, or ask which."""
+        if len(found) == 1 and (on.is_precise or on.fold is not None):
+            then(next(iter(found)))
+        else:
+            self._choose(title, [Choice(key, one_line(text)) for key, text in found.items()], [], then)
+
+    def _choose(
+        self, title: str, choices: Sequence[Choice], about: Sequence[Line], then: Callable[[str], object]
+    ) -> None:
+        choose(self._screen, title, choices, about, then)
+
+
+def choose(
+    screen: "SessionScreen",
+    title: str,
+    choices: Sequence[Choice],
+    about: Sequence[Line],
+    then: Callable[[str], object],
+) -> None:
+    """Have a person choose one of several things, and go on with it."""
+
+    def chosen(value: str | None) -> None:
+        if value is not None:
+            then(value)
+
+    screen.app.push_screen(ChoiceDialog(title, choices, about), chosen)
+
+
+def send(label: str) -> DialogAnswer:
+    """The answer that sends an act."""
+    return DialogAnswer("send", label, "primary")
+
+
+def named(card: PlanCard) -> str:
+    """A plan in a question about it."""
+    return f"“{one_line(card.title)[:QUOTED]}”"
+
+
+def quoted(row: StepRow, before: str = "") -> Line:
+    """A step in a question about it."""
+    return _muted(f"{before}{_cut(row.text)}")
+
+
+def _cut(text: str) -> str:
+    words = one_line(text)
+    return words if len(words) <= QUOTED else f"{words[:QUOTED]} …"
+
+
+def _muted(words: str) -> Line:
+    return Line(((words, "muted"),))
+
+
+def _comments(count: int) -> str:
+    return f"{count} comment{'s' * (count > 1)}"
