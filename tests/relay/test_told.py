@@ -108,6 +108,13 @@ def test_a_word_on_a_step_that_the_agent_finished_is_over_even_before_that_is_re
     assert said(talk.told()) == []
 
 
+def test_a_selection_that_the_agent_carried_out_before_it_heard_of_it_is_no_news(talk: JournalledTalk) -> None:
+    talk.say("select", steps=("s1",))
+    talk.lags = True
+    talk.agent(plan(entry("Read", "completed"), entry("Write"), entry("Test")))
+    assert talk.told() == ""
+
+
 # -- in whose name
 
 
@@ -214,16 +221,32 @@ def test_what_a_tool_told_in_the_turn_is_not_told_with_the_next_prompt(talk: Jou
     assert ("user", "comment", VENDOR) in said(talk.told())
 
 
+def test_the_words_of_a_session_that_was_forgotten_do_not_silence_those_of_the_new_one(talk: JournalledTalk) -> None:
+    talk.say("comment", text=VENDOR)
+    talk.lags = True
+    talk.told()
+    talk.journal.forget("s1")
+    assert talk.told() == ""
+    talk.agent(plan(entry("Begin anew")))
+    talk.catch_up()
+    assert talk.tellings() == []
+    talk.say("comment", text="be quick")
+    talk.say("review", verdict="approved")
+    assert said(talk.told()) == [("user", "comment", "be quick"), ("user", "verdict", "approved")]
+
+
 # -- refused
 
 
 def test_a_refused_prompt_tells_the_same_with_the_next_one_and_the_journal_says_so(talk: JournalledTalk) -> None:
     talk.say("comment", text=VENDOR)
     talk.say("review", verdict="approved")
-    for lags in (False, True):
-        talk.lags = lags
+    talk.lags = True
+    for is_recorded in (True, False):
         talk.prompt()
         talk.agent(refusal("p"))
+        if is_recorded:
+            talk.catch_up()
     expected = [("user", "comment", VENDOR), ("user", "verdict", "approved")]
     assert said(talk.told()) == expected
     for _ in range(3):
@@ -338,6 +361,18 @@ def test_what_a_block_said_that_nobody_recorded_is_told_again_as_perhaps_said_be
     once_more = resumed(journal, plan(entry("Read")), echo(block), echo(told))
     once_more.say("comment", text="and tidy")
     assert said(once_more.told()) == [("user", "comment", "and tidy")]
+
+
+def test_a_word_of_a_block_that_the_journal_knows_is_told_anew_without_a_doubt(
+    talk: JournalledTalk, journal: Journal
+) -> None:
+    talk.say("comment", text=VENDOR)
+    block = talk.told()
+    talk.say("withdraw", target="r1")
+    talk.say("reopen", target="r1")
+    told = resumed(journal, echo(block)).told()
+    assert said(told) == [("user", "comment", VENDOR)]
+    assert "perhaps" not in told
 
 
 def test_a_block_that_only_looks_like_one_was_never_said(talk: JournalledTalk, journal: Journal) -> None:
