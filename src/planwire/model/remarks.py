@@ -34,7 +34,7 @@ from planwire.model.events import (
 from planwire.model.records import Closing, PlanRecord, Remark, RemarkAnswer, Telling
 from planwire.model.statuses import canonical
 from planwire.model.steps import PlanState, Step
-from planwire.model.wording import texts_of, wording
+from planwire.model.wording import wording
 
 __all__ = [
     "ANSWERED",
@@ -201,6 +201,7 @@ class _Ending:
         self._before = before
         self._after = after
         self._places = {step.id: place for place, step in enumerate(after.steps)}
+        self._texts = {step.content for step in after.steps}
 
     def ends(self, remark: Remark) -> str | None:
         """How the change ends a remark; None if it does not."""
@@ -229,8 +230,8 @@ class _Ending:
 
     def _contains(self, changes: tuple[StepChange, ...]) -> bool:
         """Whether the plan contains a suggestion. None can contain one in words alone."""
-        texts = set(texts_of(self._after).values())
-        return bool(changes) and all(_is_so(change, self._after.steps, self._places, texts) for change in changes)
+        steps, places, texts = self._after.steps, self._places, self._texts
+        return bool(changes) and all(_is_so(change, steps, places, texts) for change in changes)
 
 
 def superseded(changes: Iterable[StepChange], suggestions: Iterable[Remark]) -> Remarks:

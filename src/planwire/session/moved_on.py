@@ -20,7 +20,10 @@ from planwire.steering.words import step_of
 __all__ = ["MovedOn", "moved_on"]
 
 #: The kinds of phrases that are not about the steps of a plan.
-_BESIDE: Final = ("suggested", "settled", "withdrawn", "note", "why", "text", "asked")
+_BESIDE: Final = (
+    *("suggested", "settled", "withdrawn", "reopened", "comment", "request", "selected", "answered"),
+    *("note", "why", "text", "asked"),
+)
 
 
 class MovedOn(PlanError):
