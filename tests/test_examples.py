@@ -20,6 +20,7 @@ from openai.types.chat import ChatCompletionMessageParam, ChatCompletionToolUnio
 from pydantic import TypeAdapter
 
 from planwire import BlockingPlanSession
+from planwire.chat import said_in
 from planwire.model.plan import Fields
 from tests.peers.agents import Agent, acpx
 from tests.peers.model_server import ScriptedModel
@@ -293,12 +294,20 @@ def test_the_loop_that_keeps_its_own_messages_starts_over_with_the_plan(tmp_path
     assert NUMBERS not in after.text
     system, plan, user = messages_of(after)
     assert (system["role"], plan["role"], user["role"]) == ("system", "user", "user")
-    assert "s1 [x] (medium) Look around\ns2 [~] (medium) Read the numbers\ns3 [ ] (medium) Say what" in plan["content"]
-    assert "note: one file only" in plan["content"]
+    said = [(each.kind, each.target, each.text) for each in said_in(plan["content"])]
+    assert said[:3] == [
+        ("step", "main#s1", "Look around"),
+        ("step", "main#s2", "Read the numbers"),
+        ("step", "main#s3", "Say what they are"),
+    ]
+    statuses = re.findall(r'<step id="(s\d)"(?: status="(\w+)")?>', plan["content"])
+    assert statuses == [("s1", "completed"), ("s2", "in_progress"), ("s3", "")]
+    assert '<note by="agent">one file only</note>' in plan["content"]
     assert "Someone looked at numbers." in user["content"]
 
     [known] = blocks(again, "plan")
-    assert "s2 [x] (medium) Read the numbers\ns3 [~] (medium) Say what they are" in known
+    assert '<step id="s2" status="completed">Read the numbers</step>' in known
+    assert '<step id="s3" status="in_progress">Say what they are</step>' in known
     assert "numbers.txt" not in again.text
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from planwire import BlockingPlanSession, PlanSession, open_journal
-from planwire.chat import said_in
+from planwire.chat import block, said_in
 from planwire.journal import Journal
 from planwire.model.events import APPROVED, Told
 from planwire.session.delivery import Handing
@@ -47,6 +47,11 @@ def words(messages: list[Any]) -> list[str]:
 
 def people(answer: Any) -> list[str]:
     return [each.get("text", each["said"]) for each in answer.get("people", ())]
+
+
+def said_of_people(plans: BlockingPlanSession) -> list[str]:
+    """What people said in the chat that the session keeps, in messages of planwire's."""
+    return words([each for each in plans.context() if str(each.get("content")).startswith("<plan-remarks>")])
 
 
 def told(answer: Any) -> list[str]:
@@ -313,6 +318,84 @@ def test_any_word_of_a_person_ends_the_waiting(tmp_path: Path, wanted: Wanted, s
         steer(theirs, "s", "main", wanted, by="ann")
         thread.join(20)
     assert said in [each["said"] for each in answers[0]["remarks"]]
+
+
+# -- compactions
+
+
+def test_a_compaction_leaves_a_chat_alone_that_shows_all_that_holds(
+    journal: Journal, plans: BlockingPlanSession
+) -> None:
+    plans.add({"role": "user", "content": "hello"})
+    for text in ("one", "two"):
+        say(journal, text)
+        context = plans.context()
+    plans.settle()
+    seq = plans.state.seq
+    made = plans.compact(10_000)
+    assert (made.left_out, made.written, made.tokens_before) == ((), (), made.tokens_after)
+    assert (plans.state.seq, plans.context()) == (seq, context), "the provider's cache holds"
+    steer(journal, "s", "main", Wanted("withdraw", "r1"), by="ann")
+    assert len(plans.context()) == len(context) + 1
+    made = plans.compact(10_000)
+    assert len(made.left_out) == 3
+    assert words(plans.context()[-1:]) == ["two"]
+    assert [each["content"] for each in plans.context()[-1:]] == [block(made.messages[-1])]  # type: ignore[arg-type]
+    seq = plans.state.seq
+    plans.compact(10_000)
+    plans.rebase()
+    assert plans.state.seq == seq
+
+
+def test_what_an_answer_told_gets_a_message_when_that_answer_goes(journal: Journal, plans: BlockingPlanSession) -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "update_plan", "arguments": "{}"}}
+    say(journal, "one")
+    plans.add({"role": "assistant", "tool_calls": [call]})
+    answer = plans.call("update_plan", {"note": "n"})
+    plans.add({"role": "tool", "tool_call_id": "c", "content": str(answer)})
+    plans.add({"role": "assistant", "tool_calls": [{**call, "id": "d"}]})
+    plans.add({"role": "tool", "tool_call_id": "d", "content": f"{answer['said_in']} and r1 are only spoken of here"})
+    for number in range(6):
+        plans.add({"role": "user", "content": f"{number} " * 99})
+    assert said_of_people(plans) == []
+    plans.compact(3_000, tail=9)
+    assert said_of_people(plans) == [], "the answer is still there"
+    plans.compact(1, tail=8)
+    assert len([each for each in plans.context() if each["role"] == "tool"]) == 1
+    assert said_of_people(plans) == ["one"]
+
+
+def test_the_end_of_a_remark_is_told_for_as_long_as_an_answer_shows_it(
+    journal: Journal, plans: BlockingPlanSession
+) -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "update_plan", "arguments": "{}"}}
+    say(journal, "one")
+    plans.add({"role": "assistant", "tool_calls": [call]})
+    plans.add({"role": "tool", "tool_call_id": "c", "content": str(plans.call("update_plan", {"note": "n"}))})
+    steer(journal, "s", "main", Wanted("withdraw", "r1", text="never mind"), by="bob")
+    assert said_of_people(plans) == ["never mind"]
+    plans.add({"role": "event", "content": "", "extra": {"event": {"subkind": "tick", "source": "x"}}})
+    plans.compact(tail=0)
+    assert said_of_people(plans) == ["never mind"]
+    plans.compact(1, tail=0)
+    assert said_of_people(plans) == []
+
+
+def test_a_compaction_that_another_was_faster_than_tells_nothing(journal: Journal, plans: BlockingPlanSession) -> None:
+    plans.add(*({"role": "user", "content": f"{number} " * 99} for number in range(9)))
+    other = BlockingPlanSession(journal, "s")
+    turns: list[int] = []
+
+    def summarise(messages: Any) -> str:
+        turns.append(len(messages))
+        if len(turns) == 1:
+            other.compact(300, tail=2)
+            say(journal, "meanwhile")
+        return "summed up"
+
+    plans.compact(200, tail=1, summarise=summarise)
+    assert len(turns) > 1
+    assert said_of_people(plans) == ["meanwhile"]
 
 
 # -- others on the same session

@@ -10,6 +10,7 @@ from msgspec import Struct
 from planwire.chat.formats import Format
 from planwire.chat.messages import Stored, read_message, stored_message, write_message
 from planwire.chat.narrate import message_for
+from planwire.chat.remark_messages import made_here
 from planwire.chat.stream import ChatStream
 from planwire.errors import ChatError
 from planwire.model.events import ContextCompacted, Recorded
@@ -55,7 +56,8 @@ class ChatHistory:
     def _compact(self, event: ContextCompacted) -> None:
         """Keep the messages that a compaction names. An agent that compacted its own chat names none."""
         if event.kept or event.reason in (COMPACT, REBASE):
-            known = {message.id: message for message in [*self.stream.messages, *_read(event.written)]}
+            written = (made_here(message, self.state.id) for message in _read(event.written))
+            known = {message.id: message for message in [*self.stream.messages, *written]}
             kept = [known[message_id] for message_id in event.kept if message_id in known]
             self.stream = ChatStream(self.stream.format, kept)
 

@@ -5,7 +5,7 @@ and the same words.
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeGuard
 
 import msgspec
 
@@ -196,10 +196,26 @@ def adopted(message: Stored, state: SessionState, *, named: bool) -> Event:
                 return PlanRemoved(plan_id)
             if change := _change(message, state.plans[plan_id]):
                 return change
-    fields = write_message(message)
+    fields = write_message(_without_ids(message) if _is_foreign(message, state) else message)
     if not named:
         del fields["message_id"]
     return MessageAdded(fields)
+
+
+def _is_foreign(message: Stored, state: SessionState) -> TypeGuard[EventMessage]:
+    """Whether a message holds what people said in another session."""
+    return (
+        isinstance(message, EventMessage) and message.subkind == REMARK and message.payload.get("session") != state.id
+    )
+
+
+def _without_ids(message: EventMessage) -> EventMessage:
+    """A message with what people said elsewhere: nobody here knows those remarks by their ids, and others have them."""
+    items = message.payload.get("items")
+    if not isinstance(items, list):
+        return message
+    plain = [{key: word for key, word in each.items() if key != "id"} for each in items if isinstance(each, dict)]
+    return msgspec.structs.replace(message, event={**message.event, "payload": {**message.payload, "items": plain}})
 
 
 def _plan(message: PlanMessage) -> Plan:

@@ -12,7 +12,7 @@ from planwire.chat.messages import EventMessage, Ordinary, Stored
 from planwire.chat.roles import REMARK
 from planwire.model.records import TOOL, SessionState
 
-__all__ = ["remarks_of", "say_the_same", "told_in_answers"]
+__all__ = ["made_here", "remarks_of", "say_the_same", "told_in_answers"]
 
 _SAID_IN: Final = '"said_in"'
 
@@ -25,6 +25,13 @@ def remarks_of(messages: Iterable[Stored], session: str) -> set[str]:
         for each in messages
         if isinstance(each, EventMessage) and each.subkind == REMARK and each.payload.get("session") == session
     }
+
+
+def made_here(message: Stored, session: str) -> Stored:
+    """A message that a compaction of this session made. An imported session may have had another id then."""
+    if not isinstance(message, EventMessage) or message.subkind != REMARK:
+        return message
+    return msgspec.structs.replace(message, event={**message.event, "payload": {**message.payload, "session": session}})
 
 
 def say_the_same(messages: Iterable[Stored], made_anew: EventMessage | None) -> bool:
@@ -43,14 +50,10 @@ def _items(message: Stored) -> Iterator[bytes]:
 
 
 def told_in_answers(state: SessionState, messages: Iterable[Stored], form: Format) -> set[str]:
-    """The ids of the remarks that a chat shows in the answer of a tool. They need no message of their own for as long
-    as that answer is there."""
-    tellings = [
-        (each.told.request, each.id)
-        for record in state.plans.values()
-        for each in record.open_remarks
-        if each.told and each.told.way == TOOL
-    ]
+    """The ids of the remarks that a chat shows in the answer of a tool, open or not. They need no message of their own
+    for as long as that answer is there, but one that says that they have ended."""
+    remarks = (each for record in state.plans.values() for each in record.remarks)
+    tellings = [(each.told.request, each.id) for each in remarks if each.told and each.told.way == TOOL]
     if not tellings:
         return set()
     results = (each.message for each in messages if isinstance(each, Ordinary) and form.results(each.message))

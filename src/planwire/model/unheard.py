@@ -70,17 +70,20 @@ def news(
     return Words(tuple(item for _, item in items), besides, tuple(each.id for each in remarks), told, state.seq)
 
 
-def standing(state: SessionState, without: Container[str] = (), most: int = RETOLD_BYTES) -> Words:
-    """All that holds: every open remark, and the last verdict on each living plan. `without` are remarks that the agent
-    still sees elsewhere; `most` bytes of remarks are in full."""
+def standing(
+    state: SessionState, seen: Container[str] = (), most: int = RETOLD_BYTES, without: Container[str] = ()
+) -> Words:
+    """All that holds: every open remark, and the last verdict on each living plan. The agent still sees the remarks
+    `seen` elsewhere: of these only the ends are told. `most` bytes of remarks are in full; `without` are left out."""
     remarks: list[Remark] = []
-    verdicts: list[tuple[int, Fields]] = []
+    others: list[tuple[int, Fields]] = []
     for record in state.plans.values():
-        remarks += [each for each in record.open_remarks if each.id not in without]
+        remarks += [each for each in record.open_remarks if each.id not in seen and each.id not in without]
+        others += [(seq, item) for seq, item in _closings(record, 0) if item["id"] in seen]
         if record.is_living and record.review and not record.review.is_stale and record.review.verdict != DISMISSED:
-            verdicts.append((record.review.seq, _verdict(record.state.plan.id, record.review)))
+            others.append((record.review.seq, _verdict(record.state.plan.id, record.review)))
     full, besides = _bounded(remarks, most)
-    items = sorted([*((each.seq, _remark(each)) for each in full), *verdicts], key=lambda each: each[0])
+    items = sorted([*((each.seq, _remark(each)) for each in full), *others], key=lambda each: each[0])
     untold = tuple(each.id for each in remarks if each.told is None)
     return Words(tuple(item for _, item in items), besides, untold, state.told, state.seq)
 

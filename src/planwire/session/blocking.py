@@ -274,10 +274,8 @@ class BlockingPlanSession:
             return self._view.stream.context()
 
     def export(self) -> bytes:
-        """The chat as a JSON list of messages in their stored shapes."""
-        with self._view.lock:
-            self._view.read_on()
-            return write_stream(self._view.stream.messages)
+        """The chat as a JSON list of messages in their stored shapes, with what people said and still holds."""
+        return write_stream(self._compactor.exported())
 
     def compact(
         self,

@@ -1,5 +1,6 @@
 """Compactions of a session's chat: written down as one event each, together with what people said and still holds."""
 
+import sys
 from collections.abc import Sequence
 
 from planwire.chat import Compaction, EventMessage, Hidden, Stored, compact, write_message
@@ -70,6 +71,17 @@ class ChatCompactor:
             self._delivery.offer(handing, COMPACTION, lambda state: self._standing(state, view.stream.messages), place)
             handing.hand_over()
 
+    def exported(self) -> list[Stored]:
+        """The chat for another session, which has no part in the life of what people said here: all of it that holds is
+        in one message, and nothing that has ended."""
+        with self._view.lock:
+            state = self._view.read_on()
+            old = remarks_of(self._view.stream.messages, state.id)
+            chat = [each for each in self._view.stream.messages if each.id not in old]
+            words = standing(state, told_in_answers(state, chat, self._format), most=sys.maxsize)
+            remarks = _remarks(state, words)
+            return [*chat, remarks] if remarks else chat
+
     def _record(self, result: Compaction, seen: set[str], before: int) -> bool:
         """Record a compaction, unless someone else compacted the chat meanwhile. What people said is as of now."""
         was_first = True
@@ -107,9 +119,10 @@ class ChatCompactor:
 
     def _standing(self, state: SessionState, chat: Sequence[Stored]) -> Words:
         """All that holds, without what a chat shows in the answer of a tool."""
-        return standing(state, without=told_in_answers(state, chat, self._format) | self._delivery.withheld(state))
+        seen = told_in_answers(state, chat, self._format)
+        return standing(state, seen, without=self._delivery.withheld(state))
 
 
 def _remarks(state: SessionState, words: Words) -> EventMessage | None:
     """The message of a compaction with what people said."""
-    return remark_message(f"remarks-{state.seq + 1}", state.id, words) if words else None
+    return remark_message(f"remarks-{state.id}-{state.seq + 1}", state.id, words) if words else None
