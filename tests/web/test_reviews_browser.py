@@ -110,7 +110,7 @@ def test_comments_on_passages_and_steps_are_collected_and_sent_once(stage: Stage
     save(page)
     expect(review).to_contain_text("3 comments pending")
     expect(row(page, 1).locator("> .draft")).to_contain_text("Since when?")
-    assert painted(page, "pending") == "expire after a day,the cache"
+    assert painted(page, "draft") == "expire after a day,the cache"
     photograph(page, "reviewing")
     assert stage.said() == [], "nothing is sent yet"
 
@@ -122,7 +122,7 @@ def test_comments_on_passages_and_steps_are_collected_and_sent_once(stage: Stage
     page.reload()
     is_live(page)
     expect(drafts).to_have_count(3)
-    assert painted(page, "pending") == "expire after a day,the cache"
+    assert painted(page, "draft") == "expire after a day,the cache"
     row(page, 1).get_by_role("button", name="Discard: Since when?").click()
     drafts.first.get_by_role("button", name="Edit").click()
     write(page, "All of the cache?")

@@ -182,7 +182,7 @@ function showReviews() {
     remarked.push(...rangesOf(plan, [...plan.querySelectorAll(".remark[data-quote]")].map(({ dataset }) => dataset.quote)));
   }
   for (const [id, node] of nodes) if (!shown.has(id)) { node.remove(); nodes.delete(id); }
-  paint("pending", pending);
+  paint("draft", pending);
   paint("remark", remarked);
   if (!planNow() || !isReviewing(planNow())) current = plans.find(isReviewing)?.dataset.steer ?? null;
   showBar(planNow());
