@@ -207,7 +207,8 @@ def test_steps_are_chosen_to_be_run(stage: Stage) -> None:
     expect(page.get_by_role("button", name="Tell the agent to run all steps")).to_be_visible()
     row(page, 3).click()
     expect(row(page, 2)).to_have_attribute("aria-description", "selected to run")
-    assert row(page, 2).evaluate("(e) => getComputedStyle(e, '::after').content") == '"to run"'
+    tag = row(page, 2).locator(".words").evaluate("(e) => getComputedStyle(e, '::after').content")
+    assert tag == '"to run"'
     photograph(page, "choosing")
     page.get_by_role("button", name="Tell the agent to run 2 steps").click()
     expect(page.locator("#p0-said")).to_contain_text("run “one”, “three”")

@@ -59,7 +59,7 @@ function drawn(plan, comment) {
   const button = (label, click) => el("button", { type: "button", class: "on-remark", "aria-label": `${label}: ${text}`, click }, label);
   const node = el(
     "div", { class: "draft", "data-my-guest": true, id: `draft-${id}` },
-    el("q", { class: "quoted", dir: "auto" }, name), el("span", { class: "said", dir: "auto" }, text),
+    el("q", { class: "quoted", dir: "auto" }, name), el("span", { class: "said", dir: "auto" }, text), " ",
     el("span", { class: "origin" }, el("span", { class: "delivery" }, "Pending"),
       button("Edit", () => pend(plan, { step, quote: comment.quote, name }, row(), comment)),
       button("Discard", () => drop(plan, comment))),
