@@ -114,11 +114,15 @@ def test_comments_on_passages_and_steps_are_collected_and_sent_once(stage: Stage
     photograph(page, "reviewing")
     assert stage.said() == [], "nothing is sent yet"
 
-    changed = "# Cache\n\nNew words above.\n" + PROSE.partition("\n")[2] + TEXT.partition("\n")[2]
+    page.evaluate("window.step = document.getElementById('p0-s2')")
+    changed = PROSE.replace("to Redis", "of the API to Redis") + TEXT.partition("\n")[2]
     stage.write(PlanSet(MarkdownPlan("text", changed), via=ACP))
-    expect(page.get_by_text("New words above.")).to_be_visible()
+    expect(page.get_by_text("of the API")).to_be_visible()
     expect(drafts).to_have_count(3)
-    assert drafts.first.evaluate("(e) => e.previousElementSibling.textContent") == "We move the cache to Redis."
+    assert page.evaluate("step.isConnected"), "what stands below a draft stays the same element, with its focus"
+    assert (
+        drafts.first.evaluate("(e) => e.previousElementSibling.textContent") == "We move the cache of the API to Redis."
+    )
     page.reload()
     is_live(page)
     expect(drafts).to_have_count(3)
