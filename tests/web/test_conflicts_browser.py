@@ -1,5 +1,7 @@
 """Several people and agents at the same time, in a real browser."""
 
+import re
+
 from playwright.sync_api import Page, expect
 
 from planwire import BlockingPlanSession
@@ -90,7 +92,7 @@ def test_a_person_can_send_it_anyway_or_discard_it(stage: Stage) -> None:
         page.keyboard.press("Enter")
         page.get_by_role("dialog").get_by_role("button", name=choice).click()
         expect(page.locator(".composer")).to_have_count(0)
-        expect(page.locator(".toast")).to_have_text("Changed: theirs 1 → mine 1")
+        expect(page.locator(".toast")).to_have_text("Changed: theirs 1 → mine 1 · Applied to revision 2")
     stage.changes_come_to(RewordStep("s1", "mine 1"))
     expect(words(page)).to_have_text(["mine 1", "theirs 2"])
 
@@ -171,7 +173,7 @@ def test_an_approval_that_is_sent_anyway_says_what_it_is_of(stage: Stage) -> Non
     expect(row(page, 1)).to_contain_text("other")
     page.get_by_role("region", name="Review").get_by_role("button", name="Approve").click()
     page.get_by_role("dialog").get_by_role("button", name="Send anyway").click()
-    expect(page.locator(".toast")).to_contain_text("Approved as it is now, revision 2.")
+    expect(page.locator(".toast")).to_have_text(re.compile(r"^Approved\. .* · Applied to revision 2$"))
     expect(page.get_by_role("region", name="Review")).to_have_count(0)
     stage.comes_to(PlanReviewed("main", 2, "approved", via="planwire"))
 

@@ -19,7 +19,7 @@ from planwire.model.events import (
 )
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
 from tests.web.browsing import NewPage, comes_true, is_live, photograph
-from tests.web.stage import TEXT, Stage, row, write
+from tests.web.stage import TEXT, Stage, row, save, write
 
 
 def test_people_with_disabilities_can_steer(stage: Stage, axe: str) -> None:
@@ -52,8 +52,14 @@ def test_people_with_disabilities_can_steer(stage: Stage, axe: str) -> None:
     nothing_is_wrong("keys")
     page.keyboard.press("Escape")
     page.keyboard.press("v")
+    row(page, 2).locator(".words").click()
+    page.keyboard.press("c")
+    write(page, "Why?")
+    save(page)
     nothing_is_wrong("review")
-    page.keyboard.press("Escape")
+    page.get_by_role("region", name="Review").get_by_role("button", name="Discard").click()
+    page.get_by_role("dialog").get_by_role("button", name="Discard").click()
+    row(page, 2).locator(".words").click()
     page.keyboard.press("e")
     write(page, "two, better")
     stage.agent_sends("one", "two, as the agent says", "three", "four", done=1)

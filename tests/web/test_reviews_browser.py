@@ -110,19 +110,23 @@ def test_comments_on_passages_and_steps_are_collected_and_sent_once(stage: Stage
     save(page)
     expect(review).to_contain_text("3 comments pending")
     expect(row(page, 1).locator("> .draft")).to_contain_text("Since when?")
-    assert painted(page, "pending") == "expire after a day,the cache"
+    assert painted(page, "draft") == "expire after a day,the cache"
     photograph(page, "reviewing")
     assert stage.said() == [], "nothing is sent yet"
 
-    changed = "# Cache\n\nNew words above.\n" + PROSE.partition("\n")[2] + TEXT.partition("\n")[2]
+    page.evaluate("window.step = document.getElementById('p0-s2')")
+    changed = PROSE.replace("to Redis", "of the API to Redis") + TEXT.partition("\n")[2]
     stage.write(PlanSet(MarkdownPlan("text", changed), via=ACP))
-    expect(page.get_by_text("New words above.")).to_be_visible()
+    expect(page.get_by_text("of the API")).to_be_visible()
     expect(drafts).to_have_count(3)
-    assert drafts.first.evaluate("(e) => e.previousElementSibling.textContent") == "We move the cache to Redis."
+    assert page.evaluate("step.isConnected"), "what stands below a draft stays the same element, with its focus"
+    assert (
+        drafts.first.evaluate("(e) => e.previousElementSibling.textContent") == "We move the cache of the API to Redis."
+    )
     page.reload()
     is_live(page)
     expect(drafts).to_have_count(3)
-    assert painted(page, "pending") == "expire after a day,the cache"
+    assert painted(page, "draft") == "expire after a day,the cache"
     row(page, 1).get_by_role("button", name="Discard: Since when?").click()
     drafts.first.get_by_role("button", name="Edit").click()
     write(page, "All of the cache?")
@@ -207,7 +211,8 @@ def test_steps_are_chosen_to_be_run(stage: Stage) -> None:
     expect(page.get_by_role("button", name="Tell the agent to run all steps")).to_be_visible()
     row(page, 3).click()
     expect(row(page, 2)).to_have_attribute("aria-description", "selected to run")
-    assert row(page, 2).evaluate("(e) => getComputedStyle(e, '::after').content") == '"to run"'
+    tag = row(page, 2).locator(".words").evaluate("(e) => getComputedStyle(e, '::after').content")
+    assert tag == '"to run"'
     photograph(page, "choosing")
     page.get_by_role("button", name="Tell the agent to run 2 steps").click()
     expect(page.locator("#p0-said")).to_contain_text("run “one”, “three”")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from planwire.model.events import ACP, PlanSet
+from planwire.model.events import ACP, PlanSet, ReviewAsked
 from tests.web.board import items, markdown
 from tests.web.steering import Here
 from tests.web.test_hostile_content import PAYLOADS, Seen, check
@@ -51,6 +51,29 @@ def test_a_suggested_step_at_the_end_of_a_text_stands_behind_the_last_of_its_ste
     here.act("add", text="At the end")
     rows = [row["id"] for tag, row in check(here.page("")).tags if tag == "li" and "id" in row]
     assert rows == ["p0-s1", "p0-s2", "p0-wr1-0"]
+
+
+def test_a_suggestion_for_a_step_that_the_window_leaves_out_is_said_below(here: Here) -> None:
+    here.write(items(*["completed"] * 70, "pending", "pending"))
+    here.act("reword", target="s3", text="Far away")
+    here.act("reword", target="s71", text="In sight")
+    said = here.page().partition('id="p0-said"')[2]
+    assert "Far away" in said
+    assert "In sight" not in said
+    assert 'id="p0-said"' not in here.page("/plans/main")
+
+
+def test_a_proposal_that_has_ended_is_folded_below_the_living_plans(here: Here) -> None:
+    here.write(markdown("# First\n\nWords.", "first"), ReviewAsked("first"))
+    here.write(markdown("# Second\n\nWords.", "second"), ReviewAsked("second"))
+    page = here.page()
+    assert page.index("Second") < page.index("First")
+    fold = page.partition('<details id="p0-fold"')[2]
+    assert "Replaced" in fold.partition("</summary>")[0]
+    assert 'data-act="reopen"' in fold
+    assert 'data-act="review"' not in fold
+    assert here.act("reopen", "first").json()["words"] == "Plan reopened."
+    assert "p0-fold" not in here.page()
 
 
 def test_a_suggestion_that_came_true_is_gone_from_the_page(here: Here) -> None:

@@ -67,8 +67,7 @@ def review(on: Target, wanted: Wanted) -> Decision:
         raise NothingChanges(_SAID_ALREADY)
     spoken = sum(bool(each.text) for each in said)
     count = f", with {spoken} comment{'s' * (spoken > 1)}" if spoken else ""
-    now = f" as it is now, revision {about.revision}" if verdict == APPROVED and wanted.seen is None else ""
-    return Decision((given, *said), f"{VERDICTS[verdict]}{now}{count}. {on.heard}")
+    return Decision((given, *said), f"{VERDICTS[verdict]}{count}. {on.heard}")
 
 
 def select(on: Target, wanted: Wanted) -> Decision:

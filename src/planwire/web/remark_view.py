@@ -61,7 +61,7 @@ def remark_words(remark: RemarkCard, *, steerable: bool, named: bool = False) ->
         )
         for each in remark.answers
     )
-    return joined(about, said, origin, *answers)
+    return joined(about, said, " ", origin, *answers)  # a line may break here
 
 
 def _button(remark: RemarkCard, words: str) -> Html:
@@ -70,10 +70,11 @@ def _button(remark: RemarkCard, words: str) -> Html:
 
 
 def _end(remark: RemarkCard) -> Html | None:
-    """Who ended it, when, and why if they said so. Another remark that took its place is no reason to read."""
+    """Who ended it, when, and why, unless an answer says it. A remark that took its place is no reason to read."""
     if remark.closed_at is None:
         return None
-    why = f": {remark.why_closed}" if remark.why_closed and not is_remark(remark.why_closed) else ""
+    is_said = is_remark(remark.why_closed) or remark.why_closed in (each.text for each in remark.answers)
+    why = "" if is_said or not remark.why_closed else f": {remark.why_closed}"
     return el("span", "by ", author(remark.closed_by), " ", moment(remark.closed_at), why)
 
 

@@ -39,8 +39,8 @@ def revision_part(part_id: str, card: PlanCard) -> Part:
 
 
 def _acts(card: PlanCard) -> list[str]:
-    """The acts to offer. A proposal that has ended waits for no verdict: people reopen it first."""
-    return [each for each in card.acts if not (card.ended and each == "review")]
+    """The acts to offer. Nobody reviews a proposal that has ended, or adds to it: people reopen it first."""
+    return [each for each in card.acts if not (card.ended and each in dict(_BUTTONS))]
 
 
 def actions_part(part_id: str, card: PlanCard) -> Part:

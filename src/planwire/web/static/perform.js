@@ -16,7 +16,7 @@ const unanswered = new Map();
  */
 export async function perform({ address, body, words, text, trouble, row }) {
   const written = trouble && JSON.stringify([address, body]);
-  let name = unanswered.get(written) ?? newName();
+  let name = unanswered.get(written) ?? newName(), isAnyway = false;
   for (;;) {
     row?.setAttribute("data-my-sending", "");
     const came = await send(address, body, name);
@@ -24,7 +24,7 @@ export async function perform({ address, body, words, text, trouble, row }) {
     if (written && came.lost) unanswered.set(written, name);
     else unanswered.delete(written);
     if (came.done) {
-      toast(came.done.words);
+      toast(isAnyway ? `${came.done.words} · Applied to revision ${came.done.from}` : came.done.words);
       return { done: came.done };
     }
     if (came.moved) {
@@ -33,6 +33,7 @@ export async function perform({ address, body, words, text, trouble, row }) {
       if (choice === "edit") return { edit: came.moved };
       const { seen, ...rest } = body;
       body = choice === "instead" ? came.moved.instead.act : rest;
+      isAnyway = choice === "anyway";
       name = newName();
       continue;
     }

@@ -39,7 +39,8 @@ function show() {
 }
 
 export function startQuoting() {
-  document.addEventListener("pointerup", () => setTimeout(show));
-  document.addEventListener("keyup", show);
-  document.addEventListener("selectionchange", () => { if (!selected()) hide(); });
+  let isDragging = false; // with the mouse: the button would be in its way
+  document.addEventListener("pointerdown", ({ pointerType }) => { isDragging = pointerType === "mouse"; });
+  document.addEventListener("pointerup", () => { isDragging = false; setTimeout(show); });
+  document.addEventListener("selectionchange", () => { if (!isDragging || !selected()) show(); });
 }

@@ -59,7 +59,7 @@ function drawn(plan, comment) {
   const button = (label, click) => el("button", { type: "button", class: "on-remark", "aria-label": `${label}: ${text}`, click }, label);
   const node = el(
     "div", { class: "draft", "data-my-guest": true, id: `draft-${id}` },
-    el("q", { class: "quoted", dir: "auto" }, name), el("span", { class: "said", dir: "auto" }, text),
+    el("q", { class: "quoted", dir: "auto" }, name), el("span", { class: "said", dir: "auto" }, text), " ",
     el("span", { class: "origin" }, el("span", { class: "delivery" }, "Pending"),
       button("Edit", () => pend(plan, { step, quote: comment.quote, name }, row(), comment)),
       button("Discard", () => drop(plan, comment))),
@@ -182,7 +182,7 @@ function showReviews() {
     remarked.push(...rangesOf(plan, [...plan.querySelectorAll(".remark[data-quote]")].map(({ dataset }) => dataset.quote)));
   }
   for (const [id, node] of nodes) if (!shown.has(id)) { node.remove(); nodes.delete(id); }
-  paint("pending", pending);
+  paint("draft", pending);
   paint("remark", remarked);
   if (!planNow() || !isReviewing(planNow())) current = plans.find(isReviewing)?.dataset.steer ?? null;
   showBar(planNow());
