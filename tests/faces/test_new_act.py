@@ -8,8 +8,8 @@ import pytest
 from planwire.cli import main
 from planwire.steering import commands
 from planwire.steering.acts import ACTS, Act, Gesture, On
-from planwire.steering.target import Decision, Target
 from planwire.steering.conflict import Touches
+from planwire.steering.target import Decision, Target
 from planwire.steering.wanted import Wanted
 from planwire.terminal.dialogs import TextField
 from planwire.terminal.session_screen import SessionScreen

@@ -121,9 +121,8 @@ def annotations(record: PlanRecord, state: PlanState | None = None, heard: str =
                 steps[change.step] = (*steps.get(change.step, ()), suggested)
                 if isinstance(change, MoveStep) and change.after in ("", *texts):
                     moved.append((change.step, change.after, suggested))
-    cards = [
-        _remark(each, record, texts, heard) for each in record.remarks if each.kind != SUGGESTION or _matters(each)
-    ]
+    shown = (each for each in record.remarks if each.kind != SUGGESTION or _matters(each))
+    cards = [_remark(each, record, texts, heard) for each in shown]
     remarks: dict[str | None, tuple[RemarkCard, ...]] = {}
     for card in cards:
         if card.is_open:
