@@ -111,6 +111,7 @@ async def by_keys(journal: Path, acts: Sequence[Act], monkeypatch: pytest.Monkey
                     await eventually(partial(_is_past, opened, before))
                 await eventually(lambda: not app.writes.is_writing)
                 await eventually(lambda: _state(app).seq == opened.last_seq(SESSION))
+                await eventually(lambda: record(app, SESSION, plan_id) == _state(app).plans[plan_id])
 
 
 def _state(app: WatchApp) -> SessionState:

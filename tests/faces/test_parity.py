@@ -103,11 +103,12 @@ def written(journal: Path) -> tuple[list[tuple[str, Event]], object]:
     return events, _without_times(msgspec.to_builtins(plan_json(card)))
 
 
+TIMES = ("at", "changed_at", "closed_at")
+
+
 def _without_times(value: object) -> object:
     if isinstance(value, dict):
-        return {
-            key: _without_times(each) for key, each in value.items() if key not in ("at", "changed_at", "closed_at")
-        }
+        return {key: _without_times(each) for key, each in value.items() if key not in TIMES}
     return [_without_times(each) for each in value] if isinstance(value, list | tuple) else value
 
 

@@ -9,8 +9,8 @@ from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan, Plan, PlanId
 from planwire.model.records import AGENT, PlanRecord, SessionState
 from planwire.model.steps import PlanState
 from planwire.steering.acts import decide
-from planwire.steering.target import Decision
 from planwire.steering.overlay import Overlay
+from planwire.steering.target import Decision
 from planwire.steering.wanted import Wanted
 
 #: A list in which each status of the table occurs, and one of the agent's own.

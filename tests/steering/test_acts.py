@@ -33,11 +33,11 @@ from planwire.model.statuses import STATUSES, canonical
 from planwire.model.steps import Step, track
 from planwire.model.text import unwrapped
 from planwire.steering.acts import ACTS, On, act_named, acts_for, check_early, status_offers
-from planwire.steering.target import Decision
 from planwire.steering.conflict import Touches
 from planwire.steering.moves import ways_to_move
 from planwire.steering.overlay import Overlay
 from planwire.steering.plan_text import as_text
+from planwire.steering.target import Decision
 from planwire.steering.wanted import ARGUMENTS, Wanted
 from tests.steering.acting import LIST, NESTED, TEXT, Session, a_list, agents
 from tests.strategies import contents, entries, markdown_texts, plans, texts

@@ -9,8 +9,8 @@ from planwire.model.changes import apply_changes
 from planwire.model.events import AddStep, MoveStep, RemoveStep, RewordStep, SetStatus
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
 from planwire.model.steps import PlanState, track
-from planwire.steering.target import Disputed
 from planwire.steering.plan_text import as_text, changes_in, merge
+from planwire.steering.target import Disputed
 from tests.steering.acting import LIST, Session, agents
 from tests.strategies import items_plans, markdown_plans, plan_ids, v2_entries
 
