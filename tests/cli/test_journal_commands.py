@@ -504,7 +504,7 @@ def test_export_as_a_document(run: Run, folder: Path) -> None:
     assert "### Suggestions\n\n- user: add “Check the logout”; soon\n" in document
     assert "### Verdicts\n\n- user: changes requested (revision 4)\n" in document
     assert "Small commits" not in document, "a document is about what is open"
-    assert run("comment", "and be quick").code == 0
+    assert run("comment", "and be quick", "--plan", "plan").code == 0
     assert "and be quick\n" in run("export").out
     assert "## Design\n\n# Design\n\nThe first word.\n" in document
 

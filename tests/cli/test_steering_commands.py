@@ -15,6 +15,7 @@ from planwire.model.events import (
     ACP,
     APPROVED,
     CHANGES_REQUESTED,
+    Event,
     PlanRemoved,
     PlanSet,
     Remarked,
@@ -266,7 +267,7 @@ def test_remarks_are_withdrawn_and_reopened_by_their_ids(journal: Journal, tmp_p
 def test_a_remark_is_found_in_whichever_plan_it_is_on(journal: Journal, tmp_path: Path) -> None:
     an_agents_plan(journal, tmp_path)
     notes, proposal = MarkdownPlan("notes", "Read **this** first.\n"), MarkdownPlan("p", "# Do it\n\nAll of it.\n")
-    plans = [PlanSet(notes, via=ACP), PlanSet(proposal, via=ACP), ReviewAsked("p")]
+    plans: list[Event] = [PlanSet(notes, via=ACP), PlanSet(proposal, via=ACP), ReviewAsked("p")]
     journal.append("session-1", [Stamped(1, "agent", event) for event in plans])
     planwire("comment", "why?", "--quote", "this", "--plan", "notes", "--keep")
     planwire("approve", "--plan", "p", "--changes", "--yes")

@@ -111,13 +111,17 @@ async def by_keys(journal: Path, acts: Sequence[Act], monkeypatch: pytest.Monkey
                     await eventually(partial(_is_past, opened, before))
                 await eventually(lambda: not app.writes.is_writing)
                 await eventually(lambda: _state(app).seq == opened.last_seq(SESSION))
-                await eventually(lambda: record(app, SESSION, plan_id) == _state(app).plans[plan_id])
+                await eventually(partial(_is_shown, app, plan_id))
 
 
 def _state(app: WatchApp) -> SessionState:
     shown = app.sessions.get(SESSION)
     assert shown is not None
     return shown.journalled
+
+
+def _is_shown(app: WatchApp, plan_id: str | None) -> bool:
+    return record(app, SESSION, plan_id) == _state(app).plans[plan_id]
 
 
 def _is_past(journal: Journal, seq: int) -> bool:
