@@ -87,7 +87,7 @@ class _Markdown(Markdown):
                 child.content = printable(child.content)  # markdown spells characters as `&#8238;` too
 
 
-class Block(NamedTuple):
+class ProseBlock(NamedTuple):
     """A paragraph, an item of a list, a table or the like. `number` is that of an item: authors write `1.` before each.
     `is_next`: it goes on with the list of the block before."""
 
@@ -127,7 +127,7 @@ def prose_lines(
 
 
 @lru_cache(maxsize=64)
-def _blocks(text: str) -> tuple[Block, ...]:
+def _blocks(text: str) -> tuple[ProseBlock, ...]:
     """Split a text into blocks that mean the same alone."""
     rows = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     starts: list[tuple[int, int | None, bool]] = []
@@ -147,12 +147,12 @@ def _blocks(text: str) -> tuple[Block, ...]:
             is_first = False
     ends = [start for start, _, _ in starts[1:]] + [len(rows)] * bool(starts)
     return tuple(
-        Block("\n".join(rows[start:end]), item, is_next)
+        ProseBlock("\n".join(rows[start:end]), item, is_next)
         for (start, item, is_next), end in zip(starts, ends, strict=True)
     )
 
 
-def _numbered(block: Block) -> str:
+def _numbered(block: ProseBlock) -> str:
     return block.text if block.number is None else _NUMBER.sub(str(block.number), block.text, count=1)
 
 
