@@ -18,8 +18,9 @@ from planwire.model.records import PlanRecord, SessionState
 from planwire.steering.acts import ACTS, Gesture, On
 from planwire.steering.plan_text import as_text
 from planwire.steering.wanted import Wanted
-from planwire.terminal.dialogs import ChoiceDialog, DecisionDialog, TextField
+from planwire.terminal.dialogs import ChoiceDialog, DecisionDialog
 from planwire.terminal.rows import CLOSED, FOLD, PLAN, REMARK, STEP
+from planwire.terminal.text_dialog import TextField
 from planwire.terminal.watch_app import WatchApp
 from tests.terminal.watched import asked, closed, panel, record
 from tests.waiting import eventually

@@ -1,5 +1,6 @@
 """Remarks in `planwire watch`: collected, sent, withdrawn and reopened; and a screen on which nothing jumps."""
 
+from functools import partial
 from pathlib import Path
 
 from planwire.model.events import (
@@ -14,7 +15,10 @@ from planwire.model.events import (
     Told,
 )
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
-from planwire.terminal.dialogs import ChoiceDialog, DecisionDialog, DialogText, TextField
+from planwire.model.records import PlanRecord
+from planwire.terminal.dialogs import ChoiceDialog, DecisionDialog, DialogText
+from planwire.terminal.text_dialog import TextField
+from planwire.terminal.watch_app import WatchApp
 from tests.journals import add
 from tests.terminal.watched import (
     OURS,
@@ -173,6 +177,10 @@ async def test_a_proposal_that_ended_is_one_line_and_can_be_reopened(journal: Pa
 # -- nothing jumps
 
 
+def _is_news(app: WatchApp, before: PlanRecord) -> bool:
+    return theirs(app) != before
+
+
 @on_a_loop
 async def test_the_step_under_the_cursor_stays_in_its_place_whatever_a_person_does(journal: Path) -> None:
     entries = tuple(Entry(f"step {number}", "medium", "pending") for number in range(40))
@@ -189,7 +197,7 @@ async def test_the_step_under_the_cursor_stays_in_its_place_whatever_a_person_do
                 app.screen.query_one(TextField).text = "words"
                 await pilot.press("enter")
                 await closed(app)
-            await eventually(lambda seen=before: theirs(app) != seen)
+            await eventually(partial(_is_news, app, before))
             await pilot.pause()
             assert (panel(app).cursor.row, panel(app).cursor.height_on_screen()) == (row, height), (number, keys)
         assert len(suggestions(theirs(app))) == 3

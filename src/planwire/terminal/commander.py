@@ -20,9 +20,10 @@ from planwire.session.steering import Steered
 from planwire.steering.acts import ACTS
 from planwire.steering.wanted import Wanted
 from planwire.terminal.change_lines import conflict_lines
-from planwire.terminal.dialogs import DecisionDialog, DialogAnswer, TextDialog, Typed, harmless
+from planwire.terminal.dialogs import DecisionDialog, DialogAnswer
 from planwire.terminal.lines import Line
 from planwire.terminal.rows import REMARK, STEP
+from planwire.terminal.text_dialog import TextDialog, Typed, harmless
 
 if TYPE_CHECKING:
     from planwire.terminal.session_screen import SessionScreen

@@ -15,10 +15,11 @@ from planwire.steering.reviews import VERDICT_LABELS, to_run
 from planwire.steering.target import check_length
 from planwire.steering.wanted import Comment, Wanted
 from planwire.terminal.commander import Commander, TextQuestion
-from planwire.terminal.dialogs import Choice, ChoiceDialog, DialogAnswer, Typed
+from planwire.terminal.dialogs import Choice, ChoiceDialog, DialogAnswer
 from planwire.terminal.lines import Line
 from planwire.terminal.pointed import Pointed
 from planwire.terminal.rows import DRAFT, PLAN
+from planwire.terminal.text_dialog import Typed
 
 if TYPE_CHECKING:
     from planwire.terminal.session_screen import SessionScreen
