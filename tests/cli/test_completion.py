@@ -91,7 +91,7 @@ def test_bash_completes_the_ids_of_plans_and_steps() -> None:
         ("steps", "tick --session tools", "s1 s2 s3"),
         ("steps", "comment --plan plan --step", "s1 s2 s3"),
         ("steps", "comment --plan design --step", ""),
-        ("suggestions", "withdraw --session tools", ""),
+        ("remarks", "withdraw --session tools", ""),
     ],
 )
 def test_ids_are_those_of_the_session_and_the_plan_that_the_line_names(kind: str, line: str, offered: str) -> None:
@@ -100,8 +100,9 @@ def test_ids_are_those_of_the_session_and_the_plan_that_the_line_names(kind: str
 
 @bash_only
 @pytest.mark.usefixtures("home")
-def test_bash_completes_the_numbers_of_open_suggestions() -> None:
-    assert in_bash("planwire", "withdraw", "--plan", "plan", "") == ["3"]
+def test_bash_completes_the_ids_of_open_remarks_and_of_closed_ones_to_reopen() -> None:
+    assert in_bash("planwire", "withdraw", "--plan", "plan", "") == ["r1"]
+    assert offered_ids("remarks", ["planwire", "reopen"]) == ["r2", "r3"]
 
 
 @bash_only

@@ -280,11 +280,14 @@ def test_show_tells_suggestions_and_the_review(run: Run) -> None:
     assert "▶ Mend the redirect" in shown
     assert "claude-agent-acp 0.99.0 · zed" in shown
     assert "1 s1  ✔ Read the code" in shown
-    assert "2 s2  ▶ Write a test  ▸ to run" in shown
-    assert "3 s3  ○ Mend it  ▸ to run" in shown
-    assert "☆ Check the logout   new step, suggestion 3, “soon” you, 35 min ago" in shown
-    assert "Review    changes requested (revision 4) · to run: Write a test; Mend it   you, 20 min ago" in shown
-    assert "› Small commits   you, 20 min ago" in shown
+    assert "2 s2  ▶ Write a test" in shown
+    assert "3 s3  ○ Mend it" in shown
+    assert "☆ Check the logout   new step · r1 · “soon” · you, 35 min ago" in shown
+    assert "Review    changes requested (revision 4)   you, 20 min ago" in shown
+    assert "▸ 2 closed   planwire show --all" in shown, "words inside a review of old are closed"
+    everything = run("show", "--all").out
+    assert "Comment   “Mend it”: Small commits   r2 · you, 20 min ago · Closed 20 min ago" in everything
+    assert "To run    Write a test; Mend it   r3 · you, 20 min ago · Closed 20 min ago" in everything
     assert "version 2 · revision 4 · 30 min ago" in shown
     assert "The first word." in shown
 
@@ -345,7 +348,7 @@ def test_show_for_a_program_has_all_that_is_known(run: Run) -> None:
     assert plan["owner"] == "agent"
     assert plan["title"] == "Plan"
     assert plan["progress"] == {"done": 1, "total": 3, "cancelled": 0}
-    assert plan["suggestions"][0]["number"] == 3
+    assert plan["suggestions"][0]["id"] == "r1"
     assert plan["suggestions"][0]["note"] == "soon"
     assert plan["suggestions"][0]["changes"][0] == {"do": "add", "content": "Check the logout"}
     [review] = plan["reviews"]
@@ -428,7 +431,7 @@ def test_log_for_a_program_is_an_object_a_line(run: Run) -> None:
 def test_a_suggestion_that_comes_true_is_told(run: Run, journal: Path) -> None:
     entries = (*items(None, "completed", "completed", "pending").entries, Entry("Check the logout", "low", "pending"))
     add(journal, FIRST, "agent", PlanSet(ItemsPlan(None, entries), via="acp"))
-    assert "★ 1 suggestion taken up" in run("log", "--last", "1").out
+    assert "★ 1 remark settled" in run("log", "--last", "1").out
 
 
 # -- diff
@@ -477,10 +480,7 @@ def test_diff_of_texts_has_their_lines(run: Run, journal: Path) -> None:
 
 @pytest.mark.usefixtures("journal")
 def test_diff_tells_of_reviews_says_when_there_is_none_and_when_it_was_not_asked_for(run: Run) -> None:
-    assert (
-        "Plan same\n    + changes requested (revision 4) · Mend it: Small commits   Review by you"
-        in run("diff", "4", "5").out
-    )
+    assert "Plan same\n    + changes requested (revision 4)   Review by you\n" in run("diff", "4", "5").out
     assert "no difference" in run("diff", "5", "5").out
     assert "is the latest event" in run("diff", FIRST).err
     assert "two moments can be compared" in run("diff", "1", "2", "3").err
@@ -502,8 +502,10 @@ def test_export_as_a_document(run: Run, folder: Path) -> None:
     )
     document = run("export").out
     assert "### Suggestions\n\n- user: add “Check the logout”; soon\n" in document
-    assert "### Reviews\n\n- user: changes requested (revision 4)\n" in document
-    assert "Small commits\n" in document
+    assert "### Verdicts\n\n- user: changes requested (revision 4)\n" in document
+    assert "Small commits" not in document, "a document is about what is open"
+    assert run("comment", "and be quick", "--plan", "plan").code == 0
+    assert "and be quick\n" in run("export").out
     assert "## Design\n\n# Design\n\nThe first word.\n" in document
 
 

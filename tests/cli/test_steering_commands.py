@@ -15,14 +15,16 @@ from planwire.model.events import (
     ACP,
     APPROVED,
     CHANGES_REQUESTED,
-    PlanChanged,
+    Event,
     PlanRemoved,
     PlanSet,
+    Remarked,
     ReviewAsked,
     SessionOpened,
     SetStatus,
+    Told,
 )
-from planwire.model.plan import Entry, FilePlan, ItemsPlan
+from planwire.model.plan import Entry, FilePlan, ItemsPlan, MarkdownPlan
 from planwire.model.records import PlanRecord
 from planwire.readmodel.history import HistoryEntry
 from planwire.session.editor import editor_command
@@ -72,12 +74,12 @@ def test_an_approval_is_of_the_plan_that_was_seen_and_reaches_the_agent(
     journal: Journal, plans: BlockingPlanSession
 ) -> None:
     said = planwire("approve", "--revision", "2", "--comment", "go ahead")
-    assert said == "Approved, with 1 comment. The agent will see it with your next prompt.\n"
+    assert said == "Approved, with 1 comment. The agent will see it with its next call of a plan tool.\n"
     review = main_plan(journal).review
     assert review is not None
     assert (review.verdict, review.by, review.revision) == (APPROVED, "user", 2)
     assert "go ahead" in json.dumps(plans.pending())
-    assert plans.call("get_plan")["plan"]["review"]["verdict"] == "approved"
+    assert plans.call("get_plan")["plan"]["verdict"]["verdict"] == "approved"
 
 
 def test_a_plan_that_moved_on_is_not_approved_unseen(journal: Journal, plans: BlockingPlanSession) -> None:
@@ -95,7 +97,8 @@ def test_a_plan_that_moved_on_is_not_approved_unseen(journal: Journal, plans: Bl
     review = main_plan(journal).review
     assert review is not None
     assert (review.verdict, review.revision) == (CHANGES_REQUESTED, 3)
-    assert [comment.text for comment in review.comments] == ["smaller steps", "and tests"]
+    said = [(each.kind, each.text) for each in main_plan(journal).open_remarks]
+    assert said == [("request", "smaller steps"), ("comment", "and tests")]
 
 
 def test_a_conflict_says_how_much_it_does_not_list() -> None:
@@ -116,8 +119,8 @@ def test_what_was_said_already_is_an_answer_and_no_event(journal: Journal, plans
 
 def test_a_comment_on_a_step_reaches_the_agent(plans: BlockingPlanSession) -> None:
     said = planwire("comment", "--step", "2", "in Rust, please")
-    assert said == "Comment added to “write”. The agent will see it with your next prompt.\n"
-    assert "s2 (write): in Rust, please" in json.dumps(plans.pending())
+    assert said == "Comment added to “write”. The agent will see it with its next call of a plan tool.\n"
+    assert "in Rust, please" in json.dumps(plans.pending())
     assert "no step matches 's9'" in planwire("comment", "--step", "s9", "?", code=NOT_FOUND)
 
 
@@ -125,10 +128,9 @@ def test_a_comment_on_a_step_reaches_the_agent(plans: BlockingPlanSession) -> No
 def test_a_comment_is_never_too_late(journal: Journal) -> None:
     planwire("remove", "s1")
     said = planwire("comment", "--revision", "2", "--step", "read", "all of it")
-    assert said == "Comment added to the plan: “read” is gone. The agent will see it with your next prompt.\n"
-    review = main_plan(journal).review
-    assert review is not None
-    assert review.comments[0].text == "“read”: all of it"
+    assert said.startswith("Comment added to the plan: “read” is gone. The agent will see it with its next call")
+    [comment] = main_plan(journal).open_remarks
+    assert (comment.text, comment.step, comment.quote) == ("all of it", None, "read")
 
 
 def test_a_comment_on_a_step_of_a_plan_file_quotes_it(journal: Journal, tmp_path: Path) -> None:
@@ -137,16 +139,16 @@ def test_a_comment_on_a_step_of_a_plan_file_quotes_it(journal: Journal, tmp_path
     opened = Stamped(1, "relay", SessionOpened(cwd=str(tmp_path)))
     journal.append("session-1", [opened, Stamped(1, "agent", PlanSet(plan, via=ACP))])
     assert planwire("comment", "--step", "upload", "to both hosts").startswith("Comment added to “upload”.")
-    review = load_state(journal, "session-1").plans["f"].review
-    assert review is not None
-    assert review.comments[0].text == "“upload”: to both hosts"
+    [comment] = load_state(journal, "session-1").plans["f"].open_remarks
+    assert (comment.text, comment.step, comment.quote) == ("to both hosts", None, "upload")
     assert "this plan is a" in planwire("tick", "upload", code=NOT_DONE)
 
 
 def test_selected_steps_are_told_so_that_an_agent_can_act_on_it(plans: BlockingPlanSession) -> None:
     assert planwire("select", "s2", "--revision", "2").startswith("To run: “write”. The agent will see it")
     told = plans.pending()[0]["content"]
-    assert "Run only these steps now, and leave the others until you are told:\ns2 write\n" in told
+    assert 'means="run only these steps now, and leave the others until you are told"' in told
+    assert ">s2</selection>" in told
 
 
 def test_a_plan_is_changed_in_an_editor(journal: Journal, plans: BlockingPlanSession, tmp_path: Path) -> None:
@@ -162,7 +164,7 @@ def test_a_plan_is_changed_in_an_editor(journal: Journal, plans: BlockingPlanSes
     ]
     told = json.dumps(plans.pending())
     assert "for you" in told
-    assert "s1 reworded: read it all" in told
+    assert "read it all" in told
 
 
 def test_leaving_the_text_as_it_is_changes_nothing(
@@ -230,24 +232,89 @@ def test_on_an_agents_own_plan_a_change_is_a_suggestion(journal: Journal, tmp_pa
     opened = Stamped(1, "relay", SessionOpened(cwd=str(tmp_path)))
     journal.append("session-1", [opened, Stamped(1, "agent", PlanSet(plan, via=ACP))])
     editor = an_editor(tmp_path, "text = text.replace('[ ]', '[x]')")
-    assert planwire("edit", editor=editor) == "Suggested: read: done\n"
+    heard = "The agent will see it with your next prompt in your editor."
+    assert planwire("edit", editor=editor) == f"Suggested: read: done. {heard}\n"
     assert planwire("edit", editor=editor) == "Nothing changes: that is suggested already.\n"
     record = main_plan(journal)
     assert record.state.steps[0].status == "pending"
     assert len(record.suggestions) == 1
 
 
-def test_a_suggestion_is_withdrawn(journal: Journal, tmp_path: Path) -> None:
-    plan = ItemsPlan("main", (Entry("read", "medium", "pending"),))
-    opened = Stamped(1, "relay", SessionOpened(cwd=str(tmp_path)))
-    suggestion, other = (Stamped(1, "user", PlanChanged("main", text)) for text in ("be quick", "be careful"))
-    journal.append("session-1", [opened, Stamped(1, "agent", PlanSet(plan, via=ACP)), suggestion, other])
-    assert "be quick" in planwire("show")
-    assert planwire("withdraw") == "Suggestion withdrawn: be careful\n"
-    assert [each.note for each in main_plan(journal).suggestions] == ["be quick"]
-    assert "there is no open suggestion '4'. Open ones: 3" in planwire("withdraw", "4", code=NOT_FOUND)
-    assert planwire("withdraw", "3") == "Suggestion withdrawn: be quick\n"
-    assert "this plan has no open suggestions" in planwire("withdraw", code=NOT_FOUND)
+def an_agents_plan(journal: Journal, folder: Path) -> None:
+    plan = ItemsPlan("main", (Entry("read", "medium", "pending"), Entry("write", "medium", "pending")))
+    opened = Stamped(1, "relay", SessionOpened(client="Zed 1", cwd=str(folder)))
+    journal.append("session-1", [opened, Stamped(1, "agent", PlanSet(plan, via=ACP))])
+
+
+def test_remarks_are_withdrawn_and_reopened_by_their_ids(journal: Journal, tmp_path: Path) -> None:
+    an_agents_plan(journal, tmp_path)
+    other = Remarked("main", "comment", "be careful", 2)
+    journal.append("session-1", [Stamped(1, "ann", other)])
+    planwire("tick", "s1")
+    planwire("comment", "--step", "s2", "be quick")
+    assert planwire("withdraw") == "Withdrawn: be quick\n", "the newest one of the person's own"
+    assert planwire("withdraw") == "Withdrawn: read: done\n", "a suggestion is a remark, too"
+    refused = planwire("withdraw", code=NOT_FOUND)
+    assert "no remark of yours is open on this plan: name one by its id. Open ones: r1 by ann" in refused
+    assert planwire("withdraw", "r1", "she agrees") == "Withdrawn: be careful\n"
+    assert [each.closed.text for each in main_plan(journal).remarks if each.closed] == ["she agrees", "", ""]
+    assert planwire("withdraw", "r1") == "Nothing changes: r1 is closed already.\n"
+    assert planwire("reopen", "r3").startswith(
+        "Reopened: be quick. The agent will see it with your next prompt in Zed."
+    )
+    assert [each.id for each in main_plan(journal).open_remarks] == ["r3"]
+
+
+def test_a_remark_is_found_in_whichever_plan_it_is_on(journal: Journal, tmp_path: Path) -> None:
+    an_agents_plan(journal, tmp_path)
+    notes, proposal = MarkdownPlan("notes", "Read **this** first.\n"), MarkdownPlan("p", "# Do it\n\nAll of it.\n")
+    plans: list[Event] = [PlanSet(notes, via=ACP), PlanSet(proposal, via=ACP), ReviewAsked("p")]
+    journal.append("session-1", [Stamped(1, "agent", event) for event in plans])
+    planwire("comment", "why?", "--quote", "this", "--plan", "notes", "--keep")
+    planwire("approve", "--plan", "p", "--changes", "--yes")
+    [comment] = load_state(journal, "session-1").plans["notes"].open_remarks
+    assert (comment.quote, comment.kept) == ("this", True)
+    assert planwire("withdraw", "r1") == "Withdrawn: why?\n"
+    assert load_state(journal, "session-1").plans["p"].ended == "rejected"
+    assert planwire("reopen") == "Plan reopened.\n", "the plan that has ended is meant"
+    assert load_state(journal, "session-1").plans["p"].is_living
+    planwire("dismiss", "--plan", "notes", "--yes")
+    assert planwire("reopen", "--plan", "notes") == "Plan reopened.\n"
+
+
+def test_show_says_who_said_what_and_whether_the_agent_has_seen_it(journal: Journal, tmp_path: Path) -> None:
+    an_agents_plan(journal, tmp_path)
+    planwire("tick", "s1")
+    planwire("comment", "--keep", "small commits")
+    planwire("comment", "--step", "s2", "in Rust")
+    planwire("comment", "never mind")
+    planwire("withdraw", "r4", "it is fine")
+    journal.append("session-1", [Stamped(1, "relay", Told("prompt", 6, remarks=("r2",)))])
+    old, new = (MarkdownPlan(name, f"# Way {name}\n\nGo.\n") for name in ("one", "two"))
+    for plan in (old, new):
+        events = (PlanSet(plan, via=ACP), ReviewAsked(plan.id))
+        journal.append("session-1", [Stamped(1, "agent", event) for event in events])
+    shown = planwire("show")
+    for words in (
+        "1 s1  ○ read  ☆ done  r1 · you, just now · Sent",
+        "› in Rust   r3 · you, just now · Sent",
+        "Comment   small commits   r2 · you, just now · kept in force · Seen ",
+        "Not seen yet: the agent will see it with your next prompt in Zed.",
+        "▸ 1 closed   planwire show --all",
+        "1 earlier proposal: planwire show --all",
+    ):
+        assert words in shown, shown
+    assert "Way one" not in shown
+    everything = planwire("show", "--all")
+    assert "Comment   never mind   r4 · you, just now · Withdrawn just now" in everything
+    assert "↳ it is fine" in everything
+    assert "Way one" in everything
+    remarks = json.loads(planwire("show", "--json", "--plan", "main"))["plans"][0]["remarks"]
+    assert [(each["id"], each["kept"], each["closed"]) for each in remarks] == [
+        ("r2", True, None),
+        ("r3", False, None),
+        ("r4", False, "withdrawn"),
+    ]
 
 
 # -- single steps
@@ -311,7 +378,9 @@ def test_a_step_is_changed(
         (["move", "s1", "--up", "0"], USAGE, "expected a number above 0"),
         (["tick", "s1", "--revision", "99"], NOT_FOUND, "session 'session-1' has no event 99: the latest is 2"),
         (["tick", "s1", "--plan", "other"], NOT_FOUND, "no plan of this session begins with 'other'"),
-        (["withdraw", "x"], USAGE, "expected the number of a suggestion (see planwire show), found 'x'"),
+        (["withdraw", "x"], USAGE, "expected the id of a remark (r1, r2, r3 …: see planwire show), found 'x'"),
+        (["withdraw", "r9"], NOT_FOUND, "there is no remark 'r9' on this plan. Open ones: none"),
+        (["withdraw"], NOT_FOUND, "no remark of yours is open on this plan: name one by its id. Open ones: none"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
@@ -341,8 +410,8 @@ def test_a_second_tick_withdraws_the_suggestion(journal: Journal, tmp_path: Path
     plan = ItemsPlan("main", (Entry("read", "medium", "pending"),))
     opened = Stamped(1, "relay", SessionOpened(cwd=str(tmp_path)))
     journal.append("session-1", [opened, Stamped(1, "agent", PlanSet(plan, via=ACP))])
-    assert planwire("tick", "1") == "Suggested: read: done\n"
-    assert "suggestion 3" in planwire("show")
+    assert planwire("tick", "1").startswith("Suggested: read: done. The agent will see it")
+    assert "☆ done  r1 · you" in planwire("show")
     assert planwire("tick", "1") == "Suggestion withdrawn: read: done\n"
     assert not main_plan(journal).suggestions
 
@@ -364,9 +433,9 @@ def test_a_program_hears_what_came_of_an_act(journal: Journal, tmp_path: Path) -
     opened = Stamped(1, "relay", SessionOpened(cwd=str(tmp_path)))
     journal.append("session-1", [opened, Stamped(1, "agent", PlanSet(plan, via=ACP))])
     suggested = json.loads(planwire("tick", "1", "--json"))
-    words = "Suggested: read: done"
-    assert suggested == {"done": True, "words": words, "revision": 3, "suggestion": True, "number": 3}
-    assert json.loads(planwire("withdraw", str(suggested["number"]), "--json"))["done"] is True
+    words = "Suggested: read: done. The agent will see it with your next prompt in your editor."
+    assert suggested == {"done": True, "words": words, "revision": 2, "suggestion": True, "remark": "r1"}
+    assert json.loads(planwire("withdraw", suggested["remark"], "--json"))["done"] is True
     said = json.loads(planwire("comment", "slowly", "--json"))
     assert (said["done"], said["suggestion"]) == (True, False)
     again = json.loads(planwire("comment", "slowly", "--json"))
@@ -442,10 +511,10 @@ def test_a_plan_that_was_removed_is_none_to_choose(
 
 def test_what_a_terminal_would_obey_is_not_in_an_answer(journal: Journal, tmp_path: Path) -> None:
     opened, plan = SessionOpened(cwd=str(tmp_path)), ItemsPlan(HOSTILE, (Entry(HOSTILE, "medium", "pending"),))
-    suggestion = PlanChanged(HOSTILE, None, (SetStatus("s1", "completed"),))
+    suggestion = Remarked(HOSTILE, "suggestion", "", 2, changes=(SetStatus("s1", "completed"),))
     events = Stamped(1, "relay", opened), Stamped(1, "agent", PlanSet(plan, via=ACP)), Stamped(1, "user", suggestion)
     journal.append("session-1", events)
-    for act in (["select", "s1", "--yes"], ["comment", "--step", "1", "slowly"], ["withdraw"], ["tick", "1", "--json"]):
+    for act in (["select", "s1", "--yes"], ["comment", "--step", "1", "slowly"], ["withdraw", "r1"], ["tick", "1"]):
         said = planwire(*act)
         assert "pwned" in said
         assert not set("\x1b\x07\x9b\u202e") & set(said)

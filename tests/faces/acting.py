@@ -17,8 +17,9 @@ from planwire.model.records import PlanRecord, SessionState
 from planwire.steering.acts import ACTS, Gesture, On
 from planwire.steering.plan_text import as_text
 from planwire.steering.wanted import Wanted
-from planwire.terminal.dialogs import ChoiceDialog, DecisionDialog, TextField
-from planwire.terminal.rows import PLAN, STEP, SUGGESTION
+from planwire.terminal.dialogs import ChoiceDialog, DecisionDialog
+from planwire.terminal.rows import CLOSED, FOLD, PLAN, REMARK, STEP
+from planwire.terminal.text_dialog import TextField
 from planwire.terminal.watch_app import WatchApp
 from tests.cli.answers import answer
 from tests.terminal.watched import asked, closed, panel, record
@@ -54,11 +55,12 @@ def _arguments(wanted: Wanted, journal: Path, editor: str) -> list[str]:
         "move": [target, "--up" if (wanted.by or 0) < 0 else "--down"],
         "remove": [target],
         "set_priority": [target, wanted.priority or ""],
-        "comment": [wanted.text or "", *([f"--step={target}"] if target else [])],
+        "comment": [wanted.text or "", *([f"--step={target}"] if target else []), *(["--keep"] if wanted.keep else [])],
         "review": ["--yes", *([] if wanted.verdict == "approved" else ["--changes"]), f"--comment={wanted.text}"],
         "select": ["--yes", *(wanted.steps or ())],
         "suggest": [f"--editor={editor}"],
         "withdraw": [target],
+        "reopen": [target],
         "dismiss": ["--yes"],
     }
     return [ACTS[wanted.act].command, *own[wanted.act], f"--journal={journal}", f"--session={SESSION}"]
@@ -110,12 +112,17 @@ async def by_keys(journal: Path, acts: Sequence[Act], monkeypatch: pytest.Monkey
                     await eventually(partial(_is_past, opened, before))
                 await eventually(lambda: not app.writes.is_writing)
                 await eventually(lambda: _state(app).seq == opened.last_seq(SESSION))
+                await eventually(partial(_is_shown, app, plan_id))
 
 
 def _state(app: WatchApp) -> SessionState:
     shown = app.sessions.get(SESSION)
     assert shown is not None
     return shown.journalled
+
+
+def _is_shown(app: WatchApp, plan_id: str | None) -> bool:
+    return record(app, SESSION, plan_id) == _state(app).plans[plan_id]
 
 
 def _is_past(journal: Journal, seq: int) -> bool:
@@ -134,8 +141,10 @@ async def _press(app: WatchApp, pilot: "Pilot[None]", plan_id: str | None, wante
     steps = panel(app)
     gesture = _gesture(wanted)
     named = wanted.after or wanted.target or (wanted.steps or ("",))[0]
-    if wanted.act == "withdraw":
-        steps.cursor.go(next(row for row in steps.cursor.rows if row[0] == SUGGESTION and row[2] == int(named)))
+    if wanted.act == "reopen":
+        steps.sheet.unfold((FOLD, plan_id, CLOSED))
+    if wanted.act in ("withdraw", "reopen"):
+        steps.cursor.go(next(row for row in steps.cursor.rows if row[:3] == (REMARK, plan_id, named)))
     else:
         steps.cursor.go((STEP, plan_id, named) if named else (PLAN, plan_id))
     for step in wanted.steps or ():
@@ -155,6 +164,8 @@ async def _press(app: WatchApp, pilot: "Pilot[None]", plan_id: str | None, wante
         await asked(app)
         app.screen.query_one(TextField).text = wanted.text or ""
         await pilot.pause()
+        if wanted.keep:
+            await pilot.press("ctrl+t")
         await pilot.press("enter")
     if wanted.act == "dismiss" or (wanted.act == "remove" and not steps.sheet.cards[0].is_of_agent):
         await asked(app, DecisionDialog)

@@ -10,8 +10,8 @@ from planwire.steering.acts import ACTS, Act, Gesture, On
 from planwire.steering.conflict import Touches
 from planwire.steering.target import Decision, Target
 from planwire.steering.wanted import Wanted
-from planwire.terminal.dialogs import TextField
 from planwire.terminal.session_screen import SessionScreen
+from planwire.terminal.text_dialog import TextField
 from tests.cli.answers import answer
 from tests.terminal.watched import OURS, asked, closed, ours, ready, texts, two_plans, watching
 from tests.waiting import eventually

@@ -40,8 +40,19 @@ def _suggest(plan: PlanRecord) -> Wanted:
 
 
 def _withdraw(plan: PlanRecord) -> Wanted:
-    return Wanted("withdraw", next(str(each.seq) for each in plan.suggestions if each.changes == (AddStep("Rest"),)))
+    return Wanted("withdraw", next(each.id for each in plan.suggestions if each.changes == (AddStep("Rest"),)))
 
+
+def _withdraw_comment(plan: PlanRecord) -> Wanted:
+    return Wanted("withdraw", next(each.id for each in plan.open_remarks if each.kept))
+
+
+def _reopen(plan: PlanRecord) -> Wanted:
+    return Wanted("reopen", next(each.id for each in plan.remarks if each.kept and each.closed))
+
+
+#: Acts that depend on what was done before.
+_LATER: Sequence[Act] = (_suggest, _withdraw, _withdraw_comment, _reopen)
 
 CHANGES: Sequence[Act] = (
     always(act="tick", target="s3"),
@@ -59,7 +70,9 @@ CHANGES: Sequence[Act] = (
 PRIORITY = always(act="set_priority", target="s3", priority="high")
 WORDS: Sequence[Act] = (
     always(act="comment", target="s1", text="look here"),
-    always(act="comment", text="and at all of it"),
+    always(act="comment", text="and at all of it", keep=True),
+    _withdraw_comment,
+    _reopen,
     always(act="review", verdict="changes_requested", text="smaller steps"),
     always(act="review", verdict="approved", text="go ahead"),
 )
@@ -90,16 +103,19 @@ def written(journal: Path) -> tuple[list[tuple[str, Event]], object]:
     return events, _without_times(msgspec.to_builtins(plan_json(card)))
 
 
+TIMES = ("at", "changed_at", "closed_at")
+
+
 def _without_times(value: object) -> object:
     if isinstance(value, dict):
-        return {key: _without_times(each) for key, each in value.items() if key not in ("at", "changed_at")}
+        return {key: _without_times(each) for key, each in value.items() if key not in TIMES}
     return [_without_times(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def test_the_scripts_have_every_act() -> None:
     plan = None
-    names = {act(plan).act for _, acts in SCRIPTS.values() for act in acts if act not in (_suggest, _withdraw)}  # type: ignore[arg-type]
-    assert names | {"suggest", "withdraw"} == set(ACTS)
+    names = {act(plan).act for _, acts in SCRIPTS.values() for act in acts if act not in _LATER}  # type: ignore[arg-type]
+    assert names | {"suggest", "withdraw", "reopen"} == set(ACTS)
 
 
 @pytest.mark.usefixtures("prompt_pilot")

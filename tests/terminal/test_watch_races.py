@@ -29,9 +29,10 @@ from planwire.model.events import (
 from planwire.model.plan import Entry, FilePlan, ItemsPlan, OtherPlan
 from planwire.steering.wanted import Wanted
 from planwire.terminal import commander
-from planwire.terminal.dialogs import ChoiceDialog, DecisionDialog, Dialog, DialogText, TextField
+from planwire.terminal.dialogs import ChoiceDialog, DecisionDialog, Dialog, DialogText
 from planwire.terminal.history_screen import HistoryScreen
 from planwire.terminal.session_screen import SPARE, KeysFooter, SessionScreen
+from planwire.terminal.text_dialog import TextField
 from tests.journals import HOSTILE, add, items
 from tests.terminal.watched import (
     OURS,

@@ -23,9 +23,10 @@ from planwire.model.events import (
 )
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
 from planwire.steering.wanted import Wanted
-from planwire.terminal.dialogs import ChoiceDialog, DecisionDialog, DialogText, TextDialog, TextField
+from planwire.terminal.dialogs import ChoiceDialog, DecisionDialog, DialogText
 from planwire.terminal.session_screen import SessionScreen
 from planwire.terminal.steps_panel import StepsPanel
+from planwire.terminal.text_dialog import TextDialog, TextField
 from planwire.terminal.watch_app import WatchApp
 from tests.journals import add, items
 from tests.terminal.watched import (

@@ -20,10 +20,11 @@ from planwire.model.events import (
 from planwire.model.plan import ItemsPlan, PlanId
 from planwire.model.records import PlanRecord
 from planwire.readmodel.overview import Overview
-from planwire.terminal.dialogs import ChoiceDialog, Dialog, TextDialog, TextField
+from planwire.terminal.dialogs import ChoiceDialog, Dialog
 from planwire.terminal.lines_view import LinesView
 from planwire.terminal.session_screen import SessionScreen
 from planwire.terminal.steps_panel import StepsPanel
+from planwire.terminal.text_dialog import TextDialog, TextField
 from planwire.terminal.watch_app import WatchApp
 from tests.journals import add, items
 from tests.waiting import eventually

@@ -19,6 +19,7 @@ from planwire.cli.remark_argument import all_remarks, newest_remark, plan_of_rem
 from planwire.cli.session_argument import add_journal_option, add_session_argument, add_session_option
 from planwire.cli.steered_plan import SteeredPlan, confirm, conflict_error, find_plan, write
 from planwire.cli.step_argument import choose_step
+from planwire.errors import EmptyText
 from planwire.journal import open_journal
 from planwire.readmodel.card import PRIORITIES, STATUS_WORDS, PlanCard
 from planwire.readmodel.plain_text import printable
@@ -189,6 +190,8 @@ def _arguments(act: Act, arguments: argparse.Namespace, target: SteeredPlan) -> 
     if given.get("keep"):
         yield "keep", True
     if comments := given.get("comment"):
+        if not all(each.strip() for each in comments):
+            raise EmptyText("The comment is empty.")
         yield "text", comments[0]
         yield from [("comments", tuple(map(Comment, comments[1:])))] if comments[1:] else []
 

@@ -123,9 +123,8 @@ def annotations(record: PlanRecord, state: PlanState | None = None, heard: str =
                 together.insert(len(together) if change.after is None else 0, suggested)  # as `apply_changes` does it
             elif change.step in texts:
                 steps[change.step] = (*steps.get(change.step, ()), suggested)
-    cards = [
-        _remark(each, record, texts, heard) for each in record.remarks if each.kind != SUGGESTION or _matters(each)
-    ]
+    shown = (each for each in record.remarks if each.kind != SUGGESTION or _matters(each))
+    cards = [_remark(each, record, texts, heard) for each in shown]
     remarks: dict[str | None, tuple[RemarkCard, ...]] = {}
     for card in cards:
         if card.is_open:

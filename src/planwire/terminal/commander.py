@@ -20,14 +20,15 @@ from planwire.session.steering import Steered
 from planwire.steering.acts import ACTS
 from planwire.steering.wanted import Wanted
 from planwire.terminal.change_lines import conflict_lines
-from planwire.terminal.dialogs import DecisionDialog, DialogAnswer, TextDialog, Typed, harmless
+from planwire.terminal.dialogs import DecisionDialog, DialogAnswer
 from planwire.terminal.lines import Line
 from planwire.terminal.rows import REMARK, STEP
+from planwire.terminal.text_dialog import TextDialog, Typed, harmless
 
 if TYPE_CHECKING:
     from planwire.terminal.session_screen import SessionScreen
 
-__all__ = ["Commander", "Question"]
+__all__ = ["Commander", "TextQuestion"]
 
 #: Seconds after which a person hears that a write still waits.
 PATIENCE: Final = 1.5
@@ -42,7 +43,7 @@ _EDIT: Final = DialogAnswer("edit", "Edit", key="e")
 _DISCARD: Final = DialogAnswer("discard", "Discard", key="d")
 
 
-class Question(NamedTuple):
+class TextQuestion(NamedTuple):
     """A question for the text of an act. `text` is the one to change. `keeps`: the words can be kept in force. The
     first of the `answers` sends the act, or does what `others` has for it: they return whether that is done. `kept`:
     that is switched on at first."""
@@ -74,7 +75,7 @@ class Commander:
         self._screen.app.clear_notifications()
         self._screen.app.notify(f"{words[:1].upper()}{words[1:]}", severity="warning", markup=False)
 
-    def ask(self, card: PlanCard, wanted: Wanted, question: Question) -> None:
+    def ask(self, card: PlanCard, wanted: Wanted, question: TextQuestion) -> None:
         """Ask for the text of an act, and send it. An unsent text comes back the next time that the person wants this
         act."""
         app = self._screen.app

@@ -3,7 +3,7 @@
 A dialog lies over the lower part of the screen; the plan behind it stays live.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from typing import ClassVar, Final, Generic, NamedTuple, TypeVar
 
 from rich.text import Text
@@ -11,16 +11,14 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
-from textual.events import Key, Paste
+from textual.events import Key
 from textual.geometry import Size
-from textual.message import Message
 from textual.screen import ModalScreen
 from textual.widget import Widget
-from textual.widgets import Button, OptionList, TextArea
+from textual.widgets import Button, OptionList
 from textual.widgets.button import ButtonVariant
 from textual.widgets.option_list import Option
 
-from planwire.readmodel.plain_text import printable
 from planwire.terminal.lines import Line, folded
 from planwire.terminal.lines_view import LinesView
 
@@ -32,17 +30,11 @@ __all__ = [
     "DialogAnswer",
     "DialogText",
     "KeysDialog",
-    "TextDialog",
-    "TextField",
-    "Typed",
-    "harmless",
 ]
 
 _R = TypeVar("_R")
 #: Below this width buttons stand one below the other.
 NARROW: Final = 64
-#: The name of the button that switches something on or off.
-_SWITCH: Final = "switch"
 #: Keys that scroll, where there is more to know than room for it.
 _LOOKING: Final[tuple[BindingType, ...]] = (
     Binding("up,k", "look('scroll_up')", "Up", show=False),
@@ -151,150 +143,6 @@ class Dialog(ModalScreen[_R], Generic[_R]):
         """Scroll what a person should know."""
         for about in self.query(DialogText):
             getattr(about, way)(animate=False)
-
-
-class TextField(TextArea):
-    """A field for what people write, as many lines as they need. Enter sends; Ctrl+J makes a new line. On terminals
-    that tell them apart, Ctrl+Enter sends, too, and Shift+Enter and Alt+Enter make a new line.
-
-    Nothing gets in that a terminal would obey: an agent wrote the text of a step, and a paste may hold anything.
-    """
-
-    class Submitted(Message):
-        """A person wants to send the text."""
-
-    DEFAULT_CSS = """
-    TextField {
-        height: auto;
-        min-height: 1;
-        max-height: 8;
-        padding: 0 1;
-        background: $background;
-        scrollbar-size-vertical: 1;
-    }
-    """
-
-    def __init__(self, text: str, placeholder: str = "") -> None:
-        super().__init__(
-            harmless(text), soft_wrap=True, compact=True, highlight_cursor_line=False, placeholder=placeholder
-        )
-        self.move_cursor(self.document.end)
-
-    async def _on_key(self, event: Key) -> None:
-        """Textual calls this first, and then `TextArea`'s for events that it did not prevent."""
-        if event.key not in ("enter", "ctrl+enter", "ctrl+j", "shift+enter", "alt+enter"):
-            return
-        event.stop()
-        event.prevent_default()
-        if event.key in ("enter", "ctrl+enter"):
-            self.post_message(self.Submitted())
-        else:
-            self.insert("\n")
-
-    async def _on_paste(self, event: Paste) -> None:
-        event.text = harmless(event.text)
-
-
-def harmless(text: str) -> str:
-    """The text as it gets into the field."""
-    return printable(text.replace("\r\n", "\n").replace("\r", "\n"))
-
-
-class Typed(NamedTuple):
-    """What a person typed, the answer that they chose for it, and whether they switched on what a dialog offers."""
-
-    text: str
-    answer: str
-    switched: bool = False
-
-
-class TextDialog(Dialog[str | None]):
-    """A text, and what to do with it: the first answer by Enter, another one by its own key. A `switch` is something to
-    add to any answer. The dialog stays open until `send` has done that. Its result is an unsent text."""
-
-    DEFAULT_CSS = """
-    TextDialog DialogText { max-height: 25vh; }
-    """
-
-    def __init__(
-        self,
-        title: str,
-        about: Sequence[Line],
-        text: str,
-        answers: Sequence[DialogAnswer],
-        send: Callable[[Typed], Awaitable[bool]],
-        placeholder: str = "",
-        switch: DialogAnswer | None = None,
-        switched: bool = False,
-    ) -> None:
-        self._field = TextField(text, placeholder)
-        self._send = send
-        self._sending = False
-        self._switch, self._switched = switch, switched
-        self._first = answers[0].value
-        self._keys = {each.key.lower(): each.value for each in answers if each.key}
-        hint = f"Enter: {answers[0].label.lower()} · Ctrl+J: new line · Esc: cancel"
-        buttons = [each._replace(label=f"{each.label} {_short(each.key)}".strip()) for each in answers]
-        buttons += [self._switch_button()] if switch else []
-        buttons.append(DialogAnswer("", "Cancel"))
-        super().__init__(title, about, hint, buttons, self._field)
-
-    def on_mount(self) -> None:
-        self._field.focus()
-
-    def action_leave(self) -> None:
-        self.dismiss(self._field.text)
-
-    def _switch_button(self) -> DialogAnswer:
-        label, key = (self._switch.label, _short(self._switch.key)) if self._switch else ("", "")
-        return DialogAnswer(_SWITCH, f"{'☑' if self._switched else '☐'} {label} {key}")
-
-    def _turn(self) -> None:
-        self._switched = not self._switched
-        for button in self.query(Button):
-            if button.name == _SWITCH:
-                button.label = self._switch_button().label
-
-    def on_key(self, event: Key) -> None:
-        if self._switch is not None and event.key == self._switch.key.lower():
-            event.stop()
-            self._turn()
-        elif event.key in self._keys:
-            event.stop()
-            self._begin(self._keys[event.key])
-
-    @on(TextField.Submitted)
-    def _entered(self) -> None:
-        self._begin(self._first)
-
-    @on(Button.Pressed)
-    def _pressed(self, event: Button.Pressed) -> None:
-        if event.button.name == _SWITCH:
-            self._turn()
-            self._field.focus()
-        elif event.button.name:
-            self._begin(event.button.name)
-        else:
-            self.action_leave()
-
-    def _begin(self, answer: str) -> None:
-        if not self._sending:
-            self._sending = True
-            self.app.run_worker(self._try(answer))  # on the app, which outlives the dialog
-
-    async def _try(self, answer: str) -> None:
-        self._field.read_only = True  # more text would not get sent
-        done = await self._send(Typed(self._field.text, answer, self._switched))
-        self._sending = self._field.read_only = False
-        if done and self.is_current:
-            self.dismiss(None)
-        elif self.is_current:
-            self._field.focus()
-
-
-def _short(key: str) -> str:
-    """A key as buttons have room for it."""
-    return key.replace("Ctrl+", "^")
 
 
 class DecisionDialog(Dialog[str | None]):

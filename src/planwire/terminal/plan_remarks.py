@@ -120,7 +120,7 @@ def _suggested(card: PlanCard, suggestion: OpenSuggestion, width: int, now: int,
 
 
 def _remark(card: PlanCard, remark: RemarkCard, width: int, now: int, named: bool) -> Iterator[Line]:
-    label = SHORT_LABELS.get(remark.kind, remark.label)
+    label = one_line(SHORT_LABELS.get(remark.kind, remark.label), LABEL - 1)
     start = (f"  {label:<{LABEL}}", _LOOKS.get(remark.kind, "note") if remark.is_open else "muted")
     for parts in remark_parts(start, remark, now, min(width, WIDEST), named=named):
         yield Line(parts, "", (REMARK, card.id, remark.id, -1))

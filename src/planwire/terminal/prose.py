@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from copy import copy
 from functools import lru_cache
 from io import StringIO
 from typing import ClassVar, Final, NamedTuple, Protocol
@@ -80,14 +81,25 @@ class _Markdown(Markdown):
         "code_block": _Code,
     }
 
-    def __init__(self, text: str) -> None:
-        super().__init__(printable(text), hyperlinks=False)
-        for token in self.parsed:
-            for child in token.children or ():
-                child.content = printable(child.content)  # markdown spells characters as `&#8238;` too
+
+@lru_cache(maxsize=1)
+def _blank() -> tuple[_Markdown, MarkdownIt]:
+    """A text without a word, and the parser of others: making one takes longer than parsing a paragraph."""
+    return _Markdown("", hyperlinks=False), MarkdownIt().enable("strikethrough").enable("table")
 
 
-class Block(NamedTuple):
+def _markdown(text: str) -> _Markdown:
+    blank, parser = _blank()
+    markdown = copy(blank)
+    markdown.markup = printable(text)
+    markdown.parsed = parser.parse(markdown.markup)
+    for token in markdown.parsed:
+        for child in token.children or ():
+            child.content = printable(child.content)  # markdown spells characters as `&#8238;` too
+    return markdown
+
+
+class ProseBlock(NamedTuple):
     """A paragraph, an item of a list, a table or the like. `number` is that of an item: authors write `1.` before each.
     `is_next`: it goes on with the list of the block before."""
 
@@ -127,7 +139,7 @@ def prose_lines(
 
 
 @lru_cache(maxsize=64)
-def _blocks(text: str) -> tuple[Block, ...]:
+def _blocks(text: str) -> tuple[ProseBlock, ...]:
     """Split a text into blocks that mean the same alone."""
     rows = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     starts: list[tuple[int, int | None, bool]] = []
@@ -147,12 +159,12 @@ def _blocks(text: str) -> tuple[Block, ...]:
             is_first = False
     ends = [start for start, _, _ in starts[1:]] + [len(rows)] * bool(starts)
     return tuple(
-        Block("\n".join(rows[start:end]), item, is_next)
+        ProseBlock("\n".join(rows[start:end]), item, is_next)
         for (start, item, is_next), end in zip(starts, ends, strict=True)
     )
 
 
-def _numbered(block: Block) -> str:
+def _numbered(block: ProseBlock) -> str:
     return block.text if block.number is None else _NUMBER.sub(str(block.number), block.text, count=1)
 
 
@@ -167,7 +179,7 @@ def _parser() -> MarkdownIt:
 def _rendered(text: str, width: int, indent: int) -> tuple[Line, ...]:
     content: RenderableType = Text(printable(text))
     if len(text) <= LONGEST_BLOCK:  # parsing brackets and emphasis costs the square of their length
-        content = _Markdown(text)
+        content = _markdown(text)
     lines = []
     for segments in _CONSOLE.render_lines(content, _CONSOLE.options.update(width=width), pad=False):
         parts = tuple(_part(segment) for segment in segments if segment.text)

@@ -13,7 +13,7 @@ from planwire.errors import InputError, JournalError, PlanError, Refused
 from planwire.steering.acts import ACTS, Act, On, check_early
 from planwire.steering.reviews import to_run
 from planwire.steering.wanted import Wanted
-from planwire.terminal.commander import Commander, Question
+from planwire.terminal.commander import Commander, TextQuestion
 from planwire.terminal.dialogs import Choice, DecisionDialog, DialogAnswer
 from planwire.terminal.keys import act_keys
 from planwire.terminal.lines import Line
@@ -113,14 +113,14 @@ class PlanActs:
         words = on.card.wording_of(wanted.target or "")
         title, label = ("Suggest new wording", "Suggest") if on.card.is_of_agent else ("Reword step", "Reword")
         about = [quoted(on.step)] if on.step and on.step.text != words else []
-        self.commander.ask(on.card, wanted, Question(title, [send(label)], about, words))
+        self.commander.ask(on.card, wanted, TextQuestion(title, [send(label)], about, words))
 
     def _add(self, on: Pointed, wanted: Wanted) -> None:
         at_end = on.whole or (on.target is None and on.is_precise)
         after = None if at_end else on.card.place_below(on.target)
         title, label = ("Suggest a step", "Suggest") if on.card.is_of_agent else ("Add a step", "Add")
         about = [quoted(on.step, "below  ")] if on.step else []
-        self.commander.ask(on.card, replace(wanted, after=after), Question(title, [send(label)], about))
+        self.commander.ask(on.card, replace(wanted, after=after), TextQuestion(title, [send(label)], about))
 
     def _remove(self, on: Pointed, wanted: Wanted) -> None:
         if on.step is None or not on.card.asks_first(wanted.act):
@@ -136,7 +136,7 @@ class PlanActs:
     def _text(self, on: Pointed, wanted: Wanted) -> None:
         label = ACTS[wanted.act].label
         about = [quoted(on.step)] if on.step else []
-        self.commander.ask(on.card, wanted, Question(label, [send(label)], about))
+        self.commander.ask(on.card, wanted, TextQuestion(label, [send(label)], about))
 
     # -- plans, and everything
 

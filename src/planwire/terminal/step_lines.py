@@ -166,6 +166,7 @@ class StepLines:
                     look = look or "muted"
                 case "status" if not self.named:  # print may have no colours: there the agent's own sign stays
                     sign = _hollow(change, row)
+            tags = tags[:-1] if tags and tags[-1][0] == whose else tags  # once for both
             tags += [(f"{STAR} {self._suggested(change, row)}", "suggestion"), (whose, "muted")]
         for remark in row.remarks:
             start = (f"{margin}› ", "note")

@@ -14,11 +14,12 @@ from planwire.readmodel.plain_text import one_line
 from planwire.steering.reviews import VERDICT_LABELS, to_run
 from planwire.steering.target import check_length
 from planwire.steering.wanted import Comment, Wanted
-from planwire.terminal.commander import Commander, Question
-from planwire.terminal.dialogs import Choice, ChoiceDialog, DialogAnswer, Typed
+from planwire.terminal.commander import Commander, TextQuestion
+from planwire.terminal.dialogs import Choice, ChoiceDialog, DialogAnswer
 from planwire.terminal.lines import Line
 from planwire.terminal.pointed import Pointed
 from planwire.terminal.rows import DRAFT, PLAN
+from planwire.terminal.text_dialog import Typed
 
 if TYPE_CHECKING:
     from planwire.terminal.session_screen import SessionScreen
@@ -65,7 +66,7 @@ class WordActs:
         def collect(typed: Typed) -> bool:
             return self._collect(card, Comment(typed.text.strip(), wanted.target, quote), kept=typed.switched)
 
-        question = Question(title, answers, about, keeps=True, others={_COLLECT: collect})
+        question = TextQuestion(title, answers, about, keeps=True, others={_COLLECT: collect})
         self._commander.ask(card, replace(wanted, quote=quote), question)
 
     def _collect(self, card: PlanCard, comment: Comment, *, kept: bool) -> bool:
@@ -98,7 +99,7 @@ class WordActs:
             label, needed = VERDICT_LABELS[verdict], replace(wanted, verdict=verdict, comments=drafts or None)
             title = f"{label}: {named(card)}{count}"
             kept = self._screen.app.reviews.is_kept(self._screen.session, card.id)
-            question = Question(title, [send(label)], about, placeholder=_OPTIONAL, keeps=True, kept=kept)
+            question = TextQuestion(title, [send(label)], about, placeholder=_OPTIONAL, keeps=True, kept=kept)
             self._commander.ask(card, needed, question)
 
         choices = [Choice(verdict, label, label[0].lower()) for verdict, label in VERDICT_LABELS.items()]
@@ -112,7 +113,7 @@ class WordActs:
         if len(steps) < sum(row.is_open for row in on.card.rows):
             title += f", and no other{'s' * (len(steps) > 1)} for now"
         about = [quoted(row, "▸ ") for row in steps]
-        question = Question(title, [send("Run")], about, placeholder=_OPTIONAL)
+        question = TextQuestion(title, [send("Run")], about, placeholder=_OPTIONAL)
         self._commander.ask(on.card, replace(wanted, steps=chosen), question)
 
     # -- remarks
