@@ -153,7 +153,8 @@ class PlanCard(Struct, frozen=True):
     - `title` is what people call it, `subtitle` says what it is or how to name it, if that says more.
     - `kind` is the wire's word for it, `noun` the word for people. `is_of_agent`: changes to it are suggestions.
     - `rows`, `ghosts`: its steps, and those that people suggest. `moved`: the suggested places of its steps.
-    - `text`: the markdown that the steps stand in, if there is any. `fields`: the JSON of a kind that has neither steps nor a text. `uri`, `path`, `problem`: of a plan file.
+    - `text`: the markdown that the steps stand in, if there is any. `fields`: the JSON of a kind that has neither.
+    - `uri`, `path`, `problem`: of a plan file.
     - `why`: the author's summary. `thinking`: its words when it set the plan. `question`: the agent waits for a person.
     - `remarks`: what people said of the plan as a whole, and is open; `closed_remarks`: the last that ended, of the
       steps too. `heard`: when the agent hears what is said now. `reviews`: the verdicts, the last one last.
