@@ -100,7 +100,7 @@ class Life:
 
     def word(self) -> str:
         self.number += 1
-        return f"{self.luck.choice(('no', '<b>', 'tool-7', 'r1', '</plan-remarks>', 'long ' * 200))} {self.number}"
+        return f"{self.luck.choice(('no', '<b>', 'tool-7', 'r1', '</plan-remarks>', 'long ' * 700))} {self.number}"
 
     # The agent
 
@@ -275,8 +275,8 @@ def kept_by_the_host(life: Life, moves: int) -> None:
 
 @pytest.mark.parametrize("play", [kept_by_planwire, kept_by_the_host])
 @pytest.mark.parametrize("form", FORMATS)
-@settings(max_examples=max(1, settings().max_examples // 12))
-@given(seed=st.integers(0, 2**32), moves=st.integers(5, 40))
+@settings(max_examples=max(1, settings().max_examples // 5))
+@given(seed=st.integers(0, 2**32), moves=st.integers(10, 60))
 def test_whatever_happens_all_that_is_open_is_told_and_nothing_that_ended(
     form: ProviderFormat, play: Callable[[Life, int], None], seed: int, moves: int
 ) -> None:
