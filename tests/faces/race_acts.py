@@ -7,6 +7,8 @@ request for changes is on the plan. A tick and a move are taken back in every se
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
+import msgspec
+
 from planwire.model.events import (
     CHANGES_REQUESTED,
     COMMENT,
@@ -22,15 +24,30 @@ from planwire.model.events import (
     SetStatus,
     StepChange,
 )
+from planwire.model.plan import Fields
 from planwire.model.records import AGENT
 from planwire.model.remarks import WITHDRAWN
 from planwire.model.unheard import CLIENT, RELAY
 
-__all__ = ["ACTS", "BROWSER", "COMMAND_LINE", "RELAYED", "STEPS", "TERMINAL", "TOOLED", "Did", "Face", "acts_in"]
+__all__ = [
+    "ACTS",
+    "BROWSER",
+    "COMMAND_LINE",
+    "RELAYED",
+    "SESSIONS",
+    "STEPS",
+    "TERMINAL",
+    "TOOLED",
+    "Did",
+    "Face",
+    "acts_in",
+    "acts_told",
+]
 
 #: The sessions: one of an agent with a list of its own, behind a relay, and one of an agent with the plan tools.
 RELAYED: Final = "relayed"
 TOOLED: Final = "tooled"
+SESSIONS: Final = (RELAYED, TOOLED)
 STEPS: Final = tuple(f"Step {number}" for number in range(1, 31))
 ACTS: Final = ("comment", "reword", "tick", "add", "move", "review")
 
@@ -58,14 +75,14 @@ class Face(NamedTuple):
         """An act in a round of the race. The rounds count from 0."""
         back = lap % 2
         text = {"tick": ("completed", "pending")[back], "move": ("down", "back")[back]}.get(
-            act, f"{self.name} {act}, round {lap}"
+            act, f"{self.name} {lap}.{ACTS.index(act)}"
         )
         return Did(self.by, act, "" if act == "review" else f"s{self.step(act)}", text)
 
 
 BROWSER: Final = Face("browser", "user", 15)
 TERMINAL: Final = Face("terminal", "ann", 20)
-COMMAND_LINE: Final = Face("command line", "ann", 25)
+COMMAND_LINE: Final = Face("shell", "ann", 25)
 
 
 def acts_in(events: Iterable[Recorded]) -> Iterator[Did]:
@@ -91,6 +108,21 @@ def acts_in(events: Iterable[Recorded]) -> Iterator[Did]:
                 assert verdict == CHANGES_REQUESTED
             case _:
                 raise AssertionError(f"nobody did this: {recorded}")
+
+
+def acts_told(items: Iterable[Fields]) -> Iterator[Did]:
+    """What people did, as an agent is told it."""
+    for item in items:
+        by, text = item["by"], item.get("text", "")
+        match item["said"]:
+            case "comment":
+                yield Did(by, "comment", item.get("step", ""), text)
+            case "request":
+                yield Did(by, "review", item.get("step", ""), text)
+            case "edit":
+                yield from (_change(by, each) for each in msgspec.convert(item["changes"], list[StepChange]))
+            case other:
+                assert other in ("verdict", "closed"), item  # a request that another change ended
 
 
 def _change(by: str, change: StepChange) -> Did:

@@ -20,7 +20,7 @@ from textual.pilot import Pilot
 from planwire.terminal.dialogs import ChoiceDialog, DecisionDialog
 from planwire.terminal.rows import PLAN, STEP
 from planwire.terminal.watch_app import WatchApp
-from tests.faces.race_acts import ACTS, BROWSER, COMMAND_LINE, TERMINAL, Did
+from tests.faces.race_acts import ACTS, BROWSER, COMMAND_LINE, SESSIONS, TERMINAL, Did
 from tests.terminal.watched import asked, closed, panel, watching
 from tests.waiting import eventually
 from tests.web.stage import row
@@ -30,7 +30,7 @@ __all__ = ["Done", "at_command_line", "in_browser", "in_terminal"]
 #: How often the plan changes while a person writes.
 CHANGES: Final = 2
 WRITTEN: Final = ("comment", "reword", "add", "review")
-#: The keys of acts in the terminal; those for the two ways of a move.
+#: The keys of acts, and those for the two ways of a move.
 KEYS: Final = {"comment": "c", "reword": "e", "tick": "x", "add": "a", "review": "v", "down": "J", "back": "K"}
 
 
@@ -74,16 +74,11 @@ def _begin(page: Page, did: Did) -> None:
         page.get_by_role("button", name="Review", exact=True).click()
         area = page.get_by_role("region", name="Review “").get_by_role("textbox")
     else:
-        step = row(page, int(did.step[1:])).locator(".words").first
-        if did.act == "reword":
-            step.hover()
-            page.get_by_role("toolbar").get_by_role("button", name="Reword").click()
-        else:
-            step.click()
+        row(page, int(did.step[1:])).locator(".words").first.click()
         area = page.locator(".composer textarea")
     if did.act in WRITTEN:
-        if did.act in ("comment", "add"):
-            page.keyboard.press(did.act[0])
+        if did.act != "review":
+            page.keyboard.press(KEYS[did.act])
         expect(area).to_be_focused()
         page.keyboard.press("ControlOrMeta+a")
         page.keyboard.type(halves(did.text)[0])
@@ -106,7 +101,7 @@ def _finish(page: Page, did: Did) -> None:
         elif did.act == "tick":
             row(page, int(did.step[1:])).locator(".mark").first.click()
         else:
-            page.keyboard.press({"down": "J", "back": "K"}.get(did.text, "Enter"))
+            page.keyboard.press(KEYS.get(did.text, "Enter"))
     assert answer.value.status == 200, (did, answer.value.text())
     assert not answer.value.json().get("unchanged"), (did, answer.value.text())
     expect(page.locator(".composer, .review-bar, dialog[open], .trouble-notice")).to_have_count(0)
@@ -121,7 +116,7 @@ def in_terminal(journal: Path, session: str, done: Done, end: float) -> None:
 
 
 async def _watch(journal: Path, session: str, done: Done, end: float) -> None:
-    async with watching(journal, session, size=(120, 90), by=TERMINAL.by) as (app, pilot):
+    async with watching(journal, session, by=TERMINAL.by) as (app, pilot):
         await eventually(lambda: app.screen.is_mounted and panel(app).cursor.row is not None)
         for lap in laps(end):
             for act in ACTS:
@@ -142,7 +137,7 @@ async def _do(app: WatchApp, pilot: "Pilot[None]", did: Did) -> None:
     if did.act in WRITTEN:
         await asked(app)
         begun, rest = halves(did.text)
-        await pilot.press("ctrl+a", *begun)
+        await pilot.press("end", "ctrl+u", *begun)
         for _ in range(CHANGES):
             await eventually(partial(lambda seen: panel(app).sheet.cards[0].revision != seen, card.revision))
             [card] = panel(app).sheet.cards
@@ -156,22 +151,25 @@ async def _do(app: WatchApp, pilot: "Pilot[None]", did: Did) -> None:
 # -- the command line
 
 
-def at_command_line(journal: Path, session: str, done: Done, end: float) -> None:
-    """Run a command for each act."""
+def at_command_line(journal: Path, done: Done, end: float) -> None:
+    """Run a command for each act, for one session after the other. Two rounds bring each act to both of them."""
     for lap in laps(end):
-        for act in ACTS:
-            did = COMMAND_LINE.does(act, lap)
-            arguments = {
-                "comment": ["comment", did.text, "--step", did.step],
-                "reword": ["reword", did.step, did.text],
-                "tick": ["tick", did.step],
-                "add": ["add", did.text, "--after", did.step],
-                "move": ["move", did.step, "--down" if did.text == "down" else "--up"],
-                "review": ["approve", "--changes", "--comment", did.text],
-            }[act]
-            where = ["--session", session] if act != "review" else [session]
+        for number, act in enumerate(ACTS):
+            session, did = SESSIONS[(number + lap) % 2], COMMAND_LINE.does(act, lap // 2)
             who = ["--as", did.by, "--yes", "--journal", str(journal)]
-            command = [sys.executable, "-m", "planwire", *arguments, *where, *who]
+            where = [session] if act == "review" else ["--session", session]
+            command = [sys.executable, "-m", "planwire", *_arguments(did), *where, *who]
             ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
             assert ran.returncode == 0, (did, ran.stdout, ran.stderr)
             done.append((session, did))
+
+
+def _arguments(did: Did) -> list[str]:
+    return {
+        "comment": ["comment", did.text, "--step", did.step],
+        "reword": ["reword", did.step, did.text],
+        "tick": ["tick", did.step],
+        "add": ["add", did.text, "--after", did.step],
+        "move": ["move", did.step, "--down" if did.text == "down" else "--up"],
+        "review": ["approve", "--changes", "--comment", did.text],
+    }[did.act]
