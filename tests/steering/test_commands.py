@@ -386,6 +386,14 @@ def test_a_tick_withdraws_what_was_told_since_the_person_saw_it() -> None:
     assert closed(session.do("tick", "s1", seen=seen)) == ["r1"]
 
 
+def test_a_second_tick_withdraws_the_suggestion_although_the_agent_has_changed_another_step_since() -> None:
+    session = agents(a_list("read", "write"))
+    seen = session.revision
+    session.do("tick", "s1", seen=seen)
+    session.append(PlanSet(a_list("read", "write", "ship"), via="acp"), by=AGENT)
+    assert closed(session.do("tick", "s1", seen=seen)) == ["r1"]
+
+
 def test_a_tick_that_takes_back_what_is_not_open_any_more_changes_nothing() -> None:
     session = agents(a_list("read"))
     session.do("tick", "s1")

@@ -67,14 +67,15 @@ def tick(on: Target, wanted: Wanted) -> Decision:
     """Mark a step done, or undo that; on an agent's plan, a person's second tick withdraws their suggestion.
 
     It means what the person saw: a tick on a step that the agent completed in the meantime leaves it completed, and one
-    that another person suggested stays suggested.
+    that another person suggested stays suggested. Their own suggestions they know, also those since that revision: a
+    suggestion makes none.
     """
     step = on.step(wanted.target)
     seen = on.seen or on.record
     status = next((each.status for each in seen.state.steps if each.id == step.id), step.status)
     change = SetStatus(step.id, after_tick(status))
-    own = [each for each in seen.suggestions if each.by == on.by] if on.is_suggested else []
-    ticked = superseded([change], own)
+    known = {each.id: each for each in (*seen.suggestions, *on.suggestions)} if on.is_suggested else {}
+    ticked = superseded([change], (each for each in known.values() if each.by == on.by))
     if not ticked or compared(ticked[-1].changes[-1]) != change:
         return _change(on, (change,))
     ids = {each.id for each in ticked}
