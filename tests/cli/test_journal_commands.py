@@ -431,7 +431,7 @@ def test_log_for_a_program_is_an_object_a_line(run: Run) -> None:
 def test_a_suggestion_that_comes_true_is_told(run: Run, journal: Path) -> None:
     entries = (*items(None, "completed", "completed", "pending").entries, Entry("Check the logout", "low", "pending"))
     add(journal, FIRST, "agent", PlanSet(ItemsPlan(None, entries), via="acp"))
-    assert "★ 1 remark settled" in run("log", "--last", "1").out
+    assert "★ 1 suggestion taken up" in run("log", "--last", "1").out
 
 
 # -- diff
@@ -503,8 +503,8 @@ def test_export_as_a_document(run: Run, folder: Path) -> None:
     document = run("export").out
     assert "### Suggestions\n\n- user: add “Check the logout”; soon\n" in document
     assert "### Verdicts\n\n- user: changes requested (revision 4)\n" in document
-    assert "Small commits" not in document, "a document is about what is open"
-    assert run("comment", "and be quick", "--plan", "plan").code == 0
+    assert "Mend it: Small commits (closed)\n" in document
+    assert run("comment", "and be quick", "--plan", "plan", "--as", "ci", "--yes").code == 0
     assert "and be quick\n" in run("export").out
     assert "## Design\n\n# Design\n\nThe first word.\n" in document
 

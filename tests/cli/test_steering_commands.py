@@ -252,15 +252,17 @@ def test_remarks_are_withdrawn_and_reopened_by_their_ids(journal: Journal, tmp_p
     journal.append("session-1", [Stamped(1, "ann", other)])
     planwire("tick", "s1")
     planwire("comment", "--step", "s2", "be quick")
-    assert planwire("withdraw") == "Withdrawn: be quick\n", "the newest one of the person's own"
+    assert planwire("withdraw") == "Withdrawn: “be quick”\n", "the newest one of the person's own"
     assert planwire("withdraw") == "Withdrawn: read: done\n", "a suggestion is a remark, too"
     refused = planwire("withdraw", code=NOT_FOUND)
     assert "no remark of yours is open on this plan: name one by its id. Open ones: r1 by ann" in refused
-    assert planwire("withdraw", "r1", "she agrees") == "Withdrawn: be careful\n"
-    assert [each.closed.text for each in main_plan(journal).remarks if each.closed] == ["she agrees", "", ""]
+    planwire("comment", "by a script", "--as", "ci", "--yes")
+    assert planwire("withdraw", "--as", "ci", "--yes") == "Withdrawn: “by a script”\n"
+    assert planwire("withdraw", "r1", "she agrees") == "Withdrawn: “be careful”\n"
+    assert [each.closed.text for each in main_plan(journal).remarks if each.closed] == ["she agrees", "", "", ""]
     assert planwire("withdraw", "r1") == "Nothing changes: r1 is closed already.\n"
     assert planwire("reopen", "r3").startswith(
-        "Reopened: be quick. The agent will see it with your next prompt in Zed."
+        "Reopened: “be quick”. The agent will see it with your next prompt in Zed."
     )
     assert [each.id for each in main_plan(journal).open_remarks] == ["r3"]
 
@@ -274,7 +276,7 @@ def test_a_remark_is_found_in_whichever_plan_it_is_on(journal: Journal, tmp_path
     planwire("approve", "--plan", "p", "--changes", "--yes")
     [comment] = load_state(journal, "session-1").plans["notes"].open_remarks
     assert (comment.quote, comment.kept) == ("this", True)
-    assert planwire("withdraw", "r1") == "Withdrawn: why?\n"
+    assert planwire("withdraw", "r1") == "Withdrawn: “why?”\n"
     assert load_state(journal, "session-1").plans["p"].ended == "rejected"
     assert planwire("reopen") == "Plan reopened.\n", "the plan that has ended is meant"
     assert load_state(journal, "session-1").plans["p"].is_living

@@ -134,7 +134,7 @@ async def test_a_remark_says_how_far_it_has_come_and_is_withdrawn_and_reopened(j
         await shows(app, "kept in force · Answered", "↳ I will   agent, just now")
         await click_row(app, pilot, "small commits", 14)
         await pilot.press("u")
-        await told(app, "Withdrawn: small commits")
+        await told(app, "Withdrawn: “small commits”")
         await shows(app, "▸ 1 closed   Enter shows them")
         assert "small commits" not in seen(app)
         await pilot.press("end", "enter")
