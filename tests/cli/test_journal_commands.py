@@ -503,8 +503,8 @@ def test_export_as_a_document(run: Run, folder: Path) -> None:
     document = run("export").out
     assert "### Suggestions\n\n- user: add “Check the logout”; soon\n" in document
     assert "### Verdicts\n\n- user: changes requested (revision 4)\n" in document
-    assert "Mend it: Small commits (closed)" in document.partition("### Closed remarks\n")[2]
-    assert run("comment", "and be quick", "--plan", "plan").code == 0
+    assert "Mend it: Small commits (closed)\n" in document
+    assert run("comment", "and be quick", "--plan", "plan", "--as", "ci", "--yes").code == 0
     assert "and be quick\n" in run("export").out
     assert "## Design\n\n# Design\n\nThe first word.\n" in document
 

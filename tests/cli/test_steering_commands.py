@@ -256,11 +256,13 @@ def test_remarks_are_withdrawn_and_reopened_by_their_ids(journal: Journal, tmp_p
     assert planwire("withdraw") == "Withdrawn: read: done\n", "a suggestion is a remark, too"
     refused = planwire("withdraw", code=NOT_FOUND)
     assert "no remark of yours is open on this plan: name one by its id. Open ones: r1 by ann" in refused
-    assert planwire("withdraw", "r1", "she agrees") == "Withdrawn: be careful\n"
-    assert [each.closed.text for each in main_plan(journal).remarks if each.closed] == ["she agrees", "", ""]
+    planwire("comment", "by a script", "--as", "ci", "--yes")
+    assert planwire("withdraw", "--as", "ci", "--yes") == "Withdrawn: “by a script”\n"
+    assert planwire("withdraw", "r1", "she agrees") == "Withdrawn: “be careful”\n"
+    assert [each.closed.text for each in main_plan(journal).remarks if each.closed] == ["she agrees", "", "", ""]
     assert planwire("withdraw", "r1") == "Nothing changes: r1 is closed already.\n"
     assert planwire("reopen", "r3").startswith(
-        "Reopened: be quick. The agent will see it with your next prompt in Zed."
+        "Reopened: “be quick”. The agent will see it with your next prompt in Zed."
     )
     assert [each.id for each in main_plan(journal).open_remarks] == ["r3"]
 

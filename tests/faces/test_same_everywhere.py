@@ -14,6 +14,7 @@ from planwire.cli import main
 from planwire.journal import open_journal
 from planwire.mcp.resources import JSON, MARKDOWN, plan_text
 from planwire.readmodel.as_json import json_schema
+from planwire.readmodel.as_markdown import plan_markdown
 from planwire.readmodel.followed_files import FilePlans
 from planwire.readmodel.overview import FILTERS, NEEDS_YOU
 from planwire.readmodel.plain_text import one_line, printable
@@ -106,8 +107,8 @@ def test_plans_have_the_same_names_steps_and_order_on_every_face(
                 resource = json.loads(plan_text(card, JSON))
                 assert resource == plan
                 assert list(Draft202012Validator(plan_schema).iter_errors(resource)) == []
-                document = board.page(f"/sessions/{known.id}/plans/{encode_id(card.id)}.md")
-                assert document.startswith(plan_text(card, MARKDOWN).rstrip("\n"))
+                assert plan_text(card, MARKDOWN) == plan_markdown(card, remarks=False), "a model gets the plan alone"
+                assert board.page(f"/sessions/{known.id}/plans/{encode_id(card.id)}.md") == plan_markdown(card)
             assert main(["show", known.id, "--journal", str(journal)]) == 0
             text = capsys.readouterr().out
             heads = [line.lstrip("╭─ ") for line in text.splitlines() if line.startswith("╭")]

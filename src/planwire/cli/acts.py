@@ -130,12 +130,12 @@ def _revision_help(act: Act) -> str:
 def run(arguments: argparse.Namespace) -> int:
     act, by = ACTS[arguments.act], acting_person(arguments)
     with open_journal(arguments.journal, create=False) as journal:
-        target = find_plan(journal, arguments, partial(_meant, act, arguments))
+        target = find_plan(journal, arguments, partial(_meant, act, arguments, by))
         try:
             if "plan_text" in act.takes:
                 steered = edit(journal, target, arguments, by)
             else:
-                wanted = Wanted(act.name, seen=target.revision, **dict(_arguments(act, arguments, target)))
+                wanted = Wanted(act.name, seen=target.revision, **dict(_arguments(act, arguments, target, by)))
                 if _asks(act):
                     confirm(target, arguments, _question(act, wanted))
                 steered = write(journal, target, wanted, by)
@@ -145,11 +145,11 @@ def run(arguments: argparse.Namespace) -> int:
     return DONE
 
 
-def _meant(act: Act, arguments: argparse.Namespace, session: ShownSession) -> PlanCard | None:
+def _meant(act: Act, arguments: argparse.Namespace, by: str, session: ShownSession) -> PlanCard | None:
     """The plan that an act is on where nobody names one."""
     name = vars(arguments).get("target")
     if act.on is On.REMARK or (act.on_suggested and is_remark(name)):
-        return plan_of_remark(session, name, closed=act.or_plan)
+        return plan_of_remark(session, name, by, closed=act.or_plan)
     return session.main_card()
 
 
@@ -158,13 +158,13 @@ def _question(act: Act, wanted: Wanted) -> str:
     return "Request changes?" if wanted.verdict not in (None, approved) else _QUESTIONS.get(act.name, f"{act.label}?")
 
 
-def _arguments(act: Act, arguments: argparse.Namespace, target: SteeredPlan) -> Iterator[tuple[str, Any]]:
+def _arguments(act: Act, arguments: argparse.Namespace, target: SteeredPlan, by: str) -> Iterator[tuple[str, Any]]:
     """The arguments of an act, with the steps that a person means by their words."""
     given = {name: value for name, value in vars(arguments).items() if value is not None}
     step = partial(choose_step, [(row.id, row.text) for row in target.seen.rows])
     name = given.get("target")
     if act.on is On.REMARK:
-        name = name or (None if act.or_plan else newest_remark(target.card))
+        name = name or (None if act.or_plan else newest_remark(target.card, by))
         yield from [("target", name)] if name else []
         yield from [("text", given["text"])] if "text" in given else []
     elif name is not None:

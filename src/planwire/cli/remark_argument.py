@@ -34,16 +34,16 @@ def all_remarks(card: PlanCard) -> set[str]:
     return {*(each for each, _ in open_remarks(card)), *closed_remarks(card)}
 
 
-def newest_remark(card: PlanCard) -> str:
-    """The newest open remark of the person at this terminal."""
-    newest = _newest(card)
+def newest_remark(card: PlanCard, by: str) -> str:
+    """The newest open remark of the person who acts."""
+    newest = _newest(card, by)
     if newest is None:
-        listed = ", ".join(f"{each} by {author(by)}" for each, by in open_remarks(card)) or "none"
+        listed = ", ".join(f"{each} by {author(of)}" for each, of in open_remarks(card)) or "none"
         raise NotFound(f"no remark of yours is open on this plan: name one by its id. Open ones: {listed}")
     return newest
 
 
-def plan_of_remark(session: ShownSession, name: str | None, *, closed: bool = False) -> PlanCard | None:
+def plan_of_remark(session: ShownSession, name: str | None, by: str, *, closed: bool = False) -> PlanCard | None:
     """The plan that a remark is on. Without an id: the plan with the newest open remark of the person's, or, to reopen
     one, the plan that ended last."""
     cards = (*session.cards(), *session.dismissed())
@@ -51,12 +51,12 @@ def plan_of_remark(session: ShownSession, name: str | None, *, closed: bool = Fa
         return next((card for card in cards if name in all_remarks(card)), session.main_card())
     if closed:
         return _last(card for card in cards if card.ended or card.removed) or session.main_card()
-    mine = [(int(newest[1:]), at) for at, card in enumerate(cards) if (newest := _newest(card))]
+    mine = [(int(newest[1:]), at) for at, card in enumerate(cards) if (newest := _newest(card, by))]
     return cards[max(mine)[1]] if mine else session.main_card()
 
 
-def _newest(card: PlanCard) -> str | None:
-    mine = [each for each, by in open_remarks(card) if author(by) == "you"]
+def _newest(card: PlanCard, by: str) -> str | None:
+    mine = [each for each, of in open_remarks(card) if of == by]
     return max(mine, key=lambda each: int(each[1:]), default=None)
 
 
