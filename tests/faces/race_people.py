@@ -29,6 +29,8 @@ __all__ = ["Done", "at_command_line", "in_browser", "in_terminal"]
 
 #: How often the plan changes while a person writes.
 CHANGES: Final = 2
+#: Milliseconds that a page may take on a busy machine.
+PATIENCE: Final = 20_000
 WRITTEN: Final = ("comment", "reword", "add", "review")
 #: The keys of acts, and those for the two ways of a move.
 KEYS: Final = {"comment": "c", "reword": "e", "tick": "x", "add": "a", "review": "v", "down": "J", "back": "K"}
@@ -75,7 +77,7 @@ def _begin(page: Page, did: Did) -> None:
     if did.act in WRITTEN:
         if did.act != "review":
             page.keyboard.press(KEYS[did.act])
-        expect(area).to_be_focused()
+        expect(area).to_be_focused(timeout=PATIENCE)
         page.keyboard.press("ControlOrMeta+a")
         page.keyboard.type(halves(did.text)[0])
 
@@ -104,7 +106,7 @@ def _finish(page: Page, did: Did) -> None:
             page.keyboard.press(KEYS.get(did.text, "Enter"))
     assert answer.value.status == 200, (did, answer.value.text())
     assert not answer.value.json().get("unchanged"), (did, answer.value.text())
-    expect(page.locator(".composer, .review-bar, dialog[open], .trouble-notice")).to_have_count(0)
+    expect(page.locator(".composer, .review-bar, dialog[open], .trouble-notice")).to_have_count(0, timeout=PATIENCE)
 
 
 # -- the terminal
