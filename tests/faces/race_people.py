@@ -1,6 +1,6 @@
 """Two people in a race with agents: one in a browser, one in `planwire watch` and at a command line.
 
-Each of them does all acts on their own steps of both plans, round by round, until the time is over. Who writes is slow:
+Each of them does all acts on steps of their own, round by round, until the time is over. Who writes is slow:
 the plan changes twice between the first half of the words and the second. No act may ask its person anything or fail.
 """
 
@@ -20,28 +20,31 @@ from textual.pilot import Pilot
 from planwire.terminal.dialogs import ChoiceDialog, DecisionDialog
 from planwire.terminal.rows import PLAN, STEP
 from planwire.terminal.watch_app import WatchApp
-from tests.faces.race_acts import ACTS, BROWSER, COMMAND_LINE, SESSIONS, TERMINAL, Did
+from tests.faces.race_acts import ACTS, BROWSER, COMMAND_LINE, SESSIONS, TERMINAL, Did, Face
 from tests.terminal.watched import asked, closed, panel, watching
-from tests.waiting import eventually
+from tests.waiting import eventually, until
 from tests.web.stage import row
 
 __all__ = ["Done", "at_command_line", "in_browser", "in_terminal"]
 
 #: How often the plan changes while a person writes.
 CHANGES: Final = 2
+#: Milliseconds that a page may take on a busy machine.
+PATIENCE: Final = 20_000
 WRITTEN: Final = ("comment", "reword", "add", "review")
 #: The keys of acts, and those for the two ways of a move.
 KEYS: Final = {"comment": "c", "reword": "e", "tick": "x", "add": "a", "review": "v", "down": "J", "back": "K"}
-
 
 #: What people did by their own account: in which session, and what.
 Done: TypeAlias = list[tuple[str, Did]]
 
 
-def laps(end: float) -> Iterator[int]:
-    """The numbers of the rounds up to a time, one at least."""
+def turns(face: Face, end: float) -> Iterator[tuple[str, Did]]:
+    """What a person does on a face up to a time, all acts once at least: now in one session, now in the other, so that
+    two rounds bring each act to both."""
     for lap in count():
-        yield lap
+        for number, act in enumerate(ACTS):
+            yield SESSIONS[(number + lap) % 2], face.does(act, lap // 2)
         if monotonic() >= end:
             return
 
@@ -54,18 +57,13 @@ def halves(text: str) -> tuple[str, str]:
 
 
 def in_browser(pages: Mapping[str, Page], done: Done, end: float) -> None:
-    """Act on the pages of both sessions at once, as in two windows."""
-    for lap in laps(end):
-        for act in ACTS:
-            did = BROWSER.does(act, lap)
-            for page in pages.values():
-                _begin(page, did)
-            if act in WRITTEN:
-                for page in pages.values():
-                    _goes_on(page)
-            for session, page in pages.items():
-                _finish(page, did)
-                done.append((session, did))
+    """Act on the pages of both sessions, as in two windows."""
+    for session, did in turns(BROWSER, end):
+        _begin(pages[session], did)
+        if did.act in WRITTEN:
+            _go_on(pages[session])
+        _finish(pages[session], did)
+        done.append((session, did))
 
 
 def _begin(page: Page, did: Did) -> None:
@@ -79,16 +77,20 @@ def _begin(page: Page, did: Did) -> None:
     if did.act in WRITTEN:
         if did.act != "review":
             page.keyboard.press(KEYS[did.act])
-        expect(area).to_be_focused()
+        expect(area).to_be_focused(timeout=PATIENCE)
         page.keyboard.press("ControlOrMeta+a")
         page.keyboard.type(halves(did.text)[0])
 
 
-def _goes_on(page: Page) -> None:
+def _go_on(page: Page) -> None:
     """Wait until the agent has changed the plan on the page, and changed it again."""
     for _ in range(CHANGES):
-        revision = page.locator("#p0-at").get_attribute("data-revision")
-        expect(page.locator("#p0-at")).not_to_have_attribute("data-revision", revision or "")
+        seen = _revision(page)
+        until(partial(lambda seen: _revision(page) != seen, seen))
+
+
+def _revision(page: Page) -> str | None:
+    return page.locator("#p0-at").get_attribute("data-revision")
 
 
 def _finish(page: Page, did: Did) -> None:
@@ -104,7 +106,7 @@ def _finish(page: Page, did: Did) -> None:
             page.keyboard.press(KEYS.get(did.text, "Enter"))
     assert answer.value.status == 200, (did, answer.value.text())
     assert not answer.value.json().get("unchanged"), (did, answer.value.text())
-    expect(page.locator(".composer, .review-bar, dialog[open], .trouble-notice")).to_have_count(0)
+    expect(page.locator(".composer, .review-bar, dialog[open], .trouble-notice")).to_have_count(0, timeout=PATIENCE)
 
 
 # -- the terminal
@@ -118,9 +120,8 @@ def in_terminal(journal: Path, session: str, done: Done, end: float) -> None:
 async def _watch(journal: Path, session: str, done: Done, end: float) -> None:
     async with watching(journal, session, by=TERMINAL.by) as (app, pilot):
         await eventually(lambda: app.screen.is_mounted and panel(app).cursor.row is not None)
-        for lap in laps(end):
-            for act in ACTS:
-                did = TERMINAL.does(act, lap)
+        for where, did in turns(TERMINAL, end):
+            if where == session:
                 await _do(app, pilot, did)
                 done.append((session, did))
 
@@ -152,16 +153,14 @@ async def _do(app: WatchApp, pilot: "Pilot[None]", did: Did) -> None:
 
 
 def at_command_line(journal: Path, done: Done, end: float) -> None:
-    """Run a command for each act, for one session after the other. Two rounds bring each act to both of them."""
-    for lap in laps(end):
-        for number, act in enumerate(ACTS):
-            session, did = SESSIONS[(number + lap) % 2], COMMAND_LINE.does(act, lap // 2)
-            who = ["--as", did.by, "--yes", "--journal", str(journal)]
-            where = [session] if act == "review" else ["--session", session]
-            command = [sys.executable, "-m", "planwire", *_arguments(did), *where, *who]
-            ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
-            assert ran.returncode == 0, (did, ran.stdout, ran.stderr)
-            done.append((session, did))
+    """Run a command for each act."""
+    for session, did in turns(COMMAND_LINE, end):
+        who = ["--as", did.by, "--yes", "--journal", str(journal)]
+        where = [session] if did.act == "review" else ["--session", session]
+        command = [sys.executable, "-m", "planwire", *_arguments(did), *where, *who]
+        ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+        assert ran.returncode == 0, (did, ran.stdout, ran.stderr)
+        done.append((session, did))
 
 
 def _arguments(did: Did) -> list[str]:

@@ -297,6 +297,22 @@ def test_tasks_that_call_at_once_are_not_told_the_same(tmp_path: Path) -> None:
     asyncio.run(main())
 
 
+def test_a_session_that_closes_right_after_a_call_has_told_what_the_answer_said(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+
+    async def call_and_close(number: int) -> None:
+        async with PlanSession.open(path, "s") as plans:
+            say(journal, f"word {number}")
+            assert people(await plans.call("update_plan", {"note": f"note {number}"})) == [f"word {number}"]
+
+    with open_journal(path) as journal:
+        plans = BlockingPlanSession(journal, "s")
+        plans.call("set_plan", {"entries": ["read"]})
+        for number in range(TRIES):
+            asyncio.run(call_and_close(number))
+            assert is_told(plans, f"r{number + 1}")
+
+
 @pytest.mark.parametrize(
     ("wanted", "said"),
     [

@@ -66,6 +66,7 @@ class PlanSession:
         self._blocking = blocking
         self._connections: list[PeerConnection] = []
         self._subscription: Future[Callable[[], None]] | None = None
+        self._settling: set[Future[None]] = set()
         self._is_due = self._is_closed = False
 
     @classmethod
@@ -80,8 +81,8 @@ class PlanSession:
         return Opening(opened)
 
     async def close(self) -> None:
-        """Tell the clients what they do not know yet, let them go, and close the journal if `open` opened it. A second
-        call does nothing."""
+        """Tell the clients what they do not know yet, let them go, record what the last calls told, and close the
+        journal if `open` opened it. A second call does nothing."""
         self._is_closed = True
         try:
             if self._subscription is not None:
@@ -90,6 +91,7 @@ class PlanSession:
                 await asyncio.wait_for(self.flush(), PARTING_SECONDS)
             for connection in self._connections:
                 await connection.close()
+            await asyncio.gather(*map(asyncio.wrap_future, self._settling))
         finally:
             await in_pool(self._blocking.close)
 
@@ -127,7 +129,8 @@ class PlanSession:
                 answer = await in_pool(self._blocking.call_now, name, arguments, since, handing)
             if not answer.is_waiting:
                 if handing.told:
-                    start_in_pool(self._settle)
+                    self._settling = {each for each in self._settling if not each.done()}
+                    self._settling.add(start_in_pool(self._settle))
                 return answer
             try:
                 async with asyncio.timeout_at(deadline):
