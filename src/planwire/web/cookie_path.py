@@ -23,7 +23,7 @@ Send: TypeAlias = Callable[[Message], Awaitable[None]]
 
 #: Begins the attributes that hold an address of the board; in a stream they stand in JSON. Texts have their quotes
 #: escaped, so none can look like it.
-_ADDRESS: Final = re.compile(rb'( (?:href|action|data-(?:live|then|steer|copy))=\\?")(?=/(?:live/)?sessions)')
+_ADDRESS: Final = re.compile(rb'( (?:href|action|data-(?:live|then|steer|copy|reopen))=\\?")(?=/(?:live/)?sessions)')
 _HTML: Final = b"text/html"
 _STREAM: Final = b"text/event-stream"
 
