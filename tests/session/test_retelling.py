@@ -221,7 +221,8 @@ def imported_elsewhere(life: Life) -> None:
     state = life.plans.refresh()
     with open_journal("memory:") as journal:
         other = BlockingPlanSession(journal, "other", format=life.form)
-        other.add(*json.loads(life.plans.export()))
+        exported = json.loads(life.plans.export())
+        other.add(*({key: word for key, word in each.items() if key != "message_id"} for each in exported))
         context = other.context()
     answered = in_answers(life.form, context)
     in_answer = {

@@ -58,10 +58,12 @@ MakeAnew: TypeAlias = Callable[[Sequence[Stored]], EventMessage | None]
 
 class FromState(Struct, frozen=True):
     """What a session's state adds to a compaction of its chat: the message with `remarks` in the place of all earlier
-    ones of that session, and the plans whose life has `ended`. A chat without a state keeps what it has."""
+    ones of that session, and the plans whose life has `ended`. `has_news`: the agent has not heard all of them. A chat
+    without a state keeps what it has."""
 
     session: str
     remarks: MakeAnew
+    has_news: bool = False
     ended: frozenset[str] = frozenset()
 
 
@@ -168,7 +170,8 @@ class _Work:
         """Put what people said, as far as it holds, at the end, unless the chat shows just that already."""
         self.total -= self.room
         remarks = state.remarks(self.shown())
-        if self.gone == self.earlier and say_the_same((self.messages[each] for each in self.earlier), remarks):
+        earlier = (self.messages[each] for each in self.earlier)
+        if self.gone == self.earlier and not state.has_news and say_the_same(earlier, remarks):
             self.gone.clear()
             self.total += sum(self.cost[each] for each in self.earlier)
         elif remarks is not None:

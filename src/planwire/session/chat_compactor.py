@@ -58,7 +58,8 @@ class ChatCompactor:
             merged: list[Hidden] = [*merged_plans(state, f"rebase-{state.seq + 1}", self._read)]
             old = remarks_of(stream, state.id)
             remarks = _remarks(state, words)
-            if len(replaced) <= len(merged) and say_the_same((each for each in stream if each.id in old), remarks):
+            earlier = (each for each in stream if each.id in old)
+            if len(replaced) <= len(merged) and not words.remarks and say_the_same(earlier, remarks):
                 return ()
             if remarks:
                 merged.append(remarks)
@@ -115,7 +116,8 @@ class ChatCompactor:
 
     def _from_state(self, state: SessionState) -> FromState:
         ended = frozenset(plan_id for plan_id, record in state.plans.items() if record.ended and plan_id is not None)
-        return FromState(state.id, lambda chat: _remarks(state, self._standing(state, chat)), ended)
+        has_news = bool(self._standing(state, ()).remarks)
+        return FromState(state.id, lambda chat: _remarks(state, self._standing(state, chat)), has_news, ended)
 
     def _standing(self, state: SessionState, chat: Sequence[Stored]) -> Words:
         """All that holds, without what a chat shows in the answer of a tool."""
