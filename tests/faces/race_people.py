@@ -22,7 +22,7 @@ from planwire.terminal.rows import PLAN, STEP
 from planwire.terminal.watch_app import WatchApp
 from tests.faces.race_acts import ACTS, BROWSER, COMMAND_LINE, SESSIONS, TERMINAL, Did, Face
 from tests.terminal.watched import asked, closed, panel, watching
-from tests.waiting import eventually, until
+from tests.waiting import eventually
 from tests.web.stage import row
 
 __all__ = ["Done", "at_command_line", "in_browser", "in_terminal"]
@@ -84,13 +84,15 @@ def _begin(page: Page, did: Did) -> None:
 
 def _go_on(page: Page) -> None:
     """Wait until the agent has changed the plan on the page, and changed it again."""
-    for _ in range(CHANGES):
-        seen = _revision(page)
-        until(partial(lambda seen: _revision(page) != seen, seen))
-
-
-def _revision(page: Page) -> str | None:
-    return page.locator("#p0-at").get_attribute("data-revision")
+    page.evaluate(
+        """([changes, patience]) => new Promise((done, failed) => {
+            const changed = (_, observer) => { changes -= 1; if (!changes) { observer.disconnect(); done(); } };
+            const at = document.getElementById("p0-at");
+            new MutationObserver(changed).observe(at, { attributeFilter: ["data-revision"] });
+            setTimeout(() => failed(new Error("the plan on the page does not change")), patience);
+        })""",
+        [CHANGES, PATIENCE],
+    )
 
 
 def _finish(page: Page, did: Did) -> None:

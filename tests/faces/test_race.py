@@ -33,7 +33,8 @@ def board(path: Path) -> Iterator[Running]:
 def race(path: Path, new_page: NewPage, seconds: float) -> Done:
     """Everyone does what they want, at the same time. Returns what they did, by their own account."""
     done: Done = []
-    pages = {session: new_page(f"/sessions/{session}") for session in SESSIONS}
+    motion = "no-preference" if seconds else "reduce"  # drawing that takes most of a small machine
+    pages = {session: new_page(f"/sessions/{session}", reduced_motion=motion) for session in SESSIONS}
     for page in pages.values():
         is_live(page)
     end = monotonic() + seconds
