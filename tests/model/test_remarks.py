@@ -145,6 +145,12 @@ def test_a_status_a_priority_or_another_order_ends_no_request(change: StepChange
     assert Life(request()).told().agent_does(change).is_open
 
 
+def test_another_persons_change_ends_no_request() -> None:
+    life = Life(PlanSet(LIST)).does(request(), by="ana").told()
+    assert life.does(PlanChanged("main", None, (RewordStep("s1", "read it all"),)), by="bo").is_open
+    assert life.agent_does(RewordStep("s2", "write it all")).end == REVISED
+
+
 def test_a_request_that_nobody_has_told_outlives_a_new_version() -> None:
     life = Life(request()).agent_does(RewordStep("s1", "read it all"))
     assert life.is_open

@@ -4,7 +4,7 @@
 |---|---|
 | comment on a step | it was told, and then the step is completed, cancelled or gone; or it is answered |
 | comment on the plan or a passage, and any that is kept in force | a person closes it; its plan ends |
-| request for changes | it was told, and then texts or steps change, or another proposal comes |
+| request for changes | it was told, and then its agent changes texts or steps, or another proposal comes |
 | selection | a newer one of the same plan; all its steps are finished or gone |
 | suggestion | the plan contains it; a newer one of the same kind for the same steps |
 
@@ -31,7 +31,7 @@ from planwire.model.events import (
     SetStatus,
     StepChange,
 )
-from planwire.model.records import Closing, PlanRecord, Remark, RemarkAnswer, Telling
+from planwire.model.records import AGENT, Closing, PlanRecord, Remark, RemarkAnswer, Telling
 from planwire.model.statuses import canonical
 from planwire.model.steps import PlanState, Step
 from planwire.model.wording import wording
@@ -185,7 +185,7 @@ def closed_by_change(before: PlanState | None, after: PlanRecord, recorded: Reco
     """The remarks of a plan after a change of it, without those that the change ends."""
     if all(each.closed for each in after.remarks):
         return after.remarks
-    change = _Ending(before, after.state)
+    change = _Ending(before, after.state, by_agent=recorded.by == AGENT)
     closed = []
     for each in after.remarks:
         how = None if each.closed else change.ends(each)
@@ -197,7 +197,8 @@ def closed_by_change(before: PlanState | None, after: PlanRecord, recorded: Reco
 class _Ending:
     """A change of a plan, as far as it ends remarks."""
 
-    def __init__(self, before: PlanState | None, after: PlanState) -> None:
+    def __init__(self, before: PlanState | None, after: PlanState, *, by_agent: bool) -> None:
+        self._by_agent = by_agent
         self._before = before
         self._after = after
         self._places = {step.id: place for place, step in enumerate(after.steps)}
@@ -211,7 +212,7 @@ class _Ending:
             case "selection":
                 return None if any(self._is_open(step) for step in remark.steps) else FINISHED
             case "request":
-                return REVISED if remark.told and self._rewords() else None
+                return REVISED if remark.told and self._by_agent and self._rewords() else None
             case "comment" if remark.step is not None and remark.told and not remark.kept:
                 return self._finishes(remark.step)
         return None
