@@ -109,7 +109,7 @@ def test_what_people_said_is_an_element_each_with_its_author_target_and_meaning(
         '<verdict by="ann" plan="main" revision="7">approved</verdict>',
         '<comment id="r1" by="ann" plan="main" step="s1" in-force="yes">Too slow</comment>',
         '<comment id="r2" by="ann" plan="main" said-before="perhaps">',
-        "<quote>the &lt;old> one</quote>",
+        '<quote by="plan">the &lt;old> one</quote>',
         "<text>Why?</text>",
         "</comment>",
         f'<selection id="r3" by="ann" plan="main" means="{only}">s1 s2</selection>',

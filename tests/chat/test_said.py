@@ -206,7 +206,7 @@ def test_what_people_said_is_theirs_each_by_name(comment: str, request: str, quo
         assert_says(
             remarks(words),
             (one, "comment", "main#s1", comment),
-            (two, "quote", "main", quote),
+            ("plan", "quote", "main", quote),
             (two, "comment", "main", comment),
             (one, "request", "main", request),
             (two, "selection", "main", "s1 s2"),

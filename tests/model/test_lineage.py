@@ -7,6 +7,7 @@ from planwire.model.events import (
     CHANGES_REQUESTED,
     COMMENT,
     DISMISSED,
+    REQUEST,
     Event,
     PlanChanged,
     PlanRemoved,
@@ -118,7 +119,8 @@ def test_a_list_before_the_approval_an_empty_one_and_another_text_carry_nothing_
     assert life.record.ended == ""
     life.does(verdict(APPROVED), by="user").does(a_list(), PlanSet(MarkdownPlan("text", "- [x] done\n")))
     assert life.record.ended == ""
-    assert life.does(a_list("completed")).record.ended == CARRIED_OUT
+    assert life.does(a_list("completed")).record.ended == "", "it is the list from before"
+    assert life.does(a_list("completed", "completed")).record.ended == CARRIED_OUT
 
 
 def test_a_second_approval_keeps_the_list_that_carries_it_out() -> None:
@@ -162,9 +164,16 @@ def test_people_reopen_a_proposal_however_it_ended() -> None:
 
 
 def test_what_was_said_with_a_rejection_is_for_the_next_proposal() -> None:
-    life = Life(*proposal()).does(Remarked("main", COMMENT, "smaller"), verdict(CHANGES_REQUESTED), by="user").told()
+    said = Remarked("main", REQUEST, "smaller"), Remarked("main", COMMENT, "and faster")
+    life = Life(*proposal()).does(*said, verdict(CHANGES_REQUESTED), by="user").told("r1", "r2")
     assert life.is_open
     assert life.does(*proposal("second")).end == "revised"
+    comment = life.state.remark("r2")
+    assert comment is not None
+    assert comment.closed is not None
+    assert comment.closed.how == "plan_ended"
+    life.does(PlanReopened("main"), by="user")
+    assert [each.id for each in life.record.open_remarks] == ["r2"], "the request was heeded"
 
 
 def test_what_was_said_of_a_proposal_ends_with_it() -> None:

@@ -226,8 +226,7 @@ def test_every_answer_says_what_people_said_since_and_once(
     answer = plans.call(name, arguments)
     said = [(each["said"], each["by"]) for each in answer["people"]]
     assert said[:3] == [("comment", "ann"), ("comment", "bob"), ("verdict", "ann")]
-    if "entries" not in arguments:  # else bob's version is gone
-        assert said[3:] == [("edit", "bob")]
+    assert said[3:] == [("edit", "bob")], "also where the call replaced what he changed"
     assert json.loads(str(answer)) == answer
     assert is_told(plans, "r1")
     assert is_told(plans, "r2")

@@ -32,10 +32,10 @@ from planwire.model.events import (
 )
 from planwire.model.plan import REMARK_CAP, MarkdownPlan
 from planwire.model.records import AGENT
-from planwire.model.remarks import SUPERSEDED, WITHDRAWN
+from planwire.model.remarks import RUN_ALL, SUPERSEDED, WITHDRAWN
 from planwire.session.moved_on import MovedOn
 from planwire.session.steering import steer
-from planwire.steering.delivery import RUN_ALL, delivered, heard_when
+from planwire.steering.delivery import delivered, heard_when
 from planwire.steering.wanted import Wanted, is_remark
 from tests.steering.acting import LIST, Session, a_list, agents, suggests
 

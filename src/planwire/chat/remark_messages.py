@@ -12,7 +12,7 @@ from planwire.chat.messages import EventMessage, Ordinary, Stored
 from planwire.chat.roles import REMARK
 from planwire.model.records import TOOL, SessionState
 
-__all__ = ["made_here", "remarks_of", "say_the_same", "told_in_answers"]
+__all__ = ["ids_in", "made_here", "remarks_of", "say_the_same", "told_in_answers"]
 
 _SAID_IN: Final = '"said_in"'
 
@@ -47,6 +47,14 @@ def _items(message: Stored) -> Iterator[bytes]:
     payload = message.payload if isinstance(message, EventMessage) else {}
     for each in (*_list(payload.get("items")), *_list(payload.get("besides"))):
         yield msgspec.json.encode(each, order="sorted")
+
+
+def ids_in(messages: Iterable[Stored]) -> set[str]:
+    """The ids of the remarks that messages with what people said hold."""
+    payloads = [each.payload for each in messages if isinstance(each, EventMessage) and each.subkind == REMARK]
+    items = (item for payload in payloads for item in _list(payload.get("items")) if isinstance(item, dict))
+    besides = (each for payload in payloads for each in _list(payload.get("besides")))
+    return {each for each in (*(item.get("id") for item in items), *besides) if isinstance(each, str)}
 
 
 def told_in_answers(state: SessionState, messages: Iterable[Stored], form: Format) -> set[str]:

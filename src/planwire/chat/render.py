@@ -198,7 +198,14 @@ def _item(item: Fields) -> Iterator[str]:
     if not changes and (not parts or (len(parts) == 1 and parts[0][0] != "quote")):
         yield element(name, parts[0][1] if parts else "", **opening)
         return
-    yield "\n".join([tag(name, **opening), *(element(*part) for part in parts), *changes, f"</{name}>"])
+    yield "\n".join(
+        [tag(name, **opening), *(element(*part, by=_author_of(part[0])) for part in parts), *changes, f"</{name}>"]
+    )
+
+
+def _author_of(part: str) -> str | None:
+    """The author of a part of a remark, where that is not its author: a quote is of the plan's words."""
+    return "plan" if part == "quote" else None
 
 
 def _event(message: EventMessage) -> str:

@@ -153,7 +153,11 @@ def _set(state: SessionState, recorded: Recorded, event: PlanSet) -> _Changes:
         approval=before.approval if before else None,
     )
     record = _judged(before, record, recorded)
-    plans = carried_out({**state.plans, event.plan.id: record}, event.plan.id, recorded, is_set=True)
+
+    def is_new() -> bool:
+        return before is None or before.removed or wording(before.cleared or before.state) != wording(after)
+
+    plans = carried_out({**state.plans, event.plan.id: record}, event.plan.id, recorded, is_new)
     return {"plans": plans, "stopped": None}
 
 

@@ -5,6 +5,7 @@ proposal of its session, or carried out: the first list that is set after its ap
 version of it lives again, and so does one that a person reopens. Every other plan lives until it is removed.
 """
 
+from collections.abc import Callable
 from typing import Final
 
 from msgspec.structs import replace
@@ -58,9 +59,9 @@ def with_verdict(state: SessionState, record: PlanRecord, verdict: str, recorded
     return _end(record, REJECTED, recorded) if verdict == CHANGES_REQUESTED else record
 
 
-def carried_out(plans: Plans, changed: PlanId, recorded: Recorded, *, is_set: bool = False) -> Plans:
-    """The plans after a change of one of them, which may be the list that carries out a proposal. Only a list that is
-    set becomes that: a tick on an older one says nothing of the proposal."""
+def carried_out(plans: Plans, changed: PlanId, recorded: Recorded, is_new: Callable[[], bool] = lambda: False) -> Plans:
+    """The plans after a change of one of them, which may be the list that carries out a proposal. Only a new list
+    becomes that: a tick on an older one says nothing of the proposal."""
     if not any(each.approval and each.is_living for each in plans.values()):
         return plans
     record = plans[changed]
@@ -71,7 +72,7 @@ def carried_out(plans: Plans, changed: PlanId, recorded: Recorded, *, is_set: bo
     for plan_id, each in plans.items():
         if each.approval is None or not each.is_living or plan_id == changed:
             continue
-        carrier = each.approval.carrier or ((changed,) if is_set else ())
+        carrier = each.approval.carrier or ((changed,) if is_new() else ())
         carried = replace(each, approval=replace(each.approval, carrier=carrier))
         after[plan_id] = _end(carried, CARRIED_OUT, recorded) if is_done and carrier == (changed,) else carried
     return after
@@ -94,8 +95,8 @@ def close_remarks(record: PlanRecord, recorded: Recorded) -> PlanRecord:
 
 def _replaced(record: PlanRecord, recorded: Recorded) -> PlanRecord:
     """A proposal after a later one. A question that its client still asks stays open until that is answered."""
-    closing = Closing(recorded.seq, recorded.at, recorded.by, REVISED)
-    remarks = closed_with_plan(record.remarks, closing)
+    closing = Closing(recorded.seq, recorded.at, recorded.by, PLAN_ENDED)
+    remarks = closed_with_plan(record.remarks, closing, of_request=replace(closing, how=REVISED))
     asked = record.asked if record.asked and record.asked.options else None
     return replace(record, ended=record.ended or REPLACED, asked=asked, remarks=remarks)
 

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 
 from planwire.model.events import (
     COMMENT,
+    REQUEST,
     SELECTION,
     SUGGESTION,
     AddStep,
@@ -44,6 +45,7 @@ __all__ = [
     "OLDER",
     "PLAN_ENDED",
     "REVISED",
+    "RUN_ALL",
     "SUPERSEDED",
     "WITHDRAWN",
     "answered",
@@ -69,11 +71,15 @@ REVISED: Final = "revised"
 SUPERSEDED: Final = "superseded"
 FOLLOWED: Final = "followed"
 PLAN_ENDED: Final = "plan_ended"
+#: A selection ends because all steps are to run again.
+RUN_ALL: Final = "run_all"
 #: It was part of a review in an older journal, which knows no more of it.
 OLDER: Final = "older"
 
 #: Closed remarks of a plan that the state holds, the newest ones. The journal has them all.
 MOST_CLOSED: Final = 32
+MOST_CLOSED_BY_PEOPLE: Final = 256
+_BY_PEOPLE: Final = (WITHDRAWN, SUPERSEDED, RUN_ALL)
 
 Remarks = tuple[Remark, ...]
 
@@ -169,16 +175,16 @@ def refused(remarks: Remarks, request: str) -> Remarks:
     return tuple(replace(each, told=without(each.told), offered=without(each.offered)) for each in remarks)
 
 
-def closed_with_plan(remarks: Remarks, closing: Closing) -> Remarks:
-    """The remarks of a plan that ends. A comment or a request that the agent has not heard stays until it is told."""
-    return _bounded(
-        tuple(
-            replace(each, closed=closing)
-            if each.is_open and (each.told or each.kind in (SELECTION, SUGGESTION))
-            else each
-            for each in remarks
-        )
-    )
+def closed_with_plan(remarks: Remarks, closing: Closing, of_request: Closing | None = None) -> Remarks:
+    """The remarks of a plan that ends, and how requests for changes of it do, if that is another end. A comment or a
+    request that the agent has not heard stays until it is told."""
+
+    def ended(remark: Remark) -> Remark:
+        if remark.closed or not (remark.told or remark.kind in (SELECTION, SUGGESTION)):
+            return remark
+        return replace(remark, closed=of_request if of_request and remark.kind == REQUEST else closing)
+
+    return _bounded(tuple(map(ended, remarks)))
 
 
 def closed_by_change(before: PlanState | None, after: PlanRecord, recorded: Recorded) -> Remarks:
@@ -271,9 +277,15 @@ def _changed(remarks: Remarks, remark_id: str, change: Callable[[Remark], Remark
 
 
 def _bounded(remarks: Remarks) -> Remarks:
-    """All open remarks, and the last ones that closed."""
-    closed = [each for each in remarks if each.closed]
+    """All open remarks, and the last ones that closed. The agent may still have to be told of an end that a person
+    brought about, so more of these stay."""
+    closed = sorted((each for each in remarks if each.closed), key=_end_of)
     if len(closed) <= MOST_CLOSED:
         return remarks
-    gone = {each.id for each in sorted(closed, key=lambda each: each.closed.seq if each.closed else 0)[:-MOST_CLOSED]}
-    return tuple(each for each in remarks if each.id not in gone)
+    by_people = [each for each in closed if each.told and each.closed and each.closed.how in _BY_PEOPLE]
+    kept = {each.id for each in (*closed[-MOST_CLOSED:], *by_people[-MOST_CLOSED_BY_PEOPLE:])}
+    return tuple(each for each in remarks if not each.closed or each.id in kept)
+
+
+def _end_of(remark: Remark) -> int:
+    return remark.closed.seq if remark.closed else 0

@@ -4,10 +4,9 @@ from typing import Final
 
 from planwire.model.events import OFFERED, REFUSED, SELECTION, SUGGESTION, RemarkClosed, Remarked, Told
 from planwire.model.records import COMPACTION, CONTEXT, PROMPT, RECAP, TOOL, PlanRecord, SessionState
-from planwire.model.remarks import SUPERSEDED, WITHDRAWN
+from planwire.model.remarks import RUN_ALL, SUPERSEDED, WITHDRAWN
 from planwire.model.text import shortened, unwrapped
 from planwire.readmodel.phrases import Phrase, suggestion_words
-from planwire.steering.delivery import RUN_ALL
 from planwire.steering.words import changes_sentence, step_texts
 
 __all__ = ["closed", "remark_name", "remarked", "told"]

@@ -96,9 +96,11 @@ class PendingHistory:
         return [*self._news(held), *(self._news(question) if question else ())]
 
     def rebase(self, memory: SessionMemory, unwritten: list[Stamped]) -> list[Stamped]:
-        """Start over from what another writer appended; drop what no longer changes anything."""
+        """Start over from what another writer appended; drop what no longer changes anything, and tellings of events
+        that the journal was told to forget."""
         self.memory = memory
-        return [news for each in unwritten for news in self._news(each)]
+        known = (each for each in unwritten if not (isinstance(each.event, Told) and each.event.upto > memory.seq))
+        return [news for each in known for news in self._news(each)]
 
     def _news(self, stamped: Stamped) -> list[Stamped]:
         """The event with a time no earlier than that of the event before it, which may be another writer's."""
@@ -125,8 +127,6 @@ class PendingHistory:
             case TurnEnded(stop_reason=reason) if reason == CLOSED:
                 is_over = self.memory.state.stopped is not None and not any(each.asked for each in plans.values())
                 return None if is_over else event
-            case Told(upto=upto) if upto > self.memory.seq:  # of events that the journal was told to forget
-                return None
             case SessionOpened():
                 known = self.memory.state.opened or SessionOpened()
                 new = {key: word for key, word in asdict(event).items() if word not in (None, getattr(known, key))}

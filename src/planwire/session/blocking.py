@@ -30,11 +30,11 @@ from planwire.errors import BadMessage, FormatError, PlanwireError, ToolError
 from planwire.journal import Journal, follower_of, open_journal
 from planwire.journal.protocol import require_journal
 from planwire.model.events import Event, SessionOpened, TurnEnded
-from planwire.model.plan import BODY_CAP, Fields
+from planwire.model.plan import BODY_CAP
 from planwire.model.records import AGENT, RECAP, TOOL, SessionState
 from planwire.model.unheard import has_word, standing
 from planwire.session.chat_compactor import ChatCompactor
-from planwire.session.delivery import Delivery, Handing
+from planwire.session.delivery import Delivery, Handing, handed_over
 from planwire.session.live_history import JournalLike, LiveHistory
 from planwire.session.options import (
     Oversize,
@@ -163,26 +163,28 @@ class BlockingPlanSession:
         with self._view.lock:
             try:
                 self._settle()
-                answer = Answer(self._call(name, decoded(arguments), self.state.seq if since is None else since))
+                answer, before = self._call(name, decoded(arguments), self.state.seq if since is None else since)
                 if not answer.is_waiting:
-                    self._say(answer, handing)
+                    self._say(answer, handing, before)
             except PlanwireError as error:
                 answer = Answer(failure(error))
                 with suppress(PlanwireError):
-                    self._view.read_on()
-                    self._say(answer, handing)
+                    self._say(answer, handing, self._view.read_on())
             return answer
 
-    def _say(self, answer: Answer, handing: Handing | None) -> None:
-        """Put what people said since into the answer of a tool."""
-        if not self._delivery.news(self.state, TOOL):
+    def _say(self, answer: Answer, handing: Handing | None, before: SessionState) -> None:
+        """Put what people said since into the answer of a tool, and what they changed that the call has replaced."""
+        replaced = self._delivery.replaced(before)
+        if not replaced and not self._delivery.news(self.state, TOOL):
             return
         on_its_way = handing or Handing()
         words = self._delivery.offer(on_its_way, TOOL, lambda state: self._delivery.news(state, TOOL))
+        words = msgspec.structs.replace(words, items=(*words.items, *replaced))
         answer |= said(words, on_its_way.told.request if on_its_way.told else "", answer)
         if handing is None:
             on_its_way.hand_over()
-            self._settle()
+            with suppress(PlanwireError):  # the next call tries again
+                self._settle()
 
     def settle(self) -> None:
         """Record what the caller got, without waiting for the next call."""
@@ -210,18 +212,14 @@ class BlockingPlanSession:
         more, for a request that failed. The first call in a session that has a past returns its `recap`, since the
         messages may lack it.
         """
-        handing = Handing()
-        messages = self.hand_pending(handing, again=again)
-        handing.hand_over()
-        return messages
+        with handed_over() as handing:
+            return self.hand_pending(handing, again=again)
 
     def recap(self) -> list[ProviderMessage]:
         """For those who keep their own history: what to put first once they compacted it. The plans as they are now,
         and all that people said of them and that still holds."""
-        handing = Handing()
-        messages = self.hand_recap(handing)
-        handing.hand_over()
-        return messages
+        with handed_over() as handing:
+            return self.hand_recap(handing)
 
     def hand_pending(self, handing: Handing, *, again: bool = False) -> list[ProviderMessage]:
         """`pending`, for a caller who says by `handing` whether the messages arrived."""
@@ -268,6 +266,7 @@ class BlockingPlanSession:
             self._view.write(
                 lambda state: [adopted(result, state, named=False) for result in self._view.stream.unanswered()]
             )
+            self._delivery.take_back_lost_answers(self._format)
             handing = Handing()
             self._delivery.offer_context(handing)
             handing.hand_over()  # even if it is lost on the way: the block has its place in the chat
@@ -317,7 +316,7 @@ class BlockingPlanSession:
         """Call a function after every event that comes in, from whichever thread brings it. Returns how to end that."""
         return self._view.on_change(listener)
 
-    def _call(self, name: str, arguments: Any, since: int) -> Fields:
+    def _call(self, name: str, arguments: Any, since: int) -> tuple[Answer, SessionState]:
         arguments = self._with_file(arguments) if name == SET_PLAN else arguments
         before: SessionState
         call: Call
@@ -333,8 +332,8 @@ class BlockingPlanSession:
 
         self._view.write(prepare)
         if call.waits and not has_word(self.state, call.plan_id, since):
-            return waiting_answer(call, self.state)
-        return answer_call(call, before, self.state, self.read_file)
+            return Answer(waiting_answer(call, self.state)), before
+        return Answer(answer_call(call, before, self.state, self.read_file)), before
 
     def _with_file(self, arguments: Any) -> Any:
         """The arguments of set_plan, with the text of the file that they name."""

@@ -10,18 +10,22 @@ knows what its predecessor may have said: it says that again, and marks it.
 | the answer of a tool | when it is made | as soon as it is handed over |
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from enum import Enum
 
 import msgspec
 
 from planwire.chat import Hidden
+from planwire.chat.formats import Format
+from planwire.chat.remark_messages import ids_in, told_in_answers
 from planwire.model.events import OFFERED, REFUSED, TOLD, Event, Told
+from planwire.model.plan import Fields
 from planwire.model.records import AGENT, CONTEXT, PLACED, TOOL, Remark, SessionState
 from planwire.model.unheard import Words, news
 from planwire.session.live_history import LiveHistory
 
-__all__ = ["Delivery", "Handing"]
+__all__ = ["Delivery", "Handing", "handed_over"]
 
 
 class _Stage(Enum):
@@ -54,6 +58,18 @@ class Handing:
     def lose(self) -> None:
         """The caller was cancelled, and will never have it."""
         self._stage = _Stage.LOST
+
+
+@contextmanager
+def handed_over() -> Iterator[Handing]:
+    """Something on its way to the caller: it arrives, unless the caller is cancelled or interrupted."""
+    handing = Handing()
+    try:
+        yield handing
+    except BaseException:
+        handing.lose()
+        raise
+    handing.hand_over()
 
 
 class Delivery:
@@ -149,6 +165,22 @@ class Delivery:
         if way != TOOL:
             self._owed.clear()
         return words
+
+    def replaced(self, before: SessionState) -> tuple[Fields, ...]:
+        """What people changed in plans that the agent replaced by others before anyone told it."""
+        told = self.news(self._view.state, TOOL).items
+        return tuple(each for each in self.news(before, TOOL).items if "id" not in each and each not in told)
+
+    def take_back_lost_answers(self, form: Format) -> None:
+        """Record that answers of tools that told something never came into the chat: a call was interrupted, or the
+        process ended. What they told is news again."""
+        state, chat = self._view.state, self._view.stream.messages
+        remarks = (each for record in state.plans.values() for each in record.open_remarks)
+        told = [(each.id, each.told.request) for each in remarks if each.told and each.told.way == TOOL]
+        if told and self._is_agent:
+            shown = told_in_answers(state, chat, form) | ids_in(chat)
+            lost = sorted({request for remark, request in told if remark not in shown})
+            self._view.write(lambda now: [Told(TOOL, now.seq, now.seq, (), each, REFUSED) for each in lost])
 
     def withheld(self, state: SessionState) -> set[str]:
         """The remarks that this session may not put into the chat: another's, before the agent has heard them."""

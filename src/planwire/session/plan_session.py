@@ -11,9 +11,9 @@ disk. A session has no thread of its own; one follower a journal wakes it when o
 import asyncio
 import inspect
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Sequence
 from concurrent.futures import Future
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import wraps
 from pathlib import Path
 from threading import Event as Flag
@@ -27,7 +27,7 @@ from planwire.model.plan import Fields
 from planwire.model.records import SessionState
 from planwire.session.blocking import Answer, BlockingPlanSession
 from planwire.session.client_sync import Peer
-from planwire.session.delivery import Handing
+from planwire.session.delivery import handed_over
 from planwire.session.live_history import JournalLike
 from planwire.session.options import ProviderMessage, ProviderTool, SessionOptions, check_options
 from planwire.session.peer_connection import PeerConnection, next_state
@@ -125,7 +125,7 @@ class PlanSession:
         since = self.state.seq
         while True:
             seq = self.state.seq
-            with _handed_over() as handing:
+            with handed_over() as handing:
                 answer = await in_pool(self._blocking.call_now, name, arguments, since, handing)
             if not answer.is_waiting:
                 if handing.told:
@@ -145,12 +145,12 @@ class PlanSession:
         """For those who keep their own history: the messages to append now, at a point where no call is open. They
         count as told with the next call; with `again`, the same ones come once more, for a request that failed. One
         that is cancelled has told nothing."""
-        with _handed_over() as handing:
+        with handed_over() as handing:
             return await in_pool(self._blocking.hand_pending, handing, again=again)
 
     async def recap(self) -> list[ProviderMessage]:
         """For those who keep their own history: what to put first once they compacted it."""
-        with _handed_over() as handing:
+        with handed_over() as handing:
             return await in_pool(self._blocking.hand_recap, handing)
 
     add = _in_pool(BlockingPlanSession.add)
@@ -256,18 +256,6 @@ class PlanSession:
     def _warn(self, trouble: JournalError | None) -> None:
         if trouble is not None and not self._is_closed:
             _log.warning("changes that others make to session %s are not heard of: %s", self.id, trouble)
-
-
-@contextmanager
-def _handed_over() -> Iterator[Handing]:
-    """Something on its way to the caller: it arrives, unless the caller is cancelled."""
-    handing = Handing()
-    try:
-        yield handing
-    except BaseException:
-        handing.lose()
-        raise
-    handing.hand_over()
 
 
 _S = TypeVar("_S", bound=PlanSession)

@@ -92,10 +92,16 @@ def steer(
         decision.words,
         decision.is_suggestion,
         f"r{before.remarked + 1}" if after.remarked > before.remarked else None,
-        before.plans[plan_id].revision,
-        after.plans[plan_id].revision,
-        _added(before.plans[plan_id], after.plans[plan_id]),
+        _revision(before, plan_id),
+        _revision(after, plan_id),
+        _added(before.plans.get(plan_id), after.plans.get(plan_id)),
     )
+
+
+def _revision(state: SessionState, plan_id: PlanId) -> int:
+    """The revision of a plan; 0 if there was none yet: the key of an act may have been used for another plan."""
+    record = state.plans.get(plan_id)
+    return record.revision if record else 0
 
 
 def _made(recorded: Iterable[Recorded], decide_again: Callable[[], Decision]) -> Decision:
@@ -108,7 +114,7 @@ def _made(recorded: Iterable[Recorded], decide_again: Callable[[], Decision]) ->
     return Decision(events, ALREADY_DONE)
 
 
-def _added(before: PlanRecord, after: PlanRecord) -> str | None:
+def _added(before: PlanRecord | None, after: PlanRecord | None) -> str | None:
     """The step that a plan has, and had not before."""
-    known = {step.id for step in before.state.steps}
-    return next((step.id for step in after.state.steps if step.id not in known), None)
+    known = {step.id for step in before.state.steps} if before else set()
+    return next((step.id for step in (after.state.steps if after else ()) if step.id not in known), None)

@@ -268,7 +268,8 @@ def decide(
     record = state.plans.get(plan_id)
     if record is None:
         raise UnknownPlan("This session has no such plan. Nothing was changed.")
-    _refuse_dismissed(act, record)
+    if _touches(act, wanted) is not Touches.NOTHING:
+        _refuse_dismissed(act, record)
     seen = None
     if wanted.seen is not None and wanted.seen != record.revision:
         seen = recall(wanted.seen)

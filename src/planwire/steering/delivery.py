@@ -11,14 +11,12 @@ from planwire.model.remarks import (
     OLDER,
     PLAN_ENDED,
     REVISED,
+    RUN_ALL,
     SUPERSEDED,
     WITHDRAWN,
 )
 
-__all__ = ["CLOSED_WORDS", "RUN_ALL", "client_name", "delivered", "heard_when"]
-
-#: A selection ends because all steps are to run again.
-RUN_ALL: Final = "run_all"
+__all__ = ["CLOSED_WORDS", "client_name", "delivered", "heard_when"]
 
 #: How a remark ended, for people.
 CLOSED_WORDS: Final = {

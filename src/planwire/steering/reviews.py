@@ -24,10 +24,11 @@ from planwire.model.events import (
     Remarked,
 )
 from planwire.model.records import PlanRecord, Remark
-from planwire.steering.delivery import RUN_ALL
+from planwire.model.remarks import RUN_ALL
+from planwire.model.text import shortened, unwrapped
 from planwire.steering.target import Decision, Target, check_length, refuse_unchangeable
 from planwire.steering.wanted import Wanted
-from planwire.steering.words import quoted
+from planwire.steering.words import QUOTED, quoted
 
 __all__ = ["VERDICTS", "VERDICT_LABELS", "VIA", "comment", "review", "select"]
 
@@ -119,7 +120,7 @@ def _comments(on: Target, wanted: Wanted, kind: str = COMMENT, review: int | Non
         said.insert(0, Comment(text, wanted.target, wanted.quote))
     for number, each in enumerate(said):
         placed = _placed(on, each)
-        check_length(placed.text + (placed.quote or ""))
+        check_length(placed.text + (each.quote or ""))
         is_main = number == 0 and (text or kind == REQUEST)
         remarks.append(
             Remarked(
@@ -144,7 +145,7 @@ def _placed(on: Target, said: Comment) -> Comment:
     texts = on.texts
     if said.step not in texts:
         place_of(on.file or on.record.state, said.step)
-    return Comment(text, None, texts[said.step])
+    return Comment(text, None, shortened(unwrapped(texts[said.step]), QUOTED))
 
 
 def _comment_sentence(on: Target, wanted: Wanted, said: tuple[Remarked, ...]) -> str:

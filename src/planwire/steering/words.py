@@ -10,7 +10,7 @@ from planwire.model.steps import PlanState
 from planwire.model.text import shortened, unwrapped
 from planwire.model.titles import UNNAMED, plan_title
 
-__all__ = ["change_sentence", "changes_sentence", "named", "quoted", "step_of", "step_texts"]
+__all__ = ["QUOTED", "change_sentence", "changes_sentence", "named", "quoted", "step_of", "step_texts"]
 
 #: Characters of a step's text that a message repeats.
 QUOTED: Final = 80

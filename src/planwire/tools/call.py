@@ -195,7 +195,7 @@ def said(words: Words, request: str, answer: Fields) -> Fields:
         part["people"] = people
     if words.besides and "also_open" not in answer:
         part["also_open"] = list(words.besides)
-    return {**part, "said_in": request}
+    return {**part, "said_in": request} if request else part
 
 
 def asking(state: SessionState, plan_id: PlanId) -> tuple[ReviewAsked, ...]:
