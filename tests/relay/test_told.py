@@ -62,6 +62,20 @@ def echo(text: str) -> bytes:
 # -- all that holds
 
 
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_words_right_before_a_prompt_are_recorded_as_told_however_many_they_are(
+    talk: JournalledTalk, count: int
+) -> None:
+    for number in range(count):
+        talk.say("comment", text=f"word {number}")
+    talk.lags = True
+    assert len(said(talk.told())) == count
+    talk.lags = False
+    talk.catch_up()
+    assert [len(each.remarks) for each in talk.tellings()] == [count]
+    assert talk.told() == ""
+
+
 def test_after_a_compaction_every_open_word_is_told_though_the_agent_went_on(talk: JournalledTalk) -> None:
     talk.say("select", steps=("s1",))
     talk.say("comment", text=VENDOR)

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from threading import Barrier, Thread
 from typing import Any
@@ -15,8 +15,9 @@ import pytest
 
 from planwire import BlockingPlanSession, PlanSession, open_journal
 from planwire.chat import block, said_in
-from planwire.journal import Journal
-from planwire.model.events import APPROVED, Told
+from planwire.errors import JournalUnavailable
+from planwire.journal import Journal, Stamped
+from planwire.model.events import APPROVED, TOLD, Recorded, Told
 from planwire.session.delivery import Handing
 from planwire.session.steering import steer
 from planwire.steering.wanted import Wanted
@@ -501,3 +502,49 @@ def test_a_chat_that_was_sent_before_a_kill_holds_what_people_said_once(tmp_path
     with BlockingPlanSession.open(path, "s") as after:
         assert words([each for each in after.context() if each["content"].startswith("<")]) == ["STOP"]
         assert "people" not in after.call("update_plan", {"note": "m"}), "the chat that was just sent has it"
+
+
+def test_a_journal_that_fails_right_after_an_answer_was_made_costs_no_word(
+    journal: Journal, plans: BlockingPlanSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    say(journal, "one")
+    write = journal.append
+
+    def fails_to_record(session: str, events: Sequence[Stamped], *rest: Any, **more: Any) -> tuple[Recorded, ...]:
+        if any(isinstance(each.event, Told) and each.event.stage == TOLD for each in events):
+            raise JournalUnavailable("busy")
+        return write(session, events, *rest, **more)
+
+    monkeypatch.setattr(journal, "append", fails_to_record)
+    answer = plans.call("update_plan", {"note": "n"})
+    assert [each["text"] for each in answer["people"]] == ["one"]
+    monkeypatch.undo()
+    assert "people" not in plans.call("get_plan")
+    assert is_told(plans, "r1")
+
+
+def test_what_an_answer_told_that_never_came_into_the_chat_is_told_there(
+    journal: Journal, plans: BlockingPlanSession
+) -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "update_plan", "arguments": "{}"}}
+    plans.add({"role": "user", "content": "go"}, {"role": "assistant", "content": None, "tool_calls": [call]})
+    say(journal, "one")
+    assert plans.call("update_plan", {"note": "n"})["people"]
+    again = BlockingPlanSession(journal, "s")
+    assert str(again.context()).count(">one<") == 1
+    assert str(again.context()).count(">one<") == 1
+
+
+def test_an_interrupted_list_is_there_for_the_next_call(
+    journal: Journal, plans: BlockingPlanSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    say(journal, "one")
+    monkeypatch.setattr("planwire.session.blocking.block", _interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        plans.pending()
+    monkeypatch.undo()
+    assert str(plans.pending()).count(">one<") == 1
+
+
+def _interrupted(_: object) -> str:
+    raise KeyboardInterrupt
