@@ -15,6 +15,7 @@ from planwire.model.events import (
     Remarked,
     ReviewAsked,
     SessionOpened,
+    SetStatus,
     TurnEnded,
 )
 from planwire.model.plan import Entry, ItemsPlan
@@ -145,6 +146,25 @@ def test_no_step_moves_under_the_pointer(board: Running, new_page: NewPage) -> N
     assert row.bounding_box() == pytest.approx(before, abs=1)
     page.mouse.move(5, 5)
     comes_true(page, "!document.getElementById('p0-steps').style.paddingBlockStart")
+
+
+def test_no_step_moves_under_the_pointer_on_a_page_that_is_too_short_to_scroll(
+    board: Running, new_page: NewPage
+) -> None:
+    board.write("s1", steps("one", "two", "three", "four"))
+    page = new_page("/sessions/s1", viewport=WIDE)
+    is_live(page)
+    row = page.locator("#p0-s4")
+    row.hover()
+    before = row.bounding_box()
+    board.write("s1", PlanChanged("main", "a note", (SetStatus("s3", "in_progress"), AddStep("new", "s1"))))
+    expect(page.locator("#p0-s3")).to_have_attribute("aria-current", "step")
+    board.write("s1", Remarked("main", COMMENT, "Why?", 1, "s2"), by="user")
+    expect(page.locator("#p0-s2 .comment")).to_be_attached()
+    page.evaluate("() => new Promise(requestAnimationFrame)")
+    assert row.bounding_box() == pytest.approx(before, abs=1)
+    page.mouse.move(5, 5)
+    comes_true(page, "!document.body.style.minHeight")
 
 
 def test_no_step_folds_under_the_pointer(board: Running, new_page: NewPage) -> None:

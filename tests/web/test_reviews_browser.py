@@ -186,7 +186,7 @@ def test_a_comment_says_how_far_it_has_come_and_what_the_agent_answered(stage: S
     expect(comment.locator(".delivery")).to_have_text("Sent")
     expect(comment.locator(".delivery")).to_have_attribute("title", re.compile("^The agent will see it with "))
     stage.write(Told("prompt", 2, remarks=("r1",)), by="relay")
-    expect(comment.locator(".delivery")).to_have_text(re.compile(r"^Seen \d\d:\d\d"))
+    expect(comment.locator(".delivery")).to_have_text(re.compile(r"^Seen \d+:\d\d"))
     stage.write(RemarkAnswered("main", "r1", "Since it is first"), by="agent")
     expect(comment).to_have_count(0)
     closed = page.locator("#p0-said-closed")

@@ -57,7 +57,7 @@ def test_suggestions_are_drawn_in_the_agents_list_until_they_come_true_or_are_un
     expect(page.locator("#p0-said")).to_have_count(0)
 
     stage.write(Told("prompt", 4, remarks=("r3",)), by="relay")
-    expect(row(page, 2).locator(".delivery")).to_have_text(re.compile(r"^Seen \d\d:\d\d"))
+    expect(row(page, 2).locator(".delivery")).to_have_text(re.compile(r"^Seen \d+:\d\d"))
     expect(row(page, 3).locator(".delivery")).to_have_attribute("title", re.compile("^The agent will see it with "))
     row(page, 2).click()
     page.keyboard.press("x")  # once more: it is not suggested any more

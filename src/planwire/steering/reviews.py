@@ -80,6 +80,8 @@ def select(on: Target, wanted: Wanted) -> Decision:
     selection = Remarked(plan_id, SELECTION, "", on.record.revision, steps=steps)
     events: tuple[Event, ...] = (selection,)
     words = f"To run: {', '.join(quoted(on.texts[step]) for step in steps)}"
+    if finished := [step for step in wanted.steps or () if step not in steps]:
+        words += f". Finished already: {', '.join(quoted(on.texts[step]) for step in finished)}"
     if _is_said(on, selection) or (is_all and chosen and _runs_all(chosen[-1])):
         events = ()
     elif is_all and any(each.is_open for each in chosen):

@@ -109,6 +109,8 @@ def remark_named(on: Target, remark_id: str) -> Remark:
     """The remark of a plan with an id. Raises `UnknownRemark` if the plan has none."""
     known = {each.id: each for each in on.record.remarks}
     if remark_id not in known:
-        open_ones = ", ".join(each.id for each in on.record.open_remarks) or "none"
+        open_ones = (
+            ", ".join(sorted((each.id for each in on.record.open_remarks), key=lambda each: int(each[1:]))) or "none"
+        )
         raise UnknownRemark(f"There is no remark {remark_id!r} on this plan. Open ones: {open_ones}.")
     return known[remark_id]

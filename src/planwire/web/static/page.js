@@ -169,6 +169,7 @@ let under = null; // the element under the mouse; for the composer, the one that
 const held = new Map(); // lists under the pointer, by id, with the order that they get when it leaves
 const MOST_DRAWN = 60; // new rows that are drawn before their turn
 let gaps = []; // what keeps rows in their places while the pointer is on them
+let longer = null; // the list for which the page is longer than its content, while the pointer is on it
 
 /** The element itself, or the one that the composer stands at: whoever is in the composer is still there. */
 const homeOf = (element) => (element?.closest(".composer") && document.querySelector("[data-my-room]")) || element;
@@ -204,6 +205,11 @@ function keepPlace(places) {
     if (Math.abs(missing()) < 1) return;
     scrollBy({ top: -missing(), behavior: "instant" });
     const list = now.closest(".steps, .prose");
+    if (missing() <= -1 && list) { // the page ends too early to scroll that far
+      document.body.style.minHeight = `${innerHeight + scrollY - missing()}px`;
+      longer = list;
+      scrollBy({ top: -missing(), behavior: "instant" });
+    }
     if (missing() < 1 || !list) return; // the page could scroll as far as it had to
     list.style.paddingBlockStart = `${parseFloat(list.style.paddingBlockStart || 0) + missing()}px`;
     gaps.push(list);
@@ -216,6 +222,10 @@ function pointAt(element) {
   under = homeOf(element);
   for (const list of gaps) if (!list.contains(under)) list.style.paddingBlockStart = "";
   gaps = gaps.filter((list) => list.contains(under));
+  if (longer && !longer.contains(under)) {
+    longer = null;
+    document.body.style.minHeight = "";
+  }
   for (const [id, ids] of [...held]) {
     if (document.getElementById(id)?.contains(under)) continue;
     held.delete(id);

@@ -4,7 +4,7 @@
 const units = [["min", 6e4, 60], ["h", 36e5, 48], ["d", 864e5, Infinity]];
 const clock = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
 
-const today = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
+const today = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
 const someDay = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 
 /** The time of day, with the day if it is another one. */
