@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from planwire.model.events import DISMISSED, PlanReviewed
+from planwire.model.events import COMMENTED, DISMISSED, PlanReviewed
 from planwire.model.plan import Fields, PlanId
 from planwire.model.records import AGENT, PLANWIRE, PlanRecord, Remark, Review, SessionState
 from planwire.model.remarks import OLDER, PLAN_ENDED
@@ -65,9 +65,7 @@ def news(
         others += _closings(record, told)
         if edits:
             others += _edits(record, told)
-    full, besides = _bounded(remarks, NEWS_BYTES)
-    items = sorted([*((each.seq, _remark(each)) for each in full), *others], key=lambda each: each[0])
-    return Words(tuple(item for _, item in items), besides, tuple(each.id for each in remarks), told, state.seq)
+    return _words(remarks, others, NEWS_BYTES, told, state.seq)
 
 
 def standing(
@@ -81,19 +79,15 @@ def standing(
         remarks += [each for each in record.open_remarks if each.id not in seen and each.id not in without]
         others += [(seq, item) for seq, item in _closings(record, 0) if item["id"] in seen]
         if record.is_living and record.review and not record.review.is_stale and record.review.verdict != DISMISSED:
-            others.append((record.review.seq, _verdict(record.state.plan.id, record.review)))
-    full, besides = _bounded(remarks, most)
-    items = sorted([*((each.seq, _remark(each)) for each in full), *others], key=lambda each: each[0])
-    untold = tuple(each.id for each in remarks if each.told is None)
-    return Words(tuple(item for _, item in items), besides, untold, state.told, state.seq)
+            others.append((record.review.seq, _verdict(record.state.plan.id, record.review, record.review.by)))
+    return _words(remarks, others, most, state.told, state.seq)
 
 
 def items_of_review(event: PlanReviewed, by: str) -> list[Fields]:
     """The items of a review with comments inside, as older journals have it."""
     items: list[Fields] = []
-    if event.verdict != "commented":
-        verdict = {"verdict": event.verdict, "revision": event.revision, "answer": event.answer}
-        items.append(_item("verdict", by, event.plan_id, verdict))
+    if event.verdict != COMMENTED:
+        items.append(_verdict(event.plan_id, event, by))
     items += [_item("comment", by, event.plan_id, {"step": each.step, "text": each.text}) for each in event.comments]
     if event.selected is not None:
         items.append(_item("selection", by, event.plan_id, {"steps": list(event.selected)}))
@@ -114,6 +108,14 @@ def has_word(state: SessionState, plan_id: PlanId, since: int) -> bool:
 
 def _untold(record: PlanRecord) -> list[Remark]:
     return [each for each in record.open_remarks if each.told is None and each.by not in _KNOWN]
+
+
+def _words(remarks: list[Remark], others: list[tuple[int, Fields]], most: int, since: int, upto: int) -> Words:
+    """Remarks, of which `most` bytes are in full, and other items with the numbers of their events, in order."""
+    full, besides = _bounded(remarks, most)
+    items = sorted([*((each.seq, _remark(each)) for each in full), *others], key=lambda each: each[0])
+    untold = tuple(each.id for each in remarks if each.told is None)
+    return Words(tuple(item for _, item in items), besides, untold, since, upto)
 
 
 def _bounded(remarks: Iterable[Remark], most: int) -> tuple[list[Remark], tuple[str, ...]]:
@@ -141,16 +143,16 @@ def _remark(remark: Remark) -> Fields:
     return _item(remark.kind, remark.by, remark.plan_id, details)
 
 
-def _verdict(plan_id: PlanId, review: Review) -> Fields:
+def _verdict(plan_id: PlanId, review: Review | PlanReviewed, by: str) -> Fields:
     words = {"verdict": review.verdict, "revision": review.revision, "answer": review.answer}
-    return _item("verdict", review.by, plan_id, words)
+    return _item("verdict", by, plan_id, words)
 
 
 def _verdicts(record: PlanRecord, told: int) -> Iterator[tuple[int, Fields]]:
     """The last verdict, if the agent has not heard it. It replaces those before it."""
     review = record.review
     if review and review.seq > told and not review.is_known and review.by not in _KNOWN and review.verdict != DISMISSED:
-        yield review.seq, _verdict(record.state.plan.id, review)
+        yield review.seq, _verdict(record.state.plan.id, review, review.by)
 
 
 def _closings(record: PlanRecord, told: int) -> Iterator[tuple[int, Fields]]:

@@ -165,16 +165,18 @@ class BlockingPlanSession:
                 self._settle()
                 answer, before = self._call(name, decoded(arguments), self.state.seq if since is None else since)
                 if not answer.is_waiting:
-                    self._say(answer, handing, before)
+                    self._say(answer, handing, before if name == SET_PLAN else None)
             except PlanwireError as error:
                 answer = Answer(failure(error))
                 with suppress(PlanwireError):
-                    self._say(answer, handing, self._view.read_on())
+                    self._view.read_on()
+                    self._say(answer, handing)
             return answer
 
-    def _say(self, answer: Answer, handing: Handing | None, before: SessionState) -> None:
-        """Put what people said since into the answer of a tool, and what they changed that the call has replaced."""
-        replaced = self._delivery.replaced(before)
+    def _say(self, answer: Answer, handing: Handing | None, before: SessionState | None = None) -> None:
+        """Put what people said since into the answer of a tool, and what they changed that the call has replaced, if it
+        replaced a plan of the state `before`."""
+        replaced = self._delivery.replaced(before) if before else ()
         if not replaced and not self._delivery.news(self.state, TOOL):
             return
         on_its_way = handing or Handing()
