@@ -40,8 +40,9 @@ from planwire.model.events import (
     TurnEnded,
 )
 from planwire.model.events import Told as TellingEvent
-from planwire.model.fold import MOST_REVIEWS, check_revision, fold_all
+from planwire.model.fold import check_revision, fold_all
 from planwire.model.records import AGENT, PLANWIRE, PlanRecord, SessionState
+from planwire.model.verdicts import MOST_REVIEWS
 
 USER = "user"
 Told: TypeAlias = Event | tuple[str, Event]

@@ -230,7 +230,9 @@ def plan_json(card: PlanCard) -> PlanValue:
             )
             for each, shown in zip(reviews, card.reviews, strict=True)
         ),
-        question=QuestionValue(card.question.at, card.question.options) if card.question else None,
+        question=QuestionValue(card.question.at, tuple(each.name for each in card.question.options))
+        if card.question
+        else None,
     )
 
 

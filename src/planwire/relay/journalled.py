@@ -22,7 +22,7 @@ from planwire.session.writer import append_latest
 
 __all__ = ["JournalledSessions"]
 
-_MEMORY: Final = View("relay", SessionMemory, begin, learn, rules=7)
+_MEMORY: Final = View("relay", SessionMemory, begin, learn, rules=8)
 
 
 class _JournalledSession:
