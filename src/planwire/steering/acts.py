@@ -274,8 +274,9 @@ def decide(
     file: PlanState | None = None,
     reach: Reach = NOBODY,
 ) -> Decision:
-    """What an act means for a session as it is now, whose agent is in this `reach`. `recall` gives the plan as it was at a revision, which matters only
-    if the plan moved on since the person saw it; `file` has the steps of a plan that is a file.
+    """What an act means for a session as it is now, whose agent is in this `reach`. `recall` gives the plan as it was
+    at a revision, which matters only if the plan moved on since the person saw it; `file` has the steps of a plan that
+    is a file.
 
     Raises `StaleRevision` if the act does not fit the plan any more, `NothingChanges` if everything is as wanted, and
     another `PlanError` with words for the person if the plan can't do it.

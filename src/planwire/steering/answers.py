@@ -4,6 +4,7 @@ The agent's own options are the answers, and a person picks one by its id or nam
 that allows once; where there is none, or several, the person has to choose. What holds for ever is only by name.
 """
 
+from collections.abc import Iterable
 from typing import Final
 
 from msgspec.structs import replace
@@ -55,10 +56,11 @@ def answer_to(on: Target, wanted: Wanted) -> Choice | None:
 
 
 def _named(asked: OpenQuestion, option: str) -> Choice:
-    for same in (lambda each: each.id == option, lambda each: each.name.casefold() == option.strip().casefold()):
-        found = [each for each in asked.options if same(each)]
-        if len(found) == 1:
-            return found[0]
+    by_id = [each for each in asked.options if each.id == option]
+    by_name = [each for each in asked.options if each.name.casefold() == option.strip().casefold()]
+    found = by_id or by_name
+    if len(found) == 1:
+        return found[0]
     raise UnknownWord(f"The agent does not offer {quoted(option)}. It offers: {_names(asked.options)}.")
 
 
@@ -70,7 +72,7 @@ def _plain(asked: OpenQuestion, verdict: str) -> Choice:
     raise ChoiceNeeded(f"Choose an answer: {_names(fit)}. Nothing was sent.", tuple(each.id for each in fit))
 
 
-def _names(options: "tuple[Choice, ...] | list[Choice]") -> str:
+def _names(options: Iterable[Choice]) -> str:
     return ", ".join(quoted(each.name) for each in options)
 
 
