@@ -18,7 +18,7 @@ from planwire.steering.target import Target
 from planwire.steering.wanted import Wanted
 from planwire.steering.words import quoted
 
-__all__ = ["answer_to", "verdict_of", "with_verdict"]
+__all__ = ["answer_to", "plain_choice", "verdict_of", "with_verdict"]
 
 _ONCE: Final = {APPROVED: "allow_once", CHANGES_REQUESTED: "reject_once"}
 
@@ -64,10 +64,16 @@ def _named(asked: OpenQuestion, option: str) -> Choice:
     raise UnknownWord(f"The agent does not offer {quoted(option)}. It offers: {_names(asked.options)}.")
 
 
+def plain_choice(options: Iterable[Choice], verdict: str) -> Choice | None:
+    """The option that a verdict alone means: the only one of its kind that holds once."""
+    found = [each for each in options if each.kind == _ONCE.get(verdict)]
+    return found[0] if len(found) == 1 else None
+
+
 def _plain(asked: OpenQuestion, verdict: str) -> Choice:
-    found = [each for each in asked.options if each.kind == _ONCE.get(verdict)]
-    if len(found) == 1:
-        return found[0]
+    choice = plain_choice(asked.options, verdict)
+    if choice is not None:
+        return choice
     fit = [each for each in asked.options if verdict_of(each) == verdict] or asked.options
     raise ChoiceNeeded(f"Choose an answer: {_names(fit)}. Nothing was sent.", tuple(each.id for each in fit))
 
