@@ -1,12 +1,9 @@
-"""A session as people see it: with the texts of its plan files, and with silence taken for what it is.
+"""A session as people see it: with the texts of its plan files, and with what its leases say of it.
 
-An agent that dies says nothing, and its last turn has no end. After a day without an event nobody believes that it
-still runs, unless it waits for a review. Every face gets its sessions from here, so that they agree about states and
-counts.
+Every face gets its sessions from here, so that they agree about states and counts.
 """
 
 from collections.abc import Mapping
-from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -18,12 +15,9 @@ from planwire.readmodel.card import PlanCard
 from planwire.readmodel.cards import cards_of
 from planwire.readmodel.file_text import FileText, with_files
 from planwire.readmodel.overview import Overview, overview
+from planwire.readmodel.states import NOBODY, Hold
 
-__all__ = ["SILENCE", "ShownSession", "show_session"]
-
-#: Milliseconds of silence after which an agent works no more.
-SILENCE: Final = 24 * 3_600_000
-_SILENT: Final = "silent for a day"
+__all__ = ["ShownSession", "show_session"]
 
 
 class ShownSession(Struct, frozen=True):
@@ -66,15 +60,14 @@ class ShownSession(Struct, frozen=True):
 
     @property
     def _now(self) -> SessionState:
-        return replace(self.journalled, stopped=self.glance.stop_reason)
+        """With a turn that is on as long as people read that it goes on: the steps in progress look like it."""
+        stopped = None if self.glance.goes_on else self.glance.stop_reason or ""
+        return self.journalled if stopped == self.journalled.stopped else replace(self.journalled, stopped=stopped)
 
 
 def show_session(
-    state: SessionState, files: dict[PlanId, FileText], first_at: int, last_at: int, now: int
+    state: SessionState, files: dict[PlanId, FileText], first_at: int, last_at: int, now: int, hold: Hold = NOBODY
 ) -> ShownSession:
-    """A session to show, given when its first and its last event happened. Times are Unix times in milliseconds."""
-    seen = with_files(state, files)
-    asked = any(record.asked for record in state.live().values())
-    if state.stopped is None and not asked and now - last_at > SILENCE:
-        seen = replace(seen, stopped=_SILENT)
-    return ShownSession(overview(seen, first_at, last_at), state, files)
+    """A session to show, given when its first and its last event happened, and who holds it. Times are Unix times in
+    milliseconds."""
+    return ShownSession(overview(with_files(state, files), first_at, last_at, now, hold), state, files)

@@ -17,9 +17,11 @@ from planwire.acp.requests import Requests
 from planwire.acp.translate import Translator
 from planwire.acp.words import ATTACHING, OPENING, PLAN_UPDATES
 from planwire.chat.reminder import Reminder, write_reminder
+from planwire.journal.protocol import Terms
 from planwire.model.events import Event, MessageAdded, SessionOpened, Told, TurnEnded
 from planwire.model.kinds import prose_of
 from planwire.model.plan import Fields
+from planwire.readmodel.states import RELAY
 from planwire.relay.actions import BY_RELAY, CLOSED, Action, Meet, Record, SessionMemory, ToAgent, ToClient
 from planwire.relay.capabilities import Capabilities, name_in, offer
 from planwire.relay.envelope import (
@@ -102,6 +104,11 @@ class Policy:
     def is_working(self) -> bool:
         """Whether the agent works on a prompt: only then does it use tools."""
         return any(session.is_working for session in self._sessions.values())
+
+    def terms(self, session_id: str) -> Terms:
+        """What the lease of a session says."""
+        session = self._sessions.get(session_id)
+        return Terms(RELAY, is_working=session is not None and session.is_working)
 
     def lack_journal(self, problem: str) -> None:
         """Leave the plan tools out: their journal can't be used."""

@@ -14,7 +14,7 @@ from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
-from planwire.journal.protocol import Journal
+from planwire.journal.protocol import Journal, Terms
 from planwire.relay.actions import Action, Bind, Meet, Record, RecordLine, SessionMemory, Warn
 from planwire.relay.framing import Sieve
 from planwire.relay.injector import Injector
@@ -68,8 +68,8 @@ class Traffic:
         server = handoffs.server if handoffs else None
         self._policy = Policy(name_of(command), _new_word, context=context, server=server, read_file=_file_text)
         self._injector = Injector(self._news) if handoffs else None
-        watches = (self._look, self._on_unavailable) if handoffs else ()
-        self._recorder = Recorder(open_journal, self._learn, self._traffic, *watches)
+        look, on_unavailable = (self._look, self._on_unavailable) if handoffs else (lambda: LOOK, None)
+        self._recorder = Recorder(open_journal, self._learn, self._traffic, look, on_unavailable, self._terms)
         self._to_agent = Pipe(
             0, agent.stdin.fileno(), Sieve(WORDS_OF_CLIENT), self._from_client, self._afterwards, self._at_end_of_input
         )
@@ -163,6 +163,10 @@ class Traffic:
         if self._injector:
             self._injector.ring()
             say(f"the agent runs without the plan tools: {error}")
+
+    def _terms(self, session: str) -> Terms:
+        with self._lock:
+            return self._policy.terms(session)
 
     def _traffic(self) -> float:
         return self._to_agent.heard_at + self._to_client.heard_at
