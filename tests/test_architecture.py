@@ -55,6 +55,7 @@ EFFECTFUL: Final = {
     "relay": {
         "backlog",
         "handoffs",
+        "held_sessions",
         "injector",
         "looker",
         "pipe",
@@ -72,6 +73,7 @@ EFFECTFUL: Final = {
         "handoff",
         "agent_environment",
         "known_agents",
+        "lapses",
         "live_history",
         "moved_on",
         "options",

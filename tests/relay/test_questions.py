@@ -21,7 +21,7 @@ from planwire.model.events import (
 )
 from planwire.model.plan import MarkdownPlan
 from planwire.model.records import PlanRecord
-from planwire.readmodel.overview import WAITING, overview
+from planwire.readmodel.overview import NEEDS_YOU, overview
 from planwire.relay.actions import Record
 from planwire.relay.dedupe import QUIET, PendingHistory, begin
 from tests.agents.driving import Talk
@@ -64,7 +64,7 @@ def test_the_question_is_recorded_after_the_plan_with_the_answers_in_their_order
     asked = plan_of(talk).asked
     assert asked is not None
     assert tuple(each.name for each in asked.options) == NAMES
-    assert overview(talk.state(), 0, 0).state == WAITING
+    assert overview(talk.state(), 0, 0).state == NEEDS_YOU
     assert talk.client(choice("default")) == [choice("default")]
     assert plan_of(talk).asked is None
     assert talk.plan_events() == [proposed(), ASKED, PlanReviewed("plan-mode", 3, APPROVED, answer=NAMES[0])]

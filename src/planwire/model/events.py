@@ -4,7 +4,7 @@ A session numbers its events 1, 2, 3 … and the journal stores them as they are
 them (`fold`), so an event says what someone did, never what came of it.
 """
 
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from msgspec import Struct, field
 
@@ -17,6 +17,7 @@ __all__ = [
     "CHANGES_REQUESTED",
     "COMMENT",
     "COMMENTED",
+    "DISCONNECTED",
     "DISMISSED",
     "OFFERED",
     "REFUSED",
@@ -285,6 +286,10 @@ class SuggestionWithdrawn(Struct, frozen=True, tag_field="event", tag="wish_with
 
     plan_id: PlanId
     suggestion: int = field(name="wish")
+
+
+#: The stop reason of a turn whose agent, client or relay went away in the middle of it.
+DISCONNECTED: Final = "disconnected"
 
 
 class TurnEnded(Struct, frozen=True, tag_field="event", tag="turn_ended"):

@@ -143,8 +143,8 @@ class PlanValue(Struct, frozen=True):
 
 
 class SessionValue(Struct, frozen=True):
-    """A session. `state` is `running`, `waiting`, `stopped` or `done`, `asked` says whether it waits for a review, and
-    `current` has the texts of the steps in progress. A list of sessions leaves out their `plans`."""
+    """A session. `state` is `needs_you`, `running`, `idle`, `stopped` or `done`, `asked` says whether a question is
+    open, and `current` has the texts of the steps in progress. A list of sessions leaves out their `plans`."""
 
     id: str
     title: str | None

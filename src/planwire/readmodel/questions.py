@@ -13,7 +13,7 @@ __all__ = ["AnswerOption", "QuestionCard", "question_of"]
 
 
 class AnswerOption(Struct, frozen=True):
-    """An answer that the agent offers, and what it says of the plan. `is_plain`: that verdict alone means this answer."""
+    """An answer that the agent offers, and what it says of the plan. `is_plain`: that verdict alone means it."""
 
     id: str
     name: str

@@ -15,10 +15,12 @@ from planwire.acp.messages import Extension, Reading
 from planwire.acp.read import read
 from planwire.acp.translate import Translator
 from planwire.acp.words import ATTACHING, OPENING, PLAN_UPDATES
+from planwire.journal.protocol import Terms
 from planwire.model.events import SessionOpened, TurnEnded
 from planwire.model.kinds import prose_of
 from planwire.model.plan import Fields
 from planwire.model.records import PROMPT
+from planwire.readmodel.states import RELAY
 from planwire.relay.actions import BY_RELAY, CLOSED, Action, Meet, Record, SessionMemory, ToAgent, ToClient
 from planwire.relay.agents import ways_of
 from planwire.relay.answering import Answering
@@ -108,9 +110,10 @@ class Policy:
         """Whether the agent waits for a person's answer about a plan."""
         return self._agreed.questions.is_any_open
 
-    def abilities(self) -> tuple[str, ...]:
-        """What people can do from elsewhere."""
-        return self._prompting.abilities
+    def terms(self, session_id: str) -> Terms:
+        """What the lease of a session says."""
+        session = self._sessions.get(session_id)
+        return Terms(RELAY, session is not None and session.is_working, self._prompting.abilities)
 
     def lack_journal(self, problem: str) -> None:
         """Leave the plan tools out: their journal can't be used."""

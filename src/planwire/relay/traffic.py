@@ -14,7 +14,7 @@ from threading import Lock, Timer
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
-from planwire.journal.protocol import Journal
+from planwire.journal.protocol import Journal, Terms
 from planwire.relay.actions import Action, Bind, Hold, Meet, Record, RecordLine, SessionMemory, Warn
 from planwire.relay.framing import Sieve
 from planwire.relay.injector import Injector
@@ -75,7 +75,7 @@ class Traffic:
         self._for_agent = Injector(self._ask(self._policy.for_agent), self._sent)
         self._for_client = Injector(self._ask(self._policy.for_client), self._sent)
         on_unavailable = self._on_unavailable if handoffs else None
-        self._recorder = Recorder(open_journal, self._learn, self._traffic, self._look, on_unavailable)
+        self._recorder = Recorder(open_journal, self._learn, self._traffic, self._look, on_unavailable, self._terms)
         self._to_agent = Pipe(
             0,
             agent.stdin.fileno(),
@@ -205,6 +205,10 @@ class Traffic:
         if self._handoffs:
             self._for_client.ring()
             say(f"the agent runs without the plan tools: {error}")
+
+    def _terms(self, session: str) -> Terms:
+        with self._lock:
+            return self._policy.terms(session)
 
     def _traffic(self) -> float:
         return self._to_agent.heard_at + self._to_client.heard_at
