@@ -17,7 +17,7 @@ from planwire.model.remarks import (
 )
 from planwire.steering.reach import NOBODY, TELL, Reach
 
-__all__ = ["CLOSED_WORDS", "client_name", "delivered", "heard_when"]
+__all__ = ["CLOSED_WORDS", "client_name", "delivered", "heard_when", "heard_with_answer"]
 
 #: How a remark ended, for people.
 CLOSED_WORDS: Final = {
@@ -55,6 +55,12 @@ def heard_when(state: SessionState, record: PlanRecord, reach: Reach = NOBODY, *
     ways = ["its next call of a plan tool"] if has_tools else []
     ways += [f"your next prompt in {client_name(client)}"] if client or not has_tools else []
     return f"The agent will see it with {' or '.join(ways)}."
+
+
+def heard_with_answer(heard: str, *, along: bool) -> str:
+    """A sentence on when the agent hears the words that come with an answer, which has no place for them: they go
+    `along`, or when it would hear anything else."""
+    return "Your words go along." if along else heard.replace("it", "your words", 1)
 
 
 def delivered(remark: Remark) -> str:
