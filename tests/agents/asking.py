@@ -27,8 +27,15 @@ def say(message: dict[str, Any]) -> None:
 
 
 def ask(number: int, plan: str) -> None:
-    call = {"toolCallId": f"call-{number}", "title": "Ready to code?", "kind": "switch_mode", "rawInput": {"plan": plan}}
-    say({"method": "session/update", "params": {"sessionId": SESSION, "update": {"sessionUpdate": "tool_call", **call}}})
+    call = {
+        "toolCallId": f"call-{number}",
+        "title": "Ready to code?",
+        "kind": "switch_mode",
+        "rawInput": {"plan": plan},
+    }
+    say(
+        {"method": "session/update", "params": {"sessionId": SESSION, "update": {"sessionUpdate": "tool_call", **call}}}
+    )
     options = [{"optionId": each, "name": name, "kind": kind} for each, name, kind in OPTIONS]
     asked = {"sessionId": SESSION, "toolCall": {**call, "name": "ExitPlanMode"}, "options": options}
     say({"id": number, "method": "session/request_permission", "params": asked})

@@ -12,14 +12,14 @@ from planwire.readmodel.answers import answers, dispute_words, words_go
 from planwire.readmodel.card import PlanCard, QuestionCard
 from planwire.readmodel.plain_text import shortened
 from planwire.web.addresses import plan_address
-from planwire.web.difference import difference_view
+from planwire.web.difference import brief_difference, difference_view
 from planwire.web.html import EMPTY, Html, el, moment
 from planwire.web.page_tree import Part, leaf
 from planwire.web.status_look import wording
 
 __all__ = ["answer_form", "answer_part", "asked_part", "question_view"]
 
-#: Equal rows around each change of a plan that waits for a verdict: on its page, and in the inbox.
+#: Equal rows around each change of a plan that waits for a verdict, on its page.
 AROUND: Final = 2
 #: The beginning of a plan that is new: steps, or characters of its text.
 FIRST_STEPS: Final = 5
@@ -81,7 +81,7 @@ def answer_form(own: str, session: str, card: PlanCard, name: Html = EMPTY) -> H
         el("div", *buttons, el("span", class_="pending-words"), class_="answers"),
         el("p", heard, class_="hint") if heard else None,
         id=own,
-        class_="answer",
+        class_="answer-form",
         aria_label=f"{_who_asks(card)}: {card.title}",
         data_answer=plan_address(session, card.id),
         data_seen=card.revision,
@@ -96,7 +96,7 @@ def _who_asks(card: PlanCard) -> str:
     if not question.options:
         return "The agent is waiting for your review"
     if question.sent:
-        return "Your answer is on its way"
+        return "An answer is on its way"
     if question.is_open:
         return "The agent asks for your approval"
     return f"{card.client_name if card.client else 'Your editor'} asks for your approval"
@@ -108,7 +108,7 @@ def _state_of_answer(card: PlanCard) -> Html:
         return el("p", dispute_words(card))
     asked = el("span", " Asked ", moment(question.at), ".", class_="origin")
     if question.sent:
-        return el("p", f"{question.sent}.", asked)
+        return el("p", f"{question.sent[:1].upper()}{question.sent[1:]}.", asked)
     if question.is_open:
         return el("p", "It will continue once you decide.", asked)
     return el("div", el("p", f"Answer in {card.client_name}:", asked), _offered(question))
@@ -124,7 +124,8 @@ def _what_is_new(card: PlanCard, before: PlanCard | None, around: int) -> Html:
         return el("p", words, class_="nothing")
     since = "your last review" if before.version == card.version else f"version {before.version}"
     name = el("summary", f"What changed since {since}")
-    return el("details", name, difference_view(before, card, around), open=True)
+    changes = difference_view(before, card, around) if around else brief_difference(before, card)
+    return el("details", name, changes, open=True)
 
 
 def _beginning(card: PlanCard) -> Html:

@@ -4,7 +4,7 @@
 import { onChanged } from "./page.js";
 import { perform } from "./perform.js";
 
-const FORM = "form.answer";
+const FORM = "form.answer-form";
 const keyOf = (form) => `planwire answer ${form.dataset.answer}`;
 
 /** What else goes with an answer: `of(form)` is a part of its request, and `sent(form)` hears that it went out. */
