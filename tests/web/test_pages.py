@@ -43,19 +43,19 @@ def test_only_what_is_done_is_all_of_it(board: Running) -> None:
     assert "%" not in page
 
 
-def test_a_session_runs_waits_is_stopped_or_done(board: Running) -> None:
+def test_a_session_runs_is_idle_was_stopped_or_is_done(board: Running) -> None:
     board.write("runs", items("in_progress"))
     board.write("waits", items("in_progress"), TurnEnded("end_turn"))
     board.write("stopped", items("in_progress"), TurnEnded("cancelled"))
     board.write("done", items("completed"), TurnEnded("end_turn"))
     states = {each["id"]: each["state"] for each in board.json("/sessions.json")["sessions"]}
-    assert states == {"runs": "running", "waits": "waiting", "stopped": "stopped", "done": "done"}
+    assert states == {"runs": "running", "waits": "idle", "stopped": "stopped", "done": "done"}
 
 
-def test_an_agent_that_was_silent_for_a_day_has_stopped(board: Running) -> None:
+def test_an_agent_that_was_silent_for_long_is_idle(board: Running) -> None:
     board.write("old", items("in_progress"), at=int(time() * 1_000) - 2 * DAY)
     [session] = board.json("/sessions.json")["sessions"]
-    assert session["state"] == "stopped"
+    assert session["state"] == "idle"
     assert "is-stopped" in board.page("/sessions/old")
 
 
@@ -73,8 +73,8 @@ def test_sessions_stand_in_the_order_of_the_ages_on_the_page_after_those_that_ne
     ):
         board.write(name, items("in_progress"), event, at=now - minutes * 60_000)
     assert order(board) == ["review", "minutes", "hours", "days"]
-    rows = re.findall(r'class="session-row row-(\w+)".*?<time [^>]*>([^<]*)</time>', board.page("/sessions"))
-    assert rows == [("review", "10 h ago"), ("stopped", "5 min ago"), ("waiting", "2 h ago"), ("waiting", "3 d ago")]
+    rows = re.findall(r'class="session-row [^"]*row-(\w+)".*?<time [^>]*>([^<]*)</time>', board.page("/sessions"))
+    assert rows == [("needs_you", "10 h ago"), ("stopped", "5 min ago"), ("idle", "2 h ago"), ("idle", "3 d ago")]
 
 
 def test_sessions_that_are_at_work_keep_their_place(board: Running) -> None:
@@ -94,15 +94,15 @@ def test_only_a_session_that_waits_for_a_review_has_the_colour_of_what_needs_a_p
     board.write("stopped", items("in_progress"), TurnEnded("max_tokens"))
     board.write("waits", items("in_progress"), TurnEnded("end_turn"))
     page = board.page("/sessions")
-    assert page.count("row-review") == page.count("state-review") == 1
-    assert [each["id"] for each in board.json("/sessions.json?state=review")["sessions"]] == ["asks"]
-    assert [each["id"] for each in board.json("/sessions.json?state=waiting")["sessions"]] == ["waits"]
+    assert page.count("row-needs_you") == page.count("state-needs_you") == 1
+    assert [each["id"] for each in board.json("/sessions.json?state=needs_you")["sessions"]] == ["asks"]
+    assert [each["id"] for each in board.json("/sessions.json?state=idle")["sessions"]] == ["waits"]
     assert "stopped: ran out of tokens" in board.page("/sessions/stopped")
 
 
 def test_ages_have_the_exact_time_beside_them(board: Running) -> None:
     at = int(time() * 1_000) - 5 * 60_000
-    board.write("s1", SessionOpened("agent", "client", "/work"), items("pending"), at=at)
+    board.write("s1", SessionOpened("agent", "client", "/work"), items("pending"), TurnEnded("end_turn"), at=at)
     for address in ("/sessions", "/sessions/s1", "/sessions/s1/history"):
         times = re.findall(r'<time datetime="([^"]+)" title="([^"]+) UTC">([^<]*)</time>', board.page(address))
         assert times
@@ -127,7 +127,7 @@ def test_a_board_without_sessions_says_how_to_begin_and_offers_nothing_to_filter
         ("q=zed+fix", {"s1"}),
         ("q=zed+site", set()),
         ("q=step+1", {"s2"}),
-        ("state=waiting", {"s1"}),
+        ("state=idle", {"s1"}),
         ("q=agent&state=running", {"s2"}),
         ("state=nonsense", {"s1", "s2"}),
     ],

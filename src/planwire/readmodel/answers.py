@@ -15,13 +15,13 @@ from planwire.steering.reach import STEER
 from planwire.steering.reviews import VERDICT_LABELS
 from planwire.steering.wanted import Wanted
 
-__all__ = ["Answer", "answers", "asked_words", "dispute_words", "words_go"]
+__all__ = ["Reply", "answers", "asked_words", "dispute_words", "words_go"]
 
 _YES, _NO, _ = VERDICT_LABELS
 
 
-class Answer(Struct, frozen=True):
-    """One answer. `takes_words`: a person's words go with it. `is_main`: the one that a face may stress."""
+class Reply(Struct, frozen=True):
+    """One answer to offer. `takes_words`: a person's words go with it. `is_main`: the one that a face may stress."""
 
     label: str
     wanted: Wanted
@@ -29,7 +29,7 @@ class Answer(Struct, frozen=True):
     is_main: bool = False
 
 
-def answers(card: PlanCard) -> tuple[Answer, ...]:
+def answers(card: PlanCard) -> tuple[Reply, ...]:
     """The answers that people can give here."""
     if card.question is None:
         return _decisions(card) if card.disputed else ()
@@ -38,7 +38,7 @@ def answers(card: PlanCard) -> tuple[Answer, ...]:
     question = card.question.id or None
     if card.question.options:
         return tuple(
-            Answer(
+            Reply(
                 each.name,
                 Wanted("review", option=each.id, question=question),
                 is_main=each.is_plain and each.verdict == _YES,
@@ -46,17 +46,17 @@ def answers(card: PlanCard) -> tuple[Answer, ...]:
             for each in card.question.options
         )
     return tuple(
-        Answer(VERDICT_LABELS[each], Wanted("review", verdict=each, question=question), is_main=each == _YES)
+        Reply(VERDICT_LABELS[each], Wanted("review", verdict=each, question=question), is_main=each == _YES)
         for each in (_YES, _NO)
     )
 
 
-def _decisions(card: PlanCard) -> tuple[Answer, ...]:
+def _decisions(card: PlanCard) -> tuple[Reply, ...]:
     """What a person can do about an agent that goes on against a late no."""
-    stop = (Answer(ACTS["stop"].label, Wanted("stop"), takes_words=False),) if "stop" in card.acts else ()
+    stop = (Reply(ACTS["stop"].label, Wanted("stop"), takes_words=False),) if "stop" in card.acts else ()
     label, now = ("Tell it now", True) if "tell" in card.acts else (VERDICT_LABELS[_NO], None)
-    refuse = Answer(label, Wanted("review", verdict=_NO, now=now))
-    return (*stop, refuse, Answer("Keep as it is", Wanted("review", verdict=_YES), takes_words=False))
+    refuse = Reply(label, Wanted("review", verdict=_NO, now=now))
+    return (*stop, refuse, Reply("Keep as it is", Wanted("review", verdict=_YES), takes_words=False))
 
 
 def words_go(card: PlanCard) -> str:

@@ -1,7 +1,7 @@
 """Sessions as an inbox: what needs a person, what runs, and the rest by day and folder."""
 
-from collections.abc import Callable, Iterable
-from datetime import date, timedelta
+from collections.abc import Iterable
+from datetime import date, datetime, timedelta
 
 from msgspec import Struct
 
@@ -43,21 +43,26 @@ def inbox_order(glances: Iterable[Overview]) -> list[Overview]:
     return sorted(glances, key=lambda each: ranks.get(each.state, 2))
 
 
-def inbox(glances: Iterable[Overview], now: int, day_of: Callable[[int], date]) -> Inbox:
-    """The parts. `day_of` is the day of a time where the reader is."""
+def inbox(glances: Iterable[Overview], now: int) -> Inbox:
+    """The parts. Days are those of the clock on this machine's wall."""
     parts: dict[str, list[Overview]] = {NEEDS_YOU: [], RUNNING: []}
     days: dict[date, dict[str, list[Overview]]] = {}
     for glance in glances:
         if glance.state in parts:
             parts[glance.state].append(glance)
         else:
-            days.setdefault(day_of(glance.last_at), {}).setdefault(glance.cwd or "", []).append(glance)
-    today = day_of(now)
+            days.setdefault(_day_of(glance.last_at), {}).setdefault(glance.cwd or "", []).append(glance)
+    today = _day_of(now)
     rest = tuple(
         Day(day, _label(day, today), tuple(Folder(name, tuple(each)) for name, each in days[day].items()))
         for day in sorted(days, reverse=True)
     )
     return Inbox(tuple(parts[NEEDS_YOU]), tuple(parts[RUNNING]), rest)
+
+
+def _day_of(at: int) -> date:
+    """The day of a Unix time in milliseconds."""
+    return datetime.fromtimestamp(at / 1_000).date()  # noqa: DTZ006
 
 
 def _label(day: date, today: date) -> str:

@@ -173,7 +173,7 @@ class Sessions:
                 self._look_at_leases()
                 if look % ROLL_CALL == 0:
                     self._call_the_roll()
-                self._has_trouble(_ROLL_CALL, None)
+                    self._has_trouble(_ROLL_CALL, None)
             except JournalError as error:
                 self._has_trouble(_ROLL_CALL, error)
             if self.loading:

@@ -4,6 +4,7 @@ A button holds the whole act that it sends; the script adds the words that stand
 agent's client can answer has no buttons: the page says where to answer.
 """
 
+import json
 from typing import Final
 
 import msgspec
@@ -40,7 +41,7 @@ def asked_part(part_id: str, card: PlanCard, before: PlanCard | None) -> Part | 
 
 def question_view(card: PlanCard, before: PlanCard | None) -> Html:
     """The question in an inbox: short, with what is new, or the beginning of a plan that people don't know."""
-    name = el("p", el("b", _who_asks(card)), " ", el("bdi", card.title), class_="asks")
+    name = el("p", el("b", _who_asks(card)), ": ", el("bdi", card.title), class_="asks")
     new = EMPTY
     if card.question is not None and not card.is_file:
         new = _beginning(card) if before is None else _what_is_new(card, before, 0)
@@ -64,7 +65,7 @@ def answer_form(own: str, session: str, card: PlanCard, name: Html = EMPTY) -> H
             "button",
             each.label,
             type="button",
-            data_send=msgspec.json.encode(each.wanted).decode(),
+            data_send=json.dumps(msgspec.to_builtins(each.wanted)),  # ASCII: an id keeps every character
             data_bare=not each.takes_words,
             class_="primary" if each.is_main else None,
             dir="auto",

@@ -5,7 +5,6 @@ values as before, so that a change costs its own row, however many there are.
 """
 
 from collections.abc import Callable, Iterable
-from datetime import date, datetime
 from hashlib import sha256
 from typing import Final, TypeAlias
 from urllib.parse import urlencode
@@ -55,7 +54,7 @@ def overview_page(
 ) -> Part:
     """The sessions that match, and the form to search for others."""
     matching = inbox_order(found(glances, query, now))
-    shown = inbox(matching[(query.page - 1) * PAGE : query.page * PAGE], now, _day_of)
+    shown = inbox(matching[(query.page - 1) * PAGE : query.page * PAGE], now)
     needs = [inbox_item(each, ask(each.id)) for each in shown.needs_you[:ANSWERED_HERE]]
     needs += [session_row(each) for each in shown.needs_you[ANSWERED_HERE:]]
     parts = [_section("needs", FILTERS[NEEDS_YOU], needs), _section("runs", "Running", map(session_row, shown.running))]
@@ -72,11 +71,6 @@ def overview_page(
         _pages(query, len(matching), loading),
     )
     return branch("content", "main", children, class_="overview")
-
-
-def _day_of(at: int) -> date:
-    """The day of a time in milliseconds, where the board runs."""
-    return datetime.fromtimestamp(at / 1_000).date()  # noqa: DTZ006
 
 
 def _section(own: str, name: str, rows: Iterable[Part]) -> Part | None:
