@@ -5,7 +5,6 @@ and the person. An answer counts from the moment before the board is asked over 
 with it. All of them are on one machine, whose monotonic clock they share.
 """
 
-import http.client
 import json
 import subprocess
 import sys
@@ -17,7 +16,7 @@ from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
 
-from bench.fanout import TOKEN, board
+from bench.fanout import board, post_act
 from bench.figure import Figure, at_most
 from bench.progress import say
 from bench.proof import prove
@@ -72,7 +71,8 @@ def _answer(client: _Client, journal: Journal, port: int, number: int) -> float:
     turn = client.send("session/prompt", sessionId=SESSION, prompt=prompt)
     question = _question(journal)
     start = time.monotonic()
-    status = _post(port, {"act": "review", "option": "yes", "question": question})
+    act = {"act": "review", "option": "yes", "question": question}
+    status = post_act(port, f"/sessions/{SESSION}/plans/{_PLAN}", act)
     prove(status, 200, "the answer of the board")
     result = client.answer_of(turn)
     prove(result["answer"], {"outcome": "selected", "optionId": "yes"}, "the answer that the agent has")
@@ -88,17 +88,6 @@ def _question(journal: Journal) -> str:
             return record.asked.id
         time.sleep(0.002)
     raise TimeoutError("the agent's question did not come into the journal")
-
-
-def _post(port: int, act: dict[str, str]) -> int:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
-    own = {"Origin": f"http://127.0.0.1:{port}", "Authorization": f"Bearer {TOKEN}"}
-    headers = {**own, "Content-Type": "application/json"}
-    connection.request("POST", f"/sessions/{SESSION}/plans/{_PLAN}/acts", json.dumps(act), headers)
-    answer = connection.getresponse()
-    answer.read()
-    connection.close()
-    return answer.status
 
 
 @contextmanager
