@@ -95,7 +95,7 @@ def test_an_option_is_chosen_in_the_inbox_while_the_editor_asks(editor: Editor, 
     expect(item.locator(".primary")).to_have_text(YES)
     page.evaluate(axe)
     for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme)
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
         found = page.evaluate("axe.run('#inbox', { resultTypes: ['violations'] })")["violations"]
         assert [(scheme, each["id"], each["nodes"][0]["html"][:200]) for each in found] == []
     photograph(page, "inbox")

@@ -198,10 +198,10 @@ function hold(list, ids, fresh) {
 
 /** The things under the pointer whose places a change should keep: the innermost one, and the rows behind it. */
 function underPointer() {
-  const here = under?.closest(".plans li[id], .plans [id]:not([data-my-guest])");
+  const here = under?.closest(".plans li[id], .plans [id]:not([data-my-guest]), .inbox .session-row");
   const all = [];
   for (let each = here; each && all.length < 4; each = each.nextElementSibling) if (each.id) all.push(each);
-  return all.map((each) => [each.id, each.getBoundingClientRect().top]);
+  return all.map((each) => [each, each.id, each.getBoundingClientRect().top]);
 }
 
 /** Bring the first of them that is still in sight back to its place. Rows that changed their order are followed by eye. */
@@ -210,13 +210,13 @@ function keepPlace(places) {
   const added = happened.filter(([, kind]) => kind === "just-added");
   // A new row has its true height only once it is drawn.
   for (const [row] of added.slice(0, MOST_DRAWN)) row.style.contentVisibility = "visible";
-  for (const [id, top] of places) {
-    const now = document.getElementById(id);
+  for (const [then, id, top] of places) {
+    const now = then.isConnected ? then : document.getElementById(id);
     if (!now?.checkVisibility()) continue;
     const missing = () => top - now.getBoundingClientRect().top;
     if (Math.abs(missing()) < 1) return;
     scrollBy({ top: -missing(), behavior: "instant" });
-    const list = now.closest(".steps, .prose");
+    const list = now.closest(".steps, .prose, .sessions");
     if (missing() <= -1 && list) { // the page ends too early to scroll that far
       document.body.style.minHeight = `${innerHeight + scrollY - missing()}px`;
       longer = list;
