@@ -9,10 +9,11 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from planwire.journal import load_state
+from planwire.model.events import ReviewAsked
 from tests.agents.asking import OPTIONS, SESSION
 from tests.agents.driving import Relayed
 from tests.waiting import until
-from tests.web.board import Running, running_board
+from tests.web.board import Running, items, running_board
 from tests.web.browsing import is_live, photograph
 from tests.wire import request
 
@@ -99,12 +100,17 @@ def test_an_option_is_chosen_in_the_inbox_while_the_editor_asks(editor: Editor, 
         found = page.evaluate("axe.run('#inbox', { resultTypes: ['violations'] })")["violations"]
         assert [(scheme, each["id"], each["nodes"][0]["html"][:200]) for each in found] == []
     photograph(page, "inbox")
-    item.get_by_role("textbox").fill("Smaller steps")
+    words = item.get_by_role("textbox")
+    words.fill("Smaller steps")
+    editor.board.write("other", items("pending"), ReviewAsked("main"))
+    expect(page.locator("#needs-list > li")).to_have_count(2)
+    expect(words).to_be_focused()
+    expect(words).to_have_value("Smaller steps")
     buttons.filter(has_text=NO).click()
     assert editor.end_of_turn()["answer"] == {"outcome": "selected", "optionId": "no"}
     expect(page.locator(".toast")).to_contain_text(f"Sent to the agent: “{NO}”.")
     page.mouse.move(1, 1)
-    expect(page.locator("#needs")).to_have_count(0)
+    expect(page.locator("#needs-list > li")).to_have_count(1)
     expect(page.locator(f"details.day #o-{SESSION}")).to_have_attribute("data-status", "idle")
 
 
