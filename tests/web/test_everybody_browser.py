@@ -13,11 +13,13 @@ from planwire.model.events import (
     RemarkClosed,
     Remarked,
     RemoveStep,
+    ReviewAsked,
     RewordStep,
     SessionOpened,
     SetStatus,
 )
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
+from tests.web.board import items
 from tests.web.browsing import NewPage, comes_true, is_live, photograph
 from tests.web.stage import TEXT, Stage, row, save, write
 
@@ -146,3 +148,12 @@ def test_a_notification_is_shown_to_those_who_asked_for_it(stage: Stage, new_pag
     stage.agent_sends("one", "two", done=2)
     comes_true(page, "notices.length === 1")
     assert page.evaluate("notices") == ["A title: Everything on the plan is done."]
+    page.goto(f"{stage.board.pages}/sessions")
+    is_live(page)
+    comes_true(page, "document.getElementById('notify').ariaPressed === 'true'")
+    stage.write(ReviewAsked("main"))
+    comes_true(page, "notices.length === 1")
+    stage.board.write("another", SessionOpened(title="Another"), items("pending"), ReviewAsked("main"))
+    comes_true(page, "notices.length === 2")
+    words = "Plan: the agent waits for your answer"
+    assert page.evaluate("notices") == [f"A title: {words}", f"Another: {words}"]

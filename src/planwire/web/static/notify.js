@@ -14,6 +14,7 @@ const words = {
 let wanted = false;
 let letGo = null; // gives the place among the pages that go on listening back
 const known = new Map();
+let hasLooked = false; // what is new from now on may need a person
 
 /** Whether this page goes on listening while nobody sees it. */
 export const keepsListening = () => wanted && letGo !== null;
@@ -45,12 +46,14 @@ export function lookForNews() {
   for (const [id, name, state, asked, question] of sessions()) {
     const now = `${state} ${asked ?? ""} ${question ?? ""}`, before = known.get(id);
     known.set(id, now);
-    if (before === undefined || before === now || !words[state]) continue;
+    const isNew = before === undefined && (!hasLooked || state !== "needs_you");
+    if (isNew || before === now || !words[state]) continue;
     if (document.hidden || !document.hasFocus()) {
       const notice = new Notification(name, { body: words[state](asked), tag: `planwire ${location.pathname} ${id}` });
       notice.onclick = () => { window.focus(); notice.close(); };
     }
   }
+  hasLooked = true;
 }
 
 export function startNotify() {
@@ -67,6 +70,7 @@ export function startNotify() {
     localStorage.setItem(KEY, on ? "on" : "off");
     button.setAttribute("aria-pressed", on);
     known.clear();
+    hasLooked = false;
     if (on) {
       lookForNews();
       await takePlace();
