@@ -66,7 +66,8 @@ def _named_card(session: ShownSession, name: str) -> PlanCard:
 
 
 def confirm(target: SteeredPlan, arguments: argparse.Namespace, question: str) -> None:
-    """Show the plan and ask, unless `--revision` says what the person saw or `--yes` says not to ask."""
+    """Show the plan and ask, unless `--revision` says what the person saw or `--yes` says not to ask. Without a
+    question, only show it: what they are asked for next is their answer."""
     if arguments.revision is not None or arguments.yes:
         return
     if arguments.json:
@@ -78,7 +79,7 @@ def confirm(target: SteeredPlan, arguments: argparse.Namespace, question: str) -
 
     view = session_record_view(target.session, time_ns() // 1_000_000, chosen=target.card.id, only=True)
     new_console(wide=False).print(view)
-    if not agreed(question):
+    if question and not agreed(question):
         raise Refused("nothing was changed")
 
 

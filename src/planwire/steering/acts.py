@@ -195,6 +195,7 @@ _TABLE: Final = (
     Act(
         *("stop", "stop", "Stop", "Stop the agent's turn", now.stop, On.PLAN, Touches.NOTHING),
         any_plan=True,
+        is_final=True,
         gestures=(Gesture(("S",), "Stop", "cancel the agent's turn"),),
     ),
     Act(

@@ -5,7 +5,7 @@ that allows once; where there is none, or several, the person has to choose. Wha
 """
 
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, Protocol, TypeVar
 
 from msgspec.structs import replace
 
@@ -18,8 +18,17 @@ from planwire.steering.target import Target
 from planwire.steering.wanted import Wanted
 from planwire.steering.words import quoted
 
-__all__ = ["answer_to", "plain_choice", "verdict_of", "with_verdict"]
+__all__ = ["answer_to", "options_named", "plain_choice", "verdict_of", "with_verdict"]
 
+
+class _Named(Protocol):
+    @property
+    def id(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+
+
+_O = TypeVar("_O", bound=_Named)
 _ONCE: Final = {APPROVED: "allow_once", CHANGES_REQUESTED: "reject_once"}
 
 
@@ -56,12 +65,17 @@ def answer_to(on: Target, wanted: Wanted) -> Choice | None:
 
 
 def _named(asked: OpenQuestion, option: str) -> Choice:
-    by_id = [each for each in asked.options if each.id == option]
-    by_name = [each for each in asked.options if each.name.casefold() == option.strip().casefold()]
-    found = by_id or by_name
+    found = options_named(asked.options, option)
     if len(found) == 1:
         return found[0]
     raise UnknownWord(f"The agent does not offer {quoted(option)}. It offers: {_names(asked.options)}.")
+
+
+def options_named(options: Iterable[_O], name: str) -> list[_O]:
+    """The option with that id, or else those with that name."""
+    listed = list(options)
+    by_id = [each for each in listed if each.id == name]
+    return by_id or [each for each in listed if each.name.casefold() == name.strip().casefold()]
 
 
 def plain_choice(options: Iterable[Choice], verdict: str) -> Choice | None:
