@@ -122,8 +122,8 @@ class Prompting:
 
     def _cancel(self, session: WireSession) -> None:
         session.is_cancelled = True
-        self._answering.cancel_all(session)
         self._outbox.notify_agent("session/cancel", {"sessionId": session.id})
+        self._answering.cancel_all(session)  # as a client does that cancels (R41)
 
     def _ask(self, session: WireSession, way: str, method: str, params: Callable[[list[Fields]], Fields]) -> str | None:
         """Send a request of our own with what people said; None if the agent knows all of it by now."""
