@@ -70,6 +70,6 @@ def filled_journal(path: Path, folder: str) -> Path:
         review = PlanReviewed(None, 4, CHANGES_REQUESTED, (Comment("Small commits", "s3"),), ("s2", "s3"))
         write(FIRST, "user", review, ago=20 * MINUTE)
         write(
-            FIRST, "agent", PlanSet(MarkdownPlan("design", "# Design\n\nThe first word.\n"), via=ACP), ago=10 * MINUTE
+            FIRST, "agent", PlanSet(MarkdownPlan("design", "# Design\n\nThe first word.\n"), via=ACP), ago=9 * MINUTE
         )
     return path
