@@ -15,9 +15,9 @@ from typing import Literal
 import pytest
 
 from tests.peers.client import Client, Hello, Policy, allow_once
-from tests.peers.install import Unavailable, deepagents_python, npm_peers, peers_are_required
+from tests.peers.install import Unavailable, codex_peer, deepagents_python, npm_peers, peers_are_required
 
-__all__ = ["Agent", "acpx", "claude", "deepagents", "or_skip"]
+__all__ = ["Agent", "acpx", "claude", "codex", "deepagents", "or_skip"]
 
 NOWHERE = "http://127.0.0.1:9"  # the discard port: whoever looks for a way out is refused at once
 
@@ -56,6 +56,37 @@ def claude(model: str, home: Path, tool: Literal["todo", "task"] = "todo") -> Ag
         "DISABLE_TELEMETRY": "1",
     }
     return _agent("claude-agent-acp", [str(script)], home, environment)
+
+
+CODEX_SETTINGS = """\
+model = "gpt-5.5"
+model_provider = "scripted"
+check_for_update_on_startup = false
+
+[analytics]
+enabled = false
+
+[model_providers.scripted]
+name = "scripted"
+base_url = "{model}/v1"
+wire_api = "responses"
+env_key = "SCRIPTED_KEY"
+request_max_retries = 0
+stream_max_retries = 0
+
+[projects."{project}"]
+trust_level = "trusted"
+"""
+
+
+def codex(model: str, home: Path) -> Agent:
+    """npm's codex-acp, and Codex with it. It plans in its own mode: `session/set_config_option`."""
+    script = or_skip(codex_peer) / "node_modules" / ".bin" / "codex-acp"
+    settings = home / ".codex"
+    agent = _agent("codex-acp", [str(script)], home, {"CODEX_HOME": str(settings), "SCRIPTED_KEY": "not-a-key"})
+    settings.mkdir(exist_ok=True)
+    (settings / "config.toml").write_text(CODEX_SETTINGS.format(model=model, project=agent.cwd))
+    return agent
 
 
 def deepagents(model: str, home: Path) -> Agent:

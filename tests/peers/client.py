@@ -17,11 +17,24 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Literal, Self, TypeVar
 
-__all__ = ["Client", "Hello", "Line", "Policy", "Refused", "Silence", "allow_once", "reject_once"]
+__all__ = [
+    "Client",
+    "Hello",
+    "Line",
+    "Policy",
+    "Refused",
+    "Silence",
+    "Undecided",
+    "allow_once",
+    "leave_open",
+    "reject_once",
+]
 
 Json = dict[str, Any]
+RequestId = int | str
 Policy = Callable[[Mapping[str, Any]], str | None]
-"""Permission asked (the params of the request) to the id of the option chosen, or `None` for a cancelled request."""
+"""Permission asked (the params of the request) to the id of the option chosen, or `None` for a cancelled request.
+`Undecided` leaves the question open."""
 
 T = TypeVar("T")
 PATIENCE = 30.0
@@ -39,6 +52,10 @@ class Refused(Exception):
 
 class Silence(AssertionError):
     """What was waited for did not come in time, or the agent ended before it came."""
+
+
+class Undecided(Exception):
+    """A policy does not answer now: the test does, with `Client.choose`, or nobody ever does."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +101,11 @@ def _first(kind: str) -> Policy:
 
 allow_once = _first("allow_once")
 reject_once = _first("reject_once")
+
+
+def leave_open(_: Mapping[str, Any]) -> str | None:
+    """The policy of somebody who is elsewhere: every question stays open."""
+    raise Undecided
 
 
 class Client:
@@ -203,6 +225,23 @@ class Client:
         chunks = self.updates("agent_message_chunk", session=session, since=since)
         return "".join(chunk["content"].get("text", "") for chunk in chunks)
 
+    def questions(self) -> list[Json]:
+        """The permission requests that came, whole."""
+        return self._came("session/request_permission")
+
+    def taken_back(self) -> list[object]:
+        """The ids of the requests that the agent took back."""
+        return [message["params"]["requestId"] for message in self._came("$/cancel_request")]
+
+    def wait_for_question(self, number: int = 1, patience: float = PATIENCE) -> Json:
+        """The permission request with this number, counted from 1."""
+        return self.wait_for(lambda: self.questions()[number - 1 : number] or None, f"question {number}", patience)[0]
+
+    def choose(self, question: Json, option: str) -> None:
+        """Answer a question that was left open, with the id of an option."""
+        picked = {"outcome": "selected", "optionId": option}
+        self.send({"jsonrpc": "2.0", "id": question["id"], "result": {"outcome": picked}})
+
     def request(self, method: str, params: Mapping[str, Any], patience: float = PATIENCE) -> Json:
         """Ask, wait for the answer, and give its result; an error is raised as `Refused`."""
         number = self.ask(method, params)
@@ -211,15 +250,26 @@ class Client:
             raise Refused(method, answer["error"])
         return answer.get("result") or {}
 
-    def ask(self, method: str, params: Mapping[str, Any]) -> int:
-        """Send a request without waiting; its id."""
+    def ask(self, method: str, params: Mapping[str, Any], named: str | None = None) -> RequestId:
+        """Send a request without waiting; its id, which is the next number unless it is named."""
         self._number += 1
-        self.send({"jsonrpc": "2.0", "id": self._number, "method": method, "params": params})
-        return self._number
+        request = named or self._number
+        self.send({"jsonrpc": "2.0", "id": request, "method": method, "params": params})
+        return request
 
-    def answer_to(self, number: int) -> Json | None:
+    def begin(self, session: str, text: str) -> RequestId:
+        """Send a prompt without waiting; its id."""
+        return self.ask("session/prompt", {"sessionId": session, "prompt": [{"type": "text", "text": text}]})
+
+    def end_of(self, prompt: RequestId, patience: float = PATIENCE) -> str:
+        """The reason why the turn of a prompt of version 1 ended, once it has."""
+        answer = self.wait_for(lambda: self.answer_to(prompt), "the end of the turn", patience)
+        assert "result" in answer, answer
+        return str(answer["result"]["stopReason"])
+
+    def answer_to(self, id: RequestId) -> Json | None:
         """The agent's answer to a request, once it is there."""
-        return self._answers.get(number)
+        return self._answers.get(id)
 
     def notify(self, method: str, params: Mapping[str, Any]) -> None:
         """Send a notification."""
@@ -286,13 +336,20 @@ class Client:
         """Answer the agent's own requests: permissions by the policy, everything else is not offered here."""
         answer: Json = {"jsonrpc": "2.0", "id": message["id"]}
         if message["method"] == "session/request_permission":
-            chosen = self._policy(message["params"])
+            try:
+                chosen = self._policy(message["params"])
+            except Undecided:
+                return
             picked = {"outcome": "cancelled"} if chosen is None else {"outcome": "selected", "optionId": chosen}
             answer["result"] = {"outcome": picked}
         else:
             answer["error"] = {"code": METHOD_NOT_FOUND, "message": f"no {message['method']} here"}
         with suppress(OSError, ValueError):  # the agent may have ended, or we did, while it asked
             self.send(answer)
+
+    def _came(self, method: str) -> list[Json]:
+        messages = (line.message for line in self.lines if line.sender == "agent")
+        return [message for message in messages if message.get("method") == method]
 
     def _read_errors(self, stderr: IO[bytes]) -> None:
         with stderr:

@@ -18,10 +18,20 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["Unavailable", "deepagents_python", "installed", "node", "npm_packages", "npm_peers", "peers_are_required"]
+__all__ = [
+    "Unavailable",
+    "codex_peer",
+    "deepagents_python",
+    "installed",
+    "node",
+    "npm_packages",
+    "npm_peers",
+    "peers_are_required",
+]
 
 NPM_PEERS = {"@agentclientprotocol/claude-agent-acp": "0.99.0", "acpx": "0.19.1"}
 NPM_PEERS_NODE = 20
+CODEX = {"@agentclientprotocol/codex-acp": "2.6.0", "@openai/codex": "0.166.0"}
 DEEPAGENTS = Path(__file__).with_name("deepagents.txt")
 INSTALL_SECONDS = 300
 DONE = "done.json"
@@ -36,6 +46,11 @@ class Unavailable(Exception):
 def npm_peers() -> Path:
     """The folder with the agents and clients of npm."""
     return npm_packages(NPM_PEERS, NPM_PEERS_NODE)
+
+
+def codex_peer() -> Path:
+    """The folder with codex-acp and Codex itself: large, so only the tests that need it install it."""
+    return npm_packages(CODEX, NPM_PEERS_NODE)
 
 
 def npm_packages(packages: Mapping[str, str], oldest_node: int) -> Path:

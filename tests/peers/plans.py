@@ -1,12 +1,13 @@
 """What a model says to make a plan with each agent's own tools: the same three steps everywhere."""
 
-from tests.peers.script import Call, Turn, call
+from tests.peers.script import Call, Turn, call, say
 
 __all__ = [
     "PROPOSAL",
     "STEPS",
     "enter_plan_mode",
     "exit_plan_mode",
+    "proposed_plan",
     "task_create",
     "task_update",
     "todo_write",
@@ -48,3 +49,8 @@ def enter_plan_mode() -> Turn:
 def exit_plan_mode(proposal: str = PROPOSAL) -> Turn:
     """claude-agent-acp shows its plan and asks for permission to go on."""
     return call("ExitPlanMode", plan=proposal)
+
+
+def proposed_plan(proposal: str = PROPOSAL) -> Turn:
+    """codex-acp, in its plan mode, shows its plan and asks whether to carry it out."""
+    return say(f"<proposed_plan>\n{proposal}\n</proposed_plan>\n")
