@@ -4,6 +4,8 @@
     ├── PlanError              a plan can't do that
     │   ├── StaleRevision      the plan moved on from the writer's revision
     │   ├── MovedOn            the plan moved on from what a person saw; it lives in `session`, with what it tells
+    │   ├── ChoiceNeeded       the agent offers several answers, and a person has to choose one
+    │   ├── InterruptNeeded    the agent's turn would have to be cancelled, and nobody agreed to that
     │   ├── NothingChanges     there is nothing to write
     │   ├── UnknownPlan        the session has no such plan, or it was dismissed
     │   ├── UnknownStep        no step has that id
@@ -45,12 +47,14 @@ __all__ = [
     "BadStream",
     "CannotCarry",
     "ChatError",
+    "ChoiceNeeded",
     "Conflict",
     "DamagedJournal",
     "DialectError",
     "EmptyText",
     "FormatError",
     "InputError",
+    "InterruptNeeded",
     "JournalError",
     "JournalUnavailable",
     "MissingExtra",
@@ -94,6 +98,18 @@ class StaleRevision(PlanError):
         super().__init__(message)
         self.current = current
         self.expected = expected
+
+
+class ChoiceNeeded(PlanError):
+    """The agent offers several answers to its question, and none is the plain one. `options` are their ids."""
+
+    def __init__(self, problem: str, options: tuple[str, ...]) -> None:
+        super().__init__(problem)
+        self.options = options
+
+
+class InterruptNeeded(PlanError):
+    """The agent could be told something now only if its turn were cancelled: ask the person first."""
 
 
 class NothingChanges(PlanError):

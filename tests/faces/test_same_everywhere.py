@@ -16,7 +16,7 @@ from planwire.mcp.resources import JSON, MARKDOWN, plan_text
 from planwire.readmodel.as_json import json_schema
 from planwire.readmodel.as_markdown import plan_markdown
 from planwire.readmodel.followed_files import FilePlans
-from planwire.readmodel.overview import FILTERS, NEEDS_YOU
+from planwire.readmodel.overview import FILTERS
 from planwire.readmodel.plain_text import one_line, printable
 from planwire.readmodel.sessions import load_session
 from planwire.terminal.lines_view import RowList
@@ -71,7 +71,7 @@ def test_states_counts_and_order_are_the_same_on_every_face(
     assert facts(page) == facts(sessions)
     assert names(board.page("/sessions")) == in_order
 
-    expected = Counter(NEEDS_YOU if each["asked"] else each["state"] for each in sessions)
+    expected = Counter(each["state"] for each in sessions)
     for state in FILTERS:
         assert len(board.json(f"/sessions.json?state={state}")["sessions"]) == expected[state]
 

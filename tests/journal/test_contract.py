@@ -1,5 +1,7 @@
 """What every journal does, whichever engine keeps it: each test runs on all of them."""
 
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -9,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from planwire.errors import Conflict, JournalUnavailable, UnstorableEvent
-from planwire.journal import Followed, Journal, KnownSession, Snapshot, Stamped, open_journal
+from planwire.journal import Followed, Journal, KnownLease, KnownSession, Snapshot, Stamped, Terms, open_journal
 from planwire.journal import codec as stored_events
 from planwire.model.events import Event, MessageAdded, Recorded, TurnEnded
 from tests.model.test_events import EVENTS
@@ -19,6 +21,8 @@ ENGINES: dict[str, Callable[[Path], Journal]] = {
     "memory": lambda _: open_journal("memory:"),
     "sqlite": lambda folder: open_journal(folder / "journal.db"),
 }
+#: Engines whose journals other processes can open, too: from a folder to what opens the same one.
+SHARED: dict[str, Callable[[Path], str]] = {"sqlite": lambda folder: str(folder / "journal.db")}
 #: No wait in here is a matter of luck; this bounds those that would never end.
 PATIENCE = 30.0
 NO_TEXT = "\ud800"
@@ -352,11 +356,120 @@ def test_a_read_that_is_under_way_never_crosses_into_the_session_that_began_anew
     assert set(words(reading)) == {"old"}
 
 
+# Leases
+
+
+def test_a_lease_is_known_with_its_terms_until_it_is_released(journal: Journal) -> None:
+    assert journal.leases() == []
+    first = journal.lease("s", Terms("relay", is_working=True, can=("answer", "fly")))
+    second = journal.lease("s")
+    known = journal.leases()
+    assert [(each.session, each.terms, each.is_held) for each in known] == [
+        ("s", Terms("relay", True, ("answer", "fly")), True),
+        ("s", Terms(), True),
+    ]
+    assert len({each.name for each in known}) == 2
+    first.renew(Terms("relay"))
+    assert journal.leases() == [KnownLease("s", known[0].name, Terms("relay"), True), known[1]]
+    first.release()
+    first.release()
+    first.renew(Terms("relay", is_working=True))
+    assert journal.leases() == [known[1]]
+    second.release()
+    assert journal.leases() == []
+
+
+def test_a_lease_is_no_event(journal: Journal) -> None:
+    journal.append("s", said("one"))
+    lease = journal.lease("s", Terms("relay"))
+    journal.lease("without events")
+    lease.renew(Terms("relay", is_working=True))
+    lease.release()
+    assert [each.id for each in journal.sessions()] == ["s"]
+    assert (journal.last_seq("s"), journal.last_seq("without events"), journal.last_position()) == (1, 0, 1)
+    assert words([each.recorded for each in heard(journal)]) == ["one"]
+    assert words(journal.append("s", said("two"), 1)) == ["two"]
+
+
+def test_a_lease_that_is_held_can_not_be_ended_by_others(journal: Journal) -> None:
+    journal.lease("s")
+    [known] = journal.leases()
+    journal.end_lease(known)
+    assert journal.leases() == [known]
+    journal.end_lease(KnownLease("s", "gone", Terms(), False))
+
+
+@pytest.mark.parametrize("name", ["", " ", "a\0b", "naïve", "😀", "x" * 10_000, "'; DROP TABLE leases --"])
+def test_any_text_can_have_a_lease_and_stand_in_its_terms(journal: Journal, name: str) -> None:
+    journal.lease(name, Terms(name, can=(name, name)))
+    assert [(each.session, each.terms) for each in journal.leases()] == [(name, Terms(name, can=(name, name)))]
+    journal.forget(name, NO_TEXT)
+    assert journal.leases() == []
+
+
+def test_a_lease_of_what_is_no_text_is_refused(journal: Journal) -> None:
+    kept = journal.lease("kept")
+    for wrong in (
+        lambda: journal.lease(NO_TEXT),
+        lambda: journal.lease("s", Terms(NO_TEXT)),
+        lambda: journal.lease("s", Terms(can=(NO_TEXT,))),
+        lambda: kept.renew(Terms(NO_TEXT)),
+    ):
+        with pytest.raises(ValueError, match="can't have the terms"):
+            wrong()
+    assert [(each.session, each.terms) for each in journal.leases()] == [("kept", Terms())]
+
+
+def test_a_forgotten_session_has_no_lease_until_its_holder_states_other_terms(journal: Journal) -> None:
+    held, other = journal.lease("s", Terms("relay")), journal.lease("t")
+    journal.forget("s")
+    assert [each.session for each in journal.leases()] == ["t"]
+    held.renew(Terms("relay", is_working=True))
+    assert [each.session for each in journal.leases()] == ["t", "s"]
+    held.release()
+    other.release()
+    assert journal.leases() == []
+
+
+@pytest.mark.parametrize("engine", SHARED)
+def test_the_lease_of_a_process_that_is_killed_lapses_at_once_and_can_be_ended(tmp_path: Path, engine: str) -> None:
+    with ENGINES[engine](tmp_path) as journal, ENGINES[engine](tmp_path) as other:
+        mine = journal.lease("mine")
+        code = "import sys; from planwire.journal import *; j = open_journal(sys.argv[1])\n"
+        code += "j.lease('s', Terms('relay', True)); j.lease('t'); print('ready', flush=True); sys.stdin.read()"
+        command = [sys.executable, "-c", code, SHARED[engine](tmp_path)]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
+            assert holder.stdout is not None
+            holder.stdout.readline()
+            assert [each.is_held for each in journal.leases()] == [True, True, True]
+            holder.kill()
+        found = other.leases()
+        assert [(each.session, each.is_held) for each in found] == [("mine", True), ("s", False), ("t", False)]
+        assert found[1].terms == Terms("relay", True)
+        for each in found:
+            journal.end_lease(each)
+        assert [each.session for each in other.leases()] == ["mine"]
+        mine.release()
+        assert other.leases() == []
+
+
+@pytest.mark.parametrize("engine", SHARED)
+def test_a_journal_that_closes_gives_back_its_own_leases_and_no_others(tmp_path: Path, engine: str) -> None:
+    with ENGINES[engine](tmp_path) as other:
+        other.lease("t")
+        with ENGINES[engine](tmp_path) as journal:
+            lease = journal.lease("s")
+            assert [each.session for each in other.leases()] == ["t", "s"]
+        assert [(each.session, each.is_held) for each in other.leases()] == [("t", True)]
+        lease.release()
+
+
 # Closing
 
 
 def test_a_closed_journal_says_so_whatever_it_is_asked(journal: Journal) -> None:
     journal.append("s", said("one"))
+    lease = journal.lease("s")
     journal.close()
     journal.close()
     asked: list[Callable[[], object]] = [
@@ -368,6 +481,10 @@ def test_a_closed_journal_says_so_whatever_it_is_asked(journal: Journal) -> None
         journal.follow,
         lambda: journal.snapshot("s"),
         lambda: journal.keep_snapshot("s", 1, b"x"),
+        lambda: journal.lease("s"),
+        journal.leases,
+        lambda: journal.end_lease(KnownLease("s", "name", Terms(), False)),
+        lambda: lease.renew(Terms("other")),
         lambda: journal.forget("s"),
     ]
     for ask in asked:

@@ -14,6 +14,7 @@ from planwire.model.events import (
     COMMENTED,
     DISMISSED,
     AddStep,
+    Choice,
     Comment,
     ContextCompacted,
     Event,
@@ -40,8 +41,9 @@ from planwire.model.events import (
     TurnEnded,
 )
 from planwire.model.events import Told as TellingEvent
-from planwire.model.fold import MOST_REVIEWS, check_revision, fold_all
+from planwire.model.fold import check_revision, fold_all
 from planwire.model.records import AGENT, PLANWIRE, PlanRecord, SessionState
+from planwire.model.verdicts import MOST_REVIEWS
 
 USER = "user"
 Told: TypeAlias = Event | tuple[str, Event]
@@ -240,7 +242,7 @@ def test_an_agent_waits_for_a_review_until_there_is_one_or_it_goes_on() -> None:
     waits: list[Told] = [set_by_tools(plan("a")), ReviewAsked("p", ("Yes", "No"))]
     asked = the_plan(*waits).asked
     assert asked is not None
-    assert (asked.seq, asked.options) == (2, ("Yes", "No"))
+    assert (asked.seq, asked.options) == (2, (Choice("", "Yes"), Choice("", "No")))
     assert the_plan(*waits).revision == 1
     for still in ((USER, PlanReviewed("p", 1, COMMENTED, (Comment("hm"),))), (USER, PlanChanged("p", "x"))):
         assert the_plan(*waits, still).asked == asked

@@ -64,7 +64,7 @@ class Tooled(Talk):
         return self.news()
 
     def news(self) -> list[bytes]:
-        return self._sent(self.policy.news(), ToClient)
+        return self._sent(self.policy.for_client(), ToClient)
 
     @property
     def bound(self) -> list[Bind]:
@@ -222,7 +222,7 @@ def test_nothing_is_told_twice_and_nothing_of_the_agents_own() -> None:
     assert len(talk.write(a_plan("a"))) == 1
     assert talk.news() == []
     assert talk.write(a_plan("b", plan_id=None, via=ACP), a_plan("c", plan_id="q", via=ACP)) == []
-    assert Talk(PLANS).policy.news() == []
+    assert Talk(PLANS).policy.for_client() == []
 
 
 def test_states_in_between_are_passed_over() -> None:
@@ -402,7 +402,7 @@ class Pipes:
         self.client, target = os.pipe()
         self.said: list[bytes] = []
         self.told = 0
-        self.injector = Injector(self._ask)
+        self.injector = Injector(self._ask, self._afterwards)
         sieve = Sieve((b"{",))
         self._direction = Pipe(source, target, sieve, _same, self._afterwards, _nothing, self.injector)
         self._direction._framer = Framer(longest)

@@ -8,9 +8,10 @@ from typing import Any
 
 from msgspec import Struct
 
+from planwire.acp.words import OUTCOME_CANCELLED
 from planwire.model.plan import Fields
 
-__all__ = ["Option", "allows", "options_of", "rejects", "selected", "tool_call_of"]
+__all__ = ["Option", "allows", "options_of", "rejects", "selected", "selection", "tool_call_of"]
 
 
 class Option(Struct, frozen=True):
@@ -40,12 +41,19 @@ def options_of(params: Any) -> dict[str, Option]:
     return offered
 
 
-def selected(options: dict[str, Option], result: Any) -> Option | None:
-    """The option that the `result` of a request selects; None if it selects none of these."""
+def selected(options: dict[str, Option], result: Any) -> tuple[str, Option] | tuple[None, None]:
+    """The option that the `result` of a request selects, with its id; None if it selects none of these."""
     match result:
-        case {"outcome": {"outcome": "selected", "optionId": str(option_id)}}:
-            return options.get(option_id)
-    return None
+        case {"outcome": {"outcome": "selected", "optionId": str(option_id)}} if option_id in options:
+            return option_id, options[option_id]
+    return None, None
+
+
+def selection(option_id: str | None) -> Fields:
+    """The `result` of a request that selects an option; None cancels the request."""
+    if option_id is None:
+        return {"outcome": {"outcome": OUTCOME_CANCELLED}}
+    return {"outcome": {"outcome": "selected", "optionId": option_id}}
 
 
 def allows(option: Option | None) -> bool:

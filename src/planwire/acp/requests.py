@@ -35,5 +35,8 @@ class Requests(Generic[_T]):
     def is_asked(self, asker: str, request_id: object) -> bool:
         return (asker, request_id) in self._waiting
 
+    def __bool__(self) -> bool:
+        return bool(self._waiting)
+
     def __iter__(self) -> Iterator[_T]:
         return iter(self._waiting.values())

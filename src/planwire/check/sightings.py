@@ -25,7 +25,7 @@ def written_list(call: Any) -> bool:
 def approved_plan(params: Any, result: Any) -> bool:
     """Whether a permission request asked to go on with a plan, and the answer allowed it (R43)."""
     call = tool_call_of(params)
-    if call is None or not allows(selected(options_of(params), result)):
+    if call is None or not allows(selected(options_of(params), result)[1]):
         return False
     given = call.get("rawInput")
     if isinstance(given, dict) and isinstance(given.get("plan"), str) and given["plan"].strip():

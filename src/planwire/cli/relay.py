@@ -37,6 +37,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.usage = "planwire relay [options] -- AGENT [ARGUMENT ...]"
     parser.add_argument("--journal", metavar="URL", help="where the plans are kept: a path, or sqlite:PATH")
     parser.add_argument("--no-context", action="store_true", help="never add the plan to a prompt")
+    parser.add_argument(
+        "--no-answers", action="store_true", help="let only the client answer and prompt the agent, not the board"
+    )
     parser.add_argument("--tools", action="store_true", help="give the agent the tools set_plan, update_plan, get_plan")
     parser.add_argument("--board", action="store_true", help="serve the board too; its address goes to stderr")
     parser.add_argument(
@@ -58,6 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
             command,
             lambda: _open_journal(arguments.journal),
             context=not arguments.no_context,
+            steers=not arguments.no_answers,
             grace=arguments.grace,
             hand_over=(lambda: _handoffs(arguments.journal)) if arguments.tools else None,
         )

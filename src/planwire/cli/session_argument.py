@@ -18,6 +18,7 @@ from planwire.readmodel.followed_files import FilePlans
 from planwire.readmodel.plain_text import ago, one_line
 from planwire.readmodel.sessions import load_session
 from planwire.readmodel.shown import ShownSession
+from planwire.session.lapses import end_lapsed
 
 __all__ = [
     "SESSION_HELP",
@@ -78,7 +79,9 @@ def named_session(arguments: Namespace) -> str | None:
 
 
 def choose_session(journal: Journal, name: str | None) -> KnownSession:
-    """The session with that name or beginning. The error lists the latest ones."""
+    """The session with that name or beginning. The error lists the latest ones. It is as it is now: without turns of
+    processes that died in the middle of them."""
+    end_lapsed(journal)
     known = newest_first(journal)
     if not known:
         raise NotFound("the journal has no sessions yet: run an agent behind planwire (planwire relay -- AGENT)")

@@ -14,10 +14,12 @@ from planwire.readmodel.folders import is_of_folder, newest_first, short_ids
 from planwire.readmodel.followed_files import FilePlans
 from planwire.readmodel.overview import Overview, waiting_first
 from planwire.readmodel.sessions import load_session
+from planwire.readmodel.states import holds_of
+from planwire.session.lapses import end_lapsed
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
-DESCRIPTION = "List the sessions in the journal: first those waiting for a review, then the latest."
+DESCRIPTION = "List the sessions in the journal: first those that need you, then the latest."
 
 EXAMPLES = """\
 examples:
@@ -59,8 +61,9 @@ def _print_sessions(journal: Journal, arguments: argparse.Namespace) -> None:
     on_terminal = sys.stdout.isatty() and not arguments.json
     most = LATEST if on_terminal and not arguments.all else None
     folder = this_folder() if arguments.here else None
+    holds = holds_of(end_lapsed(journal))
     files, known = FilePlans(), newest_first(journal)
-    every = [load_session(journal, each, files).glance for each in known]
+    every = [load_session(journal, each, files, holds=holds).glance for each in known]
     glances = waiting_first(every, time_ns() // 1_000_000)
     shown = [glance for glance in glances if folder is None or is_of_folder(glance.cwd, folder)]
     if arguments.json:

@@ -5,18 +5,32 @@ A URL decides which engine keeps it. `follower_of` is how to hear of what anyone
 
 from planwire.journal.engines import open_journal
 from planwire.journal.follower import Follower, follower_of
-from planwire.journal.protocol import Followed, Journal, KnownSession, Once, Snapshot, Stamped, Stop
+from planwire.journal.protocol import (
+    Followed,
+    Journal,
+    KnownLease,
+    KnownSession,
+    Lease,
+    Once,
+    Snapshot,
+    Stamped,
+    Stop,
+    Terms,
+)
 from planwire.journal.view import View, catch_up, load_state, read_on, state_at
 
 __all__ = [
     "Followed",
     "Follower",
     "Journal",
+    "KnownLease",
     "KnownSession",
+    "Lease",
     "Once",
     "Snapshot",
     "Stamped",
     "Stop",
+    "Terms",
     "View",
     "catch_up",
     "follower_of",

@@ -1,4 +1,4 @@
-"""The stored form of an event: JSON text, next to its time and its author.
+"""The stored form of an event: JSON text, next to its time and its author. And of the terms of a lease.
 
 Every engine writes and reads events through here. So all engines give the same answer, and an event that could not be
 read again never reaches a disk.
@@ -10,10 +10,10 @@ from typing import Final, NamedTuple
 import msgspec
 
 from planwire.errors import DamagedJournal, UnstorableEvent
-from planwire.journal.protocol import Stamped
+from planwire.journal.protocol import Stamped, Terms
 from planwire.model.events import Event, Recorded
 
-__all__ = ["EventRow", "decode", "encode"]
+__all__ = ["EventRow", "decode", "decode_terms", "encode", "encode_terms"]
 
 #: The longest text of one event, in bytes. Plans and messages are a thousand times shorter: this only protects.
 LARGEST_EVENT: Final = 64 * 1024 * 1024
@@ -21,6 +21,7 @@ _LEAST, _MOST = -(2**63), 2**63 - 1
 
 _encoder = msgspec.json.Encoder()
 _decoder: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
+_terms: Final = msgspec.json.Decoder(Terms)
 
 
 class EventRow(NamedTuple):
@@ -55,6 +56,25 @@ def decode(session: str, seq: int, at: int, by: str, text: str | bytes) -> Recor
             f"event {seq} of session {session!r} can't be read: {error}. It was damaged, or written by another "
             "planwire; the events before it are intact"
         ) from error
+
+
+def encode_terms(session: str, terms: Terms) -> str:
+    """The stored form of a lease's terms, or `ValueError` if they or the session hold what is no text."""
+    try:
+        session.encode()
+        written = _encoder.encode(terms)
+        _terms.decode(written)
+    except (TypeError, ValueError, msgspec.MsgspecError) as error:
+        raise ValueError(f"a lease of session {session!r} can't have the terms {terms!r}: {error}") from error
+    return written.decode()
+
+
+def decode_terms(text: str) -> Terms:
+    """Turn the stored form back. Terms in a form that another planwire may have say nothing."""
+    try:
+        return _terms.decode(text)
+    except (ValueError, msgspec.MsgspecError):
+        return Terms()
 
 
 def _row(session: str, at: int, by: str, event: Event) -> EventRow:

@@ -3,14 +3,15 @@
 It stores events as text too, so that reading gives what any other engine would give.
 """
 
+import os
 from collections.abc import Iterator, Sequence
 from threading import Lock
 from typing import Final, NamedTuple
 
 from planwire.errors import Conflict, JournalUnavailable
-from planwire.journal.codec import decode, encode
+from planwire.journal.codec import decode, decode_terms, encode, encode_terms
 from planwire.journal.polling import Found, PolledJournal
-from planwire.journal.protocol import Followed, KnownSession, Once, Snapshot, Stamped
+from planwire.journal.protocol import Followed, KnownLease, KnownSession, Once, Snapshot, Stamped, Terms
 from planwire.model.events import Recorded
 
 __all__ = ["MemoryJournal"]
@@ -37,6 +38,7 @@ class MemoryJournal(PolledJournal):
         self._sessions: dict[str, list[_StoredEvent]] = {}
         self._snapshots: dict[tuple[str, str], Snapshot] = {}
         self._once: dict[tuple[str, Once | None], list[_StoredEvent]] = {}
+        self._leases: dict[str, KnownLease] = {}  # all held: whoever could find one lapsed is gone with its holder
         self._closed = False
 
     def append(
@@ -87,11 +89,25 @@ class MemoryJournal(PolledJournal):
             if (kept.seq if kept else 1) <= seq <= len(self._sessions.get(session, ())):
                 self._snapshots[session, name] = Snapshot(seq, bytes(data))
 
+    def lease(self, session: str, terms: Terms = Terms()) -> "_MemoryLease":
+        lease = _MemoryLease(self, session, os.urandom(8).hex())
+        self._keep_lease(session, lease.name, terms)
+        return lease
+
+    def leases(self) -> list[KnownLease]:
+        with self._open():
+            return list(self._leases.values())
+
+    def end_lease(self, known: KnownLease) -> None:
+        with self._open():  # none has lapsed
+            return
+
     def forget(self, *sessions: str) -> None:
         with self._open():
             self._all = [None if each is not None and each.session in sessions else each for each in self._all]
             self._snapshots = {key: kept for key, kept in self._snapshots.items() if key[0] not in sessions}
             self._once = {key: written for key, written in self._once.items() if key[0] not in sessions}
+            self._leases = {name: each for name, each in self._leases.items() if each.session not in sessions}
             for session in sessions:
                 self._sessions.pop(session, None)
 
@@ -99,6 +115,11 @@ class MemoryJournal(PolledJournal):
         with self._lock:
             self._closed = True
         self._ring()
+
+    def _keep_lease(self, session: str, name: str, terms: Terms) -> None:
+        kept = decode_terms(encode_terms(session, terms))
+        with self._open():
+            self._leases[name] = KnownLease(session, name, kept, True)
 
     def _look(self, position: int, session: str | None) -> Found | None:
         with self._lock:
@@ -119,3 +140,21 @@ class MemoryJournal(PolledJournal):
         if self._closed:
             raise JournalUnavailable("the journal is closed: open it again")
         return self._lock
+
+
+class _MemoryLease:
+    """A `Lease` of a journal in memory."""
+
+    def __init__(self, journal: MemoryJournal, session: str, name: str) -> None:
+        self.name = name
+        self._journal = journal
+        self._session = session
+        self._released = False
+
+    def renew(self, terms: Terms) -> None:
+        if not self._released:
+            self._journal._keep_lease(self._session, self.name, terms)
+
+    def release(self) -> None:
+        self._released = True
+        self._journal._leases.pop(self.name, None)

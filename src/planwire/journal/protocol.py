@@ -13,7 +13,19 @@ from msgspec import Struct
 
 from planwire.model.events import Event, Recorded
 
-__all__ = ["Followed", "Journal", "KnownSession", "Once", "Snapshot", "Stamped", "Stop", "require_journal"]
+__all__ = [
+    "Followed",
+    "Journal",
+    "KnownLease",
+    "KnownSession",
+    "Lease",
+    "Once",
+    "Snapshot",
+    "Stamped",
+    "Stop",
+    "Terms",
+    "require_journal",
+]
 
 
 class Stamped(Struct, frozen=True):
@@ -64,6 +76,37 @@ class Snapshot(Struct, frozen=True):
 
     seq: int
     data: bytes
+
+
+class Terms(Struct, frozen=True, omit_defaults=True):
+    """What the holder of a lease says of itself: which program it is (`relay`, `mcp`), whether a turn is on, and what
+    it can do for people in this session (`answer`, `tell`, …; a journal keeps any word)."""
+
+    holder: str = ""
+    is_working: bool = False
+    can: tuple[str, ...] = ()
+
+
+class KnownLease(Struct, frozen=True):
+    """A lease as anyone finds it. Its random `name` is never used again. One that is not held has lapsed: its holder
+    ended without a word."""
+
+    session: str
+    name: str
+    terms: Terms
+    is_held: bool
+
+
+class Lease(Protocol):
+    """A lease in the hands of its holder. It lasts until it is released, its journal closes, or its process dies."""
+
+    def renew(self, terms: Terms) -> None:
+        """State other terms. The same terms write nothing, and nothing brings back a lease that was released."""
+        ...
+
+    def release(self) -> None:
+        """Give the lease back, without a trace. A second call does nothing."""
+        ...
 
 
 class Stop(Protocol):
@@ -133,9 +176,26 @@ class Journal(Protocol):
         older than the one it has, or ahead of the session (which a `forget` can cause)."""
         ...
 
+    def lease(self, session: str, terms: Terms = Terms()) -> Lease:
+        """Say that this process serves a session, for as long as it lives. Any number of holders may say so.
+
+        A lease is no event: `follow`, `sessions` and the numbers of events know nothing of it. It costs no thread, and
+        needs no renewal to last: the engine knows when its holder is gone. `ValueError` if the session or the terms
+        hold what is no text.
+        """
+        ...
+
+    def leases(self) -> list[KnownLease]:
+        """All leases, in the order in which they were taken, also those that lapsed and that nobody ended yet."""
+        ...
+
+    def end_lease(self, known: KnownLease) -> None:
+        """Remove a lease that lapsed. One that is held stays; one that is gone makes no difference."""
+        ...
+
     def forget(self, *sessions: str) -> None:
-        """Remove sessions with their events, keys and snapshots, so that no trace of them stays. The next event of
-        such a session is number 1. An engine may have to clean all that it keeps: forget many in one call."""
+        """Remove sessions with their events, keys, snapshots and leases, so that no trace of them stays. The next event
+        of such a session is number 1. An engine may have to clean all that it keeps: forget many in one call."""
         ...
 
     def close(self) -> None:

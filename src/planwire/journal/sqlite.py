@@ -10,7 +10,7 @@ A connection must not cross a fork. A journal that did says so instead of workin
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from io import FileIO
 from pathlib import Path
 from threading import Lock
@@ -23,9 +23,10 @@ from planwire.journal import sqlite_rows as rows
 from planwire.journal.codec import encode
 from planwire.journal.group_commit import Append, GroupCommit, Outcome
 from planwire.journal.polling import Found, PolledJournal
-from planwire.journal.protocol import KnownSession, Once, Snapshot, Stamped
+from planwire.journal.protocol import KnownLease, KnownSession, Once, Snapshot, Stamped, Terms
 from planwire.journal.sqlite_errors import translate_errors
 from planwire.journal.sqlite_file import be_patient, connect, open_file, refuse_newer, transaction
+from planwire.journal.sqlite_leases import Leases, SqliteLease
 from planwire.journal.sqlite_log import add_link, room_in_log
 from planwire.model.events import Recorded
 
@@ -33,6 +34,8 @@ __all__ = ["SqliteJournal"]
 
 #: Seconds that a writer waits for those of other processes before it gives up.
 PATIENCE: Final = 30.0
+#: And no longer than this to give its leases back: they lapse without it, too.
+PARTING: Final = 1.0
 #: Upper bounds: pages of tables and indexes that a new row changes, and characters that fill no more than a page. To
 #: look at the log before every append would cost a tenth of its time: so the journal counts, and looks 20 times a log.
 PAGES_PER_ROW: Final = 8
@@ -62,6 +65,7 @@ class SqliteJournal(PolledJournal):
                 raise
         self._transaction = transaction(self._writer, patience)
         self._patience = patience
+        self._leases = Leases(self.path)
         self._known: dict[str, rows.SessionEnd] = {}  # valid as long as no one else has written
         self._others: int | None = None
         self._is_linked = False  # this round of the log has a link
@@ -103,12 +107,25 @@ class SqliteJournal(PolledJournal):
         with self._group.turn, self._guard, self._linked() as writer:
             rows.keep_snapshot(writer, session, seq, data, name)
 
+    def lease(self, session: str, terms: Terms = Terms()) -> SqliteLease:
+        return SqliteLease(session, terms, self._keep_lease, self._release_lease)
+
+    def leases(self) -> list[KnownLease]:
+        with self._reads() as reader:
+            return self._leases.known(reader)
+
+    def end_lease(self, known: KnownLease) -> None:
+        self._check_process()
+        with self._group.turn, self._guard, self._linked() as writer:
+            self._leases.end(writer, known.name)
+
     def forget(self, *sessions: str) -> None:
         self._check_process()
         with self._group.turn, self._guard:
             with self._linked() as writer:
                 rows.delete_sessions(writer, sessions)
                 keys.delete_orphans(writer)
+                self._leases.forget(writer, sessions)
             # `secure_delete` overwrites what goes, but not the copies that SQLite left behind wherever it had moved a
             # row from page to page: only a file that is written anew has none of those.
             be_patient(writer, self._patience)
@@ -130,6 +147,7 @@ class SqliteJournal(PolledJournal):
         if self._owner != os.getpid():
             return
         with self._group.turn, self._reading:
+            self._give_leases_back()
             self._guard.closed = True
             self._log.close()
             # The last one to go deletes the log, by its name. A reader can't, and so must be the last if that name
@@ -203,6 +221,24 @@ class SqliteJournal(PolledJournal):
             with self._group.turn, self._guard, self._linked() as writer:
                 keys.create_table(writer)
             self._has_keys = True
+
+    def _keep_lease(self, name: str, session: str, terms: str) -> None:
+        self._check_process()
+        with self._group.turn, self._guard, self._linked() as writer:
+            self._leases.keep(writer, name, session, terms)
+
+    def _release_lease(self, name: str) -> None:
+        if self._owner == os.getpid() and not self._guard.closed:
+            with self._group.turn, self._guard, self._linked() as writer:
+                self._leases.release(writer, name)
+
+    def _give_leases_back(self) -> None:
+        """A journal that can't be written now must be closed all the same."""
+        if self._leases.are_held and self._guard.in_place():
+            with suppress(sqlite3.Error), transaction(self._writer, PARTING) as writer:
+                add_link(writer)
+                self._leases.release_all(writer)
+        self._leases.close()
 
     def _pages(self, session: str, number: int | None, after: int, last: int) -> Iterator[Recorded]:
         while after < last:

@@ -18,6 +18,7 @@ from planwire.model.events import Recorded
 __all__ = [
     "Executor",
     "SessionEnd",
+    "bindable",
     "delete_sessions",
     "find",
     "followed",
@@ -65,7 +66,7 @@ class SessionEnd(NamedTuple):
 
 def find(connection: Executor, session: str) -> SessionEnd:
     query = "SELECT number, (SELECT max(seq) FROM events WHERE session = number) FROM sessions WHERE id = ?"
-    found = connection.execute(query, (_bindable(session),)).fetchone()
+    found = connection.execute(query, (bindable(session),)).fetchone()
     return SessionEnd(None, 0) if found is None else SessionEnd(found[0], found[1] or 0)
 
 
@@ -106,7 +107,7 @@ def recorded_in_order(page: list[Any], session: str, after: int, path: Path) -> 
 
 def page_behind(connection: sqlite3.Connection, position: int, last: int, session: str | None) -> list[Any]:
     """Some events behind a position, of one session or of all, raw."""
-    return _page(connection.execute(_FOLLOW, (position, last, session if session is None else _bindable(session))))
+    return _page(connection.execute(_FOLLOW, (position, last, session if session is None else bindable(session))))
 
 
 def followed(page: list[Any], path: Path) -> list[Followed]:
@@ -139,7 +140,7 @@ def delete_sessions(connection: Executor, sessions: Iterable[str]) -> None:
         connection.execute(_TOMBSTONE, (last,))
 
 
-def _bindable(session: str) -> str | bytes:
+def bindable(session: str) -> str | bytes:
     """The name as SQLite takes it. No session has a name that is no text; bytes are equal to none."""
     try:
         session.encode()

@@ -24,7 +24,7 @@ from planwire import __version__
 from planwire.errors import PlanwireError, ToolError
 from planwire.journal import Journal, open_journal
 from planwire.mcp import prompt
-from planwire.mcp.bound_session import RelayedSession, find_session, new_session, plan_folders, project_folder
+from planwire.mcp.bound_session import RelayedSession, find_session, hold, new_session, plan_folders, project_folder
 from planwire.mcp.resources import (
     MARKDOWN,
     TEMPLATE,
@@ -110,6 +110,7 @@ class PlanServer:
         self._cards: SessionCards | None = None
         self._problem: PlanwireError | None = None
         self._decided = anyio.Event()  # there is a session, or a problem
+        self._called = anyio.Event()  # there was a call of a tool
         self._news = ResourceNews()
         self._in_order = anyio.Lock()  # a model may make several calls at once, and means them one after the other
         self._server: Server[Any] = Server(
@@ -136,6 +137,7 @@ class PlanServer:
         options = self._server.create_initialization_options(NotificationOptions(resources_changed=True))
         async with stdio_server(MendedInput()) as (incoming, outgoing), anyio.create_task_group() as group:
             group.start_soon(self._attend)
+            group.start_soon(self._hold)
             await self._server.run(incoming, outgoing, options)
             group.cancel_scope.cancel()
 
@@ -150,6 +152,11 @@ class PlanServer:
         except PlanwireError as error:
             self._problem = error
             self._decided.set()
+
+    async def _hold(self) -> None:
+        """Hold the session from the first call on: a server that nobody calls serves nobody."""
+        await self._called.wait()
+        await hold(await self._session())
 
     async def _session(self) -> PlanSession:
         """The session, as soon as there is one."""
@@ -166,7 +173,9 @@ class PlanServer:
 
     async def _call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         try:
-            answer = await self._answer(ctx, await self._session(), params.name, params.arguments or {})
+            plans = await self._session()
+            self._called.set()
+            answer = await self._answer(ctx, plans, params.name, params.arguments or {})
         except PlanwireError as error:
             answer = Answer(failure(error))
         text = types.TextContent(type="text", text=str(answer))

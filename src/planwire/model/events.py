@@ -4,7 +4,7 @@ A session numbers its events 1, 2, 3 … and the journal stores them as they are
 them (`fold`), so an event says what someone did, never what came of it.
 """
 
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from msgspec import Struct, field
 
@@ -17,6 +17,7 @@ __all__ = [
     "CHANGES_REQUESTED",
     "COMMENT",
     "COMMENTED",
+    "DISCONNECTED",
     "DISMISSED",
     "OFFERED",
     "REFUSED",
@@ -26,6 +27,7 @@ __all__ = [
     "TOLD",
     "TOOLS",
     "AddStep",
+    "Choice",
     "Comment",
     "ContextCompacted",
     "Event",
@@ -48,7 +50,9 @@ __all__ = [
     "SetPriority",
     "SetStatus",
     "StepChange",
+    "StopAsked",
     "SuggestionWithdrawn",
+    "TellAsked",
     "Told",
     "TurnEnded",
 ]
@@ -161,17 +165,31 @@ class Comment(Struct, frozen=True, omit_defaults=True):
     quote: str | None = None
 
 
+class Choice(Struct, frozen=True, omit_defaults=True):
+    """An answer that an agent offers to its question: its id, its name for people, and its kind (`allow_once`, …)."""
+
+    id: str
+    name: str
+    kind: str = ""
+
+
 class ReviewAsked(Struct, frozen=True, tag_field="event", tag="review_asked", omit_defaults=True):
-    """The agent waits for a person's review of a plan. `options` are the answers that it offers in its client, if
-    it asks there: then the answer comes from there too."""
+    """The agent waits for a person's review of a plan. `options` are the answers that it offers, if it asks in its
+    client; older journals have their names only. `question` is a name for the question that no other has: a person who
+    answers it elsewhere says so by that name."""
 
     plan_id: PlanId
-    options: tuple[str, ...] = ()
+    options: tuple[Choice | str, ...] = ()
+    question: str = ""
 
 
 class PlanReviewed(Struct, frozen=True, tag_field="event", tag="plan_reviewed", omit_defaults=True):
-    """A person's verdict on a plan at a revision. `answer` is the chosen option, if the agent offered some; `via` is
-    how the verdict came. Older journals have no `via`, but `comments` and `selected` steps: those are remarks now."""
+    """A person's verdict on a plan at a revision, and how it came (`via`).
+
+    If it answers a `question` of the agent's, `answer` is the chosen option by its name, `option` its id and `kind` its
+    kind. A `late` one came after the agent had another answer. Older journals have no `via`, but `comments` and
+    `selected` steps: those are remarks now.
+    """
 
     plan_id: PlanId
     revision: int
@@ -180,6 +198,10 @@ class PlanReviewed(Struct, frozen=True, tag_field="event", tag="plan_reviewed", 
     selected: tuple[str, ...] | None = None
     answer: str | None = None
     via: str = ""
+    question: str = ""
+    option: str | None = None
+    kind: str = ""
+    late: bool = False
 
 
 class Remarked(Struct, frozen=True, tag_field="event", tag="remarked", omit_defaults=True):
@@ -235,8 +257,9 @@ class Told(Struct, frozen=True, tag_field="event", tag="told", omit_defaults=Tru
     """A reader is told what people said: `remarks` by their ids, and everything else after the event `since`, up to the
     event `upto`.
 
-    `way` is a prompt, a tool's answer or the context, `request` names that very one. A telling is `OFFERED` where it
-    may still be lost on the way, and then `TOLD`; one that is `REFUSED` sets everything back to the event `since`.
+    `way` is a prompt, a tool's answer, the context, or the answer to a question of the agent's, `request` names that
+    very one. A telling is `OFFERED` where it may still be lost on the way, and then `TOLD`; one that is `REFUSED` sets
+    everything back to the event `since`.
     """
 
     way: str
@@ -248,11 +271,25 @@ class Told(Struct, frozen=True, tag_field="event", tag="told", omit_defaults=Tru
     reader: str = "agent"
 
 
+class TellAsked(Struct, frozen=True, tag_field="event", tag="tell_asked", omit_defaults=True):
+    """A person wants the agent to hear now what people said. With `interrupt`, a turn may be cancelled for it."""
+
+    interrupt: bool = False
+
+
+class StopAsked(Struct, frozen=True, tag_field="event", tag="stop_asked"):
+    """A person wants the agent's turn to be cancelled."""
+
+
 class SuggestionWithdrawn(Struct, frozen=True, tag_field="event", tag="wish_withdrawn"):
     """A suggestion of an older journal is withdrawn; `suggestion` is the number of its event."""
 
     plan_id: PlanId
     suggestion: int = field(name="wish")
+
+
+#: The stop reason of a turn whose agent, client or relay went away in the middle of it.
+DISCONNECTED: Final = "disconnected"
 
 
 class TurnEnded(Struct, frozen=True, tag_field="event", tag="turn_ended"):
@@ -289,6 +326,8 @@ Event: TypeAlias = (
     | RemarkAnswered
     | RemarkReopened
     | SuggestionWithdrawn
+    | TellAsked
+    | StopAsked
     | Told
     | TurnEnded
     | MessageAdded

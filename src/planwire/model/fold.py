@@ -10,10 +10,10 @@ that does not fit its plan changes nothing. Writers check before they append, wi
 | `PlanRemoved` | | its number | hidden | | most end | | no more |
 | `PlanReopened` | | its number | back | | some open again | | |
 | `ReviewAsked` | | | | | | | this |
-| `PlanReviewed` | | | | | | + 1 | no more |
+| `PlanReviewed` | | | | | | + 1 | no more, if the agent has it |
 | `Remarked` | | | | | + 1, some end | | |
 | `RemarkClosed`, `RemarkAnswered`, `RemarkReopened` | | | | | that one | | |
-| `Told` | | | | | those are told | | |
+| `Told` | | | | | those are told | that is told | no more, if that was the answer |
 | `TurnEnded` | | | | | | | no more |
 
 `remarks` has the life of a remark, `lineage` that of a proposal.
@@ -38,6 +38,8 @@ from planwire.model.events import (
     REFUSED,
     SELECTION,
     SUGGESTION,
+    TOLD,
+    Choice,
     ContextCompacted,
     Event,
     MessageAdded,
@@ -53,22 +55,25 @@ from planwire.model.events import (
     RemarkReopened,
     ReviewAsked,
     SessionOpened,
+    StopAsked,
     SuggestionWithdrawn,
+    TellAsked,
     Told,
     TurnEnded,
 )
-from planwire.model.lineage import carried_out, close_remarks, proposed, with_verdict
+from planwire.model.lineage import carried_out, close_remarks, proposed
 from planwire.model.plan import PlanId
 from planwire.model.records import (
     AGENT,
+    ANSWER,
     PLACED,
     PLANWIRE,
+    Asked,
     Closing,
     Delta,
     OpenQuestion,
     PlanRecord,
     RemarkAnswer,
-    Review,
     SessionState,
     Telling,
 )
@@ -88,12 +93,10 @@ from planwire.model.remarks import (
     told,
 )
 from planwire.model.steps import PlanState, track
+from planwire.model.verdicts import reviewed, unasked, with_answer
 from planwire.model.wording import is_cleared, texts_of, wording
 
 __all__ = ["check_revision", "fold", "fold_all"]
-
-#: Verdicts on a plan that the state holds, the newest ones. The journal has them all.
-MOST_REVIEWS: Final = 32
 
 
 def fold(state: SessionState, recorded: Recorded) -> SessionState:
@@ -224,7 +227,9 @@ def _asked(state: SessionState, recorded: Recorded, event: ReviewAsked) -> _Chan
     record = state.live().get(event.plan_id)
     if record is None:
         return {}
-    asked = replace(record, asked=OpenQuestion(recorded.seq, recorded.at, event.options))
+    options = tuple(each if isinstance(each, Choice) else Choice("", each) for each in event.options)
+    question = OpenQuestion(recorded.seq, recorded.at, options, event.question)
+    asked = replace(record, asked=question, disputed=0)
     return {"plans": proposed({**state.plans, event.plan_id: asked}, event.plan_id, recorded)}
 
 
@@ -238,11 +243,13 @@ def _reviewed(state: SessionState, recorded: Recorded, event: PlanReviewed) -> _
     if said:
         record = replace(record, remarks=known(record.remarks, said))
     if event.verdict != COMMENTED:
-        words = event.revision, event.verdict, event.answer
-        review = Review(recorded.seq, recorded.at, recorded.by, *words, is_known=not event.via)
-        record = replace(record, reviews=(*record.reviews, review)[-MOST_REVIEWS:], asked=None)
-        record = with_verdict(state, record, event.verdict, recorded)
+        record = reviewed(state, record, recorded, event)
     return {**_put(state, record), "remarked": state.remarked + len(said)}
+
+
+def _answered(state: SessionState, recorded: Recorded, event: Told) -> _Changes:
+    telling = Telling(recorded.seq, recorded.at, event.way, event.request)
+    return {"plans": {key: with_answer(state, record, recorded, telling) for key, record in state.plans.items()}}
 
 
 def _said_with(event: PlanReviewed) -> Iterable[Remarked]:
@@ -299,6 +306,14 @@ def _withdrawn(state: SessionState, recorded: Recorded, event: SuggestionWithdra
 
 
 def _told(state: SessionState, recorded: Recorded, event: Told) -> _Changes:
+    if event.way == ANSWER:
+        return _answered(state, recorded, event)
+    changes = _told_words(state, recorded, event)
+    is_done = state.tell is not None and event.stage == TOLD and event.upto >= state.tell.seq
+    return {**changes, "tell": None} if is_done else changes
+
+
+def _told_words(state: SessionState, recorded: Recorded, event: Told) -> _Changes:
     ids = frozenset(event.remarks)
     if event.stage == OFFERED:
         offer = Telling(recorded.seq, recorded.at, event.way, event.request)
@@ -336,14 +351,20 @@ def _each(state: SessionState, change: Callable[[PlanRecord], PlanRecord]) -> di
     return {plan_id: change(record) if record.remarks else record for plan_id, record in state.plans.items()}
 
 
-def _ended(state: SessionState, _recorded: Recorded, event: TurnEnded) -> _Changes:
-    ended = {"stopped": event.stop_reason, "turns": state.turns + 1}
+def _tell_asked(_state: SessionState, recorded: Recorded, event: TellAsked) -> _Changes:
+    return {"tell": Asked(recorded.seq, recorded.at, recorded.by, event.interrupt)}
+
+
+def _stop_asked(state: SessionState, recorded: Recorded, _event: StopAsked) -> _Changes:
+    plans = {plan_id: replace(each, disputed=0) if each.disputed else each for plan_id, each in state.plans.items()}
+    return {"stop": Asked(recorded.seq, recorded.at, recorded.by), "plans": plans}
+
+
+def _ended(state: SessionState, recorded: Recorded, event: TurnEnded) -> _Changes:
+    ended = {"stopped": event.stop_reason, "turns": state.turns + 1, "stop": None}
     if not any(record.asked for record in state.plans.values()):
         return ended
-    plans = {
-        plan_id: replace(record, asked=None) if record.asked else record for plan_id, record in state.plans.items()
-    }
-    return {**ended, "plans": plans}
+    return {**ended, "plans": {plan_id: unasked(state, record, recorded) for plan_id, record in state.plans.items()}}
 
 
 def _compacted(_state: SessionState, recorded: Recorded, _event: ContextCompacted) -> _Changes:
@@ -363,6 +384,8 @@ _RULES: Final[dict[type[Event], Callable[[SessionState, Recorded, Any], _Changes
     RemarkAnswered: _remark_answered,
     RemarkReopened: _remark_reopened,
     SuggestionWithdrawn: _withdrawn,
+    TellAsked: _tell_asked,
+    StopAsked: _stop_asked,
     Told: _told,
     MessageAdded: _message,
     TurnEnded: _ended,

@@ -4,21 +4,25 @@ from typing import Final
 
 from msgspec import Struct
 
-from planwire.model.events import SUGGESTION, SessionOpened, StepChange
+from planwire.model.events import SUGGESTION, Choice, SessionOpened, StepChange
 from planwire.model.plan import PlanId
 from planwire.model.steps import PlanState
 
 __all__ = [
     "AGENT",
+    "ANSWER",
     "COMPACTION",
     "CONTEXT",
+    "IN_TURN",
     "PLACED",
     "PLANWIRE",
     "PROMPT",
     "RECAP",
+    "STEERING",
     "TOOL",
     "USER",
     "Approval",
+    "Asked",
     "Closing",
     "Delta",
     "OpenQuestion",
@@ -37,12 +41,17 @@ AGENT: Final = "agent"
 USER: Final = "user"
 
 #: The ways of tellings: into the session's own chat, by a message or by a compaction of it; to an agent that keeps its
-#: own chat, as a whole; in the answer of a tool; and with a prompt.
+#: own chat, as a whole; in the answer of a tool; with a prompt, or into the turn that a prompt began; and as the answer
+#: to a question of the agent's.
 CONTEXT: Final = "context"
 COMPACTION: Final = "compaction"
 RECAP: Final = "recap"
 TOOL: Final = "tool"
 PROMPT: Final = "prompt"
+STEERING: Final = "steering"
+ANSWER: Final = "answer"
+#: The ways that put a block into an agent's turn, at its beginning or in its middle.
+IN_TURN: Final = frozenset((PROMPT, STEERING))
 #: The ways that put a message into the session's chat.
 PLACED: Final = frozenset((CONTEXT, COMPACTION))
 
@@ -58,9 +67,22 @@ class Delta(Struct, frozen=True):
     changes: tuple[StepChange, ...]
 
 
+class Telling(Struct, frozen=True):
+    """The telling of a remark or a verdict: its event, by which way, and in which request."""
+
+    seq: int
+    at: int
+    way: str
+    request: str
+
+
 class Review(Struct, frozen=True):
     """A verdict on a plan, and the revision that its author saw. `is_stale`: texts or steps changed since. `is_known`:
-    it was given before tellings were events, and nobody is told of it again."""
+    nobody is told of it again, because the agent has it, or because it was given before tellings were events.
+
+    `question` is the question of the agent's that it answers, `option` and `kind` are what it chose. `told` is None
+    until the agent has it as its answer. One that `is_late` is not what the agent was told: another was faster.
+    """
 
     seq: int
     at: int
@@ -70,15 +92,11 @@ class Review(Struct, frozen=True):
     answer: str | None = None
     is_stale: bool = False
     is_known: bool = False
-
-
-class Telling(Struct, frozen=True):
-    """The telling of a remark: its event, by which way, and in which request."""
-
-    seq: int
-    at: int
-    way: str
-    request: str
+    question: str = ""
+    option: str | None = None
+    kind: str = ""
+    told: Telling | None = None
+    is_late: bool = False
 
 
 class Closing(Struct, frozen=True):
@@ -136,11 +154,22 @@ class Remark(Struct, frozen=True):
 
 
 class OpenQuestion(Struct, frozen=True):
-    """The agent waits for a word on a plan. With `options`, the client asks its user for one of them."""
+    """The agent waits for a word on a plan. With `options`, the client asks its user for one of them. Without an `id`
+    nobody else can answer it for the client."""
 
     seq: int
     at: int
-    options: tuple[str, ...]
+    options: tuple[Choice, ...]
+    id: str = ""
+
+
+class Asked(Struct, frozen=True):
+    """A person asked for something to happen now."""
+
+    seq: int
+    at: int
+    by: str
+    interrupt: bool = False
 
 
 class Approval(Struct, frozen=True):
@@ -158,7 +187,8 @@ class PlanRecord(Struct, frozen=True):
     `by` is the author of that version, `authors` those of steps that others added or reworded since; `edited` is the
     number of the last change that was not the agent's. `remarks` are all the open ones and the last closed ones.
     `is_proposal`: a person was asked for a verdict on its text. `ended` is how a proposal's life ended, "" while it
-    lives. `cleared` is the list before it was cleared, until there is another.
+    lives. `cleared` is the list before it was cleared, until there is another. `disputed` is the number of a verdict
+    that came too late to keep the agent from what was approved, until a person decides again.
     """
 
     state: PlanState
@@ -185,11 +215,24 @@ class PlanRecord(Struct, frozen=True):
     approval: Approval | None = None
     ended: str = ""
     cleared: PlanState | None = None
+    disputed: int = 0
 
     @property
     def review(self) -> Review | None:
-        """The last verdict on the plan."""
-        return self.reviews[-1] if self.reviews else None
+        """The last verdict on the plan that counts."""
+        return next((each for each in reversed(self.reviews) if not each.is_late), None)
+
+    @property
+    def decision(self) -> Review | None:
+        """The answer to its question that is on its way to the agent."""
+        question = self.asked.id if self.asked else ""
+        given = (each for each in self.reviews if each.question == question and not (each.told or each.is_late))
+        return next(given, None) if question else None
+
+    @property
+    def needs_person(self) -> bool:
+        """Whether it waits for a person: a question is open, or verdicts contradict each other."""
+        return not self.removed and (self.asked is not None or self.disputed > 0)
 
     @property
     def is_living(self) -> bool:
@@ -212,7 +255,7 @@ class SessionState(Struct, frozen=True):
 
     `stopped` is why the last turn ended; None while the agent works. `turns` counts the turns that ended, `remarked`
     all remarks. Up to the event `told` the agent knows what people did, up to `placed` its chat has it. Each remark
-    says itself whether it was told.
+    says itself whether it was told. `tell` and `stop`: a person wants that now, and it has not happened yet.
     """
 
     id: str
@@ -225,6 +268,13 @@ class SessionState(Struct, frozen=True):
     remarked: int = 0
     told: int = 0
     placed: int = 0
+    tell: Asked | None = None
+    stop: Asked | None = None
+
+    @property
+    def needs_person(self) -> bool:
+        """Whether one of its plans waits for a person."""
+        return any(record.needs_person for record in self.plans.values())
 
     def live(self) -> dict[PlanId, PlanRecord]:
         """The plans that are still there, in the order of their arrival."""

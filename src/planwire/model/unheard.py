@@ -149,8 +149,11 @@ def _verdict(plan_id: PlanId, review: Review | PlanReviewed, by: str) -> Fields:
 
 
 def _verdicts(record: PlanRecord, told: int) -> Iterator[tuple[int, Fields]]:
-    """The last verdict, if the agent has not heard it. It replaces those before it."""
+    """The last verdict, if the agent has not heard it. It replaces those before it. One that answers a question of the
+    agent's is on its way."""
     review = record.review
+    if review is not None and review == record.decision:
+        return
     if review and review.seq > told and not review.is_known and review.by not in _KNOWN and review.verdict != DISMISSED:
         yield review.seq, _verdict(record.state.plan.id, review, review.by)
 

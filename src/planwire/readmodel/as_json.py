@@ -54,7 +54,9 @@ class SuggestionValue(Struct, frozen=True):
 
 
 class ReviewValue(Struct, frozen=True):
-    """A person's verdict on a plan. It is `stale` if texts or steps of the plan changed since."""
+    """A person's verdict on a plan. It is `stale` if texts or steps of the plan changed since. `answer` is the option
+    that it chose, if it answered a question of the agent's, and `told_at` when the agent got it; a `late` one is not
+    what the agent was told."""
 
     number: int
     by: str
@@ -63,6 +65,8 @@ class ReviewValue(Struct, frozen=True):
     revision: int
     answer: str | None
     stale: bool
+    told_at: int | None
+    late: bool
 
 
 class RemarkValue(Struct, frozen=True):
@@ -88,11 +92,22 @@ class RemarkValue(Struct, frozen=True):
     answers: tuple[RemarkAnswer, ...]
 
 
-class QuestionValue(Struct, frozen=True):
-    """The agent waits for a word on the plan: one of `options`, if it offers any through its client."""
+class OptionValue(Struct, frozen=True):
+    """An answer that the agent offers, and the verdict on the plan that it means."""
 
+    id: str
+    name: str
+    verdict: str
+
+
+class QuestionValue(Struct, frozen=True):
+    """The agent waits for a word on the plan: one of `options`, if it offers any through its client. `id` names the
+    question; `open` says whether it can be answered here."""
+
+    id: str
     at: int
-    options: tuple[str, ...]
+    options: tuple[OptionValue, ...]
+    open: bool
 
 
 class PlanValue(Struct, frozen=True):
@@ -128,8 +143,8 @@ class PlanValue(Struct, frozen=True):
 
 
 class SessionValue(Struct, frozen=True):
-    """A session. `state` is `running`, `waiting`, `stopped` or `done`, `asked` says whether it waits for a review, and
-    `current` has the texts of the steps in progress. A list of sessions leaves out their `plans`."""
+    """A session. `state` is `needs_you`, `running`, `idle`, `stopped` or `done`, `asked` says whether a question is
+    open, and `current` has the texts of the steps in progress. A list of sessions leaves out their `plans`."""
 
     id: str
     title: str | None
@@ -227,11 +242,21 @@ def plan_json(card: PlanCard) -> PlanValue:
                 each.revision,
                 each.answer,
                 shown.stale,
+                shown.told_at,
+                shown.late,
             )
             for each, shown in zip(reviews, card.reviews, strict=True)
         ),
-        question=QuestionValue(card.question.at, card.question.options) if card.question else None,
+        question=_question(card),
     )
+
+
+def _question(card: PlanCard) -> QuestionValue | None:
+    asked = card.question
+    if asked is None:
+        return None
+    options = tuple(OptionValue(each.id, each.name, each.verdict) for each in asked.options)
+    return QuestionValue(asked.id, asked.at, options, asked.is_open)
 
 
 def difference_json(change: PlanChange) -> dict[str, Any]:

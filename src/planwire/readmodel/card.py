@@ -11,13 +11,15 @@ from msgspec import Struct
 
 from planwire.model.lineage import CARRIED_OUT, REJECTED, REPLACED
 from planwire.model.plan import PRIORITIES, PlanId
-from planwire.model.records import OpenQuestion, PlanRecord
+from planwire.model.records import PlanRecord
 from planwire.model.statuses import IN_PROGRESS, STATUSES, status_of
 from planwire.model.steps import PlanState, Progress
 from planwire.model.titles import readable_id
 from planwire.readmodel.annotations import RemarkCard, SuggestedChange
+from planwire.readmodel.questions import QuestionCard
 from planwire.steering.acts import ACTS, Offer, On, status_offers
 from planwire.steering.delivery import client_name
+from planwire.steering.reach import NOBODY, Reach
 from planwire.steering.wanted import is_remark
 
 __all__ = [
@@ -33,6 +35,7 @@ __all__ = [
     "PlanCard",
     "PlanId",
     "Progress",
+    "QuestionCard",
     "RemarkCard",
     "ReviewCard",
     "StatusLook",
@@ -136,7 +139,11 @@ class OpenSuggestion(Struct, frozen=True):
 
 
 class ReviewCard(Struct, frozen=True):
-    """A person's verdict on a plan, in `words` with its revision. A `stale` one is about another wording of it."""
+    """A person's verdict on a plan, in `words` with its revision. A `stale` one is about another wording of it.
+
+    `answer` is the agent's option that it chose, if it answered a question; `delivery` says in a word how far that has
+    come, and `told_at` is when the agent got it. One that is `late` is not what the agent was told.
+    """
 
     verdict: str
     words: str
@@ -145,6 +152,10 @@ class ReviewCard(Struct, frozen=True):
     seq: int
     revision: int
     stale: bool
+    answer: str | None = None
+    delivery: str = ""
+    told_at: int | None = None
+    late: bool = False
 
 
 class PlanCard(Struct, frozen=True):
@@ -158,6 +169,8 @@ class PlanCard(Struct, frozen=True):
     - `why`: the author's summary. `thinking`: its words when it set the plan. `question`: the agent waits for a person.
     - `remarks`: what people said of the plan as a whole, and is open; `closed_remarks`: the last that ended, of the
       steps too. `heard`: when the agent hears what is said now. `reviews`: the verdicts, the last one last.
+    - `disputed`: a verdict that came too late to keep the agent from what was approved: a person has to decide again.
+    - `reach`: what the agent can be given now.
     - `ended`: how a proposal's life ended (`rejected`, `replaced`, `carried_out`); "" while it lives.
     - `stopped`: no agent works on it. `acts`: the names of the acts that it can take.
     - `state` and `record` are what it was made from, for other views of the same; `record` is None for a plan that no
@@ -188,7 +201,9 @@ class PlanCard(Struct, frozen=True):
     closed_remarks: tuple[RemarkCard, ...] = ()
     heard: str = ""
     ended: str = ""
-    question: OpenQuestion | None = None
+    question: QuestionCard | None = None
+    disputed: ReviewCard | None = None
+    reach: Reach = NOBODY
     client: str | None = None
     stopped: bool = False
     removed: bool = False
@@ -205,8 +220,8 @@ class PlanCard(Struct, frozen=True):
 
     @property
     def verdict(self) -> ReviewCard | None:
-        """The last verdict on it."""
-        return self.reviews[-1] if self.reviews else None
+        """The last verdict on it that counts."""
+        return next((each for each in reversed(self.reviews) if not each.late), None)
 
     @property
     def ended_words(self) -> str:
@@ -247,8 +262,13 @@ class PlanCard(Struct, frozen=True):
 
     @property
     def waits_here(self) -> bool:
-        """Whether its agent waits for a review that people give here. With options, its client asks for an answer."""
-        return self.question is not None and not self.question.options
+        """Whether its agent waits for an answer that people can give here."""
+        return self.question is not None and self.question.is_open
+
+    @property
+    def needs_you(self) -> bool:
+        """Whether it waits for a person."""
+        return self.question is not None or self.disputed is not None
 
     @property
     def is_first(self) -> bool:

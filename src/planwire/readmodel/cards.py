@@ -31,8 +31,10 @@ from planwire.readmodel.card import (
 from planwire.readmodel.file_text import FileText, titles_of
 from planwire.readmodel.ghosts import added_steps, moved_steps
 from planwire.readmodel.history import verdict_words
+from planwire.readmodel.questions import question_of
 from planwire.steering.acts import acts_for
 from planwire.steering.delivery import delivered, heard_when
+from planwire.steering.reach import NOBODY, Reach
 from planwire.steering.words import step_of
 
 __all__ = ["Change", "Plans", "card_of", "cards_of", "changed_plans", "in_order", "session_of"]
@@ -48,10 +50,12 @@ def cards_of(
     *,
     removed: bool = False,
     stopped: bool = False,
+    reach: Reach = NOBODY,
 ) -> tuple[PlanCard, ...]:
     """The cards of the live plans of a session, in the order of `in_order`; or of those that were removed.
 
     A plan that has not changed is the same card as before. `stopped`: no agent works on them, whatever a session says.
+    `reach` is what the agent can be given now.
     """
     files, thinking = files or {}, thinking or {}
     if not isinstance(plans, SessionState):
@@ -72,6 +76,7 @@ def cards_of(
             thinking.get(plan_id, ""),
             client,
             heard_when(plans, record),
+            reach,
         )
         for plan_id, record in plans.plans.items()
         if record.removed == removed
@@ -110,7 +115,7 @@ def changed_plans(plans: Plans, change: Change) -> dict[PlanId, PlanState]:
 def in_order(cards: Iterable[PlanCard]) -> tuple[PlanCard, ...]:
     """Plans in the order for people: those that ask something, those with steps, those to read, and last the
     proposals that have ended; else as they came."""
-    return tuple(sorted(cards, key=lambda card: (bool(card.ended), card.question is None, not card.rows)))
+    return tuple(sorted(cards, key=lambda card: (bool(card.ended), not card.needs_you, not card.rows)))
 
 
 class _Key(NamedTuple):
@@ -129,7 +134,13 @@ class _Key(NamedTuple):
 
 @lru_cache(maxsize=256)
 def _card(
-    key: _Key, title: str, stopped: bool = False, thinking: str = "", client: str | None = None, heard: str = ""
+    key: _Key,
+    title: str,
+    stopped: bool = False,
+    thinking: str = "",
+    client: str | None = None,
+    heard: str = "",
+    reach: Reach = NOBODY,
 ) -> PlanCard:
     state, record, file = key
     plan, kind = state.plan, kind_of(state.plan)
@@ -163,12 +174,14 @@ def _card(
         path=file.path if file else None,
         problem=file.problem if file else None,
         heard=heard,
+        reach=reach,
     )
     return _with_record(card, record, over) if record else card
 
 
 def _with_record(card: PlanCard, record: PlanRecord, over: Annotations) -> PlanCard:
     """The card with all that a journal knows of the plan."""
+    reviews = tuple(_review(record, each) for each in record.reviews)
     return replace(
         card,
         record=record,
@@ -176,18 +189,19 @@ def _with_record(card: PlanCard, record: PlanRecord, over: Annotations) -> PlanC
         why=record.summary or "",
         notes=tuple(Note(each.note, each.by, each.at) for each in record.deltas if each.note),
         suggestions=tuple(_suggestion(record, each, card.heard) for each in record.suggestions),
-        reviews=tuple(map(_review, record.reviews)),
+        reviews=reviews,
         remarks=over.remarks.get(None, ()),
         closed_remarks=over.closed,
         ended=record.ended,
-        question=record.asked,
+        question=question_of(record, card.client, card.reach),
+        disputed=next((each for each in reviews if each.seq == record.disputed), None),
         removed=record.removed,
         version=record.version,
         revision=record.revision,
         created_at=record.created_at,
         changed_at=record.changed_at,
         mode=record.mode,
-        acts=acts_for(record),
+        acts=acts_for(record, card.reach),
     )
 
 
@@ -245,6 +259,10 @@ def _suggestion(record: PlanRecord, suggestion: Remark, heard: str) -> OpenSugge
     return OpenSuggestion(suggestion.id, sentence, *words)
 
 
-def _review(review: Review) -> ReviewCard:
+def _review(record: PlanRecord, review: Review) -> ReviewCard:
     words = review.by, review.at, review.seq, review.revision, review.is_stale
-    return ReviewCard(review.verdict, verdict_words(review), *words)
+    told_at = review.told.at if review.told else None
+    delivery = "Too late" if review.is_late else "Sent to the agent" if review.told else ""
+    if review == record.decision:
+        delivery = "On its way to the agent"
+    return ReviewCard(review.verdict, verdict_words(review), *words, review.answer, delivery, told_at, review.is_late)

@@ -32,7 +32,9 @@ from planwire.model.events import (
     RemarkReopened,
     ReviewAsked,
     SessionOpened,
+    StopAsked,
     SuggestionWithdrawn,
+    TellAsked,
     Told,
     TurnEnded,
 )
@@ -135,7 +137,8 @@ def _phrases(recorded: Recorded, before: SessionState, after: SessionState) -> t
         case PlanRemoved(plan_id=plan_id):
             return plan_id, (Phrase("plan_removed", "plan removed"),)
         case ReviewAsked(plan_id=plan_id, options=options):
-            offered = f": {' / '.join(options)}" if options else ""
+            names = [each if isinstance(each, str) else each.name for each in options]
+            offered = f": {' / '.join(names)}" if names else ""
             return plan_id, (Phrase("asked", f"asked for a review{offered}"),)
         case PlanReviewed(plan_id=plan_id):
             return plan_id, _reviewed(event, after.plans.get(plan_id))
@@ -153,6 +156,10 @@ def _phrases(recorded: Recorded, before: SessionState, after: SessionState) -> t
             record = after.plans.get(plan_id)
             names = [remark_name(after, each.id) for each in (record.remarks if record else ()) if each.seq == number]
             return plan_id, (Phrase("withdrawn", f"withdrew {names[0] if names else 'a suggestion'}"),)
+        case TellAsked():
+            return None, (Phrase("asked", "asked to tell the agent now"),)
+        case StopAsked():
+            return None, (Phrase("asked", "asked to stop the agent"),)
         case Told():
             return None, told(event, before)
         case TurnEnded(stop_reason=reason):
@@ -265,4 +272,6 @@ def _reviewed(event: PlanReviewed, record: PlanRecord | None) -> tuple[Phrase, .
 def verdict_words(review: PlanReviewed | Review) -> str:
     """A verdict in words, with the chosen answer if the agent offered several."""
     answer = f": {review.answer}" if review.answer else ""
-    return f"{review.verdict.replace('_', ' ')}{answer} (revision {review.revision})"
+    is_late = review.is_late if isinstance(review, Review) else review.late
+    late = ", too late: the agent had another answer" if is_late else ""
+    return f"{review.verdict.replace('_', ' ')}{answer} (revision {review.revision}){late}"

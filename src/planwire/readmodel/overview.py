@@ -6,20 +6,31 @@ from typing import Final
 
 from msgspec import Struct
 
-from planwire.acp.words import STOP_COMPLETED, STOP_END_TURN, STOP_IDLE
 from planwire.model.records import SessionState
 from planwire.model.steps import Progress
-from planwire.readmodel.states import stop_words
+from planwire.readmodel.plain_text import age
+from planwire.readmodel.states import (
+    DONE,
+    FILTERS,
+    IDLE,
+    NEEDS_YOU,
+    NOBODY,
+    RUNNING,
+    STOPPED,
+    Hold,
+    is_asked,
+    state_of,
+    stop_words,
+)
 
 __all__ = [
     "DONE",
     "FILTERS",
+    "IDLE",
     "NEEDS_YOU",
     "RUNNING",
     "STOPPED",
-    "WAITING",
     "Overview",
-    "filter_of",
     "is_found",
     "overview",
     "state_words",
@@ -27,30 +38,14 @@ __all__ = [
     "waiting_first",
 ]
 
-#: The state of a session: its agent works, or waits for its user (it asked for a review, or ended its turn of its own
-#: accord with work left), or was stopped, or everything on its plans is done.
-RUNNING: Final = "running"
-WAITING: Final = "waiting"
-STOPPED: Final = "stopped"
-DONE: Final = "done"
 #: Sessions with an event in this time, in milliseconds, are all as new as each other: their age is "now".
 _RECENT: Final = 60_000
-#: The filters of lists of sessions, and their names. One that waits for a review needs a person, and is in the first
-#: filter alone.
-NEEDS_YOU: Final = "review"
-FILTERS: Final = {
-    NEEDS_YOU: "Needs you",
-    RUNNING: "Running",
-    WAITING: "Waiting",
-    STOPPED: "Stopped",
-    DONE: "Done",
-}
-_OWN_ACCORD: Final = (STOP_END_TURN, STOP_COMPLETED, STOP_IDLE)
 
 
 class Overview(Struct, frozen=True):
     """A row in a list of sessions. Times are Unix times in milliseconds; `current` are the steps in progress, and
-    `asked` says whether the agent waits for a review."""
+    `asked` says whether a question of the agent's is open. `is_held`: someone has a lease of the session, `is_working`:
+    and says that a turn is on, `can`: what the holders do for people."""
 
     id: str
     state: str
@@ -68,6 +63,19 @@ class Overview(Struct, frozen=True):
     first_at: int
     last_at: int
     asked: bool = False
+    is_held: bool = False
+    is_working: bool = False
+    can: tuple[str, ...] = ()
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether its agent is at work, or waits for an answer to go on."""
+        return self.state in (RUNNING, NEEDS_YOU)
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether nothing was heard of it for long, though its turn never ended."""
+        return self.state == IDLE and self.stop_reason is None
 
     @property
     def name(self) -> str:
@@ -75,14 +83,14 @@ class Overview(Struct, frozen=True):
         return (self.title or "").strip() or self.id
 
 
-def overview(state: SessionState, first_at: int, last_at: int) -> Overview:
-    """The glance at a session, given when its first and its last event happened."""
+def overview(state: SessionState, first_at: int, last_at: int, now: int | None = None, hold: Hold = NOBODY) -> Overview:
+    """The glance at a session, given when its first and its last event happened and who holds it. Without `now`, right
+    after that event."""
     progress = total_progress(state)
     opened = state.opened
-    asked = any(record.asked for record in state.live().values())
     return Overview(
         state.id,
-        WAITING if asked else _state(state, progress),
+        state_of(state, progress, hold, last_at, last_at if now is None else now),
         state.stopped,
         opened.agent if opened else None,
         opened.client if opened else None,
@@ -96,16 +104,11 @@ def overview(state: SessionState, first_at: int, last_at: int) -> Overview:
         state.seq,
         first_at,
         last_at,
-        asked,
+        is_asked(state),
+        hold.is_held,
+        hold.is_working,
+        hold.can,
     )
-
-
-def _state(state: SessionState, progress: Progress) -> str:
-    if 0 < progress.total == progress.done:
-        return DONE
-    if state.stopped is None:
-        return RUNNING
-    return WAITING if state.stopped in _OWN_ACCORD else STOPPED
 
 
 def total_progress(state: SessionState) -> Progress:
@@ -113,17 +116,14 @@ def total_progress(state: SessionState) -> Progress:
     return Progress.of(step for record in state.living().values() for step in record.state.steps)
 
 
-def state_words(glance: Overview, *, why: bool = False) -> str:
-    """The state of a session for people, who want to know which of those that wait are waiting for them. `why` adds
-    what stopped an agent that did not mean to stop."""
+def state_words(glance: Overview, now: int | None = None, *, why: bool = False) -> str:
+    """The state of a session for people; given `now`, also for how long it has been quiet. `why` adds what stopped an
+    agent that did not mean to stop."""
     if why and glance.state == STOPPED and (reason := stop_words(glance.stop_reason)):
         return f"{STOPPED}: {reason}"
-    return f"{WAITING} for review" if glance.asked else glance.state
-
-
-def filter_of(glance: Overview) -> str:
-    """The one filter that a session is in."""
-    return NEEDS_YOU if glance.asked else glance.state
+    if glance.is_quiet:
+        return "quiet" if now is None or now - glance.last_at < _RECENT else f"quiet for {age(glance.last_at, now)}"
+    return FILTERS[glance.state].lower()
 
 
 def is_found(glance: Overview, words: str) -> bool:
@@ -134,18 +134,18 @@ def is_found(glance: Overview, words: str) -> bool:
 
 @lru_cache(maxsize=4_096)
 def _facts(glance: Overview) -> str:
-    facts = (glance.title, glance.agent, glance.client, glance.cwd, glance.id, glance.state, *glance.current)
+    facts = (glance.title, glance.agent, glance.client, glance.cwd, glance.id, FILTERS[glance.state], *glance.current)
     return " ".join(each for each in facts if each).casefold()
 
 
 def waiting_first(glances: Iterable[Overview], now: int) -> list[Overview]:
-    """Sessions in the order for people: those that wait for a review, then by the age that is shown with them.
+    """Sessions in the order for people: those that need them, then by the age that is shown with them.
 
     Sessions whose age is "now" stand in the order of their beginning: nobody can read rows that jump at every step.
     """
 
     def place(glance: Overview) -> tuple[bool, int, int, str]:
         is_recent = now - glance.last_at < _RECENT
-        return not glance.asked, -now if is_recent else -glance.last_at, -glance.first_at, glance.id
+        return glance.state != NEEDS_YOU, -now if is_recent else -glance.last_at, -glance.first_at, glance.id
 
     return sorted(glances, key=place)

@@ -3,7 +3,17 @@
 from typing import Final
 
 from planwire.model.events import OFFERED, REFUSED, SELECTION, SUGGESTION, RemarkClosed, Remarked, Told
-from planwire.model.records import COMPACTION, CONTEXT, PROMPT, RECAP, TOOL, PlanRecord, SessionState
+from planwire.model.records import (
+    ANSWER,
+    COMPACTION,
+    CONTEXT,
+    PROMPT,
+    RECAP,
+    STEERING,
+    TOOL,
+    PlanRecord,
+    SessionState,
+)
 from planwire.model.remarks import RUN_ALL, SUPERSEDED, WITHDRAWN
 from planwire.model.text import shortened, unwrapped
 from planwire.readmodel.phrases import Phrase, suggestion_words
@@ -14,6 +24,7 @@ __all__ = ["closed", "remark_name", "remarked", "told"]
 #: The ways of tellings, for people.
 _WAYS: Final = {
     PROMPT: "with a prompt",
+    STEERING: "in the middle of its turn",
     TOOL: "in the answer of a plan tool",
     CONTEXT: "in its context",
     COMPACTION: "in its context",
@@ -65,6 +76,10 @@ def remark_name(state: SessionState, remark_id: str) -> str:
 
 def told(event: Told, before: SessionState) -> tuple[Phrase, ...]:
     """A telling. It says nothing while it is on its way, nor if it has no remarks."""
+    if event.way == ANSWER:
+        decisions = (each.decision for each in before.plans.values())
+        given = next((each for each in decisions if each and each.question == event.request), None)
+        return (Phrase("told", f"the agent got its answer: {given.answer if given else 'another one'}"),)
     remarks = event.remarks
     if event.stage == REFUSED:
         all_of_them = (each for record in before.plans.values() for each in record.remarks)

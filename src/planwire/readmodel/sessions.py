@@ -2,50 +2,65 @@
 
 The journal's follower hands over what comes, and each event is folded into its session. A glance at each session stays
 in memory, and the whole state of those in use last; any other state is loaded again on demand. A thread of its own
-calls the roll now and then: it loads the sessions that are missing, all of them at first, and drops those that were
-forgotten. A session that can't be read is set aside: it costs the others nothing, and `problem` tells of it.
+looks at the leases every second, which say whether a session runs, and of which no event tells. Now and then it calls
+the roll: it loads the sessions that are missing, all of them at first, and drops those that were forgotten. A session
+that can't be read is set aside: it costs the others nothing, and `problem` tells of it.
 """
 
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
+from itertools import count
 from typing import Final
 
 from planwire.errors import JournalError, JournalUnavailable, NotFound
 from planwire.journal import Followed, Journal, KnownSession, catch_up, follower_of, load_state, state_at
+from planwire.model.events import TurnEnded
 from planwire.model.fold import fold
 from planwire.model.records import SessionState
 from planwire.readmodel.folders import newest_first
 from planwire.readmodel.followed_files import FilePlans
-from planwire.readmodel.overview import RUNNING, Overview
-from planwire.readmodel.shown import SILENCE, ShownSession, show_session
+from planwire.readmodel.overview import Overview
+from planwire.readmodel.shown import ShownSession, show_session
+from planwire.readmodel.states import NOBODY, RUNNING, Hold, holds_of, running_until
+from planwire.session.lapses import end_lapsed
 
 __all__ = ["Sessions", "load_session"]
 
 #: States that stay in memory.
 KEPT_STATES: Final = 512
-#: Seconds between two looks for sessions that are missing, or were forgotten.
-ROLL_CALL: Final = 3.0
+#: Seconds between two looks at the leases.
+LOOK: Final = 1.0
+#: Looks from one roll call to the next.
+ROLL_CALL: Final = 3
 
 #: Where the journal can be in trouble, besides in the events of a session.
 _FOLLOWING: Final = "following"
 _ROLL_CALL: Final = "roll call"
 
 
-def load_session(journal: Journal, known: KnownSession, files: FilePlans, at: int | None = None) -> ShownSession:
+def load_session(
+    journal: Journal,
+    known: KnownSession,
+    files: FilePlans,
+    at: int | None = None,
+    holds: Mapping[str, Hold] | None = None,
+) -> ShownSession:
     """A session of a journal as it is now, or right after the event `at`; 0 is before the first. Files are as they are
-    now in any case."""
+    now in any case. Pass the `holds` of all sessions to load several of them."""
     if at is not None and at > known.last_seq:
         raise NotFound(f"session {known.id!r} has no event {at}: the latest is {known.last_seq}")
     state = load_state(journal, known.id) if at is None else state_at(journal, known.id, at)
     last_at = known.last_at
     if at is not None:
         last_at = next((each.at for each in journal.read(known.id, max(at - 1, 0), at)), known.first_at)
-    now = time.time_ns() // 1_000_000 if at is None else last_at
-    return show_session(state, files.of(state), known.first_at, last_at, now)
+    if at is not None:
+        return show_session(state, files.of(state), known.first_at, last_at, last_at)
+    hold = (holds_of(journal.leases()) if holds is None else holds).get(known.id, NOBODY)
+    return show_session(state, files.of(state), known.first_at, last_at, _now(), hold)
 
 
 class Sessions:
@@ -62,6 +77,7 @@ class Sessions:
         self._glances: dict[str, Overview] = {}
         self._kept: OrderedDict[str, ShownSession] = OrderedDict()
         self._troubles: dict[str, JournalError | None] = {_FOLLOWING: None, _ROLL_CALL: None}
+        self._holds: dict[str, Hold] = {}
         self._unreadable: dict[str, JournalError] = {}
         self._stop = threading.Event()
         self._unsubscribe: Callable[[], None] | None = None
@@ -117,10 +133,11 @@ class Sessions:
             self.position = followed.position  # whoever hears of the change below finds it
             if recorded.seq == 1:  # the session may have been forgotten, and begun anew
                 self._kept.pop(recorded.session, None)
+            if isinstance(recorded.event, TurnEnded) or not self._hold(recorded.session).is_working:
+                self._note_holds(holds_of(self.journal.leases()))  # whoever wrote it said before that a turn is on
             kept = self._kept.get(recorded.session)
             if kept is None or recorded.seq > kept.journalled.seq + 1:
-                with self._set_aside(recorded.session):
-                    self._load(recorded.session)
+                self._load_again(recorded.session)
             elif recorded.seq == kept.journalled.seq + 1:
                 self._keep(fold(kept.journalled, recorded), kept.glance.first_at, recorded.at)
 
@@ -151,17 +168,42 @@ class Sessions:
                 self._changed("")
 
     def _work(self) -> None:
-        while True:
+        for look in count():
             try:
-                self._call_the_roll()
+                self._look_at_leases()
+                if look % ROLL_CALL == 0:
+                    self._call_the_roll()
                 self._has_trouble(_ROLL_CALL, None)
             except JournalError as error:
                 self._has_trouble(_ROLL_CALL, error)
             if self.loading:
                 self.loading = False
                 self._changed("")
-            if self._stop.wait(ROLL_CALL):
+            if self._stop.wait(LOOK):
                 return
+
+    def _look_at_leases(self) -> None:
+        """End what lapsed, note who holds what, and notice sessions that went quiet."""
+        holds = holds_of(end_lapsed(self.journal))
+        now = _now()
+        with self._lock:
+            self._note_holds(holds)
+            for glance in self.glances():
+                if glance.state == RUNNING and running_until(self._hold(glance.id), glance.last_at) <= now:
+                    self._load_again(glance.id)
+
+    def _note_holds(self, holds: dict[str, Hold]) -> None:
+        before, self._holds = self._holds, holds
+        for session in before.keys() | holds.keys():
+            if session in self._glances and before.get(session) != holds.get(session):
+                self._load_again(session)
+
+    def _hold(self, session: str) -> Hold:
+        return self._holds.get(session, NOBODY)
+
+    def _load_again(self, session: str) -> None:
+        with self._set_aside(session):
+            self._load(session)
 
     def _load(self, session: str, known: KnownSession | None = None) -> ShownSession | None:
         kept = self._kept.get(session)
@@ -176,7 +218,7 @@ class Sessions:
         return self._keep(state, first, last)
 
     def _keep(self, state: SessionState, first_at: int, last_at: int) -> ShownSession:
-        session = show_session(state, self._files.of(state), first_at, last_at, time.time_ns() // 1_000_000)
+        session = show_session(state, self._files.of(state), first_at, last_at, _now(), self._hold(state.id))
         self._glances[state.id] = session.glance
         self._kept[state.id] = session
         self._kept.move_to_end(state.id)
@@ -191,16 +233,11 @@ class Sessions:
             self._changed(session)
 
     def _call_the_roll(self) -> None:
-        """Load the sessions that are missing, drop those that were forgotten, of which no event tells, and notice
-        silence."""
+        """Load the sessions that are missing, and drop those that were forgotten, of which no event tells."""
         known = newest_first(self.journal)
         self._load_missing(known)
         there = {each.id for each in known}
-        silent = time.time() * 1_000 - SILENCE
         with self._lock:
-            for glance in [each for each in self._glances.values() if each.state == RUNNING and each.last_at < silent]:
-                with self._set_aside(glance.id):
-                    self._load(glance.id)
             for session in [each for each in self._glances if each not in there]:
                 if not self.journal.last_seq(session):
                     self._drop(session)
@@ -215,3 +252,7 @@ class Sessions:
                     with self._set_aside(each.id):
                         if self._load(each.id, each) and len(known) > KEPT_STATES:
                             self._kept.move_to_end(each.id, last=False)
+
+
+def _now() -> int:
+    return time.time_ns() // 1_000_000

@@ -1,12 +1,9 @@
-"""A session as people see it: with the texts of its plan files, and with silence taken for what it is.
+"""A session as people see it: with the texts of its plan files, and with what its leases say of it.
 
-An agent that dies says nothing, and its last turn has no end. After a day without an event nobody believes that it
-still runs, unless it waits for a review. Every face gets its sessions from here, so that they agree about states and
-counts.
+Every face gets its sessions from here, so that they agree about states and counts.
 """
 
 from collections.abc import Mapping
-from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -14,16 +11,15 @@ from msgspec.structs import replace
 from planwire.model.kinds import text_of
 from planwire.model.plan import MAIN, PlanId
 from planwire.model.records import SessionState
+from planwire.model.unheard import news
 from planwire.readmodel.card import PlanCard
 from planwire.readmodel.cards import cards_of
 from planwire.readmodel.file_text import FileText, with_files
 from planwire.readmodel.overview import Overview, overview
+from planwire.readmodel.states import NOBODY, Hold
+from planwire.steering.reach import Reach
 
-__all__ = ["SILENCE", "ShownSession", "show_session"]
-
-#: Milliseconds of silence after which an agent works no more.
-SILENCE: Final = 24 * 3_600_000
-_SILENT: Final = "silent for a day"
+__all__ = ["ShownSession", "show_session"]
 
 
 class ShownSession(Struct, frozen=True):
@@ -43,11 +39,11 @@ class ShownSession(Struct, frozen=True):
 
     def cards(self, thinking: Mapping[PlanId, str] | None = None) -> tuple[PlanCard, ...]:
         """The cards of its live plans, with what their authors were `thinking`."""
-        return cards_of(self._now, self.files, thinking)
+        return cards_of(self._now, self.files, thinking, reach=self.reach)
 
     def dismissed(self) -> tuple[PlanCard, ...]:
         """The cards of the plans that were removed."""
-        return cards_of(self._now, self.files, removed=True)
+        return cards_of(self._now, self.files, removed=True, reach=self.reach)
 
     def card(self, plan_id: PlanId, thinking: Mapping[PlanId, str] | None = None) -> PlanCard | None:
         """The card of a plan, live or removed; None if the session never had it."""
@@ -65,16 +61,26 @@ class ShownSession(Struct, frozen=True):
         return cards[0] if len(cards) == 1 else next((card for card in cards if card.id == MAIN), None)
 
     @property
+    def reach(self) -> Reach:
+        """What its agent can be given now."""
+        return Reach(frozenset(self.glance.can), self.glance.is_working)
+
+    @property
+    def unheard(self) -> int:
+        """How much of what people said its agent has not heard."""
+        words = news(self.journalled)
+        return len(words.items) + len(words.besides)
+
+    @property
     def _now(self) -> SessionState:
-        return replace(self.journalled, stopped=self.glance.stop_reason)
+        """With a turn that is on as long as people read that it goes on: the steps in progress look like it."""
+        stopped = None if self.glance.goes_on else self.glance.stop_reason or ""
+        return self.journalled if stopped == self.journalled.stopped else replace(self.journalled, stopped=stopped)
 
 
 def show_session(
-    state: SessionState, files: dict[PlanId, FileText], first_at: int, last_at: int, now: int
+    state: SessionState, files: dict[PlanId, FileText], first_at: int, last_at: int, now: int, hold: Hold = NOBODY
 ) -> ShownSession:
-    """A session to show, given when its first and its last event happened. Times are Unix times in milliseconds."""
-    seen = with_files(state, files)
-    asked = any(record.asked for record in state.live().values())
-    if state.stopped is None and not asked and now - last_at > SILENCE:
-        seen = replace(seen, stopped=_SILENT)
-    return ShownSession(overview(seen, first_at, last_at), state, files)
+    """A session to show, given when its first and its last event happened, and who holds it. Times are Unix times in
+    milliseconds."""
+    return ShownSession(overview(with_files(state, files), first_at, last_at, now, hold), state, files)

@@ -1,20 +1,126 @@
-"""Words for the protocol's codes: why an agent's turn ended."""
+"""The state of a session, and the words for it: whether it needs a person, runs, is idle, was stopped, or is done.
 
+An agent that dies says nothing, so the journal alone can't tell whether a turn goes on. The leases of a session can:
+they say who serves it, and whether that one works. A session that nobody holds a lease of (its agent was built on
+`PlanSession`, or an older planwire wrote it) is believed to run for a while after its last event.
+"""
+
+from collections.abc import Iterable
+from math import inf
 from typing import Final
 
-from planwire.acp.words import STOP_CANCELLED, STOP_COMPLETED, STOP_END_TURN, STOP_IDLE
+from msgspec import Struct
 
-__all__ = ["stop_words"]
+from planwire.acp.words import STOP_CANCELLED, STOP_COMPLETED, STOP_END_TURN, STOP_IDLE
+from planwire.journal.protocol import KnownLease
+from planwire.model.records import SessionState
+from planwire.model.steps import Progress
+
+__all__ = [
+    "DONE",
+    "FILTERS",
+    "IDLE",
+    "MCP",
+    "NEEDS_YOU",
+    "NOBODY",
+    "RELAY",
+    "RUNNING",
+    "STOPPED",
+    "Hold",
+    "holds_of",
+    "is_asked",
+    "running_until",
+    "state_of",
+    "stop_words",
+]
+
+#: A question of the agent's is open. A turn is on. It ended of its own accord, or nothing was heard for long. It was
+#: cancelled, failed, or lost its connection. Everything on its plans is done.
+NEEDS_YOU: Final = "needs_you"
+RUNNING: Final = "running"
+IDLE: Final = "idle"
+STOPPED: Final = "stopped"
+DONE: Final = "done"
+#: All of them, in the order for people, and their names: lists of sessions have a filter for each.
+FILTERS: Final = {
+    NEEDS_YOU: "Needs you",
+    RUNNING: "Running",
+    IDLE: "Idle",
+    STOPPED: "Stopped",
+    DONE: "Done",
+}
+#: Who holds leases.
+RELAY: Final = "relay"
+MCP: Final = "mcp"
+#: Milliseconds after its last event in which a session is believed to run: one that only a tool server serves, which
+#: hears of calls and not of turns, and one that nobody has a lease of.
+_CALLED: Final = 5 * 60_000
+_UNHELD: Final = 10 * 60_000
+_OWN_ACCORD: Final = (STOP_END_TURN, STOP_COMPLETED, STOP_IDLE)
 
 _STOPS: Final = {
     STOP_END_TURN: "finished its turn",
     STOP_COMPLETED: "finished",
     STOP_IDLE: "idle",
     STOP_CANCELLED: "cancelled",
+    "error": "failed",
     "max_tokens": "ran out of tokens",
     "max_turn_requests": "reached its limit of requests",
     "refusal": "the model refused",
 }
+
+
+class Hold(Struct, frozen=True):
+    """What the leases of a session say together: whether anyone who hears of its turns holds one (`is_relayed`), or
+    anyone at all; whether a turn is on; and what the holders can do for people."""
+
+    is_held: bool = False
+    is_relayed: bool = False
+    is_working: bool = False
+    can: tuple[str, ...] = ()
+
+
+#: Nobody has a lease.
+NOBODY: Final = Hold()
+
+
+def holds_of(leases: Iterable[KnownLease]) -> dict[str, Hold]:
+    """The hold of each session that has a lease which is held."""
+    holds: dict[str, Hold] = {}
+    for session, terms in ((each.session, each.terms) for each in leases if each.is_held):
+        before = holds.get(session, NOBODY)
+        holds[session] = Hold(
+            True,
+            before.is_relayed or terms.holder != MCP,
+            before.is_working or terms.is_working,
+            tuple(dict.fromkeys((*before.can, *terms.can))),
+        )
+    return holds
+
+
+def is_asked(state: SessionState) -> bool:
+    """Whether a person has to answer or decide something."""
+    return state.needs_person
+
+
+def state_of(state: SessionState, progress: Progress, hold: Hold, last_at: int, now: int) -> str:
+    """The state of a session, given its progress, its hold and its last event. Every face gets it from here."""
+    if is_asked(state):
+        return NEEDS_YOU
+    if 0 < progress.total == progress.done:
+        return DONE
+    if state.stopped is not None and not hold.is_working:
+        return IDLE if state.stopped in _OWN_ACCORD else STOPPED
+    return RUNNING if now < running_until(hold, last_at) else IDLE
+
+
+def running_until(hold: Hold, last_at: int) -> float:
+    """Until when a session whose turn has not ended is believed to run, if nothing more is heard of it."""
+    if hold.is_working:
+        return inf
+    if hold.is_relayed:
+        return -inf
+    return last_at + (_CALLED if hold.is_held else _UNHELD)
 
 
 def stop_words(reason: str | None) -> str:

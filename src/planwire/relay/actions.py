@@ -15,6 +15,7 @@ __all__ = [
     "CLOSED",
     "Action",
     "Bind",
+    "Hold",
     "Meet",
     "Record",
     "RecordLine",
@@ -82,13 +83,20 @@ class Bind(Struct, frozen=True):
     problem: str | None = None
 
 
+class Hold(Struct, frozen=True):
+    """A line of the client's waits for a turn to end; no longer than so many seconds."""
+
+    session: str
+    seconds: float
+
+
 class Warn(Struct, frozen=True):
     """A warning for the person, on stderr."""
 
     text: str
 
 
-Action: TypeAlias = ToClient | ToAgent | Meet | Record | RecordLine | Bind | Warn
+Action: TypeAlias = ToClient | ToAgent | Meet | Record | RecordLine | Bind | Hold | Warn
 
 
 class SessionMemory(Struct, frozen=True):

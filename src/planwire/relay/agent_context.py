@@ -94,10 +94,10 @@ class AgentContext:
         more = (each for each in news(state).items if each not in held.items and each.get("id") not in held.besides)
         return replace(held, items=(*held.items, *more))
 
-    def tell(self, mark: str, text: str, words: Words) -> Told:
+    def tell(self, mark: str, text: str, words: Words, way: str = PROMPT) -> Told:
         """Note that a block tells the agent everything up to an event. Returns the event of that."""
         state = self.state
-        told = Told(PROMPT, state.seq if state else 0, state.told if state else 0, words.remarks, mark)
+        told = Told(way, state.seq if state else 0, state.told if state else 0, words.remarks, mark)
         self.marks[mark] = text
         self.is_compacted = self.is_attached = False
         self._unrecorded.append(told)

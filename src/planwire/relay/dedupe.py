@@ -25,7 +25,7 @@ from planwire.model.events import (
 )
 from planwire.model.fold import fold
 from planwire.model.kinds import prose_of
-from planwire.model.records import PROMPT, SessionState
+from planwire.model.records import IN_TURN, SessionState
 from planwire.relay.actions import CLOSED, Record, SessionMemory
 
 __all__ = ["QUIET", "PendingHistory", "begin", "extends", "learn"]
@@ -48,7 +48,7 @@ def learn(memory: SessionMemory, recorded: Recorded) -> SessionMemory:
     match recorded.event:
         case MessageAdded(message=message) if reminder := read_reminder(message):
             return replace(memory, marks=_newest(memory.marks, reminder.mark, reminder.text), reminded=recorded.seq)
-        case Told(way=way, request=mark, stage=stage) if way == PROMPT:
+        case Told(way=way, request=mark, stage=stage) if way in IN_TURN:
             return replace(memory, stages=_newest(memory.stages, mark, stage))
     return memory
 
@@ -119,9 +119,9 @@ class PendingHistory:
                 return event if self._is_news(event) else None
             case PlanRemoved(plan_id=plan_id):
                 return event if plan_id in plans else None
-            case ReviewAsked(plan_id=plan_id, options=options):
+            case ReviewAsked(plan_id=plan_id, question=question):
                 asked = plans[plan_id].asked if plan_id in plans else None
-                return event if plan_id in plans and not (asked and asked.options == options) else None
+                return event if plan_id in plans and not (asked and asked.id == question) else None
             case PlanReviewed(plan_id=plan_id):
                 return replace(event, revision=plans[plan_id].revision) if plan_id in plans else None
             case TurnEnded(stop_reason=reason) if reason == CLOSED:

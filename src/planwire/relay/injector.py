@@ -15,10 +15,11 @@ __all__ = ["Injector"]
 
 
 class Injector:
-    """A bell for one pipe. `ask` returns the lines to write by now."""
+    """A bell for one pipe. `ask` returns the lines to write by now, `sent` hears that they are written."""
 
-    def __init__(self, ask: Callable[[], list[Action]]) -> None:
+    def __init__(self, ask: Callable[[], list[Action]], sent: Callable[[list[Action]], None]) -> None:
         self.ask = ask
+        self.sent = sent
         self._bell, self._rope = os.pipe()
         os.set_blocking(self._bell, False)
         os.set_blocking(self._rope, False)

@@ -12,17 +12,18 @@ from typing import Final, assert_never
 
 from planwire.errors import UnstorableEvent
 from planwire.journal.codec import encode
-from planwire.journal.protocol import Journal, Stamped
+from planwire.journal.protocol import Journal, Stamped, Terms
 from planwire.journal.view import View, read_on
 from planwire.model.events import ACP, PlanSet, Recorded
 from planwire.relay.actions import Meet, Record, RecordLine, SessionMemory
 from planwire.relay.dedupe import PendingHistory, begin, learn
 from planwire.relay.envelope import list_on
+from planwire.relay.held_sessions import HeldSessions
 from planwire.session.writer import append_latest
 
 __all__ = ["JournalledSessions"]
 
-_MEMORY: Final = View("relay", SessionMemory, begin, learn, rules=7)
+_MEMORY: Final = View("relay", SessionMemory, begin, learn, rules=8)
 
 
 class _JournalledSession:
@@ -35,13 +36,17 @@ class _JournalledSession:
 
 
 class JournalledSessions:
-    """The sessions by their ids on the wire. `tell` hears what the journal knows of one, whenever that changes.
+    """The sessions by their ids on the wire. `tell` hears what the journal knows of one, whenever that changes; `terms`
+    says what the lease of one is to say.
 
     One thread writes, and another may `look`. Both tell, and neither takes back what the other told.
     """
 
-    def __init__(self, tell: Callable[[str, SessionMemory], None]) -> None:
+    def __init__(
+        self, tell: Callable[[str, SessionMemory], None], terms: Callable[[str], Terms] = lambda _: Terms()
+    ) -> None:
         self._tell = tell
+        self._held = HeldSessions(terms)
         self._telling = Lock()
         self._sessions: dict[str, _JournalledSession] = {}
 
@@ -71,6 +76,8 @@ class JournalledSessions:
         now = None if all_streams else time_ns() // 1_000_000
         for wire_id, session in self._sessions.items():
             session.unwritten += session.pending.finish_stream(now)
+            if session.unwritten or session.written.seq:
+                self._held.hold(journal, wire_id, session.written.id, is_new=bool(session.unwritten))
             try:
                 self._append(journal, wire_id, session)
             except UnstorableEvent:

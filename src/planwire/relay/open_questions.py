@@ -19,7 +19,7 @@ class OpenQuestions:
     """The questions that wait for a person, and the answers that wait for their plan."""
 
     def __init__(self) -> None:
-        self._offered: dict[PlanId, tuple[str, ...]] = {}  # the answers offered, by the plan that is asked about
+        self._asked: dict[PlanId, ReviewAsked] = {}  # by the plan that is asked about
         self._awaited: set[PlanId] = set()  # plans that came after the question about them
         self._answered: dict[PlanId, tuple[ReviewAsked, PlanReviewed]] = {}  # on plans that are to come in this turn
         self._judged: set[PlanId] = set()  # plans of this turn that a person has judged as they are
@@ -29,7 +29,7 @@ class OpenQuestions:
         self._answered.clear()
 
     def end_turn(self) -> None:
-        self._offered.clear()
+        self._asked.clear()
 
     def unasked(self, plans: Iterable[PlanId]) -> set[PlanId]:
         """Those of the plans that no question was about, as they are now."""
@@ -39,19 +39,25 @@ class OpenQuestions:
         """Open a question. False if there are too many."""
         if question.is_ahead and len(self._awaited) < MAX_PLANS:
             self._awaited.add(question.plan_id)
-        self._offered.pop(question.plan_id, None)
-        if len(self._offered) >= MAX_PLANS:
+        self._asked.pop(question.plan_id, None)
+        if len(self._asked) >= MAX_PLANS:
             return False
-        self._offered[question.plan_id] = question.names
+        self._asked[question.plan_id] = question.asked()
         return True
+
+    def close(self, question: Question) -> None:
+        """A person answered a question elsewhere, about a plan that they saw."""
+        self._asked.pop(question.plan_id, None)
+        self._awaited.discard(question.plan_id)
+        self._judged.add(question.plan_id)
 
     def answer(self, question: Question, result: Any) -> PlanReviewed | None:
         """Close a question. None while the verdict has to wait for the plan that it is about."""
         plan_id, review = question.plan_id, question.answered(result)
-        self._offered.pop(plan_id, None)
+        self._asked.pop(plan_id, None)
         if question.is_ahead and plan_id in self._awaited:
             self._awaited.discard(plan_id)
-            self._answered[plan_id] = (ReviewAsked(plan_id, question.names), review)
+            self._answered[plan_id] = (question.asked(), review)
             return None
         self._judged.add(plan_id)
         return review
@@ -68,6 +74,6 @@ class OpenQuestions:
         if plan_id in self._answered:
             self._judged.add(plan_id)
             events += self._answered.pop(plan_id)
-        if plan_id in self._offered:
-            events.append(ReviewAsked(plan_id, self._offered[plan_id]))
+        if plan_id in self._asked:
+            events.append(self._asked[plan_id])
         return events

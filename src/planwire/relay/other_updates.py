@@ -35,8 +35,8 @@ def _state_changed(line: bytes, update: Fields, session: WireSession, _agreed: A
     """The end of a turn in version 2. A replay ends with such an update too (R40)."""
     if update.get("state") != "idle" or session.plans.is_retold:
         return [ToClient(line)]
-    session.end_turn()
-    return [ToClient(line), Record(session.id, TurnEnded(text_of(update, "stopReason") or STOP_END_TURN))]
+    reason = session.end_turn(text_of(update, "stopReason") or STOP_END_TURN)
+    return [ToClient(line), Record(session.id, TurnEnded(reason))]
 
 
 def _compacted(line: bytes, update: Fields, session: WireSession, agreed: Agreement) -> list[Action]:

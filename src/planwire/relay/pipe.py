@@ -111,16 +111,17 @@ class Pipe:
     def _inject(self) -> None:
         if self._injector is None or not self._framer.is_between_lines:
             return
+        injector = self._injector
         try:
-            actions = self._injector.ask()
+            actions = injector.ask()
         except Exception as error:  # a fault of ours: it costs what was to be said, and nothing else
             self._injector, problem = None, f"{type(error).__name__}: {error}"
-            actions = [Warn(f"plans that were made with the tools can no longer be shown ({problem}). {_REPORT}")]
-        said = b"".join(action.data for action in actions if isinstance(action, ToClient))
+            actions = [Warn(f"planwire's own lines can no longer be sent ({problem}). {_REPORT}")]
+        said = b"".join(action.data for action in actions if isinstance(action, (ToAgent, ToClient)))
         if said:
             self._write(said)
         if actions:
-            self._afterwards(actions)
+            injector.sent(actions)
 
     def _heard(self, line: bytes, rest: list[Action]) -> list[bytes]:
         """What is sent for a line."""

@@ -3,29 +3,32 @@
 A line that the policy has no reason to change leaves byte for byte. Lines come and go with their line feeds.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, Final
 
-from msgspec import UNSET, Struct
+from msgspec import UNSET
 
-from planwire.acp.batches import UNREADABLE, split_batch
-from planwire.acp.conversation import AGENT, CLIENT, asks_for_replay, value_of
+from planwire.acp.batches import UNREADABLE
+from planwire.acp.conversation import AGENT, asks_for_replay, value_of
 from planwire.acp.messages import Extension, Reading
 from planwire.acp.read import read
-from planwire.acp.requests import Requests
 from planwire.acp.translate import Translator
 from planwire.acp.words import ATTACHING, OPENING, PLAN_UPDATES
-from planwire.chat.reminder import Reminder, write_reminder
-from planwire.model.events import Event, MessageAdded, SessionOpened, Told, TurnEnded
+from planwire.journal.protocol import Terms
+from planwire.model.events import SessionOpened, TurnEnded
 from planwire.model.kinds import prose_of
 from planwire.model.plan import Fields
+from planwire.model.records import PROMPT
+from planwire.readmodel.states import RELAY
 from planwire.relay.actions import BY_RELAY, CLOSED, Action, Meet, Record, SessionMemory, ToAgent, ToClient
+from planwire.relay.agents import ways_of
+from planwire.relay.answering import Answering
+from planwire.relay.batched import batched
 from planwire.relay.capabilities import Capabilities, name_in, offer
+from planwire.relay.client_requests import ClientRequest, ClientRequests
 from planwire.relay.envelope import (
     FromAgent,
-    FromClient,
-    JsonId,
     first_text,
     peek_agent,
     peek_client,
@@ -35,16 +38,18 @@ from planwire.relay.envelope import (
 )
 from planwire.relay.fast_lists import KnownPrefixes
 from planwire.relay.other_updates import HANDLERS, Agreement
+from planwire.relay.outbox import Outbox
+from planwire.relay.prompting import Prompting
 from planwire.relay.questions import Questions
-from planwire.relay.reminder import STEERED, block, tell
+from planwire.relay.reminder import STEERED
 from planwire.relay.splice import Unspliceable, append_element
 from planwire.relay.tools import Tools, ToolServer
-from planwire.relay.wire_session import WireSession
+from planwire.relay.wire_session import Block, WireSession
 
 __all__ = ["WORDS_OF_AGENT", "WORDS_OF_CLIENT", "Policy"]
 
 #: A line without any of these words is none of the policy's business: the pipes pass it on unread.
-WORDS_OF_CLIENT: Final = (b'"id"',)
+WORDS_OF_CLIENT: Final = (b'"id"', b'"session/cancel"')
 WORDS_OF_AGENT: Final = (
     b'"id"',
     b'"plan',
@@ -54,24 +59,15 @@ WORDS_OF_AGENT: Final = (
     b'"compaction_',
     b'"session_info_update"',
     b'"switch_mode"',
+    b'"$/cancel_request"',
 )
-
-
-class _ClientRequest(Struct, frozen=True):
-    """A request of the client's that waits for its answer. `told`: it told the agent its plans, for the reason `why`.
-    `key`: it gave the agent the plan tools."""
-
-    method: str
-    params: Fields
-    why: str | None = None
-    told: Told | None = None
-    key: str | None = None
 
 
 class Policy:
     """One connection. `command` names an agent that does not name itself; `new_word` makes random words for marks;
     `server` has the plan tools, if the agent gets them; `read_file` gives the text of a plan file by its URI and the
-    folder of its session, or None."""
+    folder of its session, or None. Without `steers`, nothing that people do elsewhere reaches the agent but with the
+    client's own prompts."""
 
     def __init__(
         self,
@@ -79,6 +75,7 @@ class Policy:
         new_word: Callable[[], str],
         *,
         context: bool = True,
+        steers: bool = True,
         server: ToolServer | None = None,
         read_file: Callable[[str, str | None], str | None] = lambda _uri, _folder: None,
     ) -> None:
@@ -86,10 +83,15 @@ class Policy:
         self._client: str | None = None
         self._new_word = new_word
         self._context = context
-        self._agreed = Agreement(None, Questions())
-        self._translator: Translator | None = None
+        self._agreed = Agreement(None, Questions(new_word))
         self._sessions: dict[str, WireSession] = {}
-        self._unanswered = Requests[_ClientRequest]()
+        self._requests = ClientRequests()
+        self._outbox = Outbox()
+        self._answering = Answering(self._outbox, self._agreed.questions, self._sessions, is_on=steers)
+        self._prompting = Prompting(
+            self._outbox, self._answering, self._words_of_people, self._requests.has_any, new_word, is_on=steers
+        )
+        self._translator: Translator | None = None
         self._prefixes = KnownPrefixes()
         self._tools = Tools(server, new_word)
         self._read_file = read_file
@@ -98,18 +100,44 @@ class Policy:
         """Take in what the journal holds of a session, at first and whenever another writer changed it."""
         if session in self._sessions:
             self._sessions[session].learn(memory)
+            self._prompting.look(self._sessions[session])
 
     def is_working(self) -> bool:
         """Whether the agent works on a prompt: only then does it use tools."""
         return any(session.is_working for session in self._sessions.values())
 
+    def is_asking(self) -> bool:
+        """Whether the agent waits for a person's answer about a plan."""
+        return self._agreed.questions.is_any_open
+
+    def terms(self, session_id: str) -> Terms:
+        """What the lease of a session says."""
+        session = self._sessions.get(session_id)
+        return Terms(RELAY, session is not None and session.is_working, self._prompting.abilities)
+
     def lack_journal(self, problem: str) -> None:
         """Leave the plan tools out: their journal can't be used."""
         self._tools.fail(problem)
 
-    def news(self) -> list[Action]:
-        """Lines of the relay's own for the client: the plans that the agent made with the tools."""
+    @property
+    def has_lines(self) -> bool:
+        """Whether lines of the relay's own wait for the pipes."""
+        return not self._outbox.is_empty
+
+    def for_agent(self) -> list[Action]:
+        """Lines of the relay's own for the agent: answers and words of people."""
+        return self._outbox.for_agent()
+
+    def for_client(self) -> list[Action]:
+        """Lines of the relay's own for the client, and the plans that the agent made with the tools."""
+        return [*self._outbox.for_client(), *self._tool_plans()]
+
+    def _tool_plans(self) -> list[Action]:
         return self._tools.news(self._sessions.values(), self._translator)
+
+    def overdue(self, session: str) -> None:
+        """A line of the client's was held back for as long as may be."""
+        self._let_pass(self._sessions[session])
 
     def close(self) -> list[Action]:
         """Both sides are at their end: a replay that was going on is over, and so is every turn."""
@@ -128,20 +156,23 @@ class Policy:
             message = peek_client(line)
             params = value_of(message.params) if message.method in _HEARD else None
         except UNREADABLE:
-            return self._batch(line, self.from_client, ToAgent) or [ToAgent(line)]
+            return batched(line, self.from_client, ToAgent) or [ToAgent(line)]
         if message.method is UNSET:
-            return [ToAgent(line), *self._answered_by_client(message)]
+            return self._answering.hear(line, message)
         if not isinstance(params, dict):
+            self._requests.remember_other(message)
             return [ToAgent(line)]
         match message.method:
+            case "session/cancel":
+                return self._cancelled(line, params)
             case "initialize":
-                self._remember(message.id, _ClientRequest("initialize", params))
+                self._requests.remember(message.id, ClientRequest("initialize", params))
                 return [ToAgent(offer(line, params))]
             case "session/prompt":
                 return self._prompted(line, message.id, params)
         method = str(message.method)
         line, key, warnings = self._tools.offer(line, method, params, self._agreed.capabilities)
-        self._remember(message.id, _ClientRequest(method, params, key=key))
+        self._requests.remember(message.id, ClientRequest(method, params, key=key))
         return [ToAgent(line), *warnings, *self._attached(method, params, key)]
 
     def _attached(self, method: str, params: Fields, key: str | None) -> Iterator[Action]:
@@ -171,6 +202,9 @@ class Policy:
             return [ToAgent(line)]
         actions: list[Action] = [*self._met(session_id)]
         session = self._sessions[session_id]
+        held = self._prompting.hold(session, line)
+        if held is not None:
+            return [*actions, *held]
         actions += session.end_retelling()
         first = first_text(params.get("prompt"))
         is_command = first.startswith("/")
@@ -179,33 +213,29 @@ class Policy:
             actions.append(Record(session_id, SessionOpened(title=title_of(first)), BY_RELAY))
         told = None
         why = session.due() if self._context and params.get("prompt") and not is_command else None
-        if why is not None:
-            line, events = self._tell(line, session, why)
-            actions += (Record(session_id, event, BY_RELAY) for event in events)
-            told = next((event for event in events if isinstance(event, Told)), None)
+        block = self._block(session, why) if why is not None else None
+        if block is not None:
+            try:
+                line = append_element(line, ("params", "prompt"), {"type": "text", "text": block.text})
+                message, told = session.tell(block, PROMPT)
+                actions += (Record(session_id, event, BY_RELAY) for event in (message, told))
+            except Unspliceable:
+                pass
         session.begin_turn(message_id)
-        self._remember(message_id, _ClientRequest("session/prompt", {"sessionId": session_id}, why, told))
+        self._requests.remember(message_id, ClientRequest("session/prompt", {"sessionId": session_id}, why, told))
         return [ToAgent(line), *actions]
 
-    def _tell(self, line: bytes, session: WireSession, why: str) -> tuple[bytes, Sequence[Event]]:
-        """Add a block to the prompt that tells the agent its plans, if there is anything to tell."""
-        state = session.state()
-        words = session.context.words(why, state)
-        if not words and (why == STEERED or not session.records()):
-            return line, ()
-        read = partial(self._file_text, session.id)
-        mark, text = block(tell(why, state, words, read), self._new_word())
-        try:
-            line = append_element(line, ("params", "prompt"), {"type": "text", "text": text})
-        except Unspliceable:
-            return line, ()
-        reminder = Reminder(mark, text, f"{why.partition('.')[0]}.")
-        return line, (MessageAdded(write_reminder(reminder)), session.context.tell(mark, text, words))
+    def _block(self, session: WireSession, why: str) -> Block | None:
+        return session.block(why, self._new_word(), partial(self._file_text, session.id))
 
-    def _answered_by_client(self, message: FromClient) -> Iterator[Action]:
-        question = self._agreed.questions.close(message.id)
-        if question is not None:
-            yield from self._sessions[question.session].hear_answer(question, value_of(message.result))
+    def _words_of_people(self, session: WireSession) -> Block | None:
+        return self._block(session, STEERED)
+
+    def _cancelled(self, line: bytes, params: Fields) -> list[Action]:
+        session = self._sessions.get(text_of(params, "sessionId"))
+        if session is not None:
+            self._prompting.hear_cancel(session, line)
+        return [ToAgent(line)]
 
     # -- from the agent
 
@@ -216,16 +246,21 @@ class Policy:
         try:
             message = peek_agent(line)
         except UNREADABLE:
-            return self._batch(line, self.from_agent, ToClient) or self._read(line, read(line))
+            return batched(line, self.from_agent, ToClient) or self._read(line, read(line))
+        if message.method is UNSET and self._prompting.is_own(message.id):
+            return self._answered_to_us(message)
         if message.method is UNSET:
             actions = [*self._answered_by_agent(message)]  # what is still to be retold comes before the answer (R37)
             retold = [action for action in actions if isinstance(action, ToClient)]
             return [*retold, ToClient(line), *(action for action in actions if not isinstance(action, ToClient))]
         params = message.params
+        if message.method == "$/cancel_request":
+            return [ToClient(line), *self._answering.withdraw(line)]
         if params is UNSET or params.sessionId is UNSET:
             return [ToClient(line)] if message.method != "session/update" else self._read(line, read(line))
         if message.method == "session/request_permission" and message.id is not UNSET:
-            return [ToClient(line), *self._questioned(message.id, line, params.sessionId)]
+            met = [*self._met(params.sessionId)]
+            return [ToClient(line), *met, *self._answering.ask(self._sessions[params.sessionId], message.id, line)]
         if message.method != "session/update" or params.update is UNSET:
             return [ToClient(line)]
         sort = params.update.sessionUpdate
@@ -238,7 +273,10 @@ class Policy:
         if update is None:
             return [ToClient(line)]
         met = [*self._met(params.sessionId)]
-        return [*met, *handle(line, update, self._sessions[params.sessionId], self._agreed)]
+        session = self._sessions[params.sessionId]
+        actions = [*met, *handle(line, update, session, self._agreed)]
+        self._go_on(session)
+        return actions
 
     def _read(self, line: bytes, reading: Reading) -> list[Action]:
         """Translate a line about plans for the client, whatever its shape, and record it."""
@@ -272,17 +310,15 @@ class Policy:
             ending = line[len(text) :] or b"\n"
             yield from (ToClient(each + ending) for each in lines)
 
-    def _questioned(self, message_id: JsonId, line: bytes, session_id: str) -> Iterator[Action]:
-        yield from self._met(session_id)
-        session = self._sessions[session_id]
-        value = value_of(line)
-        if value:
-            current = session.questions.unasked(session.plans.current)
-            question = self._agreed.questions.ask(message_id, value.get("params"), session.plans.plans, current)
-            yield from session.hear_question(question) if question else ()
+    def _answered_to_us(self, message: FromAgent) -> list[Action]:
+        session = self._prompting.session_of(message.id)
+        value = value_of(message.result if message.error is UNSET else message.error)
+        actions = self._prompting.answered(message, value)
+        self._go_on(session)
+        return actions
 
     def _answered_by_agent(self, message: FromAgent) -> Iterator[Action]:
-        asked = self._unanswered.answer(CLIENT, message.id)
+        asked = self._requests.answer(message.id)
         if asked is None:
             return
         failed = message.error is not UNSET
@@ -301,13 +337,16 @@ class Policy:
                 if failed:
                     session.context.detach()
                 else:
-                    yield from self.news() if was_retold else ()
+                    yield from self._tool_plans() if was_retold else ()
                     yield from self._opened(session_id, asked.params)
             case "session/prompt" if isinstance(session_id, str):
                 yield from self._turn_answered(self._sessions[session_id], message, asked, result)
+        if isinstance(session_id, str) and session_id in self._sessions:
+            self._go_on(self._sessions[session_id])
 
     def _initialized(self, request: Fields, result: Any) -> None:
         capabilities = Capabilities.agreed(request, result)
+        self._prompting.ways = ways_of(result)
         self._agreed = Agreement(capabilities, self._agreed.questions)
         self._translator = Translator(capabilities.dialect, self._file_text)
         self._prefixes = KnownPrefixes()
@@ -324,50 +363,37 @@ class Policy:
             yield Record(session_id, SessionOpened(self._agent, self._client, cwd), BY_RELAY)
 
     def _turn_answered(
-        self, session: WireSession, message: FromAgent, asked: _ClientRequest, result: Any
+        self, session: WireSession, message: FromAgent, asked: ClientRequest, result: Any
     ) -> Iterator[Action]:
         was_last = session.prompt_answered(message.id)
         if message.error is not UNSET and asked.why is not None and asked.told is not None:
             yield Record(session.id, session.context.take_back(asked.why, asked.told), BY_RELAY)
         stop_reason = "error" if message.error is not UNSET else text_of(result, "stopReason")
         if stop_reason and was_last:  # in version 2 the answer only says that it has begun
-            session.end_turn()
-            yield Record(session.id, TurnEnded(stop_reason))
+            yield Record(session.id, TurnEnded(session.end_turn(stop_reason)))
 
     # -- both
 
     def _met(self, session_id: str, *, fresh: bool | None = None) -> Iterator[Action]:
         if session_id not in self._sessions:
-            fresh = self._is_opening() if fresh is None else fresh
+            fresh = self._requests.is_opening() if fresh is None else fresh
             self._sessions[session_id] = WireSession(session_id, attached=not fresh)
             yield Meet(session_id, fresh, self._agent)
+
+    def _go_on(self, session: WireSession) -> None:
+        """Go on with what waited for the end of a turn, or of a request."""
+        if not session.is_working:
+            self._let_pass(session)
+        self._prompting.go_on(session)
+
+    def _let_pass(self, session: WireSession) -> None:
+        for line in self._prompting.held(session):
+            self._outbox.pass_on(self.from_client(line))
 
     def _file_text(self, session_id: str | None, uri: str) -> str | None:
         """The text of a session's plan file, if it may be read."""
         session = self._sessions.get(session_id or "")
         return self._read_file(uri, session.folder) if session else None
 
-    def _is_opening(self) -> bool:
-        """Whether a session that nobody mentioned before is likely the one that the client just asked for."""
-        return any(asked.method in OPENING for asked in self._unanswered)
 
-    def _remember(self, message_id: Any, asked: _ClientRequest) -> None:
-        if message_id is not UNSET:
-            self._unanswered.ask(CLIENT, message_id, asked)
-
-    def _batch(
-        self, line: bytes, hear: Callable[[bytes], list[Action]], to: type[ToAgent] | type[ToClient]
-    ) -> list[Action]:
-        """Hear each message of a batch on its own (R36). Nothing if the line is no batch."""
-        messages = split_batch(line)
-        if not messages:
-            return []
-        actions = [action for message in messages for action in hear(message)]
-        sent = [action.data.rstrip(b"\r\n") for action in actions if isinstance(action, to)]
-        rest = [action for action in actions if not isinstance(action, to)]
-        if sent == messages:
-            return [to(line), *rest]
-        return [*([to(b"[%b]\n" % b",".join(sent))] if sent else []), *rest]
-
-
-_HEARD = OPENING | ATTACHING | {"initialize", "session/prompt"}
+_HEARD = OPENING | ATTACHING | {"initialize", "session/cancel", "session/prompt"}

@@ -2,18 +2,22 @@
 
 The request itself may hold nothing of the plan: its text stood in an update of the tool call before it. An answer that
 allows approves the plan (R43), one that rejects asks for changes. Anything else dismisses the question.
+
+A person may answer elsewhere, and be faster than the client. Then the client's own answer is late, and not for the
+agent any more.
 """
 
-from collections.abc import Container, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from typing import Any, Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from planwire.acp.conversation import AGENT
 from planwire.acp.permissions import Option, allows, options_of, rejects, selected, tool_call_of
 from planwire.acp.requests import Requests
 from planwire.acp.words import SWITCH_MODE
-from planwire.model.events import APPROVED, CHANGES_REQUESTED, DISMISSED, PlanReviewed
+from planwire.model.events import APPROVED, CHANGES_REQUESTED, DISMISSED, Choice, PlanReviewed, ReviewAsked
 from planwire.model.kinds import prose_of
 from planwire.model.plan import Fields, MarkdownPlan, Plan, PlanId
 
@@ -28,38 +32,45 @@ _MOST: Final = 64
 #: Options to record, and characters of their names.
 _MOST_NAMES: Final = 32
 _LONGEST_NAME: Final = 200
+_LONGEST_ID: Final = 1_000
 
 
 class Question(Struct, frozen=True):
-    """A question about a plan. `options` are the answers by their ids. `proposed` is the plan itself where no plan
-    message has said it. `is_ahead`: nobody knows the plan yet, and the verdict is on the one that comes next."""
+    """A question about a plan. `id` is its name in the journal, `request` its id on the wire. `options` are the answers
+    by their ids. `proposed` is the plan itself where no plan message has said it. `is_ahead`: nobody knows the plan
+    yet, and the verdict is on the one that comes next."""
 
     session: str
     plan_id: PlanId
     options: dict[str, Option]
     proposed: MarkdownPlan | None = None
     is_ahead: bool = False
+    id: str = ""
+    request: object = None
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The answers as the person sees them, in order."""
-        return tuple(option.name for option in self.options.values())[:_MOST_NAMES]
+    def asked(self) -> ReviewAsked:
+        """The event of the question, with the answers in the order in which the person sees them."""
+        choices = [Choice(key, each.name, each.kind) for key, each in self.options.items() if len(key) <= _LONGEST_ID]
+        return ReviewAsked(self.plan_id, tuple(choices[:_MOST_NAMES]), self.id)
 
-    def answered(self, result: Any) -> PlanReviewed:
+    def answered(self, result: Any, *, late: bool = False) -> PlanReviewed:
         """What the client's answer says of the plan; None is an error."""
-        option = selected(self.options, result)
+        option_id, option = selected(self.options, result)
         verdict = APPROVED if allows(option) else CHANGES_REQUESTED if rejects(option) else DISMISSED
-        return PlanReviewed(self.plan_id, 0, verdict, answer=option.name if option else None)
+        review = PlanReviewed(self.plan_id, 0, verdict, question=self.id, late=late)
+        return replace(review, answer=option.name, option=option_id, kind=option.kind) if option else review
 
 
 class Questions:
-    """The questions about plans on one connection."""
+    """The questions about plans on one connection. `new_word` makes the random words that name them."""
 
-    def __init__(self) -> None:
+    def __init__(self, new_word: Callable[[], str]) -> None:
+        self._new_word = new_word
         self._texts: dict[tuple[str, str], str] = {}
         self._shown: dict[tuple[str, str], None] = {}
         self._ahead: dict[tuple[str, str], PlanId] = {}  # plans that are asked about before their tool call tells them
         self._unanswered = Requests[Question](_MOST)
+        self._overtaken = Requests[Question](_MOST)  # answered elsewhere, and the client's answer is still to come
 
     def hear_tool_call(self, session: str, call: Fields) -> MarkdownPlan | None:
         """Remember the text of a plan in a tool call or an update of one: a question about it may follow.
@@ -100,16 +111,34 @@ class Questions:
         plan_id, proposed = _reviewed(call_id, text, plans)
         is_ahead = not text and plan_id not in current
         options = {key: Option(each.name[:_LONGEST_NAME], each.kind) for key, each in options_of(params).items()}
-        question = Question(session, plan_id, options, proposed, is_ahead)
+        question = Question(session, plan_id, options, proposed, is_ahead, self._new_word(), request_id)
         if is_ahead:
             self._ahead[session, call_id] = plan_id
             _bound(self._ahead)
         self._unanswered.ask(AGENT, request_id, question)
         return question
 
+    @property
+    def is_any_open(self) -> bool:
+        """Whether the agent waits for an answer."""
+        return bool(self._unanswered)
+
+    def open_in(self, session: str) -> Iterator[Question]:
+        """The questions of a session that nobody has answered."""
+        return (each for each in tuple(self._unanswered) if each.session == session)
+
     def close(self, request_id: object) -> Question | None:
         """The question that an answer of the client's belongs to, if it is one about a plan."""
         return self._unanswered.answer(AGENT, request_id)
+
+    def overtake(self, question: Question) -> None:
+        """A person answered elsewhere: the client's answer will come too late."""
+        self._unanswered.answer(AGENT, question.request)
+        self._overtaken.ask(AGENT, question.request, question)
+
+    def late(self, request_id: object) -> Question | None:
+        """The question that an answer of the client's comes too late for."""
+        return self._overtaken.answer(AGENT, request_id)
 
 
 def _tool_name(call: Fields) -> object:

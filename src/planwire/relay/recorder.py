@@ -18,7 +18,7 @@ from time import time_ns
 from typing import Final
 
 from planwire.errors import JournalUnavailable
-from planwire.journal.protocol import Journal
+from planwire.journal.protocol import Journal, Terms
 from planwire.model.events import PlanSet
 from planwire.model.kinds import prose_of
 from planwire.relay.actions import Meet, Record, RecordLine, SessionMemory
@@ -50,7 +50,7 @@ class Recorder:
 
     `tell` hears what the journal knows of a session. `traffic` is a number that changes as long as there is traffic,
     `look` the seconds between two looks at the journal. `on_unavailable` hears, once, that the journal can't be used;
-    for whoever wants to know that, the recorder opens it at once.
+    for whoever wants to know that, the recorder opens it at once. `terms` says what the lease of a session is to say.
     """
 
     def __init__(
@@ -60,6 +60,7 @@ class Recorder:
         traffic: Callable[[], float] = float,
         look: Callable[[], float] = lambda: LOOK,
         on_unavailable: Callable[[Exception], None] | None = None,
+        terms: Callable[[str], Terms] = lambda _: Terms(),
     ) -> None:
         self._open_journal = open_journal
         self._traffic = traffic
@@ -67,7 +68,7 @@ class Recorder:
         self._on_unavailable = on_unavailable
         self._backlog = Backlog()
         self._journal: Journal | None = None
-        self._sessions = JournalledSessions(tell)
+        self._sessions = JournalledSessions(tell, terms)
         self._held: deque[Arrived] = deque()  # taken from the backlog, and not in `_sessions` yet
         self._seen_traffic = -1.0
         self._since_tidied = 0

@@ -24,13 +24,15 @@ def relay(
     open_journal: "Callable[[], Journal]",
     *,
     context: bool,
+    steers: bool,
     grace: float,
     hand_over: "Callable[[], Handoffs] | None",
 ) -> int:
     """Run an agent behind our own standard input and output until it ends.
 
     Returns its exit code, or the number of the signal that ended it, negative. With `context` the agent is told its
-    plans again when it needs that; with `hand_over` it gets the plan tools.
+    plans again when it needs that; with `steers`, what people decide elsewhere reaches it at once; with `hand_over` it
+    gets the plan tools.
     """
     agent = start_agent(command)
     from planwire.session.known_agents import known_agent  # noqa: PLC0415  (the agent starts up meanwhile: see above)
@@ -38,7 +40,10 @@ def relay(
     with known_agent(agent.pid):  # before the 60 ms of the next import: it may run commands soon
         from planwire.relay.traffic import Traffic  # noqa: PLC0415
 
-        return Traffic(agent, command, open_journal, context=context, grace=grace, handoffs=_handoffs(hand_over)).run()
+        handoffs = _handoffs(hand_over)
+        return Traffic(
+            agent, command, open_journal, context=context, steers=steers, grace=grace, handoffs=handoffs
+        ).run()
 
 
 def say(text: str) -> None:

@@ -10,12 +10,12 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from threading import Lock
+from threading import Lock, Timer
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
-from planwire.journal.protocol import Journal
-from planwire.relay.actions import Action, Bind, Meet, Record, RecordLine, SessionMemory, Warn
+from planwire.journal.protocol import Journal, Terms
+from planwire.relay.actions import Action, Bind, Hold, Meet, Record, RecordLine, SessionMemory, Warn
 from planwire.relay.framing import Sieve
 from planwire.relay.injector import Injector
 from planwire.relay.pipe import Pipe
@@ -40,6 +40,8 @@ _JOURNAL_PATIENCE: Final = 2.0
 _SWITCH_INTERVAL: Final = 0.0005
 #: Seconds between two looks for what the plan tools wrote, while the agent works: they wait until the client knows.
 _LOOK_FOR_TOOLS: Final = 0.02
+#: Seconds between two looks for a person's answer, while the agent waits for one.
+_LOOK_FOR_ANSWER: Final = 0.01
 #: Seconds that a prompt waits for a look at what others wrote, in a journal that answers.
 _LOOK_PATIENCE: Final = 0.1
 _PROMPT: Final = b'"session/prompt"'
@@ -55,6 +57,7 @@ class Traffic:
         open_journal: Callable[[], Journal],
         *,
         context: bool,
+        steers: bool,
         grace: float,
         handoffs: "Handoffs | None",
     ) -> None:
@@ -66,12 +69,21 @@ class Traffic:
         self._handoffs = handoffs
         self._lock = Lock()
         server = handoffs.server if handoffs else None
-        self._policy = Policy(name_of(command), _new_word, context=context, server=server, read_file=_file_text)
-        self._injector = Injector(self._news) if handoffs else None
-        watches = (self._look, self._on_unavailable) if handoffs else ()
-        self._recorder = Recorder(open_journal, self._learn, self._traffic, *watches)
+        self._policy = Policy(
+            name_of(command), _new_word, context=context, steers=steers, server=server, read_file=_file_text
+        )
+        self._for_agent = Injector(self._ask(self._policy.for_agent), self._sent)
+        self._for_client = Injector(self._ask(self._policy.for_client), self._sent)
+        on_unavailable = self._on_unavailable if handoffs else None
+        self._recorder = Recorder(open_journal, self._learn, self._traffic, self._look, on_unavailable, self._terms)
         self._to_agent = Pipe(
-            0, agent.stdin.fileno(), Sieve(WORDS_OF_CLIENT), self._from_client, self._afterwards, self._at_end_of_input
+            0,
+            agent.stdin.fileno(),
+            Sieve(WORDS_OF_CLIENT),
+            self._from_client,
+            self._afterwards,
+            self._at_end_of_input,
+            self._for_agent,
         )
         self._to_client = Pipe(
             agent.stdout.fileno(),
@@ -79,7 +91,7 @@ class Traffic:
             Sieve(WORDS_OF_AGENT),
             self._from_agent,
             self._afterwards,
-            injector=self._injector,
+            injector=self._for_client,
         )
 
     def run(self) -> int:
@@ -118,11 +130,15 @@ class Traffic:
         if self._context and _PROMPT in line:
             self._recorder.look_now(_LOOK_PATIENCE)
         with self._lock:
-            return self._note(self._policy.from_client(line), len(line))
+            actions = self._note(self._policy.from_client(line), len(line))
+        self._ring()
+        return actions
 
     def _from_agent(self, line: bytes) -> list[Action]:
         with self._lock:
-            return self._note(self._policy.from_agent(line), len(line))
+            actions = self._note(self._policy.from_agent(line), len(line))
+        self._ring()
+        return actions
 
     def _note(self, actions: list[Action], size: int) -> list[Action]:
         for action in actions:
@@ -137,6 +153,10 @@ class Traffic:
                 say(action.text)
             elif isinstance(action, Bind) and self._handoffs:
                 self._handoffs.write(action)
+            elif isinstance(action, Hold):
+                patience = Timer(action.seconds, self._overdue, (action.session,))
+                patience.daemon = True
+                patience.start()
 
     def _at_end_of_input(self) -> None:
         end_when_silent(self._agent, self._silence, self._grace)
@@ -145,30 +165,59 @@ class Traffic:
         """Seconds that the agent has been silent without a reason: one that works on a prompt may think for long."""
         return self._to_client.silence() - (_THINKING if self._is_working() else 0.0)
 
-    def _news(self) -> list[Action]:
+    # -- the relay's own lines
+
+    def _ask(self, take: Callable[[], list[Action]]) -> Callable[[], list[Action]]:
+        def asked() -> list[Action]:
+            with self._lock:
+                return take()
+
+        return asked
+
+    def _sent(self, actions: list[Action]) -> None:
+        """The lines have left: now the journal may say so."""
         with self._lock:
-            return self._policy.news()
+            self._note(actions, 0)
+        self._afterwards(actions)
+
+    def _ring(self) -> None:
+        if self._policy.has_lines:
+            self._for_agent.ring()
+            self._for_client.ring()
+
+    def _overdue(self, session: str) -> None:
+        with self._lock:
+            self._policy.overdue(session)
+        self._ring()
 
     # -- what the recorder asks
 
     def _learn(self, session: str, memory: SessionMemory) -> None:
         with self._lock:
             self._policy.learn(session, memory)
-        if self._injector:
-            self._injector.ring()
+        self._ring()
+        if self._handoffs:
+            self._for_client.ring()
 
     def _on_unavailable(self, error: Exception) -> None:
         with self._lock:
             self._policy.lack_journal(str(error))
-        if self._injector:
-            self._injector.ring()
+        if self._handoffs:
+            self._for_client.ring()
             say(f"the agent runs without the plan tools: {error}")
+
+    def _terms(self, session: str) -> Terms:
+        with self._lock:
+            return self._policy.terms(session)
 
     def _traffic(self) -> float:
         return self._to_agent.heard_at + self._to_client.heard_at
 
     def _look(self) -> float:
-        return _LOOK_FOR_TOOLS if self._is_working() else LOOK
+        with self._lock:
+            if self._policy.is_asking():
+                return _LOOK_FOR_ANSWER
+            return _LOOK_FOR_TOOLS if self._handoffs and self._policy.is_working() else LOOK
 
     def _is_working(self) -> bool:
         with self._lock:

@@ -3,30 +3,46 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from planwire.acp.conversation import AGENT
 from planwire.acp.heard_plans import MAX_PLANS, Heard, TooMany
 from planwire.acp.messages import Body
 from planwire.acp.translate import Translator
-from planwire.model.events import ACP, Event, PlanRemoved, PlanSet, Recorded, ReviewAsked
+from planwire.acp.words import STOP_CANCELLED, STOP_END_TURN
+from planwire.chat.reminder import Reminder, write_reminder
+from planwire.model.events import ACP, Event, MessageAdded, PlanRemoved, PlanSet, Recorded, ReviewAsked, Told
+from planwire.model.file_texts import ReadFile
 from planwire.model.fold import fold
 from planwire.model.kinds import is_blank, prose_of
 from planwire.model.plan import Plan
 from planwire.model.records import PlanRecord, SessionState
+from planwire.model.unheard import Words
 from planwire.relay.actions import BY_AGENT, BY_CLIENT, Record, RecordLine, SessionMemory, Warn
 from planwire.relay.agent_context import AgentContext
 from planwire.relay.agent_plans import AgentPlans
 from planwire.relay.compaction import CompactionFallback, Compactions
 from planwire.relay.open_questions import OpenQuestions
+from planwire.relay.own_turn import OwnTurn
 from planwire.relay.questions import Question
+from planwire.relay.reminder import STEERED, block, tell
 
-__all__ = ["WireSession"]
+__all__ = ["Block", "WireSession"]
+
+
+class Block(Struct, frozen=True):
+    """A block of text that tells an agent its plans and the words of people, and the reason for it."""
+
+    mark: str
+    text: str
+    words: Words
+    why: str
 
 
 class WireSession:
     """A session on this connection. `cwd`: where it works, if the client said so here. `has_stopped`: its turn is over,
-    and its agent has not mentioned a plan since."""
+    and its agent has not mentioned a plan since. `is_cancelled`: somebody cancelled its turn."""
 
     def __init__(self, session_id: str, *, attached: bool) -> None:
         self.id = session_id
@@ -38,6 +54,8 @@ class WireSession:
         self.compactions = Compactions()
         self.shown_compactions = CompactionFallback()
         self.context = AgentContext(attached=attached)
+        self.own_turn = OwnTurn()
+        self.is_cancelled = False
         self._prompts: set[object] = set()  # the unanswered ones
         self._is_working = False
         self._turns = 0  # that ended, on this connection and before
@@ -62,6 +80,7 @@ class WireSession:
             self.has_title = memory.state.opened is not None and memory.state.opened.title is not None
         if self.memory is None:
             self._turns += memory.state.turns
+            self.own_turn.forget_until(memory.seq)
         self.context.learn(memory)
 
     def attach(self) -> None:
@@ -72,6 +91,7 @@ class WireSession:
     def begin_turn(self, message_id: object) -> None:
         self._prompts.add(message_id)
         self._is_working = True
+        self.is_cancelled = False
         self.compactions.begin_turn()
         self.plans.current.clear()
         self.questions.begin_turn()
@@ -81,11 +101,15 @@ class WireSession:
         self._prompts.discard(message_id)
         return not self._prompts
 
-    def end_turn(self) -> None:
-        self._is_working = False
+    def end_turn(self, reason: str) -> str:
+        """End the turn. Returns why it ended: some agents say of a cancelled turn that it ended by itself."""
+        if self.is_cancelled and reason == STOP_END_TURN:
+            reason = STOP_CANCELLED
+        self._is_working = self.is_cancelled = False
         self.has_stopped = True
         self._turns += 1
         self.questions.end_turn()
+        return reason
 
     def hear(self, body: Body) -> Iterator[Record | Warn]:
         """What an update about plans adds to the journal."""
@@ -112,17 +136,17 @@ class WireSession:
             yield from self.hear_proposal(question.proposed)
         elif not question.is_ahead:
             self.has_stopped = False
-            yield Record(self.id, ReviewAsked(question.plan_id, question.names))
+            yield Record(self.id, question.asked())
 
     def hear_proposal(self, plan: Plan) -> Iterator[Record | Warn]:
         """A plan that a question is about, from the question or its tool call: no plan message may ever say it."""
         return self._record(self.plans.hear(plan), streams_in=False)
 
-    def hear_answer(self, question: Question, result: Any) -> Iterator[Record]:
-        """The client answered it."""
+    def hear_answer(self, question: Question, result: Any, by: str = BY_CLIENT) -> Iterator[Record]:
+        """The client answered it, or the agent took it back."""
         review = self.questions.answer(question, result)
         if review is not None:
-            yield Record(self.id, review, BY_CLIENT)
+            yield Record(self.id, review, by)
 
     def end_retelling(self, *, failed: bool = False) -> Iterator[Record | Warn]:
         """End a replay, if one is going on, and record what it ended with."""
@@ -131,6 +155,21 @@ class WireSession:
     def due(self) -> str | None:
         """Why the next prompt has to tell the agent its plans, or None."""
         return self.context.due(self.records, self.plans.mentioned)
+
+    def block(self, why: str, word: str, read: ReadFile) -> Block | None:
+        """A block that tells the agent its plans, for a reason; None if there is nothing to tell. `word` is a random
+        one."""
+        state = self.state()
+        words = self.context.words(why, state)
+        if not words and (why == STEERED or not self.records()):
+            return None
+        mark, text = block(tell(why, state, words, read), word)
+        return Block(mark, text, words, why)
+
+    def tell(self, told: Block, way: str) -> tuple[MessageAdded, Told]:
+        """The agent gets a block by a way: the events of that."""
+        reminder = Reminder(told.mark, told.text, f"{told.why.partition('.')[0]}.")
+        return MessageAdded(write_reminder(reminder)), self.context.tell(told.mark, told.text, told.words, way)
 
     def records(self) -> list[PlanRecord]:
         """The plans worth telling."""

@@ -22,7 +22,7 @@ from typing import Any, Concatenate, Final, Generic, Never, ParamSpec, Self, Typ
 from planwire.chat import Compaction, about_tokens
 from planwire.chat.compaction import TAIL, Counter
 from planwire.errors import JournalError
-from planwire.journal import Followed, follower_of
+from planwire.journal import Followed, Journal, follower_of
 from planwire.model.plan import Fields
 from planwire.model.records import SessionState
 from planwire.session.blocking import Answer, BlockingPlanSession
@@ -104,6 +104,10 @@ class PlanSession:
     @property
     def id(self) -> str:
         return self._blocking.id
+
+    @property
+    def journal(self) -> Journal:
+        return self._blocking.journal
 
     @property
     def state(self) -> SessionState:

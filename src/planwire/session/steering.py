@@ -15,6 +15,7 @@ from planwire.model.plan import PlanId
 from planwire.model.records import USER, PlanRecord, SessionState
 from planwire.model.steps import PlanState
 from planwire.session.moved_on import moved_on
+from planwire.session.reach import session_reach
 from planwire.session.writer import append_latest, stamped
 from planwire.steering.acts import decide
 from planwire.steering.target import Decision, Disputed
@@ -58,6 +59,7 @@ def steer(
     the answer is that of the first time.
     """
     state = load_state(journal, session) if isinstance(session, str) else session
+    reach = session_reach(journal, state.id)
     decided: list[tuple[SessionState, Decision]] = []
     recalled: dict[int, PlanRecord | None] = {}
 
@@ -76,7 +78,7 @@ def steer(
 
     def prepared(now: SessionState) -> list[Stamped]:
         try:
-            decided[:] = [(now, decide(now, plan_id, wanted, recall, by, file))]
+            decided[:] = [(now, decide(now, plan_id, wanted, recall, by, file, reach))]
         except (StaleRevision, Disputed) as refusal:
             raise moved_on(journal, now, plan_id, wanted, refusal, file) from None
         return stamped(decided[0][1].events, by)
@@ -84,7 +86,7 @@ def steer(
     recorded = append_latest(journal, latest, prepared, once)
     if not decided or decided[0][0].seq + 1 != recorded[0].seq:  # the act came before
         state = state_at(journal, state.id, recorded[0].seq - 1)
-        decided[:] = [(state, _made(recorded, partial(decide, state, plan_id, wanted, recall, by, file)))]
+        decided[:] = [(state, _made(recorded, partial(decide, state, plan_id, wanted, recall, by, file, reach)))]
     [(before, decision)] = decided
     after = fold_all(before.id, recorded, before)
     return Steered(

@@ -17,9 +17,12 @@ from planwire.model.plan import PRIORITIES, PlanId
 from planwire.model.records import USER, PlanRecord, SessionState
 from planwire.model.statuses import DEFAULT_STATUS, STATUSES, Status, after_tick, status_of
 from planwire.model.steps import PlanState
-from planwire.steering import commands, remark_acts, reviews
+from planwire.steering import commands, now, remark_acts, reviews
+from planwire.steering.answers import with_verdict
 from planwire.steering.commands import suggested_step
 from planwire.steering.conflict import Touches, is_outdated
+from planwire.steering.now import with_telling
+from planwire.steering.reach import NOBODY, STOP, TELL, Reach
 from planwire.steering.reviews import to_run
 from planwire.steering.target import Decision, Target, refuse_unchangeable
 from planwire.steering.wanted import ARGUMENTS, Wanted
@@ -161,7 +164,7 @@ _TABLE: Final = (
     Act(
         *("comment", "comment", "Comment", "Comment on a plan or a step", reviews.comment, On.STEP, Touches.NOTHING),
         needs=("text",),
-        takes=("comments", "quote", "keep"),
+        takes=("comments", "quote", "keep", "now", "interrupt"),
         or_plan=True,
         any_plan=True,
         gestures=(
@@ -172,7 +175,7 @@ _TABLE: Final = (
     Act(
         *("review", "approve", "Review", "Approve a plan, or request changes", reviews.review, On.PLAN, Touches.PLAN),
         needs=("verdict",),
-        takes=("text", "comments", "keep"),
+        takes=("option", "question", "text", "comments", "keep", "now", "interrupt"),
         any_plan=True,
         gestures=(Gesture(("v",), "Review", "approve the plan, or request changes", main=True),),
     ),
@@ -180,8 +183,19 @@ _TABLE: Final = (
         *("select", "select", "Run steps", "Tell the agent which steps to run", reviews.select, On.PLAN),
         touches=Touches.PLAN,
         needs=("steps",),
-        takes=("text", "comments", "keep"),
+        takes=("text", "comments", "keep", "now", "interrupt"),
         gestures=(Gesture(("r",), "Run", "only the selected steps, or this one", on=On.STEP, main=True),),
+    ),
+    Act(
+        *("tell", "tell", "Tell now", "Have the agent hear now what people said", now.tell, On.PLAN, Touches.NOTHING),
+        takes=("text", "interrupt"),
+        any_plan=True,
+        gestures=(Gesture(("t",), "Tell now", "have the agent hear now what people said"),),
+    ),
+    Act(
+        *("stop", "stop", "Stop", "Stop the agent's turn", now.stop, On.PLAN, Touches.NOTHING),
+        any_plan=True,
+        gestures=(Gesture(("S",), "Stop", "cancel the agent's turn"),),
     ),
     Act(
         *("suggest", "edit", "Edit as text", "Edit a plan in your editor", commands.suggest, On.PLAN),
@@ -229,13 +243,15 @@ def act_named(name: str) -> Act:
     return act
 
 
-def acts_for(record: PlanRecord) -> tuple[str, ...]:
-    """The names of the acts that a plan can take, for a face to offer."""
+def acts_for(record: PlanRecord, reach: Reach = NOBODY) -> tuple[str, ...]:
+    """The names of the acts that a plan can take, for a face to offer, while its agent is in this reach."""
     kind, steps = kind_of(record.state.plan), record.state.steps
     fit = {
         "set_priority": kind.has_priorities,
         "withdraw": bool(record.open_remarks),
         "reopen": not record.is_living or any(each.closed for each in record.remarks),
+        "tell": TELL in reach.can,
+        "stop": STOP in reach.can and reach.is_working,
         "suggest": bool(steps),
         "select": any(step.is_open for step in steps),
     }
@@ -256,9 +272,11 @@ def decide(
     recall: Callable[[int], PlanRecord | None],
     by: str = USER,
     file: PlanState | None = None,
+    reach: Reach = NOBODY,
 ) -> Decision:
-    """What an act means for a session as it is now. `recall` gives the plan as it was at a revision, which matters only
-    if the plan moved on since the person saw it; `file` has the steps of a plan that is a file.
+    """What an act means for a session as it is now, whose agent is in this `reach`. `recall` gives the plan as it was
+    at a revision, which matters only if the plan moved on since the person saw it; `file` has the steps of a plan that
+    is a file.
 
     Raises `StaleRevision` if the act does not fit the plan any more, `NothingChanges` if everything is as wanted, and
     another `PlanError` with words for the person if the plan can't do it.
@@ -268,6 +286,7 @@ def decide(
     record = state.plans.get(plan_id)
     if record is None:
         raise UnknownPlan("This session has no such plan. Nothing was changed.")
+    wanted = with_verdict(record, wanted)
     if _touches(act, wanted) is not Touches.NOTHING:
         _refuse_dismissed(act, record)
     seen = None
@@ -276,7 +295,10 @@ def decide(
         if is_outdated(_touches(act, wanted), wanted, seen, record):
             problem = f"changed since revision {wanted.seen} (now {record.revision}). Look at it again."
             raise StaleRevision(f"{named(record.state.plan)} {problem}", record.revision, wanted.seen)
-    return act.decide(Target(state, record, by, seen, file), wanted)
+    is_now = bool(wanted.now) or act.name == "tell"
+    on = Target(state, record, by, seen, file, reach, is_now)
+    decision = act.decide(on, wanted)
+    return with_telling(on, wanted, decision) if is_now else decision
 
 
 def check_early(record: PlanRecord, wanted: Wanted) -> None:
@@ -306,11 +328,15 @@ def _touches(act: Act, wanted: Wanted) -> Touches:
     return Touches.NOTHING if is_late or wanted.is_on_remark else act.touches
 
 
+#: Arguments that say as much as others that an act needs.
+_INSTEAD: Final = {"text": "comments", "verdict": "option"}
+
+
 def _check_arguments(act: Act, wanted: Wanted) -> None:
     given = [name for name in ("target", *ARGUMENTS) if getattr(wanted, name) is not None]
     needs = (("target",) if act.needs_target else ()) + act.needs
     for name in needs:
-        if name not in given and not (name == "text" and wanted.comments):
+        if name not in given and not (name in _INSTEAD and getattr(wanted, _INSTEAD[name]) is not None):
             raise PlanError(f"The act {act.name!r} needs {name!r}.")
     takes = (() if act.on is On.PLAN else ("target",)) + act.needs + act.takes
     for name in given:

@@ -15,6 +15,7 @@ from planwire.model.remarks import (
     SUPERSEDED,
     WITHDRAWN,
 )
+from planwire.steering.reach import NOBODY, TELL, Reach
 
 __all__ = ["CLOSED_WORDS", "client_name", "delivered", "heard_when"]
 
@@ -33,6 +34,8 @@ CLOSED_WORDS: Final = {
 }
 
 _WAITING: Final = "The agent is waiting for it."
+_NOW: Final = "The agent hears it now."
+_INTERRUPTED: Final = "The agent's turn is cancelled, and then it hears it."
 
 
 def client_name(client: str | None) -> str:
@@ -41,10 +44,12 @@ def client_name(client: str | None) -> str:
     return name if name and version[:1].isdigit() else client or "your editor"
 
 
-def heard_when(state: SessionState, record: PlanRecord) -> str:
-    """A sentence on when the agent will hear what a person says of a plan now."""
+def heard_when(state: SessionState, record: PlanRecord, reach: Reach = NOBODY, *, now: bool = False) -> str:
+    """A sentence on when the agent will hear what a person says of a plan; `now`: it is to hear it at once."""
     if record.asked is not None and not record.asked.options:
         return _WAITING
+    if now and TELL in reach.can:
+        return _INTERRUPTED if reach.needs_interrupt else _NOW
     client = state.opened.client if state.opened else None
     has_tools = record.owner == PLANWIRE or any(each.owner == PLANWIRE for each in state.living().values())
     ways = ["its next call of a plan tool"] if has_tools else []

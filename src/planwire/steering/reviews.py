@@ -8,6 +8,8 @@ its step: on a step that is gone it becomes a comment on the plan that quotes th
 from collections.abc import Iterable
 from typing import Final
 
+from msgspec.structs import replace
+
 from planwire.errors import EmptyText, NothingChanges, PlanError, UnknownWord
 from planwire.model.changes import place_of
 from planwire.model.events import (
@@ -26,6 +28,8 @@ from planwire.model.events import (
 from planwire.model.records import PlanRecord, Remark
 from planwire.model.remarks import RUN_ALL
 from planwire.model.text import shortened, unwrapped
+from planwire.steering.answers import answer_to
+from planwire.steering.reach import STEER
 from planwire.steering.target import Decision, Target, check_length, refuse_unchangeable
 from planwire.steering.wanted import Wanted
 from planwire.steering.words import QUOTED, quoted
@@ -56,19 +60,32 @@ def comment(on: Target, wanted: Wanted) -> Decision:
 def review(on: Target, wanted: Wanted) -> Decision:
     """A verdict on the plan, with words on it or on its steps."""
     verdict = wanted.verdict or ""
-    if verdict not in VERDICTS:
+    if verdict not in VERDICTS and wanted.option is None:
         raise UnknownWord(f"There is no verdict {verdict!r}: choose one of {', '.join(VERDICTS)}.")
     if verdict == COMMENTED:
         return comment(on, wanted)
     # An approval is of the plan as it is; the other words may come late, and are of the plan that the person saw.
     about = on.record if verdict == APPROVED else on.seen or on.record
     given = PlanReviewed(on.record.state.plan.id, about.revision, verdict, via=VIA)
+    choice = answer_to(on, wanted)
+    if choice is not None and on.record.asked is not None:
+        chosen = {"answer": choice.name, "option": choice.id, "kind": choice.kind}
+        given = replace(given, question=on.record.asked.id, **chosen)
     said = _comments(on, wanted, kind=REQUEST if verdict == CHANGES_REQUESTED else COMMENT, review=on.session.seq + 1)
     if _is_given(on, given) and all(_is_said(on, each) for each in said):
         raise NothingChanges(_SAID_ALREADY)
     spoken = sum(bool(each.text) for each in said)
     count = f", with {spoken} comment{'s' * (spoken > 1)}" if spoken else ""
-    return Decision((given, *said), f"{VERDICTS[verdict]}{count}. {on.heard}")
+    words = VERDICTS.get(verdict, "Answered")
+    if choice is None:
+        return Decision((given, *said), f"{words}{count}. {on.heard}")
+    heard = f" {_heard_with_answer(on)}" if spoken else ""
+    return Decision((given, *said), f"{words}{count}. Sent to the agent: {quoted(choice.name)}.{heard}")
+
+
+def _heard_with_answer(on: Target) -> str:
+    """When the agent hears the words that come with an answer, which has no place for them."""
+    return "Your words go along." if on.now or STEER in on.reach.can else on.heard.replace("it", "your words", 1)
 
 
 def select(on: Target, wanted: Wanted) -> Decision:

@@ -11,6 +11,7 @@ from planwire.model.plan import REMARK_CAP
 from planwire.model.records import AGENT, USER, PlanRecord, Remark, SessionState
 from planwire.model.steps import PlanState, Step
 from planwire.steering.delivery import heard_when
+from planwire.steering.reach import NOBODY, Reach
 from planwire.steering.wanted import is_remark
 from planwire.steering.words import quoted, step_texts
 
@@ -29,7 +30,8 @@ class Target(Struct, frozen=True):
     """The plan of an act as it is now, its session, and the author of the act.
 
     `seen` is the plan as the person saw it, if it has changed since. `file` has the steps of a plan that is a file: the
-    journal knows only its address.
+    journal knows only its address. `reach` is what the agent can be given now, `now` whether it is to hear of the act
+    at once.
     """
 
     session: SessionState
@@ -37,6 +39,8 @@ class Target(Struct, frozen=True):
     by: str = USER
     seen: PlanRecord | None = None
     file: PlanState | None = None
+    reach: Reach = NOBODY
+    now: bool = False
 
     @property
     def is_suggested(self) -> bool:
@@ -51,7 +55,7 @@ class Target(Struct, frozen=True):
     @property
     def heard(self) -> str:
         """A sentence on when the agent hears of the act."""
-        return heard_when(self.session, self.record)
+        return heard_when(self.session, self.record, self.reach, now=self.now)
 
     @property
     def texts(self) -> dict[str, str]:

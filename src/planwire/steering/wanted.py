@@ -33,6 +33,8 @@ class Wanted(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
       down, or up if negative.
     - `comments`: words on single steps or passages that go with a review. `keep`: the words stay in force until a
       person ends them. `quote`: the passage of the plan's text that they are about.
+    - `option`: the answer that a person chose, by its id or its name; `question`: the question that they saw.
+    - `now`: the agent is to hear it now; `interrupt`: its turn may be cancelled for that.
     - `changes`: several changes at once. `plan_text`: the same, as the text of the plan after a person edited it.
     """
 
@@ -48,6 +50,10 @@ class Wanted(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
     before: str | None = None
     by: Annotated[int, Meta(ge=-(2**31), le=2**31)] | None = None
     verdict: str | None = None
+    option: str | None = None
+    question: str | None = None
+    now: bool | None = None
+    interrupt: bool | None = None
     steps: Annotated[tuple[str, ...], Meta(max_length=MOST_STEPS)] | None = None
     comments: Annotated[tuple[Comment, ...], Meta(max_length=MOST_COMMENTS)] | None = None
     changes: Annotated[tuple[StepChange, ...], Meta(max_length=MOST_CHANGES)] | None = None

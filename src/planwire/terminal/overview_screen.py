@@ -15,7 +15,7 @@ from textual.screen import Screen
 from textual.widgets import Footer, Input
 
 from planwire.errors import JournalError
-from planwire.readmodel.overview import FILTERS, NEEDS_YOU, filter_of, is_found, waiting_first
+from planwire.readmodel.overview import FILTERS, NEEDS_YOU, is_found, waiting_first
 from planwire.readmodel.plain_text import one_line
 from planwire.terminal.cursor import CursorMoved
 from planwire.terminal.keys import APP_KEYS, CURSOR_KEYS, KeyGroups, ScreenKey, bindings
@@ -143,11 +143,11 @@ class OverviewScreen(Screen[None]):
         glances = [each for each in self.app.sessions.glances() if not self.here or self.app.is_here(each)]
         found = [each for each in glances if is_found(each, self._words)]
         bar = self._bar
-        bar.counts = {"": len(found), **{state: sum(filter_of(each) == state for each in found) for state in FILTERS}}
+        bar.counts = {"": len(found), **{state: sum(each.state == state for each in found) for state in FILTERS}}
         bar.state = self._state
         bar.scope = one_line(self.app.sessions.problem or ("this folder" if self.here else ""))
         bar.update_lines()
-        shown = waiting_first((each for each in found if self._state in ("", filter_of(each))), time_ns() // 1_000_000)
+        shown = waiting_first((each for each in found if self._state in ("", each.state)), time_ns() // 1_000_000)
         nothing = Line(((f"  {self._nothing(bool(glances))}", "muted"),))
 
         def lines(width: int) -> list[Line]:

@@ -34,7 +34,7 @@ def question_lines(card: PlanCard, width: int, now: int) -> Iterator[Line]:
     asked = card.question
     if asked is None or card.ended:
         return
-    options = one_line(" / ".join(asked.options))
+    options = one_line(" / ".join(each.name for each in asked.options))
     words = "your review" if card.waits_here else f"your answer in {one_line(card.client_name)}: {options}"
     text = fitted(f"The agent is waiting for {words}", MOST_ASKED * max(width - 5, 10))
     for parts in hanging(("  ◆ ", "waiting"), text, "waiting", ago(asked.at, now), width):

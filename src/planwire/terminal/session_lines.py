@@ -8,7 +8,7 @@ from typing import Final
 
 from rich.cells import cell_len, set_cell_size
 
-from planwire.readmodel.overview import DONE, NEEDS_YOU, RUNNING, STOPPED, WAITING, Overview, filter_of, state_words
+from planwire.readmodel.overview import DONE, IDLE, NEEDS_YOU, RUNNING, STOPPED, Overview, state_words
 from planwire.readmodel.plain_text import age, one_line
 from planwire.terminal.lines import Drawing, Line, Part, between, fitted, progress_bar
 from planwire.terminal.rows import MINUTE, ago
@@ -27,7 +27,7 @@ __all__ = [
 STATES: Final = {
     NEEDS_YOU: ("◆", "waiting"),
     RUNNING: ("▶", "current"),
-    WAITING: ("◇", "muted"),
+    IDLE: ("◇", "muted"),
     STOPPED: ("■", "stopped"),
     DONE: ("✔", "done"),
 }
@@ -41,17 +41,17 @@ ID: Final = 20
 def session_rows(glance: Overview, width: int, aged: str, name: str | None = None) -> tuple[Line, ...]:
     """Two lines: what it is about and how it `aged`; then the current step, who works where, how far it is and its
     state. In print its `name`, by which commands know it, comes first."""
-    sign, look = STATES[filter_of(glance)]
+    sign, look = STATES[glance.state]
     named: tuple[Part, ...] = ((f"{name}  ", "muted"),) if name is not None else ()
     indent = 3 + sum(cell_len(text) for text, _ in named)
     when: Part = (f"{aged:>8}", "muted")
     title = (fitted(_name(glance), width - 2 - indent - len(when[0])), "strong" if glance.title else "")
     first = between(((f" {sign} ", look), *named, title), (when,), width - 1)
-    right = (*_progress(glance, 14 if width >= 90 else 0), (f"  {state_words(glance):>7}", look))
+    right = (*_progress(glance, 14 if width >= 90 else 0), (f"  {state_words(glance):>9}", look))
     room = width - 3 - indent - sum(cell_len(text) for text, _ in right)
     facts = [one_line(word) for word in (glance.agent, folder_name(glance.cwd) if glance.cwd else None) if word]
     current = one_line(glance.current[0]) if glance.current else ""
-    look_now = "current" if glance.stop_reason is None else ""
+    look_now = "current" if glance.goes_on else ""
     step: tuple[Part, ...] = ((fitted(current, room), look_now),) if current else ()
     left = room - cell_len(current)
     about = fitted(("  ·  " if current else "") + "  ·  ".join(facts), left) if left > 12 else ""
@@ -62,11 +62,12 @@ def session_rows(glance: Overview, width: int, aged: str, name: str | None = Non
 
 def head_lines(glance: Overview, width: int) -> tuple[Line, ...]:
     """Three lines that stay on top of a session's screen."""
-    sign, look = STATES[filter_of(glance)]
+    sign, look = STATES[glance.state]
+    now = time_ns() // 1_000_000
     right: tuple[Part, ...] = (
         (f"{sign} ", look),
-        (fitted(one_line(state_words(glance, why=True)), 40), look),
-        (f" · {session_age(glance, time_ns() // 1_000_000)}", "muted"),
+        (fitted(one_line(state_words(glance, now, why=True)), 40), look),
+        ("" if glance.is_quiet else f" · {session_age(glance, now)}", "muted"),
     )
     room = width - 3 - sum(cell_len(text) for text, _ in right)
     first = between(((f" {fitted(_name(glance), max(room, 12))}", "strong"),), right, width - 1)
@@ -78,7 +79,7 @@ def head_lines(glance: Overview, width: int) -> tuple[Line, ...]:
 def _far(glance: Overview, width: int) -> tuple[Part, ...]:
     _, *parts = _progress(glance, 30 if width >= 90 else 12)
     if glance.current:
-        sign, look = STATES[RUNNING if glance.stop_reason is None else STOPPED]
+        sign, look = STATES[RUNNING if glance.goes_on else STOPPED]
         room = width - 4 - sum(cell_len(text) for text, _ in parts)
         parts += ((f"  {sign} ", look), (fitted(one_line(glance.current[0]), room), look))
     return (" ", ""), *parts
@@ -109,10 +110,11 @@ def session_age(glance: Overview, now: int) -> str:
 
 def heading_lines(glance: Overview, now: int) -> tuple[Line, Line]:
     """What a session is about, and who works where."""
-    sign, look = STATES[filter_of(glance)]
+    sign, look = STATES[glance.state]
     words = [one_line(word) for word in (glance.agent, glance.client) if word]
     words += [folder_name(glance.cwd)] if glance.cwd else []
-    words += [one_line(state_words(glance, why=True)), ago(glance.last_at, now)]
+    words += [one_line(state_words(glance, now, why=True))]
+    words += [] if glance.is_quiet else [ago(glance.last_at, now)]
     own: Part = (f"  {one_line(glance.id)}" if glance.name != glance.id else "", "muted")
     first = Line(((f"{sign} ", look), (_name(glance), "strong"), own))
     return first, Line(((f"  {' · '.join(words)}", "muted"),))

@@ -30,7 +30,7 @@ __all__ = [
 
 _TABLE: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"})
 
-_TIME: Final = re.compile(r'(<time datetime="([^"]+)" title="[^"]*">)[^<]*')
+_TIME: Final = re.compile(r'(<time datetime="([^"]+)"( data-show="span")? title="[^"]*">)[^<]*')
 _MINUTE: Final = 60_000
 _LATEST: Final = 253_402_300_799_000  # the last second of the year 9999
 
@@ -90,6 +90,11 @@ def moment(at: int) -> Html:
     return el("time", _utc(at), datetime=iso(at), title=_utc(at))
 
 
+def time_span(since: int) -> Html:
+    """How long it has been. The script keeps it true."""
+    return el("time", _utc(since), datetime=iso(since), data_show="span", title=_utc(since))
+
+
 def clock(at: int) -> Html:
     """When something happened, to the second. The script shows it in the reader's zone."""
     return el("time", _utc(at), datetime=iso(at), data_show="clock")
@@ -110,6 +115,7 @@ def with_ages(page: str, now: int) -> str:
 
     def with_age(time: re.Match[str]) -> str:
         at = int(datetime.fromisoformat(time[2]).timestamp() * 1_000)
-        return time[1] + ("just now" if now - at < _MINUTE else f"{age(at, now)} ago")
+        new, ending = ("a moment", "") if time[3] else ("just now", " ago")
+        return time[1] + (new if now - at < _MINUTE else f"{age(at, now)}{ending}")
 
     return _TIME.sub(with_age, page)

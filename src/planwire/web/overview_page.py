@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from msgspec import Struct
 
 from planwire.readmodel.card import Progress
-from planwire.readmodel.overview import FILTERS, NEEDS_YOU, Overview, filter_of, is_found, waiting_first
+from planwire.readmodel.overview import FILTERS, NEEDS_YOU, Overview, is_found, waiting_first
 from planwire.web.addresses import OVERVIEW, encode_id, session_address
 from planwire.web.frame import action
 from planwire.web.html import EMPTY, Html, el, moment, void
@@ -39,9 +39,7 @@ class Query(Struct, frozen=True):
 
 def found(glances: Iterable[Overview], query: Query, now: int) -> list[Overview]:
     """The sessions that match, in the order on the page."""
-    matching = (
-        glance for glance in glances if query.state in ("", filter_of(glance)) and is_found(glance, query.words)
-    )
+    matching = (glance for glance in glances if query.state in ("", glance.state) and is_found(glance, query.words))
     return waiting_first(matching, now)
 
 
@@ -66,7 +64,7 @@ def _form(glances: list[Overview], query: Query) -> Part:
         return leaf("find", "div", el("h1", "Sessions"), class_="find")
     counts = dict.fromkeys(FILTERS, 0)
     for glance in glances:
-        counts[filter_of(glance)] += 1
+        counts[glance.state] += 1
     states = [("", "All", len(glances)), *((state, name, counts[state]) for state, name in FILTERS.items())]
     choices = [
         el(
@@ -121,7 +119,7 @@ def _row(glance: Overview) -> Part:
         el("div", link, el("p", *facts, class_="facts"), class_="who"),
         el("div", bar, current, class_="far"),
         el("div", state_badge(glance), moment(glance.last_at), class_="when"),
-        class_=f"session-row row-{filter_of(glance)}",
+        class_=f"session-row row-{glance.state}",
         data_status=glance.state,
         data_asked=glance.asked,
     )

@@ -7,7 +7,7 @@ from planwire.readmodel.overview import Overview, state_words
 from planwire.readmodel.shown import ShownSession
 from planwire.web.addresses import OVERVIEW, plan_address, session_address
 from planwire.web.frame import action, top_line
-from planwire.web.html import EMPTY, Html, el, moment
+from planwire.web.html import EMPTY, Html, el, moment, time_span
 from planwire.web.page_tree import Part, branch, leaf
 from planwire.web.plan_view import PlanPlace, plan_part
 from planwire.web.status_look import wording
@@ -79,9 +79,9 @@ def _top(session: ShownSession) -> Part:
 
 
 def state_badge(glance: Overview, *, why: bool = False) -> Html:
-    """The state of a session in a word, or in three if it waits for a review; and `why` it stopped, if asked for."""
-    kind = "review" if glance.asked else glance.state
-    return el("span", state_words(glance, why=why), class_=f"state state-{kind}")
+    """The state of a session in a word or two; and `why` it stopped, or how long it has been quiet, if asked for."""
+    quiet = (" for ", time_span(glance.last_at)) if why and glance.is_quiet else ()
+    return el("span", state_words(glance, why=why), *quiet, class_=f"state state-{glance.state}")
 
 
 def _facts(session: ShownSession) -> list[Html]:
@@ -96,7 +96,7 @@ def _facts(session: ShownSession) -> list[Html]:
 
 def _now(glance: Overview) -> Part:
     """The current steps, always in sight, and the words for a screen reader when they change."""
-    current, stopped = glance.current, glance.stop_reason is not None
+    current, stopped = glance.current, not glance.goes_on
     label = "Stopped at" if stopped else "Now"
     words = [f"{glance.done} of {glance.total} steps done"] if glance.total else []
     words += [f"{label}: {current[0]}"] if current else []

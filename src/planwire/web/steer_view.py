@@ -85,7 +85,7 @@ def _how_to_answer(card: PlanCard) -> Html:
         change = el("button", change_label, type="button", data_act="review", data_preset=no)
         buttons = el("div", approve, change, class_="steer answers")
         return el("div", el("p", "It will continue once you decide.", asked), buttons)
-    offered = el("ul", *(el("li", name, dir="auto") for name in question.options), class_="offered")
+    offered = el("ul", *(el("li", each.name, dir="auto") for each in question.options), class_="offered")
     return el("div", el("p", f"Answer in {card.client_name}:", asked), offered)
 
 

@@ -7,7 +7,8 @@ const MOST_PAGES = 3;
 const words = {
   done: () => "Everything on the plan is done.",
   stopped: () => "The agent has stopped.",
-  waiting: (asked) => (asked ? `${asked} is waiting for your review.` : "The agent is waiting for you."),
+  idle: () => "The agent has ended its turn.",
+  needs_you: (asked) => `${asked ?? "The agent"} is waiting for your review.`,
 };
 
 let wanted = false;

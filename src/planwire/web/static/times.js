@@ -9,19 +9,25 @@ const someDay = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeSt
 
 /** The time of day, with the day if it is another one. */
 const timeOfDay = (then) => (then.toDateString() === new Date().toDateString() ? today : someDay).format(then);
-const EXACT = { clock: (then) => clock.format(then), day: timeOfDay };
+const SHOWN = { clock: (then) => clock.format(then), day: timeOfDay, span: (then) => span(then) ?? "a moment" };
+
+/** How long it has been; nothing if that is no minute yet. */
+function span(then) {
+  const passed = Date.now() - then;
+  if (passed < 6e4) return null;
+  const [unit, size] = units.find(([, size, most]) => passed / size < most);
+  return `${Math.floor(passed / size)} ${unit}`;
+}
 
 function ago(then) {
-  const passed = Date.now() - then;
-  if (passed < 6e4) return "just now";
-  const [unit, size] = units.find(([, size, most]) => passed / size < most);
-  return `${Math.floor(passed / size)} ${unit} ago`;
+  const passed = span(then);
+  return passed ? `${passed} ago` : "just now";
 }
 
 export function showTimes(within = document) {
   for (const time of within.querySelectorAll("time")) {
     const then = new Date(time.dateTime);
-    const words = (EXACT[time.dataset.show] ?? ago)(then);
+    const words = (SHOWN[time.dataset.show] ?? ago)(then);
     if (time.textContent !== words) time.textContent = words;
     if (time.title.endsWith("UTC")) time.title = clock.format(then);
   }

@@ -1,0 +1,138 @@
+"""The leases of a SQLite journal: rows that name their holders, and lock files that say which holders are alive.
+
+Each opened journal that takes a lease makes one lock file in the folder `JOURNAL-leases` (see `lock_files`), and its
+rows name that file. The file is locked before a row names it, and the rows go before the file does: so a row without a
+locked file is a lease that lapsed.
+
+The table comes into a journal with the first lease, and leaves the number of the format as it is, like the table of
+keys (`sqlite_keys`). A planwire that knows nothing of leases does them no harm. Where it forgets a session, the lease
+stays behind until it lapses.
+"""
+
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from planwire.journal.codec import decode_terms, encode_terms
+from planwire.journal.lock_files import LockFile, is_locked, sweep
+from planwire.journal.protocol import KnownLease, Terms
+from planwire.journal.sqlite_rows import Executor, bindable
+
+__all__ = ["Leases", "SqliteLease"]
+
+_CREATE: Final = """CREATE TABLE IF NOT EXISTS leases (
+    number INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    session TEXT NOT NULL,
+    holder TEXT NOT NULL,
+    terms TEXT NOT NULL
+)"""
+_KEEP: Final = """INSERT INTO leases (name, session, holder, terms) VALUES (?, ?, ?, ?)
+    ON CONFLICT (name) DO UPDATE SET terms = excluded.terms"""
+
+
+class _LeaseRow(NamedTuple):
+    name: str
+    session: str
+    holder: str
+    terms: str
+
+
+class Leases:
+    """What a journal knows of leases: those of its file, and its own lock file once it has taken one.
+
+    The journal calls every method with a connection of its own, and sees to it that only one thread writes.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._folder = Path(f"{path}-leases")
+        self._lock_file: LockFile | None = None
+        self._has_table = False  # for sure
+
+    @property
+    def are_held(self) -> bool:
+        """Whether this journal may have leases of its own."""
+        return self._lock_file is not None
+
+    def keep(self, writer: Executor, name: str, session: str, terms: str) -> None:
+        """Write a lease of this journal's own, new or with other terms. A `forget` may have removed it meanwhile."""
+        if self._lock_file is None:
+            sweep(self._folder)
+            self._lock_file = LockFile(self._folder)
+        writer.execute(_CREATE)
+        writer.execute(_KEEP, _LeaseRow(name, session, self._lock_file.name, terms))
+
+    def known(self, reader: Executor) -> list[KnownLease]:
+        if not self._exist(reader):
+            return []
+        rows = [
+            _LeaseRow(*row)
+            for row in reader.execute("SELECT name, session, holder, terms FROM leases ORDER BY number").fetchall()
+        ]
+        held = {holder: self._is_held(holder) for holder in {row.holder for row in rows}}
+        return [KnownLease(row.session, row.name, decode_terms(row.terms), held[row.holder]) for row in rows]
+
+    def release(self, writer: Executor, name: str) -> None:
+        writer.execute("DELETE FROM leases WHERE name = ?", (name,))
+
+    def end(self, writer: Executor, name: str) -> None:
+        """Remove the row of a lease, unless it is held."""
+        if not self._exist(writer):
+            return
+        found = writer.execute("SELECT holder FROM leases WHERE name = ?", (name,)).fetchone()
+        if found is not None and not self._is_held(found[0]):
+            self.release(writer, name)
+            sweep(self._folder)
+
+    def forget(self, writer: Executor, sessions: Iterable[str]) -> None:
+        if self._exist(writer):
+            writer.executemany("DELETE FROM leases WHERE session = ?", ((bindable(session),) for session in sessions))
+
+    def release_all(self, writer: Executor) -> None:
+        """Remove the rows of this journal's own."""
+        if self._lock_file is not None:
+            writer.execute("DELETE FROM leases WHERE holder = ?", (self._lock_file.name,))
+
+    def close(self) -> None:
+        """Remove the lock file of this journal: whatever rows are left have lapsed."""
+        if self._lock_file is not None:
+            self._lock_file.remove()
+            self._lock_file = None
+
+    def _exist(self, connection: Executor) -> bool:
+        if not self._has_table:
+            query = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'leases'"
+            self._has_table = connection.execute(query).fetchone() is not None
+        return self._has_table
+
+    def _is_held(self, holder: str) -> bool:
+        if self._lock_file is not None and holder == self._lock_file.name:
+            return True
+        return is_locked(self._folder, holder)
+
+
+class SqliteLease:
+    """A `Lease` in a SQLite journal: `keep` writes its terms, `remove` its end."""
+
+    def __init__(
+        self, session: str, terms: Terms, keep: Callable[[str, str, str], None], remove: Callable[[str], None]
+    ) -> None:
+        self._session = session
+        self._name = os.urandom(8).hex()
+        self._keep = keep
+        self._remove = remove
+        self._released = False
+        self._terms = encode_terms(session, terms)
+        self._keep(self._name, session, self._terms)
+
+    def renew(self, terms: Terms) -> None:
+        text = encode_terms(self._session, terms)
+        if not self._released and text != self._terms:
+            self._keep(self._name, self._session, text)
+            self._terms = text
+
+    def release(self) -> None:
+        if not self._released:
+            self._remove(self._name)
+            self._released = True

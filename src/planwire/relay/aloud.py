@@ -1,0 +1,37 @@
+"""What people said, as a client shows it: plain lines, for a message of the user's."""
+
+from typing import Final
+
+from planwire.model.plan import Fields
+from planwire.model.records import USER
+from planwire.model.unheard import Words
+
+__all__ = ["said_aloud"]
+
+_WORDS: Final = {
+    "request": "please change the plan",
+    "selection": "run only the selected steps",
+    "suggestion": "suggested a change of the plan",
+    "edit": "changed the plan",
+    "set": "set the plan",
+    "removed": "dismissed the plan",
+    "closed": "withdrew an earlier remark",
+}
+
+
+def said_aloud(words: Words) -> str:
+    """Words of people for the client that did not carry them."""
+    lines = [f"{_name(item)} (planwire): {_text(item)}" for item in words.items]
+    if words.besides:
+        lines.append(f"(planwire): {len(words.besides)} more remarks")
+    return "\n".join(lines)
+
+
+def _name(item: Fields) -> str:
+    return "You" if item["by"] == USER else str(item["by"])
+
+
+def _text(item: Fields) -> str:
+    if item["said"] == "verdict":
+        return str(item["verdict"]).replace("_", " ")
+    return str(item.get("text") or _WORDS.get(item["said"], item["said"]))

@@ -1,0 +1,111 @@
+"""Answers from elsewhere: a person decides about a plan on the board, say, and the agent gets that as its answer.
+
+The relay sits between the agent that asks and the client that shows the question. Whichever answer is here first goes
+to the agent, and the other one is late: the client is told to take its question back, and what it answers all the same
+is recorded and said, but never passed on. A proxy must not answer for the client: only a person's own decision may.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from planwire.acp.conversation import value_of
+from planwire.acp.permissions import selection
+from planwire.model.events import DISMISSED, PlanReviewed, Told
+from planwire.model.records import ANSWER, Review
+from planwire.relay.actions import BY_AGENT, BY_CLIENT, BY_RELAY, Action, Record, ToAgent
+from planwire.relay.envelope import FromClient
+from planwire.relay.outbox import Outbox
+from planwire.relay.questions import Question, Questions
+from planwire.relay.wire_session import WireSession
+
+__all__ = ["Answering"]
+
+
+class Answering:
+    """The questions and answers on one connection. Without `is_on`, only the client answers."""
+
+    def __init__(
+        self, outbox: Outbox, questions: Questions, sessions: Mapping[str, WireSession], *, is_on: bool
+    ) -> None:
+        self._outbox = outbox
+        self._questions = questions
+        self._sessions = sessions
+        self._is_on = is_on
+
+    def ask(self, session: WireSession, request: object, line: bytes) -> Iterator[Action]:
+        """The agent asks for a permission, which may be about a plan."""
+        value = value_of(line)
+        if value:
+            current = session.questions.unasked(session.plans.current)
+            question = self._questions.ask(request, value.get("params"), session.plans.plans, current)
+            yield from session.hear_question(question) if question else ()
+
+    def withdraw(self, line: bytes) -> Iterator[Action]:
+        """The agent takes a request back. A question about a plan is over then, whatever the client answers."""
+        match value_of(line):
+            case {"params": {"requestId": int() | float() | str() as request}}:
+                question = self._questions.close(request)
+                if question is not None:
+                    yield from self._sessions[question.session].hear_answer(question, None, BY_AGENT)
+
+    def hear(self, line: bytes, message: FromClient) -> list[Action]:
+        """The client answers a request of the agent's: in time, or too late."""
+        result = value_of(message.result)
+        late = self._questions.late(message.id)
+        if late is not None:
+            return [*self._hear_late(self._sessions[late.session], late, result)]
+        question = self._questions.close(message.id)
+        if question is None:
+            return [ToAgent(line)]
+        return [ToAgent(line), *self._sessions[question.session].hear_answer(question, result)]
+
+    def decisions(self, session: WireSession) -> Iterator[tuple[Question, Review]]:
+        """What people decided elsewhere about questions of a session that are still open."""
+        if not self._is_on or session.memory is None:
+            return
+        plans = session.memory.state.plans.values()
+        decided = {each.decision.question: each.decision for each in plans if each.decision is not None}
+        for question in self._questions.open_in(session.id):
+            if question.id in decided:
+                yield question, decided[question.id]
+
+    def give(self, session: WireSession, question: Question, decision: Review) -> None:
+        """Give the agent its answer, and have the client take its question back."""
+        told = Told(ANSWER, 0, request=question.id)
+        self._take_back(session, question, decision.option, Record(session.id, told, BY_RELAY))
+
+    def cancel_all(self, session: WireSession) -> None:
+        """A person ends the turn in which the agent asks: so its questions are over, too."""
+        for question in self._questions.open_in(session.id):
+            dismissed = PlanReviewed(question.plan_id, 0, DISMISSED, question=question.id)
+            self._take_back(session, question, None, Record(session.id, dismissed, BY_RELAY))
+
+    def _hear_late(self, session: WireSession, question: Question, result: object) -> Iterator[Record]:
+        """The client answers what the agent has an answer to. One that only takes the question back says nothing."""
+        review = question.answered(result, late=True)
+        if review.verdict == DISMISSED:
+            return
+        yield Record(session.id, review, BY_CLIENT)
+        told = _told(session, question)
+        text = f"planwire: your answer “{review.answer}” came too late. The agent was told before: {told}."
+        self._outbox.show_client(
+            session.id,
+            {
+                "sessionUpdate": "agent_message_chunk",
+                "content": {"type": "text", "text": f"\n\n{text}\n\n"},
+                "messageId": f"planwire-{question.id}",
+            },
+        )
+
+    def _take_back(self, session: WireSession, question: Question, option: str | None, record: Record) -> None:
+        self._questions.overtake(question)
+        session.questions.close(question)
+        self._outbox.answer_agent(question.request, selection(option), record)
+        self._outbox.notify_client("$/cancel_request", {"requestId": question.request})
+
+
+def _told(session: WireSession, question: Question) -> str:
+    """The answer that the agent has, and who gave it."""
+    plans = session.memory.state.plans.values() if session.memory else ()
+    given = (each for record in plans for each in record.reviews if each.question == question.id and not each.is_late)
+    found = next(given, None)
+    return f"“{found.answer}” ({found.by})" if found and found.answer else "another answer"

@@ -1,0 +1,21 @@
+"""Batches of messages on one line (R36)."""
+
+from collections.abc import Callable
+
+from planwire.acp.batches import split_batch
+from planwire.relay.actions import Action, ToAgent, ToClient
+
+__all__ = ["batched"]
+
+
+def batched(line: bytes, hear: Callable[[bytes], list[Action]], to: type[ToAgent] | type[ToClient]) -> list[Action]:
+    """Hear each message of a batch on its own. Nothing if the line is no batch."""
+    messages = split_batch(line)
+    if not messages:
+        return []
+    actions = [action for message in messages for action in hear(message)]
+    sent = [action.data.rstrip(b"\r\n") for action in actions if isinstance(action, to)]
+    rest = [action for action in actions if not isinstance(action, to)]
+    if sent == messages:
+        return [to(line), *rest]
+    return [*([to(b"[%b]\n" % b",".join(sent))] if sent else []), *rest]

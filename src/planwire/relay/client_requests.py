@@ -1,0 +1,55 @@
+"""The client's requests that wait for the agent's answers."""
+
+from typing import Any
+
+from msgspec import UNSET, Struct
+
+from planwire.acp.conversation import CLIENT, value_of
+from planwire.acp.requests import Requests
+from planwire.acp.words import OPENING
+from planwire.model.events import Told
+from planwire.model.plan import Fields
+from planwire.relay.envelope import FromClient
+
+__all__ = ["ClientRequest", "ClientRequests"]
+
+
+class ClientRequest(Struct, frozen=True):
+    """A request of the client's that waits for its answer. `told`: it told the agent its plans, for the reason `why`.
+    `key`: it gave the agent the plan tools."""
+
+    method: str
+    params: Fields
+    why: str | None = None
+    told: Told | None = None
+    key: str | None = None
+
+
+class ClientRequests:
+    """The unanswered requests on one connection."""
+
+    def __init__(self) -> None:
+        self._unanswered = Requests[ClientRequest]()
+
+    def remember(self, message_id: Any, asked: ClientRequest) -> None:
+        """Note a request; a notification has no id, and nobody answers it."""
+        if message_id is not UNSET:
+            self._unanswered.ask(CLIENT, message_id, asked)
+
+    def remember_other(self, message: FromClient) -> None:
+        """Note a request that means nothing to the relay, but is for a session."""
+        params = value_of(message.params) if message.id is not UNSET else None
+        if isinstance(params, dict) and isinstance(params.get("sessionId"), str):
+            self.remember(message.id, ClientRequest(str(message.method), {"sessionId": params["sessionId"]}))
+
+    def answer(self, message_id: object) -> ClientRequest | None:
+        """Take out the request that an answer belongs to."""
+        return self._unanswered.answer(CLIENT, message_id)
+
+    def is_opening(self) -> bool:
+        """Whether a session that nobody mentioned before is likely the one that the client just asked for."""
+        return any(asked.method in OPENING for asked in self._unanswered)
+
+    def has_any(self, session_id: str) -> bool:
+        """Whether a request for a session waits for its answer."""
+        return any(asked.params.get("sessionId") == session_id for asked in self._unanswered)

@@ -1,0 +1,43 @@
+"""The relay's leases: it holds one for each session that it has recorded something of, and renews it with every turn.
+
+Those who look at a journal learn from them which sessions are alive. They are a courtesy: where one can't be had,
+events are recorded all the same, and the next try waits a while.
+"""
+
+from collections.abc import Callable
+from time import monotonic
+from typing import Final
+
+from planwire.errors import JournalError
+from planwire.journal.protocol import Journal, Lease, Terms
+
+__all__ = ["HeldSessions"]
+
+#: Seconds until the next try after a lease could not be had.
+_RETRY: Final = 5.0
+
+
+class HeldSessions:
+    """The leases by the names of their sessions. `terms` says what is true of a session now, by its id on the wire."""
+
+    def __init__(self, terms: Callable[[str], Terms]) -> None:
+        self._terms = terms
+        self._leases: dict[str, Lease] = {}
+        self._next_try = 0.0
+
+    def hold(self, journal: Journal, wire_id: str, name: str, *, is_new: bool) -> None:
+        """Renew the lease of a session. Take one if there `is_new` something to record of it, or a turn is on.
+
+        Call it before the events of a turn are written: whoever reads that a turn has ended finds that it is not on.
+        """
+        terms = self._terms(wire_id)
+        lease = self._leases.get(name)
+        if monotonic() < self._next_try or (lease is None and not is_new and not terms.is_working):
+            return
+        try:
+            if lease is None:
+                self._leases[name] = journal.lease(name, terms)
+            else:
+                lease.renew(terms)
+        except (JournalError, ValueError):  # an id that is no text can't be recorded either
+            self._next_try = monotonic() + _RETRY

@@ -1,0 +1,33 @@
+"""One session's part in the turns that a person starts from planwire: what is wanted, and what waits for it."""
+
+from planwire.model.records import Asked
+
+__all__ = ["OwnTurn"]
+
+
+class OwnTurn:
+    """A turn of the relay's own.
+
+    - `wanted`: a person wants the agent to hear now what people said, and it has not been sent yet.
+    - `is_on`: a prompt of ours runs, and prompts of the client's wait in `held` until it is answered.
+    - `steering`: words that are on their way into a running turn. `is_unsteerable`: the agent refused some.
+    """
+
+    def __init__(self) -> None:
+        self.wanted: Asked | None = None
+        self.is_on = False
+        self.held: list[bytes] = []
+        self.steering = 0
+        self.is_unsteerable = False
+        self._seen = 0
+
+    def forget_until(self, seq: int) -> None:
+        """Nothing that was wanted up to an event is wanted now: nobody waits for it any more."""
+        self._seen = max(self._seen, seq)
+
+    def is_news(self, asked: Asked | None) -> bool:
+        """Whether a person asked for something that nobody has seen to. The second time it is no news."""
+        if asked is None or asked.seq <= self._seen:
+            return False
+        self._seen = asked.seq
+        return True

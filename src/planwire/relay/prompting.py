@@ -1,0 +1,210 @@
+"""Turns that a person starts from planwire: the agent hears now what people said, or stops.
+
+An idle agent gets a prompt of the relay's own. One that works gets the words by its own way into a running turn, if it
+has one (`agents`); else, if the person agreed to that, its turn is cancelled first. The relay never prompts while a
+request of the client's for the same session is open: its answer must not be taken for the other's. All of this happens
+only by a person's act.
+
+The client has not asked for such a turn, so it never sees its answer, and the words reach it as a message of the
+user's. It may send a prompt of its own in the middle: an agent that queues gets it at once, any other when the turn is
+over, or after a minute.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from msgspec import UNSET, Struct
+
+from planwire.model.events import Told, TurnEnded
+from planwire.model.plan import Fields
+from planwire.model.records import PROMPT, STEERING, Asked
+from planwire.model.unheard import Words
+from planwire.relay.actions import BY_RELAY, Action, Hold, Record, Warn
+from planwire.relay.agents import Ways
+from planwire.relay.aloud import said_aloud
+from planwire.relay.answering import Answering
+from planwire.relay.envelope import FromAgent, text_of
+from planwire.relay.outbox import Outbox
+from planwire.relay.reminder import STEERED
+from planwire.relay.wire_session import Block, WireSession
+
+__all__ = ["HOLD", "Prompting"]
+
+#: Seconds that a prompt of the client's waits for the end of a turn that a person started from planwire.
+HOLD: Final = 60.0
+
+
+class _Own(Struct, frozen=True):
+    """A request of the relay's own: the words that it tells the agent, and the wish for that, if there was one."""
+
+    session: WireSession
+    told: Told
+    words: Words
+    wanted: Asked | None
+    steers: bool
+
+
+class Prompting:
+    """The relay's own turns on one connection. Without `is_on` there are none."""
+
+    def __init__(
+        self,
+        outbox: Outbox,
+        answering: Answering,
+        block: Callable[[WireSession], Block | None],
+        has_request: Callable[[str], bool],
+        new_word: Callable[[], str],
+        *,
+        is_on: bool,
+    ) -> None:
+        self.ways = Ways()
+        self._outbox = outbox
+        self._answering = answering
+        self._block = block
+        self._has_request = has_request
+        self._new_word = new_word
+        self._own: dict[str, _Own] = {}
+        self._is_on = is_on
+
+    @property
+    def abilities(self) -> tuple[str, ...]:
+        """What faces may offer to people."""
+        if not self._is_on:
+            return ()
+        return ("answer", "tell", "stop", *(("steer",) if self.ways.steer else ()))
+
+    # -- a person's act
+
+    def look(self, session: WireSession) -> None:
+        """Do what people ask for by now, as far as it can be done."""
+        memory = session.memory
+        if memory is None or not self._is_on:
+            return
+        state, turn = memory.state, session.own_turn
+        if turn.is_news(state.stop) and session.is_working:
+            self._cancel(session)
+        remarks = [each for record in state.plans.values() for each in record.open_remarks]
+        for question, decision in self._answering.decisions(session):
+            if any(each.review == decision.seq and each.told is None for each in remarks):
+                self._steer(session)  # before the answer: the agent may make its next plan at once
+            self._answering.give(session, question, decision)
+        if turn.is_news(state.tell):
+            turn.wanted = state.tell
+        self.go_on(session)
+
+    def go_on(self, session: WireSession) -> None:
+        """Tell the agent what it is to hear now, as soon as that is possible."""
+        turn = session.own_turn
+        if turn.wanted is None or turn.steering:
+            return
+        if not session.is_working:
+            if not self._has_request(session.id):
+                self._prompt(session)
+        elif not self._steer(session) and turn.wanted.interrupt and not session.is_cancelled:
+            self._cancel(session)
+
+    def _prompt(self, session: WireSession) -> None:
+        request = self._ask(
+            session, PROMPT, "session/prompt", lambda blocks: {"sessionId": session.id, "prompt": blocks}
+        )
+        if request is not None:
+            session.begin_turn(request)
+            session.own_turn.is_on = True
+            self._show(self._own[request])
+
+    def _steer(self, session: WireSession) -> bool:
+        """Put the words into the running turn. False if the agent can't be told that way."""
+        way = self.ways.steer
+        if way is None or session.own_turn.is_unsteerable:
+            return False
+        if self._ask(session, STEERING, way.method, lambda blocks: way.params(session.id, blocks)):
+            session.own_turn.steering += 1
+        return True
+
+    def _cancel(self, session: WireSession) -> None:
+        session.is_cancelled = True
+        self._answering.cancel_all(session)
+        self._outbox.notify_agent("session/cancel", {"sessionId": session.id})
+
+    def _ask(self, session: WireSession, way: str, method: str, params: Callable[[list[Fields]], Fields]) -> str | None:
+        """Send a request of our own with what people said; None if the agent knows all of it by now."""
+        wanted, session.own_turn.wanted = session.own_turn.wanted, None
+        block = self._block(session)
+        if block is None:
+            return None
+        request = f"planwire-{self._new_word()}"
+        message, told = session.tell(block, way)
+        self._own[request] = _Own(session, told, block.words, wanted, way == STEERING)
+        records = (Record(session.id, event, BY_RELAY) for event in (message, told))
+        self._outbox.ask_agent(request, method, params([{"type": "text", "text": block.text}]), *records)
+        return request
+
+    def _show(self, own: _Own) -> None:
+        """Show the client the words as a message of the user's."""
+        content = {"type": "text", "text": said_aloud(own.words)}
+        update = {"sessionUpdate": "user_message_chunk", "content": content, "messageId": own.told.request}
+        self._outbox.show_client(own.session.id, update)
+
+    # -- the client
+
+    def hold(self, session: WireSession, line: bytes) -> list[Action] | None:
+        """Hold back a prompt of the client's while a turn of ours runs; None lets it pass."""
+        if not session.own_turn.is_on or self.ways.queues:
+            return None
+        session.own_turn.held.append(line)
+        return [Hold(session.id, HOLD)]
+
+    def hear_cancel(self, session: WireSession, line: bytes) -> None:
+        """The client cancels the turn: at once, and again once the agent has the prompt that was held back."""
+        session.is_cancelled = True
+        session.own_turn.wanted = None
+        if session.own_turn.held:
+            session.own_turn.held.append(line)
+
+    def held(self, session: WireSession) -> list[bytes]:
+        """Take out what was held back: the turn is over, or it takes too long."""
+        session.own_turn.is_on = False
+        held, session.own_turn.held = session.own_turn.held, []
+        return held
+
+    # -- the agent
+
+    def is_own(self, request: object) -> bool:
+        """Whether a request is one of ours."""
+        return isinstance(request, str) and request in self._own
+
+    def session_of(self, request: object) -> WireSession:
+        """The session of one of our requests."""
+        return self._own[str(request)].session
+
+    def answered(self, message: FromAgent, value: Any) -> list[Action]:
+        """The agent answered a request of ours; `value` is the result or the error. The client hears nothing of it."""
+        own = self._own.pop(str(message.id))
+        failed = message.error is not UNSET
+        if own.steers:
+            return self._steered(own, value, failed=failed)
+        return self._prompted(own, message.id, value, failed=failed)
+
+    def _steered(self, own: _Own, value: Any, *, failed: bool) -> list[Action]:
+        turn = own.session.own_turn
+        turn.steering -= 1
+        outcome = self.ways.steer.outcome(value, failed) if self.ways.steer else "refused"
+        if outcome == "injected":
+            self._show(own)
+            return []
+        turn.is_unsteerable |= outcome == "refused"
+        turn.wanted = turn.wanted or own.wanted
+        return [Record(own.session.id, own.session.context.take_back(STEERED, own.told), BY_RELAY)]
+
+    def _prompted(self, own: _Own, request: object, value: Any, *, failed: bool) -> list[Action]:
+        session = own.session
+        was_last = session.prompt_answered(request)
+        actions: list[Action] = []
+        if failed:
+            problem = text_of(value, "message") or "it gave no reason"
+            actions.append(Warn(f"the agent refused what people said ({problem}): it goes with the next prompt"))
+            actions.append(Record(session.id, session.context.take_back(STEERED, own.told), BY_RELAY))
+        reason = "error" if failed else text_of(value, "stopReason")
+        if reason and was_last:
+            actions.append(Record(session.id, TurnEnded(session.end_turn(reason))))
+        return actions

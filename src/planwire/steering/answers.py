@@ -1,0 +1,89 @@
+"""Answers to an agent's question: which of its options a person's verdict means.
+
+The agent's own options are the answers, and a person picks one by its id or name. A plain Approve takes the only option
+that allows once; where there is none, or several, the person has to choose. What holds for ever is only by name.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from msgspec.structs import replace
+
+from planwire.errors import ChoiceNeeded, NothingChanges, PlanError, UnknownWord
+from planwire.model.events import APPROVED, CHANGES_REQUESTED, DISMISSED, Choice
+from planwire.model.records import OpenQuestion, PlanRecord
+from planwire.steering.delivery import client_name
+from planwire.steering.reach import ANSWER
+from planwire.steering.target import Target
+from planwire.steering.wanted import Wanted
+from planwire.steering.words import quoted
+
+__all__ = ["answer_to", "plain_choice", "verdict_of", "with_verdict"]
+
+_ONCE: Final = {APPROVED: "allow_once", CHANGES_REQUESTED: "reject_once"}
+
+
+def verdict_of(choice: Choice) -> str:
+    """What an option says of the plan."""
+    if choice.kind.startswith("allow"):
+        return APPROVED
+    return CHANGES_REQUESTED if choice.kind.startswith("reject") else DISMISSED
+
+
+def with_verdict(record: PlanRecord, wanted: Wanted) -> Wanted:
+    """An act with the verdict that its option means, if a person named only the option."""
+    if wanted.option is None or wanted.verdict is not None or record.asked is None:
+        return wanted
+    return replace(wanted, verdict=verdict_of(_named(record.asked, wanted.option)))
+
+
+def answer_to(on: Target, wanted: Wanted) -> Choice | None:
+    """The option that a verdict selects. None if it answers no question: nobody asks, or only the client can answer."""
+    asked = on.record.asked
+    if wanted.question is not None and (asked is None or asked.id != wanted.question):
+        raise PlanError(f"{_answered(on)} Nothing was sent.")
+    is_answerable = asked is not None and bool(asked.id and asked.options) and ANSWER in on.reach.can
+    if asked is None or not is_answerable:
+        if wanted.option is None:
+            return None
+        client = client_name(on.session.opened.client if on.session.opened else None)
+        why = f"this question can only be answered in {client}" if asked else "the agent asks nothing about this plan"
+        raise PlanError(f"The answer was not sent: {why}.")
+    if on.record.decision is not None:
+        given = on.record.decision
+        raise NothingChanges(f"{given.by} answered already: {quoted(given.answer or given.verdict)}.")
+    return _named(asked, wanted.option) if wanted.option is not None else _plain(asked, wanted.verdict or "")
+
+
+def _named(asked: OpenQuestion, option: str) -> Choice:
+    by_id = [each for each in asked.options if each.id == option]
+    by_name = [each for each in asked.options if each.name.casefold() == option.strip().casefold()]
+    found = by_id or by_name
+    if len(found) == 1:
+        return found[0]
+    raise UnknownWord(f"The agent does not offer {quoted(option)}. It offers: {_names(asked.options)}.")
+
+
+def plain_choice(options: Iterable[Choice], verdict: str) -> Choice | None:
+    """The option that a verdict alone means: the only one of its kind that holds once."""
+    found = [each for each in options if each.kind == _ONCE.get(verdict)]
+    return found[0] if len(found) == 1 else None
+
+
+def _plain(asked: OpenQuestion, verdict: str) -> Choice:
+    choice = plain_choice(asked.options, verdict)
+    if choice is not None:
+        return choice
+    fit = [each for each in asked.options if verdict_of(each) == verdict] or asked.options
+    raise ChoiceNeeded(f"Choose an answer: {_names(fit)}. Nothing was sent.", tuple(each.id for each in fit))
+
+
+def _names(options: Iterable[Choice]) -> str:
+    return ", ".join(quoted(each.name) for each in options)
+
+
+def _answered(on: Target) -> str:
+    last = on.record.review
+    if last is None or not last.answer:
+        return "The agent's question is over."
+    return f"The agent's question is over: {last.by} answered {quoted(last.answer)}."

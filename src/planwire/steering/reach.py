@@ -1,0 +1,37 @@
+"""The reach of people: what a session's agent can be given at this moment, and by whom."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from msgspec import Struct
+
+__all__ = ["ANSWER", "NOBODY", "STEER", "STOP", "TELL", "Reach", "reach_of"]
+
+#: What the process in front of an agent can do for people: give it the answer to its question, tell it something now,
+#: put that into a turn that runs, and stop the turn.
+ANSWER: Final = "answer"
+TELL: Final = "tell"
+STEER: Final = "steer"
+STOP: Final = "stop"
+
+
+class Reach(Struct, frozen=True):
+    """The abilities of whoever runs the agent; none if nobody does. `is_working`: a turn is on."""
+
+    can: frozenset[str] = frozenset()
+    is_working: bool = False
+
+    @property
+    def needs_interrupt(self) -> bool:
+        """Whether the agent can't be told anything now unless its turn is cancelled."""
+        return self.is_working and TELL in self.can and STEER not in self.can
+
+
+#: Nobody runs the agent, or nobody knows.
+NOBODY: Final = Reach()
+
+
+def reach_of(holders: Iterable[tuple[Iterable[str], bool]]) -> Reach:
+    """The reach by all who hold a session: the abilities of each, and whether it works."""
+    known = tuple(holders)
+    return Reach(frozenset(word for can, _ in known for word in can), any(works for _, works in known))
