@@ -42,6 +42,11 @@ class Desk:
         return str(glance["id"])
 
     @property
+    def state(self) -> str:
+        """The state of the session on the board."""
+        return str(self.board.json(f"/sessions/{self.session}.json")["state"])
+
+    @property
     def heard(self) -> list[Json]:
         """What the agent was told, by anybody."""
         return [json.loads(line) for line in (self.kept / "in").read_text(encoding="utf-8").splitlines()]
@@ -108,4 +113,4 @@ def at_work(
         with desk.agent.start(hello, policy) as client:
             yield Scene(desk, client, client.new_session())
         assert "planwire:" not in client.stderr
-        assert client.process.returncode == 0
+        assert client.process.returncode == 0, client.stderr

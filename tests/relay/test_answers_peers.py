@@ -15,6 +15,7 @@ from acp import PROTOCOL_VERSION, spawn_agent_process, text_block
 from acp.schema import AllowedOutcome, RequestPermissionResponse
 
 from tests.peers.agents import acpx, claude, codex, deepagents
+from tests.peers.client import Hello
 from tests.peers.plans import enter_plan_mode, exit_plan_mode, proposed_plan, todo_write, write_todos
 from tests.peers.scene import Desk, Scene, at_desk, at_work
 from tests.peers.script import Turn, say
@@ -24,6 +25,7 @@ from tests.web.steering import Here
 
 pytestmark = pytest.mark.timeout(600)  # the first test may have to install its peer
 
+PATIENCE = 60
 SMALLER = "Smaller steps, please: one file at a time."
 FIRST, SECOND = "# Port the parser\n\n1. Write it in one go", "# Port the parser\n\n1. Write it in two steps"
 YES, ALWAYS, NO = "exit-plan-default", "exit-plan-auto", "reject"
@@ -40,13 +42,14 @@ def approve(desk: Desk, plan_id: str = "plan-mode", **more: Any) -> None:
     desk.act("review", plan_id, verdict="approved", seen=desk.asked(plan_id)["revision"], **more)
 
 
-def request_changes(desk: Desk, plan_id: str = "plan-mode") -> None:
+def request_changes(desk: Desk, plan_id: str = "plan-mode", **more: Any) -> None:
     seen = desk.asked(plan_id)["revision"]
-    desk.act("review", plan_id, verdict="changes_requested", text=SMALLER, seen=seen)
+    desk.act("review", plan_id, verdict="changes_requested", text=SMALLER, seen=seen, **more)
 
 
-def tell(desk: Desk, **more: Any) -> None:
-    """Have the agent told now, about the only plan."""
+def tell(desk: Desk, state: str = "idle", **more: Any) -> None:
+    """Have the agent told now, about the only plan, once the board has it in this state."""
+    until(lambda: desk.state == state)
     [plan] = desk.plans
     desk.act("tell", plan["id"], text=SMALLER, **more)
 
@@ -83,6 +86,25 @@ def test_claude_is_asked_for_changes_and_then_approved_on_the_board_while_the_di
     decided = [(each["by"], each["verdict"], each["option"], each["via"]) for each in reviews]
     assert decided == [("user", "changes_requested", NO, "planwire"), ("user", "approved", YES, "planwire")]
     assert told == [each["question"] for each in reviews]
+
+
+@pytest.mark.agents
+def test_claude_in_version_2_is_answered_on_the_board_and_given_the_words_with_a_prompt(tmp_path: Path) -> None:
+    """It can't be steered there, and repeats the prompts that it gets: the client sees the words once all the same."""
+    script = [*PLANNED, exit_plan_mode(SECOND), say("On with it.")]
+    with at_work(claude, tmp_path, script, hello=Hello(version=2)) as scene:
+        client, desk = scene.client, scene.desk
+        client.begin(scene.session, "Plan it.")
+        question = client.wait_for_question()
+        request_changes(desk, now=True)
+        again = client.wait_for_question(2)
+        assert desk.hears(SMALLER) == [False, False, True]
+        approve(desk)
+        until(lambda: client.said(scene.session).endswith("On with it."))
+        assert client.taken_back() == [question["id"], again["id"]]
+        assert desk.answers == [chosen(NO), chosen(YES)]
+        assert shows_words(scene)
+        assert answers_without_a_question(scene) == []
 
 
 @pytest.mark.agents
@@ -141,19 +163,24 @@ def test_codex_is_approved_on_the_board(tmp_path: Path) -> None:
 
 
 @pytest.mark.agents
-def test_codex_is_given_the_words_of_a_rejection_with_a_prompt_of_the_relays(tmp_path: Path) -> None:
-    """It can't be steered while it asks: its own turn is over by then."""
+@pytest.mark.parametrize("now", [False, True], ids=["with the next prompt", "now"])
+def test_codex_is_given_the_words_of_a_rejection_when_its_turn_is_over(now: bool, tmp_path: Path) -> None:
+    """It can't be steered while it asks: its own turn is over by then. So the next prompt has them, the client's or, if
+    they are to be told now, the relay's."""
     with at_work(codex, tmp_path, [proposed_plan(FIRST), proposed_plan(SECOND), say("On with it.")]) as scene:
-        client = scene.client
+        client, desk = scene.client, scene.desk
         prompt, _, plan_id = codex_asks(scene)
-        request_changes(scene.desk, plan_id)
+        request_changes(desk, plan_id, now=now)
         assert client.end_of(prompt) == "end_turn"
+        if not now:
+            until(lambda: "refused" in [each.get("stage") for each in desk.events("told")])
+            client.begin(scene.session, "Go on.")
         again = client.wait_for_question(2)
-        assert scene.desk.answers == [chosen("revise_plan")]
-        assert scene.desk.hears(SMALLER) == [False, True]
-        assert shows_words(scene)
+        assert desk.hears(SMALLER) == [False, True]
+        assert shows_words(scene) is now
         client.choose(again, "implement_plan")
         until(lambda: client.said(scene.session).endswith("On with it."))
+        assert desk.answers == [chosen("revise_plan"), chosen("implement_plan")]
         assert answers_without_a_question(scene) == []
 
 
@@ -198,6 +225,7 @@ def test_a_comment_can_be_told_now_and_the_turn_that_it_begins_can_be_stopped(tm
     with at_work(claude, tmp_path, [OPENED, say("Planned."), Turn("Slow.", hold=never), say("Done.")]) as scene:
         client, desk = scene.client, scene.desk
         assert client.prompt(scene.session, "Make a plan.") == "end_turn"
+        until(lambda: desk.state == "idle")
         [plan] = desk.plans
         desk.act("comment", plan["id"], target="s2", text=SMALLER, now=True)
         desk.model.wait_for_main(3)
@@ -217,7 +245,7 @@ def test_words_told_now_are_in_claudes_running_turn(tmp_path: Path) -> None:
         client = scene.client
         prompt = client.begin(scene.session, "Make a plan.")
         scene.desk.model.wait_for_main(2)
-        tell(scene.desk)
+        tell(scene.desk, "running")
         assert client.end_of(prompt) == "end_turn"
         never.set()
         assert client.said(scene.session).endswith("Understood.")
@@ -235,13 +263,14 @@ def test_an_agent_that_can_not_be_steered_is_interrupted_for_words_told_now(tmp_
         client = scene.client
         prompt = client.begin(scene.session, "Make a plan.")
         scene.desk.model.wait_for_main(2)
-        tell(scene.desk, interrupt=True)
+        tell(scene.desk, "running", interrupt=True)
         until(lambda: any(each.get("method") == "session/cancel" for each in scene.desk.heard))
         assert len([each for each in scene.desk.heard if each.get("method") == "session/prompt"]) == 1
         later.set()
         assert client.end_of(prompt) == "cancelled"
         until(lambda: client.said(scene.session).endswith("Understood."))
         assert scene.desk.hears(SMALLER) == [False, False, True]
+        until(lambda: [each["stop_reason"] for each in scene.desk.events("turn_ended")] == ["cancelled", "end_turn"])
 
 
 @pytest.mark.agents
@@ -270,9 +299,9 @@ def test_a_prompt_of_the_clients_in_a_turn_of_the_relays_is_answered_after_it(ma
 def test_acpx_closes_its_dialog_when_the_plan_is_approved_on_the_board(tmp_path: Path) -> None:
     with at_desk(claude, tmp_path, [*PLANNED, say("On with it.")]) as desk:
         with Terminal(acpx(desk.agent, "Plan it.", "--format", "text")) as terminal:
-            until(lambda: "Allow Approve Plan" in terminal.text)
+            until(lambda: "Allow Approve Plan" in terminal.text, PATIENCE)
             approve(desk)
-            until(lambda: "[done] end_turn" in terminal.text)
+            until(lambda: "[done] end_turn" in terminal.text, PATIENCE)
             assert "On with it." in terminal.text
         assert terminal.code == 5, "acpx says so when it granted nothing by itself"
         assert desk.answers == [chosen(YES)]
