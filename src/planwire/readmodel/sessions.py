@@ -13,7 +13,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from itertools import count
 from typing import Final
 
 from planwire.errors import JournalError, JournalUnavailable, NotFound
@@ -34,8 +33,8 @@ __all__ = ["Sessions", "load_session"]
 KEPT_STATES: Final = 512
 #: Seconds between two looks at the leases.
 LOOK: Final = 1.0
-#: Looks from one roll call to the next.
-ROLL_CALL: Final = 3
+#: Seconds between two looks for sessions that are missing, or were forgotten.
+ROLL_CALL: Final = 3.0
 
 #: Where the journal can be in trouble, besides in the events of a session.
 _FOLLOWING: Final = "following"
@@ -168,18 +167,20 @@ class Sessions:
                 self._changed("")
 
     def _work(self) -> None:
-        for look in count():
+        next_roll_call = 0.0
+        while True:
             try:
                 self._look_at_leases()
-                if look % ROLL_CALL == 0:
+                if time.monotonic() >= next_roll_call:
                     self._call_the_roll()
+                    next_roll_call = time.monotonic() + ROLL_CALL
                 self._has_trouble(_ROLL_CALL, None)
             except JournalError as error:
                 self._has_trouble(_ROLL_CALL, error)
             if self.loading:
                 self.loading = False
                 self._changed("")
-            if self._stop.wait(LOOK):
+            if self._stop.wait(min(LOOK, ROLL_CALL)):
                 return
 
     def _look_at_leases(self) -> None:

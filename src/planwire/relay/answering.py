@@ -49,14 +49,20 @@ class Answering:
 
     def hear(self, line: bytes, message: FromClient) -> list[Action]:
         """The client answers a request of the agent's: in time, or too late."""
-        result = value_of(message.result)
         late = self._questions.late(message.id)
         if late is not None:
-            return [*self._hear_late(self._sessions[late.session], late, result)]
+            return [*self._hear_late(self._sessions[late.session], late, value_of(message.result))]
         question = self._questions.close(message.id)
         if question is None:
             return [ToAgent(line)]
-        return [ToAgent(line), *self._sessions[question.session].hear_answer(question, result)]
+        return [ToAgent(line), *self._sessions[question.session].hear_answer(question, value_of(message.result))]
+
+    def lose_client(self) -> Iterator[Action]:
+        """The client is gone, and the agent's input with it: nobody can answer any more."""
+        for session in self._sessions.values():
+            for question in self._questions.open_in(session.id):
+                self._questions.close(question.request)
+                yield from session.hear_answer(question, None)
 
     def decisions(self, session: WireSession) -> Iterator[tuple[Question, Review]]:
         """What people decided elsewhere about questions of a session that are still open."""

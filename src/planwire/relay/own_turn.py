@@ -19,15 +19,16 @@ class OwnTurn:
         self.held: list[bytes] = []
         self.steering = 0
         self.is_unsteerable = False
-        self._seen = 0
+        self._forgotten = 0
+        self._seen: set[int] = set()
 
     def forget_until(self, seq: int) -> None:
         """Nothing that was wanted up to an event is wanted now: nobody waits for it any more."""
-        self._seen = max(self._seen, seq)
+        self._forgotten = seq
 
     def is_news(self, asked: Asked | None) -> bool:
         """Whether a person asked for something that nobody has seen to. The second time it is no news."""
-        if asked is None or asked.seq <= self._seen:
+        if asked is None or asked.seq <= self._forgotten or asked.seq in self._seen:
             return False
-        self._seen = asked.seq
+        self._seen.add(asked.seq)
         return True

@@ -89,7 +89,7 @@ class Policy:
         self._outbox = Outbox()
         self._answering = Answering(self._outbox, self._agreed.questions, self._sessions, is_on=steers)
         self._prompting = Prompting(
-            self._outbox, self._answering, self._words_of_people, self._requests.has_any, new_word, is_on=steers
+            self._outbox, self._answering, self._block, self._requests.has_any, new_word, is_on=steers
         )
         self._translator: Translator | None = None
         self._prefixes = KnownPrefixes()
@@ -130,10 +130,12 @@ class Policy:
 
     def for_client(self) -> list[Action]:
         """Lines of the relay's own for the client, and the plans that the agent made with the tools."""
-        return [*self._outbox.for_client(), *self._tool_plans()]
+        return [*self._outbox.for_client(), *self._tools.news(self._sessions.values(), self._translator)]
 
-    def _tool_plans(self) -> list[Action]:
-        return self._tools.news(self._sessions.values(), self._translator)
+    def lose_client(self) -> list[Action]:
+        """The client's input is at its end: from now on nothing reaches the agent."""
+        self._prompting.is_on = False
+        return [*self._answering.lose_client()]
 
     def overdue(self, session: str) -> None:
         """A line of the client's was held back for as long as may be."""
@@ -225,11 +227,8 @@ class Policy:
         self._requests.remember(message_id, ClientRequest("session/prompt", {"sessionId": session_id}, why, told))
         return [ToAgent(line), *actions]
 
-    def _block(self, session: WireSession, why: str) -> Block | None:
+    def _block(self, session: WireSession, why: str = STEERED) -> Block | None:
         return session.block(why, self._new_word(), partial(self._file_text, session.id))
-
-    def _words_of_people(self, session: WireSession) -> Block | None:
-        return self._block(session, STEERED)
 
     def _cancelled(self, line: bytes, params: Fields) -> list[Action]:
         session = self._sessions.get(text_of(params, "sessionId"))
@@ -337,7 +336,7 @@ class Policy:
                 if failed:
                     session.context.detach()
                 else:
-                    yield from self._tool_plans() if was_retold else ()
+                    yield from self.for_client() if was_retold else ()
                     yield from self._opened(session_id, asked.params)
             case "session/prompt" if isinstance(session_id, str):
                 yield from self._turn_answered(self._sessions[session_id], message, asked, result)

@@ -17,7 +17,7 @@ from msgspec import UNSET, Struct
 
 from planwire.model.events import Told, TurnEnded
 from planwire.model.plan import Fields
-from planwire.model.records import PROMPT, STEERING, Asked
+from planwire.model.records import PROMPT, STEERING, Asked, Review, SessionState
 from planwire.model.unheard import Words
 from planwire.relay.actions import BY_RELAY, Action, Hold, Record, Warn
 from planwire.relay.agents import Ways
@@ -64,12 +64,12 @@ class Prompting:
         self._has_request = has_request
         self._new_word = new_word
         self._own: dict[str, _Own] = {}
-        self._is_on = is_on
+        self.is_on = is_on
 
     @property
     def abilities(self) -> tuple[str, ...]:
         """What faces may offer to people."""
-        if not self._is_on:
+        if not self.is_on:
             return ()
         return ("answer", "tell", "stop", *(("steer",) if self.ways.steer else ()))
 
@@ -78,14 +78,13 @@ class Prompting:
     def look(self, session: WireSession) -> None:
         """Do what people ask for by now, as far as it can be done."""
         memory = session.memory
-        if memory is None or not self._is_on:
+        if memory is None or not self.is_on:
             return
         state, turn = memory.state, session.own_turn
         if turn.is_news(state.stop) and session.is_working:
             self._cancel(session)
-        remarks = [each for record in state.plans.values() for each in record.open_remarks]
         for question, decision in self._answering.decisions(session):
-            if any(each.review == decision.seq and each.told is None for each in remarks):
+            if _has_words(state, decision):
                 self._steer(session)  # before the answer: the agent may make its next plan at once
             self._answering.give(session, question, decision)
         if turn.is_news(state.tell):
@@ -123,8 +122,8 @@ class Prompting:
 
     def _cancel(self, session: WireSession) -> None:
         session.is_cancelled = True
-        self._answering.cancel_all(session)
         self._outbox.notify_agent("session/cancel", {"sessionId": session.id})
+        self._answering.cancel_all(session)  # as a client does that cancels (R41)
 
     def _ask(self, session: WireSession, way: str, method: str, params: Callable[[list[Fields]], Fields]) -> str | None:
         """Send a request of our own with what people said; None if the agent knows all of it by now."""
@@ -157,7 +156,6 @@ class Prompting:
     def hear_cancel(self, session: WireSession, line: bytes) -> None:
         """The client cancels the turn: at once, and again once the agent has the prompt that was held back."""
         session.is_cancelled = True
-        session.own_turn.wanted = None
         if session.own_turn.held:
             session.own_turn.held.append(line)
 
@@ -208,3 +206,9 @@ class Prompting:
         if reason and was_last:
             actions.append(Record(session.id, TurnEnded(session.end_turn(reason))))
         return actions
+
+
+def _has_words(state: SessionState, decision: Review) -> bool:
+    """Whether a person said something with a decision that the agent has not heard."""
+    remarks = (each for record in state.plans.values() for each in record.open_remarks)
+    return any(each.review == decision.seq and each.told is None for each in remarks)

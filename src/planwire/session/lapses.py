@@ -12,7 +12,7 @@ from planwire.errors import JournalError
 from planwire.journal import Journal, KnownLease, Once, Stamped, load_state
 from planwire.model.events import DISCONNECTED, TurnEnded
 from planwire.model.records import PLANWIRE, SessionState
-from planwire.readmodel.states import MCP, is_asked
+from planwire.readmodel.states import MCP
 from planwire.session.writer import append_latest, stamped
 
 __all__ = ["end_lapsed"]
@@ -33,7 +33,8 @@ def end_lapsed(journal: Journal) -> list[KnownLease]:
 
 def _end(journal: Journal, lapsed: KnownLease) -> None:
     def prepare(state: SessionState) -> list[Stamped]:
-        was_on = lapsed.terms.is_working or is_asked(state) or (state.stopped is None and bool(state.plans))
+        asks = any(record.asked for record in state.plans.values())
+        was_on = lapsed.terms.is_working or asks or (state.stopped is None and bool(state.plans))
         if not state.seq or not was_on or not _is_last(journal.leases(), lapsed):
             return []
         return stamped([TurnEnded(DISCONNECTED)], PLANWIRE)

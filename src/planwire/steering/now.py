@@ -5,7 +5,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from planwire.errors import InterruptNeeded, NothingChanges, PlanError
-from planwire.model.events import StopAsked, TellAsked
+from planwire.model.events import PlanReviewed, StopAsked, TellAsked
 from planwire.model.unheard import news
 from planwire.steering.reach import STOP, TELL
 from planwire.steering.reviews import comment
@@ -45,6 +45,7 @@ def with_telling(on: Target, wanted: Wanted, decision: Decision) -> Decision:
     if the agent's turn has to be cancelled for it, and nobody agreed to that."""
     if TELL not in on.reach.can:
         return replace(decision, words=f"{decision.words} {_NOT_NOW}")
-    if on.reach.needs_interrupt and not wanted.interrupt:
+    answers = any(isinstance(each, PlanReviewed) and each.question for each in decision.events)
+    if on.reach.needs_interrupt and not wanted.interrupt and not answers:  # an answer ends the wait, and often the turn
         raise InterruptNeeded(_IN_A_TURN)
     return replace(decision, events=(*decision.events, TellAsked(bool(wanted.interrupt))))
