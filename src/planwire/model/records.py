@@ -225,9 +225,12 @@ class PlanRecord(Struct, frozen=True):
     @property
     def decision(self) -> Review | None:
         """The answer to its question that is on its way to the agent."""
-        question = self.asked.id if self.asked else ""
-        given = (each for each in self.reviews if each.question == question and not (each.told or each.is_late))
-        return next(given, None) if question else None
+        return self.given(self.asked.id if self.asked else "")
+
+    def given(self, question: str) -> Review | None:
+        """The answer to a question, as far as nobody knows whether the agent has it."""
+        found = (each for each in self.reviews if each.question == question and not (each.told or each.is_late))
+        return next(found, None) if question else None
 
     @property
     def needs_person(self) -> bool:

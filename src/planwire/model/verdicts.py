@@ -47,12 +47,14 @@ def reviewed(state: SessionState, record: PlanRecord, recorded: Recorded, event:
 
 
 def with_answer(state: SessionState, record: PlanRecord, recorded: Recorded, telling: Telling) -> PlanRecord:
-    """A plan after the agent got the answer to its question that was on its way."""
-    decision = record.decision
-    if decision is None or decision.question != telling.request:
+    """A plan after the agent got the answer to its question that was on its way. A quick agent may have ended its turn
+    by then, and the question with it."""
+    given = record.given(telling.request)
+    if given is None:
         return record
-    record = _put(record, replace(decision, told=telling, is_known=True))
-    return with_verdict(state, replace(record, asked=None, disputed=0), decision.verdict, recorded)
+    is_open = given == record.decision
+    record = _put(record, replace(given, told=telling, is_known=True))
+    return with_verdict(state, replace(record, asked=None, disputed=0), given.verdict, recorded) if is_open else record
 
 
 def unasked(state: SessionState, record: PlanRecord, recorded: Recorded) -> PlanRecord:

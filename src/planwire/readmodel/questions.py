@@ -2,7 +2,8 @@
 
 from msgspec import Struct
 
-from planwire.model.records import PlanRecord
+from planwire.model.records import USER, PlanRecord, Review
+from planwire.readmodel.authors import author
 from planwire.steering.answers import options_named, plain_choice, verdict_of
 from planwire.steering.delivery import client_name
 from planwire.steering.reach import ANSWER, Reach
@@ -51,9 +52,14 @@ def question_of(record: PlanRecord, client: str | None, reach: Reach) -> Questio
         AnswerOption(each.id, each.name, verdict_of(each), bool(each.id) and each.id in plain) for each in asked.options
     )
     given = record.decision
-    sent = f"{given.by} answered {quoted(given.answer or given.verdict)}: on its way to the agent" if given else ""
+    sent = f"{_by(given)} answered {quoted(given.answer or given.verdict)}: on its way to the agent" if given else ""
     is_open = not asked.options or bool(asked.id and ANSWER in reach.can and not given)
     return QuestionCard(asked.id, asked.at, client_name(client), options, is_open, sent)
+
+
+def _by(given: Review) -> str:
+    name = author(given.by)
+    return f"{name[:1].upper()}{name[1:]}" if given.by == USER else name
 
 
 def need_of(record: PlanRecord, title: str) -> str:

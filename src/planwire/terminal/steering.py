@@ -42,6 +42,8 @@ class PlanActs:
             "comment": words.comment,
             "review": words.review,
             "select": words.select,
+            "tell": words.tell,
+            "stop": self._stop,
             "suggest": self._edit,
             "withdraw": words.withdraw,
             "reopen": words.reopen,
@@ -146,6 +148,13 @@ class PlanActs:
     def _dismiss(self, on: Pointed, wanted: Wanted) -> None:
         about = [Line((("It disappears from every list. Its history stays.", "muted"),))]
         self._confirm(on, wanted, f"Dismiss {named(on.card)}?", about)
+
+    def _stop(self, on: Pointed, wanted: Wanted) -> None:
+        if wanted.act not in on.card.acts:
+            self.commander.do(on.card.id, wanted)  # and hear why not
+            return
+        about = [Line((("Its turn is cancelled. You can prompt it again, or tell it something.", "muted"),))]
+        self._confirm(on, wanted, "Stop the agent's turn?", about)
 
     def _mark(self, on: Pointed) -> None:
         panel, step = self._screen.panel, on.needed_step().id

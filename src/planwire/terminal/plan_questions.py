@@ -1,0 +1,129 @@
+"""What an agent asks about a plan, as lines: the answers that it offers, how to give one, and what became of others.
+
+On a screen a key answers; in print the command that does it stands beside each answer.
+"""
+
+import shlex
+from collections.abc import Iterator
+from typing import Final
+
+from rich.cells import cell_len, set_cell_size
+
+from planwire.readmodel.card import PlanCard, QuestionCard, ReviewCard
+from planwire.readmodel.plain_text import one_line
+from planwire.readmodel.questions import AnswerOption
+from planwire.steering.acts import ACTS
+from planwire.steering.reviews import VERDICT_LABELS
+from planwire.terminal.lines import Line, Part, hanging
+from planwire.terminal.rows import PLAN, ago, origin
+
+__all__ = ["answer_hint", "question_lines", "verdict_words"]
+
+#: Cells of an answer's name, so that what stands beside it is in a column.
+NAME: Final = 44
+#: Characters of an answer, and answers, that are in sight: agents make them up.
+LONGEST: Final = 200
+MOST: Final = 9
+
+_APPROVE, _STOP = ACTS["review"].command, ACTS["stop"].command
+_REVIEW_KEY, _STOP_KEY = ACTS["review"].gestures[0].keys[0], ACTS["stop"].gestures[0].keys[0]
+_APPROVED, _CHANGES, *_ = VERDICT_LABELS
+
+
+def question_lines(card: PlanCard, width: int, now: int, session: str | None = None) -> Iterator[Line]:
+    """Say why the plan waits for a person, with the answers that they can give. In print `session` is the name of the
+    session in commands; "" leaves the commands out."""
+    if card.ended or not card.needs_you:
+        return
+    asked, late = card.question, card.disputed
+    if asked is None:
+        lines = _disputed_lines(late, width, now, session) if late else iter(())
+    else:
+        lines = _asked_lines(card, asked, width, now, session)
+    yield from (Line(parts, "", (PLAN, card.id)) for parts in lines)
+
+
+def _asked_lines(
+    card: PlanCard, asked: QuestionCard, width: int, now: int, session: str | None
+) -> Iterator[tuple[Part, ...]]:
+    client = one_line(asked.client)
+    if asked.sent:
+        words = one_line(asked.sent)
+    elif not asked.options:
+        words = "The agent is waiting for your review"
+    else:
+        words = f"The agent asks for your approval{'' if asked.is_open else f': answer it in {client}'}"
+    yield from hanging(("  ◆ ", "waiting"), words, "waiting", ago(asked.at, now), width)
+    if asked.sent:
+        return
+    wide = min(max((cell_len(one_line(each.name)) for each in asked.options[:MOST]), default=0), NAME)
+    for number, option in enumerate(asked.options[:MOST], start=1):
+        start = f"    {number if session is None and asked.is_open else '·'}  "
+        yield from _option_line(start, option, wide, _beside(asked, option, session), width)
+    hint = f"Press {_REVIEW_KEY} to answer" if session is None else ""
+    if hint and asked.is_open:
+        where = f", or answer in {client}" if asked.options else ""
+        yield from hanging(("    ", ""), f"{hint}{where}.", "muted", "", width)
+    elif session and not asked.options:
+        yield from hanging(("    ", ""), f"planwire {_APPROVE} {shlex.quote(session)}", "muted", "", width)
+
+
+def _option_line(start: str, option: AnswerOption, wide: int, beside: str, width: int) -> Iterator[tuple[Part, ...]]:
+    """An answer; behind names that are `wide` at most, what stands beside it is in a column."""
+    name = one_line(option.name, LONGEST)
+    if cell_len(name) <= wide and len(start) + wide + 3 + cell_len(beside) <= width:
+        yield (start, "muted"), (set_cell_size(name, wide), "strong"), (f"   {beside}", "muted")
+    else:
+        yield from hanging((start, "muted"), name, "strong", beside, width)
+
+
+def _beside(asked: QuestionCard, option: AnswerOption, session: str | None) -> str:
+    """What an answer says of the plan, or the command that gives it."""
+    if session is None:
+        return VERDICT_LABELS[option.verdict] if option.is_plain else ""
+    return f"planwire {_APPROVE} {shlex.quote(session)}{_said(option)}" if session and asked.is_open else ""
+
+
+def _said(option: AnswerOption) -> str:
+    """The arguments of a command that stand for an answer."""
+    if option.is_plain and option.verdict == _APPROVED:
+        return ""
+    plain = option.is_plain and option.verdict == _CHANGES
+    return " --changes" if plain else f" --option {shlex.quote(one_line(option.id))}"
+
+
+def _disputed_lines(late: ReviewCard, width: int, now: int, session: str | None) -> Iterator[tuple[Part, ...]]:
+    words = f"“{one_line(late.answer or late.verdict)}” came too late: the agent goes on with what was approved"
+    yield from hanging(("  ◆ ", "waiting"), words, "waiting", origin(late.by, late.at, now), width)
+    ways = {
+        "Approve it after all, or request changes": (_REVIEW_KEY, _APPROVE),
+        "Stop the agent": (_STOP_KEY, _STOP),
+    }
+    for way, (key, command) in ways.items():
+        how = key if session is None else f"planwire {command} {shlex.quote(session)}" if session else ""
+        yield from hanging(("    ", ""), way, "", how, width)
+
+
+def answer_hint(card: PlanCard, session: str) -> str:
+    """The command that answers what a plan waits for, for a list of sessions; or where else to answer it."""
+    asked = card.question
+    show, approve = f"planwire show {shlex.quote(session)}", f"planwire {_APPROVE} {shlex.quote(session)}"
+    if asked is None or asked.sent:
+        return show
+    if not asked.is_open:
+        return f"answer it in {one_line(asked.client)}"
+    plain = [each for each in asked.options if each.is_plain and each.verdict == _APPROVED]
+    others = [_said(each).strip() for each in asked.options if each not in plain]
+    if plain or not asked.options:
+        more = ", ".join(others or ["--changes"])
+        return f"{approve}   (or {more})"
+    first, *rest = others
+    return f"{approve} {first}   (or {', '.join(rest)})" if rest else f"{approve} {first}"
+
+
+def verdict_words(verdict: ReviewCard, now: int) -> tuple[str, str]:
+    """A verdict in words; and whose it is, when, and how far it has come as an answer."""
+    words = f"{verdict.words} · the plan has changed since" if verdict.stale and not verdict.late else verdict.words
+    sent = f"{verdict.delivery} {ago(verdict.told_at, now)}" if verdict.told_at else verdict.delivery
+    whose = origin(verdict.by, verdict.at, now)
+    return words, whose if verdict.late or not sent else f"{whose} · {sent}"
