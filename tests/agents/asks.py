@@ -1,7 +1,7 @@
 """An agent that asks for approval of its plan.
 
 A prompt with "plan" in it makes a proposal and asks; one with "slow" in it works until it is cancelled; any other ends
-at once. `steers` as an argument: it can be told something in the middle of a turn. `choosy`: no option is the plain one.
+at once. With the argument `steers` it can be told something in the middle of a turn, with `choosy` no option is plain.
 """
 
 import json
@@ -53,6 +53,13 @@ class Agent:
         params = {"sessionId": "s1", "toolCall": tool, "options": options}
         say(id=f"ask-{self.asked}", method="session/request_permission", params=params)
 
+    def answered(self, outcome: dict[str, Any]) -> None:
+        """Say which answer it got, and end the turn."""
+        text = {"type": "text", "text": f"answer: {outcome.get('optionId', outcome.get('outcome'))}"}
+        update = {"sessionUpdate": "agent_message_chunk", "content": text}
+        say(method="session/update", params={"sessionId": "s1", "update": update})
+        self.end("end_turn")
+
     def end(self, reason: str) -> None:
         if self.turn is not None:
             say(id=self.turn, result={"stopReason": reason})
@@ -74,7 +81,7 @@ class Agent:
             case "session/cancel":
                 self.end("cancelled")
             case None:
-                self.end("end_turn")
+                self.answered(message.get("result", {}).get("outcome", {}))
 
 
 if __name__ == "__main__":

@@ -190,8 +190,9 @@ def _is_said(on: Target, said: Remarked) -> bool:
 
 
 def _is_given(on: Target, given: PlanReviewed) -> bool:
-    """Whether a verdict repeats the last one. It is news after another one, after a new question, or for a new plan."""
+    """Whether a verdict repeats the last one. It is news after another one, after a new question, for a new plan, or if
+    someone contradicted the last one."""
     last = on.record.review
-    if last is None or on.record.asked is not None or last.is_stale:
+    if last is None or on.record.asked is not None or last.is_stale or on.record.disputed:
         return False
     return (last.by, last.verdict) == (on.by, given.verdict)

@@ -15,7 +15,7 @@ from planwire.readmodel.questions import AnswerOption
 from planwire.steering.acts import ACTS
 from planwire.steering.reviews import VERDICT_LABELS
 from planwire.terminal.lines import Line, Part, hanging
-from planwire.terminal.rows import PLAN, ago, origin
+from planwire.terminal.rows import PLAN, ago
 
 __all__ = ["answer_hint", "question_lines", "verdict_words"]
 
@@ -37,7 +37,7 @@ def question_lines(card: PlanCard, width: int, now: int, session: str | None = N
         return
     asked, late = card.question, card.disputed
     if asked is None:
-        lines = _disputed_lines(late, width, now, session) if late else iter(())
+        lines = _disputed_lines(card, late, width, now, session) if late else iter(())
     else:
         lines = _asked_lines(card, asked, width, now, session)
     yield from (Line(parts, "", (PLAN, card.id)) for parts in lines)
@@ -59,29 +59,33 @@ def _asked_lines(
     wide = min(max((cell_len(one_line(each.name)) for each in asked.options[:MOST]), default=0), NAME)
     for number, option in enumerate(asked.options[:MOST], start=1):
         start = f"    {number if session is None and asked.is_open else '·'}  "
-        yield from _option_line(start, option, wide, _beside(asked, option, session), width)
+        name = one_line(option.name, LONGEST)
+        yield from _beside_line(start, name, wide, _beside(asked, option, session), width)
     hint = f"Press {_REVIEW_KEY} to answer" if session is None else ""
     if hint and asked.is_open:
         where = f", or answer in {client}" if asked.options else ""
         yield from hanging(("    ", ""), f"{hint}{where}.", "muted", "", width)
     elif session and not asked.options:
-        yield from hanging(("    ", ""), f"planwire {_APPROVE} {shlex.quote(session)}", "muted", "", width)
+        yield from hanging(("    ", ""), _command(_APPROVE, session), "muted", "", width)
 
 
-def _option_line(start: str, option: AnswerOption, wide: int, beside: str, width: int) -> Iterator[tuple[Part, ...]]:
-    """An answer; behind names that are `wide` at most, what stands beside it is in a column."""
-    name = one_line(option.name, LONGEST)
-    if cell_len(name) <= wide and len(start) + wide + 3 + cell_len(beside) <= width:
-        yield (start, "muted"), (set_cell_size(name, wide), "strong"), (f"   {beside}", "muted")
+def _beside_line(start: str, text: str, wide: int, beside: str, width: int) -> Iterator[tuple[Part, ...]]:
+    """A text with a few words beside it, which stand in a column behind texts that are `wide` at most."""
+    if cell_len(text) <= wide and len(start) + wide + 3 + cell_len(beside) <= width:
+        yield (start, "muted"), (set_cell_size(text, wide), "strong"), (f"   {beside}", "muted")
     else:
-        yield from hanging((start, "muted"), name, "strong", beside, width)
+        yield from hanging((start, "muted"), text, "strong", beside, width)
 
 
 def _beside(asked: QuestionCard, option: AnswerOption, session: str | None) -> str:
     """What an answer says of the plan, or the command that gives it."""
     if session is None:
         return VERDICT_LABELS[option.verdict] if option.is_plain else ""
-    return f"planwire {_APPROVE} {shlex.quote(session)}{_said(option)}" if session and asked.is_open else ""
+    return f"{_command(_APPROVE, session)}{_said(option)}" if session and asked.is_open else ""
+
+
+def _command(command: str, session: str) -> str:
+    return f"planwire {command} {shlex.quote(one_line(session))}"
 
 
 def _said(option: AnswerOption) -> str:
@@ -92,24 +96,25 @@ def _said(option: AnswerOption) -> str:
     return " --changes" if plain else f" --option {shlex.quote(one_line(option.id))}"
 
 
-def _disputed_lines(late: ReviewCard, width: int, now: int, session: str | None) -> Iterator[tuple[Part, ...]]:
+def _disputed_lines(
+    card: PlanCard, late: ReviewCard, width: int, now: int, session: str | None
+) -> Iterator[tuple[Part, ...]]:
     words = f"“{one_line(late.answer or late.verdict)}” came too late: the agent goes on with what was approved"
-    yield from hanging(("  ◆ ", "waiting"), words, "waiting", origin(late.by, late.at, now), width)
-    ways = {
-        "Approve it after all, or request changes": (_REVIEW_KEY, _APPROVE),
-        "Stop the agent": (_STOP_KEY, _STOP),
-    }
-    for way, (key, command) in ways.items():
-        how = key if session is None else f"planwire {command} {shlex.quote(session)}" if session else ""
-        yield from hanging(("    ", ""), way, "", how, width)
+    yield from hanging(("  ◆ ", "waiting"), words, "waiting", f"{card.giver(late)}, {ago(late.at, now)}", width)
+    ways = [("Approve it after all", _REVIEW_KEY, _APPROVE), ("Request changes", _REVIEW_KEY, f"{_APPROVE} --changes")]
+    ways += [("Stop the agent", _STOP_KEY, _STOP)] if "stop" in card.acts else []
+    wide = max(len(words) for words, _, _ in ways)
+    for words, key, command in ways:
+        how = key if session is None else _command(command, session) if session else ""
+        yield from _beside_line("    ·  ", words, wide, how, width)
 
 
 def answer_hint(card: PlanCard, session: str) -> str:
     """The command that answers what a plan waits for, for a list of sessions; or where else to answer it."""
     asked = card.question
-    show, approve = f"planwire show {shlex.quote(session)}", f"planwire {_APPROVE} {shlex.quote(session)}"
+    approve = _command(_APPROVE, session)
     if asked is None or asked.sent:
-        return show
+        return _command("show", session)
     if not asked.is_open:
         return f"answer it in {one_line(asked.client)}"
     plain = [each for each in asked.options if each.is_plain and each.verdict == _APPROVED]
@@ -121,9 +126,9 @@ def answer_hint(card: PlanCard, session: str) -> str:
     return f"{approve} {first}   (or {', '.join(rest)})" if rest else f"{approve} {first}"
 
 
-def verdict_words(verdict: ReviewCard, now: int) -> tuple[str, str]:
+def verdict_words(card: PlanCard, verdict: ReviewCard, now: int) -> tuple[str, str]:
     """A verdict in words; and whose it is, when, and how far it has come as an answer."""
     words = f"{verdict.words} · the plan has changed since" if verdict.stale and not verdict.late else verdict.words
     sent = f"{verdict.delivery} {ago(verdict.told_at, now)}" if verdict.told_at else verdict.delivery
-    whose = origin(verdict.by, verdict.at, now)
+    whose = f"{card.giver(verdict)}, {ago(verdict.at, now)}"
     return words, whose if verdict.late or not sent else f"{whose} · {sent}"

@@ -99,7 +99,7 @@ def _verdict(card: PlanCard, width: int, now: int) -> Iterator[Line]:
         is_repeated = is_said and verdict.verdict == "changes_requested" and not verdict.delivery
         if verdict.late or (verdict == card.verdict and not is_repeated):
             look = "muted" if verdict.late else _VERDICTS.get(verdict.verdict, "odd")
-            yield from _labelled("Review", look, *verdict_words(verdict, now), width)
+            yield from _labelled("Review", look, *verdict_words(card, verdict, now), width)
 
 
 def _suggested(card: PlanCard, suggestion: OpenSuggestion, width: int, now: int, named: bool) -> Iterator[Line]:

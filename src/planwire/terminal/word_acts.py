@@ -66,7 +66,7 @@ class WordActs:
                 DialogAnswer(_COLLECT, "Add to review", "primary"),
                 DialogAnswer("send", "Send now", key="Ctrl+S"),
             ]
-        answers += [DialogAnswer(NOW, ACTS["tell"].label, key="Ctrl+N")] if "tell" in card.acts else []
+        answers += _now(card)
 
         def collect(typed: Typed) -> bool:
             return self._collect(card, Comment(typed.text.strip(), wanted.target, quote), kept=typed.switched)
@@ -107,7 +107,7 @@ class WordActs:
                 needed = replace(needed, verdict=said)
             title = f"{label}: {named(card)}{count}"
             kept = self._screen.app.reviews.is_kept(self._screen.session, card.id)
-            answers = [send(label if said in VERDICT_LABELS else "Send")]
+            answers = [send(label if said in VERDICT_LABELS else "Send"), *_now(card)]
             question = TextQuestion(title, answers, about, placeholder=_OPTIONAL, keeps=True, kept=kept)
             self._commander.ask(card, needed, question)
 
@@ -212,6 +212,11 @@ def named(card: PlanCard) -> str:
 def quoted(row: StepRow, before: str = "") -> Line:
     """A step in a question about it."""
     return _muted(f"{before}{_cut(row.text)}")
+
+
+def _now(card: PlanCard) -> list[DialogAnswer]:
+    """The answer that has the agent hear the words now, if it can."""
+    return [DialogAnswer(NOW, "Send and tell now", key="Ctrl+N")] if "tell" in card.acts else []
 
 
 def _asked(card: PlanCard) -> Iterator[str]:
