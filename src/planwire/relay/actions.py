@@ -84,10 +84,12 @@ class Bind(Struct, frozen=True):
 
 
 class Hold(Struct, frozen=True):
-    """A line of the client's waits for a turn to end; no longer than so many seconds."""
+    """Something waits for the agent; no longer than so many seconds. `what`: a prompt of the client's waits for a turn to
+    end, or an answer waits for words to arrive."""
 
     session: str
     seconds: float
+    what: str
 
 
 class Warn(Struct, frozen=True):

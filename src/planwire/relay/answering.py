@@ -74,6 +74,10 @@ class Answering:
             if question.id in decided:
                 yield question, decided[question.id]
 
+    def is_open(self, question: Question) -> bool:
+        """Whether nobody has answered a question."""
+        return question in self._questions.open_in(question.session)
+
     def give(self, session: WireSession, question: Question, decision: Review) -> None:
         """Give the agent its answer, and have the client take its question back."""
         told = Told(ANSWER, 0, request=question.id)

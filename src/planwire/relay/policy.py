@@ -21,7 +21,7 @@ from planwire.model.kinds import prose_of
 from planwire.model.plan import Fields
 from planwire.model.records import PROMPT
 from planwire.readmodel.states import RELAY
-from planwire.relay.actions import BY_RELAY, CLOSED, Action, Meet, Record, SessionMemory, ToAgent, ToClient
+from planwire.relay.actions import BY_RELAY, CLOSED, Action, Hold, Meet, Record, SessionMemory, ToAgent, ToClient
 from planwire.relay.agents import ways_of
 from planwire.relay.answering import Answering
 from planwire.relay.batched import batched
@@ -137,9 +137,10 @@ class Policy:
         self._prompting.is_on = False
         return [*self._answering.lose_client()]
 
-    def overdue(self, session: str) -> None:
-        """A line of the client's was held back for as long as may be."""
-        self._let_pass(self._sessions[session])
+    def overdue(self, hold: Hold) -> None:
+        """Something waited for as long as may be."""
+        go_on = self._let_pass if hold.what == PROMPT else self._prompting.give_answers
+        go_on(self._sessions[hold.session])
 
     def close(self) -> list[Action]:
         """Both sides are at their end: a replay that was going on is over, and so is every turn."""

@@ -91,7 +91,7 @@ class WireSession:
     def begin_turn(self, message_id: object) -> None:
         self._prompts.add(message_id)
         self._is_working = True
-        self.is_cancelled = False
+        self.is_cancelled = self.own_turn.is_deaf = False
         self.compactions.begin_turn()
         self.plans.current.clear()
         self.questions.begin_turn()
