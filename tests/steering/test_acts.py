@@ -190,6 +190,10 @@ GIVEN: dict[str, Any] = {
     "before": "s1",
     "by": 1,
     "verdict": APPROVED,
+    "option": "yes",
+    "question": "q1",
+    "now": True,
+    "interrupt": True,
     "steps": ("s3",),
     "comments": (Comment("hm"),),
     "changes": (RemoveStep("s2"),),
@@ -222,7 +226,7 @@ def test_an_act_says_which_argument_is_missing_or_too_many(act: Any) -> None:
 
 def test_an_act_that_touches_nothing_never_needs_the_plan_that_was_seen() -> None:
     touching_nothing = {act.name for act in ACTS.values() if act.touches is Touches.NOTHING}
-    assert touching_nothing == {"comment", "withdraw", "reopen"}
+    assert touching_nothing == {"comment", "tell", "stop", "withdraw", "reopen"}
 
 
 # -- JSON
@@ -251,6 +255,9 @@ WANTED = [
     Wanted("withdraw", "r12", text="not needed"),
     Wanted("comment", None, 17, text="never", quote="a passage", keep=True),
     Wanted("reopen"),
+    Wanted("review", None, 17, option="exit-plan-auto", question="q1", text="go", now=True, interrupt=False),
+    Wanted("tell", text="look at the tests", interrupt=True),
+    Wanted("stop"),
 ]
 
 
@@ -323,6 +330,10 @@ any_wanted = st.builds(
     st.none() | ids,
     st.none() | st.integers(-(2**31), 2**31) | st.integers(-3, 3),
     st.none() | st.sampled_from((APPROVED, CHANGES_REQUESTED, COMMENTED, "dismissed")),
+    st.none() | st.sampled_from(("yes", "Yes", "no", "")),
+    st.none() | st.sampled_from(("q1", "q2", "")),
+    st.sampled_from((None, True, False)),
+    st.sampled_from((None, True, False)),
     st.none() | st.lists(ids, max_size=3).map(tuple),
     st.none() | st.lists(remarks, max_size=2).map(tuple),
     st.none() | st.lists(changes, max_size=3).map(tuple),
