@@ -17,11 +17,13 @@ from planwire.model.events import (
     CHANGES_REQUESTED,
     COMMENTED,
     AddStep,
+    Choice,
     Comment,
     MoveStep,
     PlanSet,
     RemarkClosed,
     RemoveStep,
+    ReviewAsked,
     RewordStep,
     SetPriority,
     SetStatus,
@@ -33,14 +35,16 @@ from planwire.model.remarks import WITHDRAWN
 from planwire.model.statuses import STATUSES, canonical
 from planwire.model.steps import Step, track
 from planwire.model.text import unwrapped
-from planwire.steering.acts import ACTS, On, act_named, acts_for, check_early, status_offers
+from planwire.steering.acts import ACTS, On, act_named, acts_for, check_early
 from planwire.steering.conflict import Touches
 from planwire.steering.moves import ways_to_move
+from planwire.steering.offers import status_offers
 from planwire.steering.overlay import Overlay
 from planwire.steering.plan_text import as_text
+from planwire.steering.reach import ANSWER, STEER, STOP, TELL, Reach
 from planwire.steering.target import Decision
 from planwire.steering.wanted import ARGUMENTS, Wanted
-from tests.steering.acting import LIST, NESTED, TEXT, Session, a_list, agents
+from tests.steering.acting import LIST, NESTED, NO, TEXT, YES, Session, a_list, agents
 from tests.strategies import contents, entries, markdown_texts, plans, texts
 
 # -- the table
@@ -377,9 +381,18 @@ def tried(session: Session, wanted: Wanted) -> bool:
     return True
 
 
-@given(plans(st.just("main")), owners, st.lists(any_wanted, min_size=1, max_size=6))
-def test_nothing_but_a_designed_refusal_comes_of_any_act(plan: Plan, via: str, wanted: list[Wanted]) -> None:
+reaches = st.builds(Reach, st.frozensets(st.sampled_from((ANSWER, TELL, STEER, STOP))), st.booleans())
+choices = st.lists(st.sampled_from((YES, NO, Choice("odd", "Odd"), Choice("", "Yes"))), max_size=3).map(tuple)
+
+
+@given(plans(st.just("main")), owners, st.none() | choices, reaches, st.lists(any_wanted, min_size=1, max_size=6))
+def test_nothing_but_a_designed_refusal_comes_of_any_act(
+    plan: Plan, via: str, options: tuple[Choice, ...] | None, reach: Reach, wanted: list[Wanted]
+) -> None:
     session = Session(plan, via)
+    session.reach = reach
+    if options is not None:
+        session.append(ReviewAsked("main", options, "q1"), by=AGENT)
     for each in wanted:
         before = session.state
         decision = answer(session, each)
