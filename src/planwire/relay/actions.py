@@ -84,9 +84,10 @@ class Bind(Struct, frozen=True):
 
 
 class Hold(Struct, frozen=True):
-    """A line of the client's waits for a turn to end; no longer than so many seconds."""
+    """A line of the client's waits for a turn of ours to end, which has this number; no longer than so many seconds."""
 
     session: str
+    turn: int
     seconds: float
 
 

@@ -27,15 +27,7 @@ from planwire.relay.answering import Answering
 from planwire.relay.batched import batched
 from planwire.relay.capabilities import Capabilities, name_in, offer
 from planwire.relay.client_requests import ClientRequest, ClientRequests
-from planwire.relay.envelope import (
-    FromAgent,
-    first_text,
-    peek_agent,
-    peek_client,
-    text_of,
-    title_of,
-    update_of,
-)
+from planwire.relay.envelope import FromAgent, first_text, peek_agent, peek_client, text_of, title_of, update_of
 from planwire.relay.fast_lists import KnownPrefixes
 from planwire.relay.other_updates import HANDLERS, Agreement
 from planwire.relay.outbox import Outbox
@@ -108,12 +100,12 @@ class Policy:
 
     def is_asking(self) -> bool:
         """Whether the agent waits for a person's answer about a plan."""
-        return self._agreed.questions.is_any_open
+        return any(session.questions.is_any_open for session in self._sessions.values())
 
     def terms(self, session_id: str) -> Terms:
         """What the lease of a session says."""
         session = self._sessions.get(session_id)
-        return Terms(RELAY, session is not None and session.is_working, self._prompting.abilities)
+        return Terms(RELAY, session is not None and session.is_working, self._prompting.abilities(session))
 
     def lack_journal(self, problem: str) -> None:
         """Leave the plan tools out: their journal can't be used."""
@@ -135,9 +127,10 @@ class Policy:
     def _tool_plans(self) -> list[Action]:
         return self._tools.news(self._sessions.values(), self._translator)
 
-    def overdue(self, session: str) -> None:
-        """A line of the client's was held back for as long as may be."""
-        self._let_pass(self._sessions[session])
+    def overdue(self, session: str, turn: int) -> None:
+        """A line of the client's was held back for as long as may be, if that turn of ours still runs."""
+        if self._sessions[session].own_turn.number == turn:
+            self._let_pass(self._sessions[session])
 
     def close(self) -> list[Action]:
         """Both sides are at their end: a replay that was going on is over, and so is every turn."""

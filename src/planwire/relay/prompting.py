@@ -17,7 +17,7 @@ from msgspec import UNSET, Struct
 
 from planwire.model.events import Told, TurnEnded
 from planwire.model.plan import Fields
-from planwire.model.records import PROMPT, STEERING, Asked
+from planwire.model.records import PROMPT, STEERING, Asked, Review
 from planwire.model.unheard import Words
 from planwire.relay.actions import BY_RELAY, Action, Hold, Record, Warn
 from planwire.relay.agents import Ways
@@ -66,12 +66,12 @@ class Prompting:
         self._own: dict[str, _Own] = {}
         self._is_on = is_on
 
-    @property
-    def abilities(self) -> tuple[str, ...]:
-        """What faces may offer to people."""
+    def abilities(self, session: WireSession | None) -> tuple[str, ...]:
+        """What faces may offer to people in a session."""
         if not self._is_on:
             return ()
-        return ("answer", "tell", "stop", *(("steer",) if self.ways.steer else ()))
+        is_steerable = self.ways.steer and not (session and session.own_turn.is_unsteerable)
+        return ("answer", "tell", "stop", *(("steer",) if is_steerable else ()))
 
     # -- a person's act
 
@@ -81,12 +81,14 @@ class Prompting:
         if memory is None or not self._is_on:
             return
         state, turn = memory.state, session.own_turn
-        if turn.is_news(state.stop) and session.is_working:
-            self._cancel(session)
+        if turn.is_news(state.stop):
+            turn.wanted = None
+            if session.is_working:
+                self._cancel(session)
         remarks = [each for record in state.plans.values() for each in record.open_remarks]
         for question, decision in self._answering.decisions(session):
             if any(each.review == decision.seq and each.told is None for each in remarks):
-                self._steer(session)  # before the answer: the agent may make its next plan at once
+                self._steer_along(session, decision)  # before the answer: the agent may make its next plan at once
             self._answering.give(session, question, decision)
         if turn.is_news(state.tell):
             turn.wanted = state.tell
@@ -110,16 +112,25 @@ class Prompting:
         if request is not None:
             session.begin_turn(request)
             session.own_turn.is_on = True
+            session.own_turn.number += 1
             self._show(self._own[request])
 
     def _steer(self, session: WireSession) -> bool:
         """Put the words into the running turn. False if the agent can't be told that way."""
-        way = self.ways.steer
-        if way is None or session.own_turn.is_unsteerable:
+        way, turn = self.ways.steer, session.own_turn
+        if way is None or turn.is_unsteerable or turn.is_deaf:
             return False
         if self._ask(session, STEERING, way.method, lambda blocks: way.params(session.id, blocks)):
-            session.own_turn.steering += 1
+            turn.steering += 1
         return True
+
+    def _steer_along(self, session: WireSession, decision: Review) -> None:
+        """Put words that came with an answer into the running turn. If the agent does not take them there, they follow
+        as soon as the turn is over."""
+        turn = session.own_turn
+        before, turn.wanted = turn.wanted, turn.wanted or Asked(decision.seq, decision.at, decision.by)
+        if not self._steer(session):
+            turn.wanted = before
 
     def _cancel(self, session: WireSession) -> None:
         session.is_cancelled = True
@@ -152,7 +163,7 @@ class Prompting:
         if not session.own_turn.is_on or self.ways.queues:
             return None
         session.own_turn.held.append(line)
-        return [Hold(session.id, HOLD)]
+        return [Hold(session.id, session.own_turn.number, HOLD)]
 
     def hear_cancel(self, session: WireSession, line: bytes) -> None:
         """The client cancels the turn: at once, and again once the agent has the prompt that was held back."""
@@ -193,6 +204,7 @@ class Prompting:
             self._show(own)
             return []
         turn.is_unsteerable |= outcome == "refused"
+        turn.is_deaf = True
         turn.wanted = turn.wanted or own.wanted
         return [Record(own.session.id, own.session.context.take_back(STEERED, own.told), BY_RELAY)]
 

@@ -91,7 +91,7 @@ class WireSession:
     def begin_turn(self, message_id: object) -> None:
         self._prompts.add(message_id)
         self._is_working = True
-        self.is_cancelled = False
+        self.is_cancelled = self.own_turn.is_deaf = False
         self.compactions.begin_turn()
         self.plans.current.clear()
         self.questions.begin_turn()
@@ -174,6 +174,11 @@ class WireSession:
     def records(self) -> list[PlanRecord]:
         """The plans worth telling."""
         return [record for record in self.state().living().values() if not is_blank(record.state.plan)]
+
+    def has_changed(self, record: PlanRecord) -> bool:
+        """Whether the agent has told another plan by now than the journal has."""
+        plan = self.plans.plans.get(record.state.plan.id)
+        return plan is not None and plan != record.state.plan
 
     def state(self) -> SessionState:
         """The session as the journal knows it, or newer as the agent told it and was told."""
