@@ -17,8 +17,9 @@ from planwire.model.steps import PlanState, Progress
 from planwire.model.titles import readable_id
 from planwire.readmodel.annotations import RemarkCard, SuggestedChange
 from planwire.readmodel.questions import QuestionCard
-from planwire.steering.acts import ACTS, Offer, On, status_offers
+from planwire.steering.acts import ACTS, On
 from planwire.steering.delivery import client_name
+from planwire.steering.offers import Offer, status_offers
 from planwire.steering.reach import NOBODY, Reach
 from planwire.steering.wanted import is_remark
 

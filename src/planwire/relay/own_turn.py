@@ -10,7 +10,8 @@ class OwnTurn:
     """A turn of the relay's own.
 
     - `wanted`: a person wants the agent to hear now what people said, and it has not been sent yet.
-    - `is_on`: a prompt of ours runs, and prompts of the client's wait in `held` until it is answered.
+    - `is_on`: a prompt of ours runs, and prompts of the client's wait in `held` until it is answered. `number` counts
+      these turns.
     - `steering`: words that are on their way into a running turn. `is_unsteerable`: the agent refused some, and
       `is_deaf`: it takes none in this turn. `answers`: what the agent gets once it has said what came of the words.
     """
@@ -18,6 +19,7 @@ class OwnTurn:
     def __init__(self) -> None:
         self.wanted: Asked | None = None
         self.is_on = False
+        self.number = 0
         self.held: list[bytes] = []
         self.steering = 0
         self.is_unsteerable = False

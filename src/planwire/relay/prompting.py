@@ -69,12 +69,12 @@ class Prompting:
         self._own: dict[str, _Own] = {}
         self.is_on = is_on
 
-    @property
-    def abilities(self) -> tuple[str, ...]:
-        """What faces may offer to people."""
+    def abilities(self, session: WireSession | None) -> tuple[str, ...]:
+        """What faces may offer to people in a session."""
         if not self.is_on:
             return ()
-        return ("answer", "tell", "stop", *(("steer",) if self.ways.steer else ()))
+        is_steerable = self.ways.steer and not (session and session.own_turn.is_unsteerable)
+        return ("answer", "tell", "stop", *(("steer",) if is_steerable else ()))
 
     # -- a person's act
 
@@ -84,8 +84,10 @@ class Prompting:
         if memory is None or not self.is_on:
             return
         state, turn = memory.state, session.own_turn
-        if turn.is_news(state.stop) and session.is_working:
-            self._cancel(session)
+        if turn.is_news(state.stop):
+            turn.wanted = None
+            if session.is_working:
+                self._cancel(session)
         for question, decision in self._answering.decisions(session):
             self._answer(session, question, decision)
         if turn.is_news(state.tell):
@@ -102,7 +104,7 @@ class Prompting:
             turn.wanted = turn.wanted or words
             if self._steer(session):
                 turn.answers.append((question, decision))
-                self._outbox.hold(Hold(session.id, PATIENCE, ANSWER))
+                self._outbox.hold(Hold(session.id, turn.number, PATIENCE, ANSWER))
                 return
         self._answering.give(session, question, decision)
 
@@ -133,6 +135,7 @@ class Prompting:
         if request is not None:
             session.begin_turn(request)
             session.own_turn.is_on = True
+            session.own_turn.number += 1
             self._show(self._own[request])
 
     def _can_steer(self, session: WireSession) -> bool:
@@ -179,7 +182,7 @@ class Prompting:
         if not session.own_turn.is_on or self.ways.queues:
             return None
         session.own_turn.held.append(line)
-        return [Hold(session.id, HOLD, PROMPT)]
+        return [Hold(session.id, session.own_turn.number, HOLD, PROMPT)]
 
     def hear_cancel(self, session: WireSession, line: bytes) -> None:
         """The client cancels the turn: at once, and again once the agent has the prompt that was held back."""
@@ -220,7 +223,7 @@ class Prompting:
             self._show(own)
             return []
         turn.is_unsteerable |= outcome == "refused"
-        turn.is_deaf = own.session.is_working
+        turn.is_deaf = True
         turn.wanted = turn.wanted or own.wanted
         return [Record(own.session.id, own.session.context.take_back(STEERED, own.told), BY_RELAY)]
 
