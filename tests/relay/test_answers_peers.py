@@ -163,21 +163,16 @@ def test_codex_is_approved_on_the_board(tmp_path: Path) -> None:
 
 
 @pytest.mark.agents
-@pytest.mark.parametrize("now", [False, True], ids=["with the next prompt", "now"])
-def test_codex_is_given_the_words_of_a_rejection_when_its_turn_is_over(now: bool, tmp_path: Path) -> None:
-    """It can't be steered while it asks: its own turn is over by then. So the next prompt has them, the client's or, if
-    they are to be told now, the relay's."""
+def test_codex_is_given_the_words_of_a_rejection_when_its_turn_is_over(tmp_path: Path) -> None:
+    """It can't be steered while it asks: its own turn is over by then. So the relay's prompt has them."""
     with at_work(codex, tmp_path, [proposed_plan(FIRST), proposed_plan(SECOND), say("On with it.")]) as scene:
         client, desk = scene.client, scene.desk
         prompt, _, plan_id = codex_asks(scene)
-        request_changes(desk, plan_id, now=now)
+        request_changes(desk, plan_id)
         assert client.end_of(prompt) == "end_turn"
-        if not now:
-            until(lambda: "refused" in [each.get("stage") for each in desk.events("told")])
-            client.begin(scene.session, "Go on.")
         again = client.wait_for_question(2)
         assert desk.hears(SMALLER) == [False, True]
-        assert shows_words(scene) is now
+        assert shows_words(scene)
         client.choose(again, "implement_plan")
         until(lambda: client.said(scene.session).endswith("On with it."))
         assert desk.answers == [chosen("revise_plan"), chosen("implement_plan")]

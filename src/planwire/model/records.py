@@ -4,7 +4,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from planwire.model.events import SUGGESTION, Choice, SessionOpened, StepChange
+from planwire.model.events import APPROVED, SUGGESTION, Choice, SessionOpened, StepChange
 from planwire.model.plan import PlanId
 from planwire.model.steps import PlanState
 
@@ -97,6 +97,11 @@ class Review(Struct, frozen=True):
     kind: str = ""
     told: Telling | None = None
     is_late: bool = False
+
+    @property
+    def is_on_its_way(self) -> bool:
+        """Whether it answers a question, and neither has the agent got it nor was another faster."""
+        return bool(self.question) and not (self.told or self.is_late or self.is_known)
 
 
 class Closing(Struct, frozen=True):
@@ -224,13 +229,11 @@ class PlanRecord(Struct, frozen=True):
 
     @property
     def decision(self) -> Review | None:
-        """The answer to its question that is on its way to the agent."""
-        return self.given(self.asked.id if self.asked else "")
-
-    def given(self, question: str) -> Review | None:
-        """The answer to a question, as far as nobody knows whether the agent has it."""
-        found = (each for each in self.reviews if each.question == question and not (each.told or each.is_late))
-        return next(found, None) if question else None
+        """The answer to its question that is on its way to the agent. An approval of another wording is none."""
+        question = self.asked.id if self.asked else ""
+        given = (each for each in reversed(self.reviews) if each.question == question and each.is_on_its_way)
+        fits = (each for each in given if not (each.is_stale and each.verdict == APPROVED))
+        return next(fits, None) if question else None
 
     @property
     def needs_person(self) -> bool:

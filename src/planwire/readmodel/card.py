@@ -20,8 +20,9 @@ from planwire.readmodel.annotations import RemarkCard, SuggestedChange
 from planwire.readmodel.authors import author
 from planwire.readmodel.plain_text import one_line
 from planwire.readmodel.questions import QuestionCard
-from planwire.steering.acts import ACTS, Offer, On, status_offers
+from planwire.steering.acts import ACTS, On
 from planwire.steering.delivery import client_name
+from planwire.steering.offers import Offer, status_offers
 from planwire.steering.reach import NOBODY, Reach
 from planwire.steering.wanted import is_remark
 

@@ -77,7 +77,8 @@ def remark_name(state: SessionState, remark_id: str) -> str:
 def told(event: Told, before: SessionState) -> tuple[Phrase, ...]:
     """A telling. It says nothing while it is on its way, nor if it has no remarks."""
     if event.way == ANSWER:
-        given = next(filter(None, (each.given(event.request) for each in before.plans.values())), None)
+        decisions = (each.decision for each in before.plans.values())
+        given = next((each for each in decisions if each and each.question == event.request), None)
         return (Phrase("told", f"the agent got its answer: {given.answer if given else 'another one'}"),)
     remarks = event.remarks
     if event.stage == REFUSED:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 
 from planwire.acp.conversation import value_of
 from planwire.acp.permissions import selection
-from planwire.model.events import DISMISSED, PlanReviewed, Told
+from planwire.model.events import APPROVED, CHANGES_REQUESTED, DISMISSED, PlanReviewed, Told
 from planwire.model.records import ANSWER, Review
 from planwire.relay.actions import BY_AGENT, BY_CLIENT, BY_RELAY, Action, Record, ToAgent
 from planwire.relay.envelope import FromClient
@@ -68,15 +68,24 @@ class Answering:
         """What people decided elsewhere about questions of a session that are still open."""
         if not self._is_on or session.memory is None:
             return
-        plans = session.memory.state.plans.values()
-        decided = {each.decision.question: each.decision for each in plans if each.decision is not None}
+        plans = session.memory.state.plans
         for question in self._questions.open_in(session.id):
-            if question.id in decided:
-                yield question, decided[question.id]
+            record = plans.get(question.plan_id)
+            decision = record.decision if record else None
+            if record is None or decision is None or decision.question != question.id:
+                continue
+            is_outdated = decision.verdict == APPROVED and session.has_changed(record)
+            if decision.option in question.options and not is_outdated:
+                yield question, decision
+
+    def is_open(self, question: Question) -> bool:
+        """Whether nobody has answered a question."""
+        return question in self._questions.open_in(question.session)
 
     def give(self, session: WireSession, question: Question, decision: Review) -> None:
         """Give the agent its answer, and have the client take its question back."""
         told = Told(ANSWER, 0, request=question.id)
+        session.is_rejected |= decision.verdict == CHANGES_REQUESTED
         self._take_back(session, question, decision.option, Record(session.id, told, BY_RELAY))
 
     def cancel_all(self, session: WireSession) -> None:
@@ -91,8 +100,7 @@ class Answering:
         if review.verdict == DISMISSED:
             return
         yield Record(session.id, review, BY_CLIENT)
-        told = _told(session, question)
-        text = f"planwire: your answer “{review.answer}” came too late. The agent was told before: {told}."
+        text = f"planwire: your answer “{review.answer}” came too late: {_outcome(session, question)}."
         self._outbox.show_client(
             session.id,
             {
@@ -109,9 +117,9 @@ class Answering:
         self._outbox.notify_client("$/cancel_request", {"requestId": question.request})
 
 
-def _told(session: WireSession, question: Question) -> str:
-    """The answer that the agent has, and who gave it."""
+def _outcome(session: WireSession, question: Question) -> str:
+    """What became of a question that was not the client's to answer any more."""
     plans = session.memory.state.plans.values() if session.memory else ()
     given = (each for record in plans for each in record.reviews if each.question == question.id and not each.is_late)
-    found = next(given, None)
-    return f"“{found.answer}” ({found.by})" if found and found.answer else "another answer"
+    found = next((each for each in given if each.answer), None)
+    return f"{found.by} has answered “{found.answer}”" if found else "the turn was stopped"

@@ -1,6 +1,7 @@
 """One session's part in the turns that a person starts from planwire: what is wanted, and what waits for it."""
 
-from planwire.model.records import Asked
+from planwire.model.records import Asked, Review
+from planwire.relay.questions import Question
 
 __all__ = ["OwnTurn"]
 
@@ -9,16 +10,21 @@ class OwnTurn:
     """A turn of the relay's own.
 
     - `wanted`: a person wants the agent to hear now what people said, and it has not been sent yet.
-    - `is_on`: a prompt of ours runs, and prompts of the client's wait in `held` until it is answered.
-    - `steering`: words that are on their way into a running turn. `is_unsteerable`: the agent refused some.
+    - `is_on`: a prompt of ours runs, and prompts of the client's wait in `held` until it is answered. `number` counts
+      these turns.
+    - `steering`: words that are on their way into a running turn. `is_unsteerable`: the agent refused some, and
+      `is_deaf`: it takes none in this turn. `answers`: what the agent gets once it has said what came of the words.
     """
 
     def __init__(self) -> None:
         self.wanted: Asked | None = None
         self.is_on = False
+        self.number = 0
         self.held: list[bytes] = []
         self.steering = 0
         self.is_unsteerable = False
+        self.is_deaf = False
+        self.answers: list[tuple[Question, Review]] = []
         self._forgotten = 0
         self._seen: set[int] = set()
 

@@ -16,26 +16,18 @@ from planwire.acp.read import read
 from planwire.acp.translate import Translator
 from planwire.acp.words import ATTACHING, OPENING, PLAN_UPDATES
 from planwire.journal.protocol import Terms
-from planwire.model.events import SessionOpened, TurnEnded
+from planwire.model.events import DISCONNECTED, SessionOpened, TurnEnded
 from planwire.model.kinds import prose_of
 from planwire.model.plan import Fields
 from planwire.model.records import PROMPT
 from planwire.readmodel.states import RELAY
-from planwire.relay.actions import BY_RELAY, CLOSED, Action, Meet, Record, SessionMemory, ToAgent, ToClient
+from planwire.relay.actions import BY_RELAY, CLOSED, Action, Hold, Meet, Record, SessionMemory, ToAgent, ToClient
 from planwire.relay.agents import ways_of
 from planwire.relay.answering import Answering
 from planwire.relay.batched import batched
 from planwire.relay.capabilities import Capabilities, name_in, offer
 from planwire.relay.client_requests import ClientRequest, ClientRequests
-from planwire.relay.envelope import (
-    FromAgent,
-    first_text,
-    peek_agent,
-    peek_client,
-    text_of,
-    title_of,
-    update_of,
-)
+from planwire.relay.envelope import FromAgent, first_text, peek_agent, peek_client, text_of, title_of, update_of
 from planwire.relay.fast_lists import KnownPrefixes
 from planwire.relay.other_updates import HANDLERS, Agreement
 from planwire.relay.outbox import Outbox
@@ -108,12 +100,12 @@ class Policy:
 
     def is_asking(self) -> bool:
         """Whether the agent waits for a person's answer about a plan."""
-        return self._agreed.questions.is_any_open
+        return any(session.questions.is_any_open for session in self._sessions.values())
 
     def terms(self, session_id: str) -> Terms:
         """What the lease of a session says."""
         session = self._sessions.get(session_id)
-        return Terms(RELAY, session is not None and session.is_working, self._prompting.abilities)
+        return Terms(RELAY, session is not None and session.is_working, self._prompting.abilities(session))
 
     def lack_journal(self, problem: str) -> None:
         """Leave the plan tools out: their journal can't be used."""
@@ -137,9 +129,13 @@ class Policy:
         self._prompting.is_on = False
         return [*self._answering.lose_client()]
 
-    def overdue(self, session: str) -> None:
-        """A line of the client's was held back for as long as may be."""
-        self._let_pass(self._sessions[session])
+    def overdue(self, hold: Hold) -> None:
+        """Something waited for as long as may be."""
+        session = self._sessions[hold.session]
+        if hold.what != PROMPT:
+            self._prompting.give_answers(session)
+        elif session.own_turn.number == hold.turn:
+            self._let_pass(session)
 
     def close(self) -> list[Action]:
         """Both sides are at their end: a replay that was going on is over, and so is every turn."""
@@ -147,7 +143,7 @@ class Policy:
         for session in self._sessions.values():
             actions += session.end_retelling()
             if session.is_working or not session.has_stopped:
-                reason = "disconnected" if session.is_working else CLOSED
+                reason = DISCONNECTED if session.is_working else CLOSED
                 actions.append(Record(session.id, TurnEnded(reason), BY_RELAY))
         return actions
 

@@ -118,11 +118,6 @@ class Questions:
         self._unanswered.ask(AGENT, request_id, question)
         return question
 
-    @property
-    def is_any_open(self) -> bool:
-        """Whether the agent waits for an answer."""
-        return bool(self._unanswered)
-
     def open_in(self, session: str) -> Iterator[Question]:
         """The questions of a session that nobody has answered."""
         return (each for each in tuple(self._unanswered) if each.session == session)

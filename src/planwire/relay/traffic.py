@@ -154,7 +154,7 @@ class Traffic:
             elif isinstance(action, Bind) and self._handoffs:
                 self._handoffs.write(action)
             elif isinstance(action, Hold):
-                patience = Timer(action.seconds, self._overdue, (action.session,))
+                patience = Timer(action.seconds, self._overdue, (action,))
                 patience.daemon = True
                 patience.start()
 
@@ -188,9 +188,9 @@ class Traffic:
             self._for_agent.ring()
             self._for_client.ring()
 
-    def _overdue(self, session: str) -> None:
+    def _overdue(self, hold: Hold) -> None:
         with self._lock:
-            self._policy.overdue(session)
+            self._policy.overdue(hold)
         self._ring()
 
     # -- what the recorder asks

@@ -8,7 +8,7 @@ are at that moment.
 
 from contextlib import suppress
 
-from planwire.errors import JournalError
+from planwire.errors import DamagedJournal, JournalUnavailable
 from planwire.journal import Journal, KnownLease, Once, Stamped, load_state
 from planwire.model.events import DISCONNECTED, TurnEnded
 from planwire.model.records import PLANWIRE, SessionState
@@ -24,10 +24,12 @@ def end_lapsed(journal: Journal) -> list[KnownLease]:
     A journal that can be read, but not written, keeps its lapsed leases for the next one who looks.
     """
     leases = journal.leases()
-    for lapsed in leases:
-        if not lapsed.is_held:
-            with suppress(JournalError):
+    try:
+        for lapsed in leases:
+            if not lapsed.is_held:
                 _end(journal, lapsed)
+    except JournalUnavailable:
+        pass
     return [each for each in leases if each.is_held]
 
 
@@ -39,7 +41,8 @@ def _end(journal: Journal, lapsed: KnownLease) -> None:
             return []
         return stamped([TurnEnded(DISCONNECTED)], PLANWIRE)
 
-    append_latest(journal, lambda: load_state(journal, lapsed.session), prepare, Once(f"lease {lapsed.name}", 0))
+    with suppress(DamagedJournal):  # a session that can't be read has no state to change
+        append_latest(journal, lambda: load_state(journal, lapsed.session), prepare, Once(f"lease {lapsed.name}", 0))
     journal.end_lease(lapsed)
 
 

@@ -29,7 +29,7 @@ from planwire.model.records import PlanRecord, Remark
 from planwire.model.remarks import RUN_ALL
 from planwire.model.text import shortened, unwrapped
 from planwire.steering.answers import answer_to
-from planwire.steering.reach import STEER
+from planwire.steering.reach import STEER, TELL
 from planwire.steering.target import Decision, Target, check_length, refuse_unchangeable
 from planwire.steering.wanted import Wanted
 from planwire.steering.words import QUOTED, quoted
@@ -85,7 +85,11 @@ def review(on: Target, wanted: Wanted) -> Decision:
 
 def _heard_with_answer(on: Target) -> str:
     """When the agent hears the words that come with an answer, which has no place for them."""
-    return "Your words go along." if on.now or STEER in on.reach.can else on.heard.replace("it", "your words", 1)
+    if STEER in on.reach.can:
+        return "Your words go along."
+    if on.now and TELL in on.reach.can:
+        return "The agent hears your words when its turn is over."
+    return on.heard.replace(" it ", " your words ", 1)
 
 
 def select(on: Target, wanted: Wanted) -> Decision:
@@ -191,8 +195,8 @@ def _is_said(on: Target, said: Remarked) -> bool:
 
 def _is_given(on: Target, given: PlanReviewed) -> bool:
     """Whether a verdict repeats the last one. It is news after another one, after a new question, for a new plan, or if
-    someone contradicted the last one."""
+    another contradicts it."""
     last = on.record.review
-    if last is None or on.record.asked is not None or last.is_stale or on.record.disputed:
+    if last is None or on.record.asked is not None or on.record.disputed or last.is_stale:
         return False
     return (last.by, last.verdict) == (on.by, given.verdict)

@@ -14,16 +14,16 @@ from planwire.readmodel.plain_text import one_line
 from planwire.readmodel.questions import AnswerOption
 from planwire.steering.acts import ACTS
 from planwire.steering.reviews import VERDICT_LABELS
-from planwire.terminal.lines import Line, Part, hanging
+from planwire.terminal.lines import Line, Part, fitted, hanging
 from planwire.terminal.rows import PLAN, ago
 
 __all__ = ["answer_hint", "question_lines", "verdict_words"]
 
 #: Cells of an answer's name, so that what stands beside it is in a column.
 NAME: Final = 44
-#: Characters of an answer, and answers, that are in sight: agents make them up.
-LONGEST: Final = 200
+#: Answers in sight, and the lines for them where they can only be given elsewhere, about: agents make them up.
 MOST: Final = 9
+MOST_LINES: Final = 4
 
 _APPROVE, _STOP = ACTS["review"].command, ACTS["stop"].command
 _REVIEW_KEY, _STOP_KEY = ACTS["review"].gestures[0].keys[0], ACTS["stop"].gestures[0].keys[0]
@@ -39,32 +39,32 @@ def question_lines(card: PlanCard, width: int, now: int, session: str | None = N
     if asked is None:
         lines = _disputed_lines(card, late, width, now, session) if late else iter(())
     else:
-        lines = _asked_lines(card, asked, width, now, session)
+        lines = _asked_lines(asked, width, now, session)
     yield from (Line(parts, "", (PLAN, card.id)) for parts in lines)
 
 
-def _asked_lines(
-    card: PlanCard, asked: QuestionCard, width: int, now: int, session: str | None
-) -> Iterator[tuple[Part, ...]]:
+def _asked_lines(asked: QuestionCard, width: int, now: int, session: str | None) -> Iterator[tuple[Part, ...]]:
     client = one_line(asked.client)
     if asked.sent:
         words = one_line(asked.sent)
     elif not asked.options:
         words = "The agent is waiting for your review"
+    elif asked.is_open:
+        words = "The agent asks for your approval"
     else:
-        words = f"The agent asks for your approval{'' if asked.is_open else f': answer it in {client}'}"
+        answers = " / ".join(one_line(each.name) for each in asked.options)
+        words = fitted(f"The agent asks for your approval in {client}: {answers}", MOST_LINES * max(width - 5, 10))
     yield from hanging(("  ◆ ", "waiting"), words, "waiting", ago(asked.at, now), width)
-    if asked.sent:
+    if not asked.is_open:
         return
     wide = min(max((cell_len(one_line(each.name)) for each in asked.options[:MOST]), default=0), NAME)
     for number, option in enumerate(asked.options[:MOST], start=1):
-        start = f"    {number if session is None and asked.is_open else '·'}  "
-        name = one_line(option.name, LONGEST)
-        yield from _beside_line(start, name, wide, _beside(asked, option, session), width)
-    hint = f"Press {_REVIEW_KEY} to answer" if session is None else ""
-    if hint and asked.is_open:
+        start = f"    {number if session is None else '·'}  "
+        name = fitted(one_line(option.name), 2 * max(width - 8, 10))
+        yield from _beside_line(start, name, wide, _beside(option, session), width)
+    if session is None:
         where = f", or answer in {client}" if asked.options else ""
-        yield from hanging(("    ", ""), f"{hint}{where}.", "muted", "", width)
+        yield from hanging(("    ", ""), f"Press {_REVIEW_KEY} to answer{where}.", "muted", "", width)
     elif session and not asked.options:
         yield from hanging(("    ", ""), _command(_APPROVE, session), "muted", "", width)
 
@@ -77,11 +77,11 @@ def _beside_line(start: str, text: str, wide: int, beside: str, width: int) -> I
         yield from hanging((start, "muted"), text, "strong", beside, width)
 
 
-def _beside(asked: QuestionCard, option: AnswerOption, session: str | None) -> str:
+def _beside(option: AnswerOption, session: str | None) -> str:
     """What an answer says of the plan, or the command that gives it."""
     if session is None:
         return VERDICT_LABELS[option.verdict] if option.is_plain else ""
-    return f"{_command(_APPROVE, session)}{_said(option)}" if session and asked.is_open else ""
+    return f"{_command(_APPROVE, session)}{_said(option)}" if session else ""
 
 
 def _command(command: str, session: str) -> str:
