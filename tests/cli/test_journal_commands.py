@@ -214,7 +214,7 @@ def test_short_ids_name_exactly_one_session(ids: set[str]) -> None:
 @pytest.mark.usefixtures("journal")
 def test_sessions_are_listed_the_latest_first(run: Run, folder: Path) -> None:
     heading, *lines = run("sessions").out.splitlines()
-    assert heading.split() == ["ID", "STATE", "DONE", "AGE", "AGENT", "FOLDER", "TITLE", "CURRENT", "STEP"]
+    assert heading.split() == ["ID", "STATE", "DONE", "AGE", "AGENT", "FOLDER", "TITLE", "QUESTION", "OR", "STEP"]
     assert [line.split()[:3] for line in lines] == [
         ["0198f3c2-7", "running", "1/3"],
         ["tools", "stopped", "1/3"],

@@ -135,8 +135,8 @@ def test_commands_tell_an_agent_now_and_stop_it(asking: Asking) -> None:
     until(lambda: asking.rests(1))
     assert "hears it now" in asking.command("tell", "use tabs", "--session", SESSION)
     asking.client_hears("me (planwire): use tabs")
-    assert asking.command("tell", "--session", SESSION) == "Nothing to tell: the agent has heard everything.\n"
     until(lambda: asking.rests(2))
+    assert asking.command("tell", "--session", SESSION) == "Nothing to tell: the agent has heard everything.\n"
     asking.prompt("slow")
     until(asking.is_working)
     assert "--interrupt" in asking.command("comment", "no, spaces", "--now", "--session", SESSION, code=1)

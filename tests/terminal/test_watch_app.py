@@ -63,7 +63,7 @@ async def test_sessions_that_wait_for_a_review_come_first_and_the_others_by_the_
     add(journal, "out", "agent", PlanSet(items("main", "pending")), TurnEnded("max_tokens"), ago=2 * DAY)
     add(journal, SECOND, "agent", ReviewAsked("main"), ago=3 * DAY)
     async with watching(journal) as (app, pilot):
-        await shows(app, "2 / 2  needs you")
+        await shows(app, "Review “Plan”?", "2 / 2  needs you")
         rows = app.screen.query_one(RowList)
         assert [row[1] for row in rows.cursor.rows] == [SECOND, "new", FIRST, THIRD, "out"]
         await pilot.press("end", "enter")
@@ -385,7 +385,7 @@ async def test_keys_are_shown_and_the_theme_can_be_changed(journal: Path) -> Non
         words = ("Open", "Search", "State", "History", "Keys", "Quit")
         await eventually(lambda: all(word in app.export_screenshot() for word in words))
         assert app.theme == DARK.name
-        await pilot.press("t")
+        await pilot.press("T")
         assert app.theme == LIGHT.name
         await pilot.press("question_mark")
         await shows(app, "Sessions", "Enter    Open", "Moving around", "PgUp, b  Page up", kind=DialogText)
