@@ -109,7 +109,7 @@ def test_a_command_answers_the_question_that_the_editor_shows(asking: Asking) ->
     asking.client_hears("your answer “No” came too late")
     asking.asks()
     shown = asking.command("show", SESSION)
-    assert "“No” came too late: the agent goes on with what was approved" in shown
+    assert "The agent goes on with “Yes”, as me answered. Your editor answered “No”, too late." in shown
     assert "planwire approve --changes s1" in shown
     asking.command("approve", SESSION)
     assert not asking.state.needs_person

@@ -229,7 +229,7 @@ class PlanCard(Struct, frozen=True):
 
     def giver(self, review: ReviewCard) -> str:
         """Who gave a verdict: a person, or the program that asked the person in front of it."""
-        return f"in {one_line(self.client_name)}" if review.by == CLIENT else author(review.by)
+        return one_line(self.client_name) if review.by == CLIENT else author(review.by)
 
     @property
     def ended_words(self) -> str:

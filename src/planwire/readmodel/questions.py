@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from planwire.model.records import USER, PlanRecord, Review
+from planwire.model.records import PlanRecord
 from planwire.readmodel.authors import author
 from planwire.steering.answers import options_named, plain_choice, verdict_of
 from planwire.steering.delivery import client_name
@@ -52,14 +52,11 @@ def question_of(record: PlanRecord, client: str | None, reach: Reach) -> Questio
         AnswerOption(each.id, each.name, verdict_of(each), bool(each.id) and each.id in plain) for each in asked.options
     )
     given = record.decision
-    sent = f"{_by(given)} answered {quoted(given.answer or given.verdict)}: on its way to the agent" if given else ""
+    sent = (
+        f"{author(given.by)} answered {quoted(given.answer or given.verdict)}: on its way to the agent" if given else ""
+    )
     is_open = not asked.options or bool(asked.id and ANSWER in reach.can and not given)
     return QuestionCard(asked.id, asked.at, client_name(client), options, is_open, sent)
-
-
-def _by(given: Review) -> str:
-    name = author(given.by)
-    return f"{name[:1].upper()}{name[1:]}" if given.by == USER else name
 
 
 def need_of(record: PlanRecord, title: str) -> str:

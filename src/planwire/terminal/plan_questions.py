@@ -99,10 +99,13 @@ def _said(option: AnswerOption) -> str:
 def _disputed_lines(
     card: PlanCard, late: ReviewCard, width: int, now: int, session: str | None
 ) -> Iterator[tuple[Part, ...]]:
-    words = f"“{one_line(late.answer or late.verdict)}” came too late: the agent goes on with what was approved"
-    yield from hanging(("  ◆ ", "waiting"), words, "waiting", f"{card.giver(late)}, {ago(late.at, now)}", width)
-    ways = [("Approve it after all", _REVIEW_KEY, _APPROVE), ("Request changes", _REVIEW_KEY, f"{_APPROVE} --changes")]
-    ways += [("Stop the agent", _STOP_KEY, _STOP)] if "stop" in card.acts else []
+    held, said = card.verdict, one_line(late.answer or late.words)
+    goes_on = f"“{one_line(held.answer or held.words)}”, as {card.giver(held)} answered" if held else "the plan"
+    who = card.giver(late)
+    words = f"The agent goes on with {goes_on}. {who[:1].upper()}{who[1:]} answered “{said}”, too late."
+    yield from hanging(("  ◆ ", "waiting"), words, "waiting", ago(late.at, now), width)
+    ways = [("Keep as it is", _REVIEW_KEY, _APPROVE), ("Request changes", _REVIEW_KEY, f"{_APPROVE} --changes")]
+    ways += [(ACTS["stop"].label, _STOP_KEY, _STOP)] if "stop" in card.acts else []
     wide = max(len(words) for words, _, _ in ways)
     for words, key, command in ways:
         how = key if session is None else _command(command, session) if session else ""
