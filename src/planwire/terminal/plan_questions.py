@@ -46,7 +46,7 @@ def question_lines(card: PlanCard, width: int, now: int, session: str | None = N
 def _asked_lines(asked: QuestionCard, width: int, now: int, session: str | None) -> Iterator[tuple[Part, ...]]:
     client = one_line(asked.client)
     if asked.sent:
-        words = one_line(asked.sent)
+        words = one_line(f"{asked.sent[:1].upper()}{asked.sent[1:]}")
     elif not asked.options:
         words = "The agent is waiting for your review"
     elif asked.is_open:
