@@ -63,7 +63,7 @@ class ShownSession(Struct, frozen=True):
     def meant_card(self, act: str) -> PlanCard | None:
         """The plan that an act is on where nobody names one. A verdict is on the plan that needs a person, if it is the
         only one. What is told, or stopped, is the agent: any plan will do, best the one that changed last."""
-        asking = [card for card in self.cards() if card.needs_you]
+        asking = [card for card in self.cards() if card.needs_you and not card.ended]
         if act == "review" and asking:
             return asking[0] if len(asking) == 1 else None
         newest = max(self.cards(), key=lambda card: card.changed_at, default=None) if act in ("tell", "stop") else None
