@@ -8,7 +8,7 @@ import pytest
 from planwire.cli.exit_codes import DONE, NOT_DONE, USAGE
 from planwire.journal import Journal, Stamped, load_state, open_journal
 from planwire.journal.protocol import Lease, Terms
-from planwire.model.events import ACP, Choice, PlanSet, ReviewAsked, SessionOpened, StopAsked, TellAsked
+from planwire.model.events import ACP, Choice, Event, PlanSet, ReviewAsked, SessionOpened, StopAsked, TellAsked
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
 from planwire.model.records import PlanRecord
 from tests.cli.answers import Answer, answer
@@ -16,6 +16,8 @@ from tests.journals import HOSTILE
 
 YES, NO = Choice("yes", "Yes", "allow_once"), Choice("no", "No", "reject_once")
 ALWAYS, ASK = Choice("always", "Yes, always", "allow_always"), Choice("ask", "Yes, ask me", "allow_once")
+#: A time after those at which people act here, so that the session that began last is the latest.
+LATER = 10_000_000_000_000
 IDLE = Terms("relay", can=("answer", "tell", "stop"))
 WORKING = Terms("relay", is_working=True, can=IDLE.can)
 
@@ -29,11 +31,13 @@ def journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Journal
 
 def propose(journal: Journal, plan_id: str, *options: Choice, session: str = "s1") -> None:
     """A proposal, and a question about it if there are options."""
-    events = [PlanSet(MarkdownPlan(plan_id, f"# The {plan_id} plan\n"), via=ACP)]
-    asked = [ReviewAsked(plan_id, options, f"about-{plan_id}")] if options else []
-    opened = [] if journal.last_seq(session) else [SessionOpened("agent 1", "Zed 1.2", str(Path.cwd()))]
-    at = len(journal.sessions()) + 1
-    journal.append(session, [Stamped(at, "agent", event) for event in (*opened, *events, *asked)])
+    events: list[Event] = [PlanSet(MarkdownPlan(plan_id, f"# The {plan_id} plan\n"), via=ACP)]
+    if options:
+        events.append(ReviewAsked(plan_id, options, f"about-{plan_id}"))
+    if not journal.last_seq(session):
+        events.insert(0, SessionOpened("agent 1", "Zed 1.2", str(Path.cwd())))
+    at = LATER + len(journal.sessions())
+    journal.append(session, [Stamped(at, "agent", event) for event in events])
 
 
 def hold(journal: Journal, terms: Terms = IDLE) -> Lease:
@@ -112,6 +116,21 @@ def test_of_several_plans_that_the_agent_asks_about_a_person_names_one(journal: 
         "planwire: the session has 3 plans: pass --plan with one of 'a', 'b', 'The main plan'\n",
     )
     assert typing("", "approve", "--yes", "--plan", "b").code == DONE
+
+
+def test_a_verdict_is_for_the_session_here_that_asks_if_the_latest_does_not(journal: Journal) -> None:
+    hold(journal)
+    propose(journal, "new", YES, NO)
+    propose(journal, "main", session="s2")
+    assert typing("", "approve", "--yes").out == "Approved. Sent to the agent: “Yes”.\n"
+    assert plan(journal).decision
+    propose(journal, "new", YES, NO, session="s3")
+    journal.lease("s3", IDLE)
+    propose(journal, "main", session="s4")
+    several = typing("", "approve", "--yes")
+    assert several.code == USAGE
+    assert several.err.startswith("planwire: 2 sessions of this folder need you: pass the one that you mean\n")
+    assert typing("", "approve", "s3", "--yes").code == DONE
 
 
 def test_a_question_that_only_the_editor_can_answer_says_so(journal: Journal) -> None:

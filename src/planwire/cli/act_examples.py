@@ -62,7 +62,7 @@ A comment on a step ends when the agent has seen it and the step is finished. pl
 {_HEARD}""",
     "review": f"""\
 examples:
-  planwire approve                                      shows the plan of this folder's latest session, and asks
+  planwire approve                                      shows the plan that an agent here asks about, and asks
   planwire approve 3f2a91bc --option "Yes, and manually approve edits"
                                                         with one of the agent's own answers (planwire show lists them)
   planwire approve --revision 17                        the plan you saw, and no other

@@ -17,7 +17,7 @@ from planwire.cli.edit import edit
 from planwire.cli.exit_codes import DONE
 from planwire.cli.input_output import print_json
 from planwire.cli.remark_argument import all_remarks, newest_remark, plan_of_remark, remark
-from planwire.cli.session_argument import add_journal_option, add_session_argument, add_session_option
+from planwire.cli.session_argument import SESSION_HELP, add_journal_option, add_session_argument, add_session_option
 from planwire.cli.steered_plan import SteeredPlan, confirm, conflict_error, find_plan
 from planwire.cli.step_argument import choose_step
 from planwire.errors import EmptyText
@@ -51,6 +51,9 @@ _TEXTS: Final = {
 
 #: The remark that is meant without an id, for acts that end one, and for those that a plan takes, too.
 _DEFAULTS: Final = {False: "your newest one that is open", True: "the plan itself, if it has ended"}
+_ASKING: Final = (
+    "a session's id, or the beginning of it (default: the session of this folder that needs you, or the latest)"
+)
 _MAIN: Final = "the only plan, or main"
 _YES: Final = "take the plan as it is now, without asking"
 #: What a person says yes to, by act.
@@ -77,7 +80,7 @@ def fill_parser(parser: argparse.ArgumentParser, command: str) -> None:
     add_person_options(parser, yes="without asking" if _is_of_session(act) else _YES)
     parser.add_argument("--json", action="store_true", help="print JSON")
     add_session = add_session_option if _has_words(act) else add_session_argument
-    add_session(parser)
+    add_session(parser, _ASKING if "option" in act.takes else SESSION_HELP)
     add_journal_option(parser)
 
 
@@ -166,7 +169,7 @@ def _revision_help(act: Act) -> str:
 def run(arguments: argparse.Namespace) -> int:
     act, by = ACTS[arguments.act], acting_person(arguments)
     with open_journal(arguments.journal, create=False) as journal:
-        target = find_plan(journal, arguments, partial(_meant, act, arguments, by))
+        target = find_plan(journal, arguments, partial(_meant, act, arguments, by), asking="option" in act.takes)
         try:
             if "plan_text" in act.takes:
                 steered = edit(journal, target, arguments, by)

@@ -73,7 +73,7 @@ def _remarks(journal: Journal, target: Namespace) -> Iterable[str]:
 
 def _options(journal: Journal, target: Namespace) -> Iterable[str]:
     """The answers that the agent offers to its question."""
-    question = find_plan(journal, target, partial(ShownSession.meant_card, act="review")).card.question
+    question = find_plan(journal, target, partial(ShownSession.meant_card, act="review"), asking=True).card.question
     return [option.id for option in question.options] if question else []
 
 

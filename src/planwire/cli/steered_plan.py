@@ -37,10 +37,13 @@ def find_plan(
     journal: Journal,
     arguments: argparse.Namespace,
     meant: Callable[[ShownSession], PlanCard | None] = ShownSession.main_card,
+    *,
+    asking: bool = False,
 ) -> SteeredPlan:
-    """The plan that the arguments name, or else the one that is `meant`, at the revision that they name."""
+    """The plan that the arguments name, or else the one that is `meant`, at the revision that they name. `asking`: it
+    is an answer, so a session that needs a person is meant before the latest one."""
     files = FilePlans()
-    known = choose_session(journal, named_session(arguments))
+    known = choose_session(journal, named_session(arguments), asking=asking)
     session = session_at(journal, known, files=files)
     cards = session.cards()
     card = meant(session) if arguments.plan is None else _named_card(session, arguments.plan)

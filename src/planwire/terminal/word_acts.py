@@ -17,7 +17,7 @@ from planwire.steering.reviews import VERDICT_LABELS, to_run
 from planwire.steering.target import check_length
 from planwire.steering.wanted import Comment, Wanted
 from planwire.terminal.commander import NOW, Commander, TextQuestion
-from planwire.terminal.dialogs import Choice, ChoiceDialog, DialogAnswer
+from planwire.terminal.dialogs import ChoiceDialog, DialogAnswer, DialogChoice
 from planwire.terminal.lines import Line
 from planwire.terminal.pointed import Pointed
 from planwire.terminal.rows import DRAFT, PLAN
@@ -111,7 +111,7 @@ class WordActs:
             question = TextQuestion(title, answers, about, placeholder=_OPTIONAL, keeps=True, kept=kept)
             self._commander.ask(card, needed, question)
 
-        choices = [Choice(verdict, label, label[0].lower()) for verdict, label in VERDICT_LABELS.items()]
+        choices = [DialogChoice(verdict, label, label[0].lower()) for verdict, label in VERDICT_LABELS.items()]
         if options:
             choices = [_answer(number, each) for number, each in enumerate(options, start=1)] + choices[-1:]
         self._choose(f"Review {named(card)}{count}", choices, about, chosen)
@@ -175,10 +175,10 @@ class WordActs:
         if len(found) == 1 and (on.is_precise or on.fold is not None):
             then(next(iter(found)))
         else:
-            self._choose(title, [Choice(key, one_line(text)) for key, text in found.items()], [], then)
+            self._choose(title, [DialogChoice(key, one_line(text)) for key, text in found.items()], [], then)
 
     def _choose(
-        self, title: str, choices: Sequence[Choice], about: Sequence[Line], then: Callable[[str], object]
+        self, title: str, choices: Sequence[DialogChoice], about: Sequence[Line], then: Callable[[str], object]
     ) -> None:
         choose(self._screen, title, choices, about, then)
 
@@ -186,7 +186,7 @@ class WordActs:
 def choose(
     screen: "SessionScreen",
     title: str,
-    choices: Sequence[Choice],
+    choices: Sequence[DialogChoice],
     about: Sequence[Line],
     then: Callable[[str], object],
 ) -> None:
@@ -230,11 +230,11 @@ def _asked(card: PlanCard) -> Iterator[str]:
         yield f"The agent is waiting for an answer in {where}. It will see a review with your next prompt."
 
 
-def _answer(number: int, option: AnswerOption) -> Choice:
+def _answer(number: int, option: AnswerOption) -> DialogChoice:
     """An answer of the agent's, by its number; one that a verdict alone means says so."""
     key = str(number) if number <= MOST_KEYS else ""
     details = f"   {VERDICT_LABELS[option.verdict]}" if option.is_plain else ""
-    return Choice(option.id, one_line(option.name, QUOTED), key, details)
+    return DialogChoice(option.id, one_line(option.name, QUOTED), key, details)
 
 
 def _cut(text: str) -> str:
