@@ -149,7 +149,8 @@ class Policy:
             message = peek_client(line)
             params = value_of(message.params) if message.method in _HEARD else None
         except UNREADABLE:
-            return batched(line, self.from_client, ToAgent) or [ToAgent(line)]
+            actions = batched(line, self.from_client, ToAgent)
+            return [ToAgent(line)] if actions is None else actions
         if message.method is UNSET:
             return self._answering.hear(line, message)
         if not isinstance(params, dict):
@@ -239,7 +240,8 @@ class Policy:
         try:
             message = peek_agent(line)
         except UNREADABLE:
-            return batched(line, self.from_agent, ToClient) or self._read(line, read(line))
+            heard = batched(line, self.from_agent, ToClient)
+            return self._read(line, read(line)) if heard is None else heard
         if message.method is UNSET and self._prompting.is_own(message.id):
             return self._answered_to_us(message)
         if message.method is UNSET:
