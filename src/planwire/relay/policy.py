@@ -79,7 +79,7 @@ class Policy:
         self._sessions: dict[str, WireSession] = {}
         self._requests = ClientRequests()
         self._outbox = Outbox()
-        self._answering = Answering(self._outbox, self._agreed.questions, self._sessions, is_on=steers)
+        self._answering = Answering(self._outbox, self._agreed.questions, self._sessions)
         self._prompting = Prompting(
             self._outbox, self._answering, self._words_of_people, self._requests.has_any, new_word, is_on=steers
         )
@@ -106,6 +106,10 @@ class Policy:
         """What the lease of a session says."""
         session = self._sessions.get(session_id)
         return Terms(RELAY, session is not None and session.is_working, self._prompting.abilities(session))
+
+    def lose_agent(self) -> None:
+        """Offer nothing to people any more: no line reaches the agent."""
+        self._prompting.is_on = False
 
     def lack_journal(self, problem: str) -> None:
         """Leave the plan tools out: their journal can't be used."""

@@ -45,7 +45,7 @@ class _Own(Struct, frozen=True):
 
 
 class Prompting:
-    """The relay's own turns on one connection. Without `is_on` there are none."""
+    """The relay's own turns on one connection. Unless it `is_on` there are none, and only the client answers."""
 
     def __init__(
         self,
@@ -64,11 +64,11 @@ class Prompting:
         self._has_request = has_request
         self._new_word = new_word
         self._own: dict[str, _Own] = {}
-        self._is_on = is_on
+        self.is_on = is_on
 
     def abilities(self, session: WireSession | None) -> tuple[str, ...]:
         """What faces may offer to people in a session."""
-        if not self._is_on:
+        if not self.is_on:
             return ()
         is_steerable = self.ways.steer and not (session and session.own_turn.is_unsteerable)
         return ("answer", "tell", "stop", *(("steer",) if is_steerable else ()))
@@ -78,7 +78,7 @@ class Prompting:
     def look(self, session: WireSession) -> None:
         """Do what people ask for by now, as far as it can be done."""
         memory = session.memory
-        if memory is None or not self._is_on:
+        if memory is None or not self.is_on:
             return
         state, turn = memory.state, session.own_turn
         if turn.is_news(state.stop):

@@ -159,6 +159,9 @@ class Traffic:
                 patience.start()
 
     def _at_end_of_input(self) -> None:
+        with self._lock:
+            self._policy.lose_agent()
+        self._recorder.wake()
         end_when_silent(self._agent, self._silence, self._grace)
 
     def _silence(self) -> float:
