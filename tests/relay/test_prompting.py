@@ -9,8 +9,9 @@ import pytest
 from planwire.chat.said import said_in
 from planwire.journal import Journal, open_journal
 from planwire.model.events import APPROVED, CHANGES_REQUESTED, REFUSED, TOLD, Told, TurnEnded
+from planwire.model.records import ANSWER, PROMPT
 from planwire.relay.actions import Hold, Warn
-from planwire.relay.prompting import HOLD
+from planwire.relay.prompting import HOLD, PATIENCE
 from tests.agents.driving import JournalledTalk
 from tests.relay.test_answers import MODE, asking, taken_back, wire_answer
 from tests.relay.test_questions import choice
@@ -294,13 +295,19 @@ def test_what_comes_while_words_are_on_their_way_waits_for_their_outcome(journal
 
 def test_words_with_a_rejection_go_into_the_turn_before_the_answer(journal: Journal) -> None:
     talk = asking(journal, announced=STEERS)
-    to_agent, to_client = talk.steer("review", MODE, "ana", verdict=CHANGES_REQUESTED, text="smaller")
-    assert [each.get("method") for each in to_agent] == ["_session/steering", None]
-    assert ("ana", "smaller") in words(to_agent[0])
-    assert to_agent[1] == wire_answer("reject")
-    assert to_client == [taken_back()]
-    talk.agent(answer(to_agent[0]["id"], {"outcome": "injected"}))
+    (steering,), to_client = talk.steer("review", MODE, "ana", verdict=CHANGES_REQUESTED, text="smaller")
+    assert steering["method"] == "_session/steering"
+    assert ("ana", "smaller") in words(steering)
+    assert to_client == []
+    talk.look()
+    assert talk.for_agent() == []
+    talk.agent(answer(steering["id"], {"outcome": "injected"}))
+    assert talk.for_agent() == [wire_answer("reject")]
+    withdrawal, message = talk.for_client()
+    assert withdrawal == taken_back()
+    assert shown([message]) == ["ana (planwire): smaller"]
     end(talk, reason="cancelled")
+    assert turns(talk) == ["end_turn"]  # claude-agent-acp calls a turn with a rejection cancelled, however it ended
     talk.look()
     assert talk.for_agent() == []
 
@@ -308,13 +315,35 @@ def test_words_with_a_rejection_go_into_the_turn_before_the_answer(journal: Jour
 def test_words_with_a_rejection_that_the_turn_does_not_take_follow_it(journal: Journal) -> None:
     """As codex-acp: no turn of its own runs while it asks."""
     talk = asking(journal, announced=STEERS)
-    to_agent, _ = talk.steer("review", MODE, "ana", verdict=CHANGES_REQUESTED, text="smaller")
-    talk.agent(answer(to_agent[0]["id"], {"outcome": "promptRequired"}))
-    assert talk.for_agent() == []
+    (steering,), _ = talk.steer("review", MODE, "ana", verdict=CHANGES_REQUESTED, text="smaller")
+    talk.agent(answer(steering["id"], {"outcome": "promptRequired"}))
+    assert talk.for_agent() == [wire_answer("reject")]
     end(talk)
     (prompt,) = talk.for_agent()
     assert prompt["method"] == "session/prompt"
     assert ("ana", "smaller") in words(prompt)
+
+
+def test_an_answer_waits_for_its_words_no_longer_than_may_be(journal: Journal) -> None:
+    talk = asking(journal, announced=STEERS)
+    (steering,), _ = talk.steer("review", MODE, "ana", verdict=CHANGES_REQUESTED, text="smaller")
+    (hold,) = (each for each in talk.actions if isinstance(each, Hold))
+    assert (hold.what, hold.seconds) == (ANSWER, PATIENCE)
+    talk.policy.overdue(hold)
+    assert talk.for_agent() == [wire_answer("reject")]
+    talk.agent(answer(steering["id"], {"outcome": "injected"}))
+    talk.policy.overdue(hold)
+    assert talk.for_agent() == []
+
+
+def test_a_client_that_answers_while_an_answer_waits_for_its_words_is_first(journal: Journal) -> None:
+    talk = asking(journal, announced=STEERS)
+    (steering,), _ = talk.steer("review", MODE, "ana", verdict=CHANGES_REQUESTED, text="smaller")
+    assert talk.client(choice("default")) == [choice("default")]
+    talk.agent(answer(steering["id"], {"outcome": "injected"}))
+    assert talk.for_agent() == []
+    assert taken_back() not in talk.for_client()
+    assert talk.now().needs_person  # the agent goes on with what a person has rejected
 
 
 @pytest.mark.parametrize("now", [None, True])
@@ -345,9 +374,10 @@ def test_a_turn_is_cancelled_and_the_words_follow_once_the_client_has_its_respon
 
 
 def test_a_question_of_the_turn_is_cancelled_with_it(journal: Journal) -> None:
+    """R41."""
     talk = asking(journal)
     to_agent, to_client = talk.steer("tell", MODE, "ana", text=VENDOR, interrupt=True)
-    assert to_agent == [{"jsonrpc": "2.0", "id": 0, "result": {"outcome": {"outcome": "cancelled"}}}, STOPPED]
+    assert to_agent == [STOPPED, {"jsonrpc": "2.0", "id": 0, "result": {"outcome": {"outcome": "cancelled"}}}]
     assert to_client == [taken_back()]
     assert talk.now().plans[MODE].asked is None
     assert talk.client(choice("default")) == []
@@ -418,7 +448,7 @@ def test_any_other_agent_gets_it_when_the_turn_is_over(journal: Journal, version
     talk = idle(journal, version=version)
     (prompt,) = tell(talk)
     assert client_prompt(talk) == []
-    assert talk.actions[-1] == Hold("s1", 1, HOLD)
+    assert talk.actions[-1] == Hold("s1", 1, HOLD, PROMPT)
     assert talk.for_agent() == []
     end(talk, version, prompt["id"])
     (passed,) = talk.for_agent()
@@ -431,7 +461,7 @@ def test_any_other_agent_gets_it_when_the_turn_is_over(journal: Journal, version
 def test_after_a_minute_it_is_passed_on_whatever_the_agent_does(talk: JournalledTalk) -> None:
     (prompt,) = tell(talk)
     client_prompt(talk)
-    talk.policy.overdue("s1", 1)
+    talk.policy.overdue(Hold("s1", 1, HOLD, PROMPT))
     assert [each["id"] for each in talk.for_agent()] == ["p2"]
     assert end(talk, request_id=prompt["id"]) == []
     assert turns(talk) == ["end_turn"]
@@ -447,9 +477,9 @@ def test_the_minute_of_a_turn_that_is_over_is_nobody_elses(talk: JournalledTalk)
     end(talk, request_id="p2")
     tell(talk, "and no more mocks")
     client_prompt(talk, "p3")
-    talk.policy.overdue("s1", 1)
+    talk.policy.overdue(Hold("s1", 1, HOLD, PROMPT))
     assert talk.for_agent() == []
-    talk.policy.overdue("s1", 2)
+    talk.policy.overdue(Hold("s1", 2, HOLD, PROMPT))
     assert [each["id"] for each in talk.for_agent()] == ["p3"]
 
 

@@ -464,7 +464,7 @@ async def test_finished_steps_in_a_row_are_one_line_until_a_person_wants_to_see_
 async def test_an_agent_that_waits_is_at_the_head_of_its_plan(journal: Path) -> None:
     add(journal, OURS, "agent", ReviewAsked("main"))
     async with watching(journal, OURS) as (app, pilot):
-        await shows(app, "◆ The agent is waiting for your review   just now", "◆ waiting for review · now")
+        await shows(app, "◆ The agent is waiting for your review   just now", "◆ needs you · now")
         add(journal, OURS, "agent", ReviewAsked("main", ("Yes", "No, go on planning")))
         await shows(app, "◆ The agent is waiting for your answer in zed: Yes / No, go on planning")
         await pilot.press("v")

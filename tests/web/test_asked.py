@@ -66,10 +66,10 @@ def test_a_question_is_shown_with_its_answers_and_the_whole_text(board: Running)
     assert "This is the first version." in asked
     assert not re.search(r"<(button|input|a) ", asked), "it is answered elsewhere"
     assert page.index(asked) < page.index("<em>prose</em>"), "the question comes before the text"
-    assert "waiting for review" in page
-    assert "waiting for review" in board.page("/sessions")
+    assert "needs you" in page
+    assert "needs you" in board.page("/sessions")
     [session] = board.json("/sessions.json")["sessions"]
-    assert (session["state"], session["asked"]) == ("waiting", True)
+    assert (session["state"], session["asked"]) == ("needs_you", True)
     assert section(board.page("/sessions/s1/plans/plan-mode")) == asked
 
 
@@ -167,7 +167,7 @@ def test_the_answer_is_shown_with_who_gave_it_and_when(
     assert section(page) == ""
     assert words in page
     assert re.search(r'— client <time [^>]*title="2023-11-14 22:13:20 UTC">\d+ d ago<', page)
-    assert "waiting for review" not in page
+    assert "needs you" not in page
 
 
 def test_a_question_that_nobody_answered_is_gone_when_the_turn_ends(board: Running) -> None:

@@ -43,20 +43,23 @@ def test_only_what_is_done_is_all_of_it(board: Running) -> None:
     assert "%" not in page
 
 
-def test_a_session_runs_waits_is_stopped_or_done(board: Running) -> None:
+def test_a_session_needs_a_person_runs_is_idle_stopped_or_done(board: Running) -> None:
+    board.write("asks", items("in_progress"), ReviewAsked("main"))
     board.write("runs", items("in_progress"))
-    board.write("waits", items("in_progress"), TurnEnded("end_turn"))
+    board.write("idle", items("in_progress"), TurnEnded("end_turn"))
     board.write("stopped", items("in_progress"), TurnEnded("cancelled"))
     board.write("done", items("completed"), TurnEnded("end_turn"))
     states = {each["id"]: each["state"] for each in board.json("/sessions.json")["sessions"]}
-    assert states == {"runs": "running", "waits": "waiting", "stopped": "stopped", "done": "done"}
+    assert states == {"asks": "needs_you", "runs": "running", "idle": "idle", "stopped": "stopped", "done": "done"}
 
 
-def test_an_agent_that_was_silent_for_a_day_has_stopped(board: Running) -> None:
-    board.write("old", items("in_progress"), at=int(time() * 1_000) - 2 * DAY)
+def test_an_agent_of_which_nothing_was_heard_for_minutes_is_quiet_and_for_how_long_is_told(board: Running) -> None:
+    board.write("old", items("in_progress"), at=int(time() * 1_000) - 20 * 60_000)
     [session] = board.json("/sessions.json")["sessions"]
-    assert session["state"] == "stopped"
-    assert "is-stopped" in board.page("/sessions/old")
+    assert session["state"] == "idle"
+    page = board.page("/sessions/old")
+    assert "is-stopped" in page
+    assert re.search(r'class="state state-idle">quiet for <time [^>]*data-show="span"[^>]*>20 min</time>', page)
 
 
 def order(board: Running) -> list[str]:
@@ -74,7 +77,7 @@ def test_sessions_stand_in_the_order_of_the_ages_on_the_page_after_those_that_ne
         board.write(name, items("in_progress"), event, at=now - minutes * 60_000)
     assert order(board) == ["review", "minutes", "hours", "days"]
     rows = re.findall(r'class="session-row row-(\w+)".*?<time [^>]*>([^<]*)</time>', board.page("/sessions"))
-    assert rows == [("review", "10 h ago"), ("stopped", "5 min ago"), ("waiting", "2 h ago"), ("waiting", "3 d ago")]
+    assert rows == [("needs_you", "10 h ago"), ("stopped", "5 min ago"), ("idle", "2 h ago"), ("idle", "3 d ago")]
 
 
 def test_sessions_that_are_at_work_keep_their_place(board: Running) -> None:
@@ -94,9 +97,9 @@ def test_only_a_session_that_waits_for_a_review_has_the_colour_of_what_needs_a_p
     board.write("stopped", items("in_progress"), TurnEnded("max_tokens"))
     board.write("waits", items("in_progress"), TurnEnded("end_turn"))
     page = board.page("/sessions")
-    assert page.count("row-review") == page.count("state-review") == 1
-    assert [each["id"] for each in board.json("/sessions.json?state=review")["sessions"]] == ["asks"]
-    assert [each["id"] for each in board.json("/sessions.json?state=waiting")["sessions"]] == ["waits"]
+    assert page.count("row-needs_you") == page.count("state-needs_you") == 1
+    assert [each["id"] for each in board.json("/sessions.json?state=needs_you")["sessions"]] == ["asks"]
+    assert [each["id"] for each in board.json("/sessions.json?state=idle")["sessions"]] == ["waits"]
     assert "stopped: ran out of tokens" in board.page("/sessions/stopped")
 
 
@@ -127,7 +130,7 @@ def test_a_board_without_sessions_says_how_to_begin_and_offers_nothing_to_filter
         ("q=zed+fix", {"s1"}),
         ("q=zed+site", set()),
         ("q=step+1", {"s2"}),
-        ("state=waiting", {"s1"}),
+        ("state=idle", {"s1"}),
         ("q=agent&state=running", {"s2"}),
         ("state=nonsense", {"s1", "s2"}),
     ],

@@ -84,11 +84,13 @@ class Bind(Struct, frozen=True):
 
 
 class Hold(Struct, frozen=True):
-    """A line of the client's waits for a turn of ours to end, which has this number; no longer than so many seconds."""
+    """Something waits for the agent; no longer than so many seconds. `what`: a prompt of the client's waits for the end
+    of the turn of ours with this number, or an answer waits for words to arrive."""
 
     session: str
     turn: int
     seconds: float
+    what: str
 
 
 class Warn(Struct, frozen=True):

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 
 from planwire.acp.conversation import value_of
 from planwire.acp.permissions import selection
-from planwire.model.events import APPROVED, DISMISSED, PlanReviewed, Told
+from planwire.model.events import APPROVED, CHANGES_REQUESTED, DISMISSED, PlanReviewed, Told
 from planwire.model.records import ANSWER, Review
 from planwire.relay.actions import BY_AGENT, BY_CLIENT, BY_RELAY, Action, Record, ToAgent
 from planwire.relay.envelope import FromClient
@@ -46,14 +46,20 @@ class Answering:
 
     def hear(self, line: bytes, message: FromClient) -> list[Action]:
         """The client answers a request of the agent's: in time, or too late."""
-        result = value_of(message.result)
         late = self._questions.late(message.id)
         if late is not None:
-            return [*self._hear_late(self._sessions[late.session], late, result)]
+            return [*self._hear_late(self._sessions[late.session], late, value_of(message.result))]
         question = self._questions.close(message.id)
         if question is None:
             return [ToAgent(line)]
-        return [ToAgent(line), *self._sessions[question.session].hear_answer(question, result)]
+        return [ToAgent(line), *self._sessions[question.session].hear_answer(question, value_of(message.result))]
+
+    def lose_client(self) -> Iterator[Action]:
+        """The client is gone, and the agent's input with it: nobody can answer any more."""
+        for session in self._sessions.values():
+            for question in self._questions.open_in(session.id):
+                self._questions.close(question.request)
+                yield from session.hear_answer(question, None)
 
     def decisions(self, session: WireSession) -> Iterator[tuple[Question, Review]]:
         """What people decided elsewhere about questions of a session that are still open."""
@@ -67,9 +73,14 @@ class Answering:
             if decision.option in question.options and not is_outdated:
                 yield question, decision
 
+    def is_open(self, question: Question) -> bool:
+        """Whether nobody has answered a question."""
+        return question in self._questions.open_in(question.session)
+
     def give(self, session: WireSession, question: Question, decision: Review) -> None:
         """Give the agent its answer, and have the client take its question back."""
         told = Told(ANSWER, 0, request=question.id)
+        session.is_rejected |= decision.verdict == CHANGES_REQUESTED
         self._take_back(session, question, decision.option, Record(session.id, told, BY_RELAY))
 
     def cancel_all(self, session: WireSession) -> None:

@@ -16,12 +16,12 @@ from planwire.acp.read import read
 from planwire.acp.translate import Translator
 from planwire.acp.words import ATTACHING, OPENING, PLAN_UPDATES
 from planwire.journal.protocol import Terms
-from planwire.model.events import SessionOpened, TurnEnded
+from planwire.model.events import DISCONNECTED, SessionOpened, TurnEnded
 from planwire.model.kinds import prose_of
 from planwire.model.plan import Fields
 from planwire.model.records import PROMPT
 from planwire.readmodel.states import RELAY
-from planwire.relay.actions import BY_RELAY, CLOSED, Action, Meet, Record, SessionMemory, ToAgent, ToClient
+from planwire.relay.actions import BY_RELAY, CLOSED, Action, Hold, Meet, Record, SessionMemory, ToAgent, ToClient
 from planwire.relay.agents import ways_of
 from planwire.relay.answering import Answering
 from planwire.relay.batched import batched
@@ -81,7 +81,7 @@ class Policy:
         self._outbox = Outbox()
         self._answering = Answering(self._outbox, self._agreed.questions, self._sessions)
         self._prompting = Prompting(
-            self._outbox, self._answering, self._words_of_people, self._requests.has_any, new_word, is_on=steers
+            self._outbox, self._answering, self._block, self._requests.has_any, new_word, is_on=steers
         )
         self._translator: Translator | None = None
         self._prefixes = KnownPrefixes()
@@ -107,10 +107,6 @@ class Policy:
         session = self._sessions.get(session_id)
         return Terms(RELAY, session is not None and session.is_working, self._prompting.abilities(session))
 
-    def lose_agent(self) -> None:
-        """Offer nothing to people any more: no line reaches the agent."""
-        self._prompting.is_on = False
-
     def lack_journal(self, problem: str) -> None:
         """Leave the plan tools out: their journal can't be used."""
         self._tools.fail(problem)
@@ -126,15 +122,20 @@ class Policy:
 
     def for_client(self) -> list[Action]:
         """Lines of the relay's own for the client, and the plans that the agent made with the tools."""
-        return [*self._outbox.for_client(), *self._tool_plans()]
+        return [*self._outbox.for_client(), *self._tools.news(self._sessions.values(), self._translator)]
 
-    def _tool_plans(self) -> list[Action]:
-        return self._tools.news(self._sessions.values(), self._translator)
+    def lose_client(self) -> list[Action]:
+        """The client's input is at its end: from now on nothing reaches the agent."""
+        self._prompting.is_on = False
+        return [*self._answering.lose_client()]
 
-    def overdue(self, session: str, turn: int) -> None:
-        """A line of the client's was held back for as long as may be, if that turn of ours still runs."""
-        if self._sessions[session].own_turn.number == turn:
-            self._let_pass(self._sessions[session])
+    def overdue(self, hold: Hold) -> None:
+        """Something waited for as long as may be."""
+        session = self._sessions[hold.session]
+        if hold.what != PROMPT:
+            self._prompting.give_answers(session)
+        elif session.own_turn.number == hold.turn:
+            self._let_pass(session)
 
     def close(self) -> list[Action]:
         """Both sides are at their end: a replay that was going on is over, and so is every turn."""
@@ -142,7 +143,7 @@ class Policy:
         for session in self._sessions.values():
             actions += session.end_retelling()
             if session.is_working or not session.has_stopped:
-                reason = "disconnected" if session.is_working else CLOSED
+                reason = DISCONNECTED if session.is_working else CLOSED
                 actions.append(Record(session.id, TurnEnded(reason), BY_RELAY))
         return actions
 
@@ -223,11 +224,8 @@ class Policy:
         self._requests.remember(message_id, ClientRequest("session/prompt", {"sessionId": session_id}, why, told))
         return [ToAgent(line), *actions]
 
-    def _block(self, session: WireSession, why: str) -> Block | None:
+    def _block(self, session: WireSession, why: str = STEERED) -> Block | None:
         return session.block(why, self._new_word(), partial(self._file_text, session.id))
-
-    def _words_of_people(self, session: WireSession) -> Block | None:
-        return self._block(session, STEERED)
 
     def _cancelled(self, line: bytes, params: Fields) -> list[Action]:
         session = self._sessions.get(text_of(params, "sessionId"))
@@ -336,7 +334,7 @@ class Policy:
                 if failed:
                     session.context.detach()
                 else:
-                    yield from self._tool_plans() if was_retold else ()
+                    yield from self.for_client() if was_retold else ()
                     yield from self._opened(session_id, asked.params)
             case "session/prompt" if isinstance(session_id, str):
                 yield from self._turn_answered(self._sessions[session_id], message, asked, result)

@@ -17,7 +17,7 @@ from msgspec import UNSET, Struct
 
 from planwire.model.events import Told, TurnEnded
 from planwire.model.plan import Fields
-from planwire.model.records import PROMPT, STEERING, Asked, Review
+from planwire.model.records import ANSWER, PROMPT, STEERING, Asked, Review
 from planwire.model.unheard import Words
 from planwire.relay.actions import BY_RELAY, Action, Hold, Record, Warn
 from planwire.relay.agents import Ways
@@ -25,6 +25,7 @@ from planwire.relay.aloud import said_aloud
 from planwire.relay.answering import Answering
 from planwire.relay.envelope import FromAgent, text_of
 from planwire.relay.outbox import Outbox
+from planwire.relay.questions import Question
 from planwire.relay.reminder import STEERED
 from planwire.relay.wire_session import Block, WireSession
 
@@ -32,6 +33,8 @@ __all__ = ["HOLD", "Prompting"]
 
 #: Seconds that a prompt of the client's waits for the end of a turn that a person started from planwire.
 HOLD: Final = 60.0
+#: Seconds that an answer waits for the agent to say what came of the words that go before it.
+PATIENCE: Final = 1.0
 
 
 class _Own(Struct, frozen=True):
@@ -85,14 +88,32 @@ class Prompting:
             turn.wanted = None
             if session.is_working:
                 self._cancel(session)
-        remarks = [each for record in state.plans.values() for each in record.open_remarks]
         for question, decision in self._answering.decisions(session):
-            if any(each.review == decision.seq and each.told is None for each in remarks):
-                self._steer_along(session, decision)  # before the answer: the agent may make its next plan at once
-            self._answering.give(session, question, decision)
+            self._answer(session, question, decision)
         if turn.is_news(state.tell):
             turn.wanted = state.tell
         self.go_on(session)
+
+    def _answer(self, session: WireSession, question: Question, decision: Review) -> None:
+        """Give the agent an answer. Words that belong to it go before: the agent may make its next plan at once. If
+        they can't go into this turn, they begin the next one."""
+        turn, words = session.own_turn, _words_with(session, decision)
+        if (question, decision) in turn.answers:
+            return
+        if words and self._can_steer(session):
+            turn.wanted = turn.wanted or words
+            if self._steer(session):
+                turn.answers.append((question, decision))
+                self._outbox.hold(Hold(session.id, turn.number, PATIENCE, ANSWER))
+                return
+        self._answering.give(session, question, decision)
+
+    def give_answers(self, session: WireSession) -> None:
+        """The agent has the words that go before an answer, or does not say so in time."""
+        waiting, session.own_turn.answers = session.own_turn.answers, []
+        for question, decision in waiting:
+            if self._answering.is_open(question):
+                self._answering.give(session, question, decision)
 
     def go_on(self, session: WireSession) -> None:
         """Tell the agent what it is to hear now, as soon as that is possible."""
@@ -102,7 +123,9 @@ class Prompting:
         if not session.is_working:
             if not self._has_request(session.id):
                 self._prompt(session)
-        elif not self._steer(session) and turn.wanted.interrupt and not session.is_cancelled:
+        elif self._can_steer(session):
+            self._steer(session)
+        elif turn.wanted.interrupt and not session.is_cancelled:
             self._cancel(session)
 
     def _prompt(self, session: WireSession) -> None:
@@ -115,27 +138,23 @@ class Prompting:
             session.own_turn.number += 1
             self._show(self._own[request])
 
-    def _steer(self, session: WireSession) -> bool:
-        """Put the words into the running turn. False if the agent can't be told that way."""
-        way, turn = self.ways.steer, session.own_turn
-        if way is None or turn.is_unsteerable or turn.is_deaf:
-            return False
-        if self._ask(session, STEERING, way.method, lambda blocks: way.params(session.id, blocks)):
-            turn.steering += 1
-        return True
-
-    def _steer_along(self, session: WireSession, decision: Review) -> None:
-        """Put words that came with an answer into the running turn. If the agent does not take them there, they follow
-        as soon as the turn is over."""
+    def _can_steer(self, session: WireSession) -> bool:
         turn = session.own_turn
-        before, turn.wanted = turn.wanted, turn.wanted or Asked(decision.seq, decision.at, decision.by)
-        if not self._steer(session):
-            turn.wanted = before
+        return self.ways.steer is not None and not turn.is_unsteerable and not turn.is_deaf
+
+    def _steer(self, session: WireSession) -> bool:
+        """Put the words into the running turn. False if the agent knows all of them."""
+        way = self.ways.steer
+        assert way is not None
+        if self._ask(session, STEERING, way.method, lambda blocks: way.params(session.id, blocks)) is None:
+            return False
+        session.own_turn.steering += 1
+        return True
 
     def _cancel(self, session: WireSession) -> None:
         session.is_cancelled = True
-        self._answering.cancel_all(session)
         self._outbox.notify_agent("session/cancel", {"sessionId": session.id})
+        self._answering.cancel_all(session)  # as a client does that cancels (R41)
 
     def _ask(self, session: WireSession, way: str, method: str, params: Callable[[list[Fields]], Fields]) -> str | None:
         """Send a request of our own with what people said; None if the agent knows all of it by now."""
@@ -163,12 +182,11 @@ class Prompting:
         if not session.own_turn.is_on or self.ways.queues:
             return None
         session.own_turn.held.append(line)
-        return [Hold(session.id, session.own_turn.number, HOLD)]
+        return [Hold(session.id, session.own_turn.number, HOLD, PROMPT)]
 
     def hear_cancel(self, session: WireSession, line: bytes) -> None:
         """The client cancels the turn: at once, and again once the agent has the prompt that was held back."""
         session.is_cancelled = True
-        session.own_turn.wanted = None
         if session.own_turn.held:
             session.own_turn.held.append(line)
 
@@ -199,6 +217,7 @@ class Prompting:
     def _steered(self, own: _Own, value: Any, *, failed: bool) -> list[Action]:
         turn = own.session.own_turn
         turn.steering -= 1
+        self.give_answers(own.session)
         outcome = self.ways.steer.outcome(value, failed) if self.ways.steer else "refused"
         if outcome == "injected":
             self._show(own)
@@ -220,3 +239,12 @@ class Prompting:
         if reason and was_last:
             actions.append(Record(session.id, TurnEnded(session.end_turn(reason))))
         return actions
+
+
+def _words_with(session: WireSession, decision: Review) -> Asked | None:
+    """The wish to have the agent hear what a person said with a decision, if it has not heard that."""
+    state = session.state()
+    remarks = (each for record in state.plans.values() for each in record.open_remarks)
+    if any(each.review == decision.seq and each.told is None for each in remarks):
+        return Asked(decision.seq, decision.at, decision.by)
+    return None

@@ -154,13 +154,13 @@ class Traffic:
             elif isinstance(action, Bind) and self._handoffs:
                 self._handoffs.write(action)
             elif isinstance(action, Hold):
-                patience = Timer(action.seconds, self._overdue, (action.session, action.turn))
+                patience = Timer(action.seconds, self._overdue, (action,))
                 patience.daemon = True
                 patience.start()
 
     def _at_end_of_input(self) -> None:
         with self._lock:
-            self._policy.lose_agent()
+            self._note(self._policy.lose_client(), 0)
         self._recorder.wake()
         end_when_silent(self._agent, self._silence, self._grace)
 
@@ -188,9 +188,9 @@ class Traffic:
             self._for_agent.ring()
             self._for_client.ring()
 
-    def _overdue(self, session: str, turn: int) -> None:
+    def _overdue(self, hold: Hold) -> None:
         with self._lock:
-            self._policy.overdue(session, turn)
+            self._policy.overdue(hold)
         self._ring()
 
     # -- what the recorder asks

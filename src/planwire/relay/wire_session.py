@@ -12,7 +12,17 @@ from planwire.acp.messages import Body
 from planwire.acp.translate import Translator
 from planwire.acp.words import STOP_CANCELLED, STOP_END_TURN
 from planwire.chat.reminder import Reminder, write_reminder
-from planwire.model.events import ACP, Event, MessageAdded, PlanRemoved, PlanSet, Recorded, ReviewAsked, Told
+from planwire.model.events import (
+    ACP,
+    CHANGES_REQUESTED,
+    Event,
+    MessageAdded,
+    PlanRemoved,
+    PlanSet,
+    Recorded,
+    ReviewAsked,
+    Told,
+)
 from planwire.model.file_texts import ReadFile
 from planwire.model.fold import fold
 from planwire.model.kinds import is_blank, prose_of
@@ -42,7 +52,8 @@ class Block(Struct, frozen=True):
 
 class WireSession:
     """A session on this connection. `cwd`: where it works, if the client said so here. `has_stopped`: its turn is over,
-    and its agent has not mentioned a plan since. `is_cancelled`: somebody cancelled its turn."""
+    and its agent has not mentioned a plan since. `is_cancelled`: somebody cancelled its turn. `is_rejected`: a person
+    rejected a plan in it."""
 
     def __init__(self, session_id: str, *, attached: bool) -> None:
         self.id = session_id
@@ -55,7 +66,7 @@ class WireSession:
         self.shown_compactions = CompactionFallback()
         self.context = AgentContext(attached=attached)
         self.own_turn = OwnTurn()
-        self.is_cancelled = False
+        self.is_cancelled = self.is_rejected = False
         self._prompts: set[object] = set()  # the unanswered ones
         self._is_working = False
         self._turns = 0  # that ended, on this connection and before
@@ -91,7 +102,7 @@ class WireSession:
     def begin_turn(self, message_id: object) -> None:
         self._prompts.add(message_id)
         self._is_working = True
-        self.is_cancelled = self.own_turn.is_deaf = False
+        self.is_cancelled = self.is_rejected = self.own_turn.is_deaf = False
         self.compactions.begin_turn()
         self.plans.current.clear()
         self.questions.begin_turn()
@@ -102,9 +113,12 @@ class WireSession:
         return not self._prompts
 
     def end_turn(self, reason: str) -> str:
-        """End the turn. Returns why it ended: some agents say of a cancelled turn that it ended by itself."""
+        """End the turn. Returns why it ended: some agents say of a cancelled turn that it ended by itself, and some of
+        one that ended with the rejection of a plan that it was cancelled."""
         if self.is_cancelled and reason == STOP_END_TURN:
             reason = STOP_CANCELLED
+        elif self.is_rejected and reason == STOP_CANCELLED and not self.is_cancelled:
+            reason = STOP_END_TURN
         self._is_working = self.is_cancelled = False
         self.has_stopped = True
         self._turns += 1
@@ -145,6 +159,7 @@ class WireSession:
     def hear_answer(self, question: Question, result: Any, by: str = BY_CLIENT) -> Iterator[Record]:
         """The client answered it, or the agent took it back."""
         review = self.questions.answer(question, result)
+        self.is_rejected |= question.answered(result).verdict == CHANGES_REQUESTED
         if review is not None:
             yield Record(self.id, review, by)
 
