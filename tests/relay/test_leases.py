@@ -26,6 +26,9 @@ STEPS: JSON = {"sessionUpdate": "plan", "entries": [entry("Read"), entry("Write"
 RUNS = (RUNNING, True, True)
 STANDS = (STOPPED, False, False)
 
+RESTING = Terms("relay", can=("answer", "tell", "stop"))
+WORKING = Terms("relay", is_working=True, can=RESTING.can)
+
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
@@ -78,12 +81,12 @@ def in_mid_turn(relayed: Relayed, journal: Journal) -> str:
 
 def test_the_lease_of_a_relay_says_whether_a_turn_is_on(relayed: Relayed, journal: Journal) -> None:
     session = relayed.begin()
-    until(lambda: terms(journal) == [Terms("relay")])
+    until(lambda: terms(journal) == [RESTING])
     relayed.prompt(session, STEPS)
     until(lambda: ends(journal, session))
-    assert (terms(journal), state(journal)) == ([Terms("relay")], IDLE)
+    assert (terms(journal), state(journal)) == ([RESTING], IDLE)
     begin_turn(relayed, session)
-    until(lambda: terms(journal) == [Terms("relay", is_working=True)])
+    until(lambda: terms(journal) == [WORKING])
     assert state(journal) == RUNNING
     relayed.end()
     assert journal.leases() == []
@@ -132,7 +135,7 @@ def test_a_turn_without_a_word_that_is_killed_was_on_all_the_same(relayed: Relay
     relayed.prompt(session, STEPS)
     until(lambda: ends(journal, session))
     begin_turn(relayed, session)
-    until(lambda: terms(journal) == [Terms("relay", is_working=True)])
+    until(lambda: terms(journal) == [WORKING])
     kill(relayed)
     end_lapsed(journal)
     assert [each.event for each in ends(journal, session)] == [TurnEnded("end_turn"), TurnEnded("disconnected")]
