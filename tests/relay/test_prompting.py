@@ -10,7 +10,7 @@ from planwire.chat.said import said_in
 from planwire.journal import Journal, open_journal
 from planwire.model.events import APPROVED, CHANGES_REQUESTED, REFUSED, TOLD, Told, TurnEnded
 from planwire.model.records import ANSWER, PROMPT
-from planwire.relay.actions import Hold, Warn
+from planwire.relay.actions import HoldBack, Warn
 from planwire.relay.prompting import HOLD, PATIENCE
 from tests.agents.driving import JournalledTalk
 from tests.relay.test_answers import MODE, asking, taken_back, wire_answer
@@ -327,7 +327,7 @@ def test_words_with_a_rejection_that_the_turn_does_not_take_follow_it(journal: J
 def test_an_answer_waits_for_its_words_no_longer_than_may_be(journal: Journal) -> None:
     talk = asking(journal, announced=STEERS)
     (steering,), _ = talk.steer("review", MODE, "ana", verdict=CHANGES_REQUESTED, text="smaller")
-    (hold,) = (each for each in talk.actions if isinstance(each, Hold))
+    (hold,) = (each for each in talk.actions if isinstance(each, HoldBack))
     assert (hold.what, hold.seconds) == (ANSWER, PATIENCE)
     talk.policy.overdue(hold)
     assert talk.for_agent() == [wire_answer("reject")]
@@ -448,7 +448,7 @@ def test_any_other_agent_gets_it_when_the_turn_is_over(journal: Journal, version
     talk = idle(journal, version=version)
     (prompt,) = tell(talk)
     assert client_prompt(talk) == []
-    assert talk.actions[-1] == Hold("s1", 1, HOLD, PROMPT)
+    assert talk.actions[-1] == HoldBack("s1", 1, HOLD, PROMPT)
     assert talk.for_agent() == []
     end(talk, version, prompt["id"])
     (passed,) = talk.for_agent()
@@ -461,7 +461,7 @@ def test_any_other_agent_gets_it_when_the_turn_is_over(journal: Journal, version
 def test_after_a_minute_it_is_passed_on_whatever_the_agent_does(talk: JournalledTalk) -> None:
     (prompt,) = tell(talk)
     client_prompt(talk)
-    talk.policy.overdue(Hold("s1", 1, HOLD, PROMPT))
+    talk.policy.overdue(HoldBack("s1", 1, HOLD, PROMPT))
     assert [each["id"] for each in talk.for_agent()] == ["p2"]
     assert end(talk, request_id=prompt["id"]) == []
     assert turns(talk) == ["end_turn"]
@@ -477,9 +477,9 @@ def test_the_minute_of_a_turn_that_is_over_is_nobody_elses(talk: JournalledTalk)
     end(talk, request_id="p2")
     tell(talk, "and no more mocks")
     client_prompt(talk, "p3")
-    talk.policy.overdue(Hold("s1", 1, HOLD, PROMPT))
+    talk.policy.overdue(HoldBack("s1", 1, HOLD, PROMPT))
     assert talk.for_agent() == []
-    talk.policy.overdue(Hold("s1", 2, HOLD, PROMPT))
+    talk.policy.overdue(HoldBack("s1", 2, HOLD, PROMPT))
     assert [each["id"] for each in talk.for_agent()] == ["p3"]
 
 
