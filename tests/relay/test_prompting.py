@@ -210,6 +210,19 @@ def test_a_wish_older_than_the_connection_is_not_carried_out(talk: JournalledTal
     assert len(other.prompt()["params"]["prompt"]) == 2
 
 
+def test_a_wish_in_a_session_that_was_forgotten_and_began_anew_is_carried_out(talk: JournalledTalk) -> None:
+    for number in range(3):
+        (prompt,) = tell(talk, f"word {number}")
+        end(talk, request_id=prompt["id"])
+    talk.look()
+    talk.journal.forget("s1")
+    talk.prompt()
+    talk.agent(plan(entry("Read"), entry("Test")))
+    end(talk)
+    (prompt,) = tell(talk)
+    assert words(prompt) == [("ana", VENDOR)]
+
+
 def test_a_relay_that_leaves_everything_to_the_client_says_nothing_of_its_own(journal: Journal) -> None:
     talk = idle(journal, STEERS, steers=False)
     assert talk.policy.terms("s1").can == ()
@@ -401,10 +414,16 @@ def test_any_turn_can_be_stopped_and_nothing_follows(journal: Journal) -> None:
     assert talk.for_agent() == []
 
 
-def test_a_stop_takes_back_what_was_still_to_be_told_now(journal: Journal) -> None:
+@pytest.mark.parametrize("is_seen_at_once", [False, True])
+def test_a_stop_takes_back_what_was_still_to_be_told_now(journal: Journal, is_seen_at_once: bool) -> None:
     talk = working(journal)
-    assert tell(talk, interrupt=True) == [STOPPED]
-    assert talk.steer("stop")[0] == [STOPPED]
+    talk.say("tell", None, "ana", text=VENDOR, interrupt=True)
+    if not is_seen_at_once:
+        talk.look()
+        assert talk.for_agent() == [STOPPED]
+    talk.say("stop")
+    talk.look()
+    assert talk.for_agent() == [STOPPED]
     end(talk, reason="cancelled")
     assert talk.for_agent() == []
     assert len(talk.prompt()["params"]["prompt"]) == 2

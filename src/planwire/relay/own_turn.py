@@ -31,6 +31,7 @@ class OwnTurn:
     def forget_until(self, seq: int) -> None:
         """Nothing that was wanted up to an event is wanted now: nobody waits for it any more."""
         self._forgotten = seq
+        self._seen.clear()
 
     def is_news(self, asked: Wish | None) -> bool:
         """Whether a person asked for something that nobody has seen to. The second time it is no news."""

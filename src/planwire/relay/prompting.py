@@ -17,7 +17,7 @@ from msgspec import UNSET, Struct
 
 from planwire.model.events import Told, TurnEnded
 from planwire.model.plan import Fields
-from planwire.model.records import ANSWER, PROMPT, STEERING, Review, Wish
+from planwire.model.records import ANSWER, PROMPT, STEERING, Review, SessionState, Wish
 from planwire.model.unheard import Words
 from planwire.relay.actions import BY_RELAY, Action, HoldBack, Record, Warn
 from planwire.relay.agents import Ways
@@ -90,7 +90,7 @@ class Prompting:
                 self._cancel(session)
         for question, decision in self._answering.decisions(session):
             self._answer(session, question, decision)
-        if turn.is_news(state.tell):
+        if turn.is_news(state.tell) and not _is_stopped_since(state):
             turn.wanted = state.tell
         self.go_on(session)
 
@@ -239,6 +239,11 @@ class Prompting:
         if reason and was_last:
             actions.append(Record(session.id, TurnEnded(session.end_turn(reason))))
         return actions
+
+
+def _is_stopped_since(state: SessionState) -> bool:
+    """Whether a person stopped the turn after the wish to have the agent told something."""
+    return state.stop is not None and state.tell is not None and state.stop.seq > state.tell.seq
 
 
 def _words_with(session: WireSession, decision: Review) -> Wish | None:

@@ -91,6 +91,7 @@ class WireSession:
             self.has_title = memory.state.opened is not None and memory.state.opened.title is not None
         if self.memory is None:
             self._turns += memory.state.turns
+        if self.memory is None or memory.seq < self.memory.seq:  # or the session was forgotten, and began anew
             self.own_turn.forget_until(memory.seq)
         self.context.learn(memory)
 
