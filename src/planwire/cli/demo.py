@@ -1,21 +1,28 @@
-"""`planwire demo`: an agent behind the relay, its plans live in the terminal."""
+"""`planwire demo`: an agent behind the relay, its plans live in the terminal and on the board."""
 
 import argparse
 import shutil
 import sys
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
 
 from planwire.cli.argument_types import number
 from planwire.cli.board_process import board_process
 from planwire.cli.session_argument import choose_session, session_at
 from planwire.cli.show import print_session
-from planwire.demo.client import DemoConversation, project_folder
 from planwire.journal import open_journal
+
+if TYPE_CHECKING:
+    from planwire.demo.client import DemoConversation
+    from planwire.demo.keys import Keys
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
 DESCRIPTION = (
-    "Start a small agent behind the relay and watch its plans, live in the terminal. Halfway through, the agent loses\n"
-    "its context, and the relay reminds it of the plan. It takes 20 seconds."
+    "Start a small agent behind the relay and watch its plans, live in the terminal and on the board. It asks you to\n"
+    "approve its proposal: answer with a key, on the board, or not at all. Then it loses its context, is reminded of\n"
+    "its plan, and takes up what you suggest on the board. It takes 25 seconds; in a terminal, the agent and the board\n"
+    "then stay until you press Enter."
 )
 
 EXAMPLES = """\
@@ -29,6 +36,8 @@ _NEXT = """
 Everything is in the journal now. Try next:
   planwire show {session:<24} the plans as they are now
   planwire log {session:<25} every change, by whom and when
+  planwire watch {session:<23} follow and steer them in the terminal
+  planwire approve                       answer an agent that asks, from any terminal
   planwire board                         every session and its history in the browser
   planwire relay -- AGENT ARGUMENTS      the same for your own agent
   planwire setup zed -- AGENT ARGUMENTS  what to put into your editor's settings
@@ -44,16 +53,55 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from planwire.terminal.play import play
+    from planwire.demo.client import DemoConversation, project_folder
+    from planwire.demo.keys import Keys
+    from planwire.demo.stage import stage
+    from planwire.readmodel.replay import replayed
 
-    conversation = DemoConversation(arguments.speed, arguments.journal, project_folder())
-    with board_process(arguments.journal, _tell) as told:
+    addresses: list[str | None] = []
+    with ExitStack() as open_now:
+        told = open_now.enter_context(board_process(arguments.journal, addresses.append))
+        keys = open_now.enter_context(Keys())
         told.join()
-        play(conversation, captions=True, ending=False)
-    with open_journal(arguments.journal, create=False) as journal:
-        print_session(session_at(journal, choose_session(journal, conversation.session)))
-    print(_NEXT.format(session=conversation.session), *_provisos(arguments.journal), sep="\n")
+        address = addresses[0] if addresses else None
+        view = stage(address)
+        conversation = open_now.enter_context(
+            DemoConversation(arguments.speed, arguments.journal, project_folder(), view, keys)
+        )
+        with view.playing():
+            for frame in replayed(conversation.story()):
+                view.show(frame)
+        _print_ending(arguments.journal, conversation.session)
+        if keys.are_there:
+            _linger(conversation, keys, address)
     return 0
+
+
+def _print_ending(journal: str | None, session: str) -> None:
+    """The plans as they ended up, and what to try with them."""
+    with open_journal(journal, create=False) as opened:
+        print_session(session_at(opened, choose_session(opened, session)))
+    print(_NEXT.format(session=session), *_provisos(journal), sep="\n", flush=True)
+
+
+def _linger(conversation: "DemoConversation", keys: "Keys", address: str | None) -> None:
+    """Stay until Enter, so that the board does, and have the agent hear what people say there."""
+    from rich.live import Live
+
+    from planwire.demo.stage import caption
+    from planwire.readmodel.replay import replayed
+    from planwire.terminal.lines import new_console
+
+    if address:
+        print("\nThe agent is still there. Comment on its plan on the board, or add a step, and it answers.")
+    keys.forget()
+    last = f"The board is at {address}  Press Enter to end." if address else "Press Enter to end."
+    with Live(last, console=new_console(wide=False), auto_refresh=False) as live:
+        live.refresh()
+        for frame in replayed(conversation.afterwards(keys.has_enter)):
+            if frame.said:
+                live.console.print(caption(frame.said))
+                live.refresh()
 
 
 def _provisos(journal: str | None) -> list[str]:
@@ -63,8 +111,3 @@ def _provisos(journal: str | None) -> list[str]:
         *([f"planwire is not on your PATH: write {sys.argv[0]}"] if unfound else []),
         *([f"These plans are in a journal of their own: add --journal {journal}"] if journal else []),
     ]
-
-
-def _tell(address: str | None) -> None:
-    if address:
-        print(f"The same on the board, while the demo runs: {address}\n", flush=True)
