@@ -4,25 +4,23 @@ import argparse
 import shutil
 import sys
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
 
 from planwire.cli.argument_types import number
 from planwire.cli.board_process import board_process
 from planwire.cli.session_argument import choose_session, session_at
 from planwire.cli.show import print_session
+from planwire.demo.client import DemoConversation, project_folder
+from planwire.demo.keys import Keys
 from planwire.journal import open_journal
-
-if TYPE_CHECKING:
-    from planwire.demo.client import DemoConversation
-    from planwire.demo.keys import Keys
+from planwire.readmodel.replay import replayed
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
 DESCRIPTION = (
     "Start a small agent behind the relay and watch its plans, live in the terminal and on the board. It asks you to\n"
-    "approve its proposal: answer with a key, on the board, or not at all. Then it loses its context, is reminded of\n"
-    "its plan, and takes up what you suggest on the board. It takes 25 seconds; in a terminal, the agent and the board\n"
-    "then stay until you press Enter."
+    "approve its proposal: answer with a key, on the board, or not at all. Then its context is compacted; the relay\n"
+    "reminds it of its plan, and tells it what you said about it. This takes 25 seconds. In a terminal, the agent and\n"
+    "the board stay until you press Enter."
 )
 
 EXAMPLES = """\
@@ -53,10 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from planwire.demo.client import DemoConversation, project_folder
-    from planwire.demo.keys import Keys
-    from planwire.demo.stage import stage
-    from planwire.readmodel.replay import replayed
+    from planwire.terminal.stage import stage
 
     addresses: list[str | None] = []
     with ExitStack() as open_now:
@@ -84,24 +79,15 @@ def _print_ending(journal: str | None, session: str) -> None:
     print(_NEXT.format(session=session), *_provisos(journal), sep="\n", flush=True)
 
 
-def _linger(conversation: "DemoConversation", keys: "Keys", address: str | None) -> None:
+def _linger(conversation: DemoConversation, keys: Keys, address: str | None) -> None:
     """Stay until Enter, so that the board does, and have the agent hear what people say there."""
-    from rich.live import Live
-
-    from planwire.demo.stage import caption
-    from planwire.readmodel.replay import replayed
-    from planwire.terminal.lines import new_console
+    from planwire.terminal.stage import stay
 
     if address:
         print("\nThe agent is still there. Comment on its plan on the board, or add a step, and it answers.")
     keys.forget()
     last = f"The board is at {address}  Press Enter to end." if address else "Press Enter to end."
-    with Live(last, console=new_console(wide=False), auto_refresh=False) as live:
-        live.refresh()
-        for frame in replayed(conversation.afterwards(keys.has_enter)):
-            if frame.said:
-                live.console.print(caption(frame.said))
-                live.refresh()
+    stay(replayed(conversation.afterwards(keys.has_enter)), last)
 
 
 def _provisos(journal: str | None) -> list[str]:

@@ -35,7 +35,7 @@ _OPTIONS: Final = {
     "always": Option("Yes, don't ask again", "allow_always"),
     "no": Option("No, change the plan", "reject_once"),
 }
-_CHECKLIST: Final = "# Before the release\n\n- [x] tell the data team\n- [ ] watch the first nightly run\n"
+_CHECKLIST: Final = "# Before the release\n\n- [x] tell the data team\n- [ ] write the release note\n"
 
 
 class DemoAgent:
@@ -115,6 +115,7 @@ class DemoAgent:
             reminded = any(each.kind == "step" for each in said)
             forgot, self._forgot = self._forgot, False
             self._play(session, self._story.going_on(said, reminded=reminded, forgot=forgot))
+            self._tick_checklist()
         reason = {"stopReason": STOP_CANCELLED if self._cancelled.is_set() else STOP_END_TURN}
         if self._version == 2:
             self._update(session, {"sessionUpdate": "state_update", "state": "idle", **reason})
@@ -150,12 +151,22 @@ class DemoAgent:
         self._write(msgspec.json.encode({"jsonrpc": "2.0", "id": "review", "method": method, "params": request}))
         return selected(_OPTIONS, self._answers.get())[1]
 
+    @property
+    def _file(self) -> Path:
+        return self._folder.absolute() / "planwire-demo-checklist.md"
+
     def _checklist(self) -> str:
-        """The URI of a plan in a file of the project. Makes the file if there is none."""
-        path = self._folder.absolute() / "planwire-demo-checklist.md"
-        with suppress(OSError), path.open("x", encoding="utf-8") as file:
-            file.write(_CHECKLIST)
-        return path.as_uri()
+        """The URI of a plan in a file of the project. Makes the file unless a person changed the one of last time."""
+        with suppress(OSError, UnicodeError):
+            if not self._file.exists() or self._file.read_text("utf-8") == _ticked(_CHECKLIST):
+                self._file.write_text(_CHECKLIST, "utf-8")
+        return self._file.as_uri()
+
+    def _tick_checklist(self) -> None:
+        """Tick the rest in the file, as agents edit theirs."""
+        with suppress(OSError, UnicodeError):
+            if not self._cancelled.is_set():
+                self._file.write_text(_ticked(self._file.read_text("utf-8")), "utf-8")
 
     def _play(self, session: str, beats: Iterable[Beat]) -> None:
         for seconds, update in beats:
@@ -175,6 +186,10 @@ class DemoAgent:
         with self._writing:
             sys.stdout.buffer.write(line.rstrip(b"\n") + b"\n")
             sys.stdout.buffer.flush()
+
+
+def _ticked(checklist: str) -> str:
+    return checklist.replace("- [ ]", "- [x]")
 
 
 def main() -> None:

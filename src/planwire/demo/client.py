@@ -12,8 +12,7 @@ from planwire.cli.agent_client import AgentClient, AgentTrouble
 from planwire.cli.recording import RecordedLine
 from planwire.demo.keys import Keys
 from planwire.demo.person import People
-from planwire.demo.reviewer import Reviewer
-from planwire.demo.stage import Stage
+from planwire.demo.reviewer import Reviewer, Stage
 from planwire.errors import InputError, reason
 from planwire.journal.engines import default_path
 
@@ -26,7 +25,7 @@ _AIR: Final = {"jetbrains": {"air": {"planContentDelta": True}}}
 _DAY: Final = 86_400
 #: Seconds for people at speed 1: to answer the question, to read what was suggested, to finish what they say.
 ANSWER_SECONDS: Final = 6.0
-_READ_SECONDS: Final = 2.0
+_READ_SECONDS: Final = 1.5
 _SPEAK_SECONDS: Final = 1.0
 #: Seconds between two looks for the end.
 _MOMENT: Final = 0.05
@@ -67,12 +66,16 @@ class DemoConversation:
         """All of the demo: the agent asks, is compacted, hears of its plan and of what people said, and finishes."""
         try:
             yield from self._hello()
+            self._stage.tell(f"You: {BEGIN}")
             yield from self._prompt(BEGIN)
             self._stage.tell(self.people.suggest())
             yield from self._pause(_READ_SECONDS)
+            self._stage.tell(f"You: {GO_ON}")
             yield from self._prompt(GO_ON)
+            self.people.wait_for_turn()
             if self.people.unheard():
                 yield from self._prompt(GO_ON)
+                self.people.wait_for_turn()
         except AgentTrouble:
             raise InputError("the demo agent ended early; its output is above") from None
 

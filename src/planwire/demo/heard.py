@@ -53,26 +53,26 @@ def take_up(said: Sequence[Said], steps: list[Listed]) -> list[str]:
 
 
 def _taken_up(said: Said, step: Listed | None, steps: list[Listed]) -> str:
-    who = "You" if said.author == USER else said.author
+    who = "you" if said.author == USER else said.author
     if said.kind == "add":
         steps.append(Listed(said.text, said.text))
-        return f"{who} suggested “{said.text}”: it is on my list now."
+        return f"“{said.text}” is on my list now, as {who} suggested."
     if said.kind in _WORDS:
-        about = f" about “{step.text}”" if step else ""
-        return f"{who} said{about}: “{said.text}” I go by that from now on."
+        about = f" of “{step.text}”" if step else ""
+        return f"“{said.text}”, {who} said{about}: I go by that from now on."
     if step is None:
         return ""
     before = step.text
     if said.kind == "reword":
         step.text = step.doing = said.text
-        return f"{who} reworded “{before}”: it is “{said.text}” now."
+        return f"“{before}” is “{said.text}” now, as {who} suggested."
     if said.kind == "status" and (status := status_of(said.text)):
         step.box = status.box
-        return f"{who} marked “{before}” as {status.spoken}: so it is."
+        return f"“{before}” is {status.spoken} now, as {who} suggested."
     if said.kind == "remove":
         steps.remove(step)
-        return f"{who} suggested to leave out “{before}”: it is gone."
-    return f"{who} suggested to move “{before}”. I'd rather keep the order." if said.kind == "move" else ""
+        return f"“{before}” is gone, as {who} suggested."
+    return f"“{before}” stays where it is: I'd rather keep the order." if said.kind == "move" else ""
 
 
 def _step(words: str | None, steps: Iterable[Listed]) -> Listed | None:

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Final, Self
 
 from planwire.journal import Journal, open_journal
-from planwire.model.events import APPROVED, CHANGES_REQUESTED
+from planwire.model.events import APPROVED, CHANGES_REQUESTED, TurnEnded
 from planwire.readmodel.followed_files import FilePlans
 from planwire.readmodel.sessions import load_session
 from planwire.readmodel.shown import ShownSession
@@ -24,6 +24,7 @@ _PLAN: Final = "fix"
 _VERDICTS: Final = {APPROVED: "Approved", CHANGES_REQUESTED: "Sent back"}
 #: Seconds that the relay may take to record a turn.
 _PATIENCE: Final = 5.0
+_MOMENT: Final = 0.01
 
 
 class People:
@@ -32,6 +33,7 @@ class People:
     def __init__(self, url: str | None) -> None:
         self._url = url
         self._session = ""
+        self._turns = 0
         self._journal: Journal | None = None
         self._open = ExitStack()
 
@@ -64,7 +66,7 @@ class People:
 
     def suggest(self) -> str:
         """Suggest a step as a person, unless one has spoken already. Returns the words for that."""
-        shown = self._after_turn()
+        shown = self.wait_for_turn()
         if shown is None or self._journal is None or all(card.id != _PLAN for card in shown.cards()):
             return ""
         if shown.unheard:
@@ -72,15 +74,16 @@ class People:
         steer(self._journal, self._session, _PLAN, Wanted("add", text=SUGGESTED), by=DEMO_USER)
         return f"A person ({DEMO_USER}) suggests a step: “{SUGGESTED}”. The agent hears it with its next prompt."
 
-    def _after_turn(self) -> ShownSession | None:
-        """The session once the journal has the end of the turn, which it gets a moment after the client."""
+    def wait_for_turn(self) -> ShownSession | None:
+        """The session once the journal has the end of the next turn, which it gets a moment after the client."""
+        self._turns += 1
         end = monotonic() + _PATIENCE
-        while monotonic() < end:
-            for shown in self._look():
-                if shown.journalled.stopped is not None:
-                    return shown
-            sleep(0.01)
-        return None
+        while self._journal is not None and monotonic() < end:
+            events = (recorded.event for recorded in self._journal.read(self._session))
+            if sum(isinstance(event, TurnEnded) for event in events) >= self._turns:
+                break
+            sleep(_MOMENT)
+        return next(self._look(), None)
 
     def _look(self) -> Iterator[ShownSession]:
         """The session as it is now, once the journal has it."""

@@ -1,27 +1,35 @@
-"""The demo's answer to the agent's question: a key of the person in the terminal, or a yes after a while, like an editor
-whose user takes a moment to read.
+"""The demo's answer to the agent's question: by a key of the person in the terminal, or a yes after a while, like that
+of an editor whose user takes a moment to read.
 
 A person may be faster on the board. Then the relay gives the agent that answer, and takes the question back here.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import ceil
 from time import monotonic
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from msgspec import Struct
 
-from planwire.acp.permissions import Option, allows, options_of, rejects, selection
+from planwire.acp.permissions import Option, allows, options_of, selection
 from planwire.cli.agent_client import Message, declined
 from planwire.demo.keys import Keys
-from planwire.demo.stage import Stage
 
-__all__ = ["Reviewer"]
+__all__ = ["Reviewer", "Stage"]
 
 #: The code of the answer to a request that was taken back.
 _REQUEST_CANCELLED: Final = -32800
 #: Keys for the options of each kind; an option of another kind can be chosen elsewhere only.
 _KEYS: Final = {"allow_once": "y", "allow_always": "a", "reject_once": "n"}
+
+_INVITATION: Final = "Now comment on the agent's list on the board, or add a step."
+
+
+class Stage(Protocol):
+    """Where the demo is seen: it tells what happens, and asks (without lines, the question is over)."""
+
+    def tell(self, words: str) -> None: ...
+    def ask(self, lines: Sequence[str]) -> None: ...
 
 
 class _Asked(Struct, frozen=True):
@@ -68,7 +76,7 @@ class Reviewer:
             return self._answer(asked, option, "You answered")
         if monotonic() >= asked.until:
             first = next((key for key, each in asked.options.items() if allows(each)), None)
-            return self._answer(asked, first, "Nobody else did, so the demo answered")
+            return self._answer(asked, first, "The demo answered")
         self._count_down(asked)
         return None
 
@@ -86,8 +94,7 @@ class Reviewer:
 
     def _answer(self, asked: _Asked, option: str | None, who: str) -> Message:
         chosen = asked.options.get(option or "")
-        more = " The agent changes its proposal." if rejects(chosen) else ""
-        self._close(f"{who}: “{chosen.name}”.{more}" if chosen else f"{who}: nothing.")
+        self._close(f"{who}: “{chosen.name}”." if chosen else f"{who}: nothing.")
         return {"jsonrpc": "2.0", "id": asked.request, "result": selection(option)}
 
     def _take_back(self, request: object) -> Message | None:
@@ -100,4 +107,4 @@ class Reviewer:
     def _close(self, words: str) -> None:
         self._asked = None
         self._stage.ask(())
-        self._stage.tell(words)
+        self._stage.tell(f"{words} {_INVITATION}")

@@ -72,21 +72,21 @@ class Story(Struct):
     def working(self, checklist: str) -> Iterator[Beat]:
         """The beats up to the compaction of the agent's context. `checklist` is the URI of a file plan."""
         self.steps = [Listed(*step) for step in _STEPS]
-        yield 0.8, self._boxes("      ")
-        yield 0.6, self._boxes("~     ")
+        yield 0.7, self._boxes("      ")
+        yield 0.5, self._boxes("~     ")
         yield 0.4, _say("A fixture with three rows is enough to see it.")
-        yield 0.8, self._boxes("x~    ")
+        yield 0.7, self._boxes("x~    ")
         self.notes = ["findings", "risks"]
-        yield 0.6, _text("findings", f"{_FINDINGS}- [ ] `rows.py`\n")
+        yield 0.5, _text("findings", f"{_FINDINGS}- [ ] `rows.py`\n")
         yield 0.5, _plan("checklist", "file", uri=checklist)
         self.steps.insert(_FOUND_AT, Listed(*_FOUND))
-        yield 0.8, self._boxes("xx~    ")
+        yield 0.7, self._boxes("xx~    ")
         yield (
             0.5,
             _text("findings", f"{_FINDINGS}- [x] `rows.py` swallows the error\n- [~] the cron job sets `LANG=C`\n"),
         )
         yield 0.4, _plan("risks", "_risks", risks=["old readers expect Latin-1"])
-        yield 0.8, self._boxes("xxx~   ")
+        yield 0.7, self._boxes("xxx~   ")
         if not self.repairs:
             self.steps[_DROPPED_AT].is_dropped = True
         yield 0.4, _compaction(COMPACTION_IN_PROGRESS)
@@ -115,7 +115,7 @@ class Story(Struct):
             return
         while any(step.is_open for step in self.steps):
             self._go_on()
-            yield 0.9, self._list()
+            yield 0.8, self._list()
             if self.notes:
                 yield 0.4, {"sessionUpdate": "plan_removed", "planId": self.notes.pop(0)}
         yield 0.3, _say("All green.")

@@ -3,9 +3,8 @@
 In a terminal that is one picture that changes; anywhere else every change is printed, and nothing is asked.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Protocol
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -15,26 +14,10 @@ from planwire.terminal.change_lines import report_line
 from planwire.terminal.lines import Line, folded, new_console
 from planwire.terminal.play import board_view, print_change
 
-__all__ = ["LiveStage", "PrintedStage", "Stage", "caption", "stage"]
+__all__ = ["LiveStage", "PrintedStage", "stage", "stay"]
 
 
-class Stage(Protocol):
-    """Where the demo is seen."""
-
-    def show(self, frame: Frame) -> None:
-        """Show the plans after a line of the conversation, and the agent's words in it."""
-
-    def tell(self, words: str) -> None:
-        """Tell what happens, in place of what was told before."""
-
-    def ask(self, lines: Sequence[str]) -> None:
-        """Show what a person can answer now, and for how long; without lines, the question is over."""
-
-    def playing(self) -> AbstractContextManager[object]:
-        """The play is on."""
-
-
-def stage(address: str | None) -> Stage:
+def stage(address: str | None) -> "LiveStage | PrintedStage":
     """The stage for standard output. `address` is that of the board."""
     console = new_console(wide=False)
     return LiveStage(console, address) if console.is_terminal else PrintedStage(console, address)
@@ -51,10 +34,12 @@ class LiveStage:
         self._said = self._told = ""
         self._question: Sequence[str] = ()
 
-    def playing(self) -> Live:
+    def playing(self) -> AbstractContextManager[object]:
+        """The play is on."""
         return self._live
 
     def show(self, frame: Frame) -> None:
+        """Show the plans after a line of the conversation, and the agent's words in it."""
         self._frame = frame
         if frame.said:
             self._said = frame.said
@@ -62,17 +47,19 @@ class LiveStage:
             self._draw()
 
     def tell(self, words: str) -> None:
+        """Tell what happens, in place of what was told before."""
         self._told = words
         self._draw()
 
     def ask(self, lines: Sequence[str]) -> None:
+        """Show what a person can answer now, and for how long; without lines, the question is over."""
         if lines != self._question:
             self._question = lines
             self._draw()
 
     def _draw(self) -> None:
         below = [
-            *([caption(self._said)] if self._said else []),
+            *([_caption(self._said)] if self._said else []),
             *([Line(((self._told, "note"),))] if self._told and not self._question else []),
             *(Line(((each, "waiting"),)) for each in self._question),
             *([Line((("The board: ", "muted"), (self._address, "")))] if self._address else []),
@@ -93,21 +80,25 @@ class PrintedStage:
             self.tell(f"The board: {address}")
 
     def playing(self) -> AbstractContextManager[object]:
+        """The play is on."""
         return nullcontext()
 
     def show(self, frame: Frame) -> None:
+        """Show the plans after a line of the conversation, and the agent's words in it."""
         for report in frame.reports:
             self._console.print(report_line(report, frame.number))
         if frame.said:
-            self._print(caption(frame.said))
+            self._print(_caption(frame.said))
         if frame.change:
             self._changes += 1
             print_change(self._console, frame, self._changes)
 
     def tell(self, words: str) -> None:
+        """Tell what happens."""
         self._print(Line(((words, "note"),)))
 
     def ask(self, lines: Sequence[str]) -> None:
+        """Print what a person can answer, once."""
         if lines and not self._is_asked:
             self._print(*(Line(((each, "waiting"),)) for each in lines))
         self._is_asked = bool(lines)
@@ -117,6 +108,15 @@ class PrintedStage:
             self._console.print(line, soft_wrap=True)
 
 
-def caption(words: str) -> Line:
-    """The agent's words, as a line."""
+def stay(frames: Iterable[Frame], last: str) -> None:
+    """Print what the agent still says, above a last line that stays the last one."""
+    with Live(last, console=new_console(wide=False), auto_refresh=False) as live:
+        live.refresh()
+        for frame in frames:
+            if frame.said:
+                live.console.print(_caption(frame.said))
+                live.refresh()
+
+
+def _caption(words: str) -> Line:
     return Line((("agent: ", "muted"), (words, "emphasis")))
