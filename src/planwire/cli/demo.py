@@ -38,8 +38,7 @@ Everything is in the journal now. Try next:
   planwire approve                       answer an agent that asks, from any terminal
   planwire board                         every session and its history in the browser
   planwire relay -- AGENT ARGUMENTS      the same for your own agent
-  planwire setup zed -- AGENT ARGUMENTS  what to put into your editor's settings
-"""
+  planwire setup zed -- AGENT ARGUMENTS  what to put into your editor's settings"""
 
 
 _speed = number("a number above 0", float, lambda speed: 0 < speed < float("inf"))
@@ -86,7 +85,7 @@ def _linger(conversation: DemoConversation, keys: Keys, address: str | None) -> 
     if address:
         print("\nThe agent is still there. Comment on its plan on the board, or add a step, and it answers.")
     keys.forget()
-    last = f"The board is at {address}  Press Enter to end." if address else "Press Enter to end."
+    last = f"The board is at {address}\nPress Enter to end." if address else "Press Enter to end."
     stay(replayed(conversation.afterwards(keys.has_enter)), last)
 
 
@@ -94,6 +93,6 @@ def _provisos(journal: str | None) -> list[str]:
     """Conditions for the commands above to work here."""
     unfound = shutil.which("planwire") is None and sys.argv[0].endswith("planwire")
     return [
-        *([f"planwire is not on your PATH: write {sys.argv[0]}"] if unfound else []),
-        *([f"These plans are in a journal of their own: add --journal {journal}"] if journal else []),
+        *([f"\nplanwire is not on your PATH: write {sys.argv[0]}"] if unfound else []),
+        *([f"\nThese plans are in a journal of their own: add --journal {journal}"] if journal else []),
     ]

@@ -12,7 +12,7 @@ from planwire.cli.agent_client import AgentClient, AgentTrouble
 from planwire.cli.recording import RecordedLine
 from planwire.demo.keys import Keys
 from planwire.demo.person import People
-from planwire.demo.reviewer import Reviewer, Stage
+from planwire.demo.reviewer import Narrator, Reviewer
 from planwire.errors import InputError, reason
 from planwire.journal.engines import default_path
 
@@ -37,9 +37,7 @@ class DemoConversation:
     `session` is the agent's id of the session, once it has given one. The agent stays for as long as this is open.
     """
 
-    def __init__(
-        self, speed: float, journal: str | None, folder: Path, stage: Stage, keys: Keys, seconds: float | None = None
-    ) -> None:
+    def __init__(self, speed: float, journal: str | None, folder: Path, stage: Narrator, keys: Keys) -> None:
         self.session = ""
         self.people = People(journal)
         self._speed = speed
@@ -49,8 +47,7 @@ class DemoConversation:
         relay = [sys.executable, "-m", "planwire", "relay", *(["--journal", journal] if journal else [])]
         agent = [sys.executable, "-m", "planwire.demo.agent", "--speed", str(speed)]
         self._command = [*relay, "--", *agent]
-        seconds = ANSWER_SECONDS / speed if seconds is None else seconds
-        self._reviewer = Reviewer(stage, keys, seconds, self.people.answer)
+        self._reviewer = Reviewer(stage, keys, ANSWER_SECONDS / speed, self.people.answer)
 
     def __enter__(self) -> Self:
         self._open.enter_context(self.people)

@@ -21,7 +21,7 @@ __all__ = ["People"]
 DEMO_USER: Final = "demo user"
 SUGGESTED: Final = "Add a row with umlauts to the smoke test"
 _PLAN: Final = "fix"
-_VERDICTS: Final = {APPROVED: "Approved", CHANGES_REQUESTED: "Sent back"}
+_VERDICTS: Final = {APPROVED: "Approved", CHANGES_REQUESTED: "Changes requested"}
 #: Seconds that the relay may take to record a turn.
 _PATIENCE: Final = 5.0
 _MOMENT: Final = 0.01

@@ -15,24 +15,24 @@ from planwire.acp.permissions import Option, allows, options_of, selection
 from planwire.cli.agent_client import Message, declined
 from planwire.demo.keys import Keys
 
-__all__ = ["Reviewer", "Stage"]
+__all__ = ["Narrator", "Reviewer"]
 
 #: The code of the answer to a request that was taken back.
 _REQUEST_CANCELLED: Final = -32800
 #: Keys for the options of each kind; an option of another kind can be chosen elsewhere only.
 _KEYS: Final = {"allow_once": "y", "allow_always": "a", "reject_once": "n"}
 
-_INVITATION: Final = "Now comment on the agent's list on the board, or add a step."
+_INVITATION: Final = "Comment on its list on the board now, or add a step."
 
 
-class Stage(Protocol):
+class Narrator(Protocol):
     """Where the demo is seen: it tells what happens, and asks (without lines, the question is over)."""
 
     def tell(self, words: str) -> None: ...
     def ask(self, lines: Sequence[str]) -> None: ...
 
 
-class _Asked(Struct, frozen=True):
+class _PendingReview(Struct, frozen=True):
     """A question: its id on the wire, its options, their keys, and the moment at which it is answered in any case."""
 
     request: Any
@@ -45,12 +45,12 @@ class _Asked(Struct, frozen=True):
 class Reviewer:
     """Answers the agent. `elsewhere` says which answer a person gave in another place."""
 
-    def __init__(self, stage: Stage, keys: Keys, seconds: float, elsewhere: Callable[[], str]) -> None:
+    def __init__(self, stage: Narrator, keys: Keys, seconds: float, elsewhere: Callable[[], str]) -> None:
         self._stage = stage
         self._keys = keys
         self._seconds = seconds
         self._elsewhere = elsewhere
-        self._asked: _Asked | None = None
+        self._asked: _PendingReview | None = None
 
     def hear(self, message: Message) -> Message | None:
         match message:
@@ -58,7 +58,7 @@ class Reviewer:
                 options = options_of(params)
                 keys = {_KEYS[each.kind]: key for key, each in options.items() if each.kind in _KEYS}
                 until = monotonic() + self._seconds
-                self._asked = _Asked(request, str(params.get("title") or ""), options, keys, until)
+                self._asked = _PendingReview(request, str(params.get("title") or ""), options, keys, until)
                 self._keys.forget()
                 self._count_down(self._asked)
                 return None
@@ -80,7 +80,7 @@ class Reviewer:
         self._count_down(asked)
         return None
 
-    def _count_down(self, asked: _Asked) -> None:
+    def _count_down(self, asked: _PendingReview) -> None:
         left = max(1, ceil(asked.until - monotonic()))
         lines = [f"The agent asks: {asked.title}"]
         if self._keys.are_there:
@@ -92,7 +92,7 @@ class Reviewer:
         lines.append(f"{where} In {left} s the demo says yes.")
         self._stage.ask(lines)
 
-    def _answer(self, asked: _Asked, option: str | None, who: str) -> Message:
+    def _answer(self, asked: _PendingReview, option: str | None, who: str) -> Message:
         chosen = asked.options.get(option or "")
         self._close(f"{who}: “{chosen.name}”." if chosen else f"{who}: nothing.")
         return {"jsonrpc": "2.0", "id": asked.request, "result": selection(option)}

@@ -11,7 +11,7 @@ from rich.live import Live
 
 from planwire.readmodel.replay import Frame
 from planwire.terminal.change_lines import report_line
-from planwire.terminal.lines import Line, folded, new_console
+from planwire.terminal.lines import BLANK, Line, folded, new_console
 from planwire.terminal.play import board_view, print_change
 
 __all__ = ["LiveStage", "PrintedStage", "stage", "stay"]
@@ -59,6 +59,7 @@ class LiveStage:
 
     def _draw(self) -> None:
         below = [
+            BLANK,
             *([_caption(self._said)] if self._said else []),
             *([Line(((self._told, "note"),))] if self._told and not self._question else []),
             *(Line(((each, "waiting"),)) for each in self._question),
@@ -95,7 +96,8 @@ class PrintedStage:
 
     def tell(self, words: str) -> None:
         """Tell what happens."""
-        self._print(Line(((words, "note"),)))
+        if words:
+            self._print(Line(((words, "note"),)))
 
     def ask(self, lines: Sequence[str]) -> None:
         """Print what a person can answer, once."""
