@@ -96,7 +96,7 @@ def test_a_person_answers_on_the_board_and_the_agent_takes_up_what_they_say(
 
     def answer() -> None:
         with open_journal(tmp_path / "plans.db") as journal:
-            until(lambda: left(journal).needs_person)
+            until(lambda: [*journal.sessions()] and left(journal).needs_person)
             session = left(journal)
             steer(journal, session, "proposal", Wanted("review", option="Yes, don't ask again"), "ann")
             steer(journal, session.id, "proposal", Wanted("comment", text="never touch vendor/"), "ben")
@@ -113,11 +113,11 @@ def test_a_person_answers_on_the_board_and_the_agent_takes_up_what_they_say(
     assert SUGGESTED not in {step.content for step in plans["fix"].state.steps}
 
 
-def with_time_to_answer(*arguments: str) -> str:
+def with_time_to_answer(journal: Path) -> str:
     """A program that is `planwire demo`, quick, but with time for the answer. It prints its exit code."""
     return (
         "from planwire.cli import main; from planwire.demo import client; client.ANSWER_SECONDS = 1_000;"
-        f"print('exit code', main(['demo', '--speed', '50', *{arguments!r}]))"
+        f"print('exit code', main(['demo', '--speed', '50', '--journal', {str(journal)!r}]))"
     )
 
 
@@ -127,9 +127,12 @@ def takes_lines(terminal: Terminal) -> bool:
     return bool(flags & termios.ICANON and flags & termios.ECHO)
 
 
-def test_one_key_answers_and_the_board_stays_until_enter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_key_answers_and_the_board_stays_with_the_agent_until_enter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "plans.db"
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    with running(program=("-c", with_time_to_answer())) as terminal:
+    with running(program=("-c", with_time_to_answer(path))) as terminal:
         terminal.wait_for(b"[n] No, change the plan")
         assert not takes_lines(terminal)
         terminal.type(b"n")
@@ -138,6 +141,9 @@ def test_one_key_answers_and_the_board_stays_until_enter(tmp_path: Path, monkeyp
         terminal.wait_for(b"Press Enter to end.")
         address = re.findall(rb"The board is at (\S+)", terminal.seen)[-1].decode()
         assert httpx.get(address, follow_redirects=True).status_code == 200
+        with open_journal(path) as journal:
+            steer(journal, left(journal), "fix", Wanted("comment", text="never touch vendor/"), "ben")
+        terminal.wait_for("“never touch vendor/”, ben said".encode())
         terminal.type(b"\n")
         terminal.wait_for(b"exit code 0")
         assert takes_lines(terminal)
@@ -150,7 +156,7 @@ def test_ctrl_c_ends_it_in_the_middle_and_the_terminal_is_as_before(
 ) -> None:
     path = tmp_path / "plans.db"
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    with running(program=("-c", with_time_to_answer("--journal", str(path)))) as terminal:
+    with running(program=("-c", with_time_to_answer(path))) as terminal:
         terminal.wait_for(b"[y] Yes")
         terminal.type(b"\x03")
         terminal.wait_for(b"exit code 130")
