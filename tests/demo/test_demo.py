@@ -9,6 +9,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from rich.console import Console
 
 from planwire import Board, open_journal
 from planwire.cli.recording import RecordedLine
@@ -21,9 +22,11 @@ from planwire.model.events import ContextCompacted, PlanRemoved, PlanSet, TurnEn
 from planwire.model.plan import FilePlan, ItemsPlan, MarkdownPlan, OtherPlan
 from planwire.model.records import SessionState
 from planwire.readmodel.followed_files import FilePlans
+from planwire.readmodel.replay import replayed
 from planwire.readmodel.sessions import load_session
 from planwire.session.steering import steer
 from planwire.steering.wanted import Wanted
+from planwire.terminal.stage import LiveStage
 from tests.terminal.test_views import Terminal, running
 from tests.waiting import until
 
@@ -197,3 +200,19 @@ def test_the_demo_agent_ends_with_its_client() -> None:
     )
     assert b"has no method session/what" in agent.stdout
     assert agent.stderr == b""
+
+
+def test_the_question_is_seen_however_many_plans_there_are(capsys: pytest.CaptureFixture[str]) -> None:
+    plans = [b'{"type":"markdown","planId":"p%d","content":"# Plan %d"}' % (number, number) for number in range(9)]
+    line = b'{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":%b}}'
+    sent = [line % b'{"sessionUpdate":"plan_update","plan":%b}' % plan for plan in plans]
+    console = Console(width=60, height=12, force_terminal=True)
+    stage = LiveStage(console, "http://board")
+    with stage.playing():
+        stage.ask(["May I?"])
+        for frame in replayed(RecordedLine(number, each, "agent") for number, each in enumerate(sent, 1)):
+            stage.show(frame)
+        shown = capsys.readouterr().out.rpartition("\x1b[2K")[2].splitlines()  # the last picture
+    assert len(shown) < console.height
+    assert any("Plan" in each for each in shown)
+    assert ["May I?" in shown[-2], "http://board" in shown[-1]] == [True, True]

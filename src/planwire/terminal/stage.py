@@ -6,8 +6,9 @@ In a terminal that is one picture that changes; anywhere else every change is pr
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 
-from rich.console import Console, Group
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.live import Live
+from rich.segment import Segment
 
 from planwire.readmodel.replay import Frame
 from planwire.terminal.change_lines import report_line
@@ -66,8 +67,22 @@ class LiveStage:
             *([Line((("The board: ", "muted"), (self._address, "")))] if self._address else []),
         ]
         below = [line for each in below for line in folded(each, self._console.width)]
-        above = [board_view(self._frame, self._console.height - len(below) - 1)] if self._frame else []
+        room = self._console.height - len(below) - 1
+        above = [_Cropped(board_view(self._frame, room), room)] if self._frame else []
         self._live.update(Group(*above, *below), refresh=True)
+
+
+class _Cropped:
+    """As much of a view as has room: many plans take more than they are given, and what is below them must be seen."""
+
+    def __init__(self, view: RenderableType, height: int) -> None:
+        self._view = view
+        self._height = max(height, 0)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for line in console.render_lines(self._view, options, pad=False)[: self._height]:
+            yield from line
+            yield Segment.line()
 
 
 class PrintedStage:
