@@ -3,7 +3,7 @@
 import argparse
 import shutil
 import sys
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 
 from planwire.cli.argument_types import number
 from planwire.cli.board_process import board_process
@@ -35,8 +35,8 @@ Everything is in the journal now. Try next:
   planwire show {session:<24} the plans as they are now
   planwire log {session:<25} every change, by whom and when
   planwire watch {session:<23} follow and steer them in the terminal
-  planwire approve                       answer an agent that asks, from any terminal
-  planwire board                         every session and its history in the browser
+  planwire approve                       answer an agent that asks
+  planwire board                         every session, live in the browser
   planwire relay -- AGENT ARGUMENTS      the same for your own agent
   planwire setup zed -- AGENT ARGUMENTS  what to put into your editor's settings"""
 
@@ -83,10 +83,11 @@ def _linger(conversation: DemoConversation, keys: Keys, address: str | None) -> 
     from planwire.terminal.stage import stay
 
     if address:
-        print("\nThe agent is still there. Comment on its plan on the board, or add a step, and it answers.")
+        print("\nThe agent is still there: comment or add a step on the board, and it answers.")
     keys.forget()
     last = f"The board is at {address}\nPress Enter to end." if address else "Press Enter to end."
-    stay(replayed(conversation.afterwards(keys.has_enter)), last)
+    with suppress(KeyboardInterrupt):  # as good as Enter
+        stay(replayed(conversation.afterwards(keys.has_enter)), last)
 
 
 def _provisos(journal: str | None) -> list[str]:
