@@ -51,6 +51,16 @@ def working(journal: Journal, announced: JSON | None = None, version: int = 1) -
     return talk
 
 
+def loaded(journal: Journal) -> JournalledTalk:
+    """The same on another connection, which loads the session."""
+    talk = JournalledTalk(journal, begun=False)
+    talk.begin(session="another")
+    talk.client(request("session/load", "l", sessionId="s1", cwd="/project", mcpServers=[]))
+    talk.agent(answer("l", {}))
+    talk.look()
+    return talk
+
+
 def end(talk: JournalledTalk, version: int = 1, request_id: str = "p", reason: str = "end_turn") -> list[bytes]:
     """The agent ends its turn. What the client gets."""
     if version == 1:
@@ -201,25 +211,24 @@ def test_a_prompt_that_the_agent_refuses_is_told_again_later(talk: JournalledTal
 def test_a_wish_older_than_the_connection_is_not_carried_out(talk: JournalledTalk, journal: Journal) -> None:
     talk.look()
     talk.say("tell", None, text=VENDOR)  # and the relay is killed
-    other = JournalledTalk(journal, begun=False)
-    other.begin(session="another")
-    other.client(request("session/load", "l", sessionId="s1", cwd="/project", mcpServers=[]))
-    other.agent(answer("l", {}))
-    other.look()
+    other = loaded(journal)
     assert other.for_agent() == []
     assert len(other.prompt()["params"]["prompt"]) == 2
 
 
-def test_a_wish_in_a_session_that_was_forgotten_and_began_anew_is_carried_out(talk: JournalledTalk) -> None:
-    for number in range(3):
+def test_a_wish_in_a_session_that_was_forgotten_and_began_anew_is_carried_out(
+    talk: JournalledTalk, journal: Journal
+) -> None:
+    for number in range(5):
         (prompt,) = tell(talk, f"word {number}")
         end(talk, request_id=prompt["id"])
-    talk.look()
-    talk.journal.forget("s1")
-    talk.prompt()
-    talk.agent(plan(entry("Read"), entry("Test")))
-    end(talk)
-    (prompt,) = tell(talk)
+    other = loaded(journal)
+    journal.forget("s1")
+    other.look()
+    other.prompt()
+    other.agent(plan(entry("Read"), entry("Test")))
+    end(other)
+    (prompt,) = tell(other)
     assert words(prompt) == [("ana", VENDOR)]
 
 
