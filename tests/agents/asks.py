@@ -1,90 +1,63 @@
-"""An agent that asks for approval of its plan.
+"""An ACP agent that asks about a plan in every turn, and notes every line that it gets in a file.
 
-A prompt with "plan" in it makes a proposal and asks; one with "slow" in it works until it is cancelled; any other ends
-at once. With the argument `steers` it can be told something in the middle of a turn, with `choosy` no option is plain.
+Its turn goes on until its question is answered or its turn is cancelled. A prompt of somebody else than the client ends
+at once. With `deaf` it closes its input once it has asked, and ends when a file of that name is beside its notes.
 """
 
 import json
+import os
 import sys
+import time
+from pathlib import Path
 from typing import Any
 
-PLAN = "# Do it\n\n- [ ] Read the code\n- [ ] Mend it\n"
-OPTIONS = {
-    "plain": [("always", "Yes, always", "allow_always"), ("yes", "Yes", "allow_once"), ("no", "No", "reject_once")],
-    "choosy": [
-        ("edits", "Yes, accept edits", "allow_once"),
-        ("ask", "Yes, ask me", "allow_once"),
-        ("no", "No", "reject_once"),
-    ],
-}
-CONTEXT = "<planwire-context"
+NOTES = Path(sys.argv[1])
+OPTIONS = [
+    {"optionId": "yes", "name": "Yes", "kind": "allow_once"},
+    {"optionId": "no", "name": "No", "kind": "reject_once"},
+]
 
 
 def say(**message: Any) -> None:
-    sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
-    sys.stdout.flush()
+    print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
 
 
-class Agent:
-    """One session, with at most one turn."""
+def ask(session: str) -> None:
+    call = {"toolCallId": "t", "kind": "switch_mode", "name": "ExitPlanMode", "rawInput": {"plan": "# Parser"}}
+    params = {"sessionId": session, "toolCall": call, "options": OPTIONS}
+    say(id=0, method="session/request_permission", params=params)
 
-    def __init__(self) -> None:
-        self.turn: object = None
-        self.asked = 0
 
-    def prompt(self, request: object, text: str) -> None:
-        self.turn = request
-        own = text.partition(CONTEXT)[0]
-        if "plan" in own:
-            self.ask()
-        elif "slow" not in own:
-            self.end("end_turn")
+def wait_for_the_end() -> None:
+    os.close(0)
+    end = time.monotonic() + 20
+    while not NOTES.with_name("deaf").exists() and time.monotonic() < end:
+        time.sleep(0.01)
+    os._exit(0)
 
-    def ask(self) -> None:
-        self.asked += 1
-        call = f"call-{self.asked}"
-        update = {"sessionUpdate": "tool_call", "toolCallId": call, "title": "Plan", "kind": "switch_mode"}
-        say(method="session/update", params={"sessionId": "s1", "update": {**update, "rawInput": {"plan": PLAN}}})
-        options = [
-            {"optionId": option, "name": name, "kind": kind}
-            for option, name, kind in OPTIONS["choosy" if "choosy" in sys.argv else "plain"]
-        ]
-        tool = {"toolCallId": call, "name": "ExitPlanMode", "kind": "switch_mode"}
-        params = {"sessionId": "s1", "toolCall": tool, "options": options}
-        say(id=f"ask-{self.asked}", method="session/request_permission", params=params)
 
-    def answered(self, outcome: dict[str, Any]) -> None:
-        """Say which answer it got, and end the turn."""
-        text = {"type": "text", "text": f"answer: {outcome.get('optionId', outcome.get('outcome'))}"}
-        update = {"sessionUpdate": "agent_message_chunk", "content": text}
-        say(method="session/update", params={"sessionId": "s1", "update": update})
-        self.end("end_turn")
-
-    def end(self, reason: str) -> None:
-        if self.turn is not None:
-            say(id=self.turn, result={"stopReason": reason})
-        self.turn = None
-
-    def hear(self, message: dict[str, Any]) -> None:
-        request, params = message.get("id"), message.get("params", {})
+def main() -> None:
+    prompt = None
+    while line := sys.stdin.buffer.readline():
+        with NOTES.open("ab") as notes:
+            notes.write(line)
+        message = json.loads(line)
         match message.get("method"):
             case "initialize":
-                meta = {"_meta": {"steering": {"supported": True}}} if "steers" in sys.argv else {}
-                about = {"protocolVersion": 1, "agentInfo": {"name": "asker", "version": "1"}}
-                say(id=request, result={**about, **meta})
+                say(id=message["id"], result={"protocolVersion": 1, "agentInfo": {"name": "asks", "version": "1"}})
             case "session/new":
-                say(id=request, result={"sessionId": "s1"})
+                say(id=message["id"], result={"sessionId": "s"})
+            case "session/prompt" if isinstance(message["id"], str):
+                say(id=message["id"], result={"stopReason": "end_turn"})
             case "session/prompt":
-                self.prompt(request, " ".join(each.get("text", "") for each in params["prompt"]))
-            case "_session/steering":
-                say(id=request, result={"outcome": "injected" if self.turn is not None else "promptRequired"})
+                prompt = message["id"]
+                ask("s")
+                if "deaf" in sys.argv:
+                    wait_for_the_end()
             case "session/cancel":
-                self.end("cancelled")
-            case None:
-                self.answered(message.get("result", {}).get("outcome", {}))
+                say(id=prompt, result={"stopReason": "cancelled"})
+            case None if message["result"]["outcome"]["outcome"] == "selected":
+                say(id=prompt, result={"stopReason": "end_turn"})
 
 
-if __name__ == "__main__":
-    agent = Agent()
-    for line in sys.stdin:
-        agent.hear(json.loads(line))
+main()

@@ -28,7 +28,7 @@ class Asking:
 
     def __init__(self, journal: Path, *arguments: str) -> None:
         self.journal = journal
-        self.relay = Relayed("asks.py", *arguments, journal=journal)
+        self.relay = Relayed("proposes.py", *arguments, journal=journal)
 
     def begin(self, prompt: str) -> None:
         self.relay.begin()

@@ -324,10 +324,11 @@ def test_an_answer_in_a_batch_that_comes_too_late_is_taken_out_of_it(journal: Jo
     assert talk.client(b"[" + choice("reject", 0) + b"]") == [b"[" + choice("reject", 0) + b"]"]
 
 
-def test_a_batch_of_nothing_but_late_answers_leaves_nothing(talk: JournalledTalk) -> None:
+@pytest.mark.parametrize("late", [choice("reject"), answer(0, CANCELLED)])
+def test_a_batch_of_nothing_but_late_answers_leaves_nothing(talk: JournalledTalk, late: bytes) -> None:
     """R36."""
     talk.steer("review", MODE, verdict=APPROVED)
-    assert talk.client(b"[" + choice("reject") + b"]") == []
+    assert talk.client(b"[" + late + b"]") == []
 
 
 def test_a_withdrawal_in_a_batch_closes_the_question(talk: JournalledTalk) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from planwire.acp.words import PLAN_UPDATES
 from planwire.model.events import (
@@ -486,8 +487,8 @@ YES, NO = ASKED = (Choice("yes", "Yes", "allow_once"), Choice("no", "No", "rejec
 
 def judged(plan_id: str, verdict: str, chosen: Choice) -> PlanReviewed:
     """The verdict of the client's answer to the first question."""
-    said = {"answer": chosen.name, "option": chosen.id, "kind": chosen.kind}
-    return PlanReviewed(plan_id, 2, verdict, question="word1", **said)
+    review = PlanReviewed(plan_id, 2, verdict, question="word1")
+    return replace(review, answer=chosen.name, option=chosen.id, kind=chosen.kind)
 
 
 @pytest.mark.parametrize(("chosen", "verdict"), [(YES, APPROVED), (NO, CHANGES_REQUESTED)])

@@ -1,6 +1,7 @@
 """A person answers the agent's question from planwire: which of its options they mean, and what they read of it."""
 
 import pytest
+from msgspec.structs import replace
 
 from planwire.errors import ChoiceNeeded, NothingChanges, PlanError, StaleRevision, UnknownWord
 from planwire.model.events import (
@@ -51,8 +52,8 @@ def given(decision: Decision) -> PlanReviewed:
 
 
 def chosen(choice: Choice, verdict: str) -> PlanReviewed:
-    said = {"answer": choice.name, "option": choice.id, "kind": choice.kind}
-    return PlanReviewed("main", 1, verdict, via="planwire", question="q1", **said)
+    review = PlanReviewed("main", 1, verdict, via="planwire", question="q1")
+    return replace(review, answer=choice.name, option=choice.id, kind=choice.kind)
 
 
 # -- which option

@@ -22,7 +22,6 @@ __all__ = [
     "TOOL",
     "USER",
     "Approval",
-    "Asked",
     "Closing",
     "Delta",
     "OpenQuestion",
@@ -32,6 +31,7 @@ __all__ = [
     "Review",
     "SessionState",
     "Telling",
+    "Wish",
 ]
 
 #: The owners of plans. On an agent's plan, other people's changes are suggestions.
@@ -168,7 +168,7 @@ class OpenQuestion(Struct, frozen=True):
     id: str = ""
 
 
-class Asked(Struct, frozen=True):
+class Wish(Struct, frozen=True):
     """A person asked for something to happen now."""
 
     seq: int
@@ -274,8 +274,8 @@ class SessionState(Struct, frozen=True):
     remarked: int = 0
     told: int = 0
     placed: int = 0
-    tell: Asked | None = None
-    stop: Asked | None = None
+    tell: Wish | None = None
+    stop: Wish | None = None
 
     @property
     def needs_person(self) -> bool:

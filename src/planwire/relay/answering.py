@@ -21,15 +21,12 @@ __all__ = ["Answering"]
 
 
 class Answering:
-    """The questions and answers on one connection. Without `is_on`, only the client answers."""
+    """The questions and answers on one connection."""
 
-    def __init__(
-        self, outbox: Outbox, questions: Questions, sessions: Mapping[str, WireSession], *, is_on: bool
-    ) -> None:
+    def __init__(self, outbox: Outbox, questions: Questions, sessions: Mapping[str, WireSession]) -> None:
         self._outbox = outbox
         self._questions = questions
         self._sessions = sessions
-        self._is_on = is_on
 
     def ask(self, session: WireSession, request: object, line: bytes) -> Iterator[Action]:
         """The agent asks for a permission, which may be about a plan."""
@@ -66,9 +63,7 @@ class Answering:
 
     def decisions(self, session: WireSession) -> Iterator[tuple[Question, Review]]:
         """What people decided elsewhere about questions of a session that are still open."""
-        if not self._is_on or session.memory is None:
-            return
-        plans = session.memory.state.plans
+        plans = session.memory.state.plans if session.memory else {}
         for question in self._questions.open_in(session.id):
             record = plans.get(question.plan_id)
             decision = record.decision if record else None

@@ -12,7 +12,7 @@ import msgspec
 
 from planwire.acp.write import write_update
 from planwire.model.plan import Fields
-from planwire.relay.actions import Action, Hold, Record, ToAgent, ToClient
+from planwire.relay.actions import Action, HoldBack, Record, ToAgent, ToClient
 
 __all__ = ["Outbox"]
 
@@ -42,7 +42,7 @@ class Outbox:
         """Let the agent have a line of the client's that was held back, with what it means."""
         self._agent += actions
 
-    def hold(self, hold: Hold) -> None:
+    def hold(self, hold: HoldBack) -> None:
         """Wait for the agent once it has what was put in before."""
         self._agent.append(hold)
 

@@ -1,6 +1,6 @@
 """One session's part in the turns that a person starts from planwire: what is wanted, and what waits for it."""
 
-from planwire.model.records import Asked, Review
+from planwire.model.records import Review, Wish
 from planwire.relay.questions import Question
 
 __all__ = ["OwnTurn"]
@@ -17,7 +17,7 @@ class OwnTurn:
     """
 
     def __init__(self) -> None:
-        self.wanted: Asked | None = None
+        self.wanted: Wish | None = None
         self.is_on = False
         self.number = 0
         self.held: list[bytes] = []
@@ -31,8 +31,9 @@ class OwnTurn:
     def forget_until(self, seq: int) -> None:
         """Nothing that was wanted up to an event is wanted now: nobody waits for it any more."""
         self._forgotten = seq
+        self._seen.clear()
 
-    def is_news(self, asked: Asked | None) -> bool:
+    def is_news(self, asked: Wish | None) -> bool:
         """Whether a person asked for something that nobody has seen to. The second time it is no news."""
         if asked is None or asked.seq <= self._forgotten or asked.seq in self._seen:
             return False

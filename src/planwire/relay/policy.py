@@ -21,7 +21,7 @@ from planwire.model.kinds import prose_of
 from planwire.model.plan import Fields
 from planwire.model.records import PROMPT
 from planwire.readmodel.states import RELAY
-from planwire.relay.actions import BY_RELAY, CLOSED, Action, Hold, Meet, Record, SessionMemory, ToAgent, ToClient
+from planwire.relay.actions import BY_RELAY, CLOSED, Action, HoldBack, Meet, Record, SessionMemory, ToAgent, ToClient
 from planwire.relay.agents import ways_of
 from planwire.relay.answering import Answering
 from planwire.relay.batched import batched
@@ -36,7 +36,7 @@ from planwire.relay.questions import Questions
 from planwire.relay.reminder import STEERED
 from planwire.relay.splice import Unspliceable, append_element
 from planwire.relay.tools import Tools, ToolServer
-from planwire.relay.wire_session import Block, WireSession
+from planwire.relay.wire_session import ContextBlock, WireSession
 
 __all__ = ["WORDS_OF_AGENT", "WORDS_OF_CLIENT", "Policy"]
 
@@ -79,7 +79,7 @@ class Policy:
         self._sessions: dict[str, WireSession] = {}
         self._requests = ClientRequests()
         self._outbox = Outbox()
-        self._answering = Answering(self._outbox, self._agreed.questions, self._sessions, is_on=steers)
+        self._answering = Answering(self._outbox, self._agreed.questions, self._sessions)
         self._prompting = Prompting(
             self._outbox, self._answering, self._block, self._requests.has_any, new_word, is_on=steers
         )
@@ -129,7 +129,7 @@ class Policy:
         self._prompting.is_on = False
         return [*self._answering.lose_client()]
 
-    def overdue(self, hold: Hold) -> None:
+    def overdue(self, hold: HoldBack) -> None:
         """Something waited for as long as may be."""
         session = self._sessions[hold.session]
         if hold.what != PROMPT:
@@ -154,7 +154,8 @@ class Policy:
             message = peek_client(line)
             params = value_of(message.params) if message.method in _HEARD else None
         except UNREADABLE:
-            return batched(line, self.from_client, ToAgent) or [ToAgent(line)]
+            actions = batched(line, self.from_client, ToAgent)
+            return [ToAgent(line)] if actions is None else actions
         if message.method is UNSET:
             return self._answering.hear(line, message)
         if not isinstance(params, dict):
@@ -223,7 +224,7 @@ class Policy:
         self._requests.remember(message_id, ClientRequest("session/prompt", {"sessionId": session_id}, why, told))
         return [ToAgent(line), *actions]
 
-    def _block(self, session: WireSession, why: str = STEERED) -> Block | None:
+    def _block(self, session: WireSession, why: str = STEERED) -> ContextBlock | None:
         return session.block(why, self._new_word(), partial(self._file_text, session.id))
 
     def _cancelled(self, line: bytes, params: Fields) -> list[Action]:
@@ -241,7 +242,8 @@ class Policy:
         try:
             message = peek_agent(line)
         except UNREADABLE:
-            return batched(line, self.from_agent, ToClient) or self._read(line, read(line))
+            heard = batched(line, self.from_agent, ToClient)
+            return self._read(line, read(line)) if heard is None else heard
         if message.method is UNSET and self._prompting.is_own(message.id):
             return self._answered_to_us(message)
         if message.method is UNSET:

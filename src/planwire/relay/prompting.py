@@ -17,9 +17,9 @@ from msgspec import UNSET, Struct
 
 from planwire.model.events import Told, TurnEnded
 from planwire.model.plan import Fields
-from planwire.model.records import ANSWER, PROMPT, STEERING, Asked, Review
+from planwire.model.records import ANSWER, PROMPT, STEERING, Review, SessionState, Wish
 from planwire.model.unheard import Words
-from planwire.relay.actions import BY_RELAY, Action, Hold, Record, Warn
+from planwire.relay.actions import BY_RELAY, Action, HoldBack, Record, Warn
 from planwire.relay.agents import Ways
 from planwire.relay.aloud import said_aloud
 from planwire.relay.answering import Answering
@@ -27,7 +27,7 @@ from planwire.relay.envelope import FromAgent, text_of
 from planwire.relay.outbox import Outbox
 from planwire.relay.questions import Question
 from planwire.relay.reminder import STEERED
-from planwire.relay.wire_session import Block, WireSession
+from planwire.relay.wire_session import ContextBlock, WireSession
 
 __all__ = ["HOLD", "Prompting"]
 
@@ -43,18 +43,18 @@ class _Own(Struct, frozen=True):
     session: WireSession
     told: Told
     words: Words
-    wanted: Asked | None
+    wanted: Wish | None
     steers: bool
 
 
 class Prompting:
-    """The relay's own turns on one connection. Without `is_on` there are none."""
+    """The relay's own turns on one connection. Unless it `is_on` there are none, and only the client answers."""
 
     def __init__(
         self,
         outbox: Outbox,
         answering: Answering,
-        block: Callable[[WireSession], Block | None],
+        block: Callable[[WireSession], ContextBlock | None],
         has_request: Callable[[str], bool],
         new_word: Callable[[], str],
         *,
@@ -90,7 +90,7 @@ class Prompting:
                 self._cancel(session)
         for question, decision in self._answering.decisions(session):
             self._answer(session, question, decision)
-        if turn.is_news(state.tell):
+        if turn.is_news(state.tell) and not _is_stopped_since(state):
             turn.wanted = state.tell
         self.go_on(session)
 
@@ -104,7 +104,7 @@ class Prompting:
             turn.wanted = turn.wanted or words
             if self._steer(session):
                 turn.answers.append((question, decision))
-                self._outbox.hold(Hold(session.id, turn.number, PATIENCE, ANSWER))
+                self._outbox.hold(HoldBack(session.id, turn.number, PATIENCE, ANSWER))
                 return
         self._answering.give(session, question, decision)
 
@@ -182,7 +182,7 @@ class Prompting:
         if not session.own_turn.is_on or self.ways.queues:
             return None
         session.own_turn.held.append(line)
-        return [Hold(session.id, session.own_turn.number, HOLD, PROMPT)]
+        return [HoldBack(session.id, session.own_turn.number, HOLD, PROMPT)]
 
     def hear_cancel(self, session: WireSession, line: bytes) -> None:
         """The client cancels the turn: at once, and again once the agent has the prompt that was held back."""
@@ -241,10 +241,15 @@ class Prompting:
         return actions
 
 
-def _words_with(session: WireSession, decision: Review) -> Asked | None:
+def _is_stopped_since(state: SessionState) -> bool:
+    """Whether a person stopped the turn after the wish to have the agent told something."""
+    return state.stop is not None and state.tell is not None and state.stop.seq > state.tell.seq
+
+
+def _words_with(session: WireSession, decision: Review) -> Wish | None:
     """The wish to have the agent hear what a person said with a decision, if it has not heard that."""
     state = session.state()
     remarks = (each for record in state.plans.values() for each in record.open_remarks)
     if any(each.review == decision.seq and each.told is None for each in remarks):
-        return Asked(decision.seq, decision.at, decision.by)
+        return Wish(decision.seq, decision.at, decision.by)
     return None

@@ -15,7 +15,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Final
 
 from planwire.journal.protocol import Journal, Terms
-from planwire.relay.actions import Action, Bind, Hold, Meet, Record, RecordLine, SessionMemory, Warn
+from planwire.relay.actions import Action, Bind, HoldBack, Meet, Record, RecordLine, SessionMemory, Warn
 from planwire.relay.framing import Sieve
 from planwire.relay.injector import Injector
 from planwire.relay.pipe import Pipe
@@ -153,7 +153,7 @@ class Traffic:
                 say(action.text)
             elif isinstance(action, Bind) and self._handoffs:
                 self._handoffs.write(action)
-            elif isinstance(action, Hold):
+            elif isinstance(action, HoldBack):
                 patience = Timer(action.seconds, self._overdue, (action,))
                 patience.daemon = True
                 patience.start()
@@ -188,7 +188,7 @@ class Traffic:
             self._for_agent.ring()
             self._for_client.ring()
 
-    def _overdue(self, hold: Hold) -> None:
+    def _overdue(self, hold: HoldBack) -> None:
         with self._lock:
             self._policy.overdue(hold)
         self._ring()

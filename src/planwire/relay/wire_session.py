@@ -38,10 +38,10 @@ from planwire.relay.own_turn import OwnTurn
 from planwire.relay.questions import Question
 from planwire.relay.reminder import STEERED, block, tell
 
-__all__ = ["Block", "WireSession"]
+__all__ = ["ContextBlock", "WireSession"]
 
 
-class Block(Struct, frozen=True):
+class ContextBlock(Struct, frozen=True):
     """A block of text that tells an agent its plans and the words of people, and the reason for it."""
 
     mark: str
@@ -91,6 +91,7 @@ class WireSession:
             self.has_title = memory.state.opened is not None and memory.state.opened.title is not None
         if self.memory is None:
             self._turns += memory.state.turns
+        if self.memory is None or memory.seq < self.memory.seq:  # or the session was forgotten, and began anew
             self.own_turn.forget_until(memory.seq)
         self.context.learn(memory)
 
@@ -171,7 +172,7 @@ class WireSession:
         """Why the next prompt has to tell the agent its plans, or None."""
         return self.context.due(self.records, self.plans.mentioned)
 
-    def block(self, why: str, word: str, read: ReadFile) -> Block | None:
+    def block(self, why: str, word: str, read: ReadFile) -> ContextBlock | None:
         """A block that tells the agent its plans, for a reason; None if there is nothing to tell. `word` is a random
         one."""
         state = self.state()
@@ -179,9 +180,9 @@ class WireSession:
         if not words and (why == STEERED or not self.records()):
             return None
         mark, text = block(tell(why, state, words, read), word)
-        return Block(mark, text, words, why)
+        return ContextBlock(mark, text, words, why)
 
-    def tell(self, told: Block, way: str) -> tuple[MessageAdded, Told]:
+    def tell(self, told: ContextBlock, way: str) -> tuple[MessageAdded, Told]:
         """The agent gets a block by a way: the events of that."""
         reminder = Reminder(told.mark, told.text, f"{told.why.partition('.')[0]}.")
         return MessageAdded(write_reminder(reminder)), self.context.tell(told.mark, told.text, told.words, way)
