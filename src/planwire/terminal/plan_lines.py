@@ -38,7 +38,7 @@ def card_lines(card: PlanCard, width: int, now: int, shown: Shown | None = None)
     yield _head_line(card, width, now, shown)
     passages = Passages(card, width - 1, now, shown)
     parts = [
-        [*question_lines(card, width, now), *reason_lines(card, width)],
+        [*question_lines(card, width, now, "" if shown.unfold is None else None), *reason_lines(card, width)],
         list(_body(card, width, StepLines(card, width, now, shown), LONGEST, passages)),
     ]
     parts.append(remark_lines(card, width, now, shown, passages.placed))

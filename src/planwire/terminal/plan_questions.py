@@ -30,9 +30,9 @@ _REVIEW_KEY, _STOP_KEY = ACTS["review"].gestures[0].keys[0], ACTS["stop"].gestur
 _APPROVED, _CHANGES, *_ = VERDICT_LABELS
 
 
-def question_lines(card: PlanCard, width: int, now: int, session: str | None = None) -> Iterator[Line]:
+def question_lines(card: PlanCard, width: int, now: int, session: str | None = "") -> Iterator[Line]:
     """Say why the plan waits for a person, with the answers that they can give. In print `session` is the name of the
-    session in commands; "" leaves the commands out."""
+    session in commands. None stands for a screen with keys, "" for one without, and for print without commands."""
     if card.ended or not card.needs_you:
         return
     asked, late = card.question, card.disputed
