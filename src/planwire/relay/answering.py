@@ -46,9 +46,11 @@ class Answering:
 
     def hear(self, line: bytes, message: FromClient) -> list[Action]:
         """The client answers a request of the agent's: in time, or too late."""
-        late = self._questions.late(message.id)
-        if late is not None:
-            return [*self._hear_late(self._sessions[late.session], late, value_of(message.result))]
+        if self._questions.is_late(message.id):
+            result = value_of(message.result)
+            late = self._questions.take_late(message.id, result)
+            if late is not None:
+                return [*self._hear_late(self._sessions[late.session], late, result)]
         question = self._questions.close(message.id)
         if question is None:
             return [ToAgent(line)]

@@ -251,6 +251,8 @@ class Policy:
             retold = [action for action in actions if isinstance(action, ToClient)]
             return [*retold, ToClient(line), *(action for action in actions if not isinstance(action, ToClient))]
         params = message.params
+        if message.id is not UNSET and message.method != "session/request_permission":
+            self._agreed.questions.use_again(message.id)
         if message.method == "$/cancel_request":
             return [ToClient(line), *self._answering.withdraw(line)]
         if params is UNSET or params.sessionId is UNSET:

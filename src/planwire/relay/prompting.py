@@ -247,9 +247,9 @@ def _is_stopped_since(state: SessionState) -> bool:
 
 
 def _words_with(session: WireSession, decision: Review) -> Wish | None:
-    """The wish to have the agent hear what a person said with a decision, if it has not heard that."""
+    """The wish to have the agent hear what a person said with a decision, if they said something."""
     state = session.state()
     remarks = (each for record in state.plans.values() for each in record.open_remarks)
-    if any(each.review == decision.seq and each.told is None for each in remarks):
+    if any(each.review == decision.seq and each.text and each.told is None for each in remarks):
         return Wish(decision.seq, decision.at, decision.by)
     return None
