@@ -161,7 +161,9 @@ def test_a_person_is_asked_before_a_turn_is_cancelled(journal: Journal) -> None:
 
 def test_a_person_is_asked_before_an_agent_is_stopped(journal: Journal) -> None:
     propose(journal, "main")
-    assert "can't be stopped from here" in typing("y\n", "stop").err
+    refused = typing("y\n", "stop")
+    assert (refused.code, refused.out) == (NOT_DONE, ""), "what can't be done is not asked"
+    assert "can't be stopped from here" in refused.err
     hold(journal, WORKING)
     asked = typing("n\n", "stop")
     assert asked.code == NOT_DONE

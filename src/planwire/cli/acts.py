@@ -175,7 +175,7 @@ def run(arguments: argparse.Namespace) -> int:
                 steered = edit(journal, target, arguments, by)
             else:
                 wanted = Wanted(act.name, seen=target.revision, **dict(_arguments(act, arguments, target, by)))
-                if _asks(act):
+                if _asks(act) and act.name in target.card.acts:  # or else it is refused, and there is nothing to ask
                     confirm(target, arguments, _question(act, wanted, target.card))
                 steered = answering(journal, target, wanted, by, asks=not (arguments.yes or arguments.json))
         except MovedOn as moved:
