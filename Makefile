@@ -11,7 +11,7 @@ export PYTHONDONTWRITEBYTECODE :=
 .PHONY: help setup demo test test-agents torture check bench pictures docs clean
 
 help:
-	@echo "make demo         a plan, live in the terminal"
+	@echo "make demo         a plan, live in the terminal and the browser, and an agent that asks you"
 	@echo "make test         the tests"
 	@echo "make test-agents  more of them, with real agents"
 	@echo "make torture      kills and long races, for minutes"

@@ -1,7 +1,7 @@
 """An agent for the benchmark of relays: as quick as an agent can be, so that what is timed is the relay.
 
 It answers `initialize` and `session/new`; `bench/flood` makes it send lines of a kind and then the answer, `bench/echo`
-makes it send a line of a kind. The answer to a prompt says when the agent had read it.
+makes it send a line of a kind. The answer to a prompt says when the agent had read it; one prompt gets no answer.
 """
 
 import json
@@ -19,6 +19,8 @@ _RESULTS: dict[str, dict[str, Any]] = {
     "initialize": {"protocolVersion": 1, "agentCapabilities": {}, "agentInfo": {"name": "bench", "version": "1"}},
     "session/new": {"sessionId": SESSION},
 }
+#: The prompt that the agent never answers.
+THINK = "Think."
 _BLOCK = 64 * 1024
 
 
@@ -39,6 +41,8 @@ def main() -> None:
             while left > 0:
                 _write(block[:left])
                 left -= len(block)
+        if message["method"] == "session/prompt" and params["prompt"][0]["text"] == THINK:
+            continue
         if message["method"] == "session/prompt":
             result = {"stopReason": "end_turn", "readAt": read_at}
         answer = {"jsonrpc": "2.0", "id": message["id"], "result": result}

@@ -21,6 +21,7 @@ from planwire.model.events import (
     TOLD,
     TOOLS,
     AddStep,
+    Choice,
     Comment,
     ContextCompacted,
     Event,
@@ -43,7 +44,9 @@ from planwire.model.events import (
     SetPriority,
     SetStatus,
     StepChange,
+    StopAsked,
     SuggestionWithdrawn,
+    TellAsked,
     Told,
     TurnEnded,
 )
@@ -70,6 +73,10 @@ _small_plans: SearchStrategy[Plan] = st.one_of(
     st.builds(ItemsPlan, st.just("p"), st.lists(_entries, max_size=3).map(tuple)),
     st.builds(MarkdownPlan, st.sampled_from(("p", "q")), _words.map("# {0}\n\n- [ ] {0}\n".format) | _words),
 )
+#: Names of questions, and of other requests; kinds of answers to them.
+_questions = st.sampled_from(("", "a", "b"))
+_kinds = st.sampled_from(("allow_once", "allow_always", "reject_once", ""))
+_choices = st.builds(Choice, texts, texts, _kinds)
 _reminders = _numbers.map(
     lambda upto: {"role": "event", "extra": {"event": {"source": "relay", "payload": {"mark": "m", "told": upto}}}}
 )
@@ -93,11 +100,11 @@ remark_events: SearchStrategy[Event] = st.one_of(
     st.builds(RemarkReopened, _ids, _remarks),
     st.builds(
         Told,
-        st.sampled_from(("prompt", "tool", "context", "recap")),
+        st.sampled_from(("prompt", "tool", "context", "recap", "steering", "answer")),
         _numbers,
         _numbers,
         st.lists(_remarks, max_size=3).map(tuple),
-        st.sampled_from(("", "a", "b")),
+        _questions,
         st.sampled_from((OFFERED, TOLD, TOLD, REFUSED)),
     ),
 )
@@ -117,8 +124,16 @@ events: SearchStrategy[Event] = st.one_of(
         st.none() | st.lists(_steps, max_size=2).map(tuple),
         st.none() | texts,
         st.sampled_from(("", "planwire")),
+        _questions,
+        st.none() | texts,
+        _kinds | texts,
+        st.booleans(),
     ),
-    st.builds(ReviewAsked, _ids, st.lists(texts, max_size=3).map(tuple)),
+    st.builds(
+        ReviewAsked, _ids, st.lists(texts | st.builds(Choice, texts, texts, _kinds), max_size=3).map(tuple), _questions
+    ),
+    st.builds(TellAsked, st.booleans()),
+    st.just(StopAsked()),
     st.builds(SuggestionWithdrawn, _ids, _numbers),
     st.builds(TurnEnded, texts),
     st.builds(MessageAdded, st.fixed_dictionaries({}, optional={"role": texts | st.none()}) | _reminders),
@@ -166,7 +181,7 @@ _remarked: SearchStrategy[Event] = st.one_of(
 )
 _told = st.builds(
     Told,
-    st.sampled_from(("prompt", "context")),
+    st.sampled_from(("prompt", "context", "steering", "answer")),
     st.integers(0, 20),
     st.integers(0, 20),
     st.lists(_said, max_size=4, unique=True).map(tuple),
@@ -180,12 +195,16 @@ _verdicts = st.builds(
     st.sampled_from((APPROVED, CHANGES_REQUESTED, COMMENTED)),
     st.sampled_from(((), (Comment("hm", "s1"),))),
     via=st.sampled_from(("", "planwire")),
+    question=_questions,
+    late=st.sampled_from((False, False, True)),
 )
 _ends: SearchStrategy[Event] = st.one_of(
     st.builds(RemarkClosed, st.just("p"), _said, st.just("withdrawn")),
     st.builds(RemarkAnswered, st.just("p"), _said, _texts),
     st.builds(RemarkReopened, st.just("p"), _said),
     st.sampled_from((PlanRemoved("p"), PlanReopened("p"), ReviewAsked("p"), ReviewAsked("q"), TurnEnded("end_turn"))),
+    st.builds(ReviewAsked, st.just("p"), st.just((Choice("yes", "Yes", "allow_once"),)), _questions),
+    st.sampled_from((TellAsked(), TellAsked(interrupt=True), StopAsked())),
     st.builds(PlanSet, st.builds(MarkdownPlan, st.just("q"), _texts)),
 )
 _by_agent = st.tuples(st.just("agent"), st.one_of(_set, st.builds(PlanChanged, st.just("p"), st.none(), _some), _ends))

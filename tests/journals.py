@@ -69,7 +69,5 @@ def filled_journal(path: Path, folder: str) -> Path:
         write(FIRST, "agent", PlanSet(items(None, "completed", "in_progress", "pending"), via=ACP), ago=30 * MINUTE)
         review = PlanReviewed(None, 4, CHANGES_REQUESTED, (Comment("Small commits", "s3"),), ("s2", "s3"))
         write(FIRST, "user", review, ago=20 * MINUTE)
-        write(
-            FIRST, "agent", PlanSet(MarkdownPlan("design", "# Design\n\nThe first word.\n"), via=ACP), ago=10 * MINUTE
-        )
+        write(FIRST, "agent", PlanSet(MarkdownPlan("design", "# Design\n\nThe first word.\n"), via=ACP), ago=9 * MINUTE)
     return path

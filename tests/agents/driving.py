@@ -10,7 +10,8 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, Self
 
-from planwire.journal.protocol import Journal, Stamped
+from planwire.journal import load_state
+from planwire.journal.protocol import Journal, Stamped, Terms
 from planwire.model.events import ACP, Event, PlanSet, Told
 from planwire.model.plan import PlanId
 from planwire.model.records import USER, SessionState
@@ -37,26 +38,41 @@ class Talk:
         version: int = 1,
         *,
         context: bool = True,
+        steers: bool = True,
         begun: bool = True,
         server: ToolServer | None = None,
+        announced: JSON | None = None,
     ) -> None:
         numbers = count(1)
         self.policy = Policy(
-            "some-agent", lambda: f"word{next(numbers)}", context=context, server=server, read_file=self._read
+            "some-agent",
+            lambda: f"word{next(numbers)}",
+            context=context,
+            steers=steers,
+            server=server,
+            read_file=self._read,
         )
         self.actions: list[Action] = []
         self.files: dict[tuple[str, str | None], str] = {}  # the texts of plan files, by URI and folder
         self._histories: dict[str, PendingHistory] = {}
         self._written: dict[str, list[Event]] = {}
         if begun:
-            self.begin(capabilities, version)
+            self.begin(capabilities, version, announced=announced)
 
-    def begin(self, capabilities: JSON | None = None, version: int = 1, session: str = "s1") -> None:
+    def begin(
+        self,
+        capabilities: JSON | None = None,
+        version: int = 1,
+        session: str = "s1",
+        announced: JSON | None = None,
+    ) -> None:
+        """Initialise the agent, which may announce more than it must, and open a session."""
         hello: JSON = {"protocolVersion": version, "clientInfo": {"name": "client", "version": "2"}}
         if capabilities is not None:
             hello["clientCapabilities"] = capabilities
         self.client(request("initialize", "i", **hello))
-        self.agent(answer("i", {"protocolVersion": version, "agentInfo": {"name": "agent", "version": "1"}}))
+        named = {"protocolVersion": version, "agentInfo": {"name": "agent", "version": "1"}}
+        self.agent(answer("i", {**named, **(announced or {})}))
         self.client(request("session/new", "n", cwd="/project", mcpServers=[]))
         self.agent(answer("n", {"sessionId": session}))
 
@@ -138,12 +154,44 @@ class JournalledTalk(Talk):
     as in the relay.
     """
 
-    def __init__(self, journal: Journal, *, begun: bool = True, server: ToolServer | None = None) -> None:
+    def __init__(self, journal: Journal, version: int = 1, **options: Any) -> None:
         self.journal = journal
         self.lags = False
         self._waiting: list[Meet | Record | RecordLine] = []
-        self._sessions = JournalledSessions(self._learn)
-        super().__init__(begun=begun, server=server)
+        self._sessions = JournalledSessions(self._learn, self._terms)
+        super().__init__(version=version, **options)
+
+    def look(self) -> None:
+        """Let the policy know what others wrote, as the relay does all the time, and others what it can do for them."""
+        self.catch_up()
+        self._sessions.look(self.journal)
+
+    def for_agent(self) -> list[JSON]:
+        """The relay's own lines for the agent, as they leave."""
+        return [json.loads(each) for each in self._sent(self.policy.for_agent(), ToAgent)]
+
+    def for_client(self) -> list[JSON]:
+        """The relay's own lines for the client, as they leave."""
+        return [json.loads(each) for each in self._sent(self.policy.for_client(), ToClient)]
+
+    def steer(
+        self, act: str, plan_id: PlanId = None, by: str = USER, **arguments: Any
+    ) -> tuple[list[JSON], list[JSON]]:
+        """A person's act, and what both sides get for it."""
+        self.look()
+        self.say(act, plan_id, by, **arguments)
+        self.look()
+        return self.for_agent(), self.for_client()
+
+    def recorded(self, *kinds: type[Event]) -> list[tuple[str, Event]]:
+        """The events of some kinds in the journal, with their authors."""
+        self.catch_up()
+        return [(each.by, each.event) for each in self.journal.read("s1") if isinstance(each.event, kinds)]
+
+    def now(self) -> SessionState:
+        """What the journal says."""
+        self.catch_up()
+        return load_state(self.journal, "s1")
 
     def say(self, act: str, plan_id: PlanId = None, by: str = USER, **arguments: Any) -> None:
         """A person's act."""
@@ -170,6 +218,9 @@ class JournalledTalk(Talk):
         """The tellings in the journal."""
         events = (recorded.event for recorded in self.journal.read("s1"))
         return [event for event in events if isinstance(event, Told)]
+
+    def _terms(self, session: str) -> Terms:
+        return self.policy.terms(session)
 
     def _learn(self, session: str, memory: SessionMemory) -> None:
         self.policy.learn(session, memory)

@@ -1,7 +1,8 @@
 """An ACP agent that does what its prompts say: each is JSON, a list of updates to send.
 
 It keeps what it was told and what it sent in a file, for `session/load`, which tells everything again; with `forget` in
-its arguments it tells only what the user said. With `sequential` it counts its sessions from 1.
+its arguments it tells only what the user said. With `sequential` it counts its sessions from 1. A prompt that
+ends with `Think.` is never answered.
 """
 
 import json
@@ -60,6 +61,8 @@ def main() -> None:
             result = None
         elif method == "session/prompt":
             prompted(params["sessionId"], params["prompt"])
+            if params["prompt"][-1]["text"] == "Think.":
+                continue
             result = {"stopReason": "end_turn"}
         say({"jsonrpc": "2.0", "id": message["id"], "result": result})
 

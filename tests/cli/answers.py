@@ -23,15 +23,15 @@ class _Terminal(StringIO):
         return True
 
 
-def answer(*arguments: str, at_terminal: bool = False) -> Answer:
+def answer(*arguments: str, at_terminal: bool = False, typed: str = "") -> Answer:
     """Run a command whose output is no terminal and whose lines have 120 characters. `at_terminal`: its input and its
-    errors are on one, where nobody says anything."""
+    errors are on one, where a person has `typed` something, or nothing."""
     stream = _Terminal if at_terminal else StringIO
     out, err = BytesIO(), stream()
     stdout = TextIOWrapper(out, "utf-8", write_through=True)
     with (
         patch.dict("os.environ", COLUMNS="120"),
-        patch("sys.stdin", stream()),
+        patch("sys.stdin", stream(typed)),
         redirect_stdout(stdout),
         redirect_stderr(err),
     ):

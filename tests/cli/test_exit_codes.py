@@ -13,8 +13,17 @@ from planwire.session.moved_on import MovedOn
 EXPECTED = {
     NOT_FOUND: {"NoJournal", "NotFound", "UnknownPlan", "UnknownStep", "UnknownRemark"},
     USAGE: {
-        *("BadMessage", "BadStream", "CannotCarry", "ChatError", "DialectError", "EmptyText", "FormatError"),
-        *("InputError", "NotAJournal", "UnknownDialect", "UnknownJournal", "UnknownWord"),
+        *(
+            "BadMessage",
+            "BadStream",
+            "CannotCarry",
+            "ChatError",
+            "ChoiceNeeded",
+            "DialectError",
+            "EmptyText",
+            "FormatError",
+        ),
+        *("FormatError", "InputError", "NotAJournal", "UnknownDialect", "UnknownJournal", "UnknownWord"),
     },
 }
 

@@ -214,13 +214,13 @@ def test_short_ids_name_exactly_one_session(ids: set[str]) -> None:
 @pytest.mark.usefixtures("journal")
 def test_sessions_are_listed_the_latest_first(run: Run, folder: Path) -> None:
     heading, *lines = run("sessions").out.splitlines()
-    assert heading.split() == ["ID", "STATE", "DONE", "AGE", "AGENT", "FOLDER", "TITLE", "CURRENT", "STEP"]
+    assert heading.split() == ["ID", "STATE", "DONE", "AGE", "AGENT", "FOLDER", "TITLE", "QUESTION", "OR", "STEP"]
     assert [line.split()[:3] for line in lines] == [
         ["0198f3c2-7", "running", "1/3"],
         ["tools", "stopped", "1/3"],
         ["0198f3c2-9", "done", "2/2"],
     ]
-    assert re.search(r"10 min +claude-agent-acp 0.99.0 +\S+project +Mend the redirect +Write a test$", lines[0])
+    assert re.search(r"9 min +claude-agent-acp 0.99.0 +\S+project +Mend the redirect +Write a test$", lines[0])
     assert str(folder) in lines[0]
     assert not any(line != line.rstrip() for line in lines)
 
@@ -371,7 +371,7 @@ def test_show_and_sessions_agree_with_each_other_and_with_a_plan_file(run: Run, 
 def test_sessions_that_wait_for_a_review_come_first(run: Run, journal: Path) -> None:
     add(journal, SECOND, "agent", ReviewAsked("main"), ago=2 * DAY)
     assert [each["id"] for each in run("sessions", "--json").json["sessions"]] == [SECOND, FIRST, THIRD]
-    assert run("sessions").out.splitlines()[1].split()[1:4] == ["waiting", "for", "review"]
+    assert run("sessions").out.splitlines()[1].split()[1:3] == ["needs", "you"]
 
 
 @pytest.mark.usefixtures("journal")

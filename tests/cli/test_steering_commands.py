@@ -436,7 +436,8 @@ def test_a_program_hears_what_came_of_an_act(journal: Journal, tmp_path: Path) -
     journal.append("session-1", [opened, Stamped(1, "agent", PlanSet(plan, via=ACP))])
     suggested = json.loads(planwire("tick", "1", "--json"))
     words = "Suggested: read: done. The agent will see it with your next prompt in your editor."
-    assert suggested == {"done": True, "words": words, "revision": 2, "suggestion": True, "remark": "r1"}
+    came = {"done": True, "words": words, "revision": 2, "suggestion": True, "remark": "r1", "answer": None}
+    assert suggested == came
     assert json.loads(planwire("withdraw", suggested["remark"], "--json"))["done"] is True
     said = json.loads(planwire("comment", "slowly", "--json"))
     assert (said["done"], said["suggestion"]) == (True, False)

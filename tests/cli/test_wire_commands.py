@@ -214,17 +214,6 @@ def test_translate_writes_each_line_as_it_comes() -> None:
     assert process.returncode == 0
 
 
-def test_the_demo_ends_by_itself_without_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-    shown = planwire("demo", "--speed", "40").stdout.decode()
-    assert "6/6" in shown
-    assert "✔ tell the data team" in shown, "plan files count here, too"
-    assert "Try next" in shown
-    assert "tell the data team" in planwire("show", "--session", "demo-").stdout.decode()
-    assert [path.name for path in tmp_path.iterdir() if path.is_dir()] == ["data"]
-
-
 def test_the_demo_says_what_it_takes_to_try_what_it_names(tmp_path: Path) -> None:
     program = str(Path(sys.executable).with_name("planwire"))
     journal = str(tmp_path / "plans.db")

@@ -56,14 +56,20 @@ def _arguments(wanted: Wanted, journal: Path, editor: str) -> list[str]:
         "remove": [target],
         "set_priority": [target, wanted.priority or ""],
         "comment": [wanted.text or "", *([f"--step={target}"] if target else []), *(["--keep"] if wanted.keep else [])],
-        "review": ["--yes", *([] if wanted.verdict == "approved" else ["--changes"]), f"--comment={wanted.text}"],
+        "review": ["--yes", *_answer(wanted), f"--comment={wanted.text}"],
         "select": ["--yes", *(wanted.steps or ())],
         "suggest": [f"--editor={editor}"],
         "withdraw": [target],
         "reopen": [target],
         "dismiss": ["--yes"],
+        "tell": [wanted.text or ""],
+        "stop": ["--yes"],
     }
     return [ACTS[wanted.act].command, *own[wanted.act], f"--journal={journal}", f"--session={SESSION}"]
+
+
+def _answer(wanted: Wanted) -> list[str]:
+    return [f"--option={wanted.option}"] if wanted.option else [] if wanted.verdict == "approved" else ["--changes"]
 
 
 def _plan(journal: Path) -> PlanRecord:
@@ -160,14 +166,19 @@ async def _press(app: WatchApp, pilot: "Pilot[None]", plan_id: str | None, wante
     if wanted.verdict is not None:
         await asked(app, ChoiceDialog)
         await pilot.press("a" if wanted.verdict == "approved" else "r")
-    if wanted.act in ("reword", "add", "comment", "review", "select"):
+    if wanted.option is not None:
+        await asked(app, ChoiceDialog)
+        question = steps.sheet.cards[0].question
+        assert question is not None
+        await pilot.press(str([each.id for each in question.options].index(wanted.option) + 1))
+    if wanted.act in ("reword", "add", "comment", "review", "select", "tell"):
         await asked(app)
         app.screen.query_one(TextField).text = wanted.text or ""
         await pilot.pause()
         if wanted.keep:
             await pilot.press("ctrl+t")
         await pilot.press("enter")
-    if wanted.act == "dismiss" or (wanted.act == "remove" and not steps.sheet.cards[0].is_of_agent):
+    if wanted.act in ("dismiss", "stop") or (wanted.act == "remove" and not steps.sheet.cards[0].is_of_agent):
         await asked(app, DecisionDialog)
         await pilot.press("y")
 

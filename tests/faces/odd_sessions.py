@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from time import time_ns
 
+from msgspec.structs import replace
+
 from planwire.journal import Stamped, open_journal
 from planwire.model.events import (
     ACP,
@@ -11,6 +13,7 @@ from planwire.model.events import (
     CHANGES_REQUESTED,
     COMMENTED,
     AddStep,
+    Choice,
     Comment,
     Event,
     MoveStep,
@@ -24,9 +27,12 @@ from planwire.model.events import (
     SessionOpened,
     SetPriority,
     SetStatus,
+    StopAsked,
+    Told,
     TurnEnded,
 )
 from planwire.model.plan import Entry, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan
+from planwire.model.records import ANSWER
 
 __all__ = ["odd_journal"]
 
@@ -94,6 +100,25 @@ def _sessions(folder: Path) -> Iterator[tuple[str, int, list[tuple[str, Event]]]
             *by_agent(items("main", todo, todo), ReviewAsked("main", ("Yes", "No"))),
         ],
     )
+    options = Choice("yes", "Yes", "allow_once"), Choice("no", "No", "reject_once")
+    question = (items("main", todo, todo), ReviewAsked("main", options, "q1"))
+    yes = PlanReviewed(
+        "main", 2, APPROVED, answer="Yes", via="planwire", question="q1", option="yes", kind="allow_once"
+    )
+    no = PlanReviewed("main", 2, CHANGES_REQUESTED, answer="No", question="q1", option="no", kind="reject_once")
+    yield "asked-with-options", 31 * MINUTE, [opened("Asks with options"), *by_agent(*question)]
+    yield "answered-here", 32 * MINUTE, [opened("An answer is on its way"), *by_agent(*question), ("ana", yes)]
+    told = Told(ANSWER, 0, request="q1")
+    has_it = [*by_agent(*question), ("ana", yes), ("relay", told)]
+    yield "answered-and-told", 33 * MINUTE, [opened("The agent has its answer"), *has_it]
+    late = ("client", replace(no, late=True))
+    yield "disputed", 34 * MINUTE, [opened("A no that came too late"), *has_it, late]
+    yield (
+        "overtaken",
+        35 * MINUTE,
+        [opened("The editor was faster"), *by_agent(*question), ("ana", yes), ("client", no)],
+    )
+    yield "stopped-by-hand", 36 * MINUTE, [opened("Stopped"), *by_agent(*question), ("ana", StopAsked())]
     yield (
         "approved",
         50 * MINUTE,

@@ -1,14 +1,16 @@
 """Every act means the same by command line, over HTTP and in the terminal: the same event, the same card."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import msgspec
 import pytest
 
 from planwire.journal import Stamped, open_journal
-from planwire.model.events import ACP, AddStep, Event, PlanSet, SessionOpened
+from planwire.journal.protocol import Terms
+from planwire.model.events import ACP, AddStep, Choice, Event, PlanSet, ReviewAsked, SessionOpened
 from planwire.model.plan import Entry, FilePlan, ItemsPlan, MarkdownPlan
 from planwire.model.records import PlanRecord
 from planwire.readmodel.as_json import plan_json
@@ -76,10 +78,17 @@ WORDS: Sequence[Act] = (
     always(act="review", verdict="changes_requested", text="smaller steps"),
     always(act="review", verdict="approved", text="go ahead"),
 )
+QUESTION = ReviewAsked("main", (Choice("y", "Yes", "allow_once"), Choice("n", "No", "reject_once")), "q1")
+ANSWERS: Sequence[Act] = (
+    always(act="review", option="n", question="q1", text="smaller steps"),
+    always(act="tell", text="and soon"),
+    always(act="stop"),
+)
 SELECT = always(act="select", steps=("s1", "s3"))
 DISMISS = always(act="dismiss")
 
 SCRIPTS: dict[str, tuple[Callable[[Path], PlanSet], Sequence[Act]]] = {
+    "a plan that the agent asks about": (lambda _: PlanSet(LIST, via=ACP), ANSWERS),
     "a list of planwire's own": (lambda _: PlanSet(LIST), (*CHANGES, PRIORITY, *WORDS, SELECT, DISMISS)),
     "a text of planwire's own": (lambda _: PlanSet(TEXT), (*CHANGES, *WORDS, SELECT, DISMISS)),
     "a list of the agent's": (
@@ -112,6 +121,14 @@ def _without_times(value: object) -> object:
     return [_without_times(each) for each in value] if isinstance(value, list | tuple) else value
 
 
+@contextmanager
+def a_relay_that_works(journal: Path) -> Iterator[None]:
+    """A lease, as a relay has it whose agent can be told everything."""
+    with open_journal(journal) as opened:
+        opened.lease("s", Terms("relay", is_working=True, can=("answer", "tell", "steer", "stop")))
+        yield
+
+
 def test_the_scripts_have_every_act() -> None:
     plan = None
     names = {act(plan).act for _, acts in SCRIPTS.values() for act in acts if act not in _LATER}  # type: ignore[arg-type]
@@ -131,11 +148,16 @@ def test_every_face_writes_the_same_events_and_shows_the_same_card(
         with open_journal(journal) as opened:
             begun = SessionOpened("agent", None, str(tmp_path), "A session"), plan(tmp_path)
             opened.append("s", [Stamped(1_000_000, "agent", event) for event in begun])
+            if acts is ANSWERS:
+                opened.append("s", [Stamped(1_000_000, "agent", QUESTION)])
     refused = int(name == "a file")
     done = len(acts) - refused
-    assert by_command_line(journals["commands"], acts, editor) == [*refused * [1], *done * [0]]
-    assert by_http(journals["http"], acts) == [*refused * [422], *done * [200]]
-    asyncio.run(by_keys(journals["keys"], acts, monkeypatch, editor))
+    with ExitStack() as held:
+        for journal in journals.values():
+            held.enter_context(a_relay_that_works(journal))
+        assert by_command_line(journals["commands"], acts, editor) == [*refused * [1], *done * [0]]
+        assert by_http(journals["http"], acts) == [*refused * [422], *done * [200]]
+        asyncio.run(by_keys(journals["keys"], acts, monkeypatch, editor))
     by_commands, over_http, with_keys = map(written, journals.values())
     assert by_commands == over_http == with_keys
     assert len(by_commands[0]) >= done

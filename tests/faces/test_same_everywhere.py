@@ -66,6 +66,9 @@ def test_states_counts_and_order_are_the_same_on_every_face(
 ) -> None:
     sessions = printed(journal, capsys, "sessions")["sessions"]
     assert len(sessions) >= 30
+    asked = {each["id"] for each in sessions if each["asked"]}
+    assert {"asked-with-options", "answered-here", "disputed"} <= asked
+    assert not {"answered-and-told", "overtaken", "approved"} & asked
     in_order = [each["id"] for each in sessions]
     page = board.json("/sessions.json")["sessions"]
     assert facts(page) == facts(sessions)

@@ -176,11 +176,11 @@ def test_the_form_of_a_snapshot_is_known(journal: MemoryJournal) -> None:
     kept = journal.snapshot("s")
     assert kept is not None
     rules, state = msgspec.msgpack.decode(kept.data)
-    assert rules == 6
-    assert " ".join(state) == "id seq opened plans stopped turns compacted remarked told placed"
+    assert rules == 7
+    assert " ".join(state) == "id seq opened plans stopped turns compacted remarked told placed tell stop"
     assert " ".join(state["plans"]["main"]) == (
         "state owner version base supersedes revision created_at changed_at by summary mode deltas numbered "
-        "authors edited remarks reviews asked removed removed_by is_proposal approval ended cleared"
+        "authors edited remarks reviews asked removed removed_by is_proposal approval ended cleared disputed"
     )
     assert " ".join(state["plans"]["main"]["remarks"][0]) == (
         "id seq at by plan_id kind text revision step quote steps changes review kept offered told closed answers"

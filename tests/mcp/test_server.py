@@ -41,11 +41,15 @@ from planwire.model.events import (
 from planwire.model.fold import fold_all
 from planwire.model.plan import Entry, FilePlan, ItemsPlan, OtherPlan, Plan
 from planwire.readmodel.cards import cards_of
+from planwire.readmodel.followed_files import FilePlans
+from planwire.readmodel.overview import RUNNING, STOPPED
+from planwire.readmodel.sessions import load_session
+from planwire.session.lapses import end_lapsed
 from planwire.session.steering import steer
 from planwire.steering.wanted import Wanted
 from planwire.tools.schemas import tool_schemas
 from tests.strategies import json_values, texts
-from tests.waiting import eventually
+from tests.waiting import eventually, until
 
 SECONDS = 30.0
 #: The protocol with its handshake, as most hosts speak it, and the one without.
@@ -613,3 +617,34 @@ def test_a_plan_file_is_read_where_the_project_is_and_nowhere_else(tmp_path: Pat
             assert "hidden" not in text.model_dump()["text"]
 
     run(work)
+
+
+def test_a_server_holds_the_session_that_it_is_called_for_and_a_killed_one_has_stopped(tmp_path: Path) -> None:
+    def ask(number: int, method: str, **params: Any) -> None:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+        server.stdin.write(json.dumps(message) + "\n")
+        server.stdin.flush()
+        while json.loads(server.stdout.readline()).get("id") != number:
+            pass
+
+    parameters = a_server(tmp_path, "--session", "s")
+    command = [parameters.command, *parameters.args]
+    with (
+        open_journal(tmp_path / "plans.db") as journal,
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=tmp_path) as server,
+    ):
+        client = {"name": "a", "version": "1"}
+        ask(1, "initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo=client)
+        assert journal.leases() == []
+        ask(2, "tools/call", name="set_plan", arguments={"entries": ["one", "two"]})
+        until(lambda: [(each.session, each.terms.holder) for each in journal.leases()] == [("s", "mcp")])
+        [known] = journal.sessions()
+        assert load_session(journal, known, FilePlans()).glance.state == RUNNING
+        server.kill()
+        server.wait(SECONDS)
+        assert end_lapsed(journal) == []
+        [known] = journal.sessions()
+        shown = load_session(journal, known, FilePlans()).glance
+        assert (shown.state, shown.stop_reason) == (STOPPED, "disconnected")

@@ -250,13 +250,12 @@ class Client:
             raise Refused(method, answer["error"])
         return answer.get("result") or {}
 
-    def ask(self, method: str, params: Mapping[str, Any], id: RequestId | None = None) -> RequestId:
-        """Send a request without waiting; its id, which is the next number unless it is given."""
-        if id is None:
-            self._number += 1
-            id = self._number
-        self.send({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
-        return id
+    def ask(self, method: str, params: Mapping[str, Any], named: str | None = None) -> RequestId:
+        """Send a request without waiting; its id, which is the next number unless it is named."""
+        self._number += 1
+        request = named or self._number
+        self.send({"jsonrpc": "2.0", "id": request, "method": method, "params": params})
+        return request
 
     def begin(self, session: str, text: str) -> RequestId:
         """Send a prompt without waiting; its id."""

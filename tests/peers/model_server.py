@@ -114,6 +114,12 @@ class ScriptedModel:
             came = self._lock.wait_for(lambda: len(self.requests) >= count, patience)
         assert came, f"{len(self.requests)} requests in {patience:g} s, and not {count}"
 
+    def wait_for_main(self, count: int, patience: float = 30.0) -> None:
+        """Wait until the script was asked for this many steps."""
+        with self._lock:
+            came = self._lock.wait_for(lambda: len(self.main) >= count, patience)
+        assert came, f"{len(self.main)} main requests in {patience:g} s, and not {count}"
+
     def went_wrong(self, problem: BaseException) -> None:
         """Keep what a step raised, or a request that can't be read: it is raised when the model is closed."""
         self._problems.append(problem)

@@ -81,7 +81,7 @@ def test_claude_drops_what_its_model_is_saying_for_words_that_come_meanwhile(tmp
     with ScriptedModel(script) as model, claude(model.url, tmp_path).start() as client:
         session = client.new_session()
         prompt = client.begin(session, "Work.")
-        model.wait_for_requests(1)
+        model.wait_for_main(1)
         assert steer(client, session) == "injected"
         assert client.end_of(prompt) == "end_turn"
         assert client.said(session) == "Understood."
@@ -143,7 +143,7 @@ def test_codex_is_steered_while_its_model_works(tmp_path: Path) -> None:
     with ScriptedModel(script) as model, codex(model.url, tmp_path).start() as client:
         session = client.new_session()
         prompt = client.begin(session, "Work.")
-        model.wait_for_requests(1)
+        model.wait_for_main(1)
         assert steer(client, session) == "injected"
         later.set()
         assert client.end_of(prompt) == "end_turn"
@@ -159,7 +159,7 @@ def test_deepagents_answers_two_prompts_at_once(tmp_path: Path) -> None:
         assert (ways.steer, ways.queues) == (None, False)
         session = client.new_session()
         slow = client.begin(session, "Work.")
-        model.wait_for_requests(1)
+        model.wait_for_main(1)
         assert client.end_of(client.begin(session, WORDS)) == "end_turn"
         assert client.answer_to(slow) is None
         later.set()

@@ -150,7 +150,11 @@ def test_a_plan_has_every_word_of_people() -> None:
     assert (told["id"], told["kind"], told["kept"], told["told_by"]) == ("r5", "comment", True, "prompt")
     assert [(each["by"], each["text"]) for each in told["answers"]] == [("agent", "I won't")]
     assert (untold["kind"], untold["steps"], untold["told_at"]) == ("selection", ["s2"], None)
-    assert value["question"] == {"at": 10_000, "options": ["Yes", "No"]}
+    names = [(each["id"], each["name"], each["verdict"]) for each in value["question"].pop("options")]
+    assert (value["question"], names) == (
+        {"id": "", "at": 10_000, "open": False},
+        [("", "Yes", "dismissed"), ("", "No", "dismissed")],
+    )
 
 
 def test_a_plan_file_has_its_address_and_the_steps_of_its_text() -> None:

@@ -6,12 +6,14 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from planwire.acp.words import PLAN_UPDATES
 from planwire.model.events import (
     APPROVED,
     CHANGES_REQUESTED,
     DISMISSED,
+    Choice,
     ContextCompacted,
     PlanRemoved,
     PlanReviewed,
@@ -480,21 +482,27 @@ def choose(talk: Talk, option: str | None) -> None:
     assert talk.client(sent) == [sent]
 
 
-ASKED = ("Yes", "No")
+YES, NO = ASKED = (Choice("yes", "Yes", "allow_once"), Choice("no", "No", "reject_once"))
 
 
-@pytest.mark.parametrize(("option", "verdict", "name"), [("yes", APPROVED, "Yes"), ("no", CHANGES_REQUESTED, "No")])
-def test_an_answer_about_a_plan_is_a_review_of_it(option: str, verdict: str, name: str) -> None:
+def judged(plan_id: str, verdict: str, chosen: Choice) -> PlanReviewed:
+    """The verdict of the client's answer to the first question."""
+    review = PlanReviewed(plan_id, 2, verdict, question="word1")
+    return replace(review, answer=chosen.name, option=chosen.id, kind=chosen.kind)
+
+
+@pytest.mark.parametrize(("chosen", "verdict"), [(YES, APPROVED), (NO, CHANGES_REQUESTED)])
+def test_an_answer_about_a_plan_is_a_review_of_it(chosen: Choice, verdict: str) -> None:
     """As claude-agent-acp asks: the text stood in the tool call before, and the plan is sent after the approval."""
     talk = Talk(PLANS)
     talk.agent(tool_call(rawInput={"plan": PROPOSAL}))
     ask(talk)
-    choose(talk, option)
+    choose(talk, chosen.id)
     talk.agent(text("plan-mode", PROPOSAL.strip()))
     assert talk.plan_events() == [
         PlanSet(MarkdownPlan("plan-mode", PROPOSAL.strip()), via="acp"),
-        ReviewAsked("plan-mode", ASKED),
-        PlanReviewed("plan-mode", 2, verdict, answer=name),
+        ReviewAsked("plan-mode", ASKED, "word1"),
+        judged("plan-mode", verdict, chosen),
     ]
 
 
@@ -518,8 +526,8 @@ def test_a_plan_that_was_told_before_the_question_is_the_one_that_is_reviewed() 
     ask(talk, toolCallId="plan-review:turn-1-plan", rawInput={"plan": PROPOSAL}, name="x")
     choose(talk, "yes")
     assert talk.plan_events()[1:] == [
-        ReviewAsked("turn-1-plan", ASKED),
-        PlanReviewed("turn-1-plan", 2, APPROVED, answer="Yes"),
+        ReviewAsked("turn-1-plan", ASKED, "word1"),
+        judged("turn-1-plan", APPROVED, YES),
     ]
 
 
@@ -573,7 +581,7 @@ def test_only_an_option_that_was_offered_is_a_yes_or_a_no(option: str | None) ->
     talk.agent(tool_call(rawInput={"plan": PROPOSAL}))
     ask(talk)
     choose(talk, option)
-    assert talk.plan_events()[2:] == [PlanReviewed("plan-mode", 2, DISMISSED)]
+    assert talk.plan_events()[2:] == [PlanReviewed("plan-mode", 2, DISMISSED, question="word1")]
 
 
 def test_other_questions_are_not_about_plans() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from planwire.model.events import (
     ACP,
@@ -34,8 +35,9 @@ OPTIONS = [
     {"optionId": "auto", "name": "Yes, and use auto mode", "kind": "allow_always"},
     {"optionId": "reject", "name": "No, keep planning", "kind": "reject_once"},
 ]
+CHOICES = tuple(Choice(option["optionId"], option["name"], option["kind"]) for option in OPTIONS)
 NAMES = tuple(option["name"] for option in OPTIONS)
-ASKED = ReviewAsked("plan-mode", NAMES)
+ASKED = ReviewAsked("plan-mode", CHOICES, "word1")
 
 
 def question(request_id: int | str = 0, plan: str | None = TEXT, options: Any = OPTIONS, call_id: str = "t1") -> bytes:
@@ -47,6 +49,12 @@ def question(request_id: int | str = 0, plan: str | None = TEXT, options: Any = 
 
 def choice(option: str, request_id: int | str = 0) -> bytes:
     return answer(request_id, {"outcome": {"outcome": "selected", "optionId": option}})
+
+
+def judged(verdict: str, chosen: Choice | None, question: str = "word1") -> PlanReviewed:
+    """The verdict of the client's answer to the first question, on the first plan."""
+    review = PlanReviewed("plan-mode", 3, verdict, question=question)
+    return replace(review, answer=chosen.name, option=chosen.id, kind=chosen.kind) if chosen else review
 
 
 def proposed(content: str = TEXT) -> PlanSet:
@@ -67,7 +75,7 @@ def test_the_question_is_recorded_after_the_plan_with_the_answers_in_their_order
     assert overview(talk.state(), 0, 0).state == NEEDS_YOU
     assert talk.client(choice("default")) == [choice("default")]
     assert plan_of(talk).asked is None
-    assert talk.plan_events() == [proposed(), ASKED, PlanReviewed("plan-mode", 3, APPROVED, answer=NAMES[0])]
+    assert talk.plan_events() == [proposed(), ASKED, judged(APPROVED, CHOICES[0])]
 
 
 @pytest.mark.parametrize("is_answered_first", [False, True], ids=["then answered", "answered first"])
@@ -83,7 +91,7 @@ def test_a_question_that_overtakes_its_plan_is_about_it_all_the_same(is_answered
     if not is_answered_first:
         talk.client(choice("reject"))
     talk.end_turn()
-    assert talk.plan_events() == [proposed(), ASKED, PlanReviewed("plan-mode", 3, CHANGES_REQUESTED, answer=NAMES[2])]
+    assert talk.plan_events() == [proposed(), ASKED, judged(CHANGES_REQUESTED, CHOICES[2])]
 
 
 def test_a_text_that_streams_in_is_whole_when_it_is_asked_about() -> None:
@@ -94,10 +102,10 @@ def test_a_text_that_streams_in_is_whole_when_it_is_asked_about() -> None:
         talk.agent(text("turn-1-plan", TEXT[:end]))
     talk.agent(question(call_id="plan-review:turn-1-plan"))
     recorded = [action.event for action in talk.actions if isinstance(action, Record)]
-    assert recorded[-1] == ReviewAsked("turn-1-plan", NAMES)
+    assert recorded[-1] == ReviewAsked("turn-1-plan", CHOICES, "word1")
     assert talk.plan_events() == [
         PlanSet(MarkdownPlan("turn-1-plan", TEXT), via=ACP),
-        ReviewAsked("turn-1-plan", NAMES),
+        ReviewAsked("turn-1-plan", CHOICES, "word1"),
     ]
 
 
@@ -139,7 +147,7 @@ def test_a_plan_that_comes_after_the_question_is_asked_about_as_long_as_that_is_
     talk.agent(text("plan-mode", TEXT))
     assert plan_of(talk).asked
     talk.client(choice("reject"))
-    assert talk.plan_events()[1:] == [ASKED, PlanReviewed("plan-mode", 3, "changes_requested", answer=NAMES[2])]
+    assert talk.plan_events()[1:] == [ASKED, judged(CHANGES_REQUESTED, CHOICES[2])]
 
 
 def test_a_plan_that_comes_after_the_answer_is_recorded_as_one_that_came_before_it() -> None:
@@ -148,17 +156,17 @@ def test_a_plan_that_comes_after_the_answer_is_recorded_as_one_that_came_before_
     talk.agent(question(plan=None))
     talk.client(choice("auto"))
     talk.agent(text("plan-mode", TEXT))
-    assert talk.plan_events() == [proposed(), ASKED, PlanReviewed("plan-mode", 3, APPROVED, answer=NAMES[1])]
+    assert talk.plan_events() == [proposed(), ASKED, judged(APPROVED, CHOICES[1])]
     assert plan_of(talk).asked is None
 
 
 @pytest.mark.parametrize(
-    ("said", "name"),
+    ("said", "chosen"),
     [
         (answer(0, {"outcome": {"outcome": "cancelled"}}), None),
         (choice("never offered"), None),
-        (choice("odd"), "Perhaps"),
-        (choice("nameless"), "nameless"),
+        (choice("odd"), Choice("odd", "Perhaps", "_perhaps")),
+        (choice("nameless"), Choice("nameless", "nameless")),
         (refusal(0), None),
         (answer(0), None),
         (answer(0, []), None),
@@ -168,7 +176,7 @@ def test_a_plan_that_comes_after_the_answer_is_recorded_as_one_that_came_before_
         (b'{"jsonrpc":"2.0","id":0}', None),
     ],
 )
-def test_an_answer_that_is_neither_yes_nor_no_has_dismissed_the_question(said: bytes, name: str | None) -> None:
+def test_an_answer_that_is_neither_yes_nor_no_has_dismissed_the_question(said: bytes, chosen: Choice | None) -> None:
     """R43: only an option that was offered, with a kind that allows, is an approval."""
     odd = [{"optionId": "odd", "name": "Perhaps", "kind": "_perhaps"}, {"optionId": "nameless"}]
     talk = Talk(PLANS)
@@ -176,7 +184,7 @@ def test_an_answer_that_is_neither_yes_nor_no_has_dismissed_the_question(said: b
     talk.agent(question(options=[*OPTIONS, *odd]))
     assert talk.client(said) == [said]
     assert plan_of(talk).asked is None
-    assert talk.plan_events()[2:] == [PlanReviewed("plan-mode", 3, DISMISSED, answer=name)]
+    assert talk.plan_events()[2:] == [judged(DISMISSED, chosen)]
     assert talk.client(said) == [said]
     assert len(talk.plan_events()) == 3
 
@@ -185,7 +193,7 @@ def test_an_answer_that_is_neither_yes_nor_no_has_dismissed_the_question(said: b
 def test_a_question_without_answers_to_choose_from_is_a_question(odd: Any) -> None:
     talk = Talk(PLANS)
     assert talk.agent(question(options=odd)) == [question(options=odd)]
-    assert talk.plan_events() == [proposed(), ReviewAsked("plan-mode")]
+    assert talk.plan_events() == [proposed(), ReviewAsked("plan-mode", question="word1")]
 
 
 def test_of_answers_beyond_any_measure_the_first_are_recorded_and_all_count() -> None:
@@ -248,9 +256,10 @@ def test_a_session_that_is_loaded_while_a_question_is_open_does_not_ask_again() 
     talk.agent(text("plan-mode", TEXT))
     talk.agent(answer("l", {}))
     assert plan_of(talk).asked
-    talk.agent(question(1))  # it asks anew, since the first client is gone
+    assert talk.plan_events() == [proposed(), ASKED]
+    talk.agent(question(1))  # it asks anew, since the first client is gone: another question
     talk.client(choice("default", 1))
-    assert [type(event) for event in talk.plan_events()] == [PlanSet, ReviewAsked, PlanReviewed]
+    assert talk.plan_events()[2:] == [replace(ASKED, question="word2"), judged(APPROVED, CHOICES[0], "word2")]
 
 
 @pytest.mark.parametrize("option", ["default", "reject", "never offered"])

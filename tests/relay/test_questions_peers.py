@@ -78,11 +78,12 @@ def test_claude_asks_for_approval_and_the_board_shows_what_about_and_what_was_an
         [glance] = board.json("/sessions.json")["sessions"]
         session = glance["id"]
         page = shown(board, session, "planwire&#39;s tests asks for your approval", "This is the first version.")
-        for words in (*OPTIONS, "waiting for review", "Look at file 1<", "Look at file 40<", "Write it in one go"):
+        for words in (*OPTIONS, "needs you", "Look at file 1<", "Look at file 40<", "Write it in one go"):
             assert words in page, words
         [plan] = board.json(f"/sessions/{session}.json")["plans"]
-        assert (plan["text"], tuple(plan["question"]["options"])) == (FIRST, OPTIONS)
-        assert "waiting for review" in board.page("/sessions")
+        names = tuple(option["name"] for option in plan["question"]["options"])
+        assert (plan["text"], names) == (FIRST, OPTIONS)
+        assert "needs you" in board.page("/sessions")
         person.answers.put(2)
 
         assert tuple(person.questions.get(timeout=PATIENCE)) == OPTIONS

@@ -5,6 +5,7 @@ from typing import Any
 from planwire.model.events import (
     ACP,
     SUGGESTION,
+    Choice,
     Event,
     PlanChanged,
     PlanSet,
@@ -20,6 +21,7 @@ from planwire.model.remarks import WITHDRAWN
 from planwire.model.steps import PlanState
 from planwire.steering.acts import decide
 from planwire.steering.overlay import Overlay
+from planwire.steering.reach import NOBODY, Reach
 from planwire.steering.target import Decision
 from planwire.steering.wanted import Wanted
 
@@ -40,15 +42,19 @@ NESTED = MarkdownPlan(
     "# Release\n\n- [ ] read\n  - [ ] the code\n  - [x] the docs\n  - [ ] the issues\n"
     "- [ ] write\n  - [ ] a test\n- [ ] ship\n",
 )
+#: Two answers that an agent offers.
+YES, NO = Choice("yes", "Yes, do it", "allow_once"), Choice("no", "No, keep planning", "reject_once")
 
 
 class Session:
-    """A session and all that it was. `do` decides an act and appends what it means, as `steer` does."""
+    """A session and all that it was. `do` decides an act and appends what it means, as `steer` does. `reach` is what
+    its agent can be given."""
 
     def __init__(self, plan: Plan, via: str = "tools", *, plan_id: PlanId = "main") -> None:
         self.state = SessionState("s")
         self.states = [self.state]
         self.plan_id = plan_id
+        self.reach: Reach = NOBODY
         self.append(PlanSet(plan, via=via), by=AGENT)
 
     @property
@@ -85,7 +91,7 @@ class Session:
         return self.states[revision].live().get(self.plan_id) if revision < len(self.states) else None
 
     def decide(self, wanted: Wanted, by: str = "user", file: PlanState | None = None) -> Decision:
-        return decide(self.state, self.plan_id, wanted, self.recall, by, file)
+        return decide(self.state, self.plan_id, wanted, self.recall, by, file, self.reach)
 
     def do(self, act: str, target: str | None = None, *, author: str = "user", **arguments: Any) -> Decision:
         file = arguments.pop("file", None)

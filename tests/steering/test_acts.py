@@ -17,11 +17,13 @@ from planwire.model.events import (
     CHANGES_REQUESTED,
     COMMENTED,
     AddStep,
+    Choice,
     Comment,
     MoveStep,
     PlanSet,
     RemarkClosed,
     RemoveStep,
+    ReviewAsked,
     RewordStep,
     SetPriority,
     SetStatus,
@@ -33,14 +35,16 @@ from planwire.model.remarks import WITHDRAWN
 from planwire.model.statuses import STATUSES, canonical
 from planwire.model.steps import Step, track
 from planwire.model.text import unwrapped
-from planwire.steering.acts import ACTS, On, act_named, acts_for, check_early, status_offers
+from planwire.steering.acts import ACTS, On, act_named, acts_for, check_early
 from planwire.steering.conflict import Touches
 from planwire.steering.moves import ways_to_move
+from planwire.steering.offers import status_offers
 from planwire.steering.overlay import Overlay
 from planwire.steering.plan_text import as_text
+from planwire.steering.reach import ANSWER, STEER, STOP, TELL, Reach
 from planwire.steering.target import Decision
 from planwire.steering.wanted import ARGUMENTS, Wanted
-from tests.steering.acting import LIST, NESTED, TEXT, Session, a_list, agents
+from tests.steering.acting import LIST, NESTED, NO, TEXT, YES, Session, a_list, agents
 from tests.strategies import contents, entries, markdown_texts, plans, texts
 
 # -- the table
@@ -190,6 +194,10 @@ GIVEN: dict[str, Any] = {
     "before": "s1",
     "by": 1,
     "verdict": APPROVED,
+    "option": "yes",
+    "question": "q1",
+    "now": True,
+    "interrupt": True,
     "steps": ("s3",),
     "comments": (Comment("hm"),),
     "changes": (RemoveStep("s2"),),
@@ -222,7 +230,7 @@ def test_an_act_says_which_argument_is_missing_or_too_many(act: Any) -> None:
 
 def test_an_act_that_touches_nothing_never_needs_the_plan_that_was_seen() -> None:
     touching_nothing = {act.name for act in ACTS.values() if act.touches is Touches.NOTHING}
-    assert touching_nothing == {"comment", "withdraw", "reopen"}
+    assert touching_nothing == {"comment", "tell", "stop", "withdraw", "reopen"}
 
 
 # -- JSON
@@ -251,6 +259,9 @@ WANTED = [
     Wanted("withdraw", "r12", text="not needed"),
     Wanted("comment", None, 17, text="never", quote="a passage", keep=True),
     Wanted("reopen"),
+    Wanted("review", None, 17, option="exit-plan-auto", question="q1", text="go", now=True, interrupt=False),
+    Wanted("tell", text="look at the tests", interrupt=True),
+    Wanted("stop"),
 ]
 
 
@@ -323,6 +334,10 @@ any_wanted = st.builds(
     st.none() | ids,
     st.none() | st.integers(-(2**31), 2**31) | st.integers(-3, 3),
     st.none() | st.sampled_from((APPROVED, CHANGES_REQUESTED, COMMENTED, "dismissed")),
+    st.none() | st.sampled_from(("yes", "Yes", "no", "")),
+    st.none() | st.sampled_from(("q1", "q2", "")),
+    st.sampled_from((None, True, False)),
+    st.sampled_from((None, True, False)),
     st.none() | st.lists(ids, max_size=3).map(tuple),
     st.none() | st.lists(remarks, max_size=2).map(tuple),
     st.none() | st.lists(changes, max_size=3).map(tuple),
@@ -366,9 +381,18 @@ def tried(session: Session, wanted: Wanted) -> bool:
     return True
 
 
-@given(plans(st.just("main")), owners, st.lists(any_wanted, min_size=1, max_size=6))
-def test_nothing_but_a_designed_refusal_comes_of_any_act(plan: Plan, via: str, wanted: list[Wanted]) -> None:
+reaches = st.builds(Reach, st.frozensets(st.sampled_from((ANSWER, TELL, STEER, STOP))), st.booleans())
+choices = st.lists(st.sampled_from((YES, NO, Choice("odd", "Odd"), Choice("", "Yes"))), max_size=3).map(tuple)
+
+
+@given(plans(st.just("main")), owners, st.none() | choices, reaches, st.lists(any_wanted, min_size=1, max_size=6))
+def test_nothing_but_a_designed_refusal_comes_of_any_act(
+    plan: Plan, via: str, options: tuple[Choice, ...] | None, reach: Reach, wanted: list[Wanted]
+) -> None:
     session = Session(plan, via)
+    session.reach = reach
+    if options is not None:
+        session.append(ReviewAsked("main", options, "q1"), by=AGENT)
     for each in wanted:
         before = session.state
         decision = answer(session, each)

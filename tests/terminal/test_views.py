@@ -99,14 +99,6 @@ def test_the_end_of_the_input_stops_a_walk() -> None:
         assert terminal.rest().strip() == b""
 
 
-def test_the_demo_plays_live(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    with running("demo", "--speed", "40") as terminal:
-        terminal.wait_for(b"0/6")
-        terminal.wait_for(b"6/6")
-        terminal.wait_for(b"Try next")
-
-
 def test_a_long_plan_is_shown_around_its_current_step() -> None:
     entries = [Entry(f"step {number}", "medium", "completed" if number < 50 else "pending") for number in range(100)]
     entries[50] = Entry("here", "medium", "in_progress")

@@ -50,7 +50,7 @@ async def test_the_overview_has_every_session_at_a_glance(journal: Path) -> None
     async with watching(journal) as (app, _):
         await shows(app, "Mend the redirect", "1 / 3", "Write a test", "claude-agent-acp 0.99.0", "running")
         await shows(app, "tools", "my agent", "stopped", "Build anew", "2 / 2", "done", "/elsewhere", "3 d")
-        await shows(app, "All 3  Needs you 0  Running 1  Waiting 0  Stopped 1  Done 1", kind=StateBar)
+        await shows(app, "All 3  Needs you 0  Running 1  Idle 0  Stopped 1  Done 1", kind=StateBar)
         rows = app.screen.query_one(RowList)
         assert [row[1] for row in rows.cursor.rows] == [FIRST, THIRD, SECOND]
 
@@ -63,7 +63,7 @@ async def test_sessions_that_wait_for_a_review_come_first_and_the_others_by_the_
     add(journal, "out", "agent", PlanSet(items("main", "pending")), TurnEnded("max_tokens"), ago=2 * DAY)
     add(journal, SECOND, "agent", ReviewAsked("main"), ago=3 * DAY)
     async with watching(journal) as (app, pilot):
-        await shows(app, "2 / 2  waiting for review")
+        await shows(app, "Review “Plan”?", "2 / 2  needs you")
         rows = app.screen.query_one(RowList)
         assert [row[1] for row in rows.cursor.rows] == [SECOND, "new", FIRST, THIRD, "out"]
         await pilot.press("end", "enter")
@@ -179,7 +179,7 @@ async def test_it_begins_with_the_latest_session_of_the_folder_and_takes_up_one_
         await shows(app, "this folder", "A new one", "Mend the redirect")
         assert "Far away" not in seen(app)
         add(journal, FIRST, "agent", TurnEnded("end_turn"))
-        await shows(app, "waiting")
+        await shows(app, "2 / 3       idle")
         assert isinstance(app.screen, OverviewScreen), "who has looked around is not pulled away"
         await pilot.press("a")
         await shows(app, "Far away")
@@ -385,7 +385,7 @@ async def test_keys_are_shown_and_the_theme_can_be_changed(journal: Path) -> Non
         words = ("Open", "Search", "State", "History", "Keys", "Quit")
         await eventually(lambda: all(word in app.export_screenshot() for word in words))
         assert app.theme == DARK.name
-        await pilot.press("t")
+        await pilot.press("T")
         assert app.theme == LIGHT.name
         await pilot.press("question_mark")
         await shows(app, "Sessions", "Enter    Open", "Moving around", "PgUp, b  Page up", kind=DialogText)

@@ -253,7 +253,7 @@ async def test_a_locked_journal_does_not_freeze_the_screen(journal: Path, monkey
             await told(app, "The journal is busy: someone else is writing to it.")
             await pilot.press(*"!", "escape")
             await closed(app)
-            await pilot.press("up", "t")
+            await pilot.press("up", "T")
             assert panel(app).cursor.row == ("step", "main", "s1")
             assert not said(ours(app))
             assert app.writes.is_writing

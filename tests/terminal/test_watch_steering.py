@@ -464,9 +464,9 @@ async def test_finished_steps_in_a_row_are_one_line_until_a_person_wants_to_see_
 async def test_an_agent_that_waits_is_at_the_head_of_its_plan(journal: Path) -> None:
     add(journal, OURS, "agent", ReviewAsked("main"))
     async with watching(journal, OURS) as (app, pilot):
-        await shows(app, "◆ The agent is waiting for your review   just now", "◆ waiting for review · now")
+        await shows(app, "◆ The agent is waiting for your review   just now", "◆ needs you · now")
         add(journal, OURS, "agent", ReviewAsked("main", ("Yes", "No, go on planning")))
-        await shows(app, "◆ The agent is waiting for your answer in zed: Yes / No, go on planning")
+        await shows(app, "◆ The agent asks for your approval in zed: Yes / No, go on planning")
         await pilot.press("v")
         await asked(app, ChoiceDialog)
         await shows(app, "The agent is waiting for an answer in zed", kind=DialogText)
@@ -474,7 +474,7 @@ async def test_an_agent_that_waits_is_at_the_head_of_its_plan(journal: Path) -> 
         await asked(app)
         await pilot.press("enter")
         await closed(app)
-        await eventually(lambda: "The agent is waiting" not in seen(app))
+        await eventually(lambda: "The agent asks" not in seen(app))
 
 
 # -- a plan of the agent's: suggestions

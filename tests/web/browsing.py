@@ -1,18 +1,51 @@
 """What tests in a browser have in common."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, Final, TypeAlias
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import ConsoleMessage, Error, Page, expect
 
 from tests.waiting import until
 
-__all__ = ["NewPage", "comes_true", "is_live", "photograph"]
+__all__ = ["MOVING", "SIZE", "STILL", "NewPage", "Problems", "comes_true", "is_live", "photograph"]
 
 SCREENSHOTS = Path(__file__).parent.parent / "screenshots"
 
 NewPage: TypeAlias = Callable[..., Page]
+
+#: A page is still unless its test is about what moves: a transition takes no click for a quarter of a second.
+STILL: Final[dict[str, Any]] = {"reduced_motion": "reduce"}
+MOVING: Final[dict[str, Any]] = {"reduced_motion": "no-preference"}
+SIZE: Final = {"width": 1280, "height": 720}
+
+_EXPECTED = re.compile(r"net::ERR_|with a status of \d|TrustedHTML")
+
+
+class Problems:
+    """What goes wrong in the consoles of a test's pages."""
+
+    def __init__(self) -> None:
+        self._found: list[str] = []
+
+    def listen_to(self, page: Page) -> None:
+        page.on("pageerror", self._failed)
+        page.on("console", self._said)
+
+    def leave(self, page: Page) -> None:
+        page.remove_listener("pageerror", self._failed)
+        page.remove_listener("console", self._said)
+
+    def are_none(self) -> None:
+        assert [problem for problem in self._found if not _EXPECTED.search(problem)] == []
+
+    def _failed(self, error: Error) -> None:
+        self._found.append(str(error))
+
+    def _said(self, said: ConsoleMessage) -> None:
+        if said.type == "error":
+            self._found.append(said.text)
 
 
 def photograph(page: Page, name: str) -> None:

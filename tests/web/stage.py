@@ -39,10 +39,11 @@ After that:
 class Stage:
     """A session of a test's own: what is written to it, and pages that show it."""
 
-    def __init__(self, board: Running, new_page: NewPage) -> None:
+    def __init__(self, board: Running, new_page: NewPage, same_page: NewPage) -> None:
         self.board = board
         self.session = f"session-{len(list(board.journal.sessions()))}"
         self._new_page = new_page
+        self._same_page = same_page
 
     def write(self, *events: Event, by: str = "agent") -> int:
         return self.board.write(self.session, *events, by=by)
@@ -56,7 +57,14 @@ class Stage:
         self.write(PlanSet(listed(contents, 0)))
 
     def open(self, **options: Any) -> Page:
-        page = self._new_page(f"/sessions/{self.session}", **options)
+        """A page of the test's own that shows the session."""
+        return self._ready(self._new_page(f"/sessions/{self.session}", **options))
+
+    def reopen(self, **options: Any) -> Page:
+        """The file's page, which now shows the session."""
+        return self._ready(self._same_page(f"/sessions/{self.session}", **options))
+
+    def _ready(self, page: Page) -> Page:
         is_live(page)
         comes_true(
             page, "Boolean(document.querySelector('[data-step][tabindex=\"0\"], [data-steer]:not(:has([data-step]))'))"

@@ -60,7 +60,7 @@ KEYS: dict[str, tuple[str | None, Event]] = {
 def page(stage: Stage) -> Page:
     """A list of planwire's own, with the focus on its second step."""
     stage.planwire_has("one", "two", "three")
-    page = stage.open()
+    page = stage.reopen()
     row(page, 2).click()
     return page
 
@@ -173,7 +173,7 @@ def test_a_plan_is_dismissed_once_that_is_confirmed(stage: Stage, page: Page) ->
 
 def test_a_suggestion_is_withdrawn_and_a_suggested_step_is_reworded(stage: Stage) -> None:
     stage.agent_sends("one", "two")
-    page = stage.open()
+    page = stage.reopen()
     row(page, 2).click()
     page.keyboard.press("x")
     expect(row(page, 2).locator(".suggestion-status")).to_be_visible()

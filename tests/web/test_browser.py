@@ -10,7 +10,7 @@ from planwire.model.events import ACP, PlanChanged, PlanSet, ReviewAsked, Reword
 from planwire.model.plan import Entry, FilePlan, ItemsPlan, MarkdownPlan
 from tests.waiting import until
 from tests.web.board import TOKEN, Running, items, markdown
-from tests.web.browsing import NewPage, comes_true, is_live, photograph
+from tests.web.browsing import MOVING, NewPage, comes_true, is_live, photograph
 
 
 def steps(*pairs: tuple[str, str]) -> PlanSet:
@@ -31,10 +31,10 @@ def test_the_printed_address_opens_the_board_and_the_token_leaves_the_address_ba
     assert page.evaluate("document.cookie") == ""
 
 
-def test_changes_appear_live_and_animate(board: Running, new_page: NewPage) -> None:
+def test_changes_appear_live_and_animate(board: Running, same_page: NewPage) -> None:
     board.open()
     board.write("s1", steps(("one", "in_progress"), ("two", "pending"), ("three", "pending")))
-    page = new_page("/sessions/s1")
+    page = same_page("/sessions/s1", **MOVING)
     is_live(page)
     page.evaluate(
         """() => {
@@ -65,10 +65,10 @@ def test_changes_appear_live_and_animate(board: Running, new_page: NewPage) -> N
 
 
 def test_an_unchanged_update_redraws_nothing_and_a_changed_one_only_what_changed(
-    board: Running, new_page: NewPage
+    board: Running, same_page: NewPage
 ) -> None:
     board.write("s1", steps(("one", "in_progress"), ("two", "pending")))
-    page = new_page("/sessions/s1")
+    page = same_page("/sessions/s1")
     is_live(page)
     page.evaluate(
         """() => {
@@ -92,10 +92,10 @@ def test_an_unchanged_update_redraws_nothing_and_a_changed_one_only_what_changed
 
 
 def test_changes_that_come_while_the_browser_prepares_an_animation_keep_their_order(
-    board: Running, new_page: NewPage
+    board: Running, same_page: NewPage
 ) -> None:
     board.write("s1", steps(("one", "pending"), ("two", "pending")))
-    page = new_page("/sessions/s1")
+    page = same_page("/sessions/s1", **MOVING)
     is_live(page)
     page.evaluate(
         """() => {
@@ -157,11 +157,11 @@ def test_hostile_words_stay_words_in_a_real_browser(board: Running, new_page: Ne
     photograph(page, "hostile")
 
 
-def test_the_slider_shows_the_plan_as_it_was(board: Running, new_page: NewPage) -> None:
+def test_the_slider_shows_the_plan_as_it_was(board: Running, same_page: NewPage) -> None:
     board.write("s1", steps(("one", "pending"), ("two", "pending")))
     board.write("s1", steps(("one", "completed"), ("two", "pending")))
     board.write("s1", steps(("one", "completed"), ("two", "completed"), ("three", "pending")))
-    page = new_page("/sessions/s1/history")
+    page = same_page("/sessions/s1/history")
     then = page.locator("#then")
     expect(then.locator(".step")).to_have_count(3)
     slider = page.locator("#slider")
@@ -181,10 +181,10 @@ def test_the_slider_shows_the_plan_as_it_was(board: Running, new_page: NewPage) 
     photograph(page, "compare")
 
 
-def test_sessions_are_found_while_typing_and_filtered_by_state(board: Running, new_page: NewPage) -> None:
+def test_sessions_are_found_while_typing_and_filtered_by_state(board: Running, same_page: NewPage) -> None:
     board.write("a", SessionOpened("agent", "client", "/work/exporter", "Export"), items("in_progress"))
     board.write("b", SessionOpened("agent", "client", "/work/site", "Site"), items("completed"))
-    page = new_page("/sessions")
+    page = same_page("/sessions")
     is_live(page)
     page.keyboard.press("/")
     page.keyboard.type("exporter")
@@ -199,10 +199,10 @@ def test_sessions_are_found_while_typing_and_filtered_by_state(board: Running, n
     expect(page.locator(".session-row")).to_have_count(2)
 
 
-def test_everything_can_be_reached_with_the_keyboard_alone(board: Running, new_page: NewPage) -> None:
+def test_everything_can_be_reached_with_the_keyboard_alone(board: Running, same_page: NewPage) -> None:
     board.open("s1", "First")
     board.write("s1", items("in_progress"))
-    page = new_page("/sessions")
+    page = same_page("/sessions")
     page.keyboard.press("Tab")
     expect(page.locator(".skip")).to_be_focused()
     page.keyboard.press("j")
@@ -248,9 +248,9 @@ def test_everything_can_be_read_without_javascript(board: Running, new_page: New
         expect(page.locator("#then .is-current")).to_have_count(1)
 
 
-def test_motion_is_left_out_for_those_who_do_not_want_it(board: Running, new_page: NewPage) -> None:
+def test_motion_is_left_out_for_those_who_do_not_want_it(board: Running, same_page: NewPage) -> None:
     board.write("s1", steps(("one", "in_progress")))
-    page = new_page("/sessions/s1", reduced_motion="reduce")
+    page = same_page("/sessions/s1", reduced_motion="reduce")
     is_live(page)
     page.evaluate("() => { window.moved = 0; document.startViewTransition = () => { window.moved++; }; }")
     board.write("s1", steps(("zero", "pending"), ("one", "in_progress")))
@@ -274,7 +274,7 @@ def test_a_page_that_nobody_sees_lets_go_of_its_stream(board: Running, new_page:
     expect(page.locator("#p0-s1")).to_have_attribute("data-status", "done")
 
 
-def test_two_thousand_steps_stay_smooth(board: Running, new_page: NewPage) -> None:
+def test_two_thousand_steps_stay_smooth(board: Running, same_page: NewPage) -> None:
     def write(done: int) -> None:
         board.write(
             "s1",
@@ -287,7 +287,7 @@ def test_two_thousand_steps_stay_smooth(board: Running, new_page: NewPage) -> No
         )
 
     write(1_000)
-    page = new_page("/sessions/s1")
+    page = same_page("/sessions/s1", **MOVING)
     expect(page.locator("[aria-current=step]")).to_be_in_viewport()
     assert page.locator(".step").count() < 60
     page.locator(".gap a").first.click()
@@ -375,8 +375,8 @@ def test_every_page_fits_any_width_and_people_with_disabilities_can_use_it(
     assert dark == (scheme == "dark")
 
 
-def test_the_browser_itself_refuses_what_the_policy_forbids(board: Running, new_page: NewPage) -> None:
+def test_the_browser_itself_refuses_what_the_policy_forbids(board: Running, same_page: NewPage) -> None:
     board.open()
-    page = new_page("/sessions")
+    page = same_page("/sessions")
     with pytest.raises(Error, match=r"TrustedHTML|Trusted Type"):
         page.evaluate("() => { document.body.innerHTML = '<b>x</b>'; }")

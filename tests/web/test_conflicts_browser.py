@@ -15,13 +15,13 @@ from planwire.model.events import (
     RewordStep,
     SetStatus,
 )
-from tests.web.browsing import is_live, photograph
+from tests.web.browsing import MOVING, is_live, photograph
 from tests.web.stage import Stage, row, save, words, write
 
 
 def test_two_people_see_what_each_other_does(stage: Stage) -> None:
     stage.planwire_has("one", "two")
-    ana, ben = stage.open(), stage.open()
+    ana, ben = stage.open(), stage.open(**MOVING)
     row(ana, 1).locator(".mark").click()
     expect(row(ben, 1)).to_have_attribute("data-status", "done")
     row(ben, 2).locator(".mark").click()
@@ -100,7 +100,7 @@ def test_a_person_can_send_it_anyway_or_discard_it(stage: Stage) -> None:
 def test_what_a_person_writes_outlives_everything_that_the_agent_does_meanwhile(stage: Stage) -> None:
     agent = BlockingPlanSession(stage.board.journal, stage.session)
     agent.call("set_plan", {"entries": ["one", "two", "three"]})
-    page = stage.open()
+    page = stage.open(**MOVING)
     row(page, 2).click()
     page.keyboard.press("e")
     write(page, "two, in")
@@ -221,7 +221,7 @@ def test_a_menu_of_a_step_that_goes_is_closed(stage: Stage) -> None:
 def test_the_toolbar_can_be_used_while_the_plan_changes_all_the_time(stage: Stage) -> None:
     agent = BlockingPlanSession(stage.board.journal, stage.session)
     agent.call("set_plan", {"entries": [f"step {number}" for number in range(1, 9)]})
-    page = stage.open()
+    page = stage.open(**MOVING)
     row(page, 8).hover()
     done = page.get_by_role("toolbar").get_by_role("button", name="Reword")
     done.hover()

@@ -20,7 +20,7 @@ from planwire.model.events import (
 )
 from planwire.model.plan import Entry, ItemsPlan
 from tests.web.board import Running, items, markdown
-from tests.web.browsing import NewPage, comes_true, is_live, photograph
+from tests.web.browsing import MOVING, NewPage, comes_true, is_live, photograph
 
 LONG_TITLE = "Rotate the TLS certificates of the edge proxies without dropping a connection"
 WIDE = {"width": 1400, "height": 900}
@@ -40,19 +40,19 @@ def is_cut(page: Page, selector: str) -> bool:
 
 
 @pytest.mark.parametrize("size", [WIDE, {"width": 900, "height": 900}, PHONE])
-def test_a_title_has_the_room_that_there_is(board: Running, new_page: NewPage, size: dict[str, int]) -> None:
+def test_a_title_has_the_room_that_there_is(board: Running, same_page: NewPage, size: dict[str, int]) -> None:
     title = LONG_TITLE if size is WIDE else LONG_TITLE[:47]
     board.write("s1", SessionOpened("agent", "client", "/work", title), items("pending"), ReviewAsked("main"))
-    page = new_page("/sessions", viewport=size)
+    page = same_page("/sessions", viewport=size)
     assert not is_cut(page, ".session-link")
     for count in page.locator(".choices small").all():
         expect(count).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_the_actions_of_a_session_stand_beside_its_title(board: Running, new_page: NewPage) -> None:
+def test_the_actions_of_a_session_stand_beside_its_title(board: Running, same_page: NewPage) -> None:
     board.open(title="Port the exporter to the new pipeline and test it")
-    page = new_page("/sessions/s1", viewport=WIDE)
+    page = same_page("/sessions/s1", viewport=WIDE)
     title, actions = page.locator("h1").bounding_box(), page.locator(".top-line .actions").bounding_box()
     assert title is not None
     assert actions is not None
@@ -61,11 +61,11 @@ def test_the_actions_of_a_session_stand_beside_its_title(board: Running, new_pag
 
 
 def test_a_long_step_is_read_with_a_button_and_stays_open_while_the_plan_changes(
-    board: Running, new_page: NewPage
+    board: Running, same_page: NewPage
 ) -> None:
     words = "each request carries its own deadline " * 30
     board.write("s1", steps(words, "short", "x" * 230))
-    page = new_page("/sessions/s1", viewport=WIDE)
+    page = same_page("/sessions/s1", viewport=WIDE)
     is_live(page)
     more = page.get_by_role("button", name="Show more")
     expect(more).to_have_count(1)
@@ -90,10 +90,10 @@ def test_a_long_step_is_whole_without_javascript(board: Running, new_page: NewPa
     assert page.locator("#p0-s1").bounding_box()["height"] > 6 * 24  # type: ignore[index]
 
 
-def test_a_fold_keeps_the_current_step_in_sight_and_stays_open_once_opened(board: Running, new_page: NewPage) -> None:
+def test_a_fold_keeps_the_current_step_in_sight_and_stays_open_once_opened(board: Running, same_page: NewPage) -> None:
     names = [f"Convert package {number}" for number in range(60)]
     board.write("s1", steps(*names, done=23))
-    page = new_page("/sessions/s1", viewport=WIDE)
+    page = same_page("/sessions/s1", viewport=WIDE, **MOVING)
     is_live(page)
     expect(page.locator("[aria-current=step]")).to_be_in_viewport()
     expect(page.locator("#p0-s5")).to_be_hidden()
@@ -122,10 +122,10 @@ def test_a_fold_opens_without_javascript(board: Running, new_page: NewPage) -> N
     expect(page.locator("#p0-s5")).to_be_visible()
 
 
-def test_no_step_moves_under_the_pointer(board: Running, new_page: NewPage) -> None:
+def test_no_step_moves_under_the_pointer(board: Running, same_page: NewPage) -> None:
     names = [f"Convert package {number}" for number in range(30)]
     board.write("s1", steps(*names, done=7))
-    page = new_page("/sessions/s1", viewport=WIDE)
+    page = same_page("/sessions/s1", viewport=WIDE, **MOVING)
     is_live(page)
     row = page.locator("#p0-s12")
     row.hover()
@@ -149,10 +149,10 @@ def test_no_step_moves_under_the_pointer(board: Running, new_page: NewPage) -> N
 
 
 def test_no_step_moves_under_the_pointer_on_a_page_that_is_too_short_to_scroll(
-    board: Running, new_page: NewPage
+    board: Running, same_page: NewPage
 ) -> None:
     board.write("s1", steps("one", "two", "three", "four"))
-    page = new_page("/sessions/s1", viewport=WIDE)
+    page = same_page("/sessions/s1", viewport=WIDE, **MOVING)
     is_live(page)
     row = page.locator("#p0-s4")
     row.hover()
@@ -167,10 +167,10 @@ def test_no_step_moves_under_the_pointer_on_a_page_that_is_too_short_to_scroll(
     comes_true(page, "!document.body.style.minHeight")
 
 
-def test_no_step_folds_under_the_pointer(board: Running, new_page: NewPage) -> None:
+def test_no_step_folds_under_the_pointer(board: Running, same_page: NewPage) -> None:
     names = [f"Convert package {number}" for number in range(30)]
     board.write("s1", steps(*names, done=6))
-    page = new_page("/sessions/s1", viewport=WIDE)
+    page = same_page("/sessions/s1", viewport=WIDE, **MOVING)
     is_live(page)
     rows, fold = [page.locator(f"#p0-s{number}") for number in (5, 9, 13)], page.locator(".fold summary")
     rows[0].hover()
@@ -198,11 +198,11 @@ def test_no_step_folds_under_the_pointer(board: Running, new_page: NewPage) -> N
     expect(rows[0]).to_be_visible()
 
 
-def test_no_session_moves_under_the_pointer(board: Running, new_page: NewPage) -> None:
+def test_no_session_moves_under_the_pointer(board: Running, same_page: NewPage) -> None:
     past = int(time() * 1_000) - 3_600_000
     for number in range(4):
         board.write(f"s{number}", items("in_progress", "pending"), TurnEnded("end_turn"), at=past + number * 60_000)
-    page = new_page("/sessions", viewport=WIDE)
+    page = same_page("/sessions", viewport=WIDE, **MOVING)
     is_live(page)
     rows = page.locator(".session-link")
     expect(rows).to_have_text(["s3", "s2", "s1", "s0"])
@@ -220,11 +220,11 @@ def test_no_session_moves_under_the_pointer(board: Running, new_page: NewPage) -
     expect(rows).to_have_text(["new", "s0", "s3", "s2", "s1"])
 
 
-def test_the_toolbar_covers_no_words(board: Running, new_page: NewPage) -> None:
+def test_the_toolbar_covers_no_words(board: Running, same_page: NewPage) -> None:
     words = "each request carries its own deadline " * 12
     board.write("s1", steps(words, words), markdown(f"# Text\n\n- [ ] {words}\n- [ ] {words}\n"))
     for width in (1400, 900, 600):
-        page = new_page("/sessions/s1", viewport={"width": width, "height": 900})
+        page = same_page("/sessions/s1", viewport={"width": width, "height": 900})
         is_live(page)
         for selector in ("#p0-s2", "#p1-s2"):
             page.locator(selector).hover()
@@ -235,16 +235,16 @@ def test_the_toolbar_covers_no_words(board: Running, new_page: NewPage) -> None:
             assert toolbar["x"] + toolbar["width"] <= width
 
 
-def test_ordered_tasks_keep_their_numbers(board: Running, new_page: NewPage) -> None:
+def test_ordered_tasks_keep_their_numbers(board: Running, same_page: NewPage) -> None:
     board.write("s1", markdown("# Text\n\n1. [x] one\n2. [ ] two\n\nand\n\n- [ ] three\n"))
-    page = new_page("/sessions/s1")
+    page = same_page("/sessions/s1")
     looks = [row.evaluate("(row) => getComputedStyle(row).listStyleType") for row in page.locator(".task").all()]
     assert looks == ["decimal", "decimal", "none"]
 
 
-def test_a_checkbox_is_named_after_its_step(board: Running, new_page: NewPage) -> None:
+def test_a_checkbox_is_named_after_its_step(board: Running, same_page: NewPage) -> None:
     board.write("s1", steps("Read the code", "Write it", "Test it", done=1))
-    page = new_page("/sessions/s1")
+    page = same_page("/sessions/s1")
     expect(page.get_by_role("checkbox", name="Read the code")).to_be_checked()
     expect(page.get_by_role("checkbox", name="Test it")).not_to_be_checked()
     expect(page.get_by_role("checkbox", name="Write it")).to_have_attribute("aria-checked", "mixed")
@@ -265,10 +265,10 @@ def test_a_lost_connection_stays_in_sight(board: Running, new_page: NewPage) -> 
 
 
 @pytest.mark.parametrize("address", ["/sessions", "/sessions/s1", "/sessions/s1/history", "/sessions/s1/compare"])
-def test_the_keys_are_a_key_or_a_click_away(board: Running, new_page: NewPage, axe: str, address: str) -> None:
+def test_the_keys_are_a_key_or_a_click_away(board: Running, same_page: NewPage, axe: str, address: str) -> None:
     board.open()
     board.write("s1", items("pending"))
-    page = new_page(address)
+    page = same_page(address)
     if "/compare" not in address and "/history" not in address:
         is_live(page)
     page.keyboard.press("?")
@@ -281,9 +281,9 @@ def test_the_keys_are_a_key_or_a_click_away(board: Running, new_page: NewPage, a
     expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
 
 
-def test_a_list_of_keys_that_is_longer_than_the_screen_begins_at_its_top(board: Running, new_page: NewPage) -> None:
+def test_a_list_of_keys_that_is_longer_than_the_screen_begins_at_its_top(board: Running, same_page: NewPage) -> None:
     board.write("s1", items("pending"))
-    page = new_page("/sessions/s1", viewport=PHONE)
+    page = same_page("/sessions/s1", viewport=PHONE)
     is_live(page)
     page.keyboard.press("?")
     expect(page.get_by_role("heading", name="Keys")).to_be_in_viewport()
@@ -291,9 +291,9 @@ def test_a_list_of_keys_that_is_longer_than_the_screen_begins_at_its_top(board: 
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_menu_is_accessible(board: Running, new_page: NewPage, axe: str, scheme: str) -> None:
+def test_a_menu_is_accessible(board: Running, same_page: NewPage, axe: str, scheme: str) -> None:
     board.write("s1", items("pending"))
-    page = new_page("/sessions/s1", color_scheme=scheme)
+    page = same_page("/sessions/s1", color_scheme=scheme)
     is_live(page)
     page.keyboard.press("j")
     page.keyboard.press("m")
@@ -302,9 +302,9 @@ def test_a_menu_is_accessible(board: Running, new_page: NewPage, axe: str, schem
     assert page.evaluate("axe.run({ resultTypes: ['violations'] })")["violations"] == []
 
 
-def test_every_line_of_a_task_stands_beside_its_mark(board: Running, new_page: NewPage) -> None:
+def test_every_line_of_a_task_stands_beside_its_mark(board: Running, same_page: NewPage) -> None:
     board.write("s1", markdown("# Text\n\n- [ ] " + "a task of many words " * 9 + "\n  - [ ] " + "nested " * 30))
-    page = new_page("/sessions/s1", viewport=PHONE)
+    page = same_page("/sessions/s1", viewport=PHONE)
     lefts = "(words) => [...words.getClientRects()].map((line) => line.left)"
     for words in page.locator(".task .words").all():
         lines = words.evaluate(lefts)
@@ -312,10 +312,10 @@ def test_every_line_of_a_task_stands_beside_its_mark(board: Running, new_page: N
         assert max(lines) - min(lines) < 1
 
 
-def test_paper_shows_every_step_whole(board: Running, new_page: NewPage) -> None:
+def test_paper_shows_every_step_whole(board: Running, same_page: NewPage) -> None:
     long = "each request carries its own deadline " * 30
     board.write("s1", steps(*(f"step {number}" for number in range(20)), long, done=12))
-    page = new_page("/sessions/s1", viewport=WIDE)
+    page = same_page("/sessions/s1", viewport=WIDE)
     is_live(page)
     expect(page.get_by_role("button", name="Show more")).to_be_visible()
     page.emulate_media(media="print")
@@ -347,11 +347,11 @@ def test_ages_grow_and_have_the_readers_time_under_the_pointer(board: Running, n
     expect(age).to_have_text("4 min ago")
 
 
-def test_activity_is_beside_the_plan_and_shows_any_moment_of_it(board: Running, new_page: NewPage) -> None:
+def test_activity_is_beside_the_plan_and_shows_any_moment_of_it(board: Running, same_page: NewPage) -> None:
     names = [f"Convert package {number}" for number in range(60)]
     for done in range(12):
         board.write("s1", steps(*names, done=done))
-    page = new_page("/sessions/s1/history", viewport=WIDE)
+    page = same_page("/sessions/s1/history", viewport=WIDE)
     expect(page.get_by_role("heading", name="Activity")).to_be_in_viewport()
     expect(page.get_by_role("heading", name="Time travel")).to_be_in_viewport()
     page.locator("#e3").get_by_role("link", name="Show plan").click()

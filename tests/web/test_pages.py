@@ -43,20 +43,23 @@ def test_only_what_is_done_is_all_of_it(board: Running) -> None:
     assert "%" not in page
 
 
-def test_a_session_runs_is_idle_was_stopped_or_is_done(board: Running) -> None:
+def test_a_session_needs_a_person_runs_is_idle_stopped_or_done(board: Running) -> None:
+    board.write("asks", items("in_progress"), ReviewAsked("main"))
     board.write("runs", items("in_progress"))
-    board.write("waits", items("in_progress"), TurnEnded("end_turn"))
+    board.write("idle", items("in_progress"), TurnEnded("end_turn"))
     board.write("stopped", items("in_progress"), TurnEnded("cancelled"))
     board.write("done", items("completed"), TurnEnded("end_turn"))
     states = {each["id"]: each["state"] for each in board.json("/sessions.json")["sessions"]}
-    assert states == {"runs": "running", "waits": "idle", "stopped": "stopped", "done": "done"}
+    assert states == {"asks": "needs_you", "runs": "running", "idle": "idle", "stopped": "stopped", "done": "done"}
 
 
-def test_an_agent_that_was_silent_for_long_is_idle(board: Running) -> None:
-    board.write("old", items("in_progress"), at=int(time() * 1_000) - 2 * DAY)
+def test_an_agent_of_which_nothing_was_heard_for_minutes_is_quiet_and_for_how_long_is_told(board: Running) -> None:
+    board.write("old", items("in_progress"), at=int(time() * 1_000) - 20 * 60_000)
     [session] = board.json("/sessions.json")["sessions"]
     assert session["state"] == "idle"
-    assert "is-stopped" in board.page("/sessions/old")
+    page = board.page("/sessions/old")
+    assert "is-stopped" in page
+    assert re.search(r'class="state state-idle">quiet for <time [^>]*data-show="span"[^>]*>20 min</time>', page)
 
 
 def order(board: Running) -> list[str]:

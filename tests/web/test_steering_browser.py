@@ -17,7 +17,7 @@ from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
 from planwire.model.statuses import STATUSES, after_tick
 from planwire.web.frame import STATIC
 from tests.waiting import until
-from tests.web.browsing import NewPage, is_live, photograph
+from tests.web.browsing import MOVING, NewPage, is_live, photograph
 from tests.web.stage import TEXT, Stage, row, save, words, write
 
 
@@ -34,7 +34,7 @@ from tests.web.stage import TEXT, Stage, row, save, words, write
 )
 def test_a_tick_means_the_same_on_the_board_as_everywhere(stage: Stage, status: str, becomes: str) -> None:
     stage.write(PlanSet(ItemsPlan("main", (Entry("one", "medium", status),))))
-    page = stage.open()
+    page = stage.reopen()
     row(page, 1).focus()
     page.keyboard.press("x")
     stage.changes_come_to(SetStatus("s1", becomes))
@@ -45,7 +45,7 @@ def test_a_tick_means_the_same_on_the_board_as_everywhere(stage: Stage, status: 
 
 def test_what_is_already_so_is_not_written_and_said_to_be_so(stage: Stage) -> None:
     stage.planwire_has("one")
-    page = stage.open()
+    page = stage.reopen()
     row(page, 1).focus()
     page.keyboard.press("i")
     expect(row(page, 1)).to_have_attribute("data-status", "current")
@@ -63,7 +63,7 @@ def test_no_script_of_the_board_names_a_status() -> None:
 
 def test_steps_are_changed_with_the_mouse(stage: Stage) -> None:
     stage.planwire_has("one", "two `code`", "three")
-    page = stage.open()
+    page = stage.reopen()
     row(page, 1).locator(".mark").click()
     expect(row(page, 1)).to_have_attribute("data-status", "done")
     row(page, 1).hover()
@@ -127,7 +127,7 @@ def test_steps_are_changed_with_the_mouse(stage: Stage) -> None:
 
 def test_the_composer_stays_in_its_place_when_the_pointer_comes_to_it(stage: Stage) -> None:
     stage.planwire_has("one", "two", "three")
-    page = stage.open()
+    page = stage.reopen(**MOVING)
     row(page, 3).hover()
     place = row(page, 3).bounding_box()
     stage.write(PlanChanged("main", None, (RemoveStep("s1"),)))
@@ -143,7 +143,7 @@ def test_the_composer_stays_in_its_place_when_the_pointer_comes_to_it(stage: Sta
 
 def test_steps_are_changed_with_keys_alone(stage: Stage) -> None:
     stage.planwire_has("one", "two", "three", "four")
-    page = stage.open()
+    page = stage.reopen()
     page.keyboard.press("j")
     expect(row(page, 1)).to_be_focused()
     page.keyboard.press("x")
@@ -202,7 +202,7 @@ def test_steps_are_changed_with_keys_alone(stage: Stage) -> None:
 def test_keys_that_follow_each_other_quickly_are_all_heard(stage: Stage) -> None:
     """Each is about the plan with what the same person did just before."""
     stage.planwire_has("one", "two", "three", "four")
-    page = stage.open()
+    page = stage.reopen(**MOVING)
     row(page, 1).click()
     for _ in range(4):
         page.keyboard.press("x")
@@ -225,7 +225,7 @@ def drag(page: Page, step: int, to: Locator, share: float) -> None:
 
 def test_a_step_is_dragged_to_the_top_of_a_nested_list(stage: Stage) -> None:
     stage.write(PlanSet(MarkdownPlan("text", TEXT)))
-    page = stage.open()
+    page = stage.reopen(**MOVING)
     drag(page, 4, row(page, 3), 0.1)
     stage.changes_come_to(MoveStep("s3", "s4"))
     expect(page.locator("#p0-s2 li .words")).to_have_text(["on macOS", "on Linux"])
@@ -235,7 +235,7 @@ def test_a_step_is_dragged_to_the_top_of_a_nested_list(stage: Stage) -> None:
 
 def test_a_step_is_dragged_to_its_place(stage: Stage) -> None:
     stage.planwire_has("one", "two", "three", "four")
-    page = stage.open()
+    page = stage.reopen(**MOVING)
     drag(page, 1, row(page, 3), 0.9)
     expect(words(page)).to_have_text(["two", "three", "one", "four"])
     drag(page, 4, row(page, 2), 0.1)
@@ -251,7 +251,7 @@ def test_a_step_is_dragged_to_its_place(stage: Stage) -> None:
 
 def test_tasks_inside_a_text_are_steered_like_any_other(stage: Stage) -> None:
     stage.write(PlanSet(MarkdownPlan("text", TEXT)))
-    page = stage.open()
+    page = stage.reopen()
     row(page, 3).locator(".mark").click()
     expect(row(page, 3)).to_have_attribute("data-status", "done")
     row(page, 2).locator("> .words, > p > .words").click()
@@ -293,10 +293,10 @@ def test_fingers_can_do_it_too(stage: Stage) -> None:
 
 @pytest.mark.parametrize("plan", [ItemsPlan("main", ()), MarkdownPlan("main", "# Idea\n\nWords without a box.\n")])
 def test_the_first_step_is_added_to_a_plan_without_any(
-    stage: Stage, new_page: NewPage, plan: ItemsPlan | MarkdownPlan
+    stage: Stage, same_page: NewPage, plan: ItemsPlan | MarkdownPlan
 ) -> None:
     stage.write(PlanSet(plan))
-    page = new_page(f"/sessions/{stage.session}")
+    page = same_page(f"/sessions/{stage.session}")
     is_live(page)
     page.get_by_role("button", name="Add step").click()
     write(page, "Begin")
@@ -310,7 +310,7 @@ def test_hidden_rows_of_a_fold_are_no_places_and_no_stops(stage: Stage) -> None:
     stage.planwire_has(*(f"step {number}" for number in range(1, 14)))
     for number in range(1, 11):
         stage.write(PlanChanged("main", None, (SetStatus(f"s{number}", "completed"),)))
-    page = stage.open()
+    page = stage.reopen()
     expect(row(page, 5)).to_be_hidden()
     row(page, 12).click()
     for _ in range(3):

@@ -20,7 +20,7 @@ from planwire.model.events import (
 )
 from planwire.model.plan import MarkdownPlan
 from planwire.model.remarks import WITHDRAWN
-from tests.web.browsing import photograph
+from tests.web.browsing import MOVING, photograph
 from tests.web.stage import TEXT, Stage, row, save, write
 
 
@@ -155,7 +155,7 @@ def tops(page: Page) -> dict[str, float]:
 def test_no_word_of_a_person_moves_the_step_that_it_is_on_nor_those_above_it(stage: Stage) -> None:
     stage.write(SessionOpened("agent", "Zed 1.0", "/work", "A title"))
     stage.agent_sends("one", "two", "three", "four", "five", done=1)
-    page = stage.open()
+    page = stage.open(**MOVING)
     row(page, 3).hover()
     before = tops(page)
     row(page, 3).locator(".mark").click()

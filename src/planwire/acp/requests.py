@@ -32,6 +32,10 @@ class Requests(Generic[_T]):
         """Take out the value noted with a request; None if there is no such request."""
         return self._waiting.pop((asker, request_id), None)
 
+    def get(self, asker: str, request_id: object) -> _T | None:
+        """The value noted with a request; None if there is no such request."""
+        return self._waiting.get((asker, request_id))
+
     def is_asked(self, asker: str, request_id: object) -> bool:
         return (asker, request_id) in self._waiting
 

@@ -28,7 +28,7 @@ __all__ = ["build_parser", "main"]
 #: in this package, except those that the table of acts adds to the group "steer".
 _GROUPS: Final = {
     "start": {
-        "demo": "watch an agent work through its plans behind the relay",
+        "demo": "watch an agent work behind the relay, answer it, and steer it",
         "relay": "run an agent behind planwire, which keeps, translates and re-sends its plans",
         "setup": "print an editor's settings that put the relay in front of an agent",
         "mcp": "give the plan tools to an agent, as an MCP server",
@@ -71,7 +71,7 @@ options:
   --version     show program's version number and exit
 
 examples:
-  planwire demo                    watch an agent at work, in 20 seconds
+  planwire demo                    watch an agent at work, and answer it: 25 seconds
   planwire setup zed -- my-agent   settings that start an agent behind planwire
   planwire show                    the plans of this folder's latest session
   planwire comment "use SQLite"    tell its agent what you think

@@ -8,7 +8,7 @@ _SUGGESTED: Final = """
 On an agent's own plan this is a suggestion: the agent sees it with your next prompt and decides.
 """
 _HEARD: Final = """
-The agent sees it with your next prompt, or at once if it is waiting for a review.
+The agent sees it with your next prompt, or at once if it is waiting for a review. With --now it hears it at once.
 """
 
 #: By act.
@@ -56,15 +56,21 @@ examples:
   planwire comment --step s3 "use the old fixture"   on a step (planwire show prints the ids)
   planwire comment "why 14?" --quote "14 days"       on a passage of a proposal's text
   planwire comment --keep "small commits"            in force until you withdraw it, whatever the agent answers
+  planwire comment --now "stop using tabs"           the agent hears it now; --interrupt if its turn must end for that
 
 A comment on a step ends when the agent has seen it and the step is finished. planwire show says who has seen what.
 {_HEARD}""",
     "review": f"""\
 examples:
-  planwire approve                                      shows the plan of this folder's latest session, and asks
+  planwire approve                                      shows the plan that an agent here asks about, and asks
+  planwire approve 3f2a91bc --option "Yes, and manually approve edits"
+                                                        with one of the agent's own answers (planwire show lists them)
   planwire approve --revision 17                        the plan you saw, and no other
   planwire approve --revision 17 --comment "go ahead"   with a comment
   planwire approve --changes --comment "smaller steps"  request changes instead; more comments may follow
+
+If the agent asks for your approval, this answers it, wherever else it is asked: whichever answer comes first counts.
+Without --option it takes the agent's only option that approves this once, or asks you to choose.
 {_HEARD}""",
     "select": f"""\
 examples:
@@ -75,6 +81,23 @@ examples:
 The agent is told to run these steps, and no others for now. Completed and cancelled steps are left out. To end that,
 select all open steps, or withdraw the selection.
 {_HEARD}""",
+    "tell": """\
+examples:
+  planwire tell "use the old fixture"     a comment on the plan, and the agent hears it now
+  planwire tell                           it hears now what people said, and it has not heard
+  planwire tell --interrupt "wait"        even if its turn must be cancelled for that
+
+An idle agent gets a prompt. One that works hears it in the middle of its turn, if it can; if not, planwire asks you
+before it cancels the turn. It needs planwire relay in front of the agent; without it, your words go with the next
+prompt.
+""",
+    "stop": """\
+examples:
+  planwire stop                           shows the plan of this folder's latest session, and asks
+  planwire stop 3f2a91bc --yes            another session, without asking
+
+The agent's turn is cancelled, and a question that it asks is over. The session stays: prompt it, or tell it something.
+""",
     "suggest": """\
 examples:
   planwire edit                             the plan of this folder's latest session, in $VISUAL or $EDITOR

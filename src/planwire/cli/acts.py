@@ -11,18 +11,19 @@ from typing import Any, Final
 
 from planwire.cli.act_examples import EXAMPLES
 from planwire.cli.acting_person import acting_person, add_person_options
+from planwire.cli.answering import answering
 from planwire.cli.argument_types import count, revision
 from planwire.cli.edit import edit
 from planwire.cli.exit_codes import DONE
 from planwire.cli.input_output import print_json
 from planwire.cli.remark_argument import all_remarks, newest_remark, plan_of_remark, remark
-from planwire.cli.session_argument import add_journal_option, add_session_argument, add_session_option
-from planwire.cli.steered_plan import SteeredPlan, confirm, conflict_error, find_plan, write
+from planwire.cli.session_argument import SESSION_HELP, add_journal_option, add_session_argument, add_session_option
+from planwire.cli.steered_plan import SteeredPlan, confirm, conflict_error, find_plan
 from planwire.cli.step_argument import choose_step
 from planwire.errors import EmptyText
 from planwire.journal import open_journal
 from planwire.readmodel.card import PRIORITIES, STATUS_WORDS, PlanCard
-from planwire.readmodel.plain_text import printable
+from planwire.readmodel.plain_text import one_line, printable
 from planwire.readmodel.shown import ShownSession
 from planwire.session.moved_on import MovedOn
 from planwire.session.steering import Steered
@@ -42,15 +43,25 @@ _WORDS: Final[dict[str, dict[str, Any]]] = {
     "priority": {"metavar": "PRIORITY", "help": " | ".join(PRIORITIES)},
     "steps": {"metavar": "STEP", "nargs": "+", "help": _STEP},
 }
-_TEXTS: Final = {"comment": "the comment", "reword": "its new text"}
+_TEXTS: Final = {
+    "comment": "the comment",
+    "reword": "its new text",
+    "tell": "what to tell it (default: what people said, and it has not heard)",
+}
 
 #: The remark that is meant without an id, for acts that end one, and for those that a plan takes, too.
 _DEFAULTS: Final = {False: "your newest one that is open", True: "the plan itself, if it has ended"}
+_ASKING: Final = (
+    "a session's id, or the beginning of it (default: the session of this folder that needs you, or the latest)"
+)
+_MAIN: Final = "the only plan, or main"
+_YES: Final = "take the plan as it is now, without asking"
 #: What a person says yes to, by act.
 _QUESTIONS: Final = {
     "review": "Approve this?",
     "select": "Tell the agent to run only these steps?",
     "dismiss": "Dismiss this?",
+    "stop": "Stop the agent's turn?",
 }
 
 
@@ -61,12 +72,15 @@ def fill_parser(parser: argparse.ArgumentParser, command: str) -> None:
     parser.set_defaults(run=run, act=act.name)
     _add_words(parser, act)
     _add_options(parser, act)
-    parser.add_argument("--plan", metavar="PLAN", help="the plan's id or title (default: the only plan, or main)")
-    parser.add_argument("--revision", metavar="N", type=revision, help=_revision_help(act))
-    add_person_options(parser, yes="take the plan as it is now, without asking")
+    if _is_of_session(act):
+        parser.set_defaults(plan=None, revision=None)
+    else:
+        parser.add_argument("--plan", metavar="PLAN", help=f"the plan's id or title (default: {_default_plan(act)})")
+        parser.add_argument("--revision", metavar="N", type=revision, help=_revision_help(act))
+    add_person_options(parser, yes="without asking" if _is_of_session(act) else _YES)
     parser.add_argument("--json", action="store_true", help="print JSON")
     add_session = add_session_option if _has_words(act) else add_session_argument
-    add_session(parser)
+    add_session(parser, _ASKING if "option" in act.takes else SESSION_HELP)
     add_journal_option(parser)
 
 
@@ -78,6 +92,8 @@ def _add_words(parser: argparse.ArgumentParser, act: Act) -> None:
         parser.add_argument("target", metavar="REMARK", nargs="?", type=remark, help=words)
         if "text" in act.takes:
             parser.add_argument("text", metavar="WHY", nargs="?", help="why, for the agent and for others")
+    if _may_have_text(act):
+        parser.add_argument("text", nargs="?", **{**_WORDS["text"], "help": _TEXTS[act.name]})
     for name in act.needs:
         if name in _WORDS:
             parser.add_argument(name, **{"help": _TEXTS.get(act.name, "the text of the step"), **_WORDS[name]})
@@ -85,14 +101,32 @@ def _add_words(parser: argparse.ArgumentParser, act: Act) -> None:
 
 def _has_words(act: Act) -> bool:
     """Whether words of the command line are arguments of the act, so that a session can't stand among them."""
-    return act.needs_target or act.on is On.REMARK or any(name in _WORDS for name in act.needs)
+    has_text = _may_have_text(act) or any(name in _WORDS for name in act.needs)
+    return act.needs_target or act.on is On.REMARK or has_text
+
+
+def _may_have_text(act: Act) -> bool:
+    """Whether an act is a text and nothing else, and even that may be left out."""
+    return act.on is On.PLAN and "text" in act.takes and not {"comments", "changes"} & {*act.takes}
+
+
+def _is_of_session(act: Act) -> bool:
+    """Whether an act is on the agent, whatever the plan: there is none to name, and none to have seen."""
+    return act.on is On.PLAN and act.touches is Touches.NOTHING
+
+
+def _default_plan(act: Act) -> str:
+    return "the one that the agent asks about, the only plan, or main" if "option" in act.takes else _MAIN
 
 
 def _add_options(parser: argparse.ArgumentParser, act: Act) -> None:
     if act.on is On.STEP and not act.needs_target:
         parser.add_argument("--step", metavar="STEP", dest="target", help=f"on {_STEP}")
     if "verdict" in act.needs:
-        parser.add_argument("--changes", action="store_true", help="request changes instead")
+        answer = parser.add_mutually_exclusive_group()
+        words = "answer the agent's question with this option of its own: a name or an id"
+        answer.add_argument("--option", metavar="OPTION", help=words)
+        answer.add_argument("--changes", action="store_true", help="request changes instead")
     if "after" in act.takes:
         place = parser.add_mutually_exclusive_group(required="by" in act.takes)
         place.add_argument("--after", metavar="STEP", help="right after this step")
@@ -105,19 +139,24 @@ def _add_options(parser: argparse.ArgumentParser, act: Act) -> None:
     if "comments" in act.takes and "text" not in act.needs:
         words = "a comment that goes with it; repeatable"
         parser.add_argument("--comment", metavar="TEXT", action="append", default=[], help=words)
-    elif "text" in act.takes and act.on is On.PLAN:
+    elif "plan_text" in act.takes:
         parser.add_argument("--note", metavar="TEXT", help="a note for the agent")
     if "quote" in act.takes:
         parser.add_argument("--quote", metavar="PASSAGE", help="on this passage of the plan's text")
     if "keep" in act.takes:
         parser.add_argument("--keep", action="store_true", help="keep it in force until you withdraw it")
+    if "now" in act.takes:
+        parser.add_argument("--now", action="store_true", help="have the agent hear it now, not with your next prompt")
+    if "interrupt" in act.takes:
+        words = "the same, even if the agent's turn must be cancelled for it"
+        parser.add_argument("--interrupt", action="store_true", help=words)
     if "plan_text" in act.takes:
         parser.add_argument("--editor", metavar="COMMAND", help="the editor (default: $VISUAL, $EDITOR or vi)")
 
 
 def _asks(act: Act) -> bool:
-    """Whether an act is about all of a plan, so that a person has to have seen it."""
-    return act.touches is Touches.PLAN
+    """Whether an act is about all of a plan, so that a person has to have seen it, or ends what goes on."""
+    return act.touches is Touches.PLAN or (act.on is On.PLAN and act.is_final)
 
 
 def _revision_help(act: Act) -> str:
@@ -130,15 +169,15 @@ def _revision_help(act: Act) -> str:
 def run(arguments: argparse.Namespace) -> int:
     act, by = ACTS[arguments.act], acting_person(arguments)
     with open_journal(arguments.journal, create=False) as journal:
-        target = find_plan(journal, arguments, partial(_meant, act, arguments, by))
+        target = find_plan(journal, arguments, partial(_meant, act, arguments, by), asking="option" in act.takes)
         try:
             if "plan_text" in act.takes:
                 steered = edit(journal, target, arguments, by)
             else:
                 wanted = Wanted(act.name, seen=target.revision, **dict(_arguments(act, arguments, target, by)))
-                if _asks(act):
-                    confirm(target, arguments, _question(act, wanted))
-                steered = write(journal, target, wanted, by)
+                if _asks(act) and act.name in target.card.acts:  # or else it is refused, and there is nothing to ask
+                    confirm(target, arguments, _question(act, wanted, target.card))
+                steered = answering(journal, target, wanted, by, asks=not (arguments.yes or arguments.json))
         except MovedOn as moved:
             raise conflict_error(moved) from None
     _tell(steered, as_json=arguments.json)
@@ -150,11 +189,15 @@ def _meant(act: Act, arguments: argparse.Namespace, by: str, session: ShownSessi
     name = vars(arguments).get("target")
     if act.on is On.REMARK or (act.on_suggested and is_remark(name)):
         return plan_of_remark(session, name, by, closed=act.or_plan)
-    return session.main_card()
+    return session.meant_card(act.name)
 
 
-def _question(act: Act, wanted: Wanted) -> str:
+def _question(act: Act, wanted: Wanted, card: PlanCard) -> str:
+    """What a person says yes to; "" if they choose an answer instead."""
     [approved, *_] = VERDICTS
+    if card.question is not None and wanted.question is not None:
+        option = card.question.meant(wanted.verdict, wanted.option)
+        return f"Send “{one_line(option.name)}” to the agent?" if option else ""
     return "Request changes?" if wanted.verdict not in (None, approved) else _QUESTIONS.get(act.name, f"{act.label}?")
 
 
@@ -172,8 +215,7 @@ def _arguments(act: Act, arguments: argparse.Namespace, target: SteeredPlan, by:
         yield "target", name if is_suggested else step(name)
     for name in act.needs:
         if name == "verdict":
-            approved, changes, *_ = VERDICTS
-            yield name, changes if given["changes"] else approved
+            yield from _verdict(given, target.card)
         elif name == "steps":
             yield name, tuple(dict.fromkeys(map(step, given[name])))
         else:
@@ -187,13 +229,26 @@ def _arguments(act: Act, arguments: argparse.Namespace, target: SteeredPlan, by:
         yield "by", given.get("down", 0) - given.get("up", 0)
     if given.get("quote"):
         yield "quote", given["quote"]
-    if given.get("keep"):
-        yield "keep", True
+    for name in ("keep", "interrupt"):
+        yield from [(name, True)] if given.get(name) else []
+    if given.get("now") or (given.get("interrupt") and "now" in act.takes):
+        yield "now", True
+    if _may_have_text(act) and given.get("text"):
+        yield "text", given["text"]
     if comments := given.get("comment"):
         if not all(each.strip() for each in comments):
             raise EmptyText("The comment is empty.")
         yield "text", comments[0]
         yield from [("comments", tuple(map(Comment, comments[1:])))] if comments[1:] else []
+
+
+def _verdict(given: dict[str, Any], card: PlanCard) -> Iterator[tuple[str, Any]]:
+    """What a person says of a plan, or which of the agent's options; and the question that they saw, if it is one that
+    can be answered here."""
+    approved, changes, *_ = VERDICTS
+    yield ("option", given["option"]) if "option" in given else ("verdict", changes if given["changes"] else approved)
+    if card.question is not None and card.question.is_open and card.question.id:
+        yield "question", card.question.id
 
 
 def _tell(steered: Steered, *, as_json: bool) -> None:
@@ -207,5 +262,6 @@ def _tell(steered: Steered, *, as_json: bool) -> None:
             "revision": steered.revision,
             "suggestion": steered.is_suggestion,
             "remark": steered.remark,
+            "answer": steered.answer,
         }
     )

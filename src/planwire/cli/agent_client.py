@@ -8,19 +8,19 @@ from contextlib import suppress
 from queue import Empty, Full, Queue
 from threading import Thread
 from time import monotonic
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 import msgspec
 
 from planwire.acp.conversation import AGENT, CLIENT, value_of
-from planwire.acp.permissions import options_of, tool_call_of
+from planwire.acp.permissions import options_of, selection, tool_call_of
 from planwire.acp.read import MAX_LINE_BYTES
-from planwire.acp.words import OUTCOME_CANCELLED, SWITCH_MODE
+from planwire.acp.words import SWITCH_MODE
 from planwire.cli.recording import RecordedLine
 from planwire.relay.process import not_started
 from planwire.session.agent_environment import agent_environment
 
-__all__ = ["AgentClient", "AgentTrouble"]
+__all__ = ["AgentClient", "AgentTrouble", "Decider", "Message", "Replies", "declined"]
 
 Message: TypeAlias = dict[str, Any]
 
@@ -31,6 +31,8 @@ _LONGEST_LINE: Final = MAX_LINE_BYTES + 1
 #: Bounds the lines that wait in each direction.
 _WAITING: Final = 10_000
 _METHOD_NOT_FOUND: Final = -32601
+#: Seconds between two looks at what is due, while the agent says nothing.
+_MOMENT: Final = 0.05
 
 
 class AgentTrouble(Exception):
@@ -41,16 +43,50 @@ class AgentTrouble(Exception):
         self.code = code
 
 
+class Replies(Protocol):
+    """Answers to the agent's own requests, at once or later."""
+
+    def hear(self, message: Message) -> Message | None:
+        """The agent says something: the answer, if there is one by now."""
+
+    def due(self) -> Message | None:
+        """An answer that is due while the agent says nothing."""
+
+
+class Decider:
+    """Decides on permissions at once, and declines everything else. `allow` grants every permission."""
+
+    def __init__(self, *, allow: bool) -> None:
+        self._allow = allow
+
+    def hear(self, message: Message) -> Message | None:
+        if message.get("method") == "session/request_permission" and "id" in message:
+            result = selection(_decision(message.get("params"), allow=self._allow))
+            return {"jsonrpc": "2.0", "id": message["id"], "result": result}
+        return declined(message)
+
+    def due(self) -> None:
+        return None
+
+
+def declined(message: Message) -> Message | None:
+    """The answer to a request that this client can't fulfil; None if it is no request."""
+    if "method" not in message or "id" not in message:
+        return None
+    error = {"code": _METHOD_NOT_FOUND, "message": "this client offers nothing of the kind"}
+    return {"jsonrpc": "2.0", "id": message["id"], "error": error}
+
+
 class AgentClient:
     """One agent and the conversation with it: every line of both sides, in the order in which this side saw them.
 
-    The agent has `seconds` for all of it. `allow` grants every permission it asks for. `close` ends it.
+    The agent has `seconds` for all of it. `replies` answers what it asks. `close` ends it.
     """
 
-    def __init__(self, command: Sequence[str], seconds: float, *, allow: bool = False) -> None:
+    def __init__(self, command: Sequence[str], seconds: float, replies: Replies) -> None:
         self._seconds = seconds
         self._deadline = monotonic() + seconds
-        self._allow = allow
+        self._replies = replies
         self._heard: Queue[bytes | None] = Queue(_WAITING)
         self._to_say: Queue[bytes | None] = Queue(_WAITING)
         self._numbers = 0
@@ -78,6 +114,11 @@ class AgentClient:
         """Hand on every line of a turn that the agent ends with an update."""
         yield from self._until(lambda message: _is_idle(message, session), "the turn did not end with a `state_update`")
 
+    def listen(self, is_over: Callable[[], bool]) -> Iterator[RecordedLine]:
+        """Hand on every line until it `is_over`, which is asked every moment."""
+        while not is_over():
+            yield from self._hear("it was listened to")
+
     def close(self) -> None:
         """End the agent's input, then the agent if it stays, then what it left behind."""
         with suppress(Full):
@@ -95,33 +136,30 @@ class AgentClient:
 
         Raises `AgentTrouble` at the end of the time or of the agent.
         """
-        late = AgentTrouble("no-answer", f"{otherwise} within {self._seconds:g} seconds")
         while True:
-            try:
-                line = self._heard.get(timeout=max(0.0, self._deadline - monotonic()))
-            except Empty:
-                raise late from None
-            if line is None:
-                raise AgentTrouble("ended-early", f"{otherwise}: the agent ended {self._how_it_ended()}")
-            yield self._numbered(line, AGENT)
-            messages = _messages(line)
-            for message in messages:
-                yield from self._serve(message)
-            for message in filter(is_last, messages):
+            for message in filter(is_last, (yield from self._hear(otherwise))):
                 return message
-            if monotonic() > self._deadline:  # an agent that never stops talking
-                raise late
+            if monotonic() > self._deadline:
+                raise AgentTrouble("no-answer", f"{otherwise} within {self._seconds:g} seconds")
 
-    def _serve(self, message: Message) -> Iterator[RecordedLine]:
-        """Answer the agent's own requests: decide on permissions, decline everything else."""
-        if "method" not in message or "id" not in message:
-            return
-        answer: Message = {"jsonrpc": "2.0", "id": message["id"]}
-        if message["method"] == "session/request_permission":
-            answer["result"] = {"outcome": _decide(message.get("params"), allow=self._allow)}
-        else:
-            answer["error"] = {"code": _METHOD_NOT_FOUND, "message": "this client offers nothing of the kind"}
-        yield self._say(answer)
+    def _hear(self, otherwise: str) -> Generator[RecordedLine, None, list[Message]]:
+        """Hand on the agent's next line, if it comes within a moment, and answer it. Returns its messages."""
+        try:
+            line = self._heard.get(timeout=min(_MOMENT, max(0.0, self._deadline - monotonic())))
+        except Empty:
+            yield from self._reply(self._replies.due())
+            return []
+        if line is None:
+            raise AgentTrouble("ended-early", f"{otherwise}: the agent ended {self._how_it_ended()}")
+        yield self._numbered(line, AGENT)
+        messages = _messages(line)
+        for message in messages:
+            yield from self._reply(self._replies.hear(message))
+        return messages
+
+    def _reply(self, answer: Message | None) -> Iterator[RecordedLine]:
+        if answer is not None:
+            yield self._say(answer)
 
     def _say(self, message: Message) -> RecordedLine:
         line = msgspec.json.encode(message)
@@ -195,11 +233,9 @@ def _is_idle(message: Message, session: str) -> bool:
     return False
 
 
-def _decide(params: Any, *, allow: bool) -> Message:
-    """Approve plans, and reject everything else unless the user allowed it: a check must not change things."""
+def _decision(params: Any, *, allow: bool) -> str | None:
+    """The option to choose: approve plans, and reject everything else unless the user allowed it. A check must not
+    change things."""
     call = tool_call_of(params) or {}
     wanted = "allow_once" if allow or call.get("kind") == SWITCH_MODE else "reject_once"
-    for option_id, option in options_of(params).items():
-        if option.kind == wanted:
-            return {"outcome": "selected", "optionId": option_id}
-    return {"outcome": OUTCOME_CANCELLED}
+    return next((option_id for option_id, option in options_of(params).items() if option.kind == wanted), None)

@@ -15,7 +15,7 @@ import msgspec
 from planwire import __version__
 from planwire.acp.dialects import dialect_of_option, dialect_options
 from planwire.check import ERROR, Checker, Finding, Verdict
-from planwire.cli.agent_client import AgentClient, AgentTrouble
+from planwire.cli.agent_client import AgentClient, AgentTrouble, Decider
 from planwire.cli.argument_types import number
 from planwire.cli.input_output import print_json
 from planwire.cli.recording import RecordedLine, as_recorded, read_recording
@@ -113,7 +113,7 @@ def _check_agent(command: list[str], arguments: argparse.Namespace) -> Verdict:
     with (
         _folder(arguments.cwd) as cwd,
         _kept(arguments.save) as kept,
-        closing(AgentClient(command, arguments.timeout, allow=arguments.allow)) as client,
+        closing(AgentClient(command, arguments.timeout, Decider(allow=arguments.allow))) as client,
     ):
         try:
             for recorded in _conversation(client, capability, cwd, arguments.prompt):

@@ -17,7 +17,8 @@ from planwire.readmodel.card import PRIORITIES, STATUS_WORDS
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "completion_script", "run"]
 
 DESCRIPTION = (
-    "Print a script that lets a shell complete commands, options and the ids of sessions, plans, steps and remarks."
+    "Print a script that lets a shell complete commands, options and the ids of sessions, plans, steps, remarks and "
+    "answers."
 )
 
 EXAMPLES = """\
@@ -38,6 +39,7 @@ _planwire_sessions() { _planwire_ids sessions "$1"; }
 _planwire_plans() { _planwire_ids plans "$1"; }
 _planwire_steps() { _planwire_ids steps "$1"; }
 _planwire_remarks() { _planwire_ids remarks "$1"; }
+_planwire_options() { _planwire_ids options "$1"; }
 
 _planwire_files() {
     compgen -f -- "${COMP_WORDS[COMP_CWORD]}"  # shtab would pass an empty word in place of one with a dash
@@ -54,7 +56,8 @@ _planwire_ids() {
 _planwire_sessions() { _planwire_ids sessions }
 _planwire_plans() { _planwire_ids plans }
 _planwire_steps() { _planwire_ids steps }
-_planwire_remarks() { _planwire_ids remarks }"""
+_planwire_remarks() { _planwire_ids remarks }
+_planwire_options() { _planwire_ids options }"""
 
 _FISH: Final = """\
 function __planwire_ids
@@ -78,6 +81,7 @@ _OFFERS: Final = {
     "FILE": _FILES,
     "FILE | -- AGENT ...": _FILES,
     "FOLDER": _FOLDERS,
+    "OPTION": _IDS["options"],
     "PLAN": _IDS["plans"],
     "SESSION": _IDS["sessions"],
     "STEP": _IDS["steps"],

@@ -4,6 +4,7 @@ from typing import Final
 
 from planwire.errors import (
     ChatError,
+    ChoiceNeeded,
     DialectError,
     EmptyText,
     InputError,
@@ -38,6 +39,7 @@ _CODES: Final[tuple[tuple[type[PlanwireError], int], ...]] = (
     (UnknownRemark, NOT_FOUND),
     (EmptyText, USAGE),
     (UnknownWord, USAGE),
+    (ChoiceNeeded, USAGE),
     (InputError, USAGE),
     (UnknownJournal, USAGE),
     (NotAJournal, USAGE),

@@ -1,7 +1,7 @@
 """Files to read, questions to people, and text and JSON for programs, harmless on a terminal all the same."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import IO, Any
@@ -9,9 +9,9 @@ from typing import IO, Any
 import msgspec
 
 from planwire.errors import InputError, reason
-from planwire.readmodel.plain_text import escaped_json
+from planwire.readmodel.plain_text import escaped_json, one_line
 
-__all__ = ["agreed", "indented_json", "json_line", "opened", "print_json", "write_line", "write_text"]
+__all__ = ["agreed", "chosen", "indented_json", "json_line", "opened", "print_json", "write_line", "write_text"]
 
 
 @contextmanager
@@ -32,6 +32,18 @@ def agreed(question: str, *, otherwise: bool = False) -> bool:
         print()
         return False
     return answer in ("y", "yes") or (otherwise and not answer)
+
+
+def chosen(question: str, names: Sequence[str]) -> int | None:
+    """The place of the one that a person chooses from a list, by its number; None if they choose none."""
+    for number, name in enumerate(names, start=1):
+        print(f"  {number}  {one_line(name)}")
+    try:
+        answer = input(f"{question} [1-{len(names)}, Enter for none] ").strip()
+    except EOFError:
+        print()
+        return None
+    return int(answer) - 1 if answer.isascii() and answer.isdigit() and 1 <= int(answer) <= len(names) else None
 
 
 def print_json(value: Any) -> None:

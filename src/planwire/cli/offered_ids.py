@@ -1,4 +1,5 @@
-"""The ids that a shell offers for an argument, of sessions, plans, steps or remarks, from the journal that it names.
+"""The ids that a shell offers for an argument, of sessions, plans, steps, remarks or options, from the journal that it
+names.
 
 Agents make ids up, and a shell may evaluate what it completes. So only ids that every shell reads as a plain word are
 offered.
@@ -7,6 +8,7 @@ offered.
 import re
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Final
 
@@ -15,14 +17,14 @@ from planwire.cli.session_argument import choose_session, session_at
 from planwire.cli.steered_plan import find_plan
 from planwire.journal import Journal, open_journal
 from planwire.readmodel.folders import newest_first
+from planwire.readmodel.shown import ShownSession
 from planwire.steering.acts import ACTS
 
 __all__ = ["KINDS", "offered_ids", "plain_ids"]
 
 _PLAIN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._~%+,-]*")
 #: Commands with a session as their first word that also have options with ids.
-_SESSION_FIRST: Final = ("approve", "dismiss", "edit", "log", "show")
-
+_SESSION_FIRST: Final = ("approve", "dismiss", "edit", "log", "show", "stop")
 
 _REOPEN: Final = ACTS["reopen"].command
 
@@ -69,9 +71,16 @@ def _remarks(journal: Journal, target: Namespace) -> Iterable[str]:
             yield from (remark for remark, _ in open_remarks(card))
 
 
+def _options(journal: Journal, target: Namespace) -> Iterable[str]:
+    """The answers that the agent offers to its question."""
+    question = find_plan(journal, target, partial(ShownSession.meant_card, act="review"), asking=True).card.question
+    return [option.id for option in question.options] if question else []
+
+
 KINDS: Final[dict[str, Callable[[Journal, Namespace], Iterable[str]]]] = {
     "sessions": _sessions,
     "plans": _plans,
     "steps": _steps,
     "remarks": _remarks,
+    "options": _options,
 }

@@ -24,12 +24,15 @@ examples:
   planwire relay --journal ./plans.db -- my-agent --acp  keep the plans in another file
   planwire relay --board -- my-agent                     with the board
   planwire relay --no-context -- my-agent                never add the plan to a prompt
+  planwire relay --no-answers -- my-agent                leave answers and prompts to the editor
   planwire relay --tools -- my-agent                     give the agent tools for plans that outlive its context
 
 The relay forwards every line unchanged, with two exceptions: plans are translated into the client's dialect, and the
 plan is added to the next prompt after the agent's context was compacted, or after a person changed or reviewed the
-plan. A broken journal never stops the traffic. With --tools every session gets planwire's MCP server as well; plans
-that the agent makes with its tools appear in the client beside the agent's own.
+plan. By itself it sends the agent only what a person says in planwire, when they say it: the answer to a question about
+a plan, words to tell now, a stop. The editor then takes its question back, and shows the words as yours. --no-answers
+turns that off. A broken journal never stops the traffic. With --tools every session gets planwire's MCP server as well;
+plans that the agent makes with its tools appear in the client beside the agent's own.
 """
 
 
@@ -38,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--journal", metavar="URL", help="where the plans are kept: a path, or sqlite:PATH")
     parser.add_argument("--no-context", action="store_true", help="never add the plan to a prompt")
     parser.add_argument(
-        "--no-answers", action="store_true", help="let only the client answer and prompt the agent, not the board"
+        "--no-answers", action="store_true", help="let only the client answer and prompt the agent, not planwire"
     )
     parser.add_argument("--tools", action="store_true", help="give the agent the tools set_plan, update_plan, get_plan")
     parser.add_argument("--board", action="store_true", help="serve the board too; its address goes to stderr")

@@ -13,7 +13,14 @@ from typing import Final
 from planwire.errors import InputError, NotFound
 from planwire.journal import Journal
 from planwire.readmodel.card import PlanCard
-from planwire.readmodel.folders import KnownSession, latest_of_folder, newest_first, sessions_named, short_ids
+from planwire.readmodel.folders import (
+    KnownSession,
+    asking_in_folder,
+    latest_of_folder,
+    newest_first,
+    sessions_named,
+    short_ids,
+)
 from planwire.readmodel.followed_files import FilePlans
 from planwire.readmodel.plain_text import ago, one_line
 from planwire.readmodel.sessions import load_session
@@ -78,21 +85,35 @@ def named_session(arguments: Namespace) -> str | None:
     return next(iter(names), None)
 
 
-def choose_session(journal: Journal, name: str | None) -> KnownSession:
+def choose_session(journal: Journal, name: str | None, *, asking: bool = False) -> KnownSession:
     """The session with that name or beginning. The error lists the latest ones. It is as it is now: without turns of
-    processes that died in the middle of them."""
+    processes that died in the middle of them. `asking`: without a name, the one here that needs a person comes before
+    the latest."""
     end_lapsed(journal)
     known = newest_first(journal)
     if not known:
         raise NotFound("the journal has no sessions yet: run an agent behind planwire (planwire relay -- AGENT)")
     if name is None:
-        return _latest_here(journal, known)
+        return (_asking_here(journal) if asking else None) or _latest_here(journal, known)
     found = sessions_named(journal, name)
     if not found:
         raise NotFound(f"no session begins with {name!r}. The latest ones are:\n{short_list(journal, known)}")
     if len(found) > 1:
         raise InputError(f"{len(found)} sessions begin with {name!r}: use more of the id\n{short_list(journal, found)}")
     return found[0]
+
+
+def _asking_here(journal: Journal) -> KnownSession | None:
+    """The only session of this folder that needs a person, or None. If there are several, the latest of all sessions
+    here must be one of them, or nobody knows which is meant."""
+    folder = this_folder()
+    found = asking_in_folder(journal, folder)
+    if len(found) < 2:
+        return found[0] if found else None
+    if latest_of_folder(journal, folder) == found[0]:
+        return found[0]
+    listed = short_list(journal, found)
+    raise InputError(f"{len(found)} sessions of this folder need you: pass the one that you mean\n{listed}")
 
 
 def _latest_here(journal: Journal, known: Sequence[KnownSession]) -> KnownSession:

@@ -14,6 +14,7 @@ from planwire.readmodel.folders import is_of_folder, newest_first, short_ids
 from planwire.readmodel.followed_files import FilePlans
 from planwire.readmodel.overview import Overview, waiting_first
 from planwire.readmodel.sessions import load_session
+from planwire.readmodel.shown import ShownSession
 from planwire.readmodel.states import holds_of
 from planwire.session.lapses import end_lapsed
 
@@ -23,7 +24,7 @@ DESCRIPTION = "List the sessions in the journal: first those that need you, then
 
 EXAMPLES = """\
 examples:
-  planwire sessions                   the latest sessions: title, progress, agent, folder
+  planwire sessions                   the latest sessions: questions, current steps, progress, agents, folders
   planwire sessions --all             all of them
   planwire sessions --here            those in this folder
   planwire sessions --json            the same for a program
@@ -63,17 +64,21 @@ def _print_sessions(journal: Journal, arguments: argparse.Namespace) -> None:
     folder = this_folder() if arguments.here else None
     holds = holds_of(end_lapsed(journal))
     files, known = FilePlans(), newest_first(journal)
-    every = [load_session(journal, each, files, holds=holds).glance for each in known]
-    glances = waiting_first(every, time_ns() // 1_000_000)
+    every = [load_session(journal, each, files, holds=holds) for each in known]
+    asking = {each.id: each for each in every if each.glance.asked}
+    glances = waiting_first((each.glance for each in every), time_ns() // 1_000_000)
     shown = [glance for glance in glances if folder is None or is_of_folder(glance.cwd, folder)]
     if arguments.json:
         print_json({"sessions": [session_json(glance) for glance in shown]})
     else:
-        _print_for_people(shown[:most], len(shown), {session.id for session in known}, folder)
+        _print_for_people(shown[:most], len(shown), short_ids(session.id for session in known), folder, asking)
 
 
-def _print_for_people(shown: list[Overview], count: int, ids: set[str], folder: str | None) -> None:
+def _print_for_people(
+    shown: list[Overview], count: int, short: dict[str, str], folder: str | None, asking: dict[str, ShownSession]
+) -> None:
     from planwire.terminal.lines import new_console
+    from planwire.terminal.plan_questions import answer_hint
     from planwire.terminal.session_lines import sessions_lines, sessions_list
 
     console, now = new_console(), time_ns() // 1_000_000
@@ -82,9 +87,11 @@ def _print_for_people(shown: list[Overview], count: int, ids: set[str], folder: 
         console.print(f"No sessions {where} yet: run an agent behind planwire (planwire relay -- AGENT).", style="dim")
         return
     if not console.is_terminal:
-        for line in sessions_lines(shown, short_ids(ids), now):
+        for line in sessions_lines(shown, short, now):
             console.print(line, markup=False, emoji=False)
         return
-    console.print(sessions_list(shown, short_ids(ids), now))
+    cards = {each.id: next((card for card in each.cards() if card.needs_you), None) for each in asking.values()}
+    hints = {session: answer_hint(card, short[session]) for session, card in cards.items() if card is not None}
+    console.print(sessions_list(shown, short, now, hints))
     if count > len(shown):
         console.print(f"… and {count - len(shown)} more: planwire sessions --all", style="dim")

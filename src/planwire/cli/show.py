@@ -19,6 +19,7 @@ from planwire.cli.session_argument import (
 from planwire.journal import open_journal
 from planwire.readmodel.as_json import plan_json, session_json
 from planwire.readmodel.card import PlanCard
+from planwire.readmodel.folders import short_ids
 from planwire.readmodel.shown import ShownSession
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "print_session", "run"]
@@ -52,6 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     with open_journal(arguments.journal, create=False) as journal:
         session = session_at(journal, choose_session(journal, named_session(arguments)), arguments.at)
+        name = short_ids(each.id for each in journal.sessions())[session.id]
     cards = (*session.cards(), *session.dismissed())
     chosen = None if arguments.plan is None else choose_plan(cards, arguments.plan)
     with paged(off=arguments.no_pager):
@@ -59,15 +61,18 @@ def run(arguments: argparse.Namespace) -> int:
             value = session_json(session)
             print_json(value if chosen is None else replace(value, plans=(plan_json(chosen),)))
         else:
-            print_session(session, chosen, everything=arguments.all)
+            print_session(session, chosen, everything=arguments.all, name="" if arguments.at else name)
     return 0
 
 
-def print_session(session: ShownSession, chosen: PlanCard | None = None, *, everything: bool = False) -> None:
-    """Print a session for people, or one plan of it."""
+def print_session(
+    session: ShownSession, chosen: PlanCard | None = None, *, everything: bool = False, name: str = ""
+) -> None:
+    """Print a session for people, or one plan of it. With its `name`, the commands that answer it are there, too."""
     from planwire.terminal.lines import new_console
     from planwire.terminal.records import session_record_view
 
     only, now = chosen is not None, time_ns() // 1_000_000
-    view = session_record_view(session, now, chosen=chosen.id if chosen else None, only=only, everything=everything)
+    plan = chosen.id if chosen else None
+    view = session_record_view(session, now, chosen=plan, only=only, everything=everything, name=name)
     new_console(wide=False).print(view)

@@ -37,10 +37,13 @@ def find_plan(
     journal: Journal,
     arguments: argparse.Namespace,
     meant: Callable[[ShownSession], PlanCard | None] = ShownSession.main_card,
+    *,
+    asking: bool = False,
 ) -> SteeredPlan:
-    """The plan that the arguments name, or else the one that is `meant`, at the revision that they name."""
+    """The plan that the arguments name, or else the one that is `meant`, at the revision that they name. `asking`: it
+    is an answer, so a session that needs a person is meant before the latest one."""
     files = FilePlans()
-    known = choose_session(journal, named_session(arguments))
+    known = choose_session(journal, named_session(arguments), asking=asking)
     session = session_at(journal, known, files=files)
     cards = session.cards()
     card = meant(session) if arguments.plan is None else _named_card(session, arguments.plan)
@@ -66,7 +69,8 @@ def _named_card(session: ShownSession, name: str) -> PlanCard:
 
 
 def confirm(target: SteeredPlan, arguments: argparse.Namespace, question: str) -> None:
-    """Show the plan and ask, unless `--revision` says what the person saw or `--yes` says not to ask."""
+    """Show the plan and ask, unless `--revision` says what the person saw or `--yes` says not to ask. Without a
+    question, only show it: what they are asked for next is their answer."""
     if arguments.revision is not None or arguments.yes:
         return
     if arguments.json:
@@ -78,7 +82,7 @@ def confirm(target: SteeredPlan, arguments: argparse.Namespace, question: str) -
 
     view = session_record_view(target.session, time_ns() // 1_000_000, chosen=target.card.id, only=True)
     new_console(wide=False).print(view)
-    if not agreed(question):
+    if question and not agreed(question):
         raise Refused("nothing was changed")
 
 

@@ -36,8 +36,9 @@ examples:
   planwire watch > changes.txt     without a terminal: one line per change
   planwire watch --json            one JSON object per change, for a program
 
-On a terminal: x ticks the step under the cursor, e rewords it, a adds one, c comments on it, v reviews the plan. m
-lists all acts, Esc the sessions, h opens the history, ? shows all keys, q or Ctrl+C quits.
+On a terminal: x ticks the step under the cursor, e rewords it, a adds one, c comments on it, v reviews the plan or
+answers the agent, t tells it now what people said, S stops it. m lists all acts, Esc the sessions, h opens the history,
+? shows all keys, q or Ctrl+C quits.
 """
 
 

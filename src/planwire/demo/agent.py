@@ -1,4 +1,6 @@
-"""A small ACP agent on standard input and output, which works off a plan and forgets half of it on the way.
+"""A small ACP agent on standard input and output, which proposes a plan, asks for a yes, and works it off.
+
+On the way it forgets half of it, and hears what people said of it with its next prompt.
 
     python -m planwire.demo.agent --speed 4
 
@@ -10,21 +12,30 @@ import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
+from queue import Queue
 from threading import Event, Lock, Thread
-from typing import Any
+from typing import Any, Final
 from uuid import uuid4
 
 import msgspec
 
 from planwire.acp import AGENT, V1, Translator, negotiate
-from planwire.acp.words import STOP_CANCELLED, STOP_END_TURN
+from planwire.acp.permissions import Option, allows, rejects, selected
+from planwire.acp.words import STOP_CANCELLED, STOP_END_TURN, SWITCH_MODE
 from planwire.acp.write import write_update
-from planwire.demo.story import Beat, first_part, second_part
+from planwire.demo.heard import heard_in
+from planwire.demo.story import PROPOSAL, Beat, Story
 from planwire.model.plan import Fields
 
 __all__ = ["main"]
 
-_CHECKLIST = "# Before the release\n\n- [x] tell the data team\n- [ ] watch the first nightly run\n"
+_QUESTION: Final = "May I fix the export this way?"
+_OPTIONS: Final = {
+    "yes": Option("Yes, and keep asking", "allow_once"),
+    "always": Option("Yes, don't ask again", "allow_always"),
+    "no": Option("No, change the plan", "reject_once"),
+}
+_CHECKLIST: Final = "# Before the release\n\n- [x] tell the data team\n- [ ] write the release note\n"
 
 
 class DemoAgent:
@@ -39,6 +50,9 @@ class DemoAgent:
         self._folder = Path()
         self._tells_of_compaction = False
         self._prompts = 0
+        self._story = Story()
+        self._forgot = False
+        self._answers: Queue[Any] = Queue()
         self._work: Thread | None = None
 
     def hear(self, line: bytes) -> None:
@@ -61,16 +75,22 @@ class DemoAgent:
                 self._work = Thread(target=self._prompt, args=(message["id"], params), daemon=True)
                 self._work.start()
             case "session/cancel":
-                self._cancelled.set()
+                self._cancel()
+            case None if "id" in message:
+                self._answers.put(message.get("result"))
             case str(method) if "id" in message:
                 error = {"code": -32601, "message": f"the demo agent has no method {method}"}
                 self._write(msgspec.json.encode({"jsonrpc": "2.0", "id": message["id"], "error": error}))
 
     def finish(self) -> None:
         """Stop working: the client is gone."""
-        self._cancelled.set()
+        self._cancel()
         if self._work is not None:
             self._work.join()
+
+    def _cancel(self) -> None:
+        self._cancelled.set()
+        self._answers.put(None)
 
     def _initialize(self, message_id: Any, params: Fields) -> None:
         about = {"name": "planwire-demo-agent", "title": "Demo agent", "version": "1.0"}
@@ -89,22 +109,64 @@ class DemoAgent:
             self._answer(message_id, {"messageId": f"prompt-{self._prompts}"})
             self._update(session, {"sessionUpdate": "state_update", "state": "running"})
         if self._prompts == 1:
-            self._play(session, first_part(self._checklist()))
+            self._begin(session)
         else:
-            reminded = any("<plan" in str(part.get("text")) for part in params.get("prompt") or [])
-            self._play(session, second_part(reminded=reminded))
+            said = heard_in(params.get("prompt"))
+            reminded = any(each.kind == "step" for each in said)
+            forgot, self._forgot = self._forgot, False
+            self._play(session, self._story.going_on(said, reminded=reminded, forgot=forgot))
+            self._tick_checklist()
         reason = {"stopReason": STOP_CANCELLED if self._cancelled.is_set() else STOP_END_TURN}
         if self._version == 2:
             self._update(session, {"sessionUpdate": "state_update", "state": "idle", **reason})
         else:
             self._answer(message_id, reason)
 
+    def _begin(self, session: str) -> None:
+        """Propose a plan, ask about it, and work on it. Without a yes or a no nothing happens."""
+        story = self._story
+        self._play(session, story.proposing())
+        answer = self._ask(session, story.proposal)
+        if rejects(answer):
+            self._play(session, story.revising())
+        if rejects(answer) or allows(answer):
+            self._play(session, story.working(self._checklist()))
+            self._forgot = not self._cancelled.is_set()
+
+    def _ask(self, session: str, proposal: str) -> Option | None:
+        """Ask a person to approve the proposal, and wait for the answer. None if there is none."""
+        if self._cancelled.is_set():
+            return None
+        call = {
+            "toolCallId": f"plan-review:{PROPOSAL}",
+            "title": _QUESTION,
+            "kind": SWITCH_MODE,
+            "content": [{"type": "content", "content": {"type": "text", "text": proposal}}],
+        }
+        subject = {"type": "tool_call", "toolCall": call}
+        about = {"title": _QUESTION, "subject": subject} if self._version == 2 else {"toolCall": call}
+        options = [{"optionId": key, "name": each.name, "kind": each.kind} for key, each in _OPTIONS.items()]
+        request = {"sessionId": session, **about, "options": options}
+        method = "session/request_permission"
+        self._write(msgspec.json.encode({"jsonrpc": "2.0", "id": "review", "method": method, "params": request}))
+        return selected(_OPTIONS, self._answers.get())[1]
+
+    @property
+    def _file(self) -> Path:
+        return self._folder.absolute() / "planwire-demo-checklist.md"
+
     def _checklist(self) -> str:
-        """The URI of a plan in a file of the project. Makes the file if there is none."""
-        path = self._folder.absolute() / "planwire-demo-checklist.md"
-        with suppress(OSError), path.open("x", encoding="utf-8") as file:
-            file.write(_CHECKLIST)
-        return path.as_uri()
+        """The URI of a plan in a file of the project. Makes the file unless a person changed the one of last time."""
+        with suppress(OSError, UnicodeError):
+            if not self._file.exists() or self._file.read_text("utf-8") == _ticked(_CHECKLIST):
+                self._file.write_text(_CHECKLIST, "utf-8")
+        return self._file.as_uri()
+
+    def _tick_checklist(self) -> None:
+        """Tick the rest in the file, as agents edit theirs."""
+        with suppress(OSError, UnicodeError):
+            if not self._cancelled.is_set():
+                self._file.write_text(_ticked(self._file.read_text("utf-8")), "utf-8")
 
     def _play(self, session: str, beats: Iterable[Beat]) -> None:
         for seconds, update in beats:
@@ -124,6 +186,10 @@ class DemoAgent:
         with self._writing:
             sys.stdout.buffer.write(line.rstrip(b"\n") + b"\n")
             sys.stdout.buffer.flush()
+
+
+def _ticked(checklist: str) -> str:
+    return checklist.replace("- [ ]", "- [x]")
 
 
 def main() -> None:

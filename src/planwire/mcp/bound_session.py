@@ -7,22 +7,20 @@ import hashlib
 import os
 import secrets
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from pathlib import Path
 from time import monotonic
 from typing import Final
 
 import anyio
 
-from planwire.errors import InputError, JournalError, ToolError, reason
-from planwire.journal import Journal, Terms
+from planwire.errors import InputError, ToolError, reason
+from planwire.journal import Journal
 from planwire.readmodel.folders import latest_of_folder
-from planwire.readmodel.states import MCP
 from planwire.session.handoff import Handoff, read_handoff
 from planwire.session.plan_session import PlanSession
-from planwire.session.pool import in_pool
 
-__all__ = ["RelayedSession", "find_session", "hold", "new_session", "plan_folders", "project_folder"]
+__all__ = ["RelayedSession", "find_session", "new_session", "plan_folders", "project_folder"]
 
 #: Limits how long an answer waits for the client to hear of it: a slow client must not stop an agent.
 TOLD_SECONDS: Final = 2.0
@@ -61,12 +59,6 @@ def plan_folders(folder: Path) -> tuple[Path, ...]:
 
 def _named(folder: Path, mark: str) -> str:
     return f"{folder.name or 'root'}-{mark[:8]}"
-
-
-async def hold(plans: PlanSession) -> None:
-    """Take a lease of the session that an agent uses, until its journal closes. Without one, faces only know less."""
-    with suppress(JournalError, ValueError):
-        await in_pool(plans.journal.lease, plans.id, Terms(MCP))
 
 
 class RelayedSession:

@@ -24,7 +24,7 @@ from planwire import __version__
 from planwire.errors import PlanwireError, ToolError
 from planwire.journal import Journal, open_journal
 from planwire.mcp import prompt
-from planwire.mcp.bound_session import RelayedSession, find_session, hold, new_session, plan_folders, project_folder
+from planwire.mcp.bound_session import RelayedSession, find_session, new_session, plan_folders, project_folder
 from planwire.mcp.resources import (
     MARKDOWN,
     TEMPLATE,
@@ -38,6 +38,7 @@ from planwire.mcp.resources import (
 )
 from planwire.mcp.stdin import MendedInput
 from planwire.readmodel.card import PlanCard
+from planwire.readmodel.states import MCP
 from planwire.session.plan_session import PlanSession
 from planwire.tools.call import Answer, failure
 from planwire.tools.schemas import GET_PLAN, SET_PLAN, tool_schemas
@@ -156,7 +157,9 @@ class PlanServer:
     async def _hold(self) -> None:
         """Hold the session from the first call on: a server that nobody calls serves nobody."""
         await self._called.wait()
-        await hold(await self._session())
+        plans = await self._session()
+        with suppress(PlanwireError):  # whoever looks at the journal knows less of it
+            await plans.hold(MCP)
 
     async def _session(self) -> PlanSession:
         """The session, as soon as there is one."""

@@ -68,7 +68,6 @@ from planwire.model.records import (
     ANSWER,
     PLACED,
     PLANWIRE,
-    Asked,
     Closing,
     Delta,
     OpenQuestion,
@@ -76,6 +75,7 @@ from planwire.model.records import (
     RemarkAnswer,
     SessionState,
     Telling,
+    Wish,
 )
 from planwire.model.remarks import (
     ANSWERED,
@@ -352,12 +352,12 @@ def _each(state: SessionState, change: Callable[[PlanRecord], PlanRecord]) -> di
 
 
 def _tell_asked(_state: SessionState, recorded: Recorded, event: TellAsked) -> _Changes:
-    return {"tell": Asked(recorded.seq, recorded.at, recorded.by, event.interrupt)}
+    return {"tell": Wish(recorded.seq, recorded.at, recorded.by, event.interrupt)}
 
 
 def _stop_asked(state: SessionState, recorded: Recorded, _event: StopAsked) -> _Changes:
     plans = {plan_id: replace(each, disputed=0) if each.disputed else each for plan_id, each in state.plans.items()}
-    return {"stop": Asked(recorded.seq, recorded.at, recorded.by), "plans": plans}
+    return {"stop": Wish(recorded.seq, recorded.at, recorded.by), "plans": plans}
 
 
 def _ended(state: SessionState, recorded: Recorded, event: TurnEnded) -> _Changes:

@@ -4,7 +4,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from planwire.model.events import SUGGESTION, Choice, SessionOpened, StepChange
+from planwire.model.events import APPROVED, SUGGESTION, Choice, SessionOpened, StepChange
 from planwire.model.plan import PlanId
 from planwire.model.steps import PlanState
 
@@ -22,7 +22,6 @@ __all__ = [
     "TOOL",
     "USER",
     "Approval",
-    "Asked",
     "Closing",
     "Delta",
     "OpenQuestion",
@@ -32,6 +31,7 @@ __all__ = [
     "Review",
     "SessionState",
     "Telling",
+    "Wish",
 ]
 
 #: The owners of plans. On an agent's plan, other people's changes are suggestions.
@@ -98,6 +98,11 @@ class Review(Struct, frozen=True):
     told: Telling | None = None
     is_late: bool = False
 
+    @property
+    def is_on_its_way(self) -> bool:
+        """Whether it answers a question, and neither has the agent got it nor was another faster."""
+        return bool(self.question) and not (self.told or self.is_late or self.is_known)
+
 
 class Closing(Struct, frozen=True):
     """The end of a remark: the event that brought it, its author, how, and why if they said so."""
@@ -163,7 +168,7 @@ class OpenQuestion(Struct, frozen=True):
     id: str = ""
 
 
-class Asked(Struct, frozen=True):
+class Wish(Struct, frozen=True):
     """A person asked for something to happen now."""
 
     seq: int
@@ -224,10 +229,11 @@ class PlanRecord(Struct, frozen=True):
 
     @property
     def decision(self) -> Review | None:
-        """The answer to its question that is on its way to the agent."""
+        """The answer to its question that is on its way to the agent. An approval of another wording is none."""
         question = self.asked.id if self.asked else ""
-        given = (each for each in self.reviews if each.question == question and not (each.told or each.is_late))
-        return next(given, None) if question else None
+        given = (each for each in reversed(self.reviews) if each.question == question and each.is_on_its_way)
+        fits = (each for each in given if not (each.is_stale and each.verdict == APPROVED))
+        return next(fits, None) if question else None
 
     @property
     def needs_person(self) -> bool:
@@ -268,8 +274,8 @@ class SessionState(Struct, frozen=True):
     remarked: int = 0
     told: int = 0
     placed: int = 0
-    tell: Asked | None = None
-    stop: Asked | None = None
+    tell: Wish | None = None
+    stop: Wish | None = None
 
     @property
     def needs_person(self) -> bool:

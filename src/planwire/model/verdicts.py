@@ -2,14 +2,16 @@
 
 A client's answer goes straight to the agent, and the journal hears of it then. A person who answers elsewhere writes
 to the journal first, and the agent gets it a moment later, unless the client was faster. So such a decision counts once
-the agent has it; until then the question stays open. What comes too late is kept, and marked as that.
+the agent has it; until then the question stays open. What comes too late is kept, and marked as that. Where a question
+is dismissed, or ends with its turn, nobody answered it: the decision is a verdict like any other then, and the agent
+hears it with its next prompt.
 """
 
 from typing import Final
 
 from msgspec.structs import replace
 
-from planwire.model.events import APPROVED, CHANGES_REQUESTED, PlanReviewed, Recorded
+from planwire.model.events import APPROVED, CHANGES_REQUESTED, DISMISSED, PlanReviewed, Recorded
 from planwire.model.lineage import with_verdict
 from planwire.model.records import PlanRecord, Review, SessionState, Telling
 
@@ -32,14 +34,20 @@ def reviewed(state: SessionState, record: PlanRecord, recorded: Recorded, event:
         question=event.question,
         option=event.option,
         kind=event.kind,
-        is_late=event.late,
     )
     decision, asked, before = record.decision, record.asked, record.review
+    is_client = not (event.via or event.late)
+    if decision is not None and is_client and event.verdict == DISMISSED and event.question in ("", decision.question):
+        return unasked(state, record, recorded)
+    is_second = decision is not None and bool(event.via) and event.question == decision.question
+    review = replace(review, is_late=event.late or is_second)
     record = replace(record, reviews=(*record.reviews, review)[-MOST_REVIEWS:])
-    if event.late:
+    if review.is_late:
         return _disputed(record, before, review)
-    if asked is not None and asked.id and event.via:
-        return record if event.question == asked.id else with_verdict(state, record, event.verdict, recorded)
+    if asked is not None and asked.id and event.question == asked.id and event.via:
+        return record
+    if asked is not None and asked.id and (event.via or event.question not in ("", asked.id)):
+        return replace(with_verdict(state, record, event.verdict, recorded), asked=asked)
     record = with_verdict(state, replace(record, asked=None, disputed=0), event.verdict, recorded)
     if decision is None:
         return record
@@ -47,12 +55,17 @@ def reviewed(state: SessionState, record: PlanRecord, recorded: Recorded, event:
 
 
 def with_answer(state: SessionState, record: PlanRecord, recorded: Recorded, telling: Telling) -> PlanRecord:
-    """A plan after the agent got the answer to its question that was on its way."""
-    decision = record.decision
-    if decision is None or decision.question != telling.request:
+    """A plan after the agent got the answer to its question that was on its way. The plan may have changed meanwhile,
+    or the turn ended: the agent has it all the same."""
+    given = (each for each in reversed(record.reviews) if each.question == telling.request and each.is_on_its_way)
+    decision = next(given, None) if telling.request else None
+    if decision is None:
         return record
     record = _put(record, replace(decision, told=telling, is_known=True))
-    return with_verdict(state, replace(record, asked=None, disputed=0), decision.verdict, recorded)
+    if record.asked is None or record.asked.id != telling.request:
+        return record
+    disputed = record.disputed if record.disputed > decision.seq else 0
+    return with_verdict(state, replace(record, asked=None, disputed=disputed), decision.verdict, recorded)
 
 
 def unasked(state: SessionState, record: PlanRecord, recorded: Recorded) -> PlanRecord:

@@ -11,7 +11,6 @@ from planwire.readmodel.authors import author
 from planwire.readmodel.card import PlanCard
 from planwire.steering.acts import ACTS
 from planwire.steering.delivery import heard_with_answer
-from planwire.steering.reach import STEER
 from planwire.steering.reviews import VERDICT_LABELS
 from planwire.steering.wanted import Wanted
 
@@ -62,7 +61,7 @@ def _decisions(card: PlanCard) -> tuple[Reply, ...]:
 def words_go(card: PlanCard) -> str:
     """When the agent hears the words that go with an answer."""
     if card.question is not None and card.question.options:
-        return heard_with_answer(card.heard, along=STEER in card.reach.can)
+        return heard_with_answer(card.heard, card.reach)
     return "" if card.disputed and "tell" in card.acts else card.heard
 
 

@@ -15,10 +15,14 @@ from planwire.model.records import PlanRecord
 from planwire.model.statuses import IN_PROGRESS, STATUSES, status_of
 from planwire.model.steps import PlanState, Progress
 from planwire.model.titles import readable_id
+from planwire.model.unheard import CLIENT
 from planwire.readmodel.annotations import RemarkCard, SuggestedChange
+from planwire.readmodel.authors import author
+from planwire.readmodel.plain_text import one_line
 from planwire.readmodel.questions import QuestionCard
-from planwire.steering.acts import ACTS, Offer, On, status_offers
+from planwire.steering.acts import ACTS, On
 from planwire.steering.delivery import client_name
+from planwire.steering.offers import Offer, status_offers
 from planwire.steering.reach import NOBODY, Reach
 from planwire.steering.wanted import is_remark
 
@@ -222,6 +226,10 @@ class PlanCard(Struct, frozen=True):
     def verdict(self) -> ReviewCard | None:
         """The last verdict on it that counts."""
         return next((each for each in reversed(self.reviews) if not each.late), None)
+
+    def giver(self, review: ReviewCard) -> str:
+        """Who gave a verdict: a person, or the program that asked the person in front of it."""
+        return one_line(self.client_name) if review.by == CLIENT else author(review.by)
 
     @property
     def ended_words(self) -> str:

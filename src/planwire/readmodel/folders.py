@@ -7,7 +7,15 @@ from typing import Final
 
 from planwire.journal import Journal, KnownSession, load_state
 
-__all__ = ["KnownSession", "is_of_folder", "latest_of_folder", "newest_first", "sessions_named", "short_ids"]
+__all__ = [
+    "KnownSession",
+    "asking_in_folder",
+    "is_of_folder",
+    "latest_of_folder",
+    "newest_first",
+    "sessions_named",
+    "short_ids",
+]
 
 #: The least length of a short id.
 SHORT: Final = 8
@@ -24,6 +32,18 @@ def latest_of_folder(journal: Journal, folder: str) -> KnownSession | None:
         if opened is not None and is_of_folder(opened.cwd, folder):
             return session
     return None
+
+
+def asking_in_folder(journal: Journal, folder: str) -> list[KnownSession]:
+    """The sessions of a folder that need a person now, and whose agents are there to hear the answer; the latest
+    first."""
+    served = {lease.session for lease in journal.leases() if lease.is_held}
+    found = []
+    for session in (each for each in newest_first(journal) if each.id in served):
+        state = load_state(journal, session.id)
+        if state.needs_person and state.opened is not None and is_of_folder(state.opened.cwd, folder):
+            found.append(session)
+    return found
 
 
 def is_of_folder(cwd: str | None, folder: str) -> bool:

@@ -8,7 +8,9 @@ from msgspec import Struct
 
 from planwire.model.records import SessionState
 from planwire.model.steps import Progress
+from planwire.model.titles import plan_titles
 from planwire.readmodel.plain_text import age
+from planwire.readmodel.questions import need_of
 from planwire.readmodel.states import (
     DONE,
     FILTERS,
@@ -40,12 +42,14 @@ __all__ = [
 
 #: Sessions with an event in this time, in milliseconds, are all as new as each other: their age is "now".
 _RECENT: Final = 60_000
+#: The states whose sessions come first.
+_FIRST: Final = (NEEDS_YOU, RUNNING)
 
 
 class Overview(Struct, frozen=True):
-    """A row in a list of sessions. Times are Unix times in milliseconds; `current` are the steps in progress, and
-    `asked` says whether a question of the agent's is open. `is_held`: someone has a lease of the session, `is_working`:
-    and says that a turn is on, `can`: what the holders do for people."""
+    """A row in a list of sessions. Times are Unix times in milliseconds; `current` are the steps in progress. `asked`
+    says whether it needs a person, and `need` why, in a sentence. `is_held`: someone has a lease of the session,
+    `is_working`: and says that a turn is on, `can`: what the holders do for people."""
 
     id: str
     state: str
@@ -66,6 +70,7 @@ class Overview(Struct, frozen=True):
     is_held: bool = False
     is_working: bool = False
     can: tuple[str, ...] = ()
+    need: str = ""
 
     @property
     def goes_on(self) -> bool:
@@ -108,7 +113,16 @@ def overview(state: SessionState, first_at: int, last_at: int, now: int | None =
         hold.is_held,
         hold.is_working,
         hold.can,
+        _need(state),
     )
+
+
+def _need(state: SessionState) -> str:
+    """Why it needs a person: the first of its plans that does says so."""
+    if not state.needs_person:
+        return ""
+    titles = plan_titles(record.state.plan for record in state.plans.values())
+    return next(filter(None, (need_of(record, titles[plan_id]) for plan_id, record in state.plans.items())), "")
 
 
 def total_progress(state: SessionState) -> Progress:
@@ -139,13 +153,14 @@ def _facts(glance: Overview) -> str:
 
 
 def waiting_first(glances: Iterable[Overview], now: int) -> list[Overview]:
-    """Sessions in the order for people: those that need them, then by the age that is shown with them.
+    """Sessions in the order for people: those that need them, those that run, then by the age that is shown with them.
 
     Sessions whose age is "now" stand in the order of their beginning: nobody can read rows that jump at every step.
     """
 
-    def place(glance: Overview) -> tuple[bool, int, int, str]:
+    def place(glance: Overview) -> tuple[int, int, int, str]:
         is_recent = now - glance.last_at < _RECENT
-        return glance.state != NEEDS_YOU, -now if is_recent else -glance.last_at, -glance.first_at, glance.id
+        group = _FIRST.index(glance.state) if glance.state in _FIRST else len(_FIRST)
+        return group, -now if is_recent else -glance.last_at, -glance.first_at, glance.id
 
     return sorted(glances, key=place)

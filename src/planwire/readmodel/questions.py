@@ -1,16 +1,16 @@
-"""An agent's question about a plan, as people answer it."""
+"""An agent's question about a plan, as people answer it; and in one sentence, why a plan needs a person."""
 
 from msgspec import Struct
 
 from planwire.model.records import PlanRecord
 from planwire.readmodel.authors import author
-from planwire.steering.answers import plain_choice, verdict_of
+from planwire.steering.answers import options_named, plain_choice, verdict_of
 from planwire.steering.delivery import client_name
 from planwire.steering.reach import ANSWER, Reach
 from planwire.steering.reviews import VERDICTS
 from planwire.steering.words import quoted
 
-__all__ = ["AnswerOption", "QuestionCard", "question_of"]
+__all__ = ["AnswerOption", "QuestionCard", "need_of", "question_of"]
 
 
 class AnswerOption(Struct, frozen=True):
@@ -36,6 +36,11 @@ class QuestionCard(Struct, frozen=True):
     is_open: bool = True
     sent: str = ""
 
+    def meant(self, verdict: str | None, named: str | None = None) -> AnswerOption | None:
+        """The option that a verdict alone means, or the one that is `named`; None if a person has to choose one."""
+        plain = (each for each in self.options if each.is_plain and each.verdict == verdict)
+        return next(plain, None) if named is None else next(iter(options_named(self.options, named)), None)
+
 
 def question_of(record: PlanRecord, client: str | None, reach: Reach) -> QuestionCard | None:
     """The question about a plan, if its agent waits for an answer."""
@@ -52,3 +57,18 @@ def question_of(record: PlanRecord, client: str | None, reach: Reach) -> Questio
     )
     is_open = not asked.options or bool(asked.id and ANSWER in reach.can and not given)
     return QuestionCard(asked.id, asked.at, client_name(client), options, is_open, sent)
+
+
+def need_of(record: PlanRecord, title: str) -> str:
+    """Why a plan waits for a person, in one sentence; "" if it does not."""
+    if not record.needs_person:
+        return ""
+    name, given = quoted(title), record.decision
+    if record.asked is None:
+        late = next((each for each in record.reviews if each.seq == record.disputed), None)
+        answer = late.answer or late.verdict.replace("_", " ") if late else "A no"
+        return f"{quoted(answer)} came too late: the agent goes on with {name}"
+    if given is not None:
+        return f"On its way to the agent: {quoted(given.answer or given.verdict)}"
+    answers = " / ".join(each.name for each in record.asked.options)
+    return f"Approve {name}? {answers}" if answers else f"Review {name}?"

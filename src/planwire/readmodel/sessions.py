@@ -11,13 +11,12 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
-from itertools import count
 from typing import Final
 
 from planwire.errors import JournalError, JournalUnavailable, NotFound
-from planwire.journal import Followed, Journal, KnownSession, catch_up, follower_of, load_state, state_at
+from planwire.journal import Followed, Journal, KnownLease, KnownSession, catch_up, follower_of, load_state, state_at
 from planwire.model.events import TurnEnded
 from planwire.model.fold import fold
 from planwire.model.records import SessionState
@@ -34,8 +33,8 @@ __all__ = ["Sessions", "load_session"]
 KEPT_STATES: Final = 512
 #: Seconds between two looks at the leases.
 LOOK: Final = 1.0
-#: Looks from one roll call to the next.
-ROLL_CALL: Final = 3
+#: Seconds between two looks for sessions that are missing, or were forgotten.
+ROLL_CALL: Final = 3.0
 
 #: Where the journal can be in trouble, besides in the events of a session.
 _FOLLOWING: Final = "following"
@@ -134,7 +133,8 @@ class Sessions:
             if recorded.seq == 1:  # the session may have been forgotten, and begun anew
                 self._kept.pop(recorded.session, None)
             if isinstance(recorded.event, TurnEnded) or not self._hold(recorded.session).is_working:
-                self._note_holds(holds_of(self.journal.leases()))  # whoever wrote it said before that a turn is on
+                with suppress(JournalError):  # the other thread will tell
+                    self._note_holds(holds_of(self.journal.leases()))  # whoever wrote it said before if a turn is on
             kept = self._kept.get(recorded.session)
             if kept is None or recorded.seq > kept.journalled.seq + 1:
                 self._load_again(recorded.session)
@@ -168,29 +168,35 @@ class Sessions:
                 self._changed("")
 
     def _work(self) -> None:
-        for look in count():
+        next_roll_call = 0.0
+        leases: list[KnownLease] = []
+        while True:
             try:
-                self._look_at_leases()
-                if look % ROLL_CALL == 0:
+                leases = self._look_at_leases()
+                if time.monotonic() >= next_roll_call:
                     self._call_the_roll()
+                    next_roll_call = time.monotonic() + ROLL_CALL
                     self._has_trouble(_ROLL_CALL, None)
             except JournalError as error:
                 self._has_trouble(_ROLL_CALL, error)
             if self.loading:
                 self.loading = False
                 self._changed("")
-            if self._stop.wait(LOOK):
+            if not all(each.is_held for each in leases):  # behind all reading: a journal may take long to be written
+                with suppress(JournalError):
+                    end_lapsed(self.journal)
+            if self._stop.wait(min(LOOK, ROLL_CALL)):
                 return
 
-    def _look_at_leases(self) -> None:
-        """End what lapsed, note who holds what, and notice sessions that went quiet."""
-        holds = holds_of(end_lapsed(self.journal))
-        now = _now()
+    def _look_at_leases(self) -> list[KnownLease]:
+        """Note who holds what, and notice sessions that went quiet."""
+        leases, now = self.journal.leases(), _now()
         with self._lock:
-            self._note_holds(holds)
+            self._note_holds(holds_of(leases))
             for glance in self.glances():
                 if glance.state == RUNNING and running_until(self._hold(glance.id), glance.last_at) <= now:
                     self._load_again(glance.id)
+        return leases
 
     def _note_holds(self, holds: dict[str, Hold]) -> None:
         before, self._holds = self._holds, holds

@@ -60,6 +60,15 @@ class ShownSession(Struct, frozen=True):
         cards = [card for card in self.cards() if not card.ended] or self.cards()
         return cards[0] if len(cards) == 1 else next((card for card in cards if card.id == MAIN), None)
 
+    def meant_card(self, act: str) -> PlanCard | None:
+        """The plan that an act is on where nobody names one. A verdict is on the plan that needs a person, if it is the
+        only one. What is told, or stopped, is the agent: any plan will do, best the one that changed last."""
+        asking = [card for card in self.cards() if card.needs_you and not card.ended]
+        if act == "review" and asking:
+            return asking[0] if len(asking) == 1 else None
+        newest = max(self.cards(), key=lambda card: card.changed_at, default=None) if act in ("tell", "stop") else None
+        return self.main_card() or newest
+
     @property
     def reach(self) -> Reach:
         """What its agent can be given now."""

@@ -15,7 +15,7 @@ __all__ = [
     "CLOSED",
     "Action",
     "Bind",
-    "Hold",
+    "HoldBack",
     "Meet",
     "Record",
     "RecordLine",
@@ -83,11 +83,14 @@ class Bind(Struct, frozen=True):
     problem: str | None = None
 
 
-class Hold(Struct, frozen=True):
-    """A line of the client's waits for a turn to end; no longer than so many seconds."""
+class HoldBack(Struct, frozen=True):
+    """Something waits for the agent; no longer than so many seconds. `what`: a prompt of the client's waits for the end
+    of the turn of ours with this number, or an answer waits for words to arrive."""
 
     session: str
+    turn: int
     seconds: float
+    what: str
 
 
 class Warn(Struct, frozen=True):
@@ -96,7 +99,7 @@ class Warn(Struct, frozen=True):
     text: str
 
 
-Action: TypeAlias = ToClient | ToAgent | Meet | Record | RecordLine | Bind | Hold | Warn
+Action: TypeAlias = ToClient | ToAgent | Meet | Record | RecordLine | Bind | HoldBack | Warn
 
 
 class SessionMemory(Struct, frozen=True):

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 
 from planwire.acp.conversation import value_of
 from planwire.acp.permissions import selection
-from planwire.model.events import DISMISSED, PlanReviewed, Told
+from planwire.model.events import APPROVED, CHANGES_REQUESTED, DISMISSED, PlanReviewed, Told
 from planwire.model.records import ANSWER, Review
 from planwire.relay.actions import BY_AGENT, BY_CLIENT, BY_RELAY, Action, Record, ToAgent
 from planwire.relay.envelope import FromClient
@@ -21,15 +21,12 @@ __all__ = ["Answering"]
 
 
 class Answering:
-    """The questions and answers on one connection. Without `is_on`, only the client answers."""
+    """The questions and answers on one connection."""
 
-    def __init__(
-        self, outbox: Outbox, questions: Questions, sessions: Mapping[str, WireSession], *, is_on: bool
-    ) -> None:
+    def __init__(self, outbox: Outbox, questions: Questions, sessions: Mapping[str, WireSession]) -> None:
         self._outbox = outbox
         self._questions = questions
         self._sessions = sessions
-        self._is_on = is_on
 
     def ask(self, session: WireSession, request: object, line: bytes) -> Iterator[Action]:
         """The agent asks for a permission, which may be about a plan."""
@@ -49,28 +46,43 @@ class Answering:
 
     def hear(self, line: bytes, message: FromClient) -> list[Action]:
         """The client answers a request of the agent's: in time, or too late."""
-        result = value_of(message.result)
-        late = self._questions.late(message.id)
-        if late is not None:
-            return [*self._hear_late(self._sessions[late.session], late, result)]
+        if self._questions.is_late(message.id):
+            result = value_of(message.result)
+            late = self._questions.take_late(message.id, result)
+            if late is not None:
+                return [*self._hear_late(self._sessions[late.session], late, result)]
         question = self._questions.close(message.id)
         if question is None:
             return [ToAgent(line)]
-        return [ToAgent(line), *self._sessions[question.session].hear_answer(question, result)]
+        return [ToAgent(line), *self._sessions[question.session].hear_answer(question, value_of(message.result))]
+
+    def lose_client(self) -> Iterator[Action]:
+        """The client is gone, and the agent's input with it: nobody can answer any more."""
+        for session in self._sessions.values():
+            for question in self._questions.open_in(session.id):
+                self._questions.close(question.request)
+                yield from session.hear_answer(question, None)
 
     def decisions(self, session: WireSession) -> Iterator[tuple[Question, Review]]:
         """What people decided elsewhere about questions of a session that are still open."""
-        if not self._is_on or session.memory is None:
-            return
-        plans = session.memory.state.plans.values()
-        decided = {each.decision.question: each.decision for each in plans if each.decision is not None}
+        plans = session.memory.state.plans if session.memory else {}
         for question in self._questions.open_in(session.id):
-            if question.id in decided:
-                yield question, decided[question.id]
+            record = plans.get(question.plan_id)
+            decision = record.decision if record else None
+            if record is None or decision is None or decision.question != question.id:
+                continue
+            is_outdated = decision.verdict == APPROVED and session.has_changed(record)
+            if decision.option in question.options and not is_outdated:
+                yield question, decision
+
+    def is_open(self, question: Question) -> bool:
+        """Whether nobody has answered a question."""
+        return question in self._questions.open_in(question.session)
 
     def give(self, session: WireSession, question: Question, decision: Review) -> None:
         """Give the agent its answer, and have the client take its question back."""
         told = Told(ANSWER, 0, request=question.id)
+        session.is_rejected |= decision.verdict == CHANGES_REQUESTED
         self._take_back(session, question, decision.option, Record(session.id, told, BY_RELAY))
 
     def cancel_all(self, session: WireSession) -> None:
@@ -85,8 +97,7 @@ class Answering:
         if review.verdict == DISMISSED:
             return
         yield Record(session.id, review, BY_CLIENT)
-        told = _told(session, question)
-        text = f"planwire: your answer “{review.answer}” came too late. The agent was told before: {told}."
+        text = f"planwire: your answer “{review.answer}” came too late: {_outcome(session, question)}."
         self._outbox.show_client(
             session.id,
             {
@@ -103,9 +114,9 @@ class Answering:
         self._outbox.notify_client("$/cancel_request", {"requestId": question.request})
 
 
-def _told(session: WireSession, question: Question) -> str:
-    """The answer that the agent has, and who gave it."""
+def _outcome(session: WireSession, question: Question) -> str:
+    """What became of a question that was not the client's to answer any more."""
     plans = session.memory.state.plans.values() if session.memory else ()
     given = (each for record in plans for each in record.reviews if each.question == question.id and not each.is_late)
-    found = next(given, None)
-    return f"“{found.answer}” ({found.by})" if found and found.answer else "another answer"
+    found = next((each for each in given if each.answer), None)
+    return f"{found.by} has answered “{found.answer}”" if found else "the turn was stopped"

@@ -8,11 +8,13 @@ from planwire.relay.actions import Action, ToAgent, ToClient
 __all__ = ["batched"]
 
 
-def batched(line: bytes, hear: Callable[[bytes], list[Action]], to: type[ToAgent] | type[ToClient]) -> list[Action]:
-    """Hear each message of a batch on its own. Nothing if the line is no batch."""
+def batched(
+    line: bytes, hear: Callable[[bytes], list[Action]], to: type[ToAgent] | type[ToClient]
+) -> list[Action] | None:
+    """Hear each message of a batch on its own. None if the line is no batch; one of which nothing is left is empty."""
     messages = split_batch(line)
     if not messages:
-        return []
+        return None
     actions = [action for message in messages for action in hear(message)]
     sent = [action.data.rstrip(b"\r\n") for action in actions if isinstance(action, to)]
     rest = [action for action in actions if not isinstance(action, to)]

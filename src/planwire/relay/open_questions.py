@@ -45,22 +45,33 @@ class OpenQuestions:
         self._asked[question.plan_id] = question.asked()
         return True
 
+    @property
+    def is_any_open(self) -> bool:
+        """Whether the agent waits for an answer, in this turn or between two."""
+        return bool(self._asked)
+
     def close(self, question: Question) -> None:
         """A person answered a question elsewhere, about a plan that they saw."""
-        self._asked.pop(question.plan_id, None)
+        self._drop(question)
         self._awaited.discard(question.plan_id)
         self._judged.add(question.plan_id)
 
     def answer(self, question: Question, result: Any) -> PlanReviewed | None:
         """Close a question. None while the verdict has to wait for the plan that it is about."""
         plan_id, review = question.plan_id, question.answered(result)
-        self._asked.pop(plan_id, None)
+        self._drop(question)
         if question.is_ahead and plan_id in self._awaited:
             self._awaited.discard(plan_id)
             self._answered[plan_id] = (question.asked(), review)
             return None
         self._judged.add(plan_id)
         return review
+
+    def _drop(self, question: Question) -> None:
+        """Forget a question. The agent may ask a newer one about the same plan by now."""
+        asked = self._asked.get(question.plan_id)
+        if asked is not None and asked.question == question.id:
+            del self._asked[question.plan_id]
 
     def plan_came(self, plan_id: PlanId, *, is_news: bool) -> list[ReviewAsked | PlanReviewed]:
         """The agent sent a plan: what was asked about it, and answered, before it came, and the question still open.

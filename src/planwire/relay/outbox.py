@@ -12,7 +12,7 @@ import msgspec
 
 from planwire.acp.write import write_update
 from planwire.model.plan import Fields
-from planwire.relay.actions import Action, Record, ToAgent, ToClient
+from planwire.relay.actions import Action, HoldBack, Record, ToAgent, ToClient
 
 __all__ = ["Outbox"]
 
@@ -41,6 +41,10 @@ class Outbox:
     def pass_on(self, actions: Iterable[Action]) -> None:
         """Let the agent have a line of the client's that was held back, with what it means."""
         self._agent += actions
+
+    def hold(self, hold: HoldBack) -> None:
+        """Wait for the agent once it has what was put in before."""
+        self._agent.append(hold)
 
     def answer_agent(self, request: object, result: Fields, *records: Record) -> None:
         self._agent += (ToAgent(_line({"id": request, "result": result})), *records)

@@ -16,26 +16,18 @@ from planwire.acp.read import read
 from planwire.acp.translate import Translator
 from planwire.acp.words import ATTACHING, OPENING, PLAN_UPDATES
 from planwire.journal.protocol import Terms
-from planwire.model.events import SessionOpened, TurnEnded
+from planwire.model.events import DISCONNECTED, SessionOpened, TurnEnded
 from planwire.model.kinds import prose_of
 from planwire.model.plan import Fields
 from planwire.model.records import PROMPT
 from planwire.readmodel.states import RELAY
-from planwire.relay.actions import BY_RELAY, CLOSED, Action, Meet, Record, SessionMemory, ToAgent, ToClient
+from planwire.relay.actions import BY_RELAY, CLOSED, Action, HoldBack, Meet, Record, SessionMemory, ToAgent, ToClient
 from planwire.relay.agents import ways_of
 from planwire.relay.answering import Answering
 from planwire.relay.batched import batched
 from planwire.relay.capabilities import Capabilities, name_in, offer
 from planwire.relay.client_requests import ClientRequest, ClientRequests
-from planwire.relay.envelope import (
-    FromAgent,
-    first_text,
-    peek_agent,
-    peek_client,
-    text_of,
-    title_of,
-    update_of,
-)
+from planwire.relay.envelope import FromAgent, first_text, peek_agent, peek_client, text_of, title_of, update_of
 from planwire.relay.fast_lists import KnownPrefixes
 from planwire.relay.other_updates import HANDLERS, Agreement
 from planwire.relay.outbox import Outbox
@@ -44,7 +36,7 @@ from planwire.relay.questions import Questions
 from planwire.relay.reminder import STEERED
 from planwire.relay.splice import Unspliceable, append_element
 from planwire.relay.tools import Tools, ToolServer
-from planwire.relay.wire_session import Block, WireSession
+from planwire.relay.wire_session import ContextBlock, WireSession
 
 __all__ = ["WORDS_OF_AGENT", "WORDS_OF_CLIENT", "Policy"]
 
@@ -87,9 +79,9 @@ class Policy:
         self._sessions: dict[str, WireSession] = {}
         self._requests = ClientRequests()
         self._outbox = Outbox()
-        self._answering = Answering(self._outbox, self._agreed.questions, self._sessions, is_on=steers)
+        self._answering = Answering(self._outbox, self._agreed.questions, self._sessions)
         self._prompting = Prompting(
-            self._outbox, self._answering, self._words_of_people, self._requests.has_any, new_word, is_on=steers
+            self._outbox, self._answering, self._block, self._requests.has_any, new_word, is_on=steers
         )
         self._translator: Translator | None = None
         self._prefixes = KnownPrefixes()
@@ -108,12 +100,12 @@ class Policy:
 
     def is_asking(self) -> bool:
         """Whether the agent waits for a person's answer about a plan."""
-        return self._agreed.questions.is_any_open
+        return any(session.questions.is_any_open for session in self._sessions.values())
 
     def terms(self, session_id: str) -> Terms:
         """What the lease of a session says."""
         session = self._sessions.get(session_id)
-        return Terms(RELAY, session is not None and session.is_working, self._prompting.abilities)
+        return Terms(RELAY, session is not None and session.is_working, self._prompting.abilities(session))
 
     def lack_journal(self, problem: str) -> None:
         """Leave the plan tools out: their journal can't be used."""
@@ -130,14 +122,20 @@ class Policy:
 
     def for_client(self) -> list[Action]:
         """Lines of the relay's own for the client, and the plans that the agent made with the tools."""
-        return [*self._outbox.for_client(), *self._tool_plans()]
+        return [*self._outbox.for_client(), *self._tools.news(self._sessions.values(), self._translator)]
 
-    def _tool_plans(self) -> list[Action]:
-        return self._tools.news(self._sessions.values(), self._translator)
+    def lose_client(self) -> list[Action]:
+        """The client's input is at its end: from now on nothing reaches the agent."""
+        self._prompting.is_on = False
+        return [*self._answering.lose_client()]
 
-    def overdue(self, session: str) -> None:
-        """A line of the client's was held back for as long as may be."""
-        self._let_pass(self._sessions[session])
+    def overdue(self, hold: HoldBack) -> None:
+        """Something waited for as long as may be."""
+        session = self._sessions[hold.session]
+        if hold.what != PROMPT:
+            self._prompting.give_answers(session)
+        elif session.own_turn.number == hold.turn:
+            self._let_pass(session)
 
     def close(self) -> list[Action]:
         """Both sides are at their end: a replay that was going on is over, and so is every turn."""
@@ -145,7 +143,7 @@ class Policy:
         for session in self._sessions.values():
             actions += session.end_retelling()
             if session.is_working or not session.has_stopped:
-                reason = "disconnected" if session.is_working else CLOSED
+                reason = DISCONNECTED if session.is_working else CLOSED
                 actions.append(Record(session.id, TurnEnded(reason), BY_RELAY))
         return actions
 
@@ -156,7 +154,8 @@ class Policy:
             message = peek_client(line)
             params = value_of(message.params) if message.method in _HEARD else None
         except UNREADABLE:
-            return batched(line, self.from_client, ToAgent) or [ToAgent(line)]
+            actions = batched(line, self.from_client, ToAgent)
+            return [ToAgent(line)] if actions is None else actions
         if message.method is UNSET:
             return self._answering.hear(line, message)
         if not isinstance(params, dict):
@@ -225,11 +224,8 @@ class Policy:
         self._requests.remember(message_id, ClientRequest("session/prompt", {"sessionId": session_id}, why, told))
         return [ToAgent(line), *actions]
 
-    def _block(self, session: WireSession, why: str) -> Block | None:
+    def _block(self, session: WireSession, why: str = STEERED) -> ContextBlock | None:
         return session.block(why, self._new_word(), partial(self._file_text, session.id))
-
-    def _words_of_people(self, session: WireSession) -> Block | None:
-        return self._block(session, STEERED)
 
     def _cancelled(self, line: bytes, params: Fields) -> list[Action]:
         session = self._sessions.get(text_of(params, "sessionId"))
@@ -246,7 +242,8 @@ class Policy:
         try:
             message = peek_agent(line)
         except UNREADABLE:
-            return batched(line, self.from_agent, ToClient) or self._read(line, read(line))
+            heard = batched(line, self.from_agent, ToClient)
+            return self._read(line, read(line)) if heard is None else heard
         if message.method is UNSET and self._prompting.is_own(message.id):
             return self._answered_to_us(message)
         if message.method is UNSET:
@@ -254,6 +251,8 @@ class Policy:
             retold = [action for action in actions if isinstance(action, ToClient)]
             return [*retold, ToClient(line), *(action for action in actions if not isinstance(action, ToClient))]
         params = message.params
+        if message.id is not UNSET and message.method != "session/request_permission":
+            self._agreed.questions.use_again(message.id)
         if message.method == "$/cancel_request":
             return [ToClient(line), *self._answering.withdraw(line)]
         if params is UNSET or params.sessionId is UNSET:
@@ -337,7 +336,7 @@ class Policy:
                 if failed:
                     session.context.detach()
                 else:
-                    yield from self._tool_plans() if was_retold else ()
+                    yield from self.for_client() if was_retold else ()
                     yield from self._opened(session_id, asked.params)
             case "session/prompt" if isinstance(session_id, str):
                 yield from self._turn_answered(self._sessions[session_id], message, asked, result)

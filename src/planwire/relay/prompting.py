@@ -17,21 +17,24 @@ from msgspec import UNSET, Struct
 
 from planwire.model.events import Told, TurnEnded
 from planwire.model.plan import Fields
-from planwire.model.records import PROMPT, STEERING, Asked
+from planwire.model.records import ANSWER, PROMPT, STEERING, Review, SessionState, Wish
 from planwire.model.unheard import Words
-from planwire.relay.actions import BY_RELAY, Action, Hold, Record, Warn
+from planwire.relay.actions import BY_RELAY, Action, HoldBack, Record, Warn
 from planwire.relay.agents import Ways
 from planwire.relay.aloud import said_aloud
 from planwire.relay.answering import Answering
 from planwire.relay.envelope import FromAgent, text_of
 from planwire.relay.outbox import Outbox
+from planwire.relay.questions import Question
 from planwire.relay.reminder import STEERED
-from planwire.relay.wire_session import Block, WireSession
+from planwire.relay.wire_session import ContextBlock, WireSession
 
 __all__ = ["HOLD", "Prompting"]
 
 #: Seconds that a prompt of the client's waits for the end of a turn that a person started from planwire.
 HOLD: Final = 60.0
+#: Seconds that an answer waits for the agent to say what came of the words that go before it.
+PATIENCE: Final = 1.0
 
 
 class _Own(Struct, frozen=True):
@@ -40,18 +43,18 @@ class _Own(Struct, frozen=True):
     session: WireSession
     told: Told
     words: Words
-    wanted: Asked | None
+    wanted: Wish | None
     steers: bool
 
 
 class Prompting:
-    """The relay's own turns on one connection. Without `is_on` there are none."""
+    """The relay's own turns on one connection. Unless it `is_on` there are none, and only the client answers."""
 
     def __init__(
         self,
         outbox: Outbox,
         answering: Answering,
-        block: Callable[[WireSession], Block | None],
+        block: Callable[[WireSession], ContextBlock | None],
         has_request: Callable[[str], bool],
         new_word: Callable[[], str],
         *,
@@ -64,33 +67,53 @@ class Prompting:
         self._has_request = has_request
         self._new_word = new_word
         self._own: dict[str, _Own] = {}
-        self._is_on = is_on
+        self.is_on = is_on
 
-    @property
-    def abilities(self) -> tuple[str, ...]:
-        """What faces may offer to people."""
-        if not self._is_on:
+    def abilities(self, session: WireSession | None) -> tuple[str, ...]:
+        """What faces may offer to people in a session."""
+        if not self.is_on:
             return ()
-        return ("answer", "tell", "stop", *(("steer",) if self.ways.steer else ()))
+        is_steerable = self.ways.steer and not (session and session.own_turn.is_unsteerable)
+        return ("answer", "tell", "stop", *(("steer",) if is_steerable else ()))
 
     # -- a person's act
 
     def look(self, session: WireSession) -> None:
         """Do what people ask for by now, as far as it can be done."""
         memory = session.memory
-        if memory is None or not self._is_on:
+        if memory is None or not self.is_on:
             return
         state, turn = memory.state, session.own_turn
-        if turn.is_news(state.stop) and session.is_working:
-            self._cancel(session)
-        remarks = [each for record in state.plans.values() for each in record.open_remarks]
+        if turn.is_news(state.stop):
+            turn.wanted = None
+            if session.is_working:
+                self._cancel(session)
         for question, decision in self._answering.decisions(session):
-            if any(each.review == decision.seq and each.told is None for each in remarks):
-                self._steer(session)  # before the answer: the agent may make its next plan at once
-            self._answering.give(session, question, decision)
-        if turn.is_news(state.tell):
+            self._answer(session, question, decision)
+        if turn.is_news(state.tell) and not _is_stopped_since(state):
             turn.wanted = state.tell
         self.go_on(session)
+
+    def _answer(self, session: WireSession, question: Question, decision: Review) -> None:
+        """Give the agent an answer. Words that belong to it go before: the agent may make its next plan at once. If
+        they can't go into this turn, they begin the next one."""
+        turn, words = session.own_turn, _words_with(session, decision)
+        if (question, decision) in turn.answers:
+            return
+        if words and self._can_steer(session):
+            turn.wanted = turn.wanted or words
+            if self._steer(session):
+                turn.answers.append((question, decision))
+                self._outbox.hold(HoldBack(session.id, turn.number, PATIENCE, ANSWER))
+                return
+        self._answering.give(session, question, decision)
+
+    def give_answers(self, session: WireSession) -> None:
+        """The agent has the words that go before an answer, or does not say so in time."""
+        waiting, session.own_turn.answers = session.own_turn.answers, []
+        for question, decision in waiting:
+            if self._answering.is_open(question):
+                self._answering.give(session, question, decision)
 
     def go_on(self, session: WireSession) -> None:
         """Tell the agent what it is to hear now, as soon as that is possible."""
@@ -100,7 +123,9 @@ class Prompting:
         if not session.is_working:
             if not self._has_request(session.id):
                 self._prompt(session)
-        elif not self._steer(session) and turn.wanted.interrupt and not session.is_cancelled:
+        elif self._can_steer(session):
+            self._steer(session)
+        elif turn.wanted.interrupt and not session.is_cancelled:
             self._cancel(session)
 
     def _prompt(self, session: WireSession) -> None:
@@ -110,21 +135,26 @@ class Prompting:
         if request is not None:
             session.begin_turn(request)
             session.own_turn.is_on = True
+            session.own_turn.number += 1
             self._show(self._own[request])
 
+    def _can_steer(self, session: WireSession) -> bool:
+        turn = session.own_turn
+        return self.ways.steer is not None and not turn.is_unsteerable and not turn.is_deaf
+
     def _steer(self, session: WireSession) -> bool:
-        """Put the words into the running turn. False if the agent can't be told that way."""
+        """Put the words into the running turn. False if the agent knows all of them."""
         way = self.ways.steer
-        if way is None or session.own_turn.is_unsteerable:
+        assert way is not None
+        if self._ask(session, STEERING, way.method, lambda blocks: way.params(session.id, blocks)) is None:
             return False
-        if self._ask(session, STEERING, way.method, lambda blocks: way.params(session.id, blocks)):
-            session.own_turn.steering += 1
+        session.own_turn.steering += 1
         return True
 
     def _cancel(self, session: WireSession) -> None:
         session.is_cancelled = True
-        self._answering.cancel_all(session)
         self._outbox.notify_agent("session/cancel", {"sessionId": session.id})
+        self._answering.cancel_all(session)  # as a client does that cancels (R41)
 
     def _ask(self, session: WireSession, way: str, method: str, params: Callable[[list[Fields]], Fields]) -> str | None:
         """Send a request of our own with what people said; None if the agent knows all of it by now."""
@@ -152,12 +182,11 @@ class Prompting:
         if not session.own_turn.is_on or self.ways.queues:
             return None
         session.own_turn.held.append(line)
-        return [Hold(session.id, HOLD)]
+        return [HoldBack(session.id, session.own_turn.number, HOLD, PROMPT)]
 
     def hear_cancel(self, session: WireSession, line: bytes) -> None:
         """The client cancels the turn: at once, and again once the agent has the prompt that was held back."""
         session.is_cancelled = True
-        session.own_turn.wanted = None
         if session.own_turn.held:
             session.own_turn.held.append(line)
 
@@ -188,11 +217,13 @@ class Prompting:
     def _steered(self, own: _Own, value: Any, *, failed: bool) -> list[Action]:
         turn = own.session.own_turn
         turn.steering -= 1
+        self.give_answers(own.session)
         outcome = self.ways.steer.outcome(value, failed) if self.ways.steer else "refused"
         if outcome == "injected":
             self._show(own)
             return []
         turn.is_unsteerable |= outcome == "refused"
+        turn.is_deaf = True
         turn.wanted = turn.wanted or own.wanted
         return [Record(own.session.id, own.session.context.take_back(STEERED, own.told), BY_RELAY)]
 
@@ -208,3 +239,17 @@ class Prompting:
         if reason and was_last:
             actions.append(Record(session.id, TurnEnded(session.end_turn(reason))))
         return actions
+
+
+def _is_stopped_since(state: SessionState) -> bool:
+    """Whether a person stopped the turn after the wish to have the agent told something."""
+    return state.stop is not None and state.tell is not None and state.stop.seq > state.tell.seq
+
+
+def _words_with(session: WireSession, decision: Review) -> Wish | None:
+    """The wish to have the agent hear what a person said with a decision, if they said something."""
+    state = session.state()
+    remarks = (each for record in state.plans.values() for each in record.open_remarks)
+    if any(each.review == decision.seq and each.text and each.told is None for each in remarks):
+        return Wish(decision.seq, decision.at, decision.by)
+    return None

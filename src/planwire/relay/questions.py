@@ -118,11 +118,6 @@ class Questions:
         self._unanswered.ask(AGENT, request_id, question)
         return question
 
-    @property
-    def is_any_open(self) -> bool:
-        """Whether the agent waits for an answer."""
-        return bool(self._unanswered)
-
     def open_in(self, session: str) -> Iterator[Question]:
         """The questions of a session that nobody has answered."""
         return (each for each in tuple(self._unanswered) if each.session == session)
@@ -136,9 +131,21 @@ class Questions:
         self._unanswered.answer(AGENT, question.request)
         self._overtaken.ask(AGENT, question.request, question)
 
-    def late(self, request_id: object) -> Question | None:
-        """The question that an answer of the client's comes too late for."""
+    def is_late(self, request_id: object) -> bool:
+        """Whether an answer of the client's comes too late for a question."""
+        return self._overtaken.is_asked(AGENT, request_id)
+
+    def take_late(self, request_id: object, result: Any) -> Question | None:
+        """The question that an answer comes too late for. An agent may use an id again: then a choice answers its newer
+        question, and anything else is the receipt for the older."""
+        newer = self._unanswered.get(AGENT, request_id)
+        if newer is not None and selected(newer.options, result)[1] is not None:
+            return None
         return self._overtaken.answer(AGENT, request_id)
+
+    def use_again(self, request_id: object) -> None:
+        """The agent uses an id for another request: the next answer with it is the answer to that."""
+        self._overtaken.answer(AGENT, request_id)
 
 
 def _tool_name(call: Fields) -> object:

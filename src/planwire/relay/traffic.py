@@ -15,7 +15,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Final
 
 from planwire.journal.protocol import Journal, Terms
-from planwire.relay.actions import Action, Bind, Hold, Meet, Record, RecordLine, SessionMemory, Warn
+from planwire.relay.actions import Action, Bind, HoldBack, Meet, Record, RecordLine, SessionMemory, Warn
 from planwire.relay.framing import Sieve
 from planwire.relay.injector import Injector
 from planwire.relay.pipe import Pipe
@@ -153,12 +153,15 @@ class Traffic:
                 say(action.text)
             elif isinstance(action, Bind) and self._handoffs:
                 self._handoffs.write(action)
-            elif isinstance(action, Hold):
-                patience = Timer(action.seconds, self._overdue, (action.session,))
+            elif isinstance(action, HoldBack):
+                patience = Timer(action.seconds, self._overdue, (action,))
                 patience.daemon = True
                 patience.start()
 
     def _at_end_of_input(self) -> None:
+        with self._lock:
+            self._note(self._policy.lose_client(), 0)
+        self._recorder.wake()
         end_when_silent(self._agent, self._silence, self._grace)
 
     def _silence(self) -> float:
@@ -185,9 +188,9 @@ class Traffic:
             self._for_agent.ring()
             self._for_client.ring()
 
-    def _overdue(self, session: str) -> None:
+    def _overdue(self, hold: HoldBack) -> None:
         with self._lock:
-            self._policy.overdue(session)
+            self._policy.overdue(hold)
         self._ring()
 
     # -- what the recorder asks

@@ -12,7 +12,17 @@ from planwire.acp.messages import Body
 from planwire.acp.translate import Translator
 from planwire.acp.words import STOP_CANCELLED, STOP_END_TURN
 from planwire.chat.reminder import Reminder, write_reminder
-from planwire.model.events import ACP, Event, MessageAdded, PlanRemoved, PlanSet, Recorded, ReviewAsked, Told
+from planwire.model.events import (
+    ACP,
+    CHANGES_REQUESTED,
+    Event,
+    MessageAdded,
+    PlanRemoved,
+    PlanSet,
+    Recorded,
+    ReviewAsked,
+    Told,
+)
 from planwire.model.file_texts import ReadFile
 from planwire.model.fold import fold
 from planwire.model.kinds import is_blank, prose_of
@@ -28,10 +38,10 @@ from planwire.relay.own_turn import OwnTurn
 from planwire.relay.questions import Question
 from planwire.relay.reminder import STEERED, block, tell
 
-__all__ = ["Block", "WireSession"]
+__all__ = ["ContextBlock", "WireSession"]
 
 
-class Block(Struct, frozen=True):
+class ContextBlock(Struct, frozen=True):
     """A block of text that tells an agent its plans and the words of people, and the reason for it."""
 
     mark: str
@@ -42,7 +52,8 @@ class Block(Struct, frozen=True):
 
 class WireSession:
     """A session on this connection. `cwd`: where it works, if the client said so here. `has_stopped`: its turn is over,
-    and its agent has not mentioned a plan since. `is_cancelled`: somebody cancelled its turn."""
+    and its agent has not mentioned a plan since. `is_cancelled`: somebody cancelled its turn. `is_rejected`: a person
+    rejected a plan in it."""
 
     def __init__(self, session_id: str, *, attached: bool) -> None:
         self.id = session_id
@@ -55,7 +66,7 @@ class WireSession:
         self.shown_compactions = CompactionFallback()
         self.context = AgentContext(attached=attached)
         self.own_turn = OwnTurn()
-        self.is_cancelled = False
+        self.is_cancelled = self.is_rejected = False
         self._prompts: set[object] = set()  # the unanswered ones
         self._is_working = False
         self._turns = 0  # that ended, on this connection and before
@@ -80,6 +91,7 @@ class WireSession:
             self.has_title = memory.state.opened is not None and memory.state.opened.title is not None
         if self.memory is None:
             self._turns += memory.state.turns
+        if self.memory is None or memory.seq < self.memory.seq:  # or the session was forgotten, and began anew
             self.own_turn.forget_until(memory.seq)
         self.context.learn(memory)
 
@@ -91,7 +103,7 @@ class WireSession:
     def begin_turn(self, message_id: object) -> None:
         self._prompts.add(message_id)
         self._is_working = True
-        self.is_cancelled = False
+        self.is_cancelled = self.is_rejected = self.own_turn.is_deaf = False
         self.compactions.begin_turn()
         self.plans.current.clear()
         self.questions.begin_turn()
@@ -102,9 +114,12 @@ class WireSession:
         return not self._prompts
 
     def end_turn(self, reason: str) -> str:
-        """End the turn. Returns why it ended: some agents say of a cancelled turn that it ended by itself."""
+        """End the turn. Returns why it ended: some agents say of a cancelled turn that it ended by itself, and some of
+        one that ended with the rejection of a plan that it was cancelled."""
         if self.is_cancelled and reason == STOP_END_TURN:
             reason = STOP_CANCELLED
+        elif self.is_rejected and reason == STOP_CANCELLED and not self.is_cancelled:
+            reason = STOP_END_TURN
         self._is_working = self.is_cancelled = False
         self.has_stopped = True
         self._turns += 1
@@ -145,6 +160,7 @@ class WireSession:
     def hear_answer(self, question: Question, result: Any, by: str = BY_CLIENT) -> Iterator[Record]:
         """The client answered it, or the agent took it back."""
         review = self.questions.answer(question, result)
+        self.is_rejected |= question.answered(result).verdict == CHANGES_REQUESTED
         if review is not None:
             yield Record(self.id, review, by)
 
@@ -156,7 +172,7 @@ class WireSession:
         """Why the next prompt has to tell the agent its plans, or None."""
         return self.context.due(self.records, self.plans.mentioned)
 
-    def block(self, why: str, word: str, read: ReadFile) -> Block | None:
+    def block(self, why: str, word: str, read: ReadFile) -> ContextBlock | None:
         """A block that tells the agent its plans, for a reason; None if there is nothing to tell. `word` is a random
         one."""
         state = self.state()
@@ -164,9 +180,9 @@ class WireSession:
         if not words and (why == STEERED or not self.records()):
             return None
         mark, text = block(tell(why, state, words, read), word)
-        return Block(mark, text, words, why)
+        return ContextBlock(mark, text, words, why)
 
-    def tell(self, told: Block, way: str) -> tuple[MessageAdded, Told]:
+    def tell(self, told: ContextBlock, way: str) -> tuple[MessageAdded, Told]:
         """The agent gets a block by a way: the events of that."""
         reminder = Reminder(told.mark, told.text, f"{told.why.partition('.')[0]}.")
         return MessageAdded(write_reminder(reminder)), self.context.tell(told.mark, told.text, told.words, way)
@@ -174,6 +190,11 @@ class WireSession:
     def records(self) -> list[PlanRecord]:
         """The plans worth telling."""
         return [record for record in self.state().living().values() if not is_blank(record.state.plan)]
+
+    def has_changed(self, record: PlanRecord) -> bool:
+        """Whether the agent has told another plan by now than the journal has."""
+        plan = self.plans.plans.get(record.state.plan.id)
+        return plan is not None and plan != record.state.plan
 
     def state(self) -> SessionState:
         """The session as the journal knows it, or newer as the agent told it and was told."""

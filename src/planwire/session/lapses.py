@@ -8,11 +8,11 @@ are at that moment.
 
 from contextlib import suppress
 
-from planwire.errors import JournalError
+from planwire.errors import DamagedJournal, JournalUnavailable
 from planwire.journal import Journal, KnownLease, Once, Stamped, load_state
 from planwire.model.events import DISCONNECTED, TurnEnded
 from planwire.model.records import PLANWIRE, SessionState
-from planwire.readmodel.states import MCP, is_asked
+from planwire.readmodel.states import MCP
 from planwire.session.writer import append_latest, stamped
 
 __all__ = ["end_lapsed"]
@@ -24,21 +24,25 @@ def end_lapsed(journal: Journal) -> list[KnownLease]:
     A journal that can be read, but not written, keeps its lapsed leases for the next one who looks.
     """
     leases = journal.leases()
-    for lapsed in leases:
-        if not lapsed.is_held:
-            with suppress(JournalError):
+    try:
+        for lapsed in leases:
+            if not lapsed.is_held:
                 _end(journal, lapsed)
+    except JournalUnavailable:
+        pass
     return [each for each in leases if each.is_held]
 
 
 def _end(journal: Journal, lapsed: KnownLease) -> None:
     def prepare(state: SessionState) -> list[Stamped]:
-        was_on = lapsed.terms.is_working or is_asked(state) or (state.stopped is None and bool(state.plans))
+        asks = any(record.asked for record in state.plans.values())
+        was_on = lapsed.terms.is_working or asks or (state.stopped is None and bool(state.plans))
         if not state.seq or not was_on or not _is_last(journal.leases(), lapsed):
             return []
         return stamped([TurnEnded(DISCONNECTED)], PLANWIRE)
 
-    append_latest(journal, lambda: load_state(journal, lapsed.session), prepare, Once(f"lease {lapsed.name}", 0))
+    with suppress(DamagedJournal):  # a session that can't be read has no state to change
+        append_latest(journal, lambda: load_state(journal, lapsed.session), prepare, Once(f"lease {lapsed.name}", 0))
     journal.end_lease(lapsed)
 
 

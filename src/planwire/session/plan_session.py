@@ -22,7 +22,7 @@ from typing import Any, Concatenate, Final, Generic, Never, ParamSpec, Self, Typ
 from planwire.chat import Compaction, about_tokens
 from planwire.chat.compaction import TAIL, Counter
 from planwire.errors import JournalError
-from planwire.journal import Followed, Journal, follower_of
+from planwire.journal import Followed, Terms, follower_of
 from planwire.model.plan import Fields
 from planwire.model.records import SessionState
 from planwire.session.blocking import Answer, BlockingPlanSession
@@ -106,10 +106,6 @@ class PlanSession:
         return self._blocking.id
 
     @property
-    def journal(self) -> Journal:
-        return self._blocking.journal
-
-    @property
     def state(self) -> SessionState:
         """The session as of the last event that it read. A value: it never changes, the next one does."""
         return self._blocking.state
@@ -118,6 +114,11 @@ class PlanSession:
     def folders(self) -> tuple[str | Path, ...]:
         """The folders that plan files may be read from, beside the session's own."""
         return self._blocking.folders
+
+    async def hold(self, holder: str) -> None:
+        """Say in the journal that the program `holder` serves the session, until the journal closes or the process
+        dies."""
+        await in_pool(self._blocking.journal.lease, self.id, Terms(holder))
 
     def tools(self) -> list[ProviderTool]:
         """The plan tools, as the provider's API takes them."""

@@ -3,7 +3,7 @@
 from contextlib import suppress
 
 from planwire.errors import JournalError
-from planwire.journal import Journal
+from planwire.journal.protocol import Journal
 from planwire.steering.reach import NOBODY, Reach, reach_of
 
 __all__ = ["NOBODY", "Reach", "session_reach"]

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from planwire.errors import PlanError, StaleRevision
 from planwire.journal import Journal, Once, Stamped, catch_up, load_state, state_at
-from planwire.model.events import Recorded
+from planwire.model.events import PlanReviewed, Recorded
 from planwire.model.fold import fold_all
 from planwire.model.plan import PlanId
 from planwire.model.records import USER, PlanRecord, SessionState
@@ -29,7 +29,8 @@ ALREADY_DONE: Final = "Already done."
 class Steered(Struct, frozen=True):
     """What came of an act: the session right after it, and the plan's revision before and after it.
 
-    `words` are for the person. `remark` is the id of the remark that it made, `added` that of the new step.
+    `words` are for the person. `remark` is the id of the remark that it made, `added` that of the new step, `answer`
+    that of the agent's option that answers its question.
     """
 
     state: SessionState
@@ -39,6 +40,7 @@ class Steered(Struct, frozen=True):
     seen: int
     revision: int
     added: str | None = None
+    answer: str | None = None
 
 
 def steer(
@@ -97,6 +99,7 @@ def steer(
         _revision(before, plan_id),
         _revision(after, plan_id),
         _added(before.plans.get(plan_id), after.plans.get(plan_id)),
+        next((each.event.option for each in recorded if isinstance(each.event, PlanReviewed)), None),
     )
 
 

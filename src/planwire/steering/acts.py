@@ -15,7 +15,7 @@ from planwire.model.events import CHANGES_REQUESTED, COMMENTED
 from planwire.model.kinds import kind_of
 from planwire.model.plan import PRIORITIES, PlanId
 from planwire.model.records import USER, PlanRecord, SessionState
-from planwire.model.statuses import DEFAULT_STATUS, STATUSES, Status, after_tick, status_of
+from planwire.model.statuses import STATUSES
 from planwire.model.steps import PlanState
 from planwire.steering import commands, now, remark_acts, reviews
 from planwire.steering.answers import with_verdict
@@ -32,13 +32,11 @@ __all__ = [
     "ACTS",
     "Act",
     "Gesture",
-    "Offer",
     "On",
     "act_named",
     "acts_for",
     "check_early",
     "decide",
-    "status_offers",
 ]
 
 
@@ -195,6 +193,7 @@ _TABLE: Final = (
     Act(
         *("stop", "stop", "Stop", "Stop the agent's turn", now.stop, On.PLAN, Touches.NOTHING),
         any_plan=True,
+        is_final=True,
         gestures=(Gesture(("S",), "Stop", "cancel the agent's turn"),),
     ),
     Act(
@@ -286,7 +285,7 @@ def decide(
     record = state.plans.get(plan_id)
     if record is None:
         raise UnknownPlan("This session has no such plan. Nothing was changed.")
-    wanted = with_verdict(record, wanted)
+    wanted = with_verdict(state, record, wanted)
     if _touches(act, wanted) is not Touches.NOTHING:
         _refuse_dismissed(act, record)
     seen = None
@@ -344,35 +343,3 @@ def _check_arguments(act: Act, wanted: Wanted) -> None:
             raise PlanError(f"The act {act.name!r} doesn't take {name!r}.")
     if wanted.plan_text is not None and wanted.seen is None:
         raise PlanError("An edited plan needs 'seen', the revision that was edited: steps since then are not in it.")
-
-
-class Offer(Struct, frozen=True):
-    """One entry of a menu of statuses: its label, the key that does the same without the menu ("" for none), the status
-    that it sets, its look, its key while the menu is open, and the act that it stands for, with its arguments."""
-
-    label: str
-    key: str
-    status: str
-    look: str
-    menu_key: str
-    act: str
-    arguments: dict[str, Any]
-
-
-def status_offers(status: str) -> tuple[Offer, ...]:
-    """The statuses to offer for a step: a tick, then those that a tick does not reach, then the way back."""
-    first, now = STATUSES[DEFAULT_STATUS], status_of(status)
-    ticked = STATUSES[after_tick(status)]
-    undo = f"not {now.spoken}" if now and not now.is_open else ""
-    [tick_key, *_] = ACTS["tick"].gestures[0].keys
-    offers = [_offer(ticked, tick_key, undo if ticked is first else "", "tick")]
-    others = [row for row in STATUSES.values() if row not in (first, now) and after_tick(row.word) != first.word]
-    offers += [_offer(row, row.key if row.is_current else "") for row in others]
-    if first not in (now, ticked):
-        offers.append(_offer(first, "", undo))
-    return tuple(offers)
-
-
-def _offer(row: Status, key: str, label: str = "", act: str = "set_status") -> Offer:
-    arguments = {"status": row.word} if "status" in ACTS[act].needs else {}
-    return Offer((label or row.spoken).capitalize(), key, row.word, row.look, row.key, act, arguments)

@@ -5,21 +5,31 @@ that allows once; where there is none, or several, the person has to choose. Wha
 """
 
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, Protocol, TypeVar
 
 from msgspec.structs import replace
 
 from planwire.errors import ChoiceNeeded, NothingChanges, PlanError, UnknownWord
 from planwire.model.events import APPROVED, CHANGES_REQUESTED, DISMISSED, Choice
-from planwire.model.records import OpenQuestion, PlanRecord
+from planwire.model.records import OpenQuestion, PlanRecord, SessionState
+from planwire.model.unheard import CLIENT
 from planwire.steering.delivery import client_name
 from planwire.steering.reach import ANSWER
 from planwire.steering.target import Target
 from planwire.steering.wanted import Wanted
 from planwire.steering.words import quoted
 
-__all__ = ["answer_to", "plain_choice", "verdict_of", "with_verdict"]
+__all__ = ["answer_to", "options_named", "plain_choice", "verdict_of", "with_verdict"]
 
+
+class _Named(Protocol):
+    @property
+    def id(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+
+
+_O = TypeVar("_O", bound=_Named)
 _ONCE: Final = {APPROVED: "allow_once", CHANGES_REQUESTED: "reject_once"}
 
 
@@ -30,18 +40,27 @@ def verdict_of(choice: Choice) -> str:
     return CHANGES_REQUESTED if choice.kind.startswith("reject") else DISMISSED
 
 
-def with_verdict(record: PlanRecord, wanted: Wanted) -> Wanted:
-    """An act with the verdict that its option means, if a person named only the option."""
-    if wanted.option is None or wanted.verdict is not None or record.asked is None:
+def with_verdict(state: SessionState, record: PlanRecord, wanted: Wanted) -> Wanted:
+    """An act with the verdict that its option means. Raises `PlanError` if the person saw a question that is over, or
+    if the option says something else than the verdict that they gave with it."""
+    asked = record.asked
+    if wanted.question is not None and (asked is None or asked.id != wanted.question):
+        raise PlanError(f"{_answered(state, record, wanted.question)} Nothing was sent.")
+    if wanted.option is None or asked is None:
         return wanted
-    return replace(wanted, verdict=verdict_of(_named(record.asked, wanted.option)))
+    choice = _named(asked, wanted.option)
+    meant = verdict_of(choice)
+    if wanted.verdict not in (None, meant, *(_ONCE if meant == DISMISSED else ())):
+        fit = [each for each in asked.options if verdict_of(each) == wanted.verdict]
+        instead = f"choose one of {_names(fit)}" if fit else "say one or the other"
+        given = wanted.verdict.replace("_", " ") if wanted.verdict else ""
+        raise PlanError(f"The answer {quoted(choice.name)} does not mean “{given}”: {instead}. Nothing was sent.")
+    return replace(wanted, verdict=meant)
 
 
 def answer_to(on: Target, wanted: Wanted) -> Choice | None:
     """The option that a verdict selects. None if it answers no question: nobody asks, or only the client can answer."""
     asked = on.record.asked
-    if wanted.question is not None and (asked is None or asked.id != wanted.question):
-        raise PlanError(f"{_answered(on)} Nothing was sent.")
     is_answerable = asked is not None and bool(asked.id and asked.options) and ANSWER in on.reach.can
     if asked is None or not is_answerable:
         if wanted.option is None:
@@ -56,12 +75,17 @@ def answer_to(on: Target, wanted: Wanted) -> Choice | None:
 
 
 def _named(asked: OpenQuestion, option: str) -> Choice:
-    by_id = [each for each in asked.options if each.id == option]
-    by_name = [each for each in asked.options if each.name.casefold() == option.strip().casefold()]
-    found = by_id or by_name
+    found = options_named(asked.options, option)
     if len(found) == 1:
         return found[0]
     raise UnknownWord(f"The agent does not offer {quoted(option)}. It offers: {_names(asked.options)}.")
+
+
+def options_named(options: Iterable[_O], name: str) -> list[_O]:
+    """The option with that id, or else those with that name."""
+    listed = list(options)
+    by_id = [each for each in listed if each.id == name]
+    return by_id or [each for each in listed if each.name.casefold() == name.strip().casefold()]
 
 
 def plain_choice(options: Iterable[Choice], verdict: str) -> Choice | None:
@@ -82,8 +106,10 @@ def _names(options: Iterable[Choice]) -> str:
     return ", ".join(quoted(each.name) for each in options)
 
 
-def _answered(on: Target) -> str:
-    last = on.record.review
-    if last is None or not last.answer:
+def _answered(state: SessionState, record: PlanRecord, question: str) -> str:
+    given = (each for each in record.reviews if each.question == question and each.answer and not each.is_late)
+    last = next(given, None)
+    if last is None:
         return "The agent's question is over."
-    return f"The agent's question is over: {last.by} answered {quoted(last.answer)}."
+    by = client_name(state.opened.client if state.opened else None) if last.by == CLIENT else last.by
+    return f"The agent's question is over: {quoted(last.answer or '')} was the answer ({by})."

@@ -1,11 +1,12 @@
 """Acts that take effect now: have the agent hear what people said, or stop its turn."""
 
+from contextlib import suppress
 from typing import Final
 
 from msgspec.structs import replace
 
 from planwire.errors import InterruptNeeded, NothingChanges, PlanError
-from planwire.model.events import StopAsked, TellAsked
+from planwire.model.events import PlanReviewed, StopAsked, TellAsked
 from planwire.model.unheard import news
 from planwire.steering.reach import STOP, TELL
 from planwire.steering.reviews import comment
@@ -21,9 +22,9 @@ _IN_A_TURN: Final = "The agent is working, and can't be told anything in the mid
 
 def tell(on: Target, wanted: Wanted) -> Decision:
     """Have the agent hear now what people said; with a text, that too."""
-    said = (wanted.text or "").strip()
-    if said:
-        return comment(on, wanted)
+    if (wanted.text or "").strip():
+        with suppress(NothingChanges):  # said before: it may still be news to the agent
+            return comment(on, wanted)
     if not news(on.session):
         raise NothingChanges("Nothing to tell: the agent has heard everything.")
     if TELL not in on.reach.can:
@@ -42,9 +43,11 @@ def stop(on: Target, _wanted: Wanted) -> Decision:
 
 def with_telling(on: Target, wanted: Wanted, decision: Decision) -> Decision:
     """A decision whose words the agent is to hear now. What can't be told now is told later. Raises `InterruptNeeded`
-    if the agent's turn has to be cancelled for it, and nobody agreed to that."""
+    if the agent's turn has to be cancelled for it, and nobody agreed to that. Words with an answer wait for the turn
+    that goes on with it."""
     if TELL not in on.reach.can:
         return replace(decision, words=f"{decision.words} {_NOT_NOW}")
-    if on.reach.needs_interrupt and not wanted.interrupt:
+    is_answer = any(isinstance(each, PlanReviewed) and each.question for each in decision.events)
+    if on.reach.needs_interrupt and not wanted.interrupt and not is_answer:
         raise InterruptNeeded(_IN_A_TURN)
     return replace(decision, events=(*decision.events, TellAsked(bool(wanted.interrupt))))

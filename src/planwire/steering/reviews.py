@@ -30,7 +30,6 @@ from planwire.model.remarks import RUN_ALL
 from planwire.model.text import shortened, unwrapped
 from planwire.steering.answers import answer_to
 from planwire.steering.delivery import heard_with_answer
-from planwire.steering.reach import STEER
 from planwire.steering.target import Decision, Target, check_length, refuse_unchangeable
 from planwire.steering.wanted import Wanted
 from planwire.steering.words import QUOTED, quoted
@@ -80,7 +79,7 @@ def review(on: Target, wanted: Wanted) -> Decision:
     words = VERDICTS.get(verdict, "Answered")
     if choice is None:
         return Decision((given, *said), f"{words}{count}. {on.heard}")
-    heard = f" {heard_with_answer(on.heard, along=on.now or STEER in on.reach.can)}" if spoken else ""
+    heard = f" {heard_with_answer(on.heard, on.reach, now=on.now)}" if spoken else ""
     return Decision((given, *said), f"{words}{count}. Sent to the agent: {quoted(choice.name)}.{heard}")
 
 
@@ -186,8 +185,8 @@ def _is_said(on: Target, said: Remarked) -> bool:
 
 
 def _is_given(on: Target, given: PlanReviewed) -> bool:
-    """Whether a verdict repeats the last one. It is news after another one, after a new question, for a new plan, and
-    where a late one is in dispute."""
+    """Whether a verdict repeats the last one. It is news after another one, after a new question, for a new plan, or if
+    another contradicts it."""
     last = on.record.review
     if last is None or on.record.asked is not None or on.record.disputed or last.is_stale:
         return False

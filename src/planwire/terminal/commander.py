@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from msgspec.structs import replace
 from textual.app import SuspendNotSupported
 
-from planwire.errors import InputError, JournalError, NothingChanges, PlanError, Refused
+from planwire.errors import InputError, InterruptNeeded, JournalError, NothingChanges, PlanError, Refused
 from planwire.readmodel.card import PlanCard, PlanId
 from planwire.readmodel.plain_text import one_line
 from planwire.session.editor import edit_file, edited_text, editor_command, text_after_conflict, text_to_edit
@@ -28,7 +28,7 @@ from planwire.terminal.text_dialog import TextDialog, Typed, harmless
 if TYPE_CHECKING:
     from planwire.terminal.session_screen import SessionScreen
 
-__all__ = ["Commander", "TextQuestion"]
+__all__ = ["NOW", "Commander", "TextQuestion"]
 
 #: Seconds after which a person hears that a write still waits.
 PATIENCE: Final = 1.5
@@ -41,6 +41,10 @@ _KEEP: Final = DialogAnswer("keep", "Keep in force", key="Ctrl+T")
 _SEND: Final = DialogAnswer("send", "Send anyway", "warning", "s")
 _EDIT: Final = DialogAnswer("edit", "Edit", key="e")
 _DISCARD: Final = DialogAnswer("discard", "Discard", key="d")
+_INTERRUPT: Final = DialogAnswer("interrupt", "Cancel the turn, and tell", "warning", "y")
+_WAIT: Final = DialogAnswer("wait", "Not now", key="n")
+#: The answer to a question for text that has the agent hear it now.
+NOW: Final = "now"
 
 
 class TextQuestion(NamedTuple):
@@ -89,8 +93,8 @@ class Commander:
             if text and typed.text == text:
                 self.say(_UNCHANGED, 3)
                 return True
-            keep = True if typed.switched else None
-            again = await self.perform(card.id, replace(wanted, text=typed.text, keep=keep), editable=True)
+            said = {"keep": True if typed.switched else None, "now": True if typed.answer == NOW else None}
+            again = await self.perform(card.id, replace(wanted, text=typed.text, **said), editable=True)
             wanted = again or wanted
             return again is None
 
@@ -129,6 +133,10 @@ class Commander:
                     wanted, sent_anyway = replace(wanted, seen=None), True
                 else:
                     return replace(wanted, seen=moved.revision) if answer == _EDIT.value else None
+            except InterruptNeeded as needed:
+                if not await self._may_interrupt(needed):
+                    return wanted
+                wanted = replace(wanted, interrupt=True)
             except (PlanError, JournalError) as error:
                 self.refuse(error)
                 return wanted
@@ -146,6 +154,12 @@ class Commander:
             return await app.writes.write(session, plan_id, wanted)
         finally:
             waiting.stop()
+
+    async def _may_interrupt(self, needed: InterruptNeeded) -> bool:
+        """Ask whether the agent's turn may be cancelled, so that it can hear something."""
+        about = [Line(((one_line(str(needed)), "muted"),))]
+        dialog = DecisionDialog("Cancel the agent's turn?", about, [_INTERRUPT, _WAIT], _WAIT.value)
+        return await self._screen.app.push_screen_wait(dialog) == _INTERRUPT.value
 
     async def _decide_again(
         self, moved: MovedOn, wanted: Wanted, answers: Sequence[DialogAnswer], safe: DialogAnswer

@@ -23,11 +23,11 @@ from planwire.terminal.lines import Line, folded
 from planwire.terminal.lines_view import LinesView
 
 __all__ = [
-    "Choice",
     "ChoiceDialog",
     "DecisionDialog",
     "Dialog",
     "DialogAnswer",
+    "DialogChoice",
     "DialogText",
     "KeysDialog",
 ]
@@ -53,7 +53,7 @@ class DialogAnswer(NamedTuple):
     key: str = ""
 
 
-class Choice(NamedTuple):
+class DialogChoice(NamedTuple):
     """One of several things: its value, its label with some details, and the key that chooses it at once."""
 
     value: str
@@ -200,7 +200,7 @@ class ChoiceDialog(Dialog[str | None]):
     ChoiceDialog DialogText { max-height: 25vh; }
     """
 
-    def __init__(self, title: str, choices: Sequence[Choice], about: Sequence[Line] = ()) -> None:
+    def __init__(self, title: str, choices: Sequence[DialogChoice], about: Sequence[Line] = ()) -> None:
         wide = max(len(each.key) for each in choices)
         self._choices = choices
         self._list = OptionList(*(Option(_choice_text(each, wide), id=each.value) for each in choices), compact=True)
@@ -221,6 +221,6 @@ class ChoiceDialog(Dialog[str | None]):
         self.dismiss(event.option_id)
 
 
-def _choice_text(choice: Choice, wide: int) -> Text:
+def _choice_text(choice: DialogChoice, wide: int) -> Text:
     text = Text.assemble((f"{choice.key:<{wide}}  ", "bold"), choice.label) if wide else Text(choice.label)
     return text.append(choice.details, "dim")

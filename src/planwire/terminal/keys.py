@@ -53,7 +53,7 @@ CURSOR_KEYS: Final = (
 )
 APP_KEYS: Final = (
     ScreenKey(("?",), "help", "Keys", "this list", shown=True),
-    ScreenKey(("t",), "theme", "Theme", "dark or light"),
+    ScreenKey(("T",), "theme", "Theme", "dark or light"),
     ScreenKey(("q",), "quit", "Quit", shown=True),
     ScreenKey(("Ctrl+C",), "quit", "Quit", first=True),
 )

@@ -10,7 +10,8 @@ from planwire.readmodel.plain_text import one_line, printable
 from planwire.readmodel.text_pieces import text_without_title
 from planwire.terminal.lines import BLANK, Line, Part, between, cut, fitted, folded, framed, progress_bar, wrapped
 from planwire.terminal.passages import Passages
-from planwire.terminal.plan_remarks import brief_lines, question_lines, reason_lines, remark_count, remark_lines
+from planwire.terminal.plan_questions import question_lines
+from planwire.terminal.plan_remarks import brief_lines, reason_lines, remark_count, remark_lines
 from planwire.terminal.prose import INDENT, LONGEST, prose_lines, woven_lines
 from planwire.terminal.rows import FOLD, PLAN, ago
 from planwire.terminal.step_lines import Shown, StepLines
@@ -37,7 +38,7 @@ def card_lines(card: PlanCard, width: int, now: int, shown: Shown | None = None)
     yield _head_line(card, width, now, shown)
     passages = Passages(card, width - 1, now, shown)
     parts = [
-        [*question_lines(card, width, now), *reason_lines(card, width)],
+        [*question_lines(card, width, now, "" if shown.unfold is None else None), *reason_lines(card, width)],
         list(_body(card, width, StepLines(card, width, now, shown), LONGEST, passages)),
     ]
     parts.append(remark_lines(card, width, now, shown, passages.placed))
@@ -120,15 +121,16 @@ def boxed_lines(
     height: int | None = None,
     *,
     closed: bool = False,
+    session: str = "",
 ) -> Iterator[Line]:
     """A plan in a box, with the numbers and ids that commands take. With a `height`, only the steps around the current
-    one and the last remarks. `closed` shows the remarks that ended, too."""
+    one and the last remarks. `closed` shows the remarks that ended, too. `session` is its session in commands."""
     inner, brief = max(width - 2, 20), height is not None
     named = card.record is not None
     shown = Shown(frozenset(fresh), closed=closed)
     steps = StepLines(card, inner, now, shown, named=named, bare=brief)
     passages = Passages(card, inner, now, shown, named=named)
-    above = list(question_lines(card, inner, now))
+    above = list(question_lines(card, inner, now, session))
     if height is None:
         above += reason_lines(card, inner)
         body = list(_body(card, inner, steps, None, passages))

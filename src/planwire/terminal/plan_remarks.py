@@ -1,4 +1,4 @@
-"""What the agent and people said of a plan, as lines: the question and the why above it, and below it everything else.
+"""What the agent and people said of a plan, as lines: the why above it, and below it everything else.
 
 Words of people stand below, so that a plan does not move under the cursor of the person who says something.
 """
@@ -8,18 +8,19 @@ from typing import Final
 
 from planwire.readmodel.card import OpenSuggestion, PlanCard, RemarkCard
 from planwire.readmodel.plain_text import one_line
-from planwire.terminal.lines import Line, Row, cut, fitted, hanging
+from planwire.terminal.lines import Line, Row, cut, hanging
+from planwire.terminal.plan_questions import verdict_words
 from planwire.terminal.remark_words import SHORT_LABELS, remark_parts, unwrapped_lines
-from planwire.terminal.rows import CLOSED, DRAFT, FOLD, PLAN, REMARK, ago, origin
+from planwire.terminal.rows import CLOSED, DRAFT, FOLD, REMARK, origin
 from planwire.terminal.step_lines import Shown, draft_parts
 
-__all__ = ["BRIEF", "brief_lines", "question_lines", "reason_lines", "remark_count", "remark_lines"]
+__all__ = ["BRIEF", "brief_lines", "reason_lines", "remark_count", "remark_lines"]
 
 #: The newest notes of a plan; the history has them all.
 NOTES: Final = 3
 LABEL: Final = 10
-#: Lines for the answers that an agent offers, about.
-MOST_ASKED: Final = 4
+#: The latest verdicts, among which are those that came too late.
+LATEST: Final = 3
 #: Cells in a line: people don't like to read longer ones, however wide the terminal is.
 WIDEST: Final = 110
 #: Remarks on a plan where room is short.
@@ -27,18 +28,6 @@ BRIEF: Final = 2
 
 _VERDICTS: Final = {"approved": "done", "dismissed": "muted"}
 _LOOKS: Final = {"suggestion": "suggestion", "request": "odd", "selection": "to_run"}
-
-
-def question_lines(card: PlanCard, width: int, now: int) -> Iterator[Line]:
-    """Say that the agent waits for a person, and where to answer it."""
-    asked = card.question
-    if asked is None or card.ended:
-        return
-    options = one_line(" / ".join(each.name for each in asked.options))
-    words = "your review" if card.waits_here else f"your answer in {one_line(card.client_name)}: {options}"
-    text = fitted(f"The agent is waiting for {words}", MOST_ASKED * max(width - 5, 10))
-    for parts in hanging(("  ◆ ", "waiting"), text, "waiting", ago(asked.at, now), width):
-        yield Line(parts, "", (PLAN, card.id))
 
 
 def reason_lines(card: PlanCard, width: int) -> Iterator[Line]:
@@ -103,14 +92,14 @@ def _notes(card: PlanCard, width: int, now: int) -> Iterator[Line]:
 
 
 def _verdict(card: PlanCard, width: int, now: int) -> Iterator[Line]:
-    """The last verdict. An open request for changes says itself what it is."""
-    verdict = card.verdict
+    """The last verdict, and answers that came too late. An open request for changes says itself what it is, unless it
+    was sent as an answer."""
     is_said = any(each.kind == "request" for each in card.remarks)
-    if verdict is None or (verdict.verdict == "changes_requested" and is_said):
-        return
-    words = f"{verdict.words} · the plan has changed since" if verdict.stale else verdict.words
-    look = _VERDICTS.get(verdict.verdict, "odd")
-    yield from _labelled("Review", look, words, origin(verdict.by, verdict.at, now), width)
+    for verdict in card.reviews[-LATEST:]:
+        is_repeated = is_said and verdict.verdict == "changes_requested" and not verdict.delivery
+        if verdict.late or (verdict == card.verdict and not is_repeated):
+            look = "muted" if verdict.late else _VERDICTS.get(verdict.verdict, "odd")
+            yield from _labelled("Review", look, *verdict_words(card, verdict, now), width)
 
 
 def _suggested(card: PlanCard, suggestion: OpenSuggestion, width: int, now: int, named: bool) -> Iterator[Line]:

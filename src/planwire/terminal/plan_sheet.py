@@ -66,7 +66,7 @@ class PlanSheet:
     @property
     def current(self) -> Row | None:
         """The row to look at: a plan that waits for a person, the step in progress, or else the first open one."""
-        asked = next((card.id for card in self.cards if card.question and not card.ended), _NONE)
+        asked = next((card.id for card in self.cards if card.needs_you and not card.ended), _NONE)
         if asked is not _NONE:
             return PLAN, asked
         found = [(card.id, card.focus) for card in self.cards if card.focus and not card.ended]

@@ -22,9 +22,11 @@ def session_record_view(
     *,
     only: bool = False,
     everything: bool = False,
+    name: str = "",
 ) -> Drawing:
     """The heading and every plan that has not ended, or `only` the chosen one. `everything` adds the proposals that
-    have, and the remarks that are closed. `height` bounds the lines of all of it."""
+    have, and the remarks that are closed. `height` bounds the lines of all of it. With the `name` of the session, the
+    commands that answer its questions are there, too."""
     one = session.card(chosen) if only else None
     cards = (one,) if one is not None else session.cards()
     ended = [card for card in cards if card.ended and one is None and not everything]
@@ -36,7 +38,7 @@ def session_record_view(
         words += [f"dismissed: {', '.join(map(one_line, gone))}  (see them with --plan)"] if gone else []
     words[:0] = [] if cards else ["no plans left"] if gone or ended else ["no plans yet"]
     ends = [Line(((each, "muted"),)) for each in words]
-    return _view(heading_lines(session.glance, now), cards, ends, height, now, closed=everything)
+    return _view(heading_lines(session.glance, now), cards, ends, height, now, closed=everything, name=name)
 
 
 def _earlier(count: int) -> str:
@@ -60,6 +62,7 @@ def _view(
     fresh: Collection[str] = (),
     *,
     closed: bool = False,
+    name: str = "",
 ) -> Drawing:
     share = height
     if height is not None:
@@ -70,7 +73,7 @@ def _view(
         for line in heading:
             yield from folded(line, width) if height is None else [Line(cut(line.parts, width))]
         for card in cards:
-            yield from boxed_lines(card, width, now, fresh, share, closed=closed)
+            yield from boxed_lines(card, width, now, fresh, share, closed=closed, session=name)
         for line in ends:
             yield from folded(line, width)
 

@@ -39,8 +39,8 @@ ID: Final = 20
 
 @lru_cache(maxsize=2_048)
 def session_rows(glance: Overview, width: int, aged: str, name: str | None = None) -> tuple[Line, ...]:
-    """Two lines: what it is about and how it `aged`; then the current step, who works where, how far it is and its
-    state. In print its `name`, by which commands know it, comes first."""
+    """Two lines: what it is about and how it `aged`; then what it needs a person for, or else the current step, who
+    works where, how far it is and its state. In print its `name`, by which commands know it, comes first."""
     sign, look = STATES[glance.state]
     named: tuple[Part, ...] = ((f"{name}  ", "muted"),) if name is not None else ()
     indent = 3 + sum(cell_len(text) for text, _ in named)
@@ -50,8 +50,8 @@ def session_rows(glance: Overview, width: int, aged: str, name: str | None = Non
     right = (*_progress(glance, 14 if width >= 90 else 0), (f"  {state_words(glance):>9}", look))
     room = width - 3 - indent - sum(cell_len(text) for text, _ in right)
     facts = [one_line(word) for word in (glance.agent, folder_name(glance.cwd) if glance.cwd else None) if word]
-    current = one_line(glance.current[0]) if glance.current else ""
-    look_now = "current" if glance.goes_on else ""
+    current = one_line(glance.need or (glance.current[0] if glance.current else ""))
+    look_now = look if glance.goes_on else ""
     step: tuple[Part, ...] = ((fitted(current, room), look_now),) if current else ()
     left = room - cell_len(current)
     about = fitted(("  ·  " if current else "") + "  ·  ".join(facts), left) if left > 12 else ""
@@ -120,8 +120,11 @@ def heading_lines(glance: Overview, now: int) -> tuple[Line, Line]:
     return first, Line(((f"  {' · '.join(words)}", "muted"),))
 
 
-def sessions_list(overviews: Iterable[Overview], short: Mapping[str, str], now: int) -> Drawing:
-    """For a person: two lines a session, with its id as commands take it."""
+def sessions_list(
+    overviews: Iterable[Overview], short: Mapping[str, str], now: int, hints: Mapping[str, str] | None = None
+) -> Drawing:
+    """For a person: two lines a session, with its id as commands take it. `hints` are the commands that answer those
+    that need them."""
     listed = tuple(overviews)
 
     def lines(width: int) -> Iterator[Line]:
@@ -129,15 +132,17 @@ def sessions_list(overviews: Iterable[Overview], short: Mapping[str, str], now: 
         wide = max(map(cell_len, names.values()), default=0)
         for each in listed:
             yield from session_rows(each, width, session_age(each, now), set_cell_size(names[each.id], wide))
+            if each.id in (hints or {}):
+                yield Line(((" " * (5 + wide), ""), (fitted((hints or {})[each.id], width - 6 - wide), "muted")))
 
     return Drawing(lines)
 
 
 def sessions_lines(overviews: Iterable[Overview], short: Mapping[str, str], now: int) -> Iterator[str]:
     """For a pipe: one line of columns a session, with a heading."""
-    rows: list[tuple[str, ...]] = [("ID", "STATE", "DONE", "AGE", "AGENT", "FOLDER", "TITLE", "CURRENT STEP")]
+    rows: list[tuple[str, ...]] = [("ID", "STATE", "DONE", "AGE", "AGENT", "FOLDER", "TITLE", "QUESTION OR STEP")]
     for each in overviews:
-        words = (each.agent, each.cwd, (each.title or "")[:TITLE], "; ".join(each.current))
+        words = (each.agent, each.cwd, (each.title or "")[:TITLE], each.need or "; ".join(each.current))
         facts = (short[each.id], state_words(each), f"{each.done}/{each.total}", age(each.last_at, now), *words)
         rows.append(tuple(one_line(word or "") or "-" for word in facts))
     widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]

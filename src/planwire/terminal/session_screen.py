@@ -98,8 +98,8 @@ class SessionScreen(Screen[None]):
     def action_act(self, name: str, gesture: int = 0) -> None:
         self.acts.do(name, gesture)
 
-    @on(StepsPanel.Asked)
-    def _asked(self, event: StepsPanel.Asked) -> None:
+    @on(StepsPanel.ActAsked)
+    def _asked(self, event: StepsPanel.ActAsked) -> None:
         self.acts.do(event.act, after=event.after)
 
     def action_current(self) -> None:

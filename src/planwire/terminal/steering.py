@@ -14,7 +14,7 @@ from planwire.steering.acts import ACTS, Act, On, check_early
 from planwire.steering.reviews import to_run
 from planwire.steering.wanted import Wanted
 from planwire.terminal.commander import Commander, TextQuestion
-from planwire.terminal.dialogs import Choice, DecisionDialog, DialogAnswer
+from planwire.terminal.dialogs import DecisionDialog, DialogAnswer, DialogChoice
 from planwire.terminal.keys import act_keys
 from planwire.terminal.lines import Line
 from planwire.terminal.pointed import Pointed, pointed_at
@@ -42,6 +42,8 @@ class PlanActs:
             "comment": words.comment,
             "review": words.review,
             "select": words.select,
+            "tell": words.tell,
+            "stop": self._stop,
             "suggest": self._edit,
             "withdraw": words.withdraw,
             "reopen": words.reopen,
@@ -101,7 +103,7 @@ class PlanActs:
     def _status(self, on: Pointed, wanted: Wanted) -> None:
         step = on.needed_step()
         offers = {each.status: each for each in step.offers}
-        choices = [Choice(each.status, each.label, each.menu_key) for each in offers.values()]
+        choices = [DialogChoice(each.status, each.label, each.menu_key) for each in offers.values()]
 
         def chosen(status: str) -> None:
             offer = offers[status]
@@ -147,6 +149,13 @@ class PlanActs:
         about = [Line((("It disappears from every list. Its history stays.", "muted"),))]
         self._confirm(on, wanted, f"Dismiss {named(on.card)}?", about)
 
+    def _stop(self, on: Pointed, wanted: Wanted) -> None:
+        if wanted.act not in on.card.acts:
+            self.commander.do(on.card.id, wanted)  # and hear why not
+            return
+        about = [Line((("Its turn is cancelled. You can prompt it again, or tell it something.", "muted"),))]
+        self._confirm(on, wanted, "Stop the agent's turn?", about)
+
     def _mark(self, on: Pointed) -> None:
         panel, step = self._screen.panel, on.needed_step().id
         if on.card.record is not None and step not in panel.marks_of(on.card.id):
@@ -157,7 +166,7 @@ class PlanActs:
         """All the acts that the plan can take, for the row under the cursor."""
         rows = [row for group in act_keys(on.card.acts).values() for row in group]
         wide = max(len(row.label) for row in rows)
-        choices = [Choice(row.action, f"{row.label:<{wide}}  ", row.keys[0], row.help) for row in rows]
+        choices = [DialogChoice(row.action, f"{row.label:<{wide}}  ", row.keys[0], row.help) for row in rows]
         about = [quoted(on.step)] if on.step else []
         run = self._screen.run_action
         choose(self._screen, named(on.card), choices, about, lambda action: self._screen.call_later(run, action))

@@ -31,7 +31,7 @@ class StepsPanel(LinesView, can_focus=True):
     click rewords it, and dragging moves it behind another one. The panel only asks for all that: the screen acts."""
 
     @dataclass
-    class Asked(Message):
+    class ActAsked(Message):
         """A person wants an act, by its name, for the row under the cursor; a move `after` another step."""
 
         act: str
@@ -108,15 +108,15 @@ class StepsPanel(LinesView, can_focus=True):
         step = self.step
         place = event.get_content_offset_capture(self)
         if event.button == _RIGHT_BUTTON:
-            self.post_message(self.Asked("menu"))
+            self.post_message(self.ActAsked("menu"))
         elif step is not None and self.scroll_offset.y + place.y == self.cursor.line:
             column = place.x - sign_column(step)
             if -1 <= column <= 1:
-                self.post_message(self.Asked("tick"))
+                self.post_message(self.ActAsked("tick"))
             elif column < -1:
-                self.post_message(self.Asked("mark"))
+                self.post_message(self.ActAsked("mark"))
             elif event.chain == _TWICE:
-                self.post_message(self.Asked("reword"))
+                self.post_message(self.ActAsked("reword"))
 
     def on_mouse_down(self, event: MouseDown) -> None:
         row = self.row_at(event)
@@ -142,7 +142,7 @@ class StepsPanel(LinesView, can_focus=True):
             self.release_mouse()
             self.refresh()
         if over is not None:
-            self.post_message(self.Asked("move", str(over[2]) if over[0] == STEP else ""))
+            self.post_message(self.ActAsked("move", str(over[2]) if over[0] == STEP else ""))
 
     def render_line(self, y: int) -> Strip:
         """Underline the step under a dragged one."""

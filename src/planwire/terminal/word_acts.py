@@ -3,7 +3,7 @@
 Comments on steps and passages can be collected, to send them together with one review.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
@@ -11,11 +11,13 @@ from msgspec.structs import replace
 from planwire.errors import PlanError
 from planwire.readmodel.card import PlanCard, StepRow
 from planwire.readmodel.plain_text import one_line
+from planwire.readmodel.questions import AnswerOption
+from planwire.steering.acts import ACTS
 from planwire.steering.reviews import VERDICT_LABELS, to_run
 from planwire.steering.target import check_length
 from planwire.steering.wanted import Comment, Wanted
-from planwire.terminal.commander import Commander, TextQuestion
-from planwire.terminal.dialogs import Choice, ChoiceDialog, DialogAnswer
+from planwire.terminal.commander import NOW, Commander, TextQuestion
+from planwire.terminal.dialogs import ChoiceDialog, DialogAnswer, DialogChoice
 from planwire.terminal.lines import Line
 from planwire.terminal.pointed import Pointed
 from planwire.terminal.rows import DRAFT, PLAN
@@ -32,6 +34,8 @@ QUOTED: Final = 300
 SPELLED_OUT: Final = 6
 _OPTIONAL: Final = "Comment (optional)"
 _COLLECT: Final = "collect"
+#: Answers that a digit chooses.
+MOST_KEYS: Final = 9
 
 
 class WordActs:
@@ -62,6 +66,7 @@ class WordActs:
                 DialogAnswer(_COLLECT, "Add to review", "primary"),
                 DialogAnswer("send", "Send now", key="Ctrl+S"),
             ]
+        answers += _now(card)
 
         def collect(typed: Typed) -> bool:
             return self._collect(card, Comment(typed.text.strip(), wanted.target, quote), kept=typed.switched)
@@ -86,23 +91,29 @@ class WordActs:
 
     def review(self, on: Pointed, wanted: Wanted) -> None:
         card, drafts = on.card, self._drafts(on.card)
-        about = []
-        if card.question is not None and not card.waits_here:
-            where = one_line(card.client_name)
-            words = f"The agent is waiting for an answer in {where}. It will see a review with your next prompt."
-            about.append(_muted(words))
+        about = [_muted(words) for words in _asked(card)]
         about += [_muted(f"✎ {one_line(each.text, QUOTED)}") for each in drafts[:SPELLED_OUT]]
         about += [_muted(f"and {len(drafts) - SPELLED_OUT} more")] if len(drafts) > SPELLED_OUT else []
         count = f", with {_comments(len(drafts))}" if drafts else ""
 
-        def chosen(verdict: str) -> None:
-            label, needed = VERDICT_LABELS[verdict], replace(wanted, verdict=verdict, comments=drafts or None)
+        options = card.question.options if card.question is not None and card.question.is_open else ()
+        labels = VERDICT_LABELS | {each.id: f"“{one_line(each.name, QUOTED)}”" for each in options}
+
+        def chosen(said: str) -> None:
+            label, needed = labels[said], replace(wanted, comments=drafts or None)
+            if any(said == each.id for each in options):
+                needed = replace(needed, option=said, question=card.question.id if card.question else None)
+            else:
+                needed = replace(needed, verdict=said)
             title = f"{label}: {named(card)}{count}"
             kept = self._screen.app.reviews.is_kept(self._screen.session, card.id)
-            question = TextQuestion(title, [send(label)], about, placeholder=_OPTIONAL, keeps=True, kept=kept)
+            answers = [send(label if said in VERDICT_LABELS else "Send"), *_now(card)]
+            question = TextQuestion(title, answers, about, placeholder=_OPTIONAL, keeps=True, kept=kept)
             self._commander.ask(card, needed, question)
 
-        choices = [Choice(verdict, label, label[0].lower()) for verdict, label in VERDICT_LABELS.items()]
+        choices = [DialogChoice(verdict, label, label[0].lower()) for verdict, label in VERDICT_LABELS.items()]
+        if options:
+            choices = [_answer(number, each) for number, each in enumerate(options, start=1)] + choices[-1:]
         self._choose(f"Review {named(card)}{count}", choices, about, chosen)
 
     def select(self, on: Pointed, wanted: Wanted) -> None:
@@ -115,6 +126,15 @@ class WordActs:
         about = [quoted(row, "▸ ") for row in steps]
         question = TextQuestion(title, [send("Run")], about, placeholder=_OPTIONAL)
         self._commander.ask(on.card, replace(wanted, steps=chosen), question)
+
+    def tell(self, on: Pointed, wanted: Wanted) -> None:
+        shown = self._screen.app.sessions.get(self._screen.session)
+        unheard = shown.unheard if shown else 0
+        words = f"With {_count(unheard, 'remark')} that the agent has not heard."
+        about = [_muted(words)] if unheard else []
+        placeholder = "More words (optional)" if unheard else "What to tell it"
+        question = TextQuestion("Tell the agent now", [send(ACTS["tell"].label)], about, placeholder=placeholder)
+        self._commander.ask(on.card, wanted, question)
 
     # -- remarks
 
@@ -155,10 +175,10 @@ class WordActs:
         if len(found) == 1 and (on.is_precise or on.fold is not None):
             then(next(iter(found)))
         else:
-            self._choose(title, [Choice(key, one_line(text)) for key, text in found.items()], [], then)
+            self._choose(title, [DialogChoice(key, one_line(text)) for key, text in found.items()], [], then)
 
     def _choose(
-        self, title: str, choices: Sequence[Choice], about: Sequence[Line], then: Callable[[str], object]
+        self, title: str, choices: Sequence[DialogChoice], about: Sequence[Line], then: Callable[[str], object]
     ) -> None:
         choose(self._screen, title, choices, about, then)
 
@@ -166,7 +186,7 @@ class WordActs:
 def choose(
     screen: "SessionScreen",
     title: str,
-    choices: Sequence[Choice],
+    choices: Sequence[DialogChoice],
     about: Sequence[Line],
     then: Callable[[str], object],
 ) -> None:
@@ -194,6 +214,29 @@ def quoted(row: StepRow, before: str = "") -> Line:
     return _muted(f"{before}{_cut(row.text)}")
 
 
+def _now(card: PlanCard) -> list[DialogAnswer]:
+    """The answer that has the agent hear the words now, if it can."""
+    return [DialogAnswer(NOW, "Send and tell now", key="Ctrl+N")] if "tell" in card.acts else []
+
+
+def _asked(card: PlanCard) -> Iterator[str]:
+    """What a person should know about the agent's question before they answer."""
+    if card.disputed is not None:
+        yield "The agent goes on with what was approved before: what you say now counts."
+    if card.question is not None and card.question.sent:
+        yield one_line(card.question.sent)
+    elif card.question is not None and not card.waits_here:
+        where = one_line(card.client_name)
+        yield f"The agent is waiting for an answer in {where}. It will see a review with your next prompt."
+
+
+def _answer(number: int, option: AnswerOption) -> DialogChoice:
+    """An answer of the agent's, by its number; one that a verdict alone means says so."""
+    key = str(number) if number <= MOST_KEYS else ""
+    details = f"   {VERDICT_LABELS[option.verdict]}" if option.is_plain else ""
+    return DialogChoice(option.id, one_line(option.name, QUOTED), key, details)
+
+
 def _cut(text: str) -> str:
     words = one_line(text)
     return words if len(words) <= QUOTED else f"{words[:QUOTED]} …"
@@ -204,4 +247,8 @@ def _muted(words: str) -> Line:
 
 
 def _comments(count: int) -> str:
-    return f"{count} comment{'s' * (count > 1)}"
+    return _count(count, "comment")
+
+
+def _count(count: int, noun: str) -> str:
+    return f"{count} {noun}{'s' * (count > 1)}"

@@ -1,0 +1,137 @@
+"""What an agent asks about a plan, as lines: the answers that it offers, how to give one, and what became of others.
+
+On a screen a key answers; in print the command that does it stands beside each answer.
+"""
+
+import shlex
+from collections.abc import Iterator
+from typing import Final
+
+from rich.cells import cell_len, set_cell_size
+
+from planwire.readmodel.card import PlanCard, QuestionCard, ReviewCard
+from planwire.readmodel.plain_text import one_line
+from planwire.readmodel.questions import AnswerOption
+from planwire.steering.acts import ACTS
+from planwire.steering.reviews import VERDICT_LABELS
+from planwire.terminal.lines import Line, Part, fitted, hanging
+from planwire.terminal.rows import PLAN, ago
+
+__all__ = ["answer_hint", "question_lines", "verdict_words"]
+
+#: Cells of an answer's name, so that what stands beside it is in a column.
+NAME: Final = 44
+#: Answers in sight, and the lines for them where they can only be given elsewhere, about: agents make them up.
+MOST: Final = 9
+MOST_LINES: Final = 4
+
+_APPROVE, _STOP = ACTS["review"].command, ACTS["stop"].command
+_REVIEW_KEY, _STOP_KEY = ACTS["review"].gestures[0].keys[0], ACTS["stop"].gestures[0].keys[0]
+_APPROVED, _CHANGES, *_ = VERDICT_LABELS
+
+
+def question_lines(card: PlanCard, width: int, now: int, session: str | None = "") -> Iterator[Line]:
+    """Say why the plan waits for a person, with the answers that they can give. In print `session` is the name of the
+    session in commands. None stands for a screen with keys, "" for one without, and for print without commands."""
+    if card.ended or not card.needs_you:
+        return
+    asked, late = card.question, card.disputed
+    if asked is None:
+        lines = _disputed_lines(card, late, width, now, session) if late else iter(())
+    else:
+        lines = _asked_lines(asked, width, now, session)
+    yield from (Line(parts, "", (PLAN, card.id)) for parts in lines)
+
+
+def _asked_lines(asked: QuestionCard, width: int, now: int, session: str | None) -> Iterator[tuple[Part, ...]]:
+    client = one_line(asked.client)
+    if asked.sent:
+        words = one_line(f"{asked.sent[:1].upper()}{asked.sent[1:]}")
+    elif not asked.options:
+        words = "The agent is waiting for your review"
+    elif asked.is_open:
+        words = "The agent asks for your approval"
+    else:
+        answers = " / ".join(one_line(each.name) for each in asked.options)
+        words = fitted(f"The agent asks for your approval in {client}: {answers}", MOST_LINES * max(width - 5, 10))
+    yield from hanging(("  ◆ ", "waiting"), words, "waiting", ago(asked.at, now), width)
+    if not asked.is_open:
+        return
+    wide = min(max((cell_len(one_line(each.name)) for each in asked.options[:MOST]), default=0), NAME)
+    for number, option in enumerate(asked.options[:MOST], start=1):
+        start = f"    {number if session is None else '·'}  "
+        name = fitted(one_line(option.name), 2 * max(width - 8, 10))
+        yield from _beside_line(start, name, wide, _beside(option, session), width)
+    if session is None:
+        where = f", or answer in {client}" if asked.options else ""
+        yield from hanging(("    ", ""), f"Press {_REVIEW_KEY} to answer{where}.", "muted", "", width)
+    elif session and not asked.options:
+        yield from hanging(("    ", ""), _command(_APPROVE, session), "muted", "", width)
+
+
+def _beside_line(start: str, text: str, wide: int, beside: str, width: int) -> Iterator[tuple[Part, ...]]:
+    """A text with a few words beside it, which stand in a column behind texts that are `wide` at most."""
+    if cell_len(text) <= wide and len(start) + wide + 3 + cell_len(beside) <= width:
+        yield (start, "muted"), (set_cell_size(text, wide), "strong"), (f"   {beside}", "muted")
+    else:
+        yield from hanging((start, "muted"), text, "strong", beside, width)
+
+
+def _beside(option: AnswerOption, session: str | None) -> str:
+    """What an answer says of the plan, or the command that gives it."""
+    if session is None:
+        return VERDICT_LABELS[option.verdict] if option.is_plain else ""
+    return f"{_command(_APPROVE, session)}{_said(option)}" if session else ""
+
+
+def _command(command: str, session: str) -> str:
+    return f"planwire {command} {shlex.quote(one_line(session))}"
+
+
+def _said(option: AnswerOption) -> str:
+    """The arguments of a command that stand for an answer."""
+    if option.is_plain and option.verdict == _APPROVED:
+        return ""
+    plain = option.is_plain and option.verdict == _CHANGES
+    return " --changes" if plain else f" --option {shlex.quote(one_line(option.id))}"
+
+
+def _disputed_lines(
+    card: PlanCard, late: ReviewCard, width: int, now: int, session: str | None
+) -> Iterator[tuple[Part, ...]]:
+    held, said = card.verdict, one_line(late.answer or late.words)
+    goes_on = f"“{one_line(held.answer or held.words)}”, as {card.giver(held)} answered" if held else "the plan"
+    who = card.giver(late)
+    words = f"The agent goes on with {goes_on}. {who[:1].upper()}{who[1:]} answered “{said}”, too late."
+    yield from hanging(("  ◆ ", "waiting"), words, "waiting", ago(late.at, now), width)
+    ways = [("Keep as it is", _REVIEW_KEY, _APPROVE), ("Request changes", _REVIEW_KEY, f"{_APPROVE} --changes")]
+    ways += [(ACTS["stop"].label, _STOP_KEY, _STOP)] if "stop" in card.acts else []
+    wide = max(len(words) for words, _, _ in ways)
+    for words, key, command in ways:
+        how = key if session is None else _command(command, session) if session else ""
+        yield from _beside_line("    ·  ", words, wide, how, width)
+
+
+def answer_hint(card: PlanCard, session: str) -> str:
+    """The command that answers what a plan waits for, for a list of sessions; or where else to answer it."""
+    asked = card.question
+    approve = _command(_APPROVE, session)
+    if asked is None or asked.sent:
+        return _command("show", session)
+    if not asked.is_open:
+        return f"answer it in {one_line(asked.client)}"
+    plain = [each for each in asked.options if each.is_plain and each.verdict == _APPROVED]
+    others = [_said(each).strip() for each in asked.options if each not in plain]
+    if plain or not asked.options:
+        more = ", ".join(others or ["--changes"])
+        return f"{approve}   (or {more})"
+    first, *rest = others
+    return f"{approve} {first}   (or {', '.join(rest)})" if rest else f"{approve} {first}"
+
+
+def verdict_words(card: PlanCard, verdict: ReviewCard, now: int) -> tuple[str, str]:
+    """A verdict in words; and whose it is, when, and how far it has come as an answer."""
+    words = f"{verdict.words} · the plan has changed since" if verdict.stale and not verdict.late else verdict.words
+    sent = f"{verdict.delivery} {ago(verdict.told_at, now)}" if verdict.told_at else verdict.delivery
+    whose = f"{card.giver(verdict)}, {ago(verdict.at, now)}"
+    return words, whose if verdict.late or not sent else f"{whose} · {sent}"
