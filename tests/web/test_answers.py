@@ -95,7 +95,8 @@ def test_the_second_of_two_people_is_told_who_answered_what(here: Here) -> None:
         here.write(Told(upto=0, way=ANSWER, request="q1"), by="relay")
         later = answer(here, option="n", question="q1")
     assert later.status_code == 422
-    assert later.json()["error"] == "The agent's question is over: user answered “Yes, and ask”. Nothing was sent."
+    over = "The agent's question is over: “Yes, and ask” was the answer (user). Nothing was sent."
+    assert later.json()["error"] == over
 
 
 def test_a_verdict_that_several_options_could_mean_is_asked_about(here: Here) -> None:
