@@ -93,7 +93,7 @@ from planwire.model.remarks import (
     told,
 )
 from planwire.model.steps import PlanState, track
-from planwire.model.verdicts import reviewed, unasked, with_answer
+from planwire.model.verdicts import reviewed, settled, unasked, with_answer
 from planwire.model.wording import is_cleared, texts_of, wording
 
 __all__ = ["check_revision", "fold", "fold_all"]
@@ -351,13 +351,12 @@ def _each(state: SessionState, change: Callable[[PlanRecord], PlanRecord]) -> di
     return {plan_id: change(record) if record.remarks else record for plan_id, record in state.plans.items()}
 
 
-def _tell_asked(_state: SessionState, recorded: Recorded, event: TellAsked) -> _Changes:
-    return {"tell": Wish(recorded.seq, recorded.at, recorded.by, event.interrupt)}
+def _tell_asked(state: SessionState, recorded: Recorded, event: TellAsked) -> _Changes:
+    return {"tell": Wish(recorded.seq, recorded.at, recorded.by, event.interrupt), "plans": settled(state.plans)}
 
 
 def _stop_asked(state: SessionState, recorded: Recorded, _event: StopAsked) -> _Changes:
-    plans = {plan_id: replace(each, disputed=0) if each.disputed else each for plan_id, each in state.plans.items()}
-    return {"stop": Wish(recorded.seq, recorded.at, recorded.by), "plans": plans}
+    return {"stop": Wish(recorded.seq, recorded.at, recorded.by), "plans": settled(state.plans)}
 
 
 def _ended(state: SessionState, recorded: Recorded, event: TurnEnded) -> _Changes:

@@ -13,9 +13,10 @@ from msgspec.structs import replace
 
 from planwire.model.events import APPROVED, CHANGES_REQUESTED, DISMISSED, PlanReviewed, Recorded
 from planwire.model.lineage import with_verdict
+from planwire.model.plan import PlanId
 from planwire.model.records import PlanRecord, Review, SessionState, Telling
 
-__all__ = ["reviewed", "unasked", "with_answer"]
+__all__ = ["reviewed", "settled", "unasked", "with_answer"]
 
 #: Verdicts on a plan that the state holds, the newest ones. The journal has them all.
 MOST_REVIEWS: Final = 32
@@ -74,6 +75,11 @@ def unasked(state: SessionState, record: PlanRecord, recorded: Recorded) -> Plan
         return record
     decision, record = record.decision, replace(record, asked=None)
     return with_verdict(state, record, decision.verdict, recorded) if decision else record
+
+
+def settled(plans: dict[PlanId, PlanRecord]) -> dict[PlanId, PlanRecord]:
+    """Plans after a person told the agent what to do, or to stop: no verdict is in dispute any more."""
+    return {plan_id: replace(each, disputed=0) if each.disputed else each for plan_id, each in plans.items()}
 
 
 def _disputed(record: PlanRecord, told: Review | None, late: Review) -> PlanRecord:
