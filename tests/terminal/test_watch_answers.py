@@ -57,6 +57,33 @@ async def test_an_answer_is_on_its_way_until_the_agent_has_it(journal: Path, rel
 
 
 @on_a_loop
+async def test_options_of_any_id_and_name_can_be_chosen(journal: Path, relayed: Journal) -> None:
+    odd = (Choice("commented", "Same", "allow_once"), Choice("x", "[red]\x1b", "allow_once"), Choice("x", "Same", ""))
+    add(journal, THEIRS, "agent", ReviewAsked(None, odd, "q1"))
+    async with watching(journal, THEIRS) as (app, pilot):
+        await shows(app, "1  Same", "2  [red]\ufffd", "3  Same")
+        await pilot.press("v")
+        await asked(app, ChoiceDialog)
+        await pilot.press("c")
+        await asked(app)
+        await pilot.press(*"hm", "enter")
+        await closed(app)
+        assert relay_has(relayed, Remarked), "a comment is no answer, whatever the ids of options are"
+        await pilot.press("v")
+        await asked(app, ChoiceDialog)
+        await pilot.press("1")
+        await asked(app)
+        await pilot.press("enter")
+        await closed(app)
+        await shows(app, "You answered “Same”: on its way to the agent")
+
+
+def relay_has(journal: Journal, kind: type[object]) -> bool:
+    """Whether the last event is of a kind."""
+    return isinstance([*journal.read(THEIRS)][-1].event, kind)
+
+
+@on_a_loop
 async def test_a_no_that_came_too_late_says_what_happened_and_what_to_do(journal: Path, relayed: Journal) -> None:
     add(journal, THEIRS, "agent", ReviewAsked(None, OPTIONS, "q1"))
     add(journal, THEIRS, "ana", YES)
