@@ -35,7 +35,7 @@ from planwire.journal import Journal, Stamped, open_journal
 from planwire.model.events import ACP, Event, PlanSet, SessionOpened, TurnEnded
 from planwire.model.plan import Entry, ItemsPlan
 
-__all__ = ["TOKEN", "board", "measure"]
+__all__ = ["board", "measure", "post_act"]
 
 WATCHERS = 1_000
 LAZY = 20
@@ -209,6 +209,17 @@ def _get(port: int, address: str) -> bytes:
     body = answer.read()
     connection.close()
     return body
+
+
+def post_act(port: int, plan: str, act: dict[str, str]) -> int:
+    """Have the board do a person's act on the plan at an address. Returns the status of its answer."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    own = {"Origin": f"http://127.0.0.1:{port}", "Authorization": f"Bearer {TOKEN}"}
+    connection.request("POST", f"{plan}/acts", json.dumps(act), {**own, "Content-Type": "application/json"})
+    answer = connection.getresponse()
+    answer.read()
+    connection.close()
+    return answer.status
 
 
 def _about(port: int) -> dict[str, int]:

@@ -7,7 +7,6 @@ The person who steers looks at a plan of a while ago: the agent has changed one 
 they say of the other steps fits the plan as well as ever, so nothing of it may be refused.
 """
 
-import http.client
 import json
 import subprocess
 import sys
@@ -19,7 +18,7 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-from bench.fanout import TOKEN, board
+from bench.fanout import board, post_act
 from bench.figure import Figure, at_most
 from bench.progress import say
 from bench.proof import prove
@@ -65,22 +64,12 @@ def _missed(path: Path) -> int:
         assert agent.stdout is not None
         for number in range(WORDS):
             word = f"word {number}"
-            prove(_post(port, {"act": "comment", "target": "s1", "text": word}), 200, "the answer to a comment")
+            act = {"act": "comment", "target": "s1", "text": word}
+            prove(post_act(port, "/sessions/asked/plans/main", act), 200, "the answer to a comment")
             agent.stdin.write("call\n")
             agent.stdin.flush()
             missed += word not in json.loads(agent.stdout.readline())
     return missed
-
-
-def _post(port: int, act: dict[str, str]) -> int:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
-    own = {"Origin": f"http://127.0.0.1:{port}", "Authorization": f"Bearer {TOKEN}"}
-    headers = {**own, "Content-Type": "application/json"}
-    connection.request("POST", "/sessions/asked/plans/main/acts", json.dumps(act), headers)
-    answer = connection.getresponse()
-    answer.read()
-    connection.close()
-    return answer.status
 
 
 def _steer(path: Path) -> _Round:

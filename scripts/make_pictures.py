@@ -13,8 +13,8 @@ from typing import Literal
 
 from playwright.sync_api import Browser, sync_playwright
 
-from planwire.journal import Journal, Stamped, open_journal
-from planwire.model.events import ACP, Event, PlanSet, ReviewAsked, SessionOpened, TurnEnded
+from planwire.journal import Journal, Stamped, Terms, open_journal
+from planwire.model.events import ACP, Choice, Event, PlanReviewed, PlanSet, ReviewAsked, SessionOpened, TurnEnded
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
 from planwire.model.statuses import BOXES
 from planwire.session.steering import steer
@@ -32,7 +32,20 @@ FIRST = ("Reproduce the loss with a small fixture", "Find where rows are skipped
 FOUND = "Set the locale in the cron job"
 LAST = ("Raise instead of skipping", "Repair the files of last week", "Run the test suite")
 PRIORITIES = dict.fromkeys(FIRST, "high") | {"Repair the files of last week": "low"}
-PROPOSAL = "# Limit login attempts\n\nCount failures in Redis. After ten in an hour, answer 429 and mail the owner.\n"
+PROPOSAL = """\
+# Limit login attempts
+
+Count failures in Redis, for each account and address.
+
+1. Count failures
+2. Answer 429 after ten in an hour
+3. Mail the owner
+"""
+OPTIONS = (
+    Choice("default", "Yes, and approve edits by hand", "allow_once"),
+    Choice("acceptEdits", "Yes, and accept all edits", "allow_always"),
+    Choice("plan", "No, keep planning", "reject_once"),
+)
 
 
 def main() -> None:
@@ -66,10 +79,13 @@ def write_other_sessions(journal: Journal) -> None:
     write(
         journal,
         "login-limit",
-        (9, SessionOpened("gemini", "Zed", "/home/mia/shop", "Limit login attempts")),
-        (6, PlanSet(MarkdownPlan("proposal", PROPOSAL), via=ACP)),
-        (5, ReviewAsked("proposal", ("Approve", "Keep planning"))),
+        (9, SessionOpened("claude-agent-acp", "Zed", "/home/mia/shop", "Stop password guessing")),
+        (8, PlanSet(MarkdownPlan("plan-mode", PROPOSAL), via=ACP)),
+        (7, PlanReviewed("plan-mode", 2, "changes_requested", answer="No, keep planning")),
+        (5, PlanSet(MarkdownPlan("plan-mode", PROPOSAL.replace("owner", "owner, at most once a day")), via=ACP)),
+        (5, ReviewAsked("plan-mode", OPTIONS, "q1")),
     )
+    journal.lease("login-limit", Terms("relay", is_working=True, can=("answer", "tell", "stop")))
     write(
         journal,
         "toml",
@@ -130,7 +146,8 @@ def picture_board(journal: Journal, chrome: Browser) -> None:
     thread = Thread(target=server.run, daemon=True)
     thread.start()
     page = f"/{SESSION}"
-    take(chrome, server.address, "", "light", "sessions.png", height=530)
+    take(chrome, server.address, "", "light", "sessions.png", height=1010)
+    take(chrome, server.address, "/login-limit", "light", "question.png")
     take(chrome, server.address, page, "light", "board.png")
     take(chrome, server.address, page, "dark", "board-dark.png")
     take(chrome, server.address, f"{page}/history", "light", "history.png")

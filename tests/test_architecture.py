@@ -51,7 +51,7 @@ EFFECTFUL: Final = {
         "sqlite_log",
         "sqlite_rows",
     },
-    "readmodel": {"folders", "followed_files", "rationale", "sessions", "timeline"},
+    "readmodel": {"folders", "followed_files", "inbox", "rationale", "sessions", "timeline"},
     "relay": {
         "backlog",
         "handoffs",

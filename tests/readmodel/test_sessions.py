@@ -38,7 +38,7 @@ def test_a_session_that_is_forgotten_while_many_are_loaded_holds_up_none(monkeyp
 
 
 def test_trouble_with_the_journal_is_told_when_it_begins_and_when_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("planwire.readmodel.sessions.ROLL_CALL", 0.005)
+    monkeypatch.setattr("planwire.readmodel.sessions.LOOK", 0.005)
     told: list[str | None] = []
     calls = 0
     with open_journal("memory:") as journal:
@@ -83,7 +83,7 @@ def test_a_session_that_can_not_be_read_hides_no_other_one_and_is_told(tmp_path:
 
 
 def test_loading_goes_on_once_the_journal_can_be_read_again(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("planwire.readmodel.sessions.ROLL_CALL", 0.005)
+    monkeypatch.setattr("planwire.readmodel.sessions.LOOK", 0.005)
     write(journal, "one")
     sessions = Sessions(journal, FilePlans(), lambda _: None)
     with monkeypatch.context() as trouble:

@@ -60,7 +60,7 @@ WRITTEN: dict[str, tuple[dict[str, Any], Event]] = {
 
 
 def test_there_is_a_case_for_every_act() -> None:
-    assert {*WRITTEN, "withdraw", "reopen"} == set(ACTS)
+    assert {*WRITTEN, "withdraw", "reopen", "tell", "stop"} == set(ACTS)
 
 
 @pytest.mark.parametrize("name", WRITTEN)

@@ -1,6 +1,8 @@
 """A plan that a person is asked about: what the board shows of the question, and of the answer."""
 
+import json
 import re
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -51,6 +53,12 @@ def rows(page: str) -> list[tuple[str, ...]]:
     return [(kind, *(_text(cell) for cell in re.findall(r"<td.*?</td>", cells, re.DOTALL))) for kind, cells in found]
 
 
+def replies(page: str) -> list[tuple[str, dict[str, str]]]:
+    """The answers that people can give on the page, and the act of each."""
+    found = re.findall(r'<button type="button" data-send="([^"]*)"[^>]*>([^<]*)</button>', page)
+    return [(name, json.loads(unescape(act))) for act, name in found]
+
+
 def _text(html: str) -> str:
     return re.sub(r"<[^>]*>", "", html)
 
@@ -66,8 +74,8 @@ def test_a_question_is_shown_with_its_answers_and_the_whole_text(board: Running)
     assert "This is the first version." in asked
     assert not re.search(r"<(button|input|a) ", asked), "it is answered elsewhere"
     assert page.index(asked) < page.index("<em>prose</em>"), "the question comes before the text"
-    assert "needs you" in page
-    assert "needs you" in board.page("/sessions")
+    assert ">needs you<" in page
+    assert ">needs you<" in board.page("/sessions")
     [session] = board.json("/sessions.json")["sessions"]
     assert (session["state"], session["asked"]) == ("needs_you", True)
     assert section(board.page("/sessions/s1/plans/plan-mode")) == asked
@@ -82,8 +90,10 @@ def test_an_agent_that_waits_for_a_review_gets_it_here(board: Running) -> None:
     board.write("s1", items("pending", via="tools"), ReviewAsked("main"))
     page = board.page("/sessions/s1")
     assert WAITS in section(page)
-    buttons = re.findall(r'<button type="button" data-act="review" data-(\w+)="(\w+)"', section(page))
-    assert buttons == [("verdict", APPROVED), ("preset", CHANGES_REQUESTED)]
+    assert replies(page) == [
+        ("Approve", {"act": "review", "verdict": APPROVED}),
+        ("Request changes", {"act": "review", "verdict": CHANGES_REQUESTED}),
+    ]
     board.write("s1", PlanReviewed("main", 1, COMMENTED), by="user")
     assert WAITS in section(board.page("/sessions/s1"))
     board.write("s1", PlanReviewed("main", 1, APPROVED), by="user")
@@ -167,7 +177,7 @@ def test_the_answer_is_shown_with_who_gave_it_and_when(
     assert section(page) == ""
     assert words in page
     assert re.search(r'— client <time [^>]*title="2023-11-14 22:13:20 UTC">\d+ d ago<', page)
-    assert "needs you" not in page
+    assert ">needs you<" not in page
 
 
 def test_a_question_that_nobody_answered_is_gone_when_the_turn_ends(board: Running) -> None:

@@ -133,12 +133,13 @@ def test_the_overview_is_live_and_keeps_to_what_was_looked_for(board: Running) -
         assert "step 1" not in str(events.next())
         board.write("one", items("completed"), TurnEnded("end_turn"))
         changes = events.next()
-        [[_, _, order, _]] = [change for change in changes if change[0] == "list"]
-        assert order == ["o-one"]
+        [[_, _, [day], new]] = [change for change in changes if change[0] == "list"]
+        assert day.startswith("found-")
+        assert 'id="o-one"' in new[day]
 
 
 def test_the_overview_tells_of_trouble_with_the_journal_and_of_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("planwire.readmodel.sessions.ROLL_CALL", 0.01)
+    monkeypatch.setattr("planwire.readmodel.sessions.LOOK", 0.01)
     with running_board() as board:
         until(lambda: not board.server.app.hub.sessions.loading)
         with watching(board, "/sessions") as events:

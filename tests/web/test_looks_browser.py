@@ -207,10 +207,15 @@ def test_no_session_moves_under_the_pointer(board: Running, same_page: NewPage) 
     rows = page.locator(".session-link")
     expect(rows).to_have_text(["s3", "s2", "s1", "s0"])
     page.locator("#o-s2").hover()
+    place = page.locator("#o-s2").bounding_box()
     board.write("s0", items("completed", "in_progress"))
-    expect(page.locator("#o-s0 .number")).to_have_text("1 / 2")
-    board.write("new", items("pending"))
-    expect(rows).to_have_text(["s3", "s2", "s1", "s0", "new"])
+    expect(page.locator("#runs .number")).to_have_text("1 / 2")
+    board.write("new", items("pending"), ReviewAsked("main"))
+    expect(rows).to_have_text(["new", "s0", "s3", "s2", "s1", "s0"])
+    now = page.locator("#o-s2").bounding_box()
+    assert place is not None
+    assert now is not None
+    assert abs(now["y"] - place["y"]) < 2
     page.mouse.move(5, 5)
     expect(rows).to_have_text(["new", "s0", "s3", "s2", "s1"])
 

@@ -76,7 +76,7 @@ def test_sessions_stand_in_the_order_of_the_ages_on_the_page_after_those_that_ne
     ):
         board.write(name, items("in_progress"), event, at=now - minutes * 60_000)
     assert order(board) == ["review", "minutes", "hours", "days"]
-    rows = re.findall(r'class="session-row row-(\w+)".*?<time [^>]*>([^<]*)</time>', board.page("/sessions"))
+    rows = re.findall(r'class="session-row [^"]*row-(\w+)".*?<time [^>]*>([^<]*)</time>', board.page("/sessions"))
     assert rows == [("needs_you", "10 h ago"), ("stopped", "5 min ago"), ("idle", "2 h ago"), ("idle", "3 d ago")]
 
 
@@ -105,7 +105,7 @@ def test_only_a_session_that_waits_for_a_review_has_the_colour_of_what_needs_a_p
 
 def test_ages_have_the_exact_time_beside_them(board: Running) -> None:
     at = int(time() * 1_000) - 5 * 60_000
-    board.write("s1", SessionOpened("agent", "client", "/work"), items("pending"), at=at)
+    board.write("s1", SessionOpened("agent", "client", "/work"), items("pending"), TurnEnded("end_turn"), at=at)
     for address in ("/sessions", "/sessions/s1", "/sessions/s1/history"):
         times = re.findall(r'<time datetime="([^"]+)" title="([^"]+) UTC">([^<]*)</time>', board.page(address))
         assert times

@@ -176,7 +176,7 @@ class Sessions:
                 if time.monotonic() >= next_roll_call:
                     self._call_the_roll()
                     next_roll_call = time.monotonic() + ROLL_CALL
-                self._has_trouble(_ROLL_CALL, None)
+                    self._has_trouble(_ROLL_CALL, None)
             except JournalError as error:
                 self._has_trouble(_ROLL_CALL, error)
             if self.loading:

@@ -15,9 +15,9 @@ from planwire.model.remarks import (
     SUPERSEDED,
     WITHDRAWN,
 )
-from planwire.steering.reach import NOBODY, TELL, Reach
+from planwire.steering.reach import NOBODY, STEER, TELL, Reach
 
-__all__ = ["CLOSED_WORDS", "client_name", "delivered", "heard_when"]
+__all__ = ["CLOSED_WORDS", "client_name", "delivered", "heard_when", "heard_with_answer"]
 
 #: How a remark ended, for people.
 CLOSED_WORDS: Final = {
@@ -55,6 +55,16 @@ def heard_when(state: SessionState, record: PlanRecord, reach: Reach = NOBODY, *
     ways = ["its next call of a plan tool"] if has_tools else []
     ways += [f"your next prompt in {client_name(client)}"] if client or not has_tools else []
     return f"The agent will see it with {' or '.join(ways)}."
+
+
+def heard_with_answer(heard: str, reach: Reach, *, now: bool = False) -> str:
+    """A sentence on when the agent hears the words that come with an answer, which has no place for them: by its own
+    way, or when it would hear anything else."""
+    if STEER in reach.can:
+        return "Your words go along."
+    if now and TELL in reach.can:
+        return "The agent hears your words when its turn is over."
+    return heard.replace(" it ", " your words ", 1)
 
 
 def delivered(remark: Remark) -> str:

@@ -29,7 +29,7 @@ from planwire.model.records import PlanRecord, Remark
 from planwire.model.remarks import RUN_ALL
 from planwire.model.text import shortened, unwrapped
 from planwire.steering.answers import answer_to
-from planwire.steering.reach import STEER, TELL
+from planwire.steering.delivery import heard_with_answer
 from planwire.steering.target import Decision, Target, check_length, refuse_unchangeable
 from planwire.steering.wanted import Wanted
 from planwire.steering.words import QUOTED, quoted
@@ -79,17 +79,8 @@ def review(on: Target, wanted: Wanted) -> Decision:
     words = VERDICTS.get(verdict, "Answered")
     if choice is None:
         return Decision((given, *said), f"{words}{count}. {on.heard}")
-    heard = f" {_heard_with_answer(on)}" if spoken else ""
+    heard = f" {heard_with_answer(on.heard, on.reach, now=on.now)}" if spoken else ""
     return Decision((given, *said), f"{words}{count}. Sent to the agent: {quoted(choice.name)}.{heard}")
-
-
-def _heard_with_answer(on: Target) -> str:
-    """When the agent hears the words that come with an answer, which has no place for them."""
-    if STEER in on.reach.can:
-        return "Your words go along."
-    if on.now and TELL in on.reach.can:
-        return "The agent hears your words when its turn is over."
-    return on.heard.replace(" it ", " your words ", 1)
 
 
 def select(on: Target, wanted: Wanted) -> Decision:

@@ -3,8 +3,9 @@
 `POST /sessions/S/plans/P/acts` takes one act as JSON, the same value whichever face it comes from. The answers:
 
 - 200: it is written, or there was nothing to write (`unchanged`); `words` are for the person.
-- 409: the plan is not the one that the person saw, with the difference. They decide again, and may send the act without
-  `seen`.
+- 409: the person has to decide once more. The plan is not the one that they saw (`moved_on`, with the difference: they
+  may send the act without `seen`); the agent's turn would have to be cancelled (`interrupt`: they may send it with
+  `interrupt`); or the agent offers several answers (`options`: they may send it with one of these as `option`).
 - 403: this board only shows. 422: the plan can't do it, and why. 400: the request can't be understood, and where.
 
 A page that did not hear an answer sends the same once more, with the same `Idempotency-Key`. The journal keeps the key
@@ -20,7 +21,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from planwire.errors import NothingChanges, PlanError, UnknownPlan, UnstorableEvent
+from planwire.errors import ChoiceNeeded, InterruptNeeded, NothingChanges, PlanError, UnknownPlan, UnstorableEvent
 from planwire.readmodel.card import PlanCard, PlanId
 from planwire.readmodel.cards import card_of
 from planwire.readmodel.compare import compare_cards
@@ -99,6 +100,13 @@ class ActsApp:
             return json_response({**value, "suggestion": False, "remark": None, "added": None})
         except MovedOn as moved:
             return _moved_on(moved, wanted)
+        except InterruptNeeded as needed:
+            return json_response({"error": str(needed), "interrupt": True}, 409)
+        except ChoiceNeeded as needed:
+            card = session.card(plan_id)
+            known = card.question.options if card and card.question else ()
+            options = [{"id": each.id, "name": each.name} for each in known if each.id in needed.options]
+            return json_response({"error": str(needed), "options": options}, 409)
         except UnknownPlan as error:
             return json_response({"error": str(error)}, 404)
         except (PlanError, UnstorableEvent) as error:

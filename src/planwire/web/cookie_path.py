@@ -23,7 +23,9 @@ Send: TypeAlias = Callable[[Message], Awaitable[None]]
 
 #: Begins the attributes that hold an address of the board; in a stream they stand in JSON. Texts have their quotes
 #: escaped, so none can look like it.
-_ADDRESS: Final = re.compile(rb'( (?:href|action|data-(?:live|then|steer|copy|reopen))=\\?")(?=/(?:live/)?sessions)')
+_ADDRESS: Final = re.compile(
+    rb'( (?:href|action|data-(?:answer|copy|live|reopen|steer|then))=\\?")(?=/(?:live/)?sessions)'
+)
 _HTML: Final = b"text/html"
 _STREAM: Final = b"text/event-stream"
 

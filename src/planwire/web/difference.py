@@ -9,7 +9,7 @@ from planwire.web.html import EMPTY, Html, clock, el, joined
 from planwire.web.status_look import mark, wording
 from planwire.web.steps_view import tag_view
 
-__all__ = ["comparison_view", "difference_view"]
+__all__ = ["brief_difference", "comparison_view", "difference_view"]
 
 _ABSENT: Final = el("td", el("span", "none", class_="unseen"), class_="absent")
 _Paired = TypeVar("_Paired", PairedRow, PairedLine)
@@ -25,6 +25,16 @@ class _Fold(NamedTuple):
 def difference_view(before: PlanCard | None, after: PlanCard | None, around: int | None = None) -> Html:
     """The change of a plan. With `around`, the view leaves out equal rows that are farther than that from a change."""
     return comparison_view(compare_cards(before, after), around)
+
+
+def brief_difference(before: PlanCard, after: PlanCard) -> Html:
+    """The rows of a plan that changed, and nothing else: its lines, or its steps if it has no text."""
+    compared = compare_cards(before, after)
+    fold = _Fold(0, None)
+    if compared.is_same:
+        return el("p", "Nothing changed.", class_="nothing")
+    steps = _table("Before", "After", _near(compared.rows, fold, "steps", _row), "pairs") if compared.rows else EMPTY
+    return _text(compared, fold) or steps
 
 
 def comparison_view(compared: Comparison, around: int | None = None, whole: str | None = None) -> Html:

@@ -23,6 +23,7 @@ __all__ = [
     "iso",
     "joined",
     "moment",
+    "sign_of_life",
     "time_of_day",
     "void",
     "with_ages",
@@ -30,7 +31,8 @@ __all__ = [
 
 _TABLE: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"})
 
-_TIME: Final = re.compile(r'(<time datetime="([^"]+)"( data-show="span")? title="[^"]*">)[^<]*')
+_TIME: Final = re.compile(r'(<time datetime="([^"]+)"(?: data-show="(span|life)")? title="[^"]*">)[^<]*')
+_SECOND: Final = 1_000
 _MINUTE: Final = 60_000
 _LATEST: Final = 253_402_300_799_000  # the last second of the year 9999
 
@@ -95,6 +97,11 @@ def time_span(since: int) -> Html:
     return el("time", _utc(since), datetime=iso(since), data_show="span", title=_utc(since))
 
 
+def sign_of_life(at: int) -> Html:
+    """When something was last heard of, to the second. The script keeps it true."""
+    return el("time", _utc(at), datetime=iso(at), data_show="life", title=_utc(at))
+
+
 def clock(at: int) -> Html:
     """When something happened, to the second. The script shows it in the reader's zone."""
     return el("time", _utc(at), datetime=iso(at), data_show="clock")
@@ -115,7 +122,9 @@ def with_ages(page: str, now: int) -> str:
 
     def with_age(time: re.Match[str]) -> str:
         at = int(datetime.fromisoformat(time[2]).timestamp() * 1_000)
-        new, ending = ("a moment", "") if time[3] else ("just now", " ago")
-        return time[1] + (new if now - at < _MINUTE else f"{age(at, now)}{ending}")
+        if now - at >= _MINUTE:
+            return f"{time[1]}{age(at, now)}{'' if time[3] == 'span' else ' ago'}"
+        new = {"span": "a moment", "life": f"{max(now - at, 0) // _SECOND} s ago"}
+        return time[1] + new.get(time[3], "just now")
 
     return _TIME.sub(with_age, page)

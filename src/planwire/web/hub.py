@@ -19,6 +19,7 @@ from planwire.web.live import PageWatcher, Sender, Topic
 from planwire.web.overview_page import Query, overview_page
 from planwire.web.page_tree import Part
 from planwire.web.session_page import PlanContext, gone_page, plan_page, session_page
+from planwire.web.session_rows import Asking
 
 __all__ = ["MOST_WATCHERS", "Hub", "Key"]
 
@@ -208,10 +209,19 @@ class Hub:
     def _build(self, key: Key) -> Part:
         if isinstance(key, Query):
             sessions = self.sessions
-            return overview_page(sessions.glances(), key, sessions.loading, sessions.problem, int(time() * 1_000))
+            now = int(time() * 1_000)
+            return overview_page(sessions.glances(), key, sessions.loading, sessions.problem, now, self._asking)
         session = self.sessions.get(key if isinstance(key, str) else key[0])
         if session is None:
             return gone_page()
         state = session.journalled
         context = PlanContext(self._editor, self._reasons.of(state), self._earlier.of(state))
         return session_page(session, context) if isinstance(key, str) else plan_page(session, key[1], context)
+
+    def _asking(self, session_id: str) -> tuple[Asking, ...]:
+        """The plans of a session that need a person, each with the plan that people knew before."""
+        session = self.sessions.get(session_id)
+        if session is None:
+            return ()
+        before = self._earlier.of(session.journalled)
+        return tuple(Asking(card, before.get(card.id)) for card in session.cards() if card.needs_you)

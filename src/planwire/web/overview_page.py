@@ -1,26 +1,32 @@
-"""The overview: every session on one page, those that need a person first, with a search by words and by state."""
+"""The overview is an inbox: what needs a person, with the answers; what runs; and the rest, folded by day and folder.
 
-from collections.abc import Iterable
-from functools import lru_cache
-from typing import Final
+A search by words and by state leaves out the others, and unfolds what it found. Parts that did not change are the same
+values as before, so that a change costs its own row, however many there are.
+"""
+
+from collections.abc import Callable, Iterable
+from hashlib import sha256
+from typing import Final, TypeAlias
 from urllib.parse import urlencode
 
 from msgspec import Struct
 
-from planwire.readmodel.card import Progress
+from planwire.readmodel.inbox import Day, Folder, inbox, inbox_order
 from planwire.readmodel.overview import FILTERS, NEEDS_YOU, Overview, is_found, waiting_first
-from planwire.web.addresses import OVERVIEW, encode_id, session_address
+from planwire.web.addresses import OVERVIEW
 from planwire.web.frame import action
-from planwire.web.html import EMPTY, Html, el, moment, void
+from planwire.web.html import EMPTY, Html, el, void
 from planwire.web.page_tree import Part, branch, leaf
-from planwire.web.session_page import state_badge
-from planwire.web.status_look import wording
-from planwire.web.steps_view import progress_view
+from planwire.web.session_rows import Asking, inbox_item, session_row
 
-__all__ = ["LONGEST_QUERY", "Query", "found", "overview_page"]
+__all__ = ["LONGEST_QUERY", "Ask", "Query", "found", "overview_page"]
 
-#: Sessions on one page.
+#: Looks up what the plans of a session ask.
+Ask: TypeAlias = Callable[[str], tuple[Asking, ...]]
+
+#: Sessions on one page, and those of them that show their questions. The rest of what needs a person is a row.
 PAGE: Final = 500
+ANSWERED_HERE: Final = 25
 LONGEST_QUERY: Final = 200
 #: Commands for a board without sessions.
 FIRST_COMMANDS: Final = (
@@ -43,20 +49,61 @@ def found(glances: Iterable[Overview], query: Query, now: int) -> list[Overview]
     return waiting_first(matching, now)
 
 
-def overview_page(glances: list[Overview], query: Query, loading: bool, problem: str | None, now: int) -> Part:
+def overview_page(
+    glances: list[Overview], query: Query, loading: bool, problem: str | None, now: int, ask: Ask
+) -> Part:
     """The sessions that match, and the form to search for others."""
-    matching = found(glances, query, now)
-    shown = matching[(query.page - 1) * PAGE : query.page * PAGE]
-    rows = tuple(_row(glance) for glance in shown)
-    if not rows:
-        rows = (leaf("none", "li", _nothing(glances, loading), class_="nothing"),)
+    matching = inbox_order(found(glances, query, now))
+    shown = inbox(matching[(query.page - 1) * PAGE : query.page * PAGE], now)
+    needs = [inbox_item(each, ask(each.id)) for each in shown.needs_you[:ANSWERED_HERE]]
+    needs += [session_row(each) for each in shown.needs_you[ANSWERED_HERE:]]
+    parts = [_section("needs", FILTERS[NEEDS_YOU], needs), _section("runs", "Running", map(session_row, shown.running))]
+    is_search = bool(query.words or query.state)
+    parts += [_day(day, is_search, is_first=number == 0) for number, day in enumerate(shown.days)]
+    if not matching:
+        parts = [leaf("none", "div", _nothing(glances, loading), class_="nothing")]
+    elif not needs and not is_search and query.page == 1:
+        parts.insert(0, leaf("none", "p", "Nothing needs you.", class_="nothing all-well"))
     children = (
         _form(glances, query),
         leaf("trouble", "p", problem or EMPTY, class_="trouble", role="alert" if problem else None),
-        branch("sessions", "ol", rows, class_="sessions", data_steady=True),
+        branch("inbox", "div", [part for part in parts if part is not None], class_="inbox"),
         _pages(query, len(matching), loading),
     )
     return branch("content", "main", children, class_="overview")
+
+
+def _section(own: str, name: str, rows: Iterable[Part]) -> Part | None:
+    listed = tuple(rows)
+    if not listed:
+        return None
+    head = leaf(f"{own}-name", "h2", name, " ", el("small", f"{len(listed):,}"))
+    return branch(own, "section", (head, _list(own, listed)), class_=f"part part-{own}", aria_labelledby=f"{own}-name")
+
+
+def _list(own: str, rows: Iterable[Part]) -> Part:
+    return branch(f"{own}-list", "ol", rows, class_="sessions", data_steady=True)
+
+
+def _day(day: Day, is_search: bool, *, is_first: bool) -> Part:
+    """A day in a fold; what a search found is in folds of its own, all open."""
+    own = f"{'found' if is_search else 'day'}-{day.day}"
+    folders = [_folder(own, folder, alone=len(day.folders) == 1) for folder in day.folders]
+    children = _summary(own, day.label, day.count), *folders
+    return branch(own, "details", children, class_="part day", open=is_first or is_search)
+
+
+def _folder(own: str, folder: Folder, *, alone: bool) -> Part:
+    inside = f"{own}-{sha256(folder.name.encode()).hexdigest()[:10]}"
+    rows = _list(inside, map(session_row, folder.sessions))
+    if alone and not folder.name:
+        return rows
+    name = _summary(inside, folder.name or "No folder", len(folder.sessions))
+    return branch(inside, "details", (name, rows), class_="folder", open=True)
+
+
+def _summary(own: str, name: str, count: int) -> Part:
+    return leaf(f"{own}-name", "summary", el("bdi", name), " ", el("small", f"{count:,}"))
 
 
 def _form(glances: list[Overview], query: Query) -> Part:
@@ -97,31 +144,6 @@ def _form(glances: list[Overview], query: Query) -> Part:
         method="get",
         action=OVERVIEW,
         role="search",
-    )
-
-
-@lru_cache(maxsize=4_096)
-def _row(glance: Overview) -> Part:
-    row_id = f"o-{encode_id(glance.id)}"
-    link = el("a", el("bdi", glance.name), href=session_address(glance.id), class_="session-link")
-    facts = [
-        el("span", el("bdi", value), class_=f"fact fact-{kind}")
-        for kind, value in (("agent", glance.agent), ("folder", glance.cwd))
-        if value
-    ]
-    progress = Progress(glance.done, glance.total, (), glance.cancelled)
-    empty = el("div", "no steps yet" if glance.plans else "no plan yet", class_="progress none")
-    bar = progress_view(progress, glance.name, brief=True) if glance.total else empty
-    current = el("p", el("bdi", wording(glance.current[0])), class_="current") if glance.current else EMPTY
-    return leaf(
-        row_id,
-        "li",
-        el("div", link, el("p", *facts, class_="facts"), class_="who"),
-        el("div", bar, current, class_="far"),
-        el("div", state_badge(glance), moment(glance.last_at), class_="when"),
-        class_=f"session-row row-{glance.state}",
-        data_status=glance.state,
-        data_asked=glance.asked,
     )
 
 

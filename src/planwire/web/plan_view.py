@@ -10,12 +10,13 @@ from msgspec import Struct
 from planwire.readmodel.card import PlanCard
 from planwire.readmodel.in_sight import LONG, window
 from planwire.web.addresses import plan_address, session_address
+from planwire.web.asked_view import answer_part, asked_part
 from planwire.web.frame import action
 from planwire.web.html import Html, el, moment
 from planwire.web.page_tree import Part, branch, leaf
 from planwire.web.prose import LONGEST_RENDERED, prose
 from planwire.web.said_view import said_part, why_part
-from planwire.web.steer_view import actions_part, asked_part, revision_part, steer_values
+from planwire.web.steer_view import actions_part, revision_part, steer_values
 from planwire.web.steps_view import StepList, drawn_suggestions, progress_view, steps_part
 
 __all__ = ["EDITORS", "PlanPlace", "editor_link", "plan_part"]
@@ -79,6 +80,7 @@ def _plan_part(place: PlanPlace, cards: _Cards) -> Part:
         said_part(part_id, card, _drawn(place, card), steerable=steerable),
         actions_part(part_id, card) if steerable else None,
         revision_part(part_id, card) if steerable else None,
+        answer_part(part_id, place.session, card) if steerable else None,
     )
     inside = [child for child in children if child is not None]
     inside = [_fold(place, card, inside)] if card.ended and not place.whole else [_head(place, card), *inside]

@@ -10,7 +10,7 @@ from planwire.readmodel.annotations import RemarkCard
 from planwire.readmodel.authors import author
 from planwire.readmodel.card import OpenSuggestion, PlanCard, ReviewCard
 from planwire.readmodel.plain_text import shortened
-from planwire.web.html import Html, el, escaped, moment
+from planwire.web.html import EMPTY, Html, el, escaped, joined, moment, time_of_day
 from planwire.web.page_tree import Part, branch, leaf
 from planwire.web.remark_view import delivery_badge, remark_button, remark_words
 
@@ -39,7 +39,7 @@ def said_part(part_id: str, card: PlanCard, drawn: Container[str], *, steerable:
     own = f"{part_id}-said"
     out_of_sight = [each for each in card.suggestions if not each.has_place or each.id not in drawn]
     requested = {each.review for each in card.remarks if each.kind == "request"}
-    verdicts = [each for each in card.reviews[: -REVIEWS - 1 : -1] if each.seq not in requested]
+    verdicts = [each for each in card.reviews[: -REVIEWS - 1 : -1] if each.seq not in requested or each.answer]
     rows = [
         *(_suggestion(f"{own}-{each.id}", each, steerable) for each in reversed(out_of_sight)),
         *(_remark(f"{own}-{each.id}", each, steerable) for each in reversed(card.remarks)),
@@ -84,9 +84,18 @@ def _suggestion(row_id: str, suggestion: OpenSuggestion, steerable: bool) -> Par
 
 def _verdict(row_id: str, review: ReviewCard) -> Part:
     stale = el("span", "plan changed since", class_="tag") if review.stale else None
-    words = el("dd", el("span", review.words), stale, _origin(review.by, review.at))
+    words = el("dd", el("span", review.words), stale, _origin(review.by, review.at), _how_far(review))
     kind = f"reason verdict-{review.verdict.replace('_', '-')}"
     return leaf(row_id, "div", el("dt", "Review"), words, class_=kind)
+
+
+def _how_far(review: ReviewCard) -> Html | None:
+    """How far the answer to a question has come, and when the agent got it."""
+    if not review.delivery:
+        return None
+    told = joined(" ", time_of_day(review.told_at)) if review.told_at is not None and not review.late else EMPTY
+    kind = "late" if review.late else "seen" if review.told_at is not None else "sent"
+    return joined(" ", el("span", review.delivery, told, class_=f"delivery delivery-{kind}"))
 
 
 def _closed(row_id: str, remarks: tuple[RemarkCard, ...], steerable: bool) -> Part:

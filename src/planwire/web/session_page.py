@@ -2,6 +2,7 @@
 
 from typing import Final, NamedTuple
 
+from planwire.readmodel.answers import asked_words
 from planwire.readmodel.card import PlanCard, PlanId, Progress
 from planwire.readmodel.overview import Overview, state_words
 from planwire.readmodel.shown import ShownSession
@@ -34,7 +35,7 @@ def session_page(session: ShownSession, context: PlanContext) -> Part:
     if not plans:
         words = "No plans left: all were dismissed." if session.dismissed() else "No plan yet."
         plans = [leaf("no-plans", "p", words, class_="nothing")]
-    children = _head(session), branch("plans", "div", plans, class_="plans"), _dismissed(session)
+    children = _head(session, session.cards()), branch("plans", "div", plans, class_="plans"), _dismissed(session)
     return branch("content", "main", children, class_="session")
 
 
@@ -44,7 +45,7 @@ def plan_page(session: ShownSession, plan_id: PlanId, context: PlanContext) -> P
     if card is None:
         return gone_page()
     plans = branch("plans", "div", [_plan(session, card, context, whole=True)], class_="plans")
-    return branch("content", "main", (_head(session), plans), class_="session whole")
+    return branch("content", "main", (_head(session, (card,)), plans), class_="session whole")
 
 
 def gone_page() -> Part:
@@ -55,16 +56,22 @@ def gone_page() -> Part:
 
 
 def _plan(session: ShownSession, card: PlanCard, context: PlanContext, *, whole: bool = False) -> Part:
-    part_id = f"p{list(session.journalled.plans).index(card.id)}"
-    return plan_part(PlanPlace(session.id, part_id, whole, context.editor), card, context.before.get(card.id))
+    place = PlanPlace(session.id, _part_id(session, card), whole, context.editor)
+    return plan_part(place, card, context.before.get(card.id))
 
 
-def _head(session: ShownSession) -> Part:
-    """The head in parts: one that seldom changes, and two that change with every step."""
+def _part_id(session: ShownSession, card: PlanCard) -> str:
+    return f"p{list(session.journalled.plans).index(card.id)}"
+
+
+def _head(session: ShownSession, cards: tuple[PlanCard, ...]) -> Part:
+    """The head in parts: one that seldom changes, and three that change with every step or word. `cards` are the plans
+    on the page."""
     glance = session.glance
     progress = Progress(glance.done, glance.total, (), glance.cancelled)
     bar = progress_view(progress, "the session", "session-progress") if glance.total else None
-    children = [_top(session), *([Part("session-progress", bar)] if bar is not None else []), _now(glance)]
+    children = [_top(session), *([Part("session-progress", bar)] if bar is not None else [])]
+    children += [_reach(session, cards), _now(glance)]
     return branch("session-head", "header", children, class_="session-head")
 
 
@@ -74,8 +81,22 @@ def _top(session: ShownSession) -> Part:
     own = session_address(session.id)
     top = top_line(title, action("History", f"{own}/history"), action("JSON", f"{own}.json"))
     facts = el("p", *_facts(session), class_="facts")
-    asked = next((card.title for card in session.cards() if card.question), None)
+    asked = ", ".join(filter(None, map(asked_words, session.cards()))) or None
     return leaf("session-top", "div", top, facts, class_="session-top", data_state=glance.state, data_asked=asked)
+
+
+def _reach(session: ShownSession, cards: tuple[PlanCard, ...]) -> Part:
+    """The acts on the agent itself, as far as it can be reached: have it hear now what it has not heard, stop it."""
+    unheard = session.unheard
+    inside: list[Html] = []
+    for act, label, fits in (("tell", "Tell it now", unheard), ("stop", "Stop", session.glance.is_working)):
+        card = next((each for each in cards if act in each.acts), None) if fits else None
+        if card is not None:
+            on = _part_id(session, card)
+            inside.append(el("button", label, type="button", class_="quiet", data_act=act, data_plan=on))
+    if inside and unheard:
+        inside.insert(0, el("span", f"Not heard by the agent yet: {unheard:,}"))
+    return leaf("session-reach", "div", *inside, class_="reach")
 
 
 def state_badge(glance: Overview, *, why: bool = False) -> Html:
@@ -100,7 +121,7 @@ def _now(glance: Overview) -> Part:
     label = "Stopped at" if stopped else "Now"
     words = [f"{glance.done} of {glance.total} steps done"] if glance.total else []
     words += [f"{label}: {current[0]}"] if current else []
-    words += ["Waiting for your review"] if glance.asked else []
+    words += ["The agent needs you"] if glance.asked else []
     steps = [el("li", el("bdi", wording(step))) for step in current[:NAMED]]
     if len(current) > NAMED:
         steps.append(el("li", f"and {len(current) - NAMED} more"))

@@ -1,12 +1,12 @@
 // The board's script. Pages are complete without it: it keeps them live and makes a few things handier. On the page of a
-// session it loads the scripts for steering.
+// session it loads the scripts for steering, and where agents ask, those for answers.
 
 import { fetched, latest } from "./fetching.js";
 import { startKeys } from "./keys.js";
 import { keepsListening, lookForNews, startNotify } from "./notify.js";
 import { changed, forget, morph, onChanged, show } from "./page.js";
 import { offerMore, startRows } from "./rows.js";
-import { showTimes } from "./times.js";
+import { showLife, showTimes } from "./times.js";
 import { startTravel } from "./travel.js";
 
 const body = document.body;
@@ -165,13 +165,13 @@ onChanged(offerMore);
 onChanged(announce);
 onChanged(lookForNews);
 setInterval(showTimes, 5000);
+setInterval(showLife, 1000);
 document.documentElement.classList.add("scripted");
 startNotify();
 startKeys();
 startRows();
 if (document.getElementById("slider")) startTravel();
 connect();
-if (document.querySelector("main.session")) {
-  const missing = () => tell("lost", "the page did not load completely: reload it");
-  import("./steer.js").then((steering) => steering.start(), missing);
-}
+const missing = () => tell("lost", "the page did not load completely: reload it");
+if (document.querySelector("main.session, main.overview")) import("./answer.js").then((it) => it.startAnswers(), missing);
+if (document.querySelector("main.session")) import("./steer.js").then((it) => it.start(), missing);

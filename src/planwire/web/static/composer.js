@@ -31,11 +31,15 @@ export function keeper() {
   return { line, more: () => (box.checked ? { keep: true } : {}) };
 }
 
+/** A button that sends the same, and has the agent told now. */
+export const tellNow = (label, click) => el("button", { type: "button", click }, `${label} and tell now`);
+
 /**
  * Open the form. `submit(text, seen, trouble, more)` sends what was written, and resolves as `perform` does. It stands at
- * the row, or where `at()` says. `keeps`: a person can keep the words in force. `comments`: the words outlive their step.
+ * the row, or where `at()` says. `keeps`: a person can keep the words in force. `tells`: and have the agent told now.
+ * `comments`: the words outlive their step.
  */
-export function compose({ plan, row, kind, title, label, text = "", placeholder, over, at, keeps, comments = keeps, submit }) {
+export function compose({ plan, row, kind, title, label, text = "", placeholder, over, at, keeps, tells, comments = keeps, submit }) {
   const rowId = row?.id;
   const key = `${plan.dataset.steer} ${kind} ${rowId ?? ""}`;
   if (current?.key === key || isBusy()) return current.area.focus();
@@ -48,16 +52,17 @@ export function compose({ plan, row, kind, title, label, text = "", placeholder,
   const leave = el("button", { type: "button", click: () => close({ back: true }) }, "Cancel");
   const hint = el("span", { class: "hint" }, ENTER_SAVES);
   const kept = keeps ? keeper() : null;
+  const now = tells ? tellNow(label, () => save({ now: true })) : null;
   const form = el(
     "form", { class: "composer", "aria-label": title },
     el("label", {}, el("span", { class: "composer-title" }, title), area),
-    note, trouble, el("div", { class: "dialog-buttons" }, button, leave, kept?.line, hint),
+    note, trouble, el("div", { class: "dialog-buttons" }, button, now, leave, kept?.line, hint),
   );
   const begun = { text, seen: revisionOf(plan), words: row && textOf(row) };
-  current = { key, form, area, note, trouble, button, over, at, comments, kept, submit, rowId, planId: plan.id, begun };
+  current = { key, form, area, note, trouble, buttons: [button, now].filter(Boolean), over, at, comments, kept, submit, rowId, planId: plan.id, begun };
   form.addEventListener("submit", (event) => { event.preventDefault(); save(); });
   area.addEventListener("input", fit);
-  saveOnEnter(area, save);
+  saveOnEnter(area, () => save());
   area.addEventListener("keydown", (event) => {
     if (event.key === "Escape" && !event.isComposing) { event.stopPropagation(); close({ back: true }); }
   });
@@ -68,16 +73,20 @@ export function compose({ plan, row, kind, title, label, text = "", placeholder,
   form.scrollIntoView({ block: "nearest" });
 }
 
-async function save() {
-  const { area, trouble, form, button, begun, kept, submit } = current;
+async function save(also = {}) {
+  const { area, trouble, form, buttons, begun, kept, submit } = current;
   const text = area.value.trim();
   if (!text || isBusy()) return;
+  const setBusy = (is) => {
+    for (const each of buttons) each.disabled = is;
+    area.readOnly = is;
+  };
   form.setAttribute("aria-busy", "true");
-  button.disabled = area.readOnly = true;
+  setBusy(true);
   trouble.textContent = "";
-  const came = await submit(text, begun.seen, (words) => { trouble.textContent = words; }, kept?.more());
+  const came = await submit(text, begun.seen, (words) => { trouble.textContent = words; }, { ...kept?.more(), ...also });
   form.removeAttribute("aria-busy");
-  button.disabled = area.readOnly = false;
+  setBusy(false);
   if (came.edit) begun.seen = came.edit.revision;
   if (came.done) close({ sent: true, back: true });
   else if (came.left) close({ sent: true, back: true });

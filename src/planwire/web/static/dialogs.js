@@ -42,6 +42,22 @@ export const confirm = (title, words, label) => ask({
   buttons: [{ label, value: true, kind: "primary danger" }, { label: "Cancel", value: false }],
 });
 
+/** Ask whether to cancel a turn, in which the agent can't be told anything. */
+export const askToInterrupt = () => ask({
+  title: "Tell it now?",
+  body: [el("p", {}, "The agent is working and can't be told anything in its turn. Cancel its turn and tell it now?")],
+  cancel: false,
+  buttons: [{ label: "Cancel its turn and tell it", value: true, kind: "primary danger" }, { label: "Not now", value: false }],
+});
+
+/** Ask which of the agent's own answers is meant. */
+export const askForOption = (options) => ask({
+  title: "Choose an answer",
+  body: [el("p", {}, "The agent offers these:")],
+  cancel: null,
+  buttons: [...options.map(({ id, name }) => ({ label: name, value: id })), { label: "Cancel", value: null, kind: "quiet" }],
+});
+
 /** The plan moved on: what became of it, what was about to be done, and the question what to do now. */
 export function askAgain({ words, text }, moved) {
   const typed = text !== undefined;

@@ -15,6 +15,11 @@ import { ACTS } from "./table.js";
 import { say, toast } from "./toasts.js";
 import { commentOnPlan, editAsText } from "./writing.js";
 
+/** Acts on the agent itself, and why they are not possible. */
+const UNREACHED = {
+  tell: "The agent can't be told now: no relay runs it.",
+  stop: "The agent can't be stopped from here: no relay runs it, or it is not working.",
+};
 const isOfAgent = (plan) => plan.dataset.agent !== undefined;
 
 /** Whether a plan takes an act, on this row if there is one. */
@@ -28,7 +33,7 @@ export function takes(plan, name, row) {
 export function begin(name, plan, row = null, given = {}) {
   const editor = ACTS[name].file && plan.querySelector("[data-editor]");
   if (editor) return editor.click(); // a plan file is changed there
-  if (!takes(plan, name, row)) return say(`${ACTS[name].label} is not possible here`);
+  if (!takes(plan, name, row)) return (UNREACHED[name] ? toast : say)(UNREACHED[name] ?? `${ACTS[name].label} is not possible here`);
   const words = `${ACTS[name].label} ${row ? nameOf(row) : planName(plan)}`;
   const on = { plan, row, given, words, address: plan.dataset.steer, seen: revisionOf(plan) };
   const ask = ASKING[name] ?? (ACTS[name].needs.includes("text") && askForText(name));
@@ -62,9 +67,9 @@ const ASKING = {
     if (!on.row) return isReviewing(on.plan) ? openReview(on.plan) : commentOnPlan(on.plan);
     const title = on.words.replace(" ", " on ");
     if (isReviewing(on.plan)) return pend(on.plan, { step: on.row.dataset.step, name: nameOf(on.row) }, on.row);
-    write("comment", on, { title, label: "Comment", placeholder: "The agent will read it", keeps: true });
+    write("comment", on, { title, label: "Comment", placeholder: "The agent will read it", keeps: true, tells: takes(on.plan, "tell") });
   },
-  review: ({ plan, given }) => openReview(plan, given.preset),
+  review: ({ plan }) => openReview(plan),
   select: ({ row }) => askToRun(row),
   suggest: ({ plan }) => editAsText(plan, toast),
   withdraw: ({ row, ...on }) => {

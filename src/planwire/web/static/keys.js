@@ -4,7 +4,7 @@ import { element } from "./page.js";
 
 const EVERYWHERE = [["?", "Show these keys"]];
 const LISTS = {
-  overview: [["j k", "Next, previous session"], ["Enter", "Open the session"], ["/", "Search"]],
+  overview: [["j k", "Next, previous session"], ["Enter", "Open the session"], ["Tab", "The answers to a question"], ["/", "Search"]],
   history: [["j k", "Next, previous event"], ["Enter", "Show the plan at that event"]],
   compare: [["Tab", "Next control"]],
 };

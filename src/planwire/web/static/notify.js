@@ -1,5 +1,5 @@
-// Desktop notifications on request: a plan is finished, is stuck, or waits for its review. They come from this page
-// alone, so a hidden page keeps listening; a browser has few connections to spare, so only a few pages do.
+// Desktop notifications on request: an agent needs a person, has stopped or is done. They come from this page alone,
+// so a hidden page keeps listening; a browser has few connections to spare, so only a few pages do.
 
 const KEY = "planwire-notify";
 const MOST_PAGES = 3;
@@ -8,7 +8,7 @@ const words = {
   done: () => "Everything on the plan is done.",
   stopped: () => "The agent has stopped.",
   idle: () => "The agent has ended its turn.",
-  needs_you: (asked) => `${asked ?? "The agent"} is waiting for your review.`,
+  needs_you: (asked) => asked,
 };
 
 let wanted = false;
@@ -29,21 +29,21 @@ async function takePlace() {
   }
 }
 
-/** What is going on: the sessions on the page, each with its name, its state, and the plan that it waits for. */
+/** What is going on: the sessions on the page, each with its name, its state, and what it needs; first what needs you. */
 function sessions() {
   const top = document.getElementById("session-top");
   if (top) return [["session", top.querySelector("h1").textContent, top.dataset.state, top.dataset.asked]];
   const name = (row) => row.querySelector(".session-link").textContent;
-  const asked = (row) => (row.dataset.asked === undefined ? undefined : "A plan");
-  const rows = [...document.querySelectorAll(".session-row")];
-  return rows.map((row) => [row.id, name(row), row.dataset.status, asked(row)]);
+  const rows = [...document.querySelectorAll(".session-row:not([data-my-gone])")];
+  const all = rows.map((row) => [row.id, name(row), row.dataset.status, row.dataset.asked, row.dataset.question]);
+  return all.sort(([, , one], [, , other]) => (other === "needs_you") - (one === "needs_you"));
 }
 
 /** Look at what changed, and tell of it if nobody is looking. */
 export function lookForNews() {
   if (!wanted) return;
-  for (const [id, name, state, asked] of sessions()) {
-    const now = `${state} ${asked ?? ""}`, before = known.get(id);
+  for (const [id, name, state, asked, question] of sessions()) {
+    const now = `${state} ${asked ?? ""} ${question ?? ""}`, before = known.get(id);
     known.set(id, now);
     if (before === undefined || before === now || !words[state]) continue;
     if (document.hidden || !document.hasFocus()) {
@@ -60,7 +60,7 @@ export function startNotify() {
   button.type = "button";
   button.id = "notify";
   button.textContent = "Notify me";
-  button.title = "Get a desktop notification when a plan is done, has stopped, or needs your review";
+  button.title = "Get a desktop notification when an agent needs you, has stopped or is done";
 
   async function turn(on) {
     wanted = on;

@@ -94,7 +94,7 @@ function relist(list, ids, fresh) {
   stayed.forEach((id, at) => { if (order[at] !== id) happened.push([known.get(id), "just-moved"]); });
 }
 
-let left = new Map(); // steps that a list lost in this change, by id: a fold, or the list around it, may get them
+let left = new Map(); // steps and sessions that a list lost in this change, by id: a fold, or the list around it, may get them
 
 function leave(child) {
   child.remove();
@@ -105,7 +105,7 @@ function leave(child) {
 function arrive(child) {
   let place = child;
   for (const fresh of stepsIn(child)) {
-    const row = left.get(fresh.id);
+    const row = left.get(fresh.id) ?? elsewhere(fresh.id);
     if (!row) continue;
     left.delete(fresh.id);
     if (fresh === child) place = row;
@@ -116,7 +116,14 @@ function arrive(child) {
   return place;
 }
 
-const stepsIn = (part) => (part.matches("[data-step]") ? [part] : [...part.querySelectorAll("[data-step]")]);
+/** A session that another list on the page still has, unless that one waits for the pointer to leave. */
+function elsewhere(id) {
+  const row = document.getElementById(id);
+  return row?.matches(".session-row") && !row.closest("[data-steady]").contains(under) ? row : null;
+}
+
+const LASTING = "[data-step], .session-row"; // rows that stay the same, wherever a change puts them
+const stepsIn = (part) => (part.matches(LASTING) ? [part] : [...part.querySelectorAll(LASTING)]);
 
 // ---------------------------------------------------------------- nothing folds that a person is at
 
@@ -174,11 +181,16 @@ let longer = null; // the list for which the page is longer than its content, wh
 /** The element itself, or the one that the composer stands at: whoever is in the composer is still there. */
 const homeOf = (element) => (element?.closest(".composer") && document.querySelector("[data-my-room]")) || element;
 
-/** Show what is new in a list, and leave its order for later. */
+/** Show what is new in a list, and leave its order for later. What is gone from it takes no more answers. */
 function hold(list, ids, fresh) {
   held.set(list.id, ids);
+  for (const child of list.children) {
+    if (ids.includes(child.id) || child.hasAttribute("data-my-gone")) continue;
+    child.setAttribute("data-my-gone", "");
+    child.id = `gone-${child.id}`; // it may be elsewhere by now
+  }
   for (const [id, html] of Object.entries(fresh)) {
-    const known = document.getElementById(id);
+    const known = [...list.children].find((child) => child.id === id);
     if (known) morph(known, element(html));
     else list.append(element(html));
   }
@@ -186,10 +198,10 @@ function hold(list, ids, fresh) {
 
 /** The things under the pointer whose places a change should keep: the innermost one, and the rows behind it. */
 function underPointer() {
-  const here = under?.closest(".plans li[id], .plans [id]:not([data-my-guest])");
+  const here = under?.closest(".plans li[id], .plans [id]:not([data-my-guest]), .inbox .session-row");
   const all = [];
   for (let each = here; each && all.length < 4; each = each.nextElementSibling) if (each.id) all.push(each);
-  return all.map((each) => [each.id, each.getBoundingClientRect().top]);
+  return all.map((each) => [each, each.id, each.getBoundingClientRect().top]);
 }
 
 /** Bring the first of them that is still in sight back to its place. Rows that changed their order are followed by eye. */
@@ -198,13 +210,13 @@ function keepPlace(places) {
   const added = happened.filter(([, kind]) => kind === "just-added");
   // A new row has its true height only once it is drawn.
   for (const [row] of added.slice(0, MOST_DRAWN)) row.style.contentVisibility = "visible";
-  for (const [id, top] of places) {
-    const now = document.getElementById(id);
+  for (const [then, id, top] of places) {
+    const now = then.isConnected ? then : document.getElementById(id);
     if (!now?.checkVisibility()) continue;
     const missing = () => top - now.getBoundingClientRect().top;
     if (Math.abs(missing()) < 1) return;
     scrollBy({ top: -missing(), behavior: "instant" });
-    const list = now.closest(".steps, .prose");
+    const list = now.closest(".steps, .prose, .sessions");
     if (missing() <= -1 && list) { // the page ends too early to scroll that far
       document.body.style.minHeight = `${innerHeight + scrollY - missing()}px`;
       longer = list;

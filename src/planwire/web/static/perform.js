@@ -1,6 +1,6 @@
 // Acts and their outcomes: nothing happens twice, and nothing that a person typed is lost.
 
-import { askAgain } from "./dialogs.js";
+import { askAgain, askForOption, askToInterrupt } from "./dialogs.js";
 import { el } from "./plans.js";
 import { newName, send } from "./send.js";
 import { toast } from "./toasts.js";
@@ -10,11 +10,12 @@ const unanswered = new Map();
 
 /**
  * Perform an act. `body` is the request, `words` name it for people. An act with typed words has the `text`, and
- * `trouble` shows a problem where the text is open. `row` shows that it is on its way.
+ * `trouble` shows a problem where the text is open. `row` shows that it is on its way. `isAnswer`: a refusal says itself
+ * what became of the question.
  *
  * Resolves to `{ done }`, `{ left }`, or `{ edit }` with the answer after which the person goes on writing.
  */
-export async function perform({ address, body, words, text, trouble, row }) {
+export async function perform({ address, body, words, text, trouble, row, isAnswer }) {
   const written = trouble && JSON.stringify([address, body]);
   let name = unanswered.get(written) ?? newName(), isAnyway = false;
   for (;;) {
@@ -37,7 +38,15 @@ export async function perform({ address, body, words, text, trouble, row }) {
       name = newName();
       continue;
     }
-    const why = `Couldn't save: ${came.lost ?? came.refused}`;
+    if (came.interrupt || came.options) {
+      const decided = came.interrupt ? await askToInterrupt() : await askForOption(came.options);
+      if (!decided) return trouble ? {} : { left: true };
+      const { verdict, ...rest } = body;
+      body = came.interrupt ? { ...body, interrupt: true } : { ...rest, option: decided };
+      name = newName();
+      continue;
+    }
+    const why = isAnswer && came.refused ? came.refused : `Couldn't save: ${came.lost ?? came.refused}`;
     if (trouble) {
       trouble(why);
       return {};

@@ -3,6 +3,7 @@
 // What is pending outlives changes of the plan and a reload of the page. The review is about the plan as it was when
 // the person began it.
 
+import { answerOf, sendWithAnswers } from "./answer.js";
 import { compose, saveOnEnter } from "./composer.js";
 import { confirm } from "./dialogs.js";
 import { onChanged } from "./page.js";
@@ -90,13 +91,12 @@ function put(plan, comment, range) {
 // ---------------------------------------------------------------- the bar
 
 let current = null; // the address of the plan that the bar is for
-let preset = COMMENT_ONLY; // the verdict of Enter
 
 const title = el("h2", { id: "review-title" });
 const area = el("textarea", { rows: 1, dir: "auto", placeholder: "Comment (optional)", "aria-label": "Comment (optional)" });
 const trouble = el("p", { class: "composer-trouble", role: "alert" });
 const verdicts = Object.entries(VERDICTS).map(([value, label]) =>
-  el("button", { type: "button", value, click: () => decide(planNow(), value) }, label));
+  el("button", { type: "button", class: value === COMMENT_ONLY ? "primary" : null, click: () => decide(planNow(), value) }, label));
 const bar = el(
   "form", { class: "review-bar", role: "region", "aria-labelledby": title.id },
   title, area, trouble,
@@ -106,18 +106,18 @@ const bar = el(
 const planAt = (address) => [...document.querySelectorAll("[data-steer]")].find((each) => each.dataset.steer === address);
 const planNow = () => planAt(current);
 
-/** Open the bar for a plan, with the verdict that Enter gives. */
-export function openReview(plan, verdict = COMMENT_ONLY) {
-  [current, preset] = [plan.dataset.steer, verdict];
+/** Open the bar for a plan. One that an agent asks about has a bar of its own, with the agent's answers. */
+export function openReview(plan) {
+  if (answerOf(plan)) return answerOf(plan).querySelector("textarea").focus();
+  current = plan.dataset.steer;
   keep(plan, begun(plan));
   area.focus();
 }
 
 /** Give a verdict, with all that is pending. */
-export async function decide(plan, verdict) {
+async function decide(plan, verdict) {
   if (bar.hasAttribute("aria-busy")) return;
-  const review = begun(plan), address = plan.dataset.steer, text = review.text.trim();
-  const comments = review.comments.map(({ text, step, quote }) => ({ text, step, quote }));
+  const review = begun(plan), address = plan.dataset.steer, text = review.text.trim(), comments = sentOf(review);
   const body = {
     act: "review", verdict, seen: review.seen, ...(text ? { text } : {}), ...(comments.length ? { comments } : {}),
   };
@@ -132,6 +132,17 @@ export async function decide(plan, verdict) {
   if (came.done) close(plan);
   else if (isOpen) area.focus();
 }
+
+const sentOf = ({ comments }) => comments.map(({ text, step, quote }) => ({ text, step, quote }));
+
+/** What is pending goes with the answer to the agent's question, too. */
+sendWithAnswers({
+  of: (form) => {
+    const plan = planAt(form.dataset.answer), review = plan && reviewOf(plan);
+    return review?.comments.length ? { seen: review.seen, comments: sentOf(review) } : {};
+  },
+  sent: (form) => { const plan = planAt(form.dataset.answer); if (plan) keep(plan, null); },
+});
 
 function busy(is) {
   if (is) trouble.textContent = "";
@@ -167,8 +178,14 @@ function showBar(plan) {
   const review = reviewOf(plan), count = review.comments.length;
   title.textContent = `Review ${planName(plan)}${count ? ` · ${counted(count)} pending` : ""}`;
   if (area.value !== review.text) area.value = review.text;
-  for (const each of verdicts) each.classList.toggle("primary", each.value === preset);
-  if (!bar.isConnected) document.body.append(bar);
+    if (!bar.isConnected) document.body.append(bar);
+}
+
+/** Say in the agent's bar what goes along. */
+function showPending(plan) {
+  const line = answerOf(plan)?.querySelector(".pending-words"), count = reviewOf(plan)?.comments.length ?? 0;
+  const words = count ? `${counted(count)} pending` : "";
+  if (line && line.textContent !== words) line.textContent = words;
 }
 
 /** Show what is pending, and which passages people commented on. */
@@ -184,13 +201,15 @@ function showReviews() {
   for (const [id, node] of nodes) if (!shown.has(id)) { node.remove(); nodes.delete(id); }
   paint("draft", pending);
   paint("remark", remarked);
-  if (!planNow() || !isReviewing(planNow())) current = plans.find(isReviewing)?.dataset.steer ?? null;
+  for (const plan of plans) showPending(plan);
+  const hasBar = (plan) => isReviewing(plan) && !answerOf(plan);
+  if (!planNow() || !hasBar(planNow())) current = plans.find(hasBar)?.dataset.steer ?? null;
   showBar(planNow());
 }
 
 export function startReview() {
   area.addEventListener("input", () => keep(planNow(), { ...reviewOf(planNow()), text: area.value }));
-  saveOnEnter(area, () => decide(planNow(), preset));
+  saveOnEnter(area, () => decide(planNow(), COMMENT_ONLY));
   bar.addEventListener("submit", (event) => event.preventDefault());
   bar.addEventListener("focusin", (event) => { if (!bar.contains(event.relatedTarget)) before = event.relatedTarget ?? before; });
   bar.addEventListener("keydown", (event) => {

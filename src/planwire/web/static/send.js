@@ -12,7 +12,10 @@ const queues = new Map();
 /** A name for an act. */
 export const newName = () => `${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}`;
 
-/** Send an act after those before it. Resolves to its outcome: `done`, `moved`, `refused` or `lost`. */
+/**
+ * Send an act after those before it. Resolves to its outcome: `done`, `moved`,
+ * `interrupt`, `options`, `refused` or `lost`.
+ */
 export function send(address, body, name) {
   const before = queues.get(address) ?? Promise.resolve();
   const sent = before.then(() => attempt(address, body, name));
@@ -37,6 +40,8 @@ async function attempt(address, body, name) {
 
 function outcome(status, said) {
   if (status === 200) return { done: said };
+  if (status === 409 && said.interrupt) return { interrupt: true };
+  if (status === 409 && said.options) return { options: said.options };
   if (status === 409) return { moved: said };
   if (status === 401) return { lost: LOCKED };
   if (status >= 500) return { lost: said.error ?? `error ${status}` };

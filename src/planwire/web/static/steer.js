@@ -7,9 +7,9 @@ import { openMenu, openPlanMenu } from "./menu.js";
 import { onChanged } from "./page.js";
 import { selected } from "./passages.js";
 import { isTroubled, perform } from "./perform.js";
-import { ROW, focusOn, planOf, rowOf, rowsOf } from "./plans.js";
+import { ROW, actsOf, focusOn, planOf, rowOf, rowsOf } from "./plans.js";
 import { commentOnSelection, startQuoting } from "./quoting.js";
-import { decide, startReview } from "./review.js";
+import { startReview } from "./review.js";
 import { ACTS } from "./table.js";
 import { startToolbar } from "./toolbar.js";
 import { isInDialog } from "./writing.js";
@@ -27,12 +27,11 @@ function clicked(event) {
 }
 
 function press(button) {
-  const plan = planOf(button), { act, preset, verdict, target, reopen } = button.dataset;
+  const { act, target, reopen } = button.dataset, plan = planOf(button) ?? document.getElementById(button.dataset.plan);
   if (reopen) return perform({ address: reopen, body: { act: "reopen" }, words: "Reopen the plan" });
   if (!act) return openPlanMenu(button);
   if (act === "select") return pick(plan);
-  if (verdict) return decide(plan, verdict);
-  return begin(act, plan, null, target ? { target } : { preset });
+  return begin(act, plan, null, target ? { target } : {});
 }
 
 // ---------------------------------------------------------------- keys
@@ -44,6 +43,7 @@ for (const [name, act] of Object.entries(ACTS)) {
 }
 /** Keys of the board's own. */
 const own = { s: choose, m: openMenu, Enter: openMenu, ContextMenu: openMenu };
+const ON_AGENT = ["tell", "stop"];
 const ALIASES = { " ": "Space", Backspace: "Delete", ArrowUp: "Up", ArrowDown: "Down" };
 
 function pressed(event) {
@@ -63,7 +63,7 @@ function actFor(event, row) {
   if (row && !event.altKey && ["Down", "Up", "Home", "End"].includes(key)) return () => walk(row, key);
   const gesture = gestures.get(event.altKey ? `Alt+${key}` : key);
   if (gesture?.name === "comment" && selected()) return commentOnSelection;
-  const plan = planOf(event.target) ?? onlyPlan();
+  const plan = planOf(event.target) ?? onlyPlan() ?? anyPlan(gesture?.name);
   if (!gesture || !plan) return null;
   const { name, on, given } = gesture;
   if (on === "plan") return () => begin(name, plan, null, given);
@@ -74,6 +74,12 @@ function actFor(event, row) {
 function onlyPlan() {
   const plans = document.querySelectorAll("[data-steer]");
   return plans.length === 1 ? plans[0] : null;
+}
+
+/** A plan that takes an act on the agent itself, which is the same on each of them. */
+function anyPlan(name) {
+  const plans = [...document.querySelectorAll("[data-steer]")];
+  return ON_AGENT.includes(name) ? plans.find((plan) => actsOf(plan).includes(name)) ?? plans[0] : null;
 }
 
 function walk(row, key) {

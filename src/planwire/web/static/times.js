@@ -9,7 +9,7 @@ const someDay = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeSt
 
 /** The time of day, with the day if it is another one. */
 const timeOfDay = (then) => (then.toDateString() === new Date().toDateString() ? today : someDay).format(then);
-const SHOWN = { clock: (then) => clock.format(then), day: timeOfDay, span: (then) => span(then) ?? "a moment" };
+const SHOWN = { clock: (then) => clock.format(then), day: timeOfDay, span: (then) => span(then) ?? "a moment", life };
 
 /** How long it has been; nothing if that is no minute yet. */
 function span(then) {
@@ -22,6 +22,20 @@ function span(then) {
 function ago(then) {
   const passed = span(then);
   return passed ? `${passed} ago` : "just now";
+}
+
+/** The last sign of life, to the second while it is new. */
+function life(then) {
+  const passed = Date.now() - then;
+  return passed < 6e4 ? `${Math.max(Math.floor(passed / 1e3), 0)} s ago` : ago(then);
+}
+
+/** Keep the last signs of life true. */
+export function showLife() {
+  for (const time of document.querySelectorAll('time[data-show="life"]')) {
+    const words = life(new Date(time.dateTime));
+    if (time.textContent !== words) time.textContent = words;
+  }
 }
 
 export function showTimes(within = document) {

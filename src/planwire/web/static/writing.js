@@ -1,9 +1,9 @@
 // Dialogs with a text: a comment on a plan, and its steps as a text.
 
-import { ENTER_SAVES, keeper, saveOnEnter } from "./composer.js";
+import { ENTER_SAVES, keeper, saveOnEnter, tellNow } from "./composer.js";
 import { open } from "./dialogs.js";
 import { perform } from "./perform.js";
-import { el, planName, revisionOf } from "./plans.js";
+import { actsOf, el, planName, revisionOf } from "./plans.js";
 import { ACTS } from "./table.js";
 
 const drafts = new Map();
@@ -14,19 +14,20 @@ export const isInDialog = () => Boolean(writing && writing.area.value.trim() !==
 
 /**
  * Open a dialog with a text area. `submit(text, trouble)` sends it, and resolves as `perform` does; after a conflict,
- * `again(answer)` gives the text to go on with. `lines`: it is a text of many lines.
+ * `again(answer)` gives the text to go on with. `lines`: it is a text of many lines. `tells`: the agent can be told now.
  */
-function write({ key, title, label, save, text = "", field, lines = false, hint = ENTER_SAVES, submit, again }) {
+function write({ key, title, label, save, tells, text = "", field, lines = false, hint = ENTER_SAVES, submit, again }) {
   let sent = false;
   const area = el("textarea", { rows: lines ? 14 : 4, dir: "auto", maxlength: lines ? null : 16_000, spellcheck: !lines });
   area.value = drafts.get(key) ?? text;
   const trouble = el("p", { class: "composer-trouble", role: "alert" });
   const leave = el("button", { type: "button", click: () => close() }, "Cancel");
+  const now = tells ? tellNow(save.textContent, () => go({ now: true })) : null;
   const form = el(
     "form", { class: lines ? "in-lines" : null },
     el("label", {}, el("span", {}, label), area),
     field ?? null, trouble,
-    el("div", { class: "dialog-buttons" }, save, leave, el("span", { class: "hint" }, hint)),
+    el("div", { class: "dialog-buttons" }, save, now, leave, el("span", { class: "hint" }, hint)),
   );
   writing = { area, begun: text.trim() };
   const { dialog, close } = open(title, lines, [form], () => {
@@ -36,11 +37,11 @@ function write({ key, title, label, save, text = "", field, lines = false, hint 
   });
   dialog.addEventListener("cancel", (event) => { if (form.hasAttribute("aria-busy")) event.preventDefault(); });
 
-  async function go() {
+  async function go(also = {}) {
     if (form.hasAttribute("aria-busy")) return;
     busy(true);
     trouble.textContent = "";
-    const came = await submit(area.value.trim(), (words) => { trouble.textContent = words; });
+    const came = await submit(area.value.trim(), (words) => { trouble.textContent = words; }, also);
     busy(false);
     if (came.edit) area.value = again?.(came.edit) ?? area.value;
     sent = Boolean(came.done || came.left);
@@ -51,12 +52,12 @@ function write({ key, title, label, save, text = "", field, lines = false, hint 
   function busy(is) {
     if (is) form.setAttribute("aria-busy", "true");
     else form.removeAttribute("aria-busy");
-    for (const button of [save, leave]) button.disabled = is;
+    for (const button of [save, now, leave].filter(Boolean)) button.disabled = is;
     area.readOnly = is;
   }
 
   form.addEventListener("submit", (event) => { event.preventDefault(); go(); });
-  saveOnEnter(area, go, lines);
+  saveOnEnter(area, () => go(), lines);
   area.focus();
 }
 
@@ -67,8 +68,9 @@ export function commentOnPlan(plan) {
   write({
     key: `${address} comment`, title, label: "The agent will read it.",
     save: el("button", { class: "primary" }, ACTS.comment.label), field: line,
-    submit: (text, trouble) =>
-      perform({ address, body: { act: "comment", seen, text, ...more() }, words: title, text, trouble }),
+    tells: actsOf(plan).includes("tell"),
+    submit: (text, trouble, also) =>
+      perform({ address, body: { act: "comment", seen, text, ...more(), ...also }, words: title, text, trouble }),
   });
 }
 

@@ -1,0 +1,83 @@
+"""The answers to offer for a plan that needs a person: each with the act that gives it.
+
+A question has the agent's own options, in its order. Where the agent goes on with something that a person refused too
+late, a person decides how it goes on. A plan that asks nothing, or is answered elsewhere, has no answers.
+"""
+
+from msgspec import Struct
+
+from planwire.model.unheard import CLIENT
+from planwire.readmodel.authors import author
+from planwire.readmodel.card import PlanCard
+from planwire.steering.acts import ACTS
+from planwire.steering.delivery import heard_with_answer
+from planwire.steering.reviews import VERDICT_LABELS
+from planwire.steering.wanted import Wanted
+
+__all__ = ["Reply", "answers", "asked_words", "dispute_words", "words_go"]
+
+_YES, _NO, _ = VERDICT_LABELS
+
+
+class Reply(Struct, frozen=True):
+    """One answer to offer. `takes_words`: a person's words go with it. `is_main`: the one that a face may stress."""
+
+    label: str
+    wanted: Wanted
+    takes_words: bool = True
+    is_main: bool = False
+
+
+def answers(card: PlanCard) -> tuple[Reply, ...]:
+    """The answers that people can give here."""
+    if card.question is None:
+        return _decisions(card) if card.disputed else ()
+    if not card.question.is_open:
+        return ()
+    question = card.question.id or None
+    if card.question.options:
+        return tuple(
+            Reply(
+                each.name,
+                Wanted("review", option=each.id, question=question),
+                is_main=each.is_plain and each.verdict == _YES,
+            )
+            for each in card.question.options
+        )
+    return tuple(
+        Reply(VERDICT_LABELS[each], Wanted("review", verdict=each, question=question), is_main=each == _YES)
+        for each in (_YES, _NO)
+    )
+
+
+def _decisions(card: PlanCard) -> tuple[Reply, ...]:
+    """What a person can do about an agent that goes on against a late no."""
+    stop = (Reply(ACTS["stop"].label, Wanted("stop"), takes_words=False),) if "stop" in card.acts else ()
+    label, now = ("Tell it now", True) if "tell" in card.acts else (VERDICT_LABELS[_NO], None)
+    refuse = Reply(label, Wanted("review", verdict=_NO, now=now))
+    return (*stop, refuse, Reply("Keep as it is", Wanted("review", verdict=_YES), takes_words=False))
+
+
+def words_go(card: PlanCard) -> str:
+    """When the agent hears the words that go with an answer."""
+    if card.question is not None and card.question.options:
+        return heard_with_answer(card.heard, card.reach)
+    return "" if card.disputed and "tell" in card.acts else card.heard
+
+
+def dispute_words(card: PlanCard) -> str:
+    """The dispute about a plan, in a sentence; "" if there is none."""
+    late, held = card.disputed, card.verdict
+    if late is None:
+        return ""
+    goes_on = f"“{held.answer or held.words}”, as {author(held.by)} answered" if held else "the plan"
+    who = card.client_name if late.by == CLIENT else author(late.by)
+    too_late = f"{who[:1].upper()}{who[1:]} answered “{late.answer or late.words}”, too late."
+    return f"The agent goes on with {goes_on}. {too_late}"
+
+
+def asked_words(card: PlanCard) -> str:
+    """What a plan needs of a person, in a few words for a notification; "" if it needs nothing."""
+    if card.disputed:
+        return f"{card.title}: decide how the agent goes on"
+    return f"{card.title}: the agent waits for your answer" if card.question else ""

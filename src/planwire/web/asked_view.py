@@ -1,0 +1,142 @@
+"""What a plan needs of people: the agent's question with what is new, and the buttons that answer it.
+
+A button holds the whole act that it sends; the script adds the words that stand beside it. A question that only the
+agent's client can answer has no buttons: the page says where to answer.
+"""
+
+import json
+from typing import Final
+
+import msgspec
+
+from planwire.readmodel.answers import answers, dispute_words, words_go
+from planwire.readmodel.card import PlanCard, QuestionCard
+from planwire.readmodel.plain_text import shortened
+from planwire.web.addresses import plan_address
+from planwire.web.difference import brief_difference, difference_view
+from planwire.web.html import EMPTY, Html, el, moment
+from planwire.web.page_tree import Part, leaf
+from planwire.web.status_look import wording
+
+__all__ = ["answer_form", "answer_part", "asked_part", "question_view"]
+
+#: Equal rows around each change of a plan that waits for a verdict, on its page.
+AROUND: Final = 2
+#: The beginning of a plan that is new: steps, or characters of its text.
+FIRST_STEPS: Final = 5
+FIRST_TEXT: Final = 400
+LONGEST_WORDS: Final = 4_000
+
+
+def asked_part(part_id: str, card: PlanCard, before: PlanCard | None) -> Part | None:
+    """The question, or the dispute, as a part of its plan; None if there is none. `before` is the plan that people
+    knew."""
+    if not card.needs_you:
+        return None
+    own = f"{part_id}-asked"
+    name = el("h3", _who_asks(card), id=f"{own}-name")
+    new = None if card.is_file or card.question is None else _what_is_new(card, before, AROUND)
+    return leaf(own, "section", name, _state_of_answer(card), new, class_="question", aria_labelledby=f"{own}-name")
+
+
+def question_view(card: PlanCard, before: PlanCard | None) -> Html:
+    """The question in an inbox: short, with what is new, or the beginning of a plan that people don't know."""
+    name = el("p", el("b", _who_asks(card)), ": ", el("bdi", card.title), class_="asks")
+    new = EMPTY
+    if card.question is not None and not card.is_file:
+        new = _beginning(card) if before is None else _what_is_new(card, before, 0)
+    return el("div", name, _state_of_answer(card), new, class_="question")
+
+
+def answer_part(part_id: str, session: str, card: PlanCard) -> Part | None:
+    """The answers, as a part of a plan that stays in sight while the plan is; None if there are none."""
+    own = f"{part_id}-answer"
+    form = answer_form(own, session, card, el("p", _who_asks(card), class_="answer-name"))
+    return Part(own, form) if form else None
+
+
+def answer_form(own: str, session: str, card: PlanCard, name: Html = EMPTY) -> Html:
+    """The answers as a form with the id `own`; empty if there are none."""
+    offered = answers(card)
+    if not offered:
+        return EMPTY
+    buttons = [
+        el(
+            "button",
+            each.label,
+            type="button",
+            data_send=json.dumps(msgspec.to_builtins(each.wanted)),  # ASCII: an id keeps every character
+            data_bare=not each.takes_words,
+            class_="primary" if each.is_main else None,
+            dir="auto",
+        )
+        for each in offered
+    ]
+    label = "Words for the agent (optional)"
+    words = el("textarea", rows=1, dir="auto", maxlength=LONGEST_WORDS, aria_label=label, placeholder=label)
+    heard = words_go(card)
+    return el(
+        "form",
+        name,
+        words,
+        el("div", *buttons, el("span", class_="pending-words"), class_="answers"),
+        el("p", heard, class_="hint") if heard else None,
+        id=own,
+        class_="answer-form",
+        aria_label=f"{_who_asks(card)}: {card.title}",
+        data_answer=plan_address(session, card.id),
+        data_seen=card.revision,
+        data_question=card.question.id if card.question else None,
+    )
+
+
+def _who_asks(card: PlanCard) -> str:
+    question = card.question
+    if question is None:
+        return "You have to decide"
+    if not question.options:
+        return "The agent is waiting for your review"
+    if question.sent:
+        return "An answer is on its way"
+    if question.is_open:
+        return "The agent asks for your approval"
+    return f"{card.client_name if card.client else 'Your editor'} asks for your approval"
+
+
+def _state_of_answer(card: PlanCard) -> Html:
+    question = card.question
+    if question is None:
+        return el("p", dispute_words(card))
+    asked = el("span", " Asked ", moment(question.at), ".", class_="origin")
+    if question.sent:
+        return el("p", f"{question.sent[:1].upper()}{question.sent[1:]}.", asked)
+    if question.is_open:
+        return el("p", "It will continue once you decide.", asked)
+    return el("div", el("p", f"Answer in {card.client_name}:", asked), _offered(question))
+
+
+def _offered(question: QuestionCard) -> Html:
+    return el("ul", *(el("li", each.name, dir="auto") for each in question.options), class_="offered")
+
+
+def _what_is_new(card: PlanCard, before: PlanCard | None, around: int) -> Html:
+    if before is None:
+        words = "This is the first version." if card.is_first else "The version before was dismissed."
+        return el("p", words, class_="nothing")
+    since = "your last review" if before.version == card.version else f"version {before.version}"
+    name = el("summary", f"What changed since {since}")
+    changes = difference_view(before, card, around) if around else brief_difference(before, card)
+    return el("details", name, changes, open=True)
+
+
+def _beginning(card: PlanCard) -> Html:
+    """The first steps of a plan, or the first lines of its text."""
+    if card.text:
+        lines = card.text.split("\n")
+        head = lines[0].lstrip("# ").strip()
+        text = "\n".join(lines[1:] if head == card.title else lines).strip()
+        return el("p", shortened(text, FIRST_TEXT), class_="beginning", dir="auto") if text else EMPTY
+    steps = [el("li", el("bdi", wording(row.text))) for row in card.rows[:FIRST_STEPS]]
+    if len(card.rows) > FIRST_STEPS:
+        steps.append(el("li", f"and {len(card.rows) - FIRST_STEPS:,} more", class_="nothing"))
+    return el("ol", *steps, class_="beginning") if steps else EMPTY
