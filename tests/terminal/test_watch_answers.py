@@ -68,7 +68,8 @@ async def test_options_of_any_id_and_name_can_be_chosen(journal: Path, relayed: 
         await asked(app)
         await pilot.press(*"hm", "enter")
         await closed(app)
-        assert relay_has(relayed, Remarked), "a comment is no answer, whatever the ids of options are"
+        last = [*relayed.read(THEIRS)][-1].event
+        assert isinstance(last, Remarked), "a comment is no answer, whatever the ids of options are"
         await pilot.press("v")
         await asked(app, ChoiceDialog)
         await pilot.press("1")
@@ -76,11 +77,6 @@ async def test_options_of_any_id_and_name_can_be_chosen(journal: Path, relayed: 
         await pilot.press("enter")
         await closed(app)
         await shows(app, "You answered “Same”: on its way to the agent")
-
-
-def relay_has(journal: Journal, kind: type[object]) -> bool:
-    """Whether the last event is of a kind."""
-    return isinstance([*journal.read(THEIRS)][-1].event, kind)
 
 
 @on_a_loop
