@@ -153,6 +153,7 @@ def test_a_person_is_asked_before_a_turn_is_cancelled(journal: Journal) -> None:
         assert (asked.code, asked.err) == (NOT_DONE, "planwire: nothing was said\n")
         assert "cancel the turn? [y/N]" in asked.out
         assert journal.last_seq("s1") == before
+    assert typing("y\n", "tell", "  ").code == USAGE
     assert typing("y\n", "tell", "wait").code == DONE
     assert [*journal.read("s1")][-1].event == TellAsked(interrupt=True)
     assert typing("", "comment", "and look", "--interrupt", "--yes").code == DONE

@@ -110,7 +110,7 @@ def test_a_command_answers_the_question_that_the_editor_shows(asking: Asking) ->
     asking.asks()
     shown = asking.command("show", SESSION)
     assert "The agent goes on with “Yes”, as me answered. Your editor answered “No”, too late." in shown
-    assert "planwire approve --changes s1" in shown
+    assert "planwire approve s1 --changes --now" in shown
     asking.command("approve", SESSION)
     assert not asking.state.needs_person
 

@@ -16,7 +16,7 @@ from planwire.mcp.resources import JSON, MARKDOWN, plan_text
 from planwire.readmodel.as_json import json_schema
 from planwire.readmodel.as_markdown import plan_markdown
 from planwire.readmodel.followed_files import FilePlans
-from planwire.readmodel.overview import FILTERS
+from planwire.readmodel.overview import FILTERS, NEEDS_YOU, RUNNING
 from planwire.readmodel.plain_text import one_line, printable
 from planwire.readmodel.sessions import load_session
 from planwire.terminal.lines_view import RowList
@@ -72,7 +72,13 @@ def test_states_counts_and_order_are_the_same_on_every_face(
     in_order = [each["id"] for each in sessions]
     page = board.json("/sessions.json")["sessions"]
     assert facts(page) == facts(sessions)
-    assert names(board.page("/sessions")) == in_order
+    on_page = names(board.page("/sessions"))
+    first = sum(each["state"] in (NEEDS_YOU, RUNNING) for each in sessions)
+    assert on_page[:first] == in_order[:first]
+    assert sorted(on_page) == sorted(in_order)
+    for folder in {each["cwd"] for each in sessions}:  # the page has the rest of them by day and folder
+        here = {each["id"] for each in sessions if each["cwd"] == folder}
+        assert [each for each in on_page if each in here] == [each for each in in_order if each in here]
 
     expected = Counter(each["state"] for each in sessions)
     for state in FILTERS:

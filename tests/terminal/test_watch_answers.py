@@ -57,6 +57,29 @@ async def test_an_answer_is_on_its_way_until_the_agent_has_it(journal: Path, rel
 
 
 @on_a_loop
+async def test_options_of_any_id_and_name_can_be_chosen(journal: Path, relayed: Journal) -> None:
+    odd = (Choice("commented", "Same", "allow_once"), Choice("x", "[red]\x1b", "allow_once"), Choice("x", "Same", ""))
+    add(journal, THEIRS, "agent", ReviewAsked(None, odd, "q1"))
+    async with watching(journal, THEIRS) as (app, pilot):
+        await shows(app, "1  Same", "2  [red]\ufffd", "3  Same")
+        await pilot.press("v")
+        await asked(app, ChoiceDialog)
+        await pilot.press("c")
+        await asked(app)
+        await pilot.press(*"hm", "enter")
+        await closed(app)
+        last = [*relayed.read(THEIRS)][-1].event
+        assert isinstance(last, Remarked), "a comment is no answer, whatever the ids of options are"
+        await pilot.press("v")
+        await asked(app, ChoiceDialog)
+        await pilot.press("1")
+        await asked(app)
+        await pilot.press("enter")
+        await closed(app)
+        await shows(app, "You answered “Same”: on its way to the agent")
+
+
+@on_a_loop
 async def test_a_no_that_came_too_late_says_what_happened_and_what_to_do(journal: Path, relayed: Journal) -> None:
     add(journal, THEIRS, "agent", ReviewAsked(None, OPTIONS, "q1"))
     add(journal, THEIRS, "ana", YES)
@@ -64,7 +87,7 @@ async def test_a_no_that_came_too_late_says_what_happened_and_what_to_do(journal
     add(journal, THEIRS, "client", LATE)
     async with watching(journal, THEIRS, size=(120, 30)) as (app, pilot):
         await shows(app, "◆ The agent goes on with “Yes”, as ana answered. Zed answered “No”, too late.")
-        await shows(app, "Keep as it is     v", "Request changes   v", "◆ needs you")
+        await shows(app, "Tell it now     v", "Keep as it is   v", "◆ needs you")
         await shows(app, "changes requested: No (revision 2), too late: the agent had another answer")
         await pilot.press("v")
         await asked(app, ChoiceDialog)

@@ -148,7 +148,7 @@ def _add_options(parser: argparse.ArgumentParser, act: Act) -> None:
     if "now" in act.takes:
         parser.add_argument("--now", action="store_true", help="have the agent hear it now, not with your next prompt")
     if "interrupt" in act.takes:
-        words = "the same, even if the agent's turn must be cancelled for it"
+        words = "now, even if the agent's turn must be cancelled for it"
         parser.add_argument("--interrupt", action="store_true", help=words)
     if "plan_text" in act.takes:
         parser.add_argument("--editor", metavar="COMMAND", help="the editor (default: $VISUAL, $EDITOR or vi)")
@@ -233,7 +233,9 @@ def _arguments(act: Act, arguments: argparse.Namespace, target: SteeredPlan, by:
         yield from [(name, True)] if given.get(name) else []
     if given.get("now") or (given.get("interrupt") and "now" in act.takes):
         yield "now", True
-    if _may_have_text(act) and given.get("text"):
+    if _may_have_text(act) and "text" in given:
+        if not given["text"].strip():
+            raise EmptyText("The text is empty.")
         yield "text", given["text"]
     if comments := given.get("comment"):
         if not all(each.strip() for each in comments):

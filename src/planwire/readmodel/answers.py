@@ -6,8 +6,6 @@ late, a person decides how it goes on. A plan that asks nothing, or is answered 
 
 from msgspec import Struct
 
-from planwire.model.unheard import CLIENT
-from planwire.readmodel.authors import author
 from planwire.readmodel.card import PlanCard
 from planwire.steering.acts import ACTS
 from planwire.steering.delivery import heard_with_answer
@@ -70,8 +68,8 @@ def dispute_words(card: PlanCard) -> str:
     late, held = card.disputed, card.verdict
     if late is None:
         return ""
-    goes_on = f"“{held.answer or held.words}”, as {author(held.by)} answered" if held else "the plan"
-    who = card.client_name if late.by == CLIENT else author(late.by)
+    goes_on = f"“{held.answer or held.words}”, as {card.giver(held)} answered" if held else "the plan"
+    who = card.giver(late)
     too_late = f"{who[:1].upper()}{who[1:]} answered “{late.answer or late.words}”, too late."
     return f"The agent goes on with {goes_on}. {too_late}"
 

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from planwire.readmodel.overview import NEEDS_YOU, RUNNING, Overview
 
-__all__ = ["Day", "Folder", "Inbox", "inbox", "inbox_order"]
+__all__ = ["Day", "Folder", "Inbox", "inbox"]
 
 
 class Folder(Struct, frozen=True):
@@ -35,12 +35,6 @@ class Inbox(Struct, frozen=True):
     needs_you: tuple[Overview, ...]
     running: tuple[Overview, ...]
     days: tuple[Day, ...]
-
-
-def inbox_order(glances: Iterable[Overview]) -> list[Overview]:
-    """Sessions in the order of the parts; else as they come."""
-    ranks = {NEEDS_YOU: 0, RUNNING: 1}
-    return sorted(glances, key=lambda each: ranks.get(each.state, 2))
 
 
 def inbox(glances: Iterable[Overview], now: int) -> Inbox:

@@ -9,10 +9,11 @@ from typing import Final
 
 from rich.cells import cell_len, set_cell_size
 
+from planwire.readmodel.answers import answers, dispute_words
 from planwire.readmodel.card import PlanCard, QuestionCard, ReviewCard
 from planwire.readmodel.plain_text import one_line
 from planwire.readmodel.questions import AnswerOption
-from planwire.steering.acts import ACTS
+from planwire.steering.acts import ACTS, Act
 from planwire.steering.reviews import VERDICT_LABELS
 from planwire.terminal.lines import Line, Part, fitted, hanging
 from planwire.terminal.rows import PLAN, ago
@@ -25,8 +26,7 @@ NAME: Final = 44
 MOST: Final = 9
 MOST_LINES: Final = 4
 
-_APPROVE, _STOP = ACTS["review"].command, ACTS["stop"].command
-_REVIEW_KEY, _STOP_KEY = ACTS["review"].gestures[0].keys[0], ACTS["stop"].gestures[0].keys[0]
+_APPROVE: Final = ACTS["review"].command
 _APPROVED, _CHANGES, *_ = VERDICT_LABELS
 
 
@@ -52,8 +52,8 @@ def _asked_lines(asked: QuestionCard, width: int, now: int, session: str | None)
     elif asked.is_open:
         words = "The agent asks for your approval"
     else:
-        answers = " / ".join(one_line(each.name) for each in asked.options)
-        words = fitted(f"The agent asks for your approval in {client}: {answers}", MOST_LINES * max(width - 5, 10))
+        names = " / ".join(one_line(each.name) for each in asked.options)
+        words = fitted(f"The agent asks for your approval in {client}: {names}", MOST_LINES * max(width - 5, 10))
     yield from hanging(("  ◆ ", "waiting"), words, "waiting", ago(asked.at, now), width)
     if not asked.is_open:
         return
@@ -64,7 +64,7 @@ def _asked_lines(asked: QuestionCard, width: int, now: int, session: str | None)
         yield from _beside_line(start, name, wide, _beside(option, session), width)
     if session is None:
         where = f", or answer in {client}" if asked.options else ""
-        yield from hanging(("    ", ""), f"Press {_REVIEW_KEY} to answer{where}.", "muted", "", width)
+        yield from hanging(("    ", ""), f"Press {_key(ACTS['review'])} to answer{where}.", "muted", "", width)
     elif session and not asked.options:
         yield from hanging(("    ", ""), _command(_APPROVE, session), "muted", "", width)
 
@@ -84,6 +84,10 @@ def _beside(option: AnswerOption, session: str | None) -> str:
     return f"{_command(_APPROVE, session)}{_said(option)}" if session else ""
 
 
+def _key(act: Act) -> str:
+    return act.gestures[0].keys[0]
+
+
 def _command(command: str, session: str) -> str:
     return f"planwire {command} {shlex.quote(one_line(session))}"
 
@@ -99,17 +103,15 @@ def _said(option: AnswerOption) -> str:
 def _disputed_lines(
     card: PlanCard, late: ReviewCard, width: int, now: int, session: str | None
 ) -> Iterator[tuple[Part, ...]]:
-    held, said = card.verdict, one_line(late.answer or late.words)
-    goes_on = f"“{one_line(held.answer or held.words)}”, as {card.giver(held)} answered" if held else "the plan"
-    who = card.giver(late)
-    words = f"The agent goes on with {goes_on}. {who[:1].upper()}{who[1:]} answered “{said}”, too late."
+    words = one_line(dispute_words(card))
     yield from hanging(("  ◆ ", "waiting"), words, "waiting", ago(late.at, now), width)
-    ways = [("Keep as it is", _REVIEW_KEY, _APPROVE), ("Request changes", _REVIEW_KEY, f"{_APPROVE} --changes")]
-    ways += [(ACTS["stop"].label, _STOP_KEY, _STOP)] if "stop" in card.acts else []
-    wide = max(len(words) for words, _, _ in ways)
-    for words, key, command in ways:
-        how = key if session is None else _command(command, session) if session else ""
-        yield from _beside_line("    ·  ", words, wide, how, width)
+    ways = answers(card)
+    wide = max(len(each.label) for each in ways)
+    for each in ways:
+        act = ACTS[each.wanted.act]
+        no, soon = each.wanted.verdict == _CHANGES, bool(each.wanted.now)
+        command = f"{_command(act.command, session)}{' --changes' * no}{' --now' * soon}" if session else ""
+        yield from _beside_line("    ·  ", each.label, wide, _key(act) if session is None else command, width)
 
 
 def answer_hint(card: PlanCard, session: str) -> str:

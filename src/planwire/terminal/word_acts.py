@@ -34,8 +34,6 @@ QUOTED: Final = 300
 SPELLED_OUT: Final = 6
 _OPTIONAL: Final = "Comment (optional)"
 _COLLECT: Final = "collect"
-#: Answers that a digit chooses.
-MOST_KEYS: Final = 9
 
 
 class WordActs:
@@ -95,25 +93,25 @@ class WordActs:
         about += [_muted(f"✎ {one_line(each.text, QUOTED)}") for each in drafts[:SPELLED_OUT]]
         about += [_muted(f"and {len(drafts) - SPELLED_OUT} more")] if len(drafts) > SPELLED_OUT else []
         count = f", with {_comments(len(drafts))}" if drafts else ""
-
-        options = card.question.options if card.question is not None and card.question.is_open else ()
-        labels = VERDICT_LABELS | {each.id: f"“{one_line(each.name, QUOTED)}”" for each in options}
+        asked = card.question if card.question is not None and card.question.is_open else None
+        options = {str(number): each for number, each in enumerate(asked.options if asked else (), start=1)}
 
         def chosen(said: str) -> None:
-            label, needed = labels[said], replace(wanted, comments=drafts or None)
-            if any(said == each.id for each in options):
-                needed = replace(needed, option=said, question=card.question.id if card.question else None)
+            if asked is not None and said in options:
+                needed = replace(wanted, option=options[said].id, question=asked.id)
+                title, label = f"“{one_line(options[said].name, QUOTED)}”", "Send"
             else:
-                needed = replace(needed, verdict=said)
-            title = f"{label}: {named(card)}{count}"
+                needed = replace(wanted, verdict=said)
+                title = label = VERDICT_LABELS[said]
             kept = self._screen.app.reviews.is_kept(self._screen.session, card.id)
-            answers = [send(label if said in VERDICT_LABELS else "Send"), *_now(card)]
+            answers = [send(label), *_now(card)]
+            title = f"{title}: {named(card)}{count}"
             question = TextQuestion(title, answers, about, placeholder=_OPTIONAL, keeps=True, kept=kept)
-            self._commander.ask(card, needed, question)
+            self._commander.ask(card, replace(needed, comments=drafts or None), question)
 
         choices = [DialogChoice(verdict, label, label[0].lower()) for verdict, label in VERDICT_LABELS.items()]
         if options:
-            choices = [_answer(number, each) for number, each in enumerate(options, start=1)] + choices[-1:]
+            choices = [_answer(number, each) for number, each in options.items()] + choices[-1:]
         self._choose(f"Review {named(card)}{count}", choices, about, chosen)
 
     def select(self, on: Pointed, wanted: Wanted) -> None:
@@ -230,11 +228,11 @@ def _asked(card: PlanCard) -> Iterator[str]:
         yield f"The agent is waiting for an answer in {where}. It will see a review with your next prompt."
 
 
-def _answer(number: int, option: AnswerOption) -> DialogChoice:
+def _answer(number: str, option: AnswerOption) -> DialogChoice:
     """An answer of the agent's, by its number; one that a verdict alone means says so."""
-    key = str(number) if number <= MOST_KEYS else ""
+    key = number if len(number) == 1 else ""
     details = f"   {VERDICT_LABELS[option.verdict]}" if option.is_plain else ""
-    return DialogChoice(option.id, one_line(option.name, QUOTED), key, details)
+    return DialogChoice(number, one_line(option.name, QUOTED), key, details)
 
 
 def _cut(text: str) -> str:

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 from msgspec import Struct
 
-from planwire.readmodel.inbox import Day, Folder, inbox, inbox_order
+from planwire.readmodel.inbox import Day, Folder, inbox
 from planwire.readmodel.overview import FILTERS, NEEDS_YOU, Overview, is_found, waiting_first
 from planwire.web.addresses import OVERVIEW
 from planwire.web.frame import action
@@ -53,7 +53,7 @@ def overview_page(
     glances: list[Overview], query: Query, loading: bool, problem: str | None, now: int, ask: Ask
 ) -> Part:
     """The sessions that match, and the form to search for others."""
-    matching = inbox_order(found(glances, query, now))
+    matching = found(glances, query, now)
     shown = inbox(matching[(query.page - 1) * PAGE : query.page * PAGE], now)
     needs = [inbox_item(each, ask(each.id)) for each in shown.needs_you[:ANSWERED_HERE]]
     needs += [session_row(each) for each in shown.needs_you[ANSWERED_HERE:]]
