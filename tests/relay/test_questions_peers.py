@@ -77,7 +77,7 @@ def test_claude_asks_for_approval_and_the_board_shows_what_about_and_what_was_an
         until(lambda: board.json("/sessions.json")["sessions"])
         [glance] = board.json("/sessions.json")["sessions"]
         session = glance["id"]
-        page = shown(board, session, "planwire&#39;s tests asks for your approval", "This is the first version.")
+        page = shown(board, session, "The agent asks for your approval", "This is the first version.")
         for words in (*OPTIONS, "needs you", "Look at file 1<", "Look at file 40<", "Write it in one go"):
             assert words in page, words
         [plan] = board.json(f"/sessions/{session}.json")["plans"]

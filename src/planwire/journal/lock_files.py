@@ -40,7 +40,7 @@ class LockFile:
         for _ in range(_MOST_TRIES):
             self.name = os.urandom(8).hex()
             self._path = folder / self.name
-            with suppress(FileNotFoundError):  # the last one to go removes the folder
+            with suppress(FileNotFoundError, FileExistsError):  # the last one to go removes the folder
                 folder.mkdir(_PRIVATE_FOLDER, exist_ok=True)
                 self._handle = os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_RDWR, _PRIVATE_FILE)
                 if self._is_taken():
