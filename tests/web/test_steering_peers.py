@@ -6,14 +6,17 @@ from pathlib import Path
 from queue import Queue
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, expect
 
 from planwire.model.events import CHANGES_REQUESTED, REQUEST, PlanReviewed, Remarked
-from tests.peers.agents import claude
+from tests.peers.agents import acpx, claude
 from tests.peers.client import Client, Hello
-from tests.peers.plans import todo_write
+from tests.peers.plans import enter_plan_mode, exit_plan_mode, todo_write
 from tests.peers.relayed import Behind
+from tests.peers.scene import at_desk
 from tests.peers.script import say
+from tests.peers.terminal import Terminal
+from tests.waiting import until
 from tests.web.board import Running, running_board
 from tests.web.browsing import NewPage, is_live
 
@@ -71,3 +74,19 @@ def test_claude_is_asked_for_changes_on_the_board_and_its_model_is_told_with_the
     assert heard == [False, False, True, True], heard
     assert talk.model.main[-1].text.count(SMALLER) == 1
     assert SMALLER not in "".join(talk.lines)
+
+
+@pytest.mark.agents
+def test_claude_is_approved_in_a_browser_while_the_dialog_of_acpx_is_open(browser: Browser, tmp_path: Path) -> None:
+    script = [enter_plan_mode(), exit_plan_mode("# Port the parser"), say("On with it.")]
+    with at_desk(claude, tmp_path, script) as desk, browser.new_context() as context:
+        with Terminal(acpx(desk.agent, "Plan it.", "--format", "text")) as terminal:
+            until(lambda: "Allow Approve Plan" in terminal.text, PATIENCE)
+            desk.board.let_in(context)
+            page = context.new_page()
+            page.goto(f"{desk.board.pages}/sessions")
+            page.get_by_role("button", name="Yes, manually approve edits").click()
+            until(lambda: "[done] end_turn" in terminal.text, PATIENCE)
+            assert "On with it." in terminal.text
+        expect(page.get_by_role("button", name="Yes, manually approve edits")).to_have_count(0)
+        assert desk.answers == [{"outcome": "selected", "optionId": "exit-plan-default"}]
