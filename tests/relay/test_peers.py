@@ -221,7 +221,8 @@ def test_claude_for_a_client_that_can_do_everything(tmp_path: Path) -> None:
         *["MessageAdded", "Told", "TurnEnded", "TurnEnded"],
     ]
     assert [event.verdict for event in events if isinstance(event, PlanReviewed)] == [CHANGES_REQUESTED, APPROVED]
-    assert [event.stop_reason for event in events if isinstance(event, TurnEnded)] == ["cancelled", *["end_turn"] * 4]
+    # the agent calls the first one cancelled, since the plan was rejected; but nobody cancelled it
+    assert [event.stop_reason for event in events if isinstance(event, TurnEnded)] == ["end_turn"] * 5
     assert (
         board_of(talk)
         == plans_of(behind, talk.session)
