@@ -119,7 +119,7 @@ def test_a_person_answers_on_the_board_and_the_agent_takes_up_what_they_say(
 def with_time_to_answer(journal: Path) -> str:
     """A program that is `planwire demo`, quick, but with time for the answer. It prints its exit code."""
     return (
-        "from planwire.cli import main; from planwire.demo import client; client.ANSWER_SECONDS = 1_000;"
+        "from planwire.cli import main; from planwire.demo import client; client.WATCHED_SECONDS = 1_000;"
         f"print('exit code', main(['demo', '--speed', '50', '--journal', {str(journal)!r}]))"
     )
 

@@ -71,7 +71,7 @@ options:
   --version     show program's version number and exit
 
 examples:
-  planwire demo                    watch an agent at work, and answer it: 25 seconds
+  planwire demo                    watch an agent at work, and answer it
   planwire setup zed -- my-agent   settings that start an agent behind planwire
   planwire show                    the plans of this folder's latest session
   planwire comment "use SQLite"    tell its agent what you think

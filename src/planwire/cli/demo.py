@@ -19,8 +19,8 @@ __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 DESCRIPTION = (
     "Start a small agent behind the relay and watch its plans, live in the terminal and on the board. It asks you to\n"
     "approve its proposal: answer with a key, on the board, or not at all. Then its context is compacted; the relay\n"
-    "reminds it of its plan, and tells it what you said about it. This takes 25 seconds. In a terminal, the agent and\n"
-    "the board stay until you press Enter."
+    "reminds it of its plan, and tells it what you said about it. This takes half a minute. In a terminal, the agent\n"
+    "and the board stay until you press Enter."
 )
 
 EXAMPLES = """\

@@ -25,6 +25,8 @@ _AIR: Final = {"jetbrains": {"air": {"planContentDelta": True}}}
 _DAY: Final = 86_400
 #: Seconds for people at speed 1: to answer the question, to read what was suggested, to finish what they say.
 ANSWER_SECONDS: Final = 6.0
+#: The same where somebody watches, who may want to open the board for it.
+WATCHED_SECONDS: Final = 20.0
 _READ_SECONDS: Final = 1.5
 _SPEAK_SECONDS: Final = 1.0
 #: Seconds between two looks for the end.
@@ -47,7 +49,8 @@ class DemoConversation:
         relay = [sys.executable, "-m", "planwire", "relay", *(["--journal", journal] if journal else [])]
         agent = [sys.executable, "-m", "planwire.demo.agent", "--speed", str(speed)]
         self._command = [*relay, "--", *agent]
-        self._reviewer = Reviewer(stage, keys, ANSWER_SECONDS / speed, self.people.answer)
+        patience = WATCHED_SECONDS if keys.are_there else ANSWER_SECONDS
+        self._reviewer = Reviewer(stage, keys, patience / speed, self.people.answer)
 
     def __enter__(self) -> Self:
         self._open.enter_context(self.people)
