@@ -79,7 +79,7 @@ def test_a_person_chooses_where_no_option_is_plain(journal: Journal) -> None:
 def test_what_can_not_be_asked_is_an_error_that_names_the_options(journal: Journal) -> None:
     hold(journal)
     propose(journal, "new", YES, ASK, NO)
-    words = "the agent offers several answers: pass --option with one of 'yes' (Yes), 'ask' (Yes, ask me)"
+    words = "choose an answer: pass --option with one of 'yes' (Yes), 'ask' (Yes, ask me)"
     for where in (["--yes"], ["--revision", "2", "--yes"]):
         refused = typing("1\n", "approve", *where)
         assert (refused.code, refused.err) == (USAGE, f"planwire: {words}. Nothing was sent\n")
