@@ -39,8 +39,9 @@ class QuestionCard(Struct, frozen=True):
 
     def meant(self, verdict: str | None, named: str | None = None) -> AnswerOption | None:
         """The option that a verdict alone means, or the one that is `named`; None if a person has to choose one."""
-        plain = (each for each in self.options if each.is_plain and each.verdict == verdict)
-        return next(plain, None) if named is None else next(iter(options_named(self.options, named)), None)
+        plain = [each for each in self.options if each.is_plain and each.verdict == verdict]
+        found = plain if named is None else options_named(self.options, named)
+        return found[0] if len(found) == 1 else None
 
 
 def question_of(record: PlanRecord, client: str | None, reach: Reach) -> QuestionCard | None:
