@@ -117,6 +117,13 @@ def test_a_question_without_options_is_answered_where_it_is_asked(journal: Journ
     assert plan(journal).needs_person, "the agent has no answer"
 
 
+def test_words_with_a_no_are_in_sight_until_the_agent_hears_them(journal: Journal) -> None:
+    hold(journal)
+    propose(journal, "new", YES, NO)
+    typing("", "approve", "--changes", "--comment", "smaller steps", "--yes")
+    assert "not heard by the agent yet: 1   (planwire tell --session s1)" in answer("show", "s1").out
+
+
 def test_options_that_are_not_in_sight_are_counted(journal: Journal) -> None:
     hold(journal)
     propose(journal, "new", *(Choice(f"o{number}", f"Option {number}", "allow_once") for number in range(12)))
