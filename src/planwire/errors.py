@@ -4,7 +4,7 @@
     ├── PlanError              a plan can't do that
     │   ├── StaleRevision      the plan moved on from the writer's revision
     │   ├── MovedOn            the plan moved on from what a person saw; it lives in `session`, with what it tells
-    │   ├── ChoiceNeeded       the agent offers several answers, and a person has to choose one
+    │   ├── ChoiceNeeded       a person has to choose one of the answers that the agent offers
     │   ├── InterruptNeeded    the agent's turn would have to be cancelled, and nobody agreed to that
     │   ├── NothingChanges     there is nothing to write
     │   ├── UnknownPlan        the session has no such plan, or it was dismissed
@@ -101,7 +101,7 @@ class StaleRevision(PlanError):
 
 
 class ChoiceNeeded(PlanError):
-    """The agent offers several answers to its question, and none is the plain one. `options` are their ids."""
+    """A person has to choose an answer to the agent's question: none is meant, or several. `options` are the ids."""
 
     def __init__(self, problem: str, options: tuple[str, ...]) -> None:
         super().__init__(problem)

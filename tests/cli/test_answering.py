@@ -79,7 +79,7 @@ def test_a_person_chooses_where_no_option_is_plain(journal: Journal) -> None:
 def test_what_can_not_be_asked_is_an_error_that_names_the_options(journal: Journal) -> None:
     hold(journal)
     propose(journal, "new", YES, ASK, NO)
-    words = "the agent offers several answers: pass --option with one of 'yes' (Yes), 'ask' (Yes, ask me)"
+    words = "choose an answer: pass --option with one of 'yes' (Yes), 'ask' (Yes, ask me)"
     for where in (["--yes"], ["--revision", "2", "--yes"]):
         refused = typing("1\n", "approve", *where)
         assert (refused.code, refused.err) == (USAGE, f"planwire: {words}. Nothing was sent\n")
@@ -90,6 +90,46 @@ def test_what_can_not_be_asked_is_an_error_that_names_the_options(journal: Journ
         "planwire: the agent does not offer “perhaps”. It offers: “Yes”, “Yes, ask me”, “No”\n",
     )
     assert plan(journal).decision is None
+
+
+def test_of_options_with_one_name_a_person_chooses_by_id(journal: Journal) -> None:
+    hold(journal)
+    propose(journal, "new", YES, Choice("-2", "Yes", "allow_once"), NO)
+    refused = typing("", "approve", "--option", "yes, please", "--yes")
+    assert "does not offer “yes, please”" in refused.err
+    refused = typing("", "approve", "--option", "Yes", "--yes")
+    assert "pass --option with one of 'yes' (Yes), '-2' (Yes). Nothing was sent" in refused.err
+    assert "planwire approve s1 --option=-2" in answer("show", "s1").out
+    assert "Sent to the agent" in typing("", "approve", "--option=-2", "--yes").out
+    decision = plan(journal).decision
+    assert decision is not None
+    assert decision.option == "-2"
+
+
+def test_a_question_without_options_is_answered_where_it_is_asked(journal: Journal) -> None:
+    hold(journal)
+    propose(journal, "new")
+    journal.append("s1", [Stamped(LATER, "agent", ReviewAsked("new", (), "about-new"))])
+    shown = answer("show", "s1").out
+    assert "The agent asks for your approval in Zed" in shown
+    assert "planwire approve" not in shown
+    assert typing("", "approve", "--yes").out == "Approved. The agent will see it with your next prompt in Zed.\n"
+    assert plan(journal).needs_person, "the agent has no answer"
+
+
+def test_words_with_a_no_are_in_sight_until_the_agent_hears_them(journal: Journal) -> None:
+    hold(journal)
+    propose(journal, "new", YES, NO)
+    typing("", "approve", "--changes", "--comment", "smaller steps", "--yes")
+    assert "not heard by the agent yet: 1   (planwire tell --session s1)" in answer("show", "s1").out
+
+
+def test_options_that_are_not_in_sight_are_counted(journal: Journal) -> None:
+    hold(journal)
+    propose(journal, "new", *(Choice(f"o{number}", f"Option {number}", "allow_once") for number in range(12)))
+    shown = answer("show", "s1").out
+    assert "--option o8" in shown
+    assert "and 3 more" in shown
 
 
 def test_a_verdict_is_on_the_plan_that_the_agent_asks_about(journal: Journal) -> None:

@@ -130,8 +130,9 @@ def test_an_option_that_is_not_offered_is_refused_with_those_that_are(option: st
 
 def test_two_options_of_one_name_are_told_apart_by_their_ids() -> None:
     session = asking(Choice("a", "Yes", "allow_once"), Choice("b", "Yes", "allow_once"))
-    with pytest.raises(UnknownWord):
+    with pytest.raises(ChoiceNeeded, match="offers “Yes” more than once: choose one by its id") as refusal:
         session.do("review", option="Yes")
+    assert refusal.value.options == ("a", "b")
     assert given(session.do("review", option="b")).option == "b"
 
 

@@ -106,9 +106,10 @@ def test_an_option_is_chosen_in_the_inbox_while_the_editor_asks(editor: Editor, 
     expect(page.locator("#needs-list > li")).to_have_count(2)
     expect(words).to_be_focused()
     expect(words).to_have_value("Smaller steps")
-    buttons.filter(has_text=NO).click()
+    buttons.filter(has_text=NO).press("Enter")
     assert editor.end_of_turn()["answer"] == {"outcome": "selected", "optionId": "no"}
     expect(page.locator(".toast")).to_contain_text(f"Sent to the agent: “{NO}”.")
+    expect(page.locator(".session-link:focus")).to_have_count(1)
     page.mouse.move(1, 1)
     expect(page.locator("#needs-list > li")).to_have_count(1)
     expect(page.locator(f"details.day #o-{SESSION}")).to_have_attribute("data-status", "idle")
@@ -137,6 +138,22 @@ def test_words_and_focus_stay_while_the_plan_changes_and_the_bar_is_in_sight_on_
     editor.end_of_turn()
     expect(bar).to_have_count(0)
     page.set_viewport_size({"width": 1120, "height": 900})
+
+
+def test_words_stay_with_their_author_when_the_question_is_over(editor: Editor) -> None:
+    page, number = editor.page, len(load_state(editor.board.journal, SESSION).plans["plan-mode"].remarks)
+    question = editor.ask()
+    editor.look(f"/{SESSION}")
+    page.locator(".answer-form").get_by_role("textbox").fill("Use the old fixture")
+    editor.reply(question, "no")
+    notice = page.get_by_role("alert").filter(has_text="The question is over. Your words were not sent.")
+    expect(notice).to_contain_text("Use the old fixture")
+    notice.get_by_role("button", name="Send as a comment").click()
+    expect(page.locator(".toast")).to_contain_text("Comment added to the plan.")
+    expect(notice).to_have_count(0)
+    editor.end_of_turn()
+    remarks = load_state(editor.board.journal, SESSION).plans["plan-mode"].remarks
+    assert [each.text for each in remarks[number:] if each.text] == ["Use the old fixture"]
 
 
 def test_a_late_no_of_the_editor_is_decided_on_the_board(editor: Editor) -> None:

@@ -38,7 +38,7 @@ def _option(needed: ChoiceNeeded, options: Sequence[AnswerOption], *, asks: bool
     fit = [each for each in options if each.id in needed.options]
     if not asks or not fit:
         names = ", ".join(f"{each.id!r} ({one_line(each.name)})" for each in fit) or str(needed)
-        raise InputError(f"the agent offers several answers: pass --option with one of {names}. Nothing was sent")
+        raise InputError(f"choose an answer: pass --option with one of {names}. Nothing was sent")
     number = chosen("Your answer", [each.name for each in fit])
     if number is None:
         raise Refused("nothing was sent")

@@ -97,7 +97,7 @@ def _replaced(record: PlanRecord, recorded: Recorded) -> PlanRecord:
     """A proposal after a later one. A question that its client still asks stays open until that is answered."""
     closing = Closing(recorded.seq, recorded.at, recorded.by, PLAN_ENDED)
     remarks = closed_with_plan(record.remarks, closing, of_request=replace(closing, how=REVISED))
-    asked = record.asked if record.asked and record.asked.options else None
+    asked = record.asked if record.asked and not record.asked.is_review else None
     return replace(record, ended=record.ended or REPLACED, asked=asked, remarks=remarks)
 
 

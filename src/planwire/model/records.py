@@ -159,13 +159,18 @@ class Remark(Struct, frozen=True):
 
 
 class OpenQuestion(Struct, frozen=True):
-    """The agent waits for a word on a plan. With `options`, the client asks its user for one of them. Without an `id`
-    nobody else can answer it for the client."""
+    """The agent waits for a word on a plan. The client asks its user for one of the `options`, or nobody but planwire
+    does: then it is a review. Without an `id`, or without options, nobody else can answer for the client."""
 
     seq: int
     at: int
     options: tuple[Choice, ...]
     id: str = ""
+
+    @property
+    def is_review(self) -> bool:
+        """Whether any verdict is the answer: no client asks."""
+        return not self.options and not self.id
 
 
 class Wish(Struct, frozen=True):

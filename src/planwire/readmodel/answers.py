@@ -33,7 +33,7 @@ def answers(card: PlanCard) -> tuple[Reply, ...]:
     if not card.question.is_open:
         return ()
     question = card.question.id or None
-    if card.question.options:
+    if not card.question.is_review:
         return tuple(
             Reply(
                 each.name,
@@ -58,7 +58,7 @@ def _decisions(card: PlanCard) -> tuple[Reply, ...]:
 
 def words_go(card: PlanCard) -> str:
     """When the agent hears the words that go with an answer."""
-    if card.question is not None and card.question.options:
+    if card.question is not None and not card.question.is_review:
         return heard_with_answer(card.heard, card.reach)
     return "" if card.disputed and "tell" in card.acts else card.heard
 

@@ -25,7 +25,7 @@ class AnswerOption(Struct, frozen=True):
 class QuestionCard(Struct, frozen=True):
     """The agent waits for a person's answer.
 
-    `client` asks it there, with the agent's own `options`; without options it is a review, and asked only here.
+    `client` asks it there, with the agent's own `options`; `is_review`: it is asked only here, and any verdict answers.
     `is_open`: people can answer it here. `sent` says which answer is on its way, and whose.
     """
 
@@ -35,11 +35,13 @@ class QuestionCard(Struct, frozen=True):
     options: tuple[AnswerOption, ...] = ()
     is_open: bool = True
     sent: str = ""
+    is_review: bool = False
 
     def meant(self, verdict: str | None, named: str | None = None) -> AnswerOption | None:
         """The option that a verdict alone means, or the one that is `named`; None if a person has to choose one."""
-        plain = (each for each in self.options if each.is_plain and each.verdict == verdict)
-        return next(plain, None) if named is None else next(iter(options_named(self.options, named)), None)
+        plain = [each for each in self.options if each.is_plain and each.verdict == verdict]
+        found = plain if named is None else options_named(self.options, named)
+        return found[0] if len(found) == 1 else None
 
 
 def question_of(record: PlanRecord, client: str | None, reach: Reach) -> QuestionCard | None:
@@ -55,8 +57,8 @@ def question_of(record: PlanRecord, client: str | None, reach: Reach) -> Questio
     sent = (
         f"{author(given.by)} answered {quoted(given.answer or given.verdict)}: on its way to the agent" if given else ""
     )
-    is_open = not asked.options or bool(asked.id and ANSWER in reach.can and not given)
-    return QuestionCard(asked.id, asked.at, client_name(client), options, is_open, sent)
+    is_open = asked.is_review or bool(asked.id and options and ANSWER in reach.can and not given)
+    return QuestionCard(asked.id, asked.at, client_name(client), options, is_open, sent, asked.is_review)
 
 
 def need_of(record: PlanRecord, title: str) -> str:
@@ -71,4 +73,4 @@ def need_of(record: PlanRecord, title: str) -> str:
     if given is not None:
         return f"On its way to the agent: {quoted(given.answer or given.verdict)}"
     answers = " / ".join(each.name for each in record.asked.options)
-    return f"Approve {name}? {answers}" if answers else f"Review {name}?"
+    return f"Review {name}?" if record.asked.is_review else f"Approve {name}? {answers}".strip()

@@ -78,6 +78,9 @@ def _named(asked: OpenQuestion, option: str) -> Choice:
     found = options_named(asked.options, option)
     if len(found) == 1:
         return found[0]
+    if found:
+        words = f"The agent offers {quoted(option)} more than once: choose one by its id. Nothing was sent."
+        raise ChoiceNeeded(words, tuple(each.id for each in found))
     raise UnknownWord(f"The agent does not offer {quoted(option)}. It offers: {_names(asked.options)}.")
 
 

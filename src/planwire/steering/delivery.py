@@ -46,7 +46,7 @@ def client_name(client: str | None) -> str:
 
 def heard_when(state: SessionState, record: PlanRecord, reach: Reach = NOBODY, *, now: bool = False) -> str:
     """A sentence on when the agent will hear what a person says of a plan; `now`: it is to hear it at once."""
-    if record.asked is not None and not record.asked.options:
+    if record.asked is not None and record.asked.is_review:
         return _WAITING
     if now and TELL in reach.can:
         return _INTERRUPTED if reach.needs_interrupt else _NOW

@@ -47,13 +47,14 @@ def _asked_lines(asked: QuestionCard, width: int, now: int, session: str | None)
     client = one_line(asked.client)
     if asked.sent:
         words = one_line(f"{asked.sent[:1].upper()}{asked.sent[1:]}")
-    elif not asked.options:
+    elif asked.is_review:
         words = "The agent is waiting for your review"
     elif asked.is_open:
         words = "The agent asks for your approval"
     else:
         names = " / ".join(one_line(each.name) for each in asked.options)
-        words = fitted(f"The agent asks for your approval in {client}: {names}", MOST_LINES * max(width - 5, 10))
+        asks = f"The agent asks for your approval in {client}{': ' if names else ''}{names}"
+        words = fitted(asks, MOST_LINES * max(width - 5, 10))
     yield from hanging(("  ◆ ", "waiting"), words, "waiting", ago(asked.at, now), width)
     if not asked.is_open:
         return
@@ -62,10 +63,12 @@ def _asked_lines(asked: QuestionCard, width: int, now: int, session: str | None)
         start = f"    {number if session is None else '·'}  "
         name = fitted(one_line(option.name), 2 * max(width - 8, 10))
         yield from _beside_line(start, name, wide, _beside(option, session), width)
+    if len(asked.options) > MOST:
+        yield from hanging(("    ·  ", "muted"), f"and {len(asked.options) - MOST} more", "muted", "", width)
     if session is None:
-        where = f", or answer in {client}" if asked.options else ""
+        where = "" if asked.is_review else f", or answer in {client}"
         yield from hanging(("    ", ""), f"Press {_key(ACTS['review'])} to answer{where}.", "muted", "", width)
-    elif session and not asked.options:
+    elif session and asked.is_review:
         yield from hanging(("    ", ""), _command(_APPROVE, session), "muted", "", width)
 
 
@@ -96,8 +99,10 @@ def _said(option: AnswerOption) -> str:
     """The arguments of a command that stand for an answer."""
     if option.is_plain and option.verdict == _APPROVED:
         return ""
-    plain = option.is_plain and option.verdict == _CHANGES
-    return " --changes" if plain else f" --option {shlex.quote(one_line(option.id))}"
+    if option.is_plain and option.verdict == _CHANGES:
+        return " --changes"
+    sign = "=" if option.id.startswith("-") else " "  # or else it is taken for another option of the command
+    return f" --option{sign}{shlex.quote(one_line(option.id))}"
 
 
 def _disputed_lines(
@@ -124,7 +129,7 @@ def answer_hint(card: PlanCard, session: str) -> str:
         return f"answer it in {one_line(asked.client)}"
     plain = [each for each in asked.options if each.is_plain and each.verdict == _APPROVED]
     others = [_said(each).strip() for each in asked.options if each not in plain]
-    if plain or not asked.options:
+    if plain or asked.is_review:
         more = ", ".join(others or ["--changes"])
         return f"{approve}   (or {more})"
     first, *rest = others

@@ -1,11 +1,13 @@
 """A session in print: what it is about, then each plan in a box."""
 
+import shlex
 from collections.abc import Collection, Iterator, Sequence
 
 from planwire.readmodel.card import PlanCard, PlanId
 from planwire.readmodel.cards import Plans, cards_of, session_of
 from planwire.readmodel.plain_text import one_line
 from planwire.readmodel.shown import ShownSession
+from planwire.steering.reach import TELL
 from planwire.terminal.lines import Drawing, Line, cut, folded
 from planwire.terminal.plan_lines import FRAME, boxed_lines
 from planwire.terminal.plan_remarks import BRIEF
@@ -35,10 +37,15 @@ def session_record_view(
     words = []
     if height is None:
         words += [f"{_earlier(len(ended))}: planwire show --all"] if ended else []
+        words += [_unheard(session, name)] if name and session.unheard and TELL in session.reach.can else []
         words += [f"dismissed: {', '.join(map(one_line, gone))}  (see them with --plan)"] if gone else []
     words[:0] = [] if cards else ["no plans left"] if gone or ended else ["no plans yet"]
     ends = [Line(((each, "muted"),)) for each in words]
     return _view(heading_lines(session.glance, now), cards, ends, height, now, closed=everything, name=name)
+
+
+def _unheard(session: ShownSession, name: str) -> str:
+    return f"not heard by the agent yet: {session.unheard:,}   (planwire tell --session {shlex.quote(one_line(name))})"
 
 
 def _earlier(count: int) -> str:

@@ -5,7 +5,7 @@
 - 200: it is written, or there was nothing to write (`unchanged`); `words` are for the person.
 - 409: the person has to decide once more. The plan is not the one that they saw (`moved_on`, with the difference: they
   may send the act without `seen`); the agent's turn would have to be cancelled (`interrupt`: they may send it with
-  `interrupt`); or the agent offers several answers (`options`: they may send it with one of these as `option`).
+  `interrupt`); or they have to choose an answer (`options`: they may send it with one of these as `option`).
 - 403: this board only shows. 422: the plan can't do it, and why. 400: the request can't be understood, and where.
 
 A page that did not hear an answer sends the same once more, with the same `Idempotency-Key`. The journal keeps the key

@@ -94,7 +94,7 @@ def _who_asks(card: PlanCard) -> str:
     question = card.question
     if question is None:
         return "You have to decide"
-    if not question.options:
+    if question.is_review:
         return "The agent is waiting for your review"
     if question.sent:
         return "An answer is on its way"
@@ -112,11 +112,13 @@ def _state_of_answer(card: PlanCard) -> Html:
         return el("p", f"{question.sent[:1].upper()}{question.sent[1:]}.", asked)
     if question.is_open:
         return el("p", "It will continue once you decide.", asked)
-    return el("div", el("p", f"Answer in {card.client_name}:", asked), _offered(question))
+    where = f"Answer in {card.client_name}{':' if question.options else '.'}"
+    return el("div", el("p", where, asked), _offered(question))
 
 
 def _offered(question: QuestionCard) -> Html:
-    return el("ul", *(el("li", each.name, dir="auto") for each in question.options), class_="offered")
+    offered = [el("li", each.name, dir="auto") for each in question.options]
+    return el("ul", *offered, class_="offered") if offered else EMPTY
 
 
 def _what_is_new(card: PlanCard, before: PlanCard | None, around: int) -> Html:

@@ -1,11 +1,17 @@
 // Answers to agents' questions, wherever a page shows one. A button holds the act that it sends; the words beside it go
-// along. They are kept until they are sent, over changes and reloads of the page.
+// along. They are kept until they are sent, over changes and reloads of the page; and if the question is over before
+// that, the person decides about them.
 
 import { onChanged } from "./page.js";
-import { perform } from "./perform.js";
+import { perform, sayUnsent } from "./perform.js";
 
 const FORM = "form.answer-form";
-const keyOf = (form) => `planwire answer ${form.dataset.answer}`;
+const KEPT = "planwire answer ";
+const keyOf = (form) => KEPT + form.dataset.answer;
+const written = new Set(); // the plans with words on this page that are not sent, by key
+const left = new Map(); // those whose question is over, with what asks the person about the words
+
+const sending = new Set();
 
 /** What else goes with an answer: `of(form)` is a part of its request, and `sent(form)` hears that it went out. */
 let more = { of: () => ({}), sent: () => {} };
@@ -21,15 +27,18 @@ async function send(button) {
   const key = keyOf(form), text = form.querySelector("textarea").value.trim(), isBare = button.dataset.bare !== undefined;
   const said = isBare ? {} : { ...(text ? { text } : {}), ...more.of(form) };
   busy(form, true);
+  sending.add(key);
   const body = { seen: Number(seen), ...JSON.parse(button.dataset.send), ...said };
   const came = await perform({ address, body, words: button.textContent, ...(said.text ? { text } : {}), isAnswer: true });
   busy(form, false);
-  if (!came.done) return came.edit && form.querySelector("textarea").focus();
+  sending.delete(key);
+  if (!came.done) return came.edit ? form.querySelector("textarea").focus() : show();
   if (!isBare) forget(form, key);
+  show();
 }
 
 function forget(form, key) {
-  sessionStorage.removeItem(key);
+  drop(key);
   form.querySelector("textarea").value = "";
   more.sent(form);
 }
@@ -37,16 +46,54 @@ function forget(form, key) {
 function busy(form, is) {
   if (is) form.setAttribute("aria-busy", "true");
   else form.removeAttribute("aria-busy");
-  for (const each of form.querySelectorAll("button")) each.disabled = is;
+  for (const each of form.querySelectorAll("button")) each.ariaDisabled = is ? "true" : null; // it keeps the focus
 }
 
-/** Bring back what was written. */
-function show() {
-  for (const form of document.querySelectorAll(FORM)) {
-    const area = form.querySelector("textarea"), kept = sessionStorage.getItem(keyOf(form));
-    if (kept && !area.value) area.value = kept;
-  }
+function keep(form, text) {
+  written.add(keyOf(form));
+  sessionStorage.setItem(keyOf(form), text);
 }
+
+function drop(key) {
+  written.delete(key);
+  sessionStorage.removeItem(key);
+}
+
+/** Bring back what was written, and look for words whose question is gone. */
+function show() {
+  const shown = new Set();
+  for (const form of document.querySelectorAll(FORM)) {
+    const key = keyOf(form), area = form.querySelector("textarea"), kept = sessionStorage.getItem(key);
+    if (kept && !area.value) area.value = kept;
+    if (kept) written.add(key);
+    shown.add(key);
+    left.get(key)?.box?.remove();
+    left.delete(key);
+  }
+  for (const key of written) if (!shown.has(key) && !left.has(key)) offer(key);
+}
+
+const isAsked = async (address) => {
+  const answer = await fetch(address, { headers: { accept: "application/json" } }).catch(() => null);
+  return !answer?.ok || Boolean((await answer.json()).question?.open);
+};
+
+/** Ask what to do with words whose question is over. It may only be out of sight, or the words on their way. */
+async function offer(key) {
+  const address = key.slice(KEPT.length), asking = {};
+  left.set(key, asking);
+  const isOpen = sending.has(key) || (await isAsked(address)), text = sessionStorage.getItem(key)?.trim();
+  if (left.get(key) !== asking) return;
+  if (isOpen || sending.has(key) || !text) return void left.delete(key);
+  const { box, decided } = sayUnsent("The question is over. Your words were not sent.", text, WORDS_LEFT);
+  asking.box = box;
+  const isComment = await decided;
+  left.delete(key);
+  drop(key);
+  if (isComment) perform({ address, body: { act: "comment", text }, words: "Comment" });
+}
+
+const WORDS_LEFT = [{ label: "Send as a comment", value: true, kind: "primary" }, { label: "Discard", value: false }];
 
 export function startAnswers() {
   document.addEventListener("click", (event) => {
@@ -56,7 +103,7 @@ export function startAnswers() {
   document.addEventListener("submit", (event) => { if (event.target.matches(FORM)) event.preventDefault(); });
   document.addEventListener("input", (event) => {
     const form = event.target.closest(FORM);
-    if (form) sessionStorage.setItem(keyOf(form), event.target.value);
+    if (form) keep(form, event.target.value);
   });
   onChanged(show);
   show();

@@ -17,8 +17,8 @@ import { commentOnPlan, editAsText } from "./writing.js";
 
 /** Acts on the agent itself, and why they are not possible. */
 const UNREACHED = {
-  tell: "The agent can't be told now: no relay runs it.",
-  stop: "The agent can't be stopped from here: no relay runs it, or it is not working.",
+  tell: "The agent can't be told now: no relay runs it, or its relay leaves that to the client.",
+  stop: "Nothing to stop: the agent is not working, no relay runs it, or its relay leaves that to the client.",
 };
 const isOfAgent = (plan) => plan.dataset.agent !== undefined;
 

@@ -272,7 +272,7 @@ export function changed() {
 function apply(changes, animated) {
   happened = [];
   left = new Map();
-  const focused = document.activeElement, places = underPointer(), inUse = stepsInUse();
+  const focused = document.activeElement, places = underPointer(), inUse = stepsInUse(), nearby = rowsFrom(focused);
   for (const [what, id, ...rest] of changes) {
     const target = document.getElementById(id);
     if (!target) continue;
@@ -283,9 +283,16 @@ function apply(changes, animated) {
   keepInSight(inUse);
   // What moves loses the focus on its way.
   if (focused?.isConnected && document.activeElement !== focused) focused.focus({ preventScroll: true });
+  if (!focused?.isConnected) nearby.find((row) => row.checkVisibility())?.querySelector(".session-link").focus({ preventScroll: true });
   changed();
   keepPlace(places);
   if (animated) for (const [row, kind] of happened) if (row.isConnected && isInSight(row)) flash(row, kind);
+}
+
+/** The session that has the focus, and those after and before it: what was answered there leaves the focus to them. */
+function rowsFrom(element) {
+  const own = element?.closest(".session-row"), rows = own ? [...document.querySelectorAll(".session-row")] : [];
+  return [...rows.slice(rows.indexOf(own)), ...rows.slice(0, rows.indexOf(own)).reverse()];
 }
 
 function isInSight(row) {

@@ -60,17 +60,18 @@ const troubles = el("div", { class: "troubles", role: "region", "aria-label": "N
 /** Whether an act of the person has failed and waits for a decision. */
 export const isTroubled = () => troubles.childElementCount > 0;
 
-function sayTrouble(words, why, again) {
+/** Say what did not get through, until the person chooses one of the `buttons`; resolves to its value. `box` is shown. */
+export function sayUnsent(title, words, buttons) {
   if (!troubles.isConnected) document.body.append(troubles);
-  return new Promise((decided) => {
-    const decide = (value) => () => { notice.remove(); decided(value); };
-    const notice = el(
-      "div", { class: "trouble-notice", role: "alert" },
-      el("p", {}, el("b", {}, words), el("br"), why),
-      el("div", { class: "dialog-buttons" },
-        again ? el("button", { type: "button", class: "primary", click: decide(true) }, "Try again") : null,
-        el("button", { type: "button", click: decide(false) }, again ? "Discard" : "Close")),
-    );
-    troubles.append(notice);
+  const box = el("div", { class: "trouble-notice", role: "alert" }, el("p", {}, el("b", {}, title), el("br"), words));
+  const decided = new Promise((decide) => {
+    const choices = buttons.map(({ label, value, kind }) =>
+      el("button", { type: "button", class: kind, click: () => { box.remove(); decide(value); } }, label));
+    box.append(el("div", { class: "dialog-buttons" }, ...choices));
   });
+  troubles.append(box);
+  return { box, decided };
 }
+
+const AGAIN = [{ label: "Try again", value: true, kind: "primary" }, { label: "Discard", value: false }];
+const sayTrouble = (words, why, again) => sayUnsent(words, why, again ? AGAIN : [{ label: "Close", value: false }]).decided;
