@@ -584,3 +584,19 @@ def test_a_prompt_that_waits_reaches_the_agent_though_the_client_says_nothing_mo
     talk.client(prompt_line("q"))
     talk.policy.end_input()
     assert [each["id"] for each in talk.for_agent()] == ["q"]
+
+
+def test_a_prompt_that_waits_can_be_cancelled_as_a_request(talk: JournalledTalk) -> None:
+    own = own_request(talk)
+    talk.client(prompt_line("q"))
+    cancel = b'{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":"q"}}'
+    assert talk.client(cancel) == [cancel]
+    end(talk, request_id=own)
+    assert [each["method"] for each in talk.for_agent()] == ["session/prompt", "$/cancel_request"]
+    assert talk.recorded(TurnEnded)[-1][1] == TurnEnded("end_turn")
+
+
+def test_a_prompt_that_nobody_will_answer_begins_no_turn(talk: JournalledTalk) -> None:
+    unanswered = prompt_line("q").replace(b'"id": "q", ', b"")
+    assert talk.client(unanswered) == [unanswered]
+    assert not talk.policy.is_working()

@@ -42,7 +42,7 @@ from planwire.relay.wire_session import ContextBlock, WireSession
 __all__ = ["WORDS_OF_AGENT", "WORDS_OF_CLIENT", "Policy"]
 
 #: A line without any of these words is none of the policy's business: the pipes pass it on unread.
-WORDS_OF_CLIENT: Final = (b'"id"', b'"session/cancel"')
+WORDS_OF_CLIENT: Final = (b'"id"', b'"session/cancel"', b'"$/cancel_request"')
 WORDS_OF_AGENT: Final = (
     b'"id"',
     b'"plan',
@@ -171,7 +171,7 @@ class Policy:
             self._requests.remember_other(message)
             return [ToAgent(line)]
         match message.method:
-            case "session/cancel":
+            case "session/cancel" | "$/cancel_request":
                 return self._cancelled(line, params)
             case "initialize":
                 self._requests.remember(message.id, ClientRequest("initialize", params))
@@ -206,7 +206,7 @@ class Policy:
 
     def _prompted(self, line: bytes, message_id: object, params: Fields) -> list[Action]:
         session_id = params.get("sessionId")
-        if not isinstance(session_id, str):
+        if not isinstance(session_id, str) or message_id is UNSET:  # nobody will say when it is over
             return [ToAgent(line)]
         actions: list[Action] = [*self._met(session_id)]
         session = self._sessions[session_id]
@@ -239,9 +239,10 @@ class Policy:
         return session.block(why, self._new_word(), partial(self._file_text, session.id))
 
     def _cancelled(self, line: bytes, params: Fields) -> list[Action]:
-        session = self._sessions.get(text_of(params, "sessionId"))
-        if session is not None:
-            self._prompting.hear_cancel(session, line)
+        for session in self._sessions.values():
+            is_turn = params.get("sessionId") == session.id
+            if is_turn or "requestId" in params:
+                self._prompting.hear_cancel(session, line, is_turn=is_turn)
         return [ToAgent(line)]
 
     # -- from the agent
@@ -396,4 +397,4 @@ class Policy:
         return self._read_file(uri, session.folder) if session else None
 
 
-_HEARD = OPENING | ATTACHING | {"initialize", "session/cancel", "session/prompt"}
+_HEARD = OPENING | ATTACHING | {"initialize", "session/cancel", "session/prompt", "$/cancel_request"}

@@ -186,9 +186,10 @@ class Prompting:
         session.own_turn.hold(line)
         return [HoldBack(session.id, session.own_turn.number, HOLD, PROMPT)] if is_first else []
 
-    def hear_cancel(self, session: WireSession, line: bytes) -> None:
-        """The client cancels the turn: at once, and again once the agent has the prompt that was held back."""
-        session.is_cancelled = True
+    def hear_cancel(self, session: WireSession, line: bytes, *, is_turn: bool) -> None:
+        """The client cancels the turn, or a request: at once, and again once the agent has the prompt that was held
+        back."""
+        session.is_cancelled |= is_turn
         if session.own_turn.held:
             session.own_turn.hold(line)
 
