@@ -10,7 +10,7 @@ from planwire.chat.said import said_in
 from planwire.journal import Journal, open_journal
 from planwire.model.events import APPROVED, CHANGES_REQUESTED, REFUSED, TOLD, Told, TurnEnded
 from planwire.model.records import ANSWER, PROMPT
-from planwire.relay.actions import HoldBack, ToAgent, Warn
+from planwire.relay.actions import HoldBack, Meet, ToAgent, Warn
 from planwire.relay.prompting import HOLD, PATIENCE
 from tests.agents.driving import JournalledTalk
 from tests.relay.test_answers import MODE, asking, taken_back, wire_answer
@@ -567,7 +567,10 @@ def test_a_request_of_the_clients_does_not_overtake_a_prompt_of_the_relays_own(t
     talk.say("tell", None, "ana", text=VENDOR)
     talk.look()
     assert talk.client(request("session/set_mode", "m", sessionId="s1", modeId="code")) == []
-    assert [each["method"] for each in talk.for_agent()] == ["session/prompt", "session/set_mode"]
+    assert talk.client(request("session/load", "l", sessionId="s2", cwd="/project", mcpServers=[])) == []
+    assert talk.actions[-1] == Meet("s2", False, "agent 1", "/project"), "known before the agent can answer"
+    methods = [each["method"] for each in talk.for_agent()]
+    assert methods == ["session/prompt", "session/set_mode", "session/load"]
 
 
 def test_prompts_without_end_do_not_all_wait(talk: JournalledTalk) -> None:

@@ -43,11 +43,11 @@ class Outbox:
         self._agent += actions
 
     def behind(self, actions: list[Action]) -> list[Action]:
-        """What a line of the client's may do at once. It never overtakes what is on its way to the agent."""
+        """What comes of a line of the client's at once. The line itself never overtakes what is on its way."""
         if not self._agent:
             return actions
-        self.pass_on(actions)
-        return []
+        self.pass_on(action for action in actions if isinstance(action, ToAgent))
+        return [action for action in actions if not isinstance(action, ToAgent)]
 
     def hold(self, hold: HoldBack) -> None:
         """Wait for the agent once it has what was put in before."""
