@@ -373,6 +373,25 @@ def test_other_permission_requests_are_never_answered(talk: JournalledTalk) -> N
     assert talk.for_client() == []
 
 
+@pytest.mark.parametrize("session", [{"sessionId": "s1"}, {}])
+def test_a_permission_under_the_id_of_a_question_that_is_over_gets_the_clients_answer(
+    talk: JournalledTalk, session: JSON
+) -> None:
+    talk.steer("review", MODE, "ana", verdict=APPROVED)
+    options = [{"optionId": "edit", "name": "Edit", "kind": "allow_once"}]
+    call = {"toolCallId": "t2", "kind": "edit", "title": "Edit"}
+    talk.agent(request("session/request_permission", 0, toolCall=call, options=options, **session))
+    given = json.dumps(wire_answer("edit")).encode()
+    assert talk.client(given) == [given]
+
+
+def test_a_question_taken_back_is_told_the_client_before_the_agent_uses_its_id_again(talk: JournalledTalk) -> None:
+    talk.say("review", MODE, "ana", verdict=APPROVED)
+    talk.look()
+    talk.for_agent()
+    assert [json.loads(each) for each in talk.agent(question(0))] == [taken_back(), json.loads(question(0))]
+
+
 def test_a_question_that_a_replay_retells_is_not_answered(journal: Journal) -> None:
     """R37."""
     talk = asking(journal)

@@ -10,7 +10,7 @@ from planwire.chat.said import said_in
 from planwire.journal import Journal, open_journal
 from planwire.model.events import APPROVED, CHANGES_REQUESTED, REFUSED, TOLD, Told, TurnEnded
 from planwire.model.records import ANSWER, PROMPT
-from planwire.relay.actions import HoldBack, Warn
+from planwire.relay.actions import HoldBack, Meet, ToAgent, Warn
 from planwire.relay.prompting import HOLD, PATIENCE
 from tests.agents.driving import JournalledTalk
 from tests.relay.test_answers import MODE, asking, taken_back, wire_answer
@@ -534,3 +534,72 @@ def test_an_approval_of_a_plan_can_be_told_now(talk: JournalledTalk) -> None:
     to_agent, to_client = talk.steer("review", None, "ana", verdict=APPROVED, now=True)
     assert [each["method"] for each in to_agent] == ["session/prompt"]
     assert shown(to_client) == ["ana (planwire): approved"]
+
+
+def own_request(talk: JournalledTalk) -> str:
+    """The agent gets a prompt of the relay's own: its id."""
+    (message,) = tell(talk)
+    return str(message["id"])
+
+
+def prompt_line(message_id: int | str) -> bytes:
+    return request("session/prompt", message_id, sessionId="s1", prompt=[{"type": "text", "text": "Go on."}])
+
+
+def test_a_prompt_of_a_batch_that_waits_becomes_a_line(talk: JournalledTalk) -> None:
+    own = own_request(talk)
+    assert talk.client(b"[%b]" % prompt_line("q")) == []
+    end(talk, request_id=own)
+    (sent,) = (each.data for each in talk.policy.for_agent() if isinstance(each, ToAgent))
+    assert sent.endswith(b"}\n")
+
+
+def test_what_the_client_says_next_does_not_overtake_a_prompt_that_waited(talk: JournalledTalk) -> None:
+    own = own_request(talk)
+    talk.client(prompt_line("q"))
+    end(talk, request_id=own)
+    assert talk.client(CANCEL) == []
+    assert [each["method"] for each in talk.for_agent()] == ["session/prompt", "session/cancel"]
+
+
+def test_a_request_of_the_clients_does_not_overtake_a_prompt_of_the_relays_own(talk: JournalledTalk) -> None:
+    talk.look()
+    talk.say("tell", None, "ana", text=VENDOR)
+    talk.look()
+    assert talk.client(request("session/set_mode", "m", sessionId="s1", modeId="code")) == []
+    assert talk.client(request("session/load", "l", sessionId="s2", cwd="/project", mcpServers=[])) == []
+    assert talk.actions[-1] == Meet("s2", False, "agent 1", "/project"), "known before the agent can answer"
+    methods = [each["method"] for each in talk.for_agent()]
+    assert methods == ["session/prompt", "session/set_mode", "session/load"]
+
+
+def test_prompts_without_end_do_not_all_wait(talk: JournalledTalk) -> None:
+    own_request(talk)
+    talk.actions.clear()
+    for number in range(65):
+        assert talk.client(prompt_line(number)) == []
+    assert [each["id"] for each in talk.for_agent()] == [*range(65)]
+    assert sum(isinstance(each, HoldBack) for each in talk.actions) == 1, "one clock is enough for all of them"
+
+
+def test_a_prompt_that_waits_reaches_the_agent_though_the_client_says_nothing_more(talk: JournalledTalk) -> None:
+    own_request(talk)
+    talk.client(prompt_line("q"))
+    talk.policy.end_input()
+    assert [each["id"] for each in talk.for_agent()] == ["q"]
+
+
+def test_a_prompt_that_waits_can_be_cancelled_as_a_request(talk: JournalledTalk) -> None:
+    own = own_request(talk)
+    talk.client(prompt_line("q"))
+    cancel = b'{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":"q"}}'
+    assert talk.client(cancel) == [cancel]
+    end(talk, request_id=own)
+    assert [each["method"] for each in talk.for_agent()] == ["session/prompt", "$/cancel_request"]
+    assert talk.recorded(TurnEnded)[-1][1] == TurnEnded("end_turn")
+
+
+def test_a_prompt_that_nobody_will_answer_begins_no_turn(talk: JournalledTalk) -> None:
+    unanswered = prompt_line("q").replace(b'"id": "q", ', b"")
+    assert talk.client(unanswered) == [unanswered]
+    assert not talk.policy.is_working()

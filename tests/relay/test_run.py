@@ -16,8 +16,9 @@ import pytest
 
 from planwire.journal import Stamped, open_journal
 from planwire.model.events import MessageAdded, PlanChanged, PlanSet, SessionOpened, TurnEnded
-from planwire.relay.actions import Action, ToClient, Warn
+from planwire.relay.actions import Action, ToAgent, ToClient, Warn
 from planwire.relay.framing import Sieve
+from planwire.relay.injector import Injector
 from planwire.relay.pipe import Pipe
 from planwire.relay.process import name_of
 from tests.agents.driving import AGENTS, SOON, Relayed
@@ -97,6 +98,34 @@ def test_a_fault_of_the_policy_costs_no_line() -> None:
     assert ended.wait(SOON)
     assert os.read(from_target, 100) == b'{"id":1}\nboring\n{"id":2}\n'
     assert len([action for action in said if isinstance(action, Warn)]) == 1
+    for descriptor in (source, target, from_target):
+        os.close(descriptor)
+
+
+def test_what_was_held_back_leaves_before_the_pipe_is_closed_and_before_a_last_line_without_its_end() -> None:
+    held: list[Action] = []
+    (source, to_source), (from_target, target) = os.pipe(), os.pipe()
+    ended = Event()
+
+    def take() -> list[Action]:
+        taken, held[:] = held[:], []
+        return taken
+
+    direction = Pipe(
+        source,
+        target,
+        Sieve((b'"id"',)),
+        lambda line: [ToAgent(line)],
+        lambda _: None,
+        ended.set,
+        Injector(take, lambda _: None),
+        lambda: held.append(ToAgent(b"held\n")),
+    )
+    os.write(to_source, b"first\nlast")
+    os.close(to_source)
+    direction.start()
+    assert ended.wait(SOON)
+    assert os.read(from_target, 100) == b"first\nheld\nlast"
     for descriptor in (source, target, from_target):
         os.close(descriptor)
 

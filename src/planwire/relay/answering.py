@@ -34,7 +34,10 @@ class Answering:
         if value:
             current = session.questions.unasked(session.plans.current)
             question = self._questions.ask(request, value.get("params"), session.plans.plans, current)
-            yield from session.hear_question(question) if question else ()
+            if question is not None:
+                yield from session.hear_question(question)
+            else:
+                self._questions.leave(request, value.get("params"))
 
     def withdraw(self, line: bytes) -> Iterator[Action]:
         """The agent takes a request back. A question about a plan is over then, whatever the client answers."""

@@ -39,8 +39,15 @@ class Outbox:
         return taken
 
     def pass_on(self, actions: Iterable[Action]) -> None:
-        """Let the agent have a line of the client's that was held back, with what it means."""
+        """Let the agent have a line of the client's behind what is on its way, with what it means."""
         self._agent += actions
+
+    def behind(self, actions: list[Action]) -> list[Action]:
+        """What comes of a line of the client's at once. The line itself never overtakes what is on its way."""
+        if not self._agent:
+            return actions
+        self.pass_on(action for action in actions if isinstance(action, ToAgent))
+        return [action for action in actions if not isinstance(action, ToAgent)]
 
     def hold(self, hold: HoldBack) -> None:
         """Wait for the agent once it has what was put in before."""

@@ -1,9 +1,16 @@
 """One session's part in the turns that a person starts from planwire: what is wanted, and what waits for it."""
 
+from typing import Final
+
 from planwire.model.records import Review, Wish
+from planwire.relay.framing import LONGEST_LINE
 from planwire.relay.questions import Question
 
 __all__ = ["OwnTurn"]
+
+#: Lines that may wait for a turn, and their bytes.
+_MOST_LINES: Final = 64
+_MOST_BYTES: Final = LONGEST_LINE
 
 
 class OwnTurn:
@@ -27,6 +34,15 @@ class OwnTurn:
         self.answers: list[tuple[Question, Review]] = []
         self._forgotten = 0
         self._seen: set[int] = set()
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no more may wait."""
+        return len(self.held) >= _MOST_LINES or sum(map(len, self.held)) > _MOST_BYTES
+
+    def hold(self, line: bytes) -> None:
+        """Let a line wait. A message of a batch becomes a line of its own."""
+        self.held.append(line if line.endswith(b"\n") else line + b"\n")
 
     def forget_until(self, seq: int) -> None:
         """Nothing that was wanted up to an event is wanted now: nobody waits for it any more."""

@@ -26,8 +26,8 @@ class Pipe:
     """From one file descriptor to another. `hear` says what to do about a line; `afterwards` gets that once the line
     has left.
 
-    The pipe calls `at_end` when nothing more comes, or nobody reads it. What the `injector` has to say comes behind
-    what the source has said by then, and before what it says next.
+    The pipe calls `at_last` when nothing more comes, and `at_end` when it is closed, then or because nobody reads it.
+    What the `injector` has to say comes behind what the source has said by then, and before what it says next.
     """
 
     def __init__(
@@ -39,6 +39,7 @@ class Pipe:
         afterwards: Callable[[list[Action]], None],
         at_end: Callable[[], None] = lambda: None,
         injector: Injector | None = None,
+        at_last: Callable[[], None] = lambda: None,
     ) -> None:
         self._source = source
         self._target = target
@@ -47,6 +48,7 @@ class Pipe:
         self._afterwards = afterwards
         self._at_end = at_end
         self._injector = injector
+        self._at_last = at_last
         self._framer = Framer()
         self._is_writing = self._has_failed = False
         self.heard_at = monotonic()
@@ -70,6 +72,8 @@ class Pipe:
                 self.heard_at = monotonic()
                 self._pass_on(self._framer.feed(chunk))
                 self._inject()
+            self._at_last()
+            self._inject()
             self._pass_on(self._framer.end())
         except OSError:  # nobody reads any more
             pass

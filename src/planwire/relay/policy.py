@@ -10,8 +10,8 @@ from typing import Any, Final
 from msgspec import UNSET
 
 from planwire.acp.batches import UNREADABLE
-from planwire.acp.conversation import AGENT, asks_for_replay, value_of
-from planwire.acp.messages import Extension, Reading
+from planwire.acp.conversation import asks_for_replay, value_of
+from planwire.acp.messages import Reading
 from planwire.acp.read import read
 from planwire.acp.translate import Translator
 from planwire.acp.words import ATTACHING, OPENING, PLAN_UPDATES
@@ -36,12 +36,13 @@ from planwire.relay.questions import Questions
 from planwire.relay.reminder import STEERED
 from planwire.relay.splice import Unspliceable, append_element
 from planwire.relay.tools import Tools, ToolServer
+from planwire.relay.translated import translated
 from planwire.relay.wire_session import ContextBlock, WireSession
 
 __all__ = ["WORDS_OF_AGENT", "WORDS_OF_CLIENT", "Policy"]
 
 #: A line without any of these words is none of the policy's business: the pipes pass it on unread.
-WORDS_OF_CLIENT: Final = (b'"id"', b'"session/cancel"')
+WORDS_OF_CLIENT: Final = (b'"id"', b'"session/cancel"', b'"$/cancel_request"')
 WORDS_OF_AGENT: Final = (
     b'"id"',
     b'"plan',
@@ -124,6 +125,11 @@ class Policy:
         """Lines of the relay's own for the client, and the plans that the agent made with the tools."""
         return [*self._outbox.for_client(), *self._tools.news(self._sessions.values(), self._translator)]
 
+    def end_input(self) -> None:
+        """No more lines come from the client: those that are held back go to the agent while they can."""
+        for session in self._sessions.values():
+            self._let_pass(session)
+
     def lose_client(self) -> list[Action]:
         """The client's input is at its end: from now on nothing reaches the agent."""
         self._prompting.is_on = False
@@ -150,11 +156,14 @@ class Policy:
     # -- from the client
 
     def from_client(self, line: bytes) -> list[Action]:
+        return self._outbox.behind(self._hear_client(line))
+
+    def _hear_client(self, line: bytes) -> list[Action]:
         try:
             message = peek_client(line)
             params = value_of(message.params) if message.method in _HEARD else None
         except UNREADABLE:
-            actions = batched(line, self.from_client, ToAgent)
+            actions = batched(line, self._hear_client, ToAgent)
             return [ToAgent(line)] if actions is None else actions
         if message.method is UNSET:
             return self._answering.hear(line, message)
@@ -162,7 +171,7 @@ class Policy:
             self._requests.remember_other(message)
             return [ToAgent(line)]
         match message.method:
-            case "session/cancel":
+            case "session/cancel" | "$/cancel_request":
                 return self._cancelled(line, params)
             case "initialize":
                 self._requests.remember(message.id, ClientRequest("initialize", params))
@@ -197,10 +206,12 @@ class Policy:
 
     def _prompted(self, line: bytes, message_id: object, params: Fields) -> list[Action]:
         session_id = params.get("sessionId")
-        if not isinstance(session_id, str):
+        if not isinstance(session_id, str) or message_id is UNSET:  # nobody will say when it is over
             return [ToAgent(line)]
         actions: list[Action] = [*self._met(session_id)]
         session = self._sessions[session_id]
+        if session.own_turn.is_full:
+            self._let_pass(session)
         held = self._prompting.hold(session, line)
         if held is not None:
             return [*actions, *held]
@@ -228,21 +239,26 @@ class Policy:
         return session.block(why, self._new_word(), partial(self._file_text, session.id))
 
     def _cancelled(self, line: bytes, params: Fields) -> list[Action]:
-        session = self._sessions.get(text_of(params, "sessionId"))
-        if session is not None:
-            self._prompting.hear_cancel(session, line)
+        for session in self._sessions.values():
+            is_turn = params.get("sessionId") == session.id
+            if is_turn or "requestId" in params:
+                self._prompting.hear_cancel(session, line, is_turn=is_turn)
         return [ToAgent(line)]
 
     # -- from the agent
 
     def from_agent(self, line: bytes) -> list[Action]:
+        before = self._outbox.for_client()  # the agent may use the id of a question again once it has an answer
+        return [*before, *self._hear_agent(line)]
+
+    def _hear_agent(self, line: bytes) -> list[Action]:
         session = self._prefixes.session_of(line)
         if session is not None:
             return [ToClient(line), *session.hear_list(line)]
         try:
             message = peek_agent(line)
         except UNREADABLE:
-            heard = batched(line, self.from_agent, ToClient)
+            heard = batched(line, self._hear_agent, ToClient)
             return self._read(line, read(line)) if heard is None else heard
         if message.method is UNSET and self._prompting.is_own(message.id):
             return self._answered_to_us(message)
@@ -251,7 +267,8 @@ class Policy:
             retold = [action for action in actions if isinstance(action, ToClient)]
             return [*retold, ToClient(line), *(action for action in actions if not isinstance(action, ToClient))]
         params = message.params
-        if message.id is not UNSET and message.method != "session/request_permission":
+        has_session = params is not UNSET and params.sessionId is not UNSET
+        if message.id is not UNSET and not (message.method == "session/request_permission" and has_session):
             self._agreed.questions.use_again(message.id)
         if message.method == "$/cancel_request":
             return [ToClient(line), *self._answering.withdraw(line)]
@@ -279,10 +296,8 @@ class Policy:
 
     def _read(self, line: bytes, reading: Reading) -> list[Action]:
         """Translate a line about plans for the client, whatever its shape, and record it."""
-        if len(reading.updates) != 1:
-            return [ToClient(line)]
-        [update] = reading.updates
-        if update.envelope.bare or update.session is None:
+        update = reading.updates[0] if len(reading.updates) == 1 else None
+        if update is None or update.envelope.bare or update.session is None:
             return [ToClient(line)]
         actions = [*self._met(update.session)]
         session = self._sessions[update.session]
@@ -294,20 +309,7 @@ class Policy:
         if self._translator is not None and update.body is not None and text is not None:
             if self._agreed.questions.has_shown(session.id, text):
                 self._translator.know(session.id, update.body.id, text)
-        return [*self._translated(line, reading), *actions]
-
-    def _translated(self, line: bytes, reading: Reading) -> Iterator[Action]:
-        if self._translator is None:
-            yield ToClient(line)
-            return
-        text = line.rstrip(b"\r\n")
-        lines = self._translator.translate(text, AGENT, reading)
-        asked_for = isinstance(reading.updates[0].body, Extension) and self._translator.dialect.operations
-        if asked_for or lines == (text,):  # who gets pieces of a text has asked for pieces
-            yield ToClient(line)
-        else:
-            ending = line[len(text) :] or b"\n"
-            yield from (ToClient(each + ending) for each in lines)
+        return [*translated(line, reading, self._translator), *actions]
 
     def _answered_to_us(self, message: FromAgent) -> list[Action]:
         session = self._prompting.session_of(message.id)
@@ -387,7 +389,7 @@ class Policy:
 
     def _let_pass(self, session: WireSession) -> None:
         for line in self._prompting.held(session):
-            self._outbox.pass_on(self.from_client(line))
+            self._outbox.pass_on(self._hear_client(line))
 
     def _file_text(self, session_id: str | None, uri: str) -> str | None:
         """The text of a session's plan file, if it may be read."""
@@ -395,4 +397,4 @@ class Policy:
         return self._read_file(uri, session.folder) if session else None
 
 
-_HEARD = OPENING | ATTACHING | {"initialize", "session/cancel", "session/prompt"}
+_HEARD = OPENING | ATTACHING | {"initialize", "session/cancel", "session/prompt", "$/cancel_request"}

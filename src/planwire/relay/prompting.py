@@ -178,17 +178,20 @@ class Prompting:
     # -- the client
 
     def hold(self, session: WireSession, line: bytes) -> list[Action] | None:
-        """Hold back a prompt of the client's while a turn of ours runs; None lets it pass."""
+        """Hold back a prompt of the client's while a turn of ours runs; None lets it pass. All go when the first has
+        waited long enough."""
         if not session.own_turn.is_on or self.ways.queues:
             return None
-        session.own_turn.held.append(line)
-        return [HoldBack(session.id, session.own_turn.number, HOLD, PROMPT)]
+        is_first = not session.own_turn.held
+        session.own_turn.hold(line)
+        return [HoldBack(session.id, session.own_turn.number, HOLD, PROMPT)] if is_first else []
 
-    def hear_cancel(self, session: WireSession, line: bytes) -> None:
-        """The client cancels the turn: at once, and again once the agent has the prompt that was held back."""
-        session.is_cancelled = True
+    def hear_cancel(self, session: WireSession, line: bytes, *, is_turn: bool) -> None:
+        """The client cancels the turn, or a request: at once, and again once the agent has the prompt that was held
+        back."""
+        session.is_cancelled |= is_turn
         if session.own_turn.held:
-            session.own_turn.held.append(line)
+            session.own_turn.hold(line)
 
     def held(self, session: WireSession) -> list[bytes]:
         """Take out what was held back: the turn is over, or it takes too long."""

@@ -71,6 +71,7 @@ class Questions:
         self._ahead: dict[tuple[str, str], PlanId] = {}  # plans that are asked about before their tool call tells them
         self._unanswered = Requests[Question](_MOST)
         self._overtaken = Requests[Question](_MOST)  # answered elsewhere, and the client's answer is still to come
+        self._others = Requests[dict[str, Option]](_MOST)  # questions about other things with an id of these
 
     def hear_tool_call(self, session: str, call: Fields) -> MarkdownPlan | None:
         """Remember the text of a plan in a tool call or an update of one: a question about it may follow.
@@ -118,6 +119,11 @@ class Questions:
         self._unanswered.ask(AGENT, request_id, question)
         return question
 
+    def leave(self, request_id: object, params: Any) -> None:
+        """Leave a question about something else to the client."""
+        if self.is_late(request_id):
+            self._others.ask(AGENT, request_id, options_of(params))
+
     def open_in(self, session: str) -> Iterator[Question]:
         """The questions of a session that nobody has answered."""
         return (each for each in tuple(self._unanswered) if each.session == session)
@@ -129,6 +135,7 @@ class Questions:
     def overtake(self, question: Question) -> None:
         """A person answered elsewhere: the client's answer will come too late."""
         self._unanswered.answer(AGENT, question.request)
+        self._others.answer(AGENT, question.request)
         self._overtaken.ask(AGENT, question.request, question)
 
     def is_late(self, request_id: object) -> bool:
@@ -139,7 +146,9 @@ class Questions:
         """The question that an answer comes too late for. An agent may use an id again: then a choice answers its newer
         question, and anything else is the receipt for the older."""
         newer = self._unanswered.get(AGENT, request_id)
-        if newer is not None and selected(newer.options, result)[1] is not None:
+        options = newer.options if newer else self._others.get(AGENT, request_id) or {}
+        if selected(options, result)[1] is not None:
+            self._others.answer(AGENT, request_id)
             return None
         return self._overtaken.answer(AGENT, request_id)
 

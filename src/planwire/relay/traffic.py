@@ -84,6 +84,7 @@ class Traffic:
             self._afterwards,
             self._at_end_of_input,
             self._for_agent,
+            self._at_last,
         )
         self._to_client = Pipe(
             agent.stdout.fileno(),
@@ -157,6 +158,10 @@ class Traffic:
                 patience = Timer(action.seconds, self._overdue, (action,))
                 patience.daemon = True
                 patience.start()
+
+    def _at_last(self) -> None:
+        with self._lock:
+            self._policy.end_input()
 
     def _at_end_of_input(self) -> None:
         with self._lock:
