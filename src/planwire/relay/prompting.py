@@ -219,7 +219,7 @@ class Prompting:
 
     def _steered(self, own: _Own, value: Any, *, failed: bool) -> list[Action]:
         turn = own.session.own_turn
-        turn.steering -= 1
+        turn.steering = max(turn.steering - 1, 0)
         self.give_answers(own.session)
         outcome = self.ways.steer.outcome(value, failed) if self.ways.steer else "refused"
         if outcome == "injected":

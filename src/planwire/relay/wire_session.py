@@ -121,6 +121,7 @@ class WireSession:
         elif self.is_rejected and reason == STOP_CANCELLED and not self.is_cancelled:
             reason = STOP_END_TURN
         self._is_working = self.is_cancelled = False
+        self.own_turn.steering = 0  # whether the agent answers or not: its next turn takes words again
         self.has_stopped = True
         self._turns += 1
         self.questions.end_turn()
