@@ -93,3 +93,11 @@ def test_the_leases_of_a_session_speak_together_and_lapsed_ones_say_only_that_th
 )
 def test_a_stop_reason_reads_as_words(reason: str | None, words: str) -> None:
     assert stop_words(reason) == words
+
+
+@pytest.mark.parametrize("events", [(OPEN,), (OPEN, ReviewAsked("main"))])
+def test_a_session_whose_holder_died_is_stopped_before_anyone_could_record_it(events: tuple[Event, ...]) -> None:
+    folded = fold_all("s", [Recorded("s", n, 1_000, "agent", event) for n, event in enumerate(events, 1)])
+    lost = holds_of([KnownLease("s", "1", Terms("relay", is_working=True), False)])["s"]
+    glance = overview(folded, 1_000, 1_000, 1_000, lost)
+    assert (glance.state, glance.asked) == (STOPPED, False)
