@@ -446,9 +446,15 @@ def test_the_lease_of_a_process_that_is_killed_lapses_at_once_and_can_be_ended(t
         found = other.leases()
         assert [(each.session, each.is_held) for each in found] == [("mine", True), ("s", False), ("t", False)]
         assert found[1].terms == Terms("relay", True)
-        for each in found:
-            journal.end_lease(each)
+        with pytest.raises(Conflict):
+            journal.end_lease(found[1], said("too late"), 7)
+        for each in (*found, *found):
+            journal.end_lease(each, said(f"over: {each.session}"), 0)
         assert [each.session for each in other.leases()] == ["mine"]
+        assert {each.id: words(other.read(each.id)) for each in other.sessions()} == {
+            "s": ["over: s"],
+            "t": ["over: t"],
+        }
         mine.release()
         assert other.leases() == []
 

@@ -65,7 +65,7 @@ def test_people_read_the_state_in_words(events: tuple[Event, ...], minutes: int,
     assert state_words(overview(folded, 1_000, 1_000, now), now, why=True) == words
 
 
-def test_the_leases_of_a_session_speak_together_and_lapsed_ones_say_nothing() -> None:
+def test_the_leases_of_a_session_speak_together_and_lapsed_ones_say_only_that_they_are() -> None:
     leases = [
         KnownLease("s", "1", Terms("mcp", can=("tell",)), True),
         KnownLease("s", "2", Terms("relay", is_working=True, can=("answer", "tell")), True),
@@ -73,7 +73,11 @@ def test_the_leases_of_a_session_speak_together_and_lapsed_ones_say_nothing() ->
         KnownLease("t", "4", Terms("relay", is_working=True), False),
         KnownLease("u", "5", Terms("mcp"), True),
     ]
-    assert holds_of(leases) == {"s": Hold(True, True, True, ("tell", "answer")), "u": Hold(True, False, False, ())}
+    assert holds_of(leases) == {
+        "s": Hold(True, True, True, ("tell", "answer")),
+        "t": Hold(is_lost=True),
+        "u": Hold(True, False, False, ()),
+    }
 
 
 @pytest.mark.parametrize(
@@ -89,3 +93,11 @@ def test_the_leases_of_a_session_speak_together_and_lapsed_ones_say_nothing() ->
 )
 def test_a_stop_reason_reads_as_words(reason: str | None, words: str) -> None:
     assert stop_words(reason) == words
+
+
+@pytest.mark.parametrize("events", [(OPEN,), (OPEN, ReviewAsked("main"))])
+def test_a_session_whose_holder_died_is_stopped_before_anyone_could_record_it(events: tuple[Event, ...]) -> None:
+    folded = fold_all("s", [Recorded("s", n, 1_000, "agent", event) for n, event in enumerate(events, 1)])
+    lost = holds_of([KnownLease("s", "1", Terms("relay", is_working=True), False)])["s"]
+    glance = overview(folded, 1_000, 1_000, 1_000, lost)
+    assert (glance.state, glance.asked) == (STOPPED, False)

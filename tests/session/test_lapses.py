@@ -4,12 +4,14 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from time import monotonic
 
 import pytest
 
 from planwire.journal import Journal, Stamped, Terms, open_journal
 from planwire.journal.sqlite import SqliteJournal
 from planwire.model.events import Event, PlanSet, ReviewAsked, SessionOpened, TurnEnded
+from planwire.readmodel.states import holds_of
 from planwire.session.lapses import end_lapsed
 from tests.journals import items
 
@@ -84,7 +86,9 @@ def test_a_lapsed_lease_ends_the_turn_that_was_on(
 @pytest.mark.parametrize(
     ("lapsed", "other", "expected"),
     [
-        (Terms("relay", is_working=True), Terms("relay"), []),
+        (Terms("relay", is_working=True), Terms("relay", is_working=True), []),
+        (Terms("relay", is_working=True), Terms("relay"), ["disconnected"]),
+        (Terms("relay"), Terms("relay"), []),
         (Terms("mcp"), Terms("mcp"), []),
         (Terms("mcp"), Terms("relay"), []),
         (Terms("relay", is_working=True), Terms("mcp"), ["disconnected"]),
@@ -124,8 +128,20 @@ def test_a_journal_that_can_not_be_written_can_be_read(path: Path) -> None:
         lapse(path, Terms("relay", is_working=True))
         with closing(sqlite3.connect(path, isolation_level=None)) as blocker:
             blocker.execute("BEGIN IMMEDIATE")
-            assert [each.session for each in end_lapsed(journal)] == ["t"]
+            left = holds_of(end_lapsed(journal))
+            assert (left["s"].is_lost, left["t"].is_lost) == (True, False)
             assert ends(journal) == []
         assert [each.session for each in end_lapsed(journal)] == ["t"]
         assert ends(journal) == ["disconnected"]
         held.release()
+
+
+def test_those_who_look_do_not_wait_long_for_a_writer_that_keeps_the_journal(path: Path, journal: Journal) -> None:
+    """Also with the patience of a journal that somebody opened to look at it."""
+    write(journal, PLAN)
+    lapse(path, Terms("relay", is_working=True))
+    with closing(sqlite3.connect(path, isolation_level=None)) as blocker:
+        blocker.execute("BEGIN IMMEDIATE")
+        begun = monotonic()
+        assert holds_of(end_lapsed(journal))["s"].is_lost
+        assert monotonic() - begun < 5

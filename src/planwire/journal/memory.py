@@ -98,7 +98,7 @@ class MemoryJournal(PolledJournal):
         with self._open():
             return list(self._leases.values())
 
-    def end_lease(self, known: KnownLease) -> None:
+    def end_lease(self, known: KnownLease, events: Sequence[Stamped] = (), expected_seq: int | None = None) -> None:
         with self._open():  # none has lapsed
             return
 

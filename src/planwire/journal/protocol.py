@@ -189,8 +189,12 @@ class Journal(Protocol):
         """All leases, in the order in which they were taken, also those that lapsed and that nobody ended yet."""
         ...
 
-    def end_lease(self, known: KnownLease) -> None:
-        """Remove a lease that lapsed. One that is held stays; one that is gone makes no difference."""
+    def end_lease(self, known: KnownLease, events: Sequence[Stamped] = (), expected_seq: int | None = None) -> None:
+        """Remove a lease that lapsed, once these events of its session are written (or raise `Conflict`, see `append`).
+        One that is held stays, and one that is gone writes nothing: of all who end a lease, one writes, once.
+
+        This can wait for the next who looks: an engine gives up soon (`JournalUnavailable`) while others write.
+        """
         ...
 
     def forget(self, *sessions: str) -> None:

@@ -34,7 +34,7 @@ __all__ = ["SqliteJournal"]
 
 #: Seconds that a writer waits for those of other processes before it gives up.
 PATIENCE: Final = 30.0
-#: And no longer than this to give its leases back: they lapse without it, too.
+#: And no longer than this to give leases back, which lapse without it, too, or to end those that did.
 PARTING: Final = 1.0
 #: Upper bounds: pages of tables and indexes that a new row changes, and characters that fill no more than a page. To
 #: look at the log before every append would cost a tenth of its time: so the journal counts, and looks 20 times a log.
@@ -64,6 +64,7 @@ class SqliteJournal(PolledJournal):
                 self._writer.close()
                 raise
         self._transaction = transaction(self._writer, patience)
+        self._parting = transaction(self._writer, min(patience, PARTING))
         self._patience = patience
         self._leases = Leases(self.path)
         self._known: dict[str, rows.SessionEnd] = {}  # valid as long as no one else has written
@@ -114,10 +115,18 @@ class SqliteJournal(PolledJournal):
         with self._reads() as reader:
             return self._leases.known(reader)
 
-    def end_lease(self, known: KnownLease) -> None:
+    def end_lease(self, known: KnownLease, events: Sequence[Stamped] = (), expected_seq: int | None = None) -> None:
         self._check_process()
-        with self._group.turn, self._guard, self._linked() as writer:
-            self._leases.end(writer, known.name)
+        session, new = known.session, encode(known.session, events)
+        with self._group.turn, self._guard, self._linked(self._parting) as writer:
+            if not self._leases.end(writer, known.name):
+                return
+            found = rows.find(writer, session)
+            if expected_seq is not None and expected_seq != found.last:
+                raise Conflict(session, expected_seq, found.last)
+            if new:
+                rows.insert(writer, session, found, new)
+        self._ring()
 
     def forget(self, *sessions: str) -> None:
         self._check_process()
@@ -235,7 +244,7 @@ class SqliteJournal(PolledJournal):
     def _give_leases_back(self) -> None:
         """A journal that can't be written now must be closed all the same."""
         if self._leases.are_held and self._guard.in_place():
-            with suppress(sqlite3.Error), transaction(self._writer, PARTING) as writer:
+            with suppress(sqlite3.Error), self._parting as writer:
                 add_link(writer)
                 self._leases.release_all(writer)
         self._leases.close()
@@ -250,10 +259,10 @@ class SqliteJournal(PolledJournal):
             after += len(page)
 
     @contextmanager
-    def _linked(self) -> Iterator[sqlite3.Cursor]:
+    def _linked(self, begun: transaction | None = None) -> Iterator[sqlite3.Cursor]:
         """A transaction that is no mere append. What the journal knows of the file holds no longer."""
         self._others = None
-        with self._transaction as writer:
+        with begun or self._transaction as writer:
             refuse_newer(writer, self.path)
             add_link(writer)
             yield writer

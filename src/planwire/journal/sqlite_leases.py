@@ -76,14 +76,16 @@ class Leases:
     def release(self, writer: Executor, name: str) -> None:
         writer.execute("DELETE FROM leases WHERE name = ?", (name,))
 
-    def end(self, writer: Executor, name: str) -> None:
-        """Remove the row of a lease, unless it is held."""
+    def end(self, writer: Executor, name: str) -> bool:
+        """Remove the row of a lease, unless it is held. Says whether it did."""
         if not self._exist(writer):
-            return
+            return False
         found = writer.execute("SELECT holder FROM leases WHERE name = ?", (name,)).fetchone()
-        if found is not None and not self._is_held(found[0]):
-            self.release(writer, name)
-            sweep(self._folder)
+        if found is None or self._is_held(found[0]):
+            return False
+        self.release(writer, name)
+        sweep(self._folder)
+        return True
 
     def forget(self, writer: Executor, sessions: Iterable[str]) -> None:
         if self._exist(writer):

@@ -109,7 +109,7 @@ def overview(state: SessionState, first_at: int, last_at: int, now: int | None =
         state.seq,
         first_at,
         last_at,
-        is_asked(state),
+        is_asked(state, hold),
         hold.is_held,
         hold.is_working,
         hold.can,

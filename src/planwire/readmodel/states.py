@@ -72,21 +72,25 @@ _STOPS: Final = {
 
 class Hold(Struct, frozen=True):
     """What the leases of a session say together: whether anyone who hears of its turns holds one (`is_relayed`), or
-    anyone at all; whether a turn is on; and what the holders can do for people."""
+    anyone at all; whether a turn is on; and what the holders can do for people. `is_lost`: nobody does any more, and
+    the last one died without a word (which the next who can write to the journal records)."""
 
     is_held: bool = False
     is_relayed: bool = False
     is_working: bool = False
     can: tuple[str, ...] = ()
+    is_lost: bool = False
 
 
-#: Nobody has a lease.
+#: Nobody has a lease. The only one lapsed.
 NOBODY: Final = Hold()
+_LOST: Final = Hold(is_lost=True)
 
 
 def holds_of(leases: Iterable[KnownLease]) -> dict[str, Hold]:
-    """The hold of each session that has a lease which is held."""
-    holds: dict[str, Hold] = {}
+    """The hold of each session that has a lease."""
+    leases = list(leases)
+    holds = {each.session: _LOST for each in leases if not each.is_held}
     for session, terms in ((each.session, each.terms) for each in leases if each.is_held):
         before = holds.get(session, NOBODY)
         holds[session] = Hold(
@@ -98,19 +102,21 @@ def holds_of(leases: Iterable[KnownLease]) -> dict[str, Hold]:
     return holds
 
 
-def is_asked(state: SessionState) -> bool:
-    """Whether a person has to answer or decide something."""
-    return state.needs_person
+def is_asked(state: SessionState, hold: Hold) -> bool:
+    """Whether a person has to answer or decide something. A question goes with the one who would hear the answer."""
+    return state.needs_person and not hold.is_lost
 
 
 def state_of(state: SessionState, progress: Progress, hold: Hold, last_at: int, now: int) -> str:
     """The state of a session, given its progress, its hold and its last event. Every face gets it from here."""
-    if is_asked(state):
+    if is_asked(state, hold):
         return NEEDS_YOU
     if 0 < progress.total == progress.done:
         return DONE
     if state.stopped is not None and not hold.is_working:
         return IDLE if state.stopped in _OWN_ACCORD else STOPPED
+    if hold.is_lost:
+        return STOPPED
     return RUNNING if now < running_until(hold, last_at) else IDLE
 
 

@@ -1,54 +1,62 @@
 """Leases that lapsed: whoever finds one says, once, that its turn is over.
 
 A process that is killed can't record its own end, so those who look at the journal do it. Any number of them may look
-at once: the lease's name is the key of the append, and the lease goes only after the event is written. A finder may be
-late, and another holder may serve the session by then: so each decides on the newest state, with the leases as they
-are at that moment.
+at once: the journal writes the event of the one that ends the lease. A finder may be late, and another holder may serve
+the session by then: so each decides on the newest state, with the leases as they are at that moment.
 """
 
-from contextlib import suppress
-
-from planwire.errors import DamagedJournal, JournalUnavailable
-from planwire.journal import Journal, KnownLease, Once, Stamped, load_state
+from planwire.errors import Conflict, DamagedJournal, JournalUnavailable
+from planwire.journal import Journal, KnownLease, load_state
 from planwire.model.events import DISCONNECTED, TurnEnded
 from planwire.model.records import PLANWIRE, SessionState
 from planwire.readmodel.states import MCP
-from planwire.session.writer import append_latest, stamped
+from planwire.session.writer import stamped
 
 __all__ = ["end_lapsed"]
 
 
 def end_lapsed(journal: Journal) -> list[KnownLease]:
-    """End the leases whose holders died, and their turns. Returns those that are held.
+    """End the leases whose holders died, and their turns. Returns those that are left.
 
-    A journal that can be read, but not written, keeps its lapsed leases for the next one who looks.
+    These are held, unless the journal can be read, but not written now: it keeps its lapsed leases for the next one who
+    looks.
     """
     leases = journal.leases()
+    ended = set()
     try:
         for lapsed in leases:
             if not lapsed.is_held:
                 _end(journal, lapsed)
+                ended.add(lapsed.name)
     except JournalUnavailable:
         pass
-    return [each for each in leases if each.is_held]
+    return [each for each in leases if each.name not in ended]
 
 
 def _end(journal: Journal, lapsed: KnownLease) -> None:
-    def prepare(state: SessionState) -> list[Stamped]:
-        asks = any(record.asked for record in state.plans.values())
-        was_on = lapsed.terms.is_working or asks or (state.stopped is None and bool(state.plans))
-        if not state.seq or not was_on or not _is_last(journal.leases(), lapsed):
-            return []
-        return stamped([TurnEnded(DISCONNECTED)], PLANWIRE)
+    while True:
+        try:
+            state = load_state(journal, lapsed.session)
+            is_over = _was_on(state, lapsed) and not _goes_on(journal.leases(), lapsed)
+            events = [TurnEnded(DISCONNECTED)] if is_over else []
+            return journal.end_lease(lapsed, stamped(events, PLANWIRE), state.seq)
+        except DamagedJournal:  # a session that can't be read has no state to change
+            return journal.end_lease(lapsed)
+        except Conflict:
+            continue
 
-    with suppress(DamagedJournal):  # a session that can't be read has no state to change
-        append_latest(journal, lambda: load_state(journal, lapsed.session), prepare, Once(f"lease {lapsed.name}", 0))
-    journal.end_lease(lapsed)
+
+def _was_on(state: SessionState, lapsed: KnownLease) -> bool:
+    if lapsed.terms.is_working or any(record.asked for record in state.plans.values()):
+        return bool(state.seq)
+    return state.stopped is None and bool(state.plans)
 
 
-def _is_last(leases: list[KnownLease], lapsed: KnownLease) -> bool:
-    """Whether a lapsed lease is still there, and nobody else serves its session. The tools of a relay's agent may
-    outlive the relay by a moment: they keep no turn alive that is not their own."""
-    others = [each for each in leases if each.is_held and each.session == lapsed.session]
-    is_served = any(each.terms.holder != MCP or lapsed.terms.holder == MCP for each in others)
-    return not is_served and any(each.name == lapsed.name for each in leases)
+def _goes_on(leases: list[KnownLease], lapsed: KnownLease) -> bool:
+    """Whether another holder serves the session. One at rest does not go on with a turn, nor with its question, that
+    died with a relay. The tools of a relay's agent may outlive the relay by a moment: they keep no turn alive that is
+    not their own."""
+    others = [each.terms for each in leases if each.is_held and each.session == lapsed.session]
+    if lapsed.terms.holder != MCP:
+        others = [each for each in others if each.holder != MCP]
+    return any(each.is_working or not lapsed.terms.is_working for each in others)
