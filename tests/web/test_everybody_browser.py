@@ -177,6 +177,7 @@ def test_each_question_is_told_once_whatever_becomes_of_it(stage: Stage, new_pag
         board.write(session, ReviewAsked("other", question="q2"), at=2)
         comes_true(page, "notices.length === 2")
         board.write(session, PlanReviewed("main", 2, APPROVED, question="q1"), by="client")
+        comes_true(page, "document.querySelector('[data-question=\"2\"]') !== null")
         board.write(session, PlanReviewed("other", 3, APPROVED), ReviewAsked("other", question="q3"), by="client", at=4)
         comes_true(page, "notices.length > 2")
         words = "the agent waits for your answer"
