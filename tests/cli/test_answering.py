@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from planwire.cli.exit_codes import DONE, NOT_DONE, USAGE
+from planwire.cli.exit_codes import DONE, NOT_DONE, NOT_FOUND, USAGE
 from planwire.journal import Journal, Stamped, load_state, open_journal
 from planwire.journal.protocol import Lease, Terms
 from planwire.model.events import ACP, Choice, Event, PlanSet, ReviewAsked, SessionOpened, StopAsked, TellAsked
@@ -240,3 +240,31 @@ def test_a_shell_completes_the_options_of_the_open_question(journal: Journal) ->
     propose(journal, "new", ALWAYS, NO, Choice("$(id)", "Odd", "allow_once"))
     offered = answer("completion", "--ids", "options", "bash", "planwire", "approve", "s1", "--option")
     assert offered.out.split() == ["always", "no"]
+
+
+def test_elsewhere_the_only_session_that_needs_a_person_is_meant_once_they_are_shown_it(
+    journal: Journal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hold(journal)
+    propose(journal, "new", YES, NO)
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    for unseen in (["--yes"], ["--revision", "2"]):
+        assert typing("", "approve", "--journal", str(tmp_path / "default.db"), *unseen).code == NOT_FOUND
+    assert "The new plan" in typing("n\n", "approve").out
+    assert plan(journal).decision is None
+    assert "Sent to the agent: “Yes”." in typing("y\n", "approve").out
+    assert typing("y\n", "tell", "faster").code == NOT_FOUND, "only an answer has a question that it belongs to"
+    journal.lease("s2", IDLE)
+    journal.append(
+        "s2",
+        [
+            Stamped(LATER, "agent", each)
+            for each in (
+                SessionOpened(),
+                PlanSet(MarkdownPlan("new", "# Other"), via=ACP),
+                ReviewAsked("new", (YES, NO), "q"),
+            )
+        ],
+    )
+    assert typing("y\n", "approve").code == NOT_FOUND, "two need a person"

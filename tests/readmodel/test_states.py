@@ -65,6 +65,13 @@ def test_people_read_the_state_in_words(events: tuple[Event, ...], minutes: int,
     assert state_words(overview(folded, 1_000, 1_000, now), now, why=True) == words
 
 
+def test_a_session_behind_a_relay_that_has_no_turn_yet_is_idle_and_not_quiet() -> None:
+    folded = fold_all("s", [Recorded("s", 1, 1_000, "agent", OPEN)])
+    for hold, words in ((RELAY, "idle"), (TOOLS, "quiet for 20 min")):
+        now = 1_000 + 20 * MINUTE
+        assert state_words(overview(folded, 1_000, 1_000, now, hold), now) == words
+
+
 def test_the_leases_of_a_session_speak_together_and_lapsed_ones_say_only_that_they_are() -> None:
     leases = [
         KnownLease("s", "1", Terms("mcp", can=("tell",)), True),

@@ -189,3 +189,4 @@ def test_a_board_without_an_author_only_shows_and_one_with_a_name_records_it() -
             assert by or answer.json()["error"].startswith("An agent started this board, so it only shows.")
             assert [each.by for each in here.events()[seq:]] == ([by] if by else [])
             assert "step 1" in here.page()
+            assert ("data-only-shows" in here.page()) == (by is None)

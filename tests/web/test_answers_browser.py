@@ -125,6 +125,7 @@ def test_words_and_focus_stay_while_the_plan_changes_and_the_bar_is_in_sight_on_
     expect(bar.get_by_role("button", name=YES, exact=True)).to_be_in_viewport(ratio=1)
     page.evaluate("scrollTo(0, 700)")
     expect(bar.get_by_role("button", name=YES, exact=True)).to_be_in_viewport(ratio=1)
+    expect(bar.locator(".hint")).to_be_in_viewport(ratio=1)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     photograph(page, "asked-phone")
     words.fill("As you like")

@@ -4,10 +4,12 @@ from playwright.sync_api import expect
 
 from planwire.model.events import (
     ACP,
+    APPROVED,
     COMMENT,
     AddStep,
     MoveStep,
     PlanChanged,
+    PlanReviewed,
     PlanSet,
     RemarkAnswered,
     RemarkClosed,
@@ -112,10 +114,11 @@ def test_a_step_that_goes_before_all_that_are_in_sight_goes_behind_the_one_above
 
 NOTICES = """
     window.notices = [];
+    window.tags = [];
     window.Notification = class {
         static permission = "granted";
         static requestPermission() { return Promise.resolve("granted"); }
-        constructor(title, options) { notices.push(`${title}: ${options.body}`); }
+        constructor(title, options) { notices.push(`${title}: ${options.body}`); tags.push(options.tag); }
         close() {}
     };
     document.hasFocus = () => false;
@@ -157,3 +160,28 @@ def test_a_notification_is_shown_to_those_who_asked_for_it(stage: Stage, new_pag
     comes_true(page, "notices.length === 2")
     words = "Plan: the agent waits for your answer"
     assert page.evaluate("notices") == [f"A title: {words}", f"Another: {words}"]
+
+
+def test_each_question_is_told_once_whatever_becomes_of_it(stage: Stage, new_page: NewPage) -> None:
+    board, tags = stage.board, set()
+    for number, address in enumerate(("/sessions", "/sessions/{0}")):
+        session = f"asks{number}"
+        board.write(session, SessionOpened(title="Asks"), items("pending"), items("pending", plan_id="other"))
+        page = new_page()
+        page.context.add_init_script(NOTICES)
+        page.goto(board.pages + address.format(session))
+        is_live(page)
+        page.get_by_role("button", name="Notify me").click()
+        board.write(session, ReviewAsked("main", question="q1"), at=1)
+        comes_true(page, "notices.length === 1")
+        board.write(session, ReviewAsked("other", question="q2"), at=2)
+        comes_true(page, "notices.length === 2")
+        board.write(session, PlanReviewed("main", 2, APPROVED, question="q1"), by="client")
+        comes_true(page, "document.querySelector('[data-question=\"2\"]') !== null")
+        assert page.evaluate("notices.length") == 2, "a question less is no news"
+        board.write(session, PlanReviewed("other", 3, APPROVED), ReviewAsked("other", question="q3"), by="client", at=4)
+        comes_true(page, "notices.length > 2")
+        words = "the agent waits for your answer"
+        assert page.evaluate("notices")[2:] == [f"Asks: other: {words}"]
+        tags |= {tag.removesuffix(f"/{session}") for tag in page.evaluate("tags")}
+    assert len(tags) == 1, "of two pages with the same news the browser shows one"

@@ -52,7 +52,8 @@ _TEXTS: Final = {
 #: The remark that is meant without an id, for acts that end one, and for those that a plan takes, too.
 _DEFAULTS: Final = {False: "your newest one that is open", True: "the plan itself, if it has ended"}
 _ASKING: Final = (
-    "a session's id, or the beginning of it (default: the session of this folder that needs you, or the latest)"
+    "a session's id, or the beginning of it (default: the session of this folder that needs you, or the latest; where "
+    "none was run, the only one of all that needs you)"
 )
 _MAIN: Final = "the only plan, or main"
 _YES: Final = "take the plan as it is now, without asking"

@@ -43,7 +43,7 @@ def offered_ids(kind: str, words: Sequence[str]) -> list[str]:
     if len(words) > 2 and words[1] in _SESSION_FIRST and not words[2].startswith("-"):
         named.setdefault("session", words[2])
     command = words[1] if len(words) > 1 else ""
-    target = Namespace(command=command, session=named.get("session"), plan=named.get("plan"), revision=None)
+    target = Namespace(command=command, session=named.get("session"), plan=named.get("plan"), revision=None, yes=False)
     with open_journal(named.get("journal"), create=False) as journal:
         return list(plain_ids(KINDS[kind](journal, target)))
 

@@ -85,16 +85,18 @@ def named_session(arguments: Namespace) -> str | None:
     return next(iter(names), None)
 
 
-def choose_session(journal: Journal, name: str | None, *, asking: bool = False) -> KnownSession:
+def choose_session(
+    journal: Journal, name: str | None, *, asking: bool = False, elsewhere: bool = False
+) -> KnownSession:
     """The session with that name or beginning. The error lists the latest ones. It is as it is now: without turns of
     processes that died in the middle of them. `asking`: without a name, the one here that needs a person comes before
-    the latest."""
+    the latest. `elsewhere`: where no session was run here, the only one of all that needs a person is meant."""
     end_lapsed(journal)
     known = newest_first(journal)
     if not known:
         raise NotFound("the journal has no sessions yet: run an agent behind planwire (planwire relay -- AGENT)")
     if name is None:
-        return (_asking_here(journal) if asking else None) or _latest_here(journal, known)
+        return (_asking_here(journal) if asking else None) or _latest_here(journal, known, elsewhere=elsewhere)
     found = sessions_named(journal, name)
     if not found:
         raise NotFound(f"no session begins with {name!r}. The latest ones are:\n{short_list(journal, known)}")
@@ -116,9 +118,11 @@ def _asking_here(journal: Journal) -> KnownSession | None:
     raise InputError(f"{len(found)} sessions of this folder need you: pass the one that you mean\n{listed}")
 
 
-def _latest_here(journal: Journal, known: Sequence[KnownSession]) -> KnownSession:
+def _latest_here(journal: Journal, known: Sequence[KnownSession], *, elsewhere: bool) -> KnownSession:
     folder = this_folder()
     latest = latest_of_folder(journal, folder)
+    if latest is None and elsewhere and len(found := asking_in_folder(journal, None)) == 1:
+        return found[0]
     if latest is None:
         raise NotFound(
             f"no session was run in {folder}. The latest ones are:\n{short_list(journal, known)}\n"

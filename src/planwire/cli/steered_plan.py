@@ -41,9 +41,11 @@ def find_plan(
     asking: bool = False,
 ) -> SteeredPlan:
     """The plan that the arguments name, or else the one that is `meant`, at the revision that they name. `asking`: it
-    is an answer, so a session that needs a person is meant before the latest one."""
+    is an answer, so a session that needs a person is meant before the latest one; one of another folder only if the
+    person is shown it before they say yes."""
     files = FilePlans()
-    known = choose_session(journal, named_session(arguments), asking=asking)
+    elsewhere = asking and not _has_seen(arguments)
+    known = choose_session(journal, named_session(arguments), asking=asking, elsewhere=elsewhere)
     session = session_at(journal, known, files=files)
     cards = session.cards()
     card = meant(session) if arguments.plan is None else _named_card(session, arguments.plan)
@@ -68,10 +70,15 @@ def _named_card(session: ShownSession, name: str) -> PlanCard:
         raise
 
 
+def _has_seen(arguments: argparse.Namespace) -> bool:
+    """Whether the plan is not shown to a person before they act: they say that they saw it, or need not see it."""
+    return arguments.revision is not None or arguments.yes
+
+
 def confirm(target: SteeredPlan, arguments: argparse.Namespace, question: str) -> None:
     """Show the plan and ask, unless `--revision` says what the person saw or `--yes` says not to ask. Without a
     question, only show it: what they are asked for next is their answer."""
-    if arguments.revision is not None or arguments.yes:
+    if _has_seen(arguments):
         return
     if arguments.json:
         raise InputError(

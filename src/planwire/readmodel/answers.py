@@ -4,6 +4,8 @@ A question has the agent's own options, in its order. Where the agent goes on wi
 late, a person decides how it goes on. A plan that asks nothing, or is answered elsewhere, has no answers.
 """
 
+from collections.abc import Iterable
+
 from msgspec import Struct
 
 from planwire.readmodel.card import PlanCard
@@ -12,7 +14,7 @@ from planwire.steering.delivery import heard_with_answer
 from planwire.steering.reviews import VERDICT_LABELS
 from planwire.steering.wanted import Wanted
 
-__all__ = ["Reply", "answers", "asked_words", "dispute_words", "words_go"]
+__all__ = ["Reply", "answers", "asked_moments", "asked_words", "dispute_words", "words_go"]
 
 _YES, _NO, _ = VERDICT_LABELS
 
@@ -79,3 +81,9 @@ def asked_words(card: PlanCard) -> str:
     if card.disputed:
         return f"{card.title}: decide how the agent goes on"
     return f"{card.title}: the agent waits for your answer" if card.question else ""
+
+
+def asked_moments(cards: Iterable[PlanCard]) -> str:
+    """When each of the things began that plans need of a person: another one is news, one less is not."""
+    needs = (each.disputed or each.question for each in cards)
+    return " ".join(str(each.at) for each in needs if each)

@@ -34,14 +34,15 @@ def latest_of_folder(journal: Journal, folder: str) -> KnownSession | None:
     return None
 
 
-def asking_in_folder(journal: Journal, folder: str) -> list[KnownSession]:
-    """The sessions of a folder that need a person now, and whose agents are there to hear the answer; the latest
-    first."""
+def asking_in_folder(journal: Journal, folder: str | None) -> list[KnownSession]:
+    """The sessions of a folder, or of any, that need a person now, and whose agents are there to hear the answer; the
+    latest first."""
     served = {lease.session for lease in journal.leases() if lease.is_held}
     found = []
     for session in (each for each in newest_first(journal) if each.id in served):
         state = load_state(journal, session.id)
-        if state.needs_person and state.opened is not None and is_of_folder(state.opened.cwd, folder):
+        cwd = state.opened.cwd if state.opened else None
+        if state.needs_person and (folder is None or is_of_folder(cwd, folder)):
             found.append(session)
     return found
 

@@ -49,7 +49,8 @@ _FIRST: Final = (NEEDS_YOU, RUNNING)
 class Overview(Struct, frozen=True):
     """A row in a list of sessions. Times are Unix times in milliseconds; `current` are the steps in progress. `asked`
     says whether it needs a person, and `need` why, in a sentence. `is_held`: someone has a lease of the session,
-    `is_working`: and says that a turn is on, `can`: what the holders do for people."""
+    `is_relayed`: and hears of its turns, `is_working`: and says that one is on, `can`: what the holders do for
+    people."""
 
     id: str
     state: str
@@ -71,6 +72,7 @@ class Overview(Struct, frozen=True):
     is_working: bool = False
     can: tuple[str, ...] = ()
     need: str = ""
+    is_relayed: bool = False
 
     @property
     def goes_on(self) -> bool:
@@ -79,8 +81,8 @@ class Overview(Struct, frozen=True):
 
     @property
     def is_quiet(self) -> bool:
-        """Whether nothing was heard of it for long, though its turn never ended."""
-        return self.state == IDLE and self.stop_reason is None
+        """Whether nothing was heard of it for long, though its turn never ended, and nobody knows of one."""
+        return self.state == IDLE and self.stop_reason is None and not self.is_relayed
 
     @property
     def name(self) -> str:
@@ -114,6 +116,7 @@ def overview(state: SessionState, first_at: int, last_at: int, now: int | None =
         hold.is_working,
         hold.can,
         _need(state),
+        hold.is_relayed,
     )
 
 

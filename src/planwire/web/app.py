@@ -55,6 +55,7 @@ class BoardApp:
         by: str | None = USER,
     ) -> None:
         folders = tuple(folders)
+        self._only_shows = by is None
         self.hub = Hub(journal, FilePlans(folders), editor)
         self._timelines = Timelines(journal, FilePlans(folders).of)
         plan = OVERVIEW + "/{session}/plans/{plan}"
@@ -175,7 +176,7 @@ class BoardApp:
 
     async def _page(self, key: Key, title: str, live: str) -> Response:
         topic = await self.hub.topic(key)
-        page = document(title, part_html(topic.page), live=live, version=topic.id)
+        page = document(title, part_html(topic.page), live=live, version=topic.id, only_shows=self._only_shows)
         return _html(page)
 
 

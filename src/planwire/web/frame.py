@@ -30,8 +30,16 @@ ASSETS: Final = {
 _IMPORTED: Final = re.compile(r'"\./([a-z]+\.js)"')
 
 
-def document(title: str, *body: Html, live: str | None = None, version: str | None = None, script: bool = True) -> str:
-    """A whole page. `live` is the address of its stream, `version` the id of the page that it begins with."""
+def document(
+    title: str,
+    *body: Html,
+    live: str | None = None,
+    version: str | None = None,
+    script: bool = True,
+    only_shows: bool = False,
+) -> str:
+    """A whole page. `live` is the address of its stream, `version` the id of the page that it begins with. With
+    `only_shows` nobody may steer here, and nothing that would is in sight."""
     head = joined(
         void("meta", charset="utf-8"),
         void("meta", name="viewport", content="width=device-width, initial-scale=1"),
@@ -46,11 +54,12 @@ def document(title: str, *body: Html, live: str | None = None, version: str | No
         "header",
         el("a", "Skip to content", href="#content", class_="skip"),
         el("a", el("span", class_="logo", aria_hidden="true"), "planwire", href=OVERVIEW, class_="home"),
+        el("span", "An agent started this board: it only shows", class_="fact") if only_shows else None,
         el("span", "", id="connection", role="status", class_="connection") if live else None,
         class_="bar",
     )
     announcer = el("p", id="announcer", class_="unseen", aria_live="polite") if live else None
-    page = el("body", bar, *body, announcer, data_live=live, data_version=version)
+    page = el("body", bar, *body, announcer, data_live=live, data_version=version, data_only_shows=only_shows)
     return f"<!doctype html>{el('html', el('head', head), page, lang='en')}"
 
 

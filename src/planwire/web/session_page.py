@@ -2,7 +2,7 @@
 
 from typing import Final, NamedTuple
 
-from planwire.readmodel.answers import asked_words
+from planwire.readmodel.answers import asked_moments, asked_words
 from planwire.readmodel.card import PlanCard, PlanId, Progress
 from planwire.readmodel.overview import Overview, state_words
 from planwire.readmodel.shown import ShownSession
@@ -81,8 +81,16 @@ def _top(session: ShownSession) -> Part:
     own = session_address(session.id)
     top = top_line(title, action("History", f"{own}/history"), action("JSON", f"{own}.json"))
     facts = el("p", *_facts(session), class_="facts")
-    asked = ", ".join(filter(None, map(asked_words, session.cards()))) or None
-    return leaf("session-top", "div", top, facts, class_="session-top", data_state=glance.state, data_asked=asked)
+    return leaf(
+        "session-top",
+        "div",
+        top,
+        facts,
+        class_="session-top",
+        data_state=glance.state,
+        data_asked=", ".join(filter(None, map(asked_words, session.cards()))) or None,
+        data_question=asked_moments(session.cards()) or None,
+    )
 
 
 def _reach(session: ShownSession, cards: tuple[PlanCard, ...]) -> Part:

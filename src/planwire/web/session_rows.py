@@ -4,7 +4,7 @@ from functools import lru_cache
 from operator import is_
 from typing import NamedTuple
 
-from planwire.readmodel.answers import asked_words
+from planwire.readmodel.answers import asked_moments, asked_words
 from planwire.readmodel.card import PlanCard, Progress
 from planwire.readmodel.overview import RUNNING, Overview
 from planwire.web.addresses import encode_id, session_address
@@ -73,13 +73,8 @@ def inbox_item(glance: Overview, asking: tuple[Asking, ...]) -> Part:
         class_=f"session-row inbox-item row-{glance.state}",
         data_status=glance.state,
         data_asked=", ".join(asked_words(each.card) for each in asking) or "The agent waits for you",
-        data_question=" ".join(_moment_of(each.card) for each in asking) or None,
+        data_question=asked_moments(each.card for each in asking) or None,
     )
-
-
-def _moment_of(card: PlanCard) -> str:
-    """The beginning of what a plan needs: another one is news."""
-    return str(card.question.at if card.question else card.disputed.at if card.disputed else "")
 
 
 def _row_id(glance: Overview) -> str:

@@ -173,5 +173,6 @@ startRows();
 if (document.getElementById("slider")) startTravel();
 connect();
 const missing = () => tell("lost", "the page did not load completely: reload it");
-if (document.querySelector("main.session, main.overview")) import("./answer.js").then((it) => it.startAnswers(), missing);
-if (document.querySelector("main.session")) import("./steer.js").then((it) => it.start(), missing);
+const may = (pages) => !("onlyShows" in body.dataset) && document.querySelector(pages);
+if (may("main.session, main.overview")) import("./answer.js").then((it) => it.startAnswers(), missing);
+if (may("main.session")) import("./steer.js").then((it) => it.start(), missing);

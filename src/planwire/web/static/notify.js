@@ -8,12 +8,12 @@ const words = {
   done: () => "Everything on the plan is done.",
   stopped: () => "The agent has stopped.",
   idle: () => "The agent has ended its turn.",
-  needs_you: (asked) => asked,
+  needs_you: (asked) => asked ?? "The agent waits for you",
 };
 
 let wanted = false;
 let letGo = null; // gives the place among the pages that go on listening back
-const known = new Map();
+const known = new Map(); // of each session its state, and what it has asked so far: each question is told once
 let hasLooked = false; // what is new from now on may need a person
 
 /** Whether this page goes on listening while nobody sees it. */
@@ -30,13 +30,19 @@ async function takePlace() {
   }
 }
 
-/** What is going on: the sessions on the page, each with its name, its state, and what it needs; first what needs you. */
+/** What is going on: the sessions on the page, each with its address (one tag, so that of several pages with the same
+    news the browser shows one), its name, its state, and what it needs; first what needs you. */
 function sessions() {
   const top = document.getElementById("session-top");
-  if (top) return [["session", top.querySelector("h1").textContent, top.dataset.state, top.dataset.asked]];
-  const name = (row) => row.querySelector(".session-link").textContent;
+  if (top) {
+    const { state, asked, question } = top.dataset;
+    return [[location.pathname, top.querySelector("h1").textContent, state, asked, question]];
+  }
   const rows = [...document.querySelectorAll(".session-row:not([data-my-gone])")];
-  const all = rows.map((row) => [row.id, name(row), row.dataset.status, row.dataset.asked, row.dataset.question]);
+  const all = rows.map((row) => {
+    const link = row.querySelector(".session-link"), { status, asked, question } = row.dataset;
+    return [link.pathname, link.textContent, status, asked, question];
+  });
   return all.sort(([, , one], [, , other]) => (other === "needs_you") - (one === "needs_you"));
 }
 
@@ -44,12 +50,14 @@ function sessions() {
 export function lookForNews() {
   if (!wanted) return;
   for (const [id, name, state, asked, question] of sessions()) {
-    const now = `${state} ${asked ?? ""} ${question ?? ""}`, before = known.get(id);
-    known.set(id, now);
-    const isNew = before === undefined && (!hasLooked || state !== "needs_you");
-    if (isNew || before === now || !words[state]) continue;
+    const before = known.get(id);
+    const asks = state === "needs_you" ? (question ?? "").split(" ").filter(Boolean) : [];
+    known.set(id, { state, asks: new Set([...(before?.asks ?? []), ...asks]) });
+    const isFirst = !before && (!hasLooked || state !== "needs_you");
+    const isNews = asks.length ? asks.some((each) => !before?.asks.has(each)) : before?.state !== state;
+    if (isFirst || !isNews || !words[state]) continue;
     if (document.hidden || !document.hasFocus()) {
-      const notice = new Notification(name, { body: words[state](asked), tag: `planwire ${location.pathname} ${id}` });
+      const notice = new Notification(name, { body: words[state](asked), tag: `planwire ${id}` });
       notice.onclick = () => { window.focus(); notice.close(); };
     }
   }
