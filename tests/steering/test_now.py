@@ -6,7 +6,7 @@ from planwire.errors import InterruptNeeded, NothingChanges, PlanError
 from planwire.model.events import COMMENT, Event, Remarked, SessionOpened, StopAsked, TellAsked, Told
 from planwire.steering import reach
 from planwire.steering.acts import acts_for
-from planwire.steering.reach import Reach, reach_of
+from planwire.steering.reach import Reach
 from tests.steering.acting import LIST, Session, agents
 
 TELLS = frozenset((reach.ANSWER, reach.TELL, reach.STOP))
@@ -160,10 +160,3 @@ def test_nothing_is_stopped_where_nothing_runs_or_nobody_can() -> None:
 )
 def test_a_plan_is_offered_what_its_agent_can_be_given_now(reached: Reach, offered: set[str]) -> None:
     assert {*acts_for(session_with(reached).record, reached)} & {"tell", "stop"} == offered
-
-
-def test_the_reach_to_a_session_is_that_of_all_who_hold_it() -> None:
-    assert reach_of([]) == reach.NOBODY
-    assert reach_of([(("answer", "tell"), False), (("stop",), True)]) == Reach(
-        frozenset(("answer", "tell", "stop")), is_working=True
-    )

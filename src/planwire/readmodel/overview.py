@@ -20,7 +20,6 @@ from planwire.readmodel.states import (
     RUNNING,
     STOPPED,
     Hold,
-    is_asked,
     state_of,
     stop_words,
 )
@@ -47,8 +46,8 @@ _FIRST: Final = (NEEDS_YOU, RUNNING)
 
 
 class Overview(Struct, frozen=True):
-    """A row in a list of sessions. Times are Unix times in milliseconds; `current` are the steps in progress. `asked`
-    says whether it needs a person, and `need` why, in a sentence. `is_held`: someone has a lease of the session,
+    """A row in a list of sessions. Times are Unix times in milliseconds; `current` are the steps in progress. `need`
+    says why it needs a person, if it does, in a sentence. `is_held`: someone has a lease of the session,
     `is_relayed`: and hears of its turns, `is_working`: and says that one is on, `can`: what the holders do for
     people."""
 
@@ -67,12 +66,16 @@ class Overview(Struct, frozen=True):
     last_seq: int
     first_at: int
     last_at: int
-    asked: bool = False
     is_held: bool = False
     is_working: bool = False
     can: tuple[str, ...] = ()
     need: str = ""
     is_relayed: bool = False
+
+    @property
+    def asked(self) -> bool:
+        """Whether a person has to answer or decide something."""
+        return self.state == NEEDS_YOU
 
     @property
     def goes_on(self) -> bool:
@@ -111,7 +114,6 @@ def overview(state: SessionState, first_at: int, last_at: int, now: int | None =
         state.seq,
         first_at,
         last_at,
-        is_asked(state, hold),
         hold.is_held,
         hold.is_working,
         hold.can,

@@ -4,7 +4,8 @@ from contextlib import suppress
 
 from planwire.errors import JournalError
 from planwire.journal.protocol import Journal
-from planwire.steering.reach import NOBODY, Reach, reach_of
+from planwire.readmodel.states import holds_of
+from planwire.steering.reach import NOBODY, Reach
 
 __all__ = ["NOBODY", "Reach", "session_reach"]
 
@@ -12,6 +13,6 @@ __all__ = ["NOBODY", "Reach", "session_reach"]
 def session_reach(journal: Journal, session: str) -> Reach:
     """What the agent of a session can be given now. A journal that does not tell reaches nobody."""
     with suppress(JournalError):
-        held = [each.terms for each in journal.leases() if each.session == session and each.is_held]
-        return reach_of((terms.can, terms.is_working) for terms in held)
+        hold = holds_of(each for each in journal.leases() if each.session == session).get(session)
+        return Reach(frozenset(hold.can), hold.is_working) if hold else NOBODY
     return NOBODY

@@ -1,11 +1,10 @@
 """The reach of people: what a session's agent can be given at this moment, and by whom."""
 
-from collections.abc import Iterable
 from typing import Final
 
 from msgspec import Struct
 
-__all__ = ["ANSWER", "NOBODY", "STEER", "STOP", "TELL", "Reach", "reach_of"]
+__all__ = ["ANSWER", "NOBODY", "STEER", "STOP", "TELL", "Reach"]
 
 #: What the process in front of an agent can do for people: give it the answer to its question, tell it something now,
 #: put that into a turn that runs, and stop the turn.
@@ -29,9 +28,3 @@ class Reach(Struct, frozen=True):
 
 #: Nobody runs the agent, or nobody knows.
 NOBODY: Final = Reach()
-
-
-def reach_of(holders: Iterable[tuple[Iterable[str], bool]]) -> Reach:
-    """The reach by all who hold a session: the abilities of each, and whether it works."""
-    known = tuple(holders)
-    return Reach(frozenset(word for can, _ in known for word in can), any(works for _, works in known))
