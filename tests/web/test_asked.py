@@ -33,7 +33,7 @@ from planwire.web.difference import difference_view
 from tests.web.board import Running, items, markdown, running_board
 
 OPTIONS = ("Yes, manually approve edits", "Yes, and use auto mode", "No, keep planning")
-ASKS = "asks for your approval"
+ASKS = "The agent asks for your approval"
 WAITS = "The agent is waiting for your review"
 
 
@@ -68,7 +68,7 @@ def test_a_question_is_shown_with_its_answers_and_the_whole_text(board: Running)
     board.write("s1", proposal("Some *prose*.", "1. Read", "2. Write"), ReviewAsked("plan-mode", OPTIONS))
     page = board.page("/sessions/s1")
     asked = section(page)
-    assert f"Zed {ASKS}" in asked
+    assert f"{ASKS} in Zed" in asked
     assert re.findall(r"<li[^>]*>([^<]*)</li>", asked) == list(OPTIONS)
     assert "Answer in Zed:" in asked
     assert "This is the first version." in asked
@@ -83,7 +83,7 @@ def test_a_question_is_shown_with_its_answers_and_the_whole_text(board: Running)
 
 def test_an_editor_without_a_name_asks_too(board: Running) -> None:
     board.write("s1", proposal("1. Read"), ReviewAsked("plan-mode", OPTIONS))
-    assert f"Your editor {ASKS}" in section(board.page("/sessions/s1"))
+    assert f"{ASKS} in your editor" in section(board.page("/sessions/s1"))
 
 
 def test_an_agent_that_waits_for_a_review_gets_it_here(board: Running) -> None:

@@ -13,7 +13,7 @@ def test_a_question_appears_and_gives_way_to_its_answer(board: Running, new_page
     board.write("s1", proposal("Words.", "", *(f"{n}. Look at file {n}" for n in range(1, 20)), "20. Write it"))
     page = new_page("/sessions/s1")
     is_live(page)
-    question = page.get_by_role("region", name=f"Zed {ASKS}")
+    question = page.get_by_role("region", name=f"{ASKS} in Zed")
     expect(question).to_have_count(0)
     board.write("s1", proposal("Words.", "", *(f"{n}. Look at file {n}" for n in range(1, 20)), "20. Write it slowly"))
     board.write("s1", ReviewAsked("plan-mode", OPTIONS))

@@ -43,6 +43,13 @@ class QuestionCard(Struct, frozen=True):
         found = plain if named is None else options_named(self.options, named)
         return found[0] if len(found) == 1 else None
 
+    @property
+    def words(self) -> str:
+        """The question in a sentence, with the place to answer it if that is elsewhere."""
+        if self.is_review:
+            return "The agent is waiting for your review"
+        return f"The agent asks for your approval{'' if self.is_open else f' in {self.client}'}"
+
 
 def question_of(record: PlanRecord, client: str | None, reach: Reach) -> QuestionCard | None:
     """The question about a plan, if its agent waits for an answer."""

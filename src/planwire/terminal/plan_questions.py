@@ -47,13 +47,9 @@ def _asked_lines(asked: QuestionCard, width: int, now: int, session: str | None)
     client = one_line(asked.client)
     if asked.sent:
         words = one_line(f"{asked.sent[:1].upper()}{asked.sent[1:]}")
-    elif asked.is_review:
-        words = "The agent is waiting for your review"
-    elif asked.is_open:
-        words = "The agent asks for your approval"
     else:
-        names = " / ".join(one_line(each.name) for each in asked.options)
-        asks = f"The agent asks for your approval in {client}{': ' if names else ''}{names}"
+        names = "" if asked.is_open else " / ".join(one_line(each.name) for each in asked.options)
+        asks = f"{one_line(asked.words)}{': ' if names else ''}{names}"
         words = fitted(asks, MOST_LINES * max(width - 5, 10))
     yield from hanging(("  ◆ ", "waiting"), words, "waiting", ago(asked.at, now), width)
     if not asked.is_open:

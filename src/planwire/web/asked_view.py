@@ -91,16 +91,9 @@ def answer_form(own: str, session: str, card: PlanCard, name: Html = EMPTY) -> H
 
 
 def _who_asks(card: PlanCard) -> str:
-    question = card.question
-    if question is None:
+    if card.question is None:
         return "You have to decide"
-    if question.is_review:
-        return "The agent is waiting for your review"
-    if question.sent:
-        return "An answer is on its way"
-    if question.is_open:
-        return "The agent asks for your approval"
-    return f"{card.client_name if card.client else 'Your editor'} asks for your approval"
+    return "An answer is on its way" if card.question.sent else card.question.words
 
 
 def _state_of_answer(card: PlanCard) -> Html:
