@@ -25,7 +25,7 @@ COMPACT: Final = "compact"
 REBASE: Final = "rebase"
 
 #: The version of the snapshot and of the rules of folding. A snapshot of another version is of no use.
-RULES = 6
+RULES = 7
 
 
 class _KeptHistory(Struct):

@@ -32,7 +32,9 @@ __all__ = [
     "ContextCompacted",
     "Event",
     "MessageAdded",
+    "MessagePinned",
     "MoveStep",
+    "Origin",
     "PlanChanged",
     "PlanRemoved",
     "PlanReopened",
@@ -46,10 +48,12 @@ __all__ = [
     "RemoveStep",
     "ReviewAsked",
     "RewordStep",
+    "SessionForked",
     "SessionOpened",
     "SetPriority",
     "SetStatus",
     "StepChange",
+    "StepRef",
     "StopAsked",
     "SuggestionWithdrawn",
     "TellAsked",
@@ -124,31 +128,67 @@ class RemoveStep(Struct, frozen=True, tag_field="do", tag="remove"):
 StepChange: TypeAlias = SetStatus | RewordStep | SetPriority | AddStep | MoveStep | RemoveStep
 
 
+class StepRef(Struct, frozen=True):
+    """A step of one of the session's plans."""
+
+    plan_id: PlanId
+    step: str
+
+
+class Origin(Struct, frozen=True):
+    """A session, and the number of the event up to which another one shares its past."""
+
+    session: str
+    seq: int
+
+
 class SessionOpened(Struct, frozen=True, tag_field="event", tag="session_opened", omit_defaults=True):
-    """A session begins, or more about it became known. `format` is the provider format of its chat messages."""
+    """A session begins, or more about it became known. `format` is the provider format of its chat messages. A session
+    that was `forked` off another one begins with that one's events."""
 
     agent: str | None = None
     client: str | None = None
     cwd: str | None = None
     title: str | None = None
     format: str | None = None
+    forked: Origin | None = None
+
+
+class SessionForked(Struct, frozen=True, tag_field="event", tag="session_forked"):
+    """Another session was forked off this one, at this one's event `seq`."""
+
+    session: str
+    seq: int
 
 
 class PlanSet(Struct, frozen=True, tag_field="event", tag="plan_set", omit_defaults=True):
-    """A whole plan, new or in place of the one with its id. `summary` is the why."""
+    """A whole plan, new or in place of the one with its id. `summary` is the why in a sentence; `why` is the digest of
+    what the agent thought and said right before it, which lies beside the journal (`journal.thoughts`).
+
+    `parent` is the step that the plan works for, `reader` the child whose model it belongs to; a version that leaves
+    them out keeps those of the one before. `origin` is the message in its stored shape that brought the plan from
+    another chat: versions, ids and times are those that it names.
+    """
 
     plan: Plan
     summary: str | None = None
     via: str = TOOLS
     mode: str = ""
+    why: str = ""
+    parent: StepRef | None = None
+    reader: str = ""
+    origin: Fields | None = None
 
 
 class PlanChanged(Struct, frozen=True, tag_field="event", tag="plan_changed", omit_defaults=True):
-    """A change to a plan instead of the plan again: a note, changes of steps, or both."""
+    """A change to a plan instead of the plan again: a note, changes of steps, or both. `why` and `origin` are those of
+    `PlanSet`."""
 
     plan_id: PlanId
     note: str | None = None
     changes: tuple[StepChange, ...] = ()
+    why: str = ""
+    origin: Fields | None = None
 
 
 class PlanRemoved(Struct, frozen=True, tag_field="event", tag="plan_removed"):
@@ -298,10 +338,19 @@ class TurnEnded(Struct, frozen=True, tag_field="event", tag="turn_ended"):
     stop_reason: str
 
 
-class MessageAdded(Struct, frozen=True, tag_field="event", tag="message_added"):
-    """A message of the chat in its stored shape, hidden ones too."""
+class MessageAdded(Struct, frozen=True, tag_field="event", tag="message_added", omit_defaults=True):
+    """A message of the chat in its stored shape, hidden ones too. `reader` is the child whose chat it is."""
 
     message: Fields
+    reader: str = ""
+
+
+class MessagePinned(Struct, frozen=True, tag_field="event", tag="message_pinned", omit_defaults=True):
+    """A message of the chat is pinned, or let go again: a compaction takes it last of all."""
+
+    message_id: str
+    is_pinned: bool = True
+    reader: str = ""
 
 
 class ContextCompacted(Struct, frozen=True, tag_field="event", tag="context_compacted", omit_defaults=True):
@@ -311,10 +360,12 @@ class ContextCompacted(Struct, frozen=True, tag_field="event", tag="context_comp
     kept: tuple[str, ...] = ()
     written: tuple[Fields, ...] = ()
     reason: str = ""
+    reader: str = ""
 
 
 Event: TypeAlias = (
     SessionOpened
+    | SessionForked
     | PlanSet
     | PlanChanged
     | PlanRemoved
@@ -331,6 +382,7 @@ Event: TypeAlias = (
     | Told
     | TurnEnded
     | MessageAdded
+    | MessagePinned
     | ContextCompacted
 )
 

@@ -62,7 +62,7 @@ from planwire.model.events import (
     TurnEnded,
 )
 from planwire.model.lineage import carried_out, close_remarks, proposed
-from planwire.model.plan import PlanId
+from planwire.model.plan import NOTES_CAP, PlanId
 from planwire.model.records import (
     AGENT,
     ANSWER,
@@ -70,6 +70,7 @@ from planwire.model.records import (
     PLANWIRE,
     Closing,
     Delta,
+    Note,
     OpenQuestion,
     PlanRecord,
     RemarkAnswer,
@@ -154,6 +155,11 @@ def _set(state: SessionState, recorded: Recorded, event: PlanSet) -> _Changes:
         reviews=before.reviews if before else (),
         is_proposal=before.is_proposal if before else False,
         approval=before.approval if before else None,
+        notes=before.notes if before else (),
+        noted=before.noted if before else 0,
+        parent=event.parent or (before.parent if before else None),
+        reader=event.reader or (before.reader if before else ""),
+        why=event.why or (before.why if before else ""),
     )
     record = _judged(before, record, recorded)
 
@@ -179,10 +185,24 @@ def _changed(state: SessionState, recorded: Recorded, event: PlanChanged) -> _Ch
         after = record.state
     authors = _authors(record, after, recorded.by)
     changed = replace(record, state=after, deltas=(*record.deltas, delta), authors=authors, **touched)
+    changed = replace(changed, why=event.why or record.why, **_noted(record, delta))
     news = {"asked": None} if recorded.by == AGENT else {"edited": recorded.seq}
     changed = _judged(record, replace(changed, **news), recorded)
     plans = carried_out({**state.plans, event.plan_id: changed}, event.plan_id, recorded)
     return {"plans": plans, "stopped": None} if recorded.by == AGENT else {"plans": plans}
+
+
+def _noted(record: PlanRecord, delta: Delta) -> _Changes:
+    """The notes of a plan with that of one more change. They belong to the plan and not to its version."""
+    if not delta.note:
+        return {}
+    notes, room = [Note(delta.number, delta.at, delta.by, delta.note)], NOTES_CAP - len(delta.note.encode())
+    for each in reversed(record.notes):
+        room -= len(each.text.encode())
+        if room < 0:
+            break
+        notes.append(each)
+    return {"notes": tuple(reversed(notes)), "noted": record.noted + 1}
 
 
 def _authors(record: PlanRecord, after: PlanState, by: str) -> dict[str, str]:

@@ -14,6 +14,7 @@ __all__ = [
     "DELTA_CAP",
     "MAIN",
     "MEDIUM",
+    "NOTES_CAP",
     "PRIORITIES",
     "REMARK_CAP",
     "Entry",
@@ -35,6 +36,8 @@ MEDIUM: Final = "medium"
 BODY_CAP: Final = 96 * 1024
 DELTA_CAP: Final = 16 * 1024
 REMARK_CAP: Final = 4 * 1024
+#: How many bytes of a plan's notes its state holds: the newest. Older ones stay in the journal.
+NOTES_CAP: Final = DELTA_CAP
 
 #: Fields of a JSON object that planwire carries without giving them a meaning: `_meta`, and siblings of known fields.
 Fields: TypeAlias = dict[str, Any]

@@ -4,7 +4,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from planwire.model.events import APPROVED, SUGGESTION, Choice, SessionOpened, StepChange
+from planwire.model.events import APPROVED, SUGGESTION, Choice, SessionOpened, StepChange, StepRef
 from planwire.model.plan import PlanId
 from planwire.model.steps import PlanState
 
@@ -24,6 +24,7 @@ __all__ = [
     "Approval",
     "Closing",
     "Delta",
+    "Note",
     "OpenQuestion",
     "PlanRecord",
     "Remark",
@@ -65,6 +66,15 @@ class Delta(Struct, frozen=True):
     by: str
     note: str | None
     changes: tuple[StepChange, ...]
+
+
+class Note(Struct, frozen=True):
+    """What someone learned or decided, as the plan remembers it: the number of the change that brought it."""
+
+    number: int
+    at: int
+    by: str
+    text: str
 
 
 class Telling(Struct, frozen=True):
@@ -199,6 +209,10 @@ class PlanRecord(Struct, frozen=True):
     `is_proposal`: a person was asked for a verdict on its text. `ended` is how a proposal's life ended, "" while it
     lives. `cleared` is the list before it was cleared, until there is another. `disputed` is the number of a verdict
     that came too late to keep the agent from what was approved, until a person decides again.
+
+    `notes` are the newest notes of all versions, as many as `NOTES_CAP` bytes hold; `noted` counts all that there ever
+    were. `parent` is the step that it works for, `reader` the child whose model it belongs to. `why` is the digest of
+    the last thoughts that came with it.
     """
 
     state: PlanState
@@ -226,6 +240,11 @@ class PlanRecord(Struct, frozen=True):
     ended: str = ""
     cleared: PlanState | None = None
     disputed: int = 0
+    notes: tuple[Note, ...] = ()
+    noted: int = 0
+    parent: StepRef | None = None
+    reader: str = ""
+    why: str = ""
 
     @property
     def review(self) -> Review | None:

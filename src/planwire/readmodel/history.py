@@ -20,6 +20,7 @@ from planwire.model.events import (
     DISMISSED,
     ContextCompacted,
     MessageAdded,
+    MessagePinned,
     PlanChanged,
     PlanRemoved,
     PlanReopened,
@@ -31,6 +32,7 @@ from planwire.model.events import (
     Remarked,
     RemarkReopened,
     ReviewAsked,
+    SessionForked,
     SessionOpened,
     StopAsked,
     SuggestionWithdrawn,
@@ -169,6 +171,10 @@ def _phrases(recorded: Recorded, before: SessionState, after: SessionState) -> t
             if reminder := read_reminder(message):
                 return None, (Phrase("told", f"the agent was told its plan again: {reminder.why}"),)
             return None, (Phrase("message", f"message: {message.get('role', 'unknown')}"),)
+        case SessionForked(session=session):
+            return None, (Phrase("opened", f"the session {session} was forked off here"),)
+        case MessagePinned(message_id=message_id, is_pinned=is_pinned):
+            return None, (Phrase("message", f"message {message_id} {'pinned' if is_pinned else 'no longer pinned'}"),)
         case ContextCompacted(reason=reason):
             return None, (Phrase("compacted", f"context compacted: {reason}" if reason else "context compacted"),)
         case _ as never:
