@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from planwire.chat.formats import Format
 from planwire.chat.messages import Stored, read_message, stored_message, write_message
@@ -15,7 +16,9 @@ from planwire.chat.stream import ChatStream
 from planwire.errors import ChatError
 from planwire.model.events import ContextCompacted, Recorded
 from planwire.model.fold import fold
+from planwire.model.names import older_name
 from planwire.model.plan import Fields
+from planwire.model.readers import LEAD, reader_of_event
 from planwire.model.records import SessionState
 
 __all__ = ["COMPACT", "REBASE", "ChatHistory"]
@@ -31,48 +34,63 @@ RULES = 7
 class _KeptHistory(Struct):
     rules: int
     format: str
+    reader: str
     state: SessionState
     messages: list[Fields]
 
 
 class ChatHistory:
-    """The state of a session and its chat stream, after the same event."""
+    """The state of a session and the chat stream of one of its readers, after the same event."""
 
-    def __init__(self, session: str, form: Format) -> None:
+    def __init__(self, session: str, form: Format, reader: str = LEAD) -> None:
         self.state = SessionState(session)
         self.stream = ChatStream(form)
+        self.reader = reader
 
     def apply(self, recorded: Recorded) -> Stored | None:
         """Take in one more event. Returns the message that it put into the chat, if any."""
         before, self.state = self.state, fold(self.state, recorded)
+        if reader_of_event(recorded.event, self.state) != self.reader:
+            return None
         if isinstance(recorded.event, ContextCompacted):
             self._compact(recorded.event)
             return None
         message = message_for(recorded, before, self.state)
         if message is not None:
+            message = self._with_free_name(message)
             self.stream.add(message)
         return message
+
+    def _with_free_name(self, message: Stored) -> Stored:
+        """A message under a name that no other one of the chat has: a compaction keeps messages by their names."""
+        name = message.id
+        while self.stream.holds(name):
+            name += "'"
+        return message if name == message.id else replace(message, id=name)
 
     def _compact(self, event: ContextCompacted) -> None:
         """Keep the messages that a compaction names. An agent that compacted its own chat names none."""
         if event.kept or event.reason in (COMPACT, REBASE):
             written = (made_here(message, self.state.id) for message in _read(event.written))
-            known = {message.id: message for message in [*self.stream.messages, *written]}
+            messages = [*self.stream.messages, *written]
+            known = {older: message for message in messages if (older := older_name(message.id))}
+            known |= {message.id: message for message in messages}
             kept = [known[message_id] for message_id in event.kept if message_id in known]
             self.stream = ChatStream(self.stream.format, kept)
 
     def keep(self) -> bytes:
         """A snapshot of the history, for `restore`."""
         messages = [write_message(message) for message in self.stream.messages]
-        return msgspec.msgpack.encode(_KeptHistory(RULES, self.stream.format.name, self.state, messages))
+        kept = _KeptHistory(RULES, self.stream.format.name, self.reader, self.state, messages)
+        return msgspec.msgpack.encode(kept)
 
     @classmethod
-    def restore(cls, data: bytes, session: str, form: Format) -> "ChatHistory | None":
+    def restore(cls, data: bytes, session: str, form: Format, reader: str = LEAD) -> "ChatHistory | None":
         """The history in a snapshot; None if the snapshot follows other rules."""
         with suppress(msgspec.MsgspecError, ValueError, ChatError, RecursionError):
             kept = msgspec.msgpack.decode(data, type=_KeptHistory)
-            if (kept.rules, kept.format, kept.state.id) == (RULES, form.name, session):
-                history = cls(session, form)
+            if (kept.rules, kept.format, kept.reader, kept.state.id) == (RULES, form.name, reader, session):
+                history = cls(session, form, reader)
                 history.state = kept.state
                 history.stream = ChatStream(form, map(stored_message, kept.messages))
                 return history

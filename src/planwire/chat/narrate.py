@@ -1,24 +1,24 @@
-"""The hidden message that stands for an event in the chat, and the event that brings in a message of another stream.
+"""The hidden message that stands for an event in the chat.
 
 A message depends on the event and the states around it, so folding the journal again gives the same chat: the same ids
 and the same words.
 """
 
 from collections.abc import Iterator
-from typing import Any, TypeGuard
+from typing import Any
 
 import msgspec
 
-from planwire.chat.messages import EventMessage, PlanMessage, Stored, read_message, write_message
-from planwire.chat.render import message_steps, step_line
+from planwire.chat.messages import EventMessage, PlanMessage, Stored, read_message
+from planwire.chat.render import step_line
 from planwire.chat.roles import PLAN_DELTA, REMARK
-from planwire.errors import ChatError, PlanError
-from planwire.model.changes import apply_changes
+from planwire.errors import ChatError
+from planwire.model.carried import carried_plan
+from planwire.model.children import parent_step
 from planwire.model.events import (
     DISMISSED,
     OFFERED,
     AddStep,
-    Event,
     MessageAdded,
     PlanChanged,
     PlanRemoved,
@@ -30,44 +30,52 @@ from planwire.model.events import (
     Told,
 )
 from planwire.model.file_texts import ReadFile, no_files, with_text
-from planwire.model.kinds import content_of, kind_named, kind_of, text_of
+from planwire.model.kinds import content_of, kind_of, text_of
 from planwire.model.lineage import is_told_by_title
-from planwire.model.plan import Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan, Plan, PlanId
+from planwire.model.names import MESSAGE, made_name
+from planwire.model.plan import Fields, Plan, PlanId
+from planwire.model.readers import LEAD, plans_of
 from planwire.model.records import AGENT, CONTEXT, PlanRecord, SessionState
 from planwire.model.titles import plan_title
 from planwire.model.unheard import Words, items_of_review, news
 
-__all__ = ["adopted", "merged_plan", "merged_plans", "message_for", "remark_message"]
+__all__ = ["merged_plan", "merged_plans", "message_for", "remark_message"]
 
 
 def message_for(recorded: Recorded, before: SessionState, after: SessionState) -> Stored | None:
     """The message of an event, or None if it says nothing to the model."""
     match recorded.event:
         case MessageAdded(message=message):
-            try:
-                return read_message(message, message.get("message_id") or f"m{recorded.seq}")
-            except ChatError:  # written under other rules
-                return None
-        case PlanSet(plan=plan):
-            return _plan_set(recorded.seq, after.plans[plan.id])
+            return _stored(message, made_name(MESSAGE, recorded))
+        case PlanSet(plan=plan, origin=origin):
+            return _plan_set(after, after.plans[plan.id], origin)
         case PlanChanged() as event if event.plan_id in before.live():
             return _delta(recorded, event, before.plans[event.plan_id], after.plans[event.plan_id])
-        case PlanRemoved(plan_id=plan_id) if plan_id in before.live():
-            return _update(recorded, plan_id, {"removed": True})
+        case PlanRemoved(plan_id=plan_id, origin=origin) if plan_id in before.live():
+            return _update(recorded, plan_id, {"removed": True}, origin=origin)
         case PlanReopened(plan_id=plan_id) if plan_id in before.plans and not before.plans[plan_id].is_living:
-            return merged_plan(after.plans[plan_id], _plan_name(recorded.seq))
+            return merged_plan(after.plans[plan_id], made_name("plan", recorded), state=after)
         case PlanReviewed(via="", plan_id=plan_id) as event if plan_id in before.plans and event.verdict != DISMISSED:
             words = Words(tuple(items_of_review(event, recorded.by)))
-            return remark_message(f"delta-{recorded.seq}", recorded.session, words)
+            return remark_message(made_name("delta", recorded), recorded.session, words)
         case Told(way=way, stage=stage) as told if way == CONTEXT and stage == OFFERED:
-            return remark_message(f"told-{recorded.seq}", recorded.session, _words_of(told, before))
+            return remark_message(made_name("told", recorded), recorded.session, _words_of(told, before))
     return None
+
+
+def _stored(message: Fields, name: str) -> Stored | None:
+    """A message of an event, under its own name or else this one."""
+    try:
+        return read_message(message, message.get("message_id") or name)
+    except ChatError:  # written under other rules
+        return None
 
 
 def _words_of(told: Told, state: SessionState) -> Words:
     """The words that a telling told."""
     others = frozenset(each.id for record in state.plans.values() for each in record.remarks) - frozenset(told.remarks)
-    return news(state, since=told.since, without=others, edits=False)
+    reader = LEAD if told.reader == AGENT else told.reader
+    return news(state, since=told.since, without=others, edits=False, reader=reader)
 
 
 def remark_message(message_id: str, session: str, words: Words) -> EventMessage:
@@ -78,40 +86,44 @@ def remark_message(message_id: str, session: str, words: Words) -> EventMessage:
     return EventMessage(message_id, "", {"subkind": REMARK, "source": "planwire", "payload": _plain(payload)})
 
 
-def merged_plans(state: SessionState, name: str, read: ReadFile = no_files) -> list[PlanMessage]:
-    """The living plans of a session as they are now. An old proposal that got no list is told by its title."""
+def merged_plans(state: SessionState, name: str, read: ReadFile = no_files, reader: str = LEAD) -> list[PlanMessage]:
+    """The living plans of a reader as they are now. An old proposal that got no list is told by its title."""
     return [
-        _by_title(record, f"{name}-{number}")
+        _by_title(state, record, f"{name}-{number}")
         if is_told_by_title(state, record)
-        else merged_plan(record, f"{name}-{number}", read)
-        for number, record in enumerate(state.living().values(), start=1)
+        else merged_plan(record, f"{name}-{number}", read, state)
+        for number, record in enumerate(plans_of(state, reader).values(), start=1)
     ]
 
 
-def merged_plan(record: PlanRecord, message_id: str, read: ReadFile = no_files) -> PlanMessage:
+def merged_plan(
+    record: PlanRecord, message_id: str, read: ReadFile = no_files, state: SessionState | None = None
+) -> PlanMessage:
     """A plan as it is now, with everything since its last version: one message instead of several. `read` gives the
-    text of a plan file."""
-    message = _plan_message(record, message_id, _plan_name(record.base))
-    notes = [{"by": delta.by, "text": delta.note} for delta in record.deltas if delta.note]
-    merged = {"merged": record.numbered, "notes": notes, **_in_file(record.state.plan, read)}
+    text of a plan file, `state` the step that the plan works for."""
+    message = _plan_message(state, record, message_id, record.message)
+    merged = {"merged": record.numbered, **_in_file(record.state.plan, read)}
     return msgspec.structs.replace(message, plan={**message.plan, **merged})
 
 
-def _by_title(record: PlanRecord, message_id: str) -> PlanMessage:
-    message = _plan_message(record, message_id, _plan_name(record.base))
+def _by_title(state: SessionState, record: PlanRecord, message_id: str) -> PlanMessage:
+    message = _plan_message(state, record, message_id, record.message)
     return msgspec.structs.replace(message, plan={**message.plan, "title": plan_title(record.state.plan)})
 
 
-def _plan_name(seq: int) -> str:
-    return f"plan-{seq}"
+def _plan_set(state: SessionState, record: PlanRecord, origin: Fields | None) -> PlanMessage:
+    """The message of a version. One that was carried over stays as it was, if it is the same version here."""
+    carried = carried_plan(origin)
+    if carried and origin and carried.version == record.version:
+        message = _stored(origin, record.message)
+        if isinstance(message, PlanMessage):
+            return message
+    return _plan_message(state, record, record.message, record.past_message)
 
 
-def _plan_set(seq: int, record: PlanRecord) -> PlanMessage:
-    earlier = None if record.supersedes is None else _plan_name(record.supersedes)
-    return _plan_message(record, _plan_name(seq), earlier)
-
-
-def _plan_message(record: PlanRecord, message_id: str, supersedes: str | None) -> PlanMessage:
+def _plan_message(
+    state: SessionState | None, record: PlanRecord, message_id: str, supersedes: str | None
+) -> PlanMessage:
     plan = record.state.plan
     metadata: Fields = {
         "id": plan.id,
@@ -130,7 +142,33 @@ def _plan_message(record: PlanRecord, message_id: str, supersedes: str | None) -
         metadata["authors"] = authors
     if record.summary:
         metadata["summary"] = record.summary
-    return PlanMessage(message_id, _content(record), metadata)
+    return PlanMessage(message_id, _content(record), metadata | _past(record) | _parent(state, record))
+
+
+def _past(record: PlanRecord) -> Fields:
+    """What a plan keeps of its earlier versions: how many changes it had and how many steps, and its notes."""
+    past: Fields = {}
+    if record.numbered:
+        past["deltas"] = record.numbered
+    if record.state.born > max((int(step.id.removeprefix("s")) for step in record.state.steps), default=0):
+        past["last_step"] = record.state.born
+    if record.notes:
+        past["notes"] = [
+            {"by": each.by, "text": each.text, "number": each.number, "at": each.at} for each in record.notes
+        ]
+    if record.noted > len(record.notes):
+        past["noted"] = record.noted
+    return past
+
+
+def _parent(state: SessionState | None, record: PlanRecord) -> Fields:
+    """The step that a plan works for."""
+    found = parent_step(state, record.parent) if state else None
+    if found is None:
+        return {}
+    lead, step = found
+    by = lead.authors.get(step.id, lead.by)
+    return {"parent": {"plan_id": lead.state.plan.id, "step": step.id, "text": step.content, "by": by}}
 
 
 def _content(record: PlanRecord) -> str:
@@ -154,7 +192,7 @@ def _delta(recorded: Recorded, event: PlanChanged, before: PlanRecord, after: Pl
     new = iter(sorted(added, key=lambda step: int(step.removeprefix("s"))))
     changes = [_with_id(change, new) for change in event.changes]
     payload: Fields = {"seq": after.numbered, "changes": changes, "revision": after.revision}
-    return _update(recorded, event.plan_id, payload, event.note or "")
+    return _update(recorded, event.plan_id, payload, event.note or "", event.origin)
 
 
 def _with_id(change: StepChange, new: Iterator[str]) -> Fields:
@@ -165,77 +203,21 @@ def _with_id(change: StepChange, new: Iterator[str]) -> Fields:
     return fields
 
 
-def _update(recorded: Recorded, plan_id: PlanId, payload: Fields, note: str = "") -> EventMessage:
+def _update(
+    recorded: Recorded, plan_id: PlanId, payload: Fields, note: str = "", origin: Fields | None = None
+) -> EventMessage:
+    """The message of a change. One that was carried over stays as it was, if it has the same number here."""
+    name = made_name("delta", recorded)
+    if origin is not None:
+        message = _stored(origin, name)
+        if isinstance(message, EventMessage) and message.payload.get("seq") == payload.get("seq"):
+            return message
+        name = message.id if message else name
     source = "tool.update_plan" if recorded.by == AGENT else recorded.by
     whole = {"plan_id": plan_id, "by": recorded.by, **payload}
-    return EventMessage(f"delta-{recorded.seq}", note, {"subkind": PLAN_DELTA, "source": source, "payload": whole})
+    return EventMessage(name, note, {"subkind": PLAN_DELTA, "source": source, "payload": whole})
 
 
 def _plain(value: Any) -> Any:
     """A value after a round trip through JSON, as the journal gives it back."""
     return msgspec.json.decode(msgspec.json.encode(value))
-
-
-def adopted(message: Stored, state: SessionState, *, named: bool) -> Event:
-    """The event that brings a message into the session, with the id of the message if its author `named` it.
-
-    A plan in it becomes a plan of the session. A change that does not fit the plan here, a suggestion and a review stay
-    messages: the model sees them as they were, and they change nothing.
-    """
-    match message:
-        case PlanMessage():
-            summary = message.plan.get("summary")
-            mode = message.plan.get("mode")
-            return PlanSet(
-                _plan(message),
-                summary if isinstance(summary, str) else None,
-                mode=mode if isinstance(mode, str) else "",
-            )
-        case EventMessage(subkind=kind, plan_id=plan_id) if kind == PLAN_DELTA and plan_id in state.live():
-            if message.payload.get("removed") is True:
-                return PlanRemoved(plan_id)
-            if change := _change(message, state.plans[plan_id]):
-                return change
-    fields = write_message(_without_ids(message) if _is_foreign(message, state) else message)
-    if not named:
-        del fields["message_id"]
-    return MessageAdded(fields)
-
-
-def _is_foreign(message: Stored, state: SessionState) -> TypeGuard[EventMessage]:
-    """Whether a message holds what people said in another session."""
-    return (
-        isinstance(message, EventMessage) and message.subkind == REMARK and message.payload.get("session") != state.id
-    )
-
-
-def _without_ids(message: EventMessage) -> EventMessage:
-    """A message with what people said elsewhere: nobody here knows those remarks by their ids, and others have them."""
-    items = message.payload.get("items")
-    if not isinstance(items, list):
-        return message
-    plain = [{key: word for key, word in each.items() if key != "id"} for each in items if isinstance(each, dict)]
-    return msgspec.structs.replace(message, event={**message.event, "payload": {**message.payload, "items": plain}})
-
-
-def _plan(message: PlanMessage) -> Plan:
-    kind = kind_named(message.plan.get("kind"))
-    if kind and kind.plan is FilePlan:
-        return FilePlan(message.plan_id, message.content)
-    steps = message_steps(message)
-    if steps and ((kind and kind.has_priorities) or not message.content):
-        entries = (Entry(step.content, step.priority, step.status) for step in steps)
-        return ItemsPlan(message.plan_id, tuple(entries))
-    return MarkdownPlan(message.plan_id, message.content)
-
-
-def _change(message: EventMessage, record: PlanRecord) -> PlanChanged | None:
-    if message.payload.get("wish"):
-        return None
-    try:
-        changes = msgspec.convert(message.payload.get("changes") or [], tuple[StepChange, ...])
-        apply_changes(record.state, changes)
-    except (msgspec.ValidationError, PlanError):
-        return None
-    note = message.content or None
-    return PlanChanged(message.plan_id, note, changes) if note or changes else None

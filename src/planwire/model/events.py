@@ -191,10 +191,11 @@ class PlanChanged(Struct, frozen=True, tag_field="event", tag="plan_changed", om
     origin: Fields | None = None
 
 
-class PlanRemoved(Struct, frozen=True, tag_field="event", tag="plan_removed"):
+class PlanRemoved(Struct, frozen=True, tag_field="event", tag="plan_removed", omit_defaults=True):
     """A plan goes away. Its history stays."""
 
     plan_id: PlanId
+    origin: Fields | None = None
 
 
 class Comment(Struct, frozen=True, omit_defaults=True):
@@ -248,7 +249,8 @@ class Remarked(Struct, frozen=True, tag_field="event", tag="remarked", omit_defa
     """A remark of a person's on a plan, on a step of it, or on a passage of its text (`quote`).
 
     `revision` is the plan that its author saw. `steps` are those of a selection, `changes` those of a suggestion.
-    `review` is the number of the verdict that it came with. One that is `kept` in force only a person ends.
+    `review` is the number of the verdict that it came with. One that is `kept` in force only a person ends. `name` is
+    the one that it had in the chat that it came from.
     """
 
     plan_id: PlanId
@@ -261,6 +263,7 @@ class Remarked(Struct, frozen=True, tag_field="event", tag="remarked", omit_defa
     changes: tuple[StepChange, ...] = ()
     review: int | None = None
     kept: bool = False
+    name: str = ""
 
 
 class RemarkClosed(Struct, frozen=True, tag_field="event", tag="remark_closed", omit_defaults=True):

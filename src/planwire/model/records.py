@@ -4,7 +4,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from planwire.model.events import APPROVED, SUGGESTION, Choice, SessionOpened, StepChange, StepRef
+from planwire.model.events import APPROVED, SUGGESTION, Choice, Origin, SessionOpened, StepChange, StepRef
 from planwire.model.plan import PlanId
 from planwire.model.steps import PlanState
 
@@ -24,6 +24,7 @@ __all__ = [
     "Approval",
     "Closing",
     "Delta",
+    "Heard",
     "Note",
     "OpenQuestion",
     "PlanRecord",
@@ -78,12 +79,13 @@ class Note(Struct, frozen=True):
 
 
 class Telling(Struct, frozen=True):
-    """The telling of a remark or a verdict: its event, by which way, and in which request."""
+    """The telling of a remark or a verdict: its event, by which way, in which request, and to which reader."""
 
     seq: int
     at: int
     way: str
     request: str
+    reader: str = AGENT
 
 
 class Review(Struct, frozen=True):
@@ -212,7 +214,9 @@ class PlanRecord(Struct, frozen=True):
 
     `notes` are the newest notes of all versions, as many as `NOTES_CAP` bytes hold; `noted` counts all that there ever
     were. `parent` is the step that it works for, `reader` the child whose model it belongs to. `why` is the digest of
-    the last thoughts that came with it.
+    the last thoughts that came with it. `message` is the name of the chat's message with this version, `past_message`
+    that of the one that it supersedes. `carried` is the revision that it had in the chat that it came from, until it
+    changes.
     """
 
     state: PlanState
@@ -245,6 +249,9 @@ class PlanRecord(Struct, frozen=True):
     parent: StepRef | None = None
     reader: str = ""
     why: str = ""
+    message: str = ""
+    past_message: str | None = None
+    carried: int = 0
 
     @property
     def review(self) -> Review | None:
@@ -280,12 +287,21 @@ class PlanRecord(Struct, frozen=True):
         return tuple(each for each in self.remarks if each.kind == SUGGESTION and each.closed is None)
 
 
+class Heard(Struct, frozen=True):
+    """How far a reader has heard of what people did: up to the event `told` it knows of it, up to `placed` its chat has
+    it. Each remark says itself whether it was told."""
+
+    told: int = 0
+    placed: int = 0
+
+
 class SessionState(Struct, frozen=True):
     """A session folded from its events.
 
     `stopped` is why the last turn ended; None while the agent works. `turns` counts the turns that ended, `remarked`
-    all remarks. Up to the event `told` the agent knows what people did, up to `placed` its chat has it. Each remark
-    says itself whether it was told. `tell` and `stop`: a person wants that now, and it has not happened yet.
+    all remarks. Up to the event `told` the agent knows what people did, up to `placed` its chat has it; `children` says
+    the same of the other readers. `tell` and `stop`: a person wants that now, and it has not happened yet. `mode` is
+    the agent's mode, as its plans and its switches name it. `forks` are the sessions that began with this one's past.
     """
 
     id: str
@@ -300,6 +316,14 @@ class SessionState(Struct, frozen=True):
     placed: int = 0
     tell: Wish | None = None
     stop: Wish | None = None
+    children: dict[str, Heard] = {}
+    mode: str = ""
+    forks: tuple[Origin, ...] = ()
+
+    @property
+    def heard(self) -> Heard:
+        """How far the agent has heard of what people did."""
+        return Heard(self.told, self.placed)
 
     @property
     def needs_person(self) -> bool:

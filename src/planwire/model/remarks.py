@@ -109,7 +109,7 @@ def known(remarks: Remarks, said: Iterable[Remark]) -> Remarks:
 def remark_of(recorded: Recorded, event: Remarked, number: int) -> Remark:
     """The remark that an event makes, with its number within the session."""
     return Remark(
-        f"r{number}",
+        event.name or f"r{number}",
         recorded.seq,
         recorded.at,
         recorded.by,

@@ -34,7 +34,7 @@ from planwire.model.likeness import is_alike
 from planwire.model.plan import MEDIUM, ItemsPlan, Plan
 from planwire.model.statuses import COMPLETED, Status, canonical, status_of
 
-__all__ = ["PlanState", "Progress", "Step", "restate", "track"]
+__all__ = ["PlanState", "Progress", "Step", "carried_state", "restate", "track"]
 
 #: Similarity (1.0 = the same text) from which texts in equal gaps are one step reworded.
 SIMILAR: Final = 0.4
@@ -129,6 +129,11 @@ class PlanState(Struct, frozen=True):
     def progress(self) -> Progress:
         return Progress.of(self.steps)
 
+    @property
+    def born(self) -> int:
+        """The number of ids that the plan has given to steps so far."""
+        return self.memory.born
+
 
 def track(plan: Plan, before: PlanState | None = None) -> PlanState:
     """The state of a plan that replaces `before`: a step that stays, reworded or not, keeps its id."""
@@ -157,6 +162,27 @@ def restate(plan: Plan, ids: Sequence[str | None], before: PlanState) -> PlanSta
         return PlanState(plan, (), before.memory)
     steps, memory = _settle(drafts, ids, before.memory)
     return PlanState(plan, steps, memory)
+
+
+def carried_state(plan: Plan, ids: Sequence[str], born: int, before: PlanState | None) -> PlanState | None:
+    """The state of a plan whose steps had these ids in another session, `born` of them so far; None if these are not
+    the ids of its steps."""
+    drafts = drafts_of(plan)
+    numbers = [_number(each) for each in ids]
+    if len(drafts) != len(ids) or len(set(ids)) != len(ids) or not all(numbers):
+        return None
+    memory = before.memory if before else _Memory()
+    memory = _Memory(memory.steps, memory.texts, memory.owners, max(memory.born, born, *numbers, 0))
+    if not drafts:
+        return PlanState(plan, (), memory)
+    steps, memory = _settle(drafts, ids, memory)
+    return PlanState(plan, steps, memory)
+
+
+def _number(step_id: str) -> int:
+    """The number in the id of a step; 0 if it is no such id."""
+    digits = step_id.removeprefix("s")
+    return int(digits) if step_id != digits and digits.isascii() and digits.isdecimal() and len(digits) < 10 else 0
 
 
 def _settle(drafts: list[Draft], ids: Sequence[str | None], memory: _Memory) -> tuple[tuple[Step, ...], _Memory]:

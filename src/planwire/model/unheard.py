@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from planwire.model.events import COMMENTED, DISMISSED, PlanReviewed
 from planwire.model.plan import Fields, PlanId
+from planwire.model.readers import LEAD, heard_by, is_for
 from planwire.model.records import AGENT, PLANWIRE, PlanRecord, Remark, Review, SessionState
 from planwire.model.remarks import OLDER, PLAN_ENDED
 
@@ -50,16 +51,17 @@ def news(
     since: int | None = None,
     without: Container[str] = (),
     edits: bool = True,
+    reader: str = LEAD,
 ) -> Words:
-    """What people said, and changed in plans of the tools, since the agent last heard of it, or since an event.
+    """What people said, and changed in plans of the tools, since a reader last heard of it, or since an event.
 
     `without` are remarks that are on their way already. Without `edits` for a reader who sees the changes of a plan
     themselves.
     """
-    told = state.told if since is None else since
+    told = heard_by(state, reader).told if since is None else since
     remarks: list[Remark] = []
     others: list[tuple[int, Fields]] = []
-    for record in state.plans.values():
+    for record in _heard_of(state, reader):
         remarks += [each for each in _untold(record) if each.id not in without]
         others += _verdicts(record, told)
         others += _closings(record, told)
@@ -69,18 +71,27 @@ def news(
 
 
 def standing(
-    state: SessionState, seen: Container[str] = (), most: int = RETOLD_BYTES, without: Container[str] = ()
+    state: SessionState,
+    seen: Container[str] = (),
+    most: int = RETOLD_BYTES,
+    without: Container[str] = (),
+    reader: str = LEAD,
 ) -> Words:
-    """All that holds: every open remark, and the last verdict on each living plan. The agent still sees the remarks
+    """All that holds: every open remark, and the last verdict on each living plan. The reader still sees the remarks
     `seen` elsewhere: of these only the ends are told. `most` bytes of remarks are in full; `without` are left out."""
     remarks: list[Remark] = []
     others: list[tuple[int, Fields]] = []
-    for record in state.plans.values():
+    for record in _heard_of(state, reader):
         remarks += [each for each in record.open_remarks if each.id not in seen and each.id not in without]
         others += [(seq, item) for seq, item in _closings(record, 0) if item["id"] in seen]
         if record.is_living and record.review and not record.review.is_stale and record.review.verdict != DISMISSED:
             others.append((record.review.seq, _verdict(record.state.plan.id, record.review, record.review.by)))
-    return _words(remarks, others, most, state.told, state.seq)
+    return _words(remarks, others, most, heard_by(state, reader).told, state.seq)
+
+
+def _heard_of(state: SessionState, reader: str) -> list[PlanRecord]:
+    """The plans whose remarks a reader hears."""
+    return [record for record in state.plans.values() if is_for(record, reader)]
 
 
 def items_of_review(event: PlanReviewed, by: str) -> list[Fields]:
@@ -101,7 +112,8 @@ def has_word(state: SessionState, plan_id: PlanId, since: int) -> bool:
     if record is None:
         return False
     review = record.review
-    if review and review.by != AGENT and review.seq > min(state.told, since) and not review.is_known:
+    heard = heard_by(state, record.reader).told
+    if review and review.by != AGENT and review.seq > min(heard, since) and not review.is_known:
         return True
     return any(each.told is None or each.seq > since for each in record.open_remarks if each.by not in _KNOWN)
 

@@ -23,7 +23,7 @@ from planwire.session.writer import append_latest
 
 __all__ = ["JournalledSessions"]
 
-_MEMORY: Final = View("relay", SessionMemory, begin, learn, rules=8)
+_MEMORY: Final = View("relay", SessionMemory, begin, learn, rules=9)
 
 
 class _JournalledSession:

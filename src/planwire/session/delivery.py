@@ -21,6 +21,7 @@ from planwire.chat.formats import Format
 from planwire.chat.remark_messages import ids_in, told_in_answers
 from planwire.model.events import OFFERED, REFUSED, TOLD, Event, Told
 from planwire.model.plan import Fields
+from planwire.model.readers import heard_by, told_as
 from planwire.model.records import AGENT, CONTEXT, PLACED, TOOL, Remark, SessionState
 from planwire.model.unheard import Words, news
 from planwire.session.live_history import LiveHistory
@@ -81,6 +82,7 @@ class Delivery:
 
     def __init__(self, view: LiveHistory, by: str) -> None:
         self._view = view
+        self._reader = view.reader
         self._is_agent = by == AGENT
         self._handings: list[Handing] = []
         self._owed: list[Told] = []  # of lists that were lost: the next one has them
@@ -117,11 +119,12 @@ class Delivery:
             return Words()
         under_way = self._under_way
         without = {remark for each in under_way for remark in each.remarks}
-        since = max((state.told, *(each.upto for each in under_way)))
+        heard = heard_by(state, self._reader)
+        since = max((heard.told, *(each.upto for each in under_way)))
         if way != TOOL:
-            without |= {each.id for each in _placed(state)}
-            since = max(since, state.placed)
-        return news(state, since=since, without=without, edits=edits or way == TOOL)
+            without |= {each.id for each in self._placed(state)}
+            since = max(since, heard.placed)
+        return news(state, since=since, without=without, edits=edits or way == TOOL, reader=self._reader)
 
     def offer_context(self, handing: Handing) -> None:
         """Record that a chat is about to be handed over, with the news. It may also show what was put into it earlier,
@@ -133,10 +136,12 @@ class Delivery:
         self._owed.clear()
         state, under_way = self._view.state, self._under_way
         known = {remark for each in under_way for remark in each.remarks}
-        remarks = tuple(each.id for each in _placed(state) if not each.told and each.id not in known)
-        is_behind = state.placed > max((state.told, *(each.upto for each in under_way)))
+        heard = heard_by(state, self._reader)
+        remarks = tuple(each.id for each in self._placed(state) if not each.told and each.id not in known)
+        is_behind = heard.placed > max((heard.told, *(each.upto for each in under_way)))
         if self._is_agent and (remarks or is_behind or self.news(state, CONTEXT, edits=True)):
-            told = handing.told or Told(CONTEXT, state.seq, state.told, (), f"{CONTEXT}-{state.seq}", OFFERED)
+            name, reader = f"{CONTEXT}-{state.seq}", told_as(self._reader)
+            told = handing.told or Told(CONTEXT, state.seq, heard.told, (), name, OFFERED, reader)
             handing.told = msgspec.structs.replace(told, remarks=(*told.remarks, *remarks))
 
     def offer(
@@ -156,7 +161,7 @@ class Delivery:
             events = place(state, words) if place else ()
             is_heard = self._is_agent and (events or place is None)
             is_news = is_heard and (words.remarks or self.news(state, way, edits=True))
-            told = _offer(way, words, state.seq + 1) if is_news else None
+            told = self._offer(way, words, state.seq + 1) if is_news else None
             return (*((told,) if told else ()), *events)
 
         self._view.write(prepare)
@@ -176,33 +181,37 @@ class Delivery:
         process ended. What they told is news again."""
         state, chat = self._view.state, self._view.stream.messages
         remarks = (each for record in state.plans.values() for each in record.open_remarks)
-        told = [(each.id, each.told.request) for each in remarks if each.told and each.told.way == TOOL]
+        told = [
+            (each.id, each.told.request)
+            for each in remarks
+            if each.told and (each.told.way, each.told.reader) == (TOOL, told_as(self._reader))
+        ]
         if told and self._is_agent:
             shown = told_in_answers(state, chat, form) | ids_in(chat)
             lost = sorted({request for remark, request in told if remark not in shown})
-            self._view.write(lambda now: [Told(TOOL, now.seq, now.seq, (), each, REFUSED) for each in lost])
+            reader = told_as(self._reader)
+            self._view.write(lambda now: [Told(TOOL, now.seq, now.seq, (), each, REFUSED, reader) for each in lost])
 
     def withheld(self, state: SessionState) -> set[str]:
         """The remarks that this session may not put into the chat: another's, before the agent has heard them."""
         if self._is_agent:
             return set()
         unheard = {each.id for record in state.plans.values() for each in record.remarks if not each.told}
-        return unheard - {each.id for each in _placed(state)}
+        return unheard - {each.id for each in self._placed(state)}
+
+    def _offer(self, way: str, words: Words, seq: int) -> Told:
+        return Told(way, words.upto, words.since, words.remarks, f"{way}-{seq}", OFFERED, told_as(self._reader))
+
+    def _placed(self, state: SessionState) -> list[Remark]:
+        """The remarks that were put into the reader's chat, and may not have arrived."""
+        remarks = (each for record in state.plans.values() for each in record.remarks)
+        here = told_as(self._reader)
+        return [each for each in remarks if each.offered and each.offered.way in PLACED and each.offered.reader == here]
 
     @property
     def _under_way(self) -> list[Told]:
         """Tellings that will arrive with a call that is running, or with the next list of messages."""
         return [*self._owed, *(each.told for each in self._handings if each.told and not each.is_lost)]
-
-
-def _offer(way: str, words: Words, seq: int) -> Told:
-    return Told(way, words.upto, words.since, words.remarks, f"{way}-{seq}", OFFERED)
-
-
-def _placed(state: SessionState) -> list[Remark]:
-    """The remarks that were put into the session's chat, and may not have arrived."""
-    remarks = (each for record in state.plans.values() for each in record.remarks)
-    return [each for each in remarks if each.offered and each.offered.way in PLACED]
 
 
 def _taken_back(in_vain: list[Told], state: SessionState) -> Iterable[Told]:

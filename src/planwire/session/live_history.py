@@ -7,12 +7,14 @@ from threading import RLock
 from typing import Final
 
 from planwire.chat import ChatStream, Hidden, Ordinary
+from planwire.chat.adopt import Adopted
 from planwire.chat.formats import Format
 from planwire.chat.history import ChatHistory
 from planwire.errors import JournalError
-from planwire.journal import Journal, Stamped, read_on
+from planwire.journal import Journal, Once, Stamped, read_on
 from planwire.journal.view import UNKEEPABLE
 from planwire.model.events import Event, Recorded
+from planwire.model.readers import LEAD
 from planwire.model.records import SessionState
 from planwire.session.writer import append_latest, stamped
 
@@ -32,9 +34,10 @@ class LiveHistory:
     after it was forgotten.
     """
 
-    def __init__(self, journal: Journal, session: str, form: Format, by: str) -> None:
+    def __init__(self, journal: Journal, session: str, form: Format, by: str, reader: str = LEAD) -> None:
         self.lock = RLock()
         self.id = session
+        self.reader = reader
         self._journal = journal
         self._format = form
         self._by = by
@@ -68,14 +71,20 @@ class LiveHistory:
         """Messages that were taken, and did not arrive: they are unsent again."""
         self._unsent[:0] = messages
 
-    def write(self, prepare: Callable[[SessionState], Sequence[Event]]) -> None:
-        """Append what `prepare` makes of the newest state; nothing, if it makes nothing."""
+    def write(
+        self, prepare: Callable[[SessionState], Sequence[Event | Adopted]], once: Once | None = None
+    ) -> tuple[Recorded, ...]:
+        """Append what `prepare` makes of the newest state; nothing, if it makes nothing. Returns the events that were
+        written, now or the first time that the key `once` was used."""
 
         def prepared(state: SessionState) -> list[Stamped]:
-            return stamped(prepare(state), self._by)
+            events = [each if isinstance(each, Adopted) else Adopted(each) for each in prepare(state)]
+            return [each for one in events for each in stamped([one.event], one.by or self._by)]
 
         with self.lock:
-            self._take(append_latest(self._journal, self.read_on, prepared))
+            written = append_latest(self._journal, self.read_on, prepared, once)
+            self._take(each for each in written if each.seq > self.seq)
+            return written
 
     def read_on(self) -> SessionState:
         """Take in what others wrote. A session that was forgotten begins anew."""
@@ -88,9 +97,14 @@ class LiveHistory:
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
+    @property
+    def _snapshot(self) -> str:
+        """The name of the snapshot. Each reader has a chat of its own."""
+        return f"{_SNAPSHOT}:{self.reader}" if self.reader else _SNAPSHOT
+
     def _begin(self) -> "LiveHistory":
         self.lives += 1
-        self._history = ChatHistory(self.id, self._format)
+        self._history = ChatHistory(self.id, self._format, self.reader)
         self._unsent.clear()
         self._kept_at = 0
         return self
@@ -109,14 +123,14 @@ class LiveHistory:
         return self
 
     def _restored(self) -> ChatHistory:
-        kept = self._journal.snapshot(self.id, _SNAPSHOT)
-        history = ChatHistory.restore(kept.data, self.id, self._format) if kept else None
+        kept = self._journal.snapshot(self.id, self._snapshot)
+        history = ChatHistory.restore(kept.data, self.id, self._format, self.reader) if kept else None
         if history is None:
-            return ChatHistory(self.id, self._format)
+            return ChatHistory(self.id, self._format, self.reader)
         self._kept_at = history.state.seq
         return history
 
     def _keep(self) -> None:
         self._kept_at = self.seq
         with suppress(JournalError, *UNKEEPABLE):  # a view can always be folded again
-            self._journal.keep_snapshot(self.id, self.seq, self._history.keep(), _SNAPSHOT)
+            self._journal.keep_snapshot(self.id, self.seq, self._history.keep(), self._snapshot)

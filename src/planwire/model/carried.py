@@ -1,0 +1,103 @@
+"""A plan that was carried over from another chat: what its message says of the life that it had there.
+
+A chat in its stored shape goes from one session to another, and everything that a model or a person has seen of a plan
+stays as it was: its version, the ids of its steps, the numbers of its changes, its notes, authors and times.
+"""
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from planwire.model.plan import Fields, Plan
+from planwire.model.records import Note
+from planwire.model.steps import PlanState, Step, carried_state
+
+__all__ = ["Carried", "carried_change", "carried_plan"]
+
+
+class Carried(Struct, frozen=True):
+    """The life of a plan before it came here. Fields that its message does not name are None, 0 or empty."""
+
+    message_id: str
+    version: int
+    revision: int = 0
+    at: int = 0
+    by: str = ""
+    supersedes: str | None = None
+    numbered: int = 0
+    notes: tuple[Note, ...] = ()
+    noted: int = 0
+    authors: dict[str, str] = {}
+    steps: tuple[Step, ...] = ()
+    born: int = 0
+
+    def state(self, plan: Plan, before: PlanState | None) -> PlanState | None:
+        """The plan with the ids that its steps had; None if the message does not name one for each."""
+        return carried_state(plan, [step.id for step in self.steps], self.born, before)
+
+
+def carried_plan(origin: Fields | None) -> Carried | None:
+    """What a plan message in its stored shape says of the plan; None if it comes from a program that counts none."""
+    fields = _metadata(origin, "plan")
+    version = _number(fields.get("version"))
+    if origin is None or not version:
+        return None
+    supersedes = fields.get("supersedes")
+    notes = tuple(_notes(fields.get("notes")))
+    return Carried(
+        _text(origin.get("message_id")),
+        version,
+        _number(fields.get("revision")),
+        _number(fields.get("created_at_ms")),
+        _text(fields.get("by")),
+        supersedes if isinstance(supersedes, str) else None,
+        max(_number(fields.get("merged")), _number(fields.get("deltas"))),
+        notes,
+        max(_number(fields.get("noted")), len(notes)),
+        _converted(fields.get("authors"), dict[str, str], {}),
+        _converted(fields.get("steps"), tuple[Step, ...], ()),
+        _number(fields.get("last_step")),
+    )
+
+
+def carried_change(origin: Fields | None) -> tuple[int, str]:
+    """The number of a change within its plan, and its author, as its message in the stored shape has them."""
+    payload = _metadata(origin, "event").get("payload")
+    if not isinstance(payload, dict):
+        return 0, ""
+    return _number(payload.get("seq")), _text(payload.get("by"))
+
+
+def _metadata(origin: Fields | None, kind: str) -> Fields:
+    extra = origin.get("extra") if origin else None
+    found = extra.get(kind) if isinstance(extra, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def _notes(values: Any) -> list[Note]:
+    found: list[Note] = []
+    for number, value in enumerate(values if isinstance(values, list) else (), start=1):
+        match value:
+            case {"text": str(text)}:
+                found.append(
+                    Note(_number(value.get("number")) or number, _number(value.get("at")), _text(value.get("by")), text)
+                )
+            case str():
+                found.append(Note(number, 0, "", value))
+    return found
+
+
+def _number(value: Any) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 2**53 else 0
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _converted(value: Any, kind: Any, default: Any) -> Any:
+    try:
+        return msgspec.convert(value, kind) if value else default
+    except msgspec.ValidationError:
+        return default

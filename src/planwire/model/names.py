@@ -1,0 +1,35 @@
+"""The names of messages that events make in a chat.
+
+A name must never be that of another message, wherever a chat is carried to: a compaction keeps messages by their names,
+and would swap two that share one. So it holds the number of the event and a digest of its session and time. Folding the
+journal again gives the same names.
+"""
+
+import re
+from hashlib import blake2b
+from typing import Final
+
+from planwire.model.events import Recorded
+
+__all__ = ["MESSAGE", "made_name", "older_name"]
+
+#: The kind of an author's message that has no name of its own.
+MESSAGE: Final = "m"
+
+_MADE: Final = re.compile(r"([a-z]+)-(\d+)-[0-9a-f]{8}'*")
+
+
+def made_name(kind: str, recorded: Recorded) -> str:
+    """The name of the message that an event makes."""
+    digest = blake2b(f"{recorded.at} {recorded.session}".encode(), digest_size=4).hexdigest()
+    return f"{kind}-{recorded.seq}-{digest}"
+
+
+def older_name(name: str) -> str | None:
+    """The name that older versions gave the same message, by which their compactions know it; None for names that
+    others gave."""
+    found = _MADE.fullmatch(name)
+    if found is None:
+        return None
+    kind, number = found.groups()
+    return f"{kind}{number}" if kind == MESSAGE else f"{kind}-{number}"

@@ -1,0 +1,191 @@
+"""The rules of plans: their versions, revisions, steps, changes and notes, and whose they are. `fold` has the table.
+
+A rule takes the state before an event and gives the fields of the state that the event changes.
+"""
+
+from typing import Any, Final, TypeAlias
+
+from msgspec.structs import replace
+
+from planwire.errors import PlanError
+from planwire.model.carried import Carried, carried_change, carried_plan
+from planwire.model.changes import apply_changes
+from planwire.model.events import ACP, SUGGESTION, PlanChanged, PlanRemoved, PlanReopened, PlanSet, Recorded, Remarked
+from planwire.model.lineage import carried_out, close_remarks
+from planwire.model.names import made_name
+from planwire.model.plan import NOTES_CAP
+from planwire.model.records import AGENT, PLANWIRE, Delta, Note, PlanRecord, SessionState
+from planwire.model.remarks import PLAN_ENDED, closed_by_change, made, remark_of, reopened
+from planwire.model.steps import PlanState, track
+from planwire.model.wording import is_cleared, texts_of, wording
+
+__all__ = ["Changes", "plan_changed", "plan_removed", "plan_reopened", "plan_set", "put", "remarked"]
+
+#: How many changes of a plan its record holds, if nobody waits to hear of older ones.
+RECENT_DELTAS: Final = 64
+
+#: Fields of a session's state, with their new values.
+Changes: TypeAlias = dict[str, Any]
+
+
+def plan_set(state: SessionState, recorded: Recorded, event: PlanSet) -> Changes:
+    before = state.plans.get(event.plan.id)
+    then = before.state if before else None
+    carried = carried_plan(event.origin)
+    after = (carried.state(event.plan, then) if carried else None) or track(event.plan, then)
+    record = PlanRecord(
+        after,
+        AGENT if event.via == ACP else PLANWIRE,
+        before.version + 1 if before else 1,
+        recorded.seq,
+        before.base if before else None,
+        recorded.seq,
+        before.created_at if before else recorded.at,
+        recorded.at,
+        recorded.by,
+        event.summary,
+        event.mode,
+        numbered=before.numbered if before else 0,
+        remarks=before.remarks if before else (),
+        reviews=before.reviews if before else (),
+        is_proposal=before.is_proposal if before else False,
+        approval=before.approval if before else None,
+        notes=before.notes if before else (),
+        noted=before.noted if before else 0,
+        parent=event.parent or (before.parent if before else None),
+        reader=event.reader or (before.reader if before else ""),
+        why=event.why or (before.why if before else ""),
+        message=made_name("plan", recorded),
+        past_message=before.message if before else None,
+    )
+    if carried:
+        record = _as_it_was(record, carried, before)
+    record = _judged(before, record, recorded)
+
+    def is_new() -> bool:
+        return before is None or before.removed or wording(before.cleared or before.state) != wording(after)
+
+    plans = carried_out({**state.plans, event.plan.id: record}, event.plan.id, recorded, is_new)
+    return {"plans": plans, "stopped": None, "mode": event.mode or state.mode}
+
+
+def _as_it_was(record: PlanRecord, carried: Carried, before: PlanRecord | None) -> PlanRecord:
+    """A plan that came from another chat, with the life that it had there. Where there is a plan of its name already,
+    it is the next version of that one."""
+    named = replace(record, message=carried.message_id or record.message, by=carried.by or record.by)
+    if before is not None and carried.version <= before.version:
+        return named
+    return replace(
+        named,
+        version=carried.version,
+        revision=record.revision,
+        carried=carried.revision,
+        changed_at=carried.at or record.changed_at,
+        past_message=carried.supersedes,
+        numbered=max(record.numbered, carried.numbered),
+        notes=carried.notes or record.notes,
+        noted=max(carried.noted, record.noted),
+        authors=carried.authors,
+    )
+
+
+def plan_changed(state: SessionState, recorded: Recorded, event: PlanChanged) -> Changes:
+    record = state.plans.get(event.plan_id)
+    if record is None or record.removed:
+        return {}
+    number, author = carried_change(event.origin)
+    number, author = max(number, record.numbered + 1), author or recorded.by
+    touched = {"revision": recorded.seq, "changed_at": recorded.at, "numbered": number, "carried": 0}
+    if record.owner == AGENT and recorded.by != AGENT:
+        suggestion = Remarked(event.plan_id, SUGGESTION, event.note or "", record.revision, changes=event.changes)
+        return remarked(state, replace(record, **touched), recorded, suggestion)
+    delta = Delta(number, recorded.seq, recorded.at, author, event.note, event.changes)
+    try:
+        after = apply_changes(record.state, event.changes)
+    except PlanError:  # written under other rules
+        after = record.state
+    authors = _authors(record, after, author)
+    changed = replace(record, state=after, deltas=_recent(state, record, delta), authors=authors, **touched)
+    changed = replace(changed, why=event.why or record.why, **_noted(record, delta))
+    news = {"asked": None} if recorded.by == AGENT else {"edited": recorded.seq}
+    changed = _judged(record, replace(changed, **news), recorded)
+    plans = carried_out({**state.plans, event.plan_id: changed}, event.plan_id, recorded)
+    return {"plans": plans, "stopped": None} if recorded.by == AGENT else {"plans": plans}
+
+
+def _recent(state: SessionState, record: PlanRecord, delta: Delta) -> tuple[Delta, ...]:
+    """The changes of a version with one more. Of those that the agent knows only the last ones stay: the journal has
+    them all, and a state must not grow with its history."""
+    if len(record.deltas) < 2 * RECENT_DELTAS:
+        return (*record.deltas, delta)
+    told = min(state.told, state.placed) if record.edited else state.seq
+    older = [each for each in record.deltas[:-RECENT_DELTAS] if each.by != AGENT and each.seq > told]
+    return (*older, *record.deltas[-RECENT_DELTAS:], delta)
+
+
+def _noted(record: PlanRecord, delta: Delta) -> Changes:
+    """The notes of a plan with that of one more change. They belong to the plan and not to its version."""
+    if not delta.note:
+        return {}
+    notes, room = [Note(delta.number, delta.at, delta.by, delta.note)], NOTES_CAP - len(delta.note.encode())
+    for each in reversed(record.notes):
+        room -= len(each.text.encode())
+        if room < 0:
+            break
+        notes.append(each)
+    return {"notes": tuple(reversed(notes)), "noted": record.noted + 1}
+
+
+def _authors(record: PlanRecord, after: PlanState, by: str) -> dict[str, str]:
+    """The authors of single steps, after a change that added some and reworded others."""
+    before = texts_of(record.state)
+    written = [step for step, text in texts_of(after).items() if before.get(step) != text]
+    return {**record.authors, **dict.fromkeys(written, by)} if written else record.authors
+
+
+def _judged(before: PlanRecord | None, after: PlanRecord, recorded: Recorded) -> PlanRecord:
+    """A plan after a change of it: without the remarks that the change ends, and with verdicts on another wording
+    marked as stale. A list that is cleared changes neither until there is another one to compare."""
+    then = (before.cleared or before.state) if before else None
+    if is_cleared(after.state):
+        return replace(after, cleared=then)
+    after = replace(after, remarks=closed_by_change(then, after, recorded), cleared=None)
+    fresh = any(not each.is_stale for each in after.reviews) or after.approval is not None
+    if then is None or not fresh or wording(then) == wording(after.state):
+        return after
+    return replace(after, reviews=tuple(replace(each, is_stale=True) for each in after.reviews), approval=None)
+
+
+def plan_removed(state: SessionState, recorded: Recorded, event: PlanRemoved) -> Changes:
+    record = state.plans.get(event.plan_id)
+    if record is None:
+        return {}
+    touched = {"revision": recorded.seq, "changed_at": recorded.at, "asked": None}
+    record = replace(record, removed=True, removed_by=recorded.by, **touched)
+    return put(state, close_remarks(record, recorded))
+
+
+def plan_reopened(state: SessionState, recorded: Recorded, event: PlanReopened) -> Changes:
+    record = state.plans.get(event.plan_id)
+    if record is None or record.is_living:
+        return {}
+    remarks = reopened(record.remarks, lambda each: each.closed is not None and each.closed.how == PLAN_ENDED, recorded)
+    touched = {"revision": recorded.seq, "changed_at": recorded.at, "removed": False, "removed_by": ""}
+    return put(state, replace(record, ended="", approval=None, remarks=remarks, **touched))
+
+
+def remarked(state: SessionState, record: PlanRecord, recorded: Recorded, event: Remarked) -> Changes:
+    number = max(state.remarked + 1, _number(event.name))
+    if event.name and (not _number(event.name) or state.remark(event.name)):
+        event = replace(event, name="")
+    remarks = made(record.remarks, remark_of(recorded, event, number), recorded)
+    return {**put(state, replace(record, remarks=remarks)), "remarked": number}
+
+
+def _number(name: str) -> int:
+    """The number in the name of a remark; 0 if it has none."""
+    return int(name[1:]) if name[:1] == "r" and name[1:].isascii() and name[1:].isdecimal() and len(name) < 10 else 0
+
+
+def put(state: SessionState, record: PlanRecord) -> Changes:
+    return {"plans": {**state.plans, record.state.plan.id: record}}

@@ -1,0 +1,62 @@
+"""The readers of a session: the agent that leads it, and the children that work for steps of its plans.
+
+Each reader has a chat of its own, and plans that are told to its model. A child hears of its own plan alone. The lead
+hears of all plans that are not a child's, and of the words on a child's plan once that child has nothing left to do:
+nobody else would.
+"""
+
+from planwire.model.children import is_finished
+from planwire.model.events import (
+    ContextCompacted,
+    Event,
+    MessageAdded,
+    MessagePinned,
+    PlanChanged,
+    PlanRemoved,
+    PlanReopened,
+    PlanReviewed,
+    PlanSet,
+    Told,
+)
+from planwire.model.plan import PlanId
+from planwire.model.records import AGENT, Heard, PlanRecord, SessionState
+
+__all__ = ["LEAD", "heard_by", "is_for", "plans_of", "reader_of_event", "told_as"]
+
+#: The reader that leads a session, as plans and messages name it. A telling calls it the agent.
+LEAD = ""
+
+
+def is_for(record: PlanRecord, reader: str) -> bool:
+    """Whether a reader hears what people say of a plan."""
+    return record.reader == reader or (reader == LEAD and (record.removed or is_finished(record)))
+
+
+def plans_of(state: SessionState, reader: str) -> dict[PlanId, PlanRecord]:
+    """The living plans that are told to a reader's model."""
+    return {plan_id: record for plan_id, record in state.living().items() if record.reader == reader}
+
+
+def heard_by(state: SessionState, reader: str) -> Heard:
+    """How far a reader has heard of what people did."""
+    return state.heard if reader == LEAD else state.children.get(reader, Heard())
+
+
+def told_as(reader: str) -> str:
+    """The name of a reader in tellings."""
+    return reader or AGENT
+
+
+def reader_of_event(event: Event, after: SessionState) -> str | None:
+    """The reader whose chat an event belongs to; None for one that has no place in a chat."""
+    match event:
+        case MessageAdded(reader=reader) | ContextCompacted(reader=reader) | MessagePinned(reader=reader):
+            return reader
+        case Told(reader=reader):
+            return LEAD if reader == AGENT else reader
+        case PlanSet(plan=plan):
+            return after.plans[plan.id].reader
+        case PlanChanged() | PlanRemoved() | PlanReopened() | PlanReviewed():
+            record = after.plans.get(event.plan_id)
+            return record.reader if record else None
+    return None
