@@ -212,7 +212,9 @@ def test_what_the_sdk_does_not_know_arrives_as_it_was_sent() -> None:
 
     async def test() -> None:
         async with connected(PLANS) as (agent, client):
-            await agent.peer.send(UNKNOWN)
+            sent = agent.peer.send(UNKNOWN)
+            assert sent is not None
+            await sent
             await eventually(lambda: client.lines)
         assert client.lines == [
             {

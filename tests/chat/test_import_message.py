@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from planwire import Entry, FilePlan, ItemsPlan, MarkdownPlan
-from planwire.chat.narrate import adopted
+from planwire.chat.adopt import adopted
 from planwire.model.events import MessageAdded, PlanChanged, PlanRemoved, PlanSet, Recorded, SetStatus
 from planwire.model.fold import fold
 from planwire.model.plan import Plan

@@ -55,7 +55,7 @@ def test_waiting_ends_after_a_while_and_says_so(plans: BlockingPlanSession) -> N
 
 def test_waiting_ends_in_time_however_much_else_happens(journal: Journal, plans: BlockingPlanSession) -> None:
     """Whenever the session reads an event there is another one."""
-    plans.on_change(lambda: happen(journal, PlanChanged("main", "and another thing")))
+    plans.on_change(lambda _: happen(journal, PlanChanged("main", "and another thing")))
     happen(journal, PlanChanged("main", "one thing"))
     assert plans.call("get_plan", WAIT)["still_waiting"]
     assert plans.state.seq > 3

@@ -25,7 +25,7 @@ from planwire.model.diff import Diff
 from planwire.model.plan import Fields, Plan, PlanId
 from planwire.model.steps import PlanState, track
 
-__all__ = ["Board", "Change", "Moment", "PlanChange", "SessionBoard"]
+__all__ = ["Board", "Change", "Moment", "PlanChange", "SessionBoard", "plan_change"]
 
 
 class PlanChange(Struct, frozen=True):
@@ -35,6 +35,14 @@ class PlanChange(Struct, frozen=True):
     before: PlanState | None
     after: PlanState | None
     diff: Diff
+
+
+def plan_change(plan_id: PlanId, before: PlanState | None, after: PlanState | None) -> PlanChange:
+    """One plan before and after, with the difference."""
+    if after is not None:
+        return PlanChange(plan_id, before, after, diff.compare(before, after))
+    gone = tuple(diff.Removed(step, at) for at, step in enumerate(before.steps if before else ()))
+    return PlanChange(plan_id, before, None, Diff(removed=gone))
 
 
 class Change(Struct, frozen=True):
@@ -112,15 +120,14 @@ class SessionBoard:
         after = track(plan, before)
         self._plans[plan.id] = after
         self._siblings[plan.id] = siblings
-        return PlanChange(plan.id, before, after, diff.compare(before, after))
+        return plan_change(plan.id, before, after)
 
     def _remove(self, plan_id: PlanId) -> PlanChange | None:
         before = self._plans.pop(plan_id, None)
         self._siblings.pop(plan_id, None)
         if before is None:
             return None
-        gone = tuple(diff.Removed(step, at) for at, step in enumerate(before.steps))
-        return PlanChange(plan_id, before, None, Diff(removed=gone))
+        return plan_change(plan_id, before, None)
 
     def _record(self, changes: list[PlanChange], reports: tuple[Report, ...], at: float | None) -> Change:
         change = Change(self.id, tuple(changes), reports)

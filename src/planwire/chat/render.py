@@ -93,12 +93,29 @@ def _plan(message: PlanMessage) -> str:
     plan = message.plan
     by = _author(plan)
     opening: Fields = {"id": message.plan_id, "version": message.version, "revision": plan.get("revision"), "by": by}
+    if isinstance(mode := plan.get("mode"), str) and mode:
+        opening["mode"] = mode
     if isinstance(title := plan.get("title"), str):  # told by its title alone
         return "\n".join([tag("plan", **opening), element("title", title), "</plan>"])
-    lines = [tag("plan", **opening), *_body(message)]
+    lines = [tag("plan", **opening), *_parent(plan.get("parent")), *_body(message)]
     if isinstance(plan.get("summary"), str):
         lines.append(element("why", plan["summary"]))
-    return "\n".join([*lines, *map(_note, _list(plan.get("notes"))), "</plan>"])
+    return "\n".join([*lines, *_notes(plan), "</plan>"])
+
+
+def _parent(parent: Any) -> Iterator[str]:
+    """The step that the plan works for."""
+    match parent:
+        case {"text": str(text)}:
+            plan_id = parent.get("plan_id") or MAIN
+            yield element("parent", text, plan=plan_id, step=parent.get("step"), by=_author(parent) or _UNKNOWN)
+
+
+def _notes(plan: Fields) -> Iterator[str]:
+    notes, count = _list(plan.get("notes")), plan.get("noted")
+    if isinstance(count, int) and count > len(notes):
+        yield element("older-notes", count=count - len(notes), means="get_plan with notes shows them")
+    yield from map(_note, notes)
 
 
 def _body(message: PlanMessage) -> Iterator[str]:

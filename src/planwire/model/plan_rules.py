@@ -31,6 +31,7 @@ Changes: TypeAlias = dict[str, Any]
 def plan_set(state: SessionState, recorded: Recorded, event: PlanSet) -> Changes:
     before = state.plans.get(event.plan.id)
     then = before.state if before else None
+    kept = before if before and not before.removed else None
     carried = carried_plan(event.origin)
     after = (carried.state(event.plan, then) if carried else None) or track(event.plan, then)
     record = PlanRecord(
@@ -43,18 +44,18 @@ def plan_set(state: SessionState, recorded: Recorded, event: PlanSet) -> Changes
         before.created_at if before else recorded.at,
         recorded.at,
         recorded.by,
-        event.summary,
+        event.summary or (kept.summary if kept else None),
         event.mode,
         numbered=before.numbered if before else 0,
         remarks=before.remarks if before else (),
         reviews=before.reviews if before else (),
         is_proposal=before.is_proposal if before else False,
         approval=before.approval if before else None,
-        notes=before.notes if before else (),
-        noted=before.noted if before else 0,
-        parent=event.parent or (before.parent if before else None),
-        reader=event.reader or (before.reader if before else ""),
-        why=event.why or (before.why if before else ""),
+        notes=kept.notes if kept else (),
+        noted=kept.noted if kept else 0,
+        parent=event.parent or (kept.parent if kept else None),
+        reader=event.reader or (kept.reader if kept else ""),
+        why=event.why or (kept.why if kept else ""),
         message=made_name("plan", recorded),
         past_message=before.message if before else None,
     )

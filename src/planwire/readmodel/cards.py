@@ -187,7 +187,7 @@ def _with_record(card: PlanCard, record: PlanRecord, over: Annotations) -> PlanC
         record=record,
         is_of_agent=record.owner == AGENT,
         why=record.summary or "",
-        notes=tuple(Note(each.note, each.by, each.at) for each in record.deltas if each.note),
+        notes=tuple(Note(each.text, each.by, each.at) for each in record.notes),
         suggestions=tuple(_suggestion(record, each, card.heard) for each in record.suggestions),
         reviews=reviews,
         remarks=over.remarks.get(None, ()),

@@ -17,24 +17,33 @@ import msgspec
 from planwire.chat import (
     Compaction,
     Hidden,
-    Ordinary,
     about_tokens,
     block,
     chat_format,
-    read_message,
     write_stream,
 )
 from planwire.chat.compaction import TAIL, Counter, Summarise
-from planwire.chat.narrate import adopted, merged_plans, remark_message
-from planwire.errors import BadMessage, FormatError, PlanwireError, ToolError
+from planwire.chat.narrate import merged_plans, remark_message
+from planwire.chat.roles import MODE_SWITCH
+from planwire.errors import PlanwireError, ToolError
 from planwire.journal import Journal, follower_of, open_journal
 from planwire.journal.protocol import require_journal
-from planwire.model.events import Event, SessionOpened, TurnEnded
-from planwire.model.plan import BODY_CAP
-from planwire.model.records import AGENT, RECAP, TOOL, SessionState
+from planwire.model.events import Event, PlanSet, SessionOpened, TurnEnded
+from planwire.model.plan import BODY_CAP, MAIN, Fields
+from planwire.model.readers import LEAD, plans_of
+from planwire.model.records import AGENT, RECAP, TOOL, PlanRecord, SessionState
 from planwire.model.unheard import has_word, standing
+from planwire.session.authoring import Authoring
+from planwire.session.blocking_connection import BlockingConnection
+from planwire.session.change import SessionChange
 from planwire.session.chat_compactor import ChatCompactor
+from planwire.session.chat_export import exported
+from planwire.session.chat_messages import ChatMessages
+from planwire.session.child_plan import ChildPlan, child_plan, introduce_child, parent_line
+from planwire.session.client_sync import Peer
 from planwire.session.delivery import Delivery, Handing, handed_over
+from planwire.session.following import Following
+from planwire.session.forks import fork_session
 from planwire.session.live_history import JournalLike, LiveHistory
 from planwire.session.options import (
     Oversize,
@@ -43,10 +52,11 @@ from planwire.session.options import (
     ProviderTool,
     SessionOptions,
     check_options,
+    with_options,
 )
 from planwire.tools.call import Answer, Call, answer_call, asking, decoded, failure, prepare_call, said, waiting_answer
-from planwire.tools.plan_files import plan_file_reader, read_plan_file
-from planwire.tools.schemas import SET_PLAN, tool_schemas
+from planwire.tools.plan_files import plan_file_reader, read_plan_file, session_folders
+from planwire.tools.schemas import GET_PLAN, SET_PLAN, tool_schemas
 from planwire.tools.size_limits import OVERSIZE, TRUNCATE
 
 __all__ = ["Answer", "BlockingPlanSession"]
@@ -57,10 +67,9 @@ WAIT_SECONDS: Final = 25.0
 ASKING_TRIES: Final = 3
 #: The largest file, in bytes, of which `oversize="truncate"` keeps the beginning.
 FILE_CAP: Final = 4 * BODY_CAP
-_UNNAMED: Final = "new"
 
 
-class BlockingPlanSession:
+class BlockingPlanSession(Authoring):
     """A session: journal, tools and context. Several threads may use one.
 
     Give it an open journal, or let `open` open one. `format` is the provider format of the messages; `by` the name that
@@ -80,12 +89,14 @@ class BlockingPlanSession:
         mode: str = "",
         about: SessionOpened | None = None,
         wait_seconds: float = WAIT_SECONDS,
+        child: ChildPlan | None = None,
     ) -> None:
         require_journal(journal, f"{type(self).__name__}.open({journal!r}, …)")
         self.wait_seconds = wait_seconds
         self.id = session_id
         self.journal = journal
         self._let_go: Callable[[], object] = lambda: None
+        self._connections: list[BlockingConnection] = []
         self._format = chat_format(format)
         self.folders = (folders,) if isinstance(folders, str | os.PathLike) else tuple(folders)
         if oversize not in OVERSIZE:
@@ -93,12 +104,22 @@ class BlockingPlanSession:
             raise ToolError("unknown_option", f"oversize can't be {oversize!r}: use one of {known}", f"use {known}")
         self._oversize = oversize
         self._mode = mode
-        self._view = LiveHistory(journal, session_id, self._format, by)
-        self._is_new_here = bool(self.state.plans)
+        self._child = child
+        self._options = SessionOptions(
+            format=format, by=by, folders=self.folders, oversize=oversize, mode=mode, wait_seconds=wait_seconds
+        )
+        self._view = LiveHistory(journal, session_id, self._format, by, self.reader)
+        self._following = Following(journal, self._view)
+        self._is_new_here = bool(plans_of(self.state, self.reader))
         self._delivery = Delivery(self._view, by)
+        self._messages = ChatMessages(self._view, self._format)
         self._compactor = ChatCompactor(self._view, self._delivery, self._format, self.read_file)
         if about is not None:
             self.describe(about)
+        if child is not None:
+            introduce_child(self._view, child)
+        elif mode and self.state.mode not in ("", mode):
+            self.switch_mode(mode)
 
     @classmethod
     def open(cls, journal: JournalLike, session_id: str, **options: Unpack[SessionOptions]) -> Self:
@@ -117,7 +138,11 @@ class BlockingPlanSession:
         return session
 
     def close(self) -> None:
-        """Close the journal, if `open` opened it. A second call does nothing."""
+        """Tell the clients what they do not know yet, let them go, and close the journal, if `open` opened it. A second
+        call does nothing."""
+        for connection in self._connections:
+            connection.close()
+        self._following.end()
         self._let_go()
 
     def __enter__(self) -> Self:
@@ -130,6 +155,22 @@ class BlockingPlanSession:
     def state(self) -> SessionState:
         """The session as of the last event that it read. A value: it never changes, the next one does."""
         return self._view.state
+
+    @property
+    def reader(self) -> str:
+        """The reader whose chat this is: the agent that leads the session, or a child."""
+        return self._child.plan_id if self._child else LEAD
+
+    @property
+    def plan_id(self) -> str:
+        """The plan that a call means that names none."""
+        return self._child.plan_id if self._child else MAIN
+
+    @property
+    def plan_folders(self) -> tuple[str | Path, ...]:
+        """The folders whose plan files may be read: the session's own, and its `folders`."""
+        opened = self.state.opened
+        return session_folders(opened.cwd if opened else None, self.folders)
 
     def tools(self) -> list[ProviderTool]:
         """The plan tools, as the provider's API takes them."""
@@ -243,9 +284,11 @@ class BlockingPlanSession:
             self._view.read_on()
             handing.is_recap = True
             self._is_new_here = False
-            words = self._delivery.offer(handing, RECAP, standing)
+            words = self._delivery.offer(handing, RECAP, lambda state: standing(state, reader=self.reader))
             self._view.take_unsent()
-            handing.messages = [*merged_plans(self.state, "recap", self.read_file)]
+            handing.messages = [*merged_plans(self.state, "recap", self.read_file, self.reader)]
+            if self._child and not handing.messages:
+                handing.messages.append(parent_line(self.state, self._child))
             if words:
                 handing.messages.append(remark_message("recap-remarks", self.id, words))
             return self._shown(handing.messages)
@@ -253,21 +296,20 @@ class BlockingPlanSession:
     def _shown(self, messages: Iterable[Hidden]) -> list[ProviderMessage]:
         return [self._format.context(block(message)) for message in messages]
 
-    def add(self, *messages: Any) -> None:
-        """Put messages into the chat, as the provider gives and takes them."""
+    def add(self, *messages: Any) -> list[str]:
+        """Put messages into the chat, as the provider gives and takes them, or as another chat has stored them. Returns
+        their ids. One that has a `message_id` of its own is added once, however often this is called."""
         self.settle()
-        for message in messages:
-            self._add(message)
+        with self._view.lock:
+            return [self._messages.add(message) for message in messages]
 
     def context(self) -> list[ProviderMessage]:
         """The messages to send to the provider. Asking cancels, for good, the calls that have no answer."""
         with self._view.lock:
             self._settle()
             self._view.read_on()
-            self._check_format(self.state)
-            self._view.write(
-                lambda state: [adopted(result, state, named=False) for result in self._view.stream.unanswered()]
-            )
+            self._messages.check_format(self.state)
+            self._messages.cancel_open_calls()
             self._delivery.take_back_lost_answers(self._format)
             handing = Handing()
             self._delivery.offer_context(handing)
@@ -275,8 +317,9 @@ class BlockingPlanSession:
             return self._view.stream.context()
 
     def export(self) -> bytes:
-        """The chat as a JSON list of messages in their stored shapes, with what people said and still holds."""
-        return write_stream(self._compactor.exported())
+        """The chat as a JSON list of messages in their stored shapes, with what people said and still holds. Added to
+        another session, it goes on there as it would have here."""
+        return write_stream(exported(self.journal, self._view, self._format))
 
     def compact(
         self,
@@ -314,23 +357,85 @@ class BlockingPlanSession:
         opened = self.state.opened
         return plan_file_reader(opened.cwd if opened else None, self.folders)(uri)
 
-    def on_change(self, listener: Callable[[], None]) -> Callable[[], None]:
-        """Call a function after every event that comes in, from whichever thread brings it. Returns how to end that."""
+    def on_change(self, listener: Callable[[SessionChange], None]) -> Callable[[], None]:
+        """Call a function with every change, whoever makes it: the states around it, its events, and the plans that
+        differ. It runs in the thread that brings the change and must not keep it waiting. Returns how to end that."""
+        self.follow()
         return self._view.on_change(listener)
+
+    def follow(self) -> None:
+        """Hear of what others write from now on, without asking."""
+        self._following.begin()
+
+    def connect(self, peer: Peer, session_id: str | None = None) -> BlockingConnection:
+        """Send a client the current plans and every change from now on: complete, in order, and only the newest state
+        if it is slow. `session_id` is the client's id of the session, if it has another one."""
+        connection = BlockingConnection(self, peer, session_id or self.id)
+        self._connections.append(connection)
+        return connection
+
+    def flush(self) -> None:
+        """Wait until every client knows the newest state, or is gone."""
+        for connection in self._connections:
+            connection.flush()
+
+    def child(self, step: str, plan_id: str | None = None, **options: Unpack[SessionOptions]) -> Self:
+        """A session for a sub-agent that works for a step (`s2`, or `other-plan#s2`): a chat and a plan of its own, and
+        tools that mean that plan. The same step and plan give the same child again."""
+        check_options(options)
+        child = child_plan(self.refresh(), self.plan_id, step, plan_id)
+        return type(self)(self.journal, self.id, **with_options(self._options, options), child=child)
+
+    def fork(self, session_id: str | None = None, *, at: int | None = None, **options: Unpack[SessionOptions]) -> Self:
+        """A session that begins with this one's past, up to its event `at` or the last, and goes its own way then: the
+        same plans, step ids, open remarks and chat. It uses the same journal."""
+        check_options(options)
+        self.settle()
+        name = fork_session(self.journal, self.id, session_id, at, self._options["by"])
+        return type(self)(self.journal, name, **with_options(self._options, options))
+
+    def switch_mode(self, mode: str, reason: str = "") -> None:
+        """Go on in another mode, and let the chat say so."""
+        before, self._mode = self.state.mode or self._mode, mode
+        self._options["mode"] = mode
+        if before != mode:
+            self.event(MODE_SWITCH, from_=before, to=mode, **({"reason": reason} if reason else {}))
+
+    def act(self, tool: str, arguments: Fields) -> PlanRecord:
+        """Do what a call of a tool does, and return the plan after it. Errors are raised."""
+        with self._view.lock:
+            self._settle()
+            self._call(tool, arguments, self.state.seq)
+            return self.state.plans[arguments.get("plan_id") or self.plan_id]
+
+    def write_plan(self, event: PlanSet) -> PlanRecord:
+        """Write a whole plan, and return it."""
+        with self._view.lock:
+            self._settle()
+            self._view.write(lambda _: self._as_child([event]))
+            return self.state.plans[event.plan.id]
+
+    def _as_child(self, events: Sequence[Event]) -> list[Event]:
+        """Events of this reader: a child's plan names its parent."""
+        return [self._child.own(each) if self._child else each for each in events]
 
     def _call(self, name: str, arguments: Any, since: int) -> tuple[Answer, SessionState]:
         arguments = self._with_file(arguments) if name == SET_PLAN else arguments
+        if self._child and (arguments is None or isinstance(arguments, dict)):
+            arguments = {**(arguments or {}), "plan_id": (arguments or {}).get("plan_id") or self.plan_id}
         before: SessionState
         call: Call
         tries = iter(range(ASKING_TRIES))
 
         def prepare(state: SessionState) -> Sequence[Event]:
             nonlocal before, call
+            if self._child and name != GET_PLAN:
+                self._child.check(state, arguments["plan_id"], name)
             options = {"oversize": self._oversize, "mode": self._mode}
             before, call = state, prepare_call(state, name, arguments, read=self.read_file, **options)
             if call.waits and not has_word(state, call.plan_id, since):
                 return asking(state, call.plan_id) if next(tries, None) is not None else ()
-            return call.events
+            return self._as_child(call.events)
 
         self._view.write(prepare)
         if call.waits and not has_word(self.state, call.plan_id, since):
@@ -349,34 +454,6 @@ class BlockingPlanSession:
             raise ToolError("invalid_arguments", problem, "give exactly one of entries, content and path")
         cap = FILE_CAP if self._oversize == TRUNCATE else BODY_CAP
         return {**rest, "content": read_plan_file(path, self.folders, cap)}
-
-    def _add(self, value: Any) -> None:
-        named = isinstance(value, dict) and value.get("message_id") is not None
-        message = read_message(value, None if named else _UNNAMED)
-
-        def prepare(state: SessionState) -> Sequence[Event]:
-            stream = self._view.stream
-            if named and stream.holds(message.id):
-                raise BadMessage(f"the chat already has a message with the `message_id` {message.id!r}: use another id")
-            opening: Sequence[Event] = ()
-            if isinstance(message, Ordinary):
-                self._check_format(state)
-                if state.opened is None or state.opened.format is None:
-                    opening = (SessionOpened(format=self._format.name),)
-            return (
-                *opening,
-                *(adopted(each, state, named=named and each is message) for each in stream.admit(message)),
-            )
-
-        self._view.write(prepare)
-
-    def _check_format(self, state: SessionState) -> None:
-        recorded = state.opened.format if state.opened else None
-        if recorded is not None and recorded != self._format.name:
-            raise FormatError(
-                f"the messages of session {self.id!r} are in the format {recorded}, but it was opened as "
-                f"{self._format.name}: open it as {recorded}, or begin another session"
-            )
 
 
 def _knows(state: SessionState, about: SessionOpened) -> bool:

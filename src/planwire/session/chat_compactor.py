@@ -1,6 +1,5 @@
 """Compactions of a session's chat: written down as one event each, together with what people said and still holds."""
 
-import sys
 from collections.abc import Sequence
 
 from planwire.chat import Compaction, EventMessage, Hidden, Stored, compact, write_message
@@ -71,17 +70,6 @@ class ChatCompactor:
             handing, view = Handing(), self._view
             self._delivery.offer(handing, COMPACTION, lambda state: self._standing(state, view.stream.messages), place)
             handing.hand_over()
-
-    def exported(self) -> list[Stored]:
-        """The chat for another session, which has no part in the life of what people said here: all of it that holds is
-        in one message, and nothing that has ended."""
-        with self._view.lock:
-            state = self._view.read_on()
-            old = remarks_of(self._view.stream.messages, state.id)
-            chat = [each for each in self._view.stream.messages if each.id not in old]
-            words = standing(state, told_in_answers(state, chat, self._format), most=sys.maxsize)
-            remarks = _remarks(state, words)
-            return [*chat, remarks] if remarks else chat
 
     def _record(self, result: Compaction, seen: set[str], before: int) -> bool:
         """Record a compaction, unless someone else compacted the chat meanwhile. What people said is as of now."""

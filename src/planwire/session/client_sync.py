@@ -20,11 +20,11 @@ __all__ = ["ClientSync", "Peer", "changed_plans"]
 
 
 class Peer(Struct, frozen=True):
-    """A client: its dialect, as `negotiate` found it, and a coroutine function that sends it a line (without a line
-    feed)."""
+    """A client: its dialect, as `negotiate` found it, and a function that sends it a line (without a line feed). A
+    `PlanSession` awaits it, if it is a coroutine function; a `BlockingPlanSession` takes a plain one."""
 
     dialect: Dialect
-    send: Callable[[bytes], Awaitable[None]]
+    send: Callable[[bytes], Awaitable[None] | None]
 
 
 def changed_plans(state: SessionState, known: dict[PlanId, Plan]) -> Iterator[tuple[PlanId, Plan | None]]:

@@ -16,6 +16,7 @@ from planwire.journal.view import UNKEEPABLE
 from planwire.model.events import Event, Recorded
 from planwire.model.readers import LEAD
 from planwire.model.records import SessionState
+from planwire.session.change import SessionChange
 from planwire.session.writer import append_latest, stamped
 
 __all__ = ["JournalLike", "LiveHistory"]
@@ -41,7 +42,7 @@ class LiveHistory:
         self._journal = journal
         self._format = form
         self._by = by
-        self._listeners: list[Callable[[], None]] = []
+        self._listeners: list[Callable[[SessionChange], None]] = []
         self._unsent: list[Hidden] = []
         self._kept_at = 0
         self.lives = 1
@@ -92,10 +93,10 @@ class LiveHistory:
             read_on(self._journal, self, self._begin, LiveHistory._take)
             return self.state
 
-    def on_change(self, listener: Callable[[], None]) -> Callable[[], None]:
-        """Call a function after every event that comes in, from whichever thread brings it. Returns how to end that."""
+    def on_change(self, listener: Callable[[SessionChange], None]) -> Callable[[], None]:
+        """Call a function with every change that comes in, from whichever thread brings it. Returns how to end that."""
         self._listeners.append(listener)
-        return lambda: self._listeners.remove(listener)
+        return lambda: self._listeners.remove(listener) if listener in self._listeners else None
 
     @property
     def _snapshot(self) -> str:
@@ -110,16 +111,18 @@ class LiveHistory:
         return self
 
     def _take(self, events: Iterable[Recorded]) -> "LiveHistory":
-        known = self.seq
-        for recorded in events:
+        before, taken = self.state, tuple(events)
+        for recorded in taken:
             message = self._history.apply(recorded)
             if message is not None and not isinstance(message, Ordinary):
                 self._unsent.append(message)
-        if self.seq != known:
+        if self.seq != before.seq:
             if self.seq - self._kept_at >= max(SNAPSHOT_EVERY, len(self.stream)):
                 self._keep()
-            for listener in tuple(self._listeners):
-                listener()
+            if self._listeners:
+                change = SessionChange(before, self.state, taken)
+                for listener in tuple(self._listeners):
+                    listener(change)
         return self
 
     def _restored(self) -> ChatHistory:

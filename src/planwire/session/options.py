@@ -7,11 +7,19 @@ each by name and type wherever they are passed on.
 from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, TypedDict
+from typing import Any, Literal, TypeAlias, TypedDict, cast
 
 from planwire.model.events import SessionOpened
 
-__all__ = ["Oversize", "ProviderFormat", "ProviderMessage", "ProviderTool", "SessionOptions", "check_options"]
+__all__ = [
+    "Oversize",
+    "ProviderFormat",
+    "ProviderMessage",
+    "ProviderTool",
+    "SessionOptions",
+    "check_options",
+    "with_options",
+]
 
 #: The provider formats of messages and tools: the rows of `chat.formats`.
 ProviderFormat: TypeAlias = Literal["openai-chat", "openai-responses", "anthropic", "gemini"]
@@ -49,3 +57,8 @@ def check_options(options: SessionOptions) -> None:
             close = get_close_matches(name, known, 1)
             hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}"
             raise TypeError(f"a session has no option {name!r}: {hint}")
+
+
+def with_options(known: SessionOptions, others: SessionOptions) -> SessionOptions:
+    """Options, some of them replaced by others."""
+    return cast(SessionOptions, {**known, **others})

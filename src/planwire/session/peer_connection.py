@@ -1,6 +1,7 @@
 """A client at the other end of a session: the task that sends it what it does not know yet."""
 
 import asyncio
+import inspect
 import logging
 from collections.abc import Callable
 from contextlib import suppress
@@ -8,6 +9,7 @@ from contextlib import suppress
 from planwire.model.file_texts import address_of
 from planwire.model.records import SessionState
 from planwire.session.blocking import BlockingPlanSession
+from planwire.session.change import SessionChange
 from planwire.session.client_sync import ClientSync, Peer
 from planwire.session.pool import in_pool
 
@@ -45,7 +47,8 @@ class PeerConnection:
                 state = self._blocking.state
                 if lines := await self._next_lines(state):
                     for line in lines:
-                        await self._peer.send(line)
+                        if (sent := self._peer.send(line)) is not None:
+                            await sent
                     continue
                 self._known = state
                 self._progress.set()
@@ -68,7 +71,7 @@ async def next_state(blocking: BlockingPlanSession, is_known: Callable[[SessionS
     """Wait on the event loop for a state that is not known yet, whichever thread brings it."""
     loop, news = asyncio.get_running_loop(), asyncio.Event()
 
-    def hear() -> None:
+    def hear(_: SessionChange) -> None:
         with suppress(RuntimeError):  # the loop is closed
             loop.call_soon_threadsafe(news.set)
 
@@ -80,3 +83,23 @@ async def next_state(blocking: BlockingPlanSession, is_known: Callable[[SessionS
         return blocking.state
     finally:
         ignore()
+
+
+def call_on_loop(blocking: BlockingPlanSession, listener: Callable[[SessionChange], object]) -> Callable[[], None]:
+    """Call a function or a coroutine function with every change of a session, on the running event loop and in order.
+    Returns how to end that."""
+    loop = asyncio.get_running_loop()
+    tasks: set[asyncio.Future[object]] = set()
+
+    def call(change: SessionChange) -> None:
+        called = listener(change)
+        if inspect.isawaitable(called):
+            task = asyncio.ensure_future(called)
+            tasks.add(task)
+            task.add_done_callback(tasks.discard)
+
+    def hear(change: SessionChange) -> None:
+        with suppress(RuntimeError):  # the loop is closed
+            loop.call_soon_threadsafe(call, change)
+
+    return blocking.on_change(hear)

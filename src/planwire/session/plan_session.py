@@ -22,15 +22,16 @@ from typing import Any, Concatenate, Final, Generic, Never, ParamSpec, Self, Typ
 from planwire.chat import Compaction, about_tokens
 from planwire.chat.compaction import TAIL, Counter
 from planwire.errors import JournalError
-from planwire.journal import Followed, Terms, follower_of
+from planwire.journal import Terms
 from planwire.model.plan import Fields
 from planwire.model.records import SessionState
 from planwire.session.blocking import Answer, BlockingPlanSession
+from planwire.session.change import SessionChange
 from planwire.session.client_sync import Peer
 from planwire.session.delivery import handed_over
 from planwire.session.live_history import JournalLike
 from planwire.session.options import ProviderMessage, ProviderTool, SessionOptions, check_options
-from planwire.session.peer_connection import PeerConnection, next_state
+from planwire.session.peer_connection import PeerConnection, call_on_loop, next_state
 from planwire.session.pool import in_pool, in_thread_of_its_own, start_in_pool
 
 __all__ = ["Opening", "PlanSession"]
@@ -65,9 +66,7 @@ class PlanSession:
             raise TypeError(f"a PlanSession is opened, not constructed: use PlanSession.open({blocking!r}, …)")
         self._blocking = blocking
         self._connections: list[PeerConnection] = []
-        self._subscription: Future[Callable[[], None]] | None = None
         self._settling: set[Future[None]] = set()
-        self._is_due = self._is_closed = False
 
     @classmethod
     def open(cls, journal: JournalLike, session_id: str, **options: Unpack[SessionOptions]) -> "Opening[Self]":
@@ -83,10 +82,7 @@ class PlanSession:
     async def close(self) -> None:
         """Tell the clients what they do not know yet, let them go, record what the last calls told, and close the
         journal if `open` opened it. A second call does nothing."""
-        self._is_closed = True
         try:
-            if self._subscription is not None:
-                (await asyncio.wrap_future(self._subscription))()
             with suppress(TimeoutError):
                 await asyncio.wait_for(self.flush(), PARTING_SECONDS)
             for connection in self._connections:
@@ -109,6 +105,11 @@ class PlanSession:
     def state(self) -> SessionState:
         """The session as of the last event that it read. A value: it never changes, the next one does."""
         return self._blocking.state
+
+    @property
+    def plan_id(self) -> str:
+        """The plan that a call means that names none."""
+        return self._blocking.plan_id
 
     @property
     def folders(self) -> tuple[str | Path, ...]:
@@ -162,6 +163,14 @@ class PlanSession:
     context = _in_pool(BlockingPlanSession.context)
     export = _in_pool(BlockingPlanSession.export)
     rebase = _in_pool(BlockingPlanSession.rebase)
+    set = _in_pool(BlockingPlanSession.set)
+    change = _in_pool(BlockingPlanSession.change)
+    note = _in_pool(BlockingPlanSession.note)
+    remove = _in_pool(BlockingPlanSession.remove)
+    file = _in_pool(BlockingPlanSession.file)
+    event = _in_pool(BlockingPlanSession.event)
+    pin = _in_pool(BlockingPlanSession.pin)
+    switch_mode = _in_pool(BlockingPlanSession.switch_mode)
     end_turn = _in_pool(BlockingPlanSession.end_turn)
     refresh = _in_pool(BlockingPlanSession.refresh)
 
@@ -201,16 +210,43 @@ class PlanSession:
 
     async def changed(self, seq: int) -> SessionState:
         """Wait until the session has moved past its event number `seq`."""
-        self._follow()
+        self._blocking.follow()
         return await next_state(self._blocking, lambda state: state.seq == seq)
 
     def connect(self, peer: Peer, session_id: str | None = None) -> PeerConnection:
         """Send a client the current plans and every change from now on: complete, in order, and only the newest
         state if it is slow. `session_id` is the client's id of the session, if it has another one."""
-        self._follow()
+        self._blocking.follow()
         connection = PeerConnection(self._blocking, peer, session_id or self.id)
         self._connections.append(connection)
         return connection
+
+    def child(self, step: str, plan_id: str | None = None, **options: Unpack[SessionOptions]) -> "Opening[Self]":
+        """A session for a sub-agent that works for a step (`s2`, or `other-plan#s2`): a chat and a plan of its own, and
+        tools that mean that plan. `async with` it, or `await` it."""
+        check_options(options)
+
+        async def opened() -> Self:
+            return type(self)(await in_pool(self._blocking.child, step, plan_id, **options))
+
+        return Opening(opened)
+
+    def fork(
+        self, session_id: str | None = None, *, at: int | None = None, **options: Unpack[SessionOptions]
+    ) -> "Opening[Self]":
+        """A session that begins with this one's past, up to its event `at` or the last, and goes its own way then: the
+        same plans, step ids, open remarks and chat. `async with` it, or `await` it."""
+        check_options(options)
+
+        async def opened() -> Self:
+            return type(self)(await in_pool(self._blocking.fork, session_id, at=at, **options))
+
+        return Opening(opened)
+
+    def on_change(self, listener: Callable[[SessionChange], object]) -> Callable[[], None]:
+        """Call a function, or a coroutine function, on this event loop with every change, whoever makes it: the states
+        around it, its events, and the plans that differ. Returns how to end that."""
+        return call_on_loop(self._blocking, listener)
 
     async def flush(self) -> None:
         """Wait until every client knows the newest state, or is gone."""
@@ -221,46 +257,6 @@ class PlanSession:
         """Record what a caller got. If that fails, the next call tries again."""
         with suppress(JournalError):
             self._blocking.settle()
-
-    def _follow(self) -> None:
-        """Hear of what others write from now on. Subscribing reads the journal, so the pool does it."""
-        if self._subscription is None:
-            self._subscription = start_in_pool(self._subscribe)
-
-    def _subscribe(self) -> Callable[[], None]:
-        try:
-            unsubscribe = follower_of(self._blocking.journal).subscribe(self._hear, self.id, self._look)
-        except JournalError as error:
-            self._warn(error)
-            return lambda: None
-        self._refresh()  # what came before
-        return unsubscribe
-
-    def _hear(self, followed: Followed) -> None:
-        """In the follower's thread, which others wait for: the pool does the reading, once for many events."""
-        seq = followed.recorded.seq
-        if seq > self.state.seq or seq == 1:  # 1: the session may have been forgotten, and begun anew
-            self._look()
-
-    def _look(self, trouble: JournalError | None = None) -> None:
-        """Read on soon. After trouble too: it may have kept events of this session from the follower."""
-        self._warn(trouble)
-        if not self._is_due and not self._is_closed:
-            self._is_due = True
-            with suppress(RuntimeError):  # the interpreter is about to end
-                start_in_pool(self._refresh)
-
-    def _refresh(self) -> None:
-        self._is_due = False
-        try:
-            if not self._is_closed:
-                self._blocking.refresh()
-        except JournalError as error:
-            self._warn(error)
-
-    def _warn(self, trouble: JournalError | None) -> None:
-        if trouble is not None and not self._is_closed:
-            _log.warning("changes that others make to session %s are not heard of: %s", self.id, trouble)
 
 
 _S = TypeVar("_S", bound=PlanSession)

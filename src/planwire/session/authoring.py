@@ -1,0 +1,160 @@
+"""An agent's author at work on its plans: the same acts as the model's tools, as typed methods.
+
+The rules are those of the tools. What a model would read as an error, an author gets as an exception.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from msgspec.structs import asdict
+
+from planwire.chat.subkinds import event_message
+from planwire.errors import BadMessage, PlanError
+from planwire.model.events import MessagePinned, PlanSet
+from planwire.model.plan import Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan, Plan
+from planwire.model.records import PlanRecord
+from planwire.session.live_history import LiveHistory
+from planwire.tools.plan_files import path_of, read_plan_file
+from planwire.tools.schemas import SET_PLAN, UPDATE_PLAN
+
+REMOVE_PLAN = "remove_plan"
+
+__all__ = ["Authoring", "NewPlan", "NewStep"]
+
+#: A step to add: its text, or an `Entry`, or a mapping with `content`, `priority`, `status` and, in a change, `after`.
+NewStep: TypeAlias = str | Entry | Mapping[str, Any]
+#: A plan to set: the text of a markdown plan, the steps of a list, or a plan as a value.
+NewPlan: TypeAlias = str | Plan | Iterable[NewStep]
+
+
+class Authoring(ABC):
+    """The typed methods of a session. A method without `plan_id` is about the session's own plan."""
+
+    _view: LiveHistory
+
+    @abstractmethod
+    def act(self, tool: str, arguments: Fields) -> PlanRecord:
+        """Do what a call of a tool does, and return the plan after it. Errors are raised."""
+
+    @abstractmethod
+    def write_plan(self, event: PlanSet) -> PlanRecord:
+        """Write a whole plan, and return it."""
+
+    @abstractmethod
+    def add(self, *messages: Any) -> list[str]: ...
+
+    def set(
+        self,
+        plan: NewPlan,
+        *,
+        plan_id: str | None = None,
+        summary: str | None = None,
+        parent: str | None = None,
+        expected_revision: int | None = None,
+    ) -> PlanRecord:
+        """Make a plan, or replace one as a whole: from a markdown text, from steps, or from a plan as a value. `parent`
+        is the step that it works for, as `s2` or `other-plan#s2`."""
+        match plan:
+            case FilePlan(uri=uri):
+                return self.file(uri, plan_id=plan_id or plan.id, summary=summary)
+            case ItemsPlan(entries=entries):
+                body: Fields = {"entries": [_step(each) for each in entries]}
+                plan_id = plan_id or plan.id
+            case MarkdownPlan(content=content):
+                body, plan_id = {"content": content}, plan_id or plan.id
+            case str():
+                body = {"content": plan}
+            case Iterable():
+                body = {"entries": [_step(each) for each in plan]}
+            case _:
+                raise PlanError(f"a plan of kind {plan.type!r} can only come over the wire: set entries or a text")
+        words = {"plan_id": plan_id, "summary": summary, "parent": parent, "expected_revision": expected_revision}
+        return self.act(SET_PLAN, {**body, **_given(words), "replace": True})
+
+    def change(
+        self,
+        plan_id: str | None = None,
+        *,
+        steps: Mapping[str, str] | None = None,
+        add: Iterable[NewStep] | str | None = None,
+        reword: Mapping[str, str] | None = None,
+        priority: Mapping[str, str] | None = None,
+        move: Mapping[str, str] | None = None,
+        remove: Iterable[str] | None = None,
+        answers: Mapping[str, str] | None = None,
+        note: str | None = None,
+        expected_revision: int | None = None,
+    ) -> PlanRecord:
+        """Change steps of a plan, all as given or none: statuses by step id, new steps, texts, priorities, places
+        (`move={"s3": "s1"}` puts s3 behind s1), steps to remove; answer remarks; add a note."""
+        new = [add] if isinstance(add, str) else add
+        words = {
+            "plan_id": plan_id,
+            "steps": _plain(steps),
+            "add": [_step(each) for each in new] if new is not None else None,
+            "reword": _plain(reword),
+            "priority": _plain(priority),
+            "move": _plain(move),
+            "remove": list(remove) if remove is not None else None,
+            "answers": _plain(answers),
+            "note": note,
+            "expected_revision": expected_revision,
+        }
+        return self.act(UPDATE_PLAN, _given(words))
+
+    def note(self, text: str, *, plan_id: str | None = None) -> PlanRecord:
+        """Let a plan remember something. Notes belong to the plan, whatever versions of it follow."""
+        return self.change(plan_id, note=text)
+
+    def remove(self, plan_id: str | None = None) -> None:
+        """Dismiss a plan: clients and model no longer have it. Its history stays, and people can reopen it."""
+        self.act(REMOVE_PLAN, _given({"plan_id": plan_id}))
+
+    def file(self, path: str | Path, *, plan_id: str | None = None, summary: str | None = None) -> PlanRecord:
+        """Make a plan of a markdown file that planwire follows: its checkboxes are the steps, as they are at any time.
+        The file must lie in the session's folders."""
+        place = Path(path_of(str(path)) if str(path).startswith("file:") else path).absolute()
+        read_plan_file(str(place), self.plan_folders)
+        return self.write_plan(PlanSet(FilePlan(plan_id or self.plan_id, place.as_uri()), summary))
+
+    @property
+    @abstractmethod
+    def plan_id(self) -> str:
+        """The plan that a call means that names none."""
+
+    @property
+    @abstractmethod
+    def plan_folders(self) -> tuple[str | Path, ...]:
+        """The folders whose plan files may be read."""
+
+    def event(self, subkind: str, /, content: str = "", *, source: str = "", **payload: Any) -> str:
+        """Put a hidden event into the chat: what happened (`subkind`), where, and its payload. `from_` stands for
+        `from`, which Python keeps for itself. Returns the message's id."""
+        return self.add(event_message(subkind, content, source, payload))[0]
+
+    def pin(self, message_id: str, *, pinned: bool = True) -> None:
+        """Let a compaction take a message last of all, or like any other again."""
+        reader = self._view.reader
+
+        def prepare(_: object) -> list[MessagePinned]:
+            if not self._view.stream.holds(message_id):
+                raise BadMessage(f"the chat has no message {message_id!r}: `add` returns the ids of messages")
+            return [MessagePinned(message_id, pinned, reader)]
+
+        self._view.write(prepare)
+
+
+def _given(words: Fields) -> Fields:
+    return {key: word for key, word in words.items() if word is not None}
+
+
+def _plain(mapping: Mapping[str, str] | None) -> dict[str, str] | None:
+    return None if mapping is None else dict(mapping)
+
+
+def _step(step: NewStep) -> Any:
+    if isinstance(step, Entry):
+        return {key: word for key, word in asdict(step).items() if key in ("content", "priority", "status") and word}
+    return step if isinstance(step, str) else dict(step)

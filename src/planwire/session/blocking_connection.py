@@ -1,0 +1,101 @@
+"""A client of a session without an event loop: threads of planwire's own send it what it does not know yet.
+
+They are few, and apart from those that read journals: a client that does not read keeps others waiting, and no agent.
+"""
+
+import inspect
+import logging
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from threading import Condition, Lock
+from typing import TYPE_CHECKING, Final
+
+from planwire.model.records import SessionState
+from planwire.session.change import SessionChange
+from planwire.session.client_sync import ClientSync, Peer
+
+if TYPE_CHECKING:
+    from planwire.session.blocking import BlockingPlanSession
+
+__all__ = ["BlockingConnection"]
+
+#: Seconds that closing a connection waits for a client that still has lines to get.
+PARTING_SECONDS: Final = 2.0
+SENDERS: Final = 4
+
+_log = logging.getLogger("planwire")
+_senders: list[ThreadPoolExecutor] = []
+_making: Final = Lock()
+
+
+class BlockingConnection:
+    """A client that hears of every change. `error` is why that ended, if it did."""
+
+    def __init__(self, session: "BlockingPlanSession", peer: Peer, session_id: str) -> None:
+        self.error: Exception | None = None
+        self._session = session
+        self._peer = peer
+        self._sync = ClientSync(peer.dialect, session_id, session.read_file)
+        self._known: SessionState | None = None
+        self._is_due = self._is_closed = False
+        self._told = Condition()
+        self._ignore = session.on_change(self._hear)
+        self._hear()
+
+    def flush(self, timeout: float | None = None) -> None:
+        """Wait until the client knows the newest state, or is gone."""
+        with self._told:
+            self._told.wait_for(lambda: self._is_over or self._known is self._session.state, timeout)
+
+    def close(self) -> None:
+        """Send this client what it does not know yet, if it takes it soon, and then nothing more."""
+        self.flush(PARTING_SECONDS)
+        self._is_closed = True
+        self._ignore()
+        with self._told:
+            self._told.notify_all()
+
+    @property
+    def _is_over(self) -> bool:
+        return self._is_closed or self.error is not None
+
+    def _hear(self, _: SessionChange | None = None) -> None:
+        with self._told:
+            if self._is_due or self._is_over:
+                return
+            self._is_due = True
+        with suppress(RuntimeError):  # the interpreter is about to end
+            _sending().submit(self._send)
+
+    def _send(self) -> None:
+        try:
+            while not self._is_over:
+                state = self._session.state
+                if lines := self._sync.next_lines(state):
+                    for line in lines:
+                        self._hand(line)
+                    continue
+                with self._told:
+                    self._known = state
+                    self._told.notify_all()
+                    if state is self._session.state:
+                        self._is_due = False
+                        return
+        except Exception as error:
+            _log.warning("a client of session %s is gone: %s", self._session.id, error)
+            with self._told:
+                self.error = error
+                self._told.notify_all()
+
+    def _hand(self, line: bytes) -> None:
+        sent = self._peer.send(line)
+        if inspect.iscoroutine(sent):
+            sent.close()
+            raise TypeError("a BlockingPlanSession sends with a plain function: a PlanSession awaits one")
+
+
+def _sending() -> ThreadPoolExecutor:
+    with _making:
+        if not _senders:
+            _senders.append(ThreadPoolExecutor(SENDERS, "planwire-client"))
+        return _senders[0]

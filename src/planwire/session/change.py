@@ -1,0 +1,34 @@
+"""A change of a session, as those hear it who asked to: the states around it, the events, and the plans that differ."""
+
+from functools import cached_property
+
+from msgspec import Struct
+
+from planwire.acp.board import PlanChange, plan_change
+from planwire.model.events import Recorded
+from planwire.model.plan import PlanId
+from planwire.model.records import SessionState
+from planwire.model.steps import PlanState
+
+__all__ = ["SessionChange"]
+
+
+class SessionChange(Struct, frozen=True, dict=True):
+    """What came into a session: `events` took it from `before` to `state`. `plans` are those that look different now,
+    each with its difference."""
+
+    before: SessionState
+    state: SessionState
+    events: tuple[Recorded, ...]
+
+    @cached_property
+    def plans(self) -> tuple[PlanChange, ...]:
+        before, after = _shown(self.before), _shown(self.state)
+        ids = dict.fromkeys((*before, *after))
+        return tuple(
+            plan_change(each, before.get(each), after.get(each)) for each in ids if before.get(each) != after.get(each)
+        )
+
+
+def _shown(state: SessionState) -> dict[PlanId, PlanState]:
+    return {plan_id: record.state for plan_id, record in state.live().items()}

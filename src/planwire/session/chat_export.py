@@ -1,0 +1,63 @@
+"""A chat for another session: its messages in their stored shapes, the plans that it had before, and what people said.
+
+The model does not see past plans, so a compaction takes them out of the chat. A copy needs them: later versions name
+the ones that they supersede. They come from the journal, behind a marker that hides them.
+"""
+
+import sys
+
+from planwire.chat.formats import Format
+from planwire.chat.history import ChatHistory
+from planwire.chat.markers import plan_messages, retired_ids, retired_marker
+from planwire.chat.messages import EventMessage, Stored
+from planwire.chat.narrate import remark_message
+from planwire.chat.remark_messages import remarks_of
+from planwire.journal import Journal
+from planwire.model.plan import Fields
+from planwire.model.records import TOOL, SessionState
+from planwire.model.unheard import standing
+from planwire.session.live_history import LiveHistory
+
+__all__ = ["exported"]
+
+
+def exported(journal: Journal, view: LiveHistory, form: Format) -> list[Stored]:
+    """The chat of a reader. What people said and still holds is in one message at its end, and nowhere else."""
+    with view.lock:
+        state = view.read_on()
+        stream = view.stream.messages
+        old = remarks_of(stream, state.id)
+        chat = [each for each in stream if each.id not in old and retired_ids(each) is None]
+        past = _past(journal, view, form, {each.id for each in chat})
+        hidden = {name for each in stream for name in retired_ids(each) or ()}
+        ids = [*(each.id for each in past), *(each.id for each in chat if each.id in hidden)]
+        marker = [retired_marker(ids)] if ids else []
+        words = _words(state, view.reader)
+        return [*marker, *past, *chat, *([words] if words else [])]
+
+
+def _past(journal: Journal, view: LiveHistory, form: Format, shown: set[str]) -> list[Stored]:
+    """The plans and changes that compactions took out of the chat, in their order."""
+    if not view.state.compacted:
+        return []
+    history = ChatHistory(view.id, form, view.reader)
+    made = [message for recorded in journal.read(view.id, 0, view.seq) if (message := history.apply(recorded))]
+    plans = plan_messages(made)
+    return [each for index, each in enumerate(made) if index in plans and each.id not in shown]
+
+
+def _words(state: SessionState, reader: str) -> EventMessage | None:
+    """What people said and still holds. One that the answer of a tool told says so: the answer is in the chat."""
+    words = standing(state, most=sys.maxsize, reader=reader)
+    if not words:
+        return None
+    message = remark_message(f"remarks-{state.id}-{state.seq}", state.id, words)
+    items = [_told(item, state) for item in message.payload["items"]]
+    return EventMessage(message.id, message.content, {**message.event, "payload": {**message.payload, "items": items}})
+
+
+def _told(item: Fields, state: SessionState) -> Fields:
+    remark = state.remark(str(item.get("id")))
+    if remark is None or remark.told is None or remark.told.way != TOOL:
+        return item
+    return {**item, "told": {"way": TOOL, "request": remark.told.request}}

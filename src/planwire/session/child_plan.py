@@ -1,0 +1,74 @@
+"""A child: a sub-agent's own plan and chat in the session of the agent that it works for.
+
+The plan is bound to a step. Its model gets the words of that step, its own plan, and what people say of it, and nothing
+of the rest of the session.
+"""
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from planwire.chat.messages import EventMessage, write_message
+from planwire.chat.roles import SYSTEM_NOTICE
+from planwire.errors import Refused, ToolError, UnknownStep
+from planwire.journal import Once
+from planwire.model.children import is_within, parent_step
+from planwire.model.events import Event, MessageAdded, PlanSet, StepRef
+from planwire.model.records import SessionState
+from planwire.session.live_history import LiveHistory
+
+__all__ = ["ChildPlan", "child_plan", "introduce_child", "parent_line"]
+
+
+class ChildPlan(Struct, frozen=True):
+    """The plan of a child, which is also its name as a reader, and the step that it works for."""
+
+    plan_id: str
+    parent: StepRef
+
+    def own(self, event: Event) -> Event:
+        """An event as the child writes it: a plan of its own names its parent."""
+        if not isinstance(event, PlanSet) or event.plan.id != self.plan_id:
+            return event
+        return replace(event, parent=self.parent, reader=self.plan_id)
+
+    def check(self, state: SessionState, plan_id: str, tool: str) -> None:
+        """Refuse a change of a plan that is neither the child's nor below it."""
+        if not is_within(state, plan_id, self.plan_id) and plan_id in state.live():
+            problem = f"{tool}: the plan {plan_id!r} is not yours to change: you work for a step of it, or beside it"
+            raise ToolError("not_yours", problem, f"leave plan_id out: your plan is {self.plan_id!r}")
+
+
+def child_plan(state: SessionState, own: str, step: str, plan_id: str | None) -> ChildPlan:
+    """The plan of a child that works for a step: of the plan `own`, or of the one that `plan#step` names."""
+    lead, _, name = step.rpartition("#")
+    parent = StepRef(lead or own, name)
+    if parent_step(state, parent) is None:
+        record = state.live().get(parent.plan_id)
+        steps = ", ".join(each.id for each in record.state.steps) if record else "none, since there is no such plan"
+        raise UnknownStep(f"the plan {parent.plan_id!r} has no step {name!r} that a child could work for: {steps}")
+    child = ChildPlan(plan_id or f"{parent.plan_id}/{name}", parent)
+    known = state.live().get(child.plan_id)
+    if known and known.parent != parent:
+        raise Refused(f"the plan {child.plan_id!r} does not work for {step}: give the child another plan_id")
+    return child
+
+
+def introduce_child(view: LiveHistory, child: ChildPlan) -> None:
+    """Begin the child's chat with the words of the step that it works for, unless it has them."""
+    once = Once(f"child:{child.plan_id}", 0)
+    view.write(lambda state: [MessageAdded(_unnamed(parent_line(state, child)), child.plan_id)], once)
+
+
+def parent_line(state: SessionState, child: ChildPlan) -> EventMessage:
+    """The words of the step that a child works for."""
+    found = parent_step(state, child.parent)
+    text = found[1].content if found else "the step is gone"
+    payload = {"plan_id": child.parent.plan_id, "step": child.parent.step, "your_plan": child.plan_id}
+    event = {"subkind": SYSTEM_NOTICE, "source": "planwire.parent", "payload": payload}
+    return EventMessage("parent", f"You work for this step: {text}", event, {"planwire": {"pinned": True}})
+
+
+def _unnamed(message: EventMessage) -> dict[str, object]:
+    fields = write_message(message)
+    del fields["message_id"]
+    return fields

@@ -1,0 +1,73 @@
+"""A session that hears of what others write to it. One follower a journal serves all sessions, and the pool reads."""
+
+import logging
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import suppress
+
+from planwire.errors import JournalError
+from planwire.journal import Followed, Journal, follower_of
+from planwire.session.live_history import LiveHistory
+from planwire.session.pool import start_in_pool
+
+__all__ = ["Following"]
+
+_log = logging.getLogger("planwire")
+
+
+class Following:
+    """Keeps a view up to date from the first `begin` on, until `end`."""
+
+    def __init__(self, journal: Journal, view: LiveHistory) -> None:
+        self._journal = journal
+        self._view = view
+        self._subscription: Future[Callable[[], None]] | None = None
+        self._is_due = self._is_over = False
+
+    def begin(self) -> None:
+        """Hear of what others write from now on. Subscribing reads the journal, so the pool does it."""
+        if self._subscription is None:
+            self._is_over = False
+            self._subscription = start_in_pool(self._subscribe)
+
+    def end(self) -> None:
+        """Hear nothing more. Waits for a subscription that is under way."""
+        self._is_over = True
+        subscription, self._subscription = self._subscription, None
+        if subscription is not None:
+            subscription.result()()
+
+    def _subscribe(self) -> Callable[[], None]:
+        try:
+            unsubscribe = follower_of(self._journal).subscribe(self._hear, self._view.id, self._look)
+        except JournalError as error:
+            self._warn(error)
+            return lambda: None
+        self._read()  # what came before
+        return unsubscribe
+
+    def _hear(self, followed: Followed) -> None:
+        """In the follower's thread, which others wait for: the pool does the reading, once for many events."""
+        seq = followed.recorded.seq
+        if seq > self._view.seq or seq == 1:  # 1: the session may have been forgotten, and begun anew
+            self._look()
+
+    def _look(self, trouble: JournalError | None = None) -> None:
+        """Read on soon. After trouble too: it may have kept events of this session from the follower."""
+        self._warn(trouble)
+        if not self._is_due and not self._is_over:
+            self._is_due = True
+            with suppress(RuntimeError):  # the interpreter is about to end
+                start_in_pool(self._read)
+
+    def _read(self) -> None:
+        self._is_due = False
+        try:
+            if not self._is_over:
+                self._view.read_on()
+        except JournalError as error:
+            self._warn(error)
+
+    def _warn(self, trouble: JournalError | None) -> None:
+        if trouble is not None and not self._is_over:
+            _log.warning("changes that others make to session %s are not heard of: %s", self._view.id, trouble)

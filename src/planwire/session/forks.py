@@ -1,0 +1,35 @@
+"""Forks: sessions that begin with another one's past, and go their own way from there.
+
+A fork holds a copy of the events up to the one where it left: the same numbers, authors and times. So it folds to the
+same state, step ids, remarks and chat included, and needs nothing of the session that it came from. Each of the two
+names the other.
+"""
+
+import secrets
+
+from planwire.errors import Conflict, NotFound, Refused
+from planwire.journal import Journal, Once, Stamped
+from planwire.model.events import Origin, SessionForked, SessionOpened
+from planwire.session.writer import append_new, stamped
+
+__all__ = ["fork_session"]
+
+
+def fork_session(journal: Journal, session: str, fork: str | None, at: int | None, by: str) -> str:
+    """Begin a session with the events of another one, up to its event `at` or the last. Returns its id, which is new if
+    none is given. A journal that is killed in between has the fork, which names its origin, or nothing."""
+    events = list(journal.read(session, 0, at))
+    if not events:
+        raise NotFound(f"there is no session {session!r} to fork, or it has no event yet")
+    seq = events[-1].seq
+    if at is not None and seq != at:
+        raise Refused(f"the session {session!r} has no event {at}: its last one is {seq}. Nothing was forked")
+    name = fork or f"{session}-{secrets.token_hex(4)}"
+    past = [Stamped(each.at, each.by, each.event) for each in events]
+    opening = stamped([SessionOpened(forked=Origin(session, seq))], by)
+    try:
+        append_new(journal, name, [*past, *opening])
+    except Conflict:
+        raise Refused(f"there is a session {name!r} already: fork under another id. Nothing was changed") from None
+    journal.append(session, stamped([SessionForked(name, seq)], by), once=Once(f"fork:{name}", 0))
+    return name
