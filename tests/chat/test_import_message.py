@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from planwire import Entry, FilePlan, ItemsPlan, MarkdownPlan
+from planwire.chat import Stored, write_message
 from planwire.chat.adopt import adopted
-from planwire.model.events import MessageAdded, PlanChanged, PlanRemoved, PlanSet, Recorded, SetStatus
+from planwire.model.events import Event, MessageAdded, PlanChanged, PlanRemoved, PlanSet, Recorded, SetStatus
 from planwire.model.fold import fold
 from planwire.model.plan import Plan
 from planwire.model.records import SessionState
@@ -16,6 +17,13 @@ EMPTY = SessionState("s")
 TODO = ItemsPlan("main", (Entry("Read", "high", "pending"),))
 WITH_A_PLAN = fold(EMPTY, Recorded("s", 1, 0, "agent", PlanSet(TODO)))
 STEP = {"id": "s4", "content": "Read", "status": "pending", "priority": "high"}
+
+
+def one(message: Stored, state: SessionState, *, named: bool = True) -> Event:
+    """The event that brings in a message, where it is one, of the session's own author."""
+    (found,) = adopted(message, state, named=named)
+    assert found.by is None
+    return found.event
 
 
 @pytest.mark.parametrize(
@@ -30,20 +38,23 @@ STEP = {"id": "s4", "content": "Read", "status": "pending", "priority": "high"}
     ],
 )
 def test_a_plan_becomes_a_plan_of_the_session(message: Any, found: Plan) -> None:
-    assert adopted(message, EMPTY, named=True) == PlanSet(found)
+    assert one(message, EMPTY) == PlanSet(found, origin=write_message(message))
 
 
 def test_its_summary_and_mode_come_with_it() -> None:
     message = plan("p", "a", summary="why", mode="agent")
-    assert adopted(message, EMPTY, named=False) == PlanSet(MarkdownPlan("main", "a"), "why", mode="agent")
+    made = one(message, EMPTY)
+    assert isinstance(made, PlanSet)
+    assert (made.plan, made.summary, made.mode) == (MarkdownPlan("main", "a"), "why", "agent")
 
 
 def test_a_change_becomes_a_change_of_the_session() -> None:
     changes = [{"do": "status", "step": "s1", "status": "completed"}]
-    assert adopted(delta("d", "done", changes=changes), WITH_A_PLAN, named=True) == PlanChanged(
-        "main", "done", (SetStatus("s1", "completed"),)
-    )
-    assert adopted(delta("d", removed=True), WITH_A_PLAN, named=True) == PlanRemoved("main")
+    message = delta("d", "done", changes=changes)
+    change = PlanChanged("main", "done", (SetStatus("s1", "completed"),), origin=write_message(message))
+    assert one(message, WITH_A_PLAN) == change
+    removal = delta("d", removed=True)
+    assert one(removal, WITH_A_PLAN) == PlanRemoved("main", write_message(removal))
 
 
 @pytest.mark.parametrize(
@@ -58,9 +69,9 @@ def test_a_change_becomes_a_change_of_the_session() -> None:
     ],
 )
 def test_what_changes_nothing_here_stays_a_message(message: Any) -> None:
-    found = adopted(message, WITH_A_PLAN, named=True)
+    found = one(message, WITH_A_PLAN)
     assert isinstance(found, MessageAdded)
     assert (found.message["message_id"], found.message["content"]) == ("d", message.content)
-    unnamed = adopted(message, WITH_A_PLAN, named=False)
+    unnamed = one(message, WITH_A_PLAN, named=False)
     assert isinstance(unnamed, MessageAdded)
     assert "message_id" not in unnamed.message
