@@ -42,6 +42,7 @@ from planwire.model.events import (
     TurnEnded,
 )
 from planwire.model.fold import fold
+from planwire.model.names import made_name
 from planwire.model.records import CONTEXT, TOOL, PlanRecord, SessionState
 from planwire.model.unheard import standing
 
@@ -74,7 +75,7 @@ def test_a_plan_that_was_set_is_told_with_its_version_and_what_it_supersedes() -
     story = Story()
     first = story.tell(PlanSet(TODO, "It broke", mode="agent"))
     assert first == PlanMessage(
-        "plan-1",
+        made_name("plan", Recorded("s", 1, 1_000, "agent", TurnEnded(""))),
         "s1 [ ] (high) Read\ns2 [ ] (medium) Write",
         {
             "id": "main",
@@ -95,7 +96,7 @@ def test_a_plan_that_was_set_is_told_with_its_version_and_what_it_supersedes() -
     story.tell(TurnEnded("end_turn"))
     second = story.tell(PlanSet(MarkdownPlan("main", "- [ ] Read\n- [x] More")))
     assert isinstance(second, PlanMessage)
-    assert (second.id, second.version, second.plan["supersedes"]) == ("plan-3", 2, "plan-1")
+    assert (second.id, second.version, second.plan["supersedes"]) == (story.plan().message, 2, first.id)
     assert second.content == "- [ ] Read\n- [x] More"
 
 
@@ -210,9 +211,8 @@ def test_the_plan_without_an_id_is_told_as_main() -> None:
 
 def test_a_message_comes_back_as_it_was_stored() -> None:
     story = Story()
-    assert story.tell(MessageAdded({"role": "user", "content": "Hi"})) == Ordinary(
-        "m1", {"role": "user", "content": "Hi"}
-    )
+    message = story.tell(MessageAdded({"role": "user", "content": "Hi"}))
+    assert message == Ordinary(message.id if message else "", {"role": "user", "content": "Hi"})
     own = {"message_id": "x", "role": "event", "content": "", "extra": {"event": {"subkind": "tick"}}}
     assert story.tell(MessageAdded(own)) == EventMessage("x", "", {"subkind": "tick"})
     assert story.tell(MessageAdded({"role": "plan", "content": []})) is None, "it can't be read, so it is not told"
@@ -239,7 +239,7 @@ def test_a_merged_plan_holds_all_that_happened_since_it_was_set_and_whose_it_is(
     story.tell(Remarked("main", "comment", "Quick!", 3, "s3"), "ann")
     story.tell(PlanReviewed("main", 3, APPROVED, via="planwire"), "ann")
     merged = merged_plan(story.plan(), "rebase-1")
-    assert (merged.id, merged.version, merged.plan["supersedes"]) == ("rebase-1", 1, "plan-1")
+    assert (merged.id, merged.version, merged.plan["supersedes"]) == ("rebase-1", 1, story.plan().message)
     assert block(merged) == (
         '<plan id="main" version="1" revision="3" by="agent">\n'
         '<step id="s1" status="completed" priority="high">Read</step>\n'

@@ -176,11 +176,14 @@ def test_the_form_of_a_snapshot_is_known(journal: MemoryJournal) -> None:
     kept = journal.snapshot("s")
     assert kept is not None
     rules, state = msgspec.msgpack.decode(kept.data)
-    assert rules == 7
-    assert " ".join(state) == "id seq opened plans stopped turns compacted remarked told placed tell stop"
+    assert rules == 8
+    assert " ".join(state) == (
+        "id seq opened plans stopped turns compacted remarked told placed tell stop children mode forks"
+    )
     assert " ".join(state["plans"]["main"]) == (
         "state owner version base supersedes revision created_at changed_at by summary mode deltas numbered "
-        "authors edited remarks reviews asked removed removed_by is_proposal approval ended cleared disputed"
+        "authors edited remarks reviews asked removed removed_by is_proposal approval ended cleared disputed "
+        "notes noted parent reader why message past_message carried"
     )
     assert " ".join(state["plans"]["main"]["remarks"][0]) == (
         "id seq at by plan_id kind text revision step quote steps changes review kept offered told closed answers"

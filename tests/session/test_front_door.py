@@ -147,8 +147,8 @@ def test_fifty_sessions_that_wait_for_changes_share_one_follower_and_one_pool(
         with open_journal(url) as journal:
             sessions = [await PlanSession.open(journal, name) for name in names]
             waiting = [asyncio.create_task(each.changed(0)) for each in sessions]
-            subscriptions = [each._blocking._following._subscription for each in sessions]
-            while not all(each and each.done() for each in subscriptions):
+            following = [each._blocking._following for each in sessions]
+            while not all(each._subscription and each._subscription.done() for each in following):
                 await asyncio.sleep(0)
             new = [thread.name for thread in set(threading.enumerate()) - before]
             assert new.count("planwire-follower") == 1

@@ -30,6 +30,7 @@ from planwire.model.events import (
     PlanRemoved,
     PlanReviewed,
     PlanSet,
+    RemarkClosed,
     Remarked,
     StepChange,
     Told,
@@ -107,7 +108,7 @@ def _words(message: EventMessage, state: SessionState, *, named: bool, reader: s
         if isinstance(item, dict):
             events = [*_word(item, state, reader)]
             yield from events
-            if not events and item.get("said") != "closed":
+            if not events:
                 rest.append({key: word for key, word in item.items() if key != "id"})
     if rest or not isinstance(items, list):
         payload = {**message.payload, "items": rest} if rest else message.payload
@@ -129,6 +130,10 @@ def _word(item: Fields, state: SessionState, reader: str) -> Iterator[Adopted]:
         given = answer if isinstance(answer, str) else None
         plan_id, verdict = record.state.plan.id, str(item["verdict"])
         yield Adopted(PlanReviewed(plan_id, record.revision, verdict, answer=given, via=IMPORTED), by)
+    elif kind == "closed" and isinstance(whole := item.get("remark"), dict):
+        yield from _word({**whole, "told": item.get("told")}, state, reader)
+        how, text = str(item.get("how")), str(item.get("text") or "")
+        yield Adopted(RemarkClosed(record.state.plan.id, str(item.get("id")), how, text), by)
     elif kind in _REMARKS and (remark := _remark(item, record)):
         yield Adopted(remark, by)
         match item:

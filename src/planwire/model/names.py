@@ -1,12 +1,11 @@
 """The names of messages that events make in a chat.
 
 A name must never be that of another message, wherever a chat is carried to: a compaction keeps messages by their names,
-and would swap two that share one. So it holds the number of the event and a digest of its session and time. Folding the
-journal again gives the same names.
+and would swap two that share one. So it holds the number of the event and its time. The session has no part in it:
+a fork and an imported session fold to the same names.
 """
 
 import re
-from hashlib import blake2b
 from typing import Final
 
 from planwire.model.events import Recorded
@@ -21,8 +20,7 @@ _MADE: Final = re.compile(r"([a-z]+)-(\d+)-[0-9a-f]{8}'*")
 
 def made_name(kind: str, recorded: Recorded) -> str:
     """The name of the message that an event makes."""
-    digest = blake2b(f"{recorded.at} {recorded.session}".encode(), digest_size=4).hexdigest()
-    return f"{kind}-{recorded.seq}-{digest}"
+    return f"{kind}-{recorded.seq}-{recorded.at & 0xFFFFFFFF:08x}"
 
 
 def older_name(name: str) -> str | None:

@@ -18,7 +18,7 @@ from planwire.model.readers import LEAD, heard_by, is_for
 from planwire.model.records import AGENT, PLANWIRE, PlanRecord, Remark, Review, SessionState
 from planwire.model.remarks import OLDER, PLAN_ENDED
 
-__all__ = ["CLIENT", "RELAY", "Words", "has_word", "items_of_review", "news", "standing"]
+__all__ = ["CLIENT", "RELAY", "Words", "has_word", "items_of_review", "news", "remark_item", "standing"]
 
 #: Authors whose words the agent knows: its own, and those that came through its client.
 CLIENT: Final = "client"
@@ -125,7 +125,7 @@ def _untold(record: PlanRecord) -> list[Remark]:
 def _words(remarks: list[Remark], others: list[tuple[int, Fields]], most: int, since: int, upto: int) -> Words:
     """Remarks, of which `most` bytes are in full, and other items with the numbers of their events, in order."""
     full, besides = _bounded(remarks, most)
-    items = sorted([*((each.seq, _remark(each)) for each in full), *others], key=lambda each: each[0])
+    items = sorted([*((each.seq, remark_item(each)) for each in full), *others], key=lambda each: each[0])
     untold = tuple(each.id for each in remarks if each.told is None)
     return Words(tuple(item for _, item in items), besides, untold, since, upto)
 
@@ -136,12 +136,13 @@ def _bounded(remarks: Iterable[Remark], most: int) -> tuple[list[Remark], tuple[
     besides: list[Remark] = []
     size = 0
     for each in sorted(remarks, key=lambda each: (not each.kept, -each.seq)):
-        size += len(msgspec.json.encode(_remark(each)))
+        size += len(msgspec.json.encode(remark_item(each)))
         (full if size <= most or not full else besides).append(each)
     return full, tuple(each.id for each in sorted(besides, key=lambda each: each.seq))
 
 
-def _remark(remark: Remark) -> Fields:
+def remark_item(remark: Remark) -> Fields:
+    """A remark as it is told."""
     details: Fields = {
         "id": remark.id,
         "step": remark.step,

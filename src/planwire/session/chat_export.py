@@ -11,11 +11,11 @@ from planwire.chat.history import ChatHistory
 from planwire.chat.markers import plan_messages, retired_ids, retired_marker
 from planwire.chat.messages import EventMessage, Stored
 from planwire.chat.narrate import remark_message
-from planwire.chat.remark_messages import remarks_of
+from planwire.chat.remark_messages import remarks_of, told_in_answers
 from planwire.journal import Journal
 from planwire.model.plan import Fields
 from planwire.model.records import TOOL, SessionState
-from planwire.model.unheard import standing
+from planwire.model.unheard import Words, remark_item, standing
 from planwire.session.live_history import LiveHistory
 
 __all__ = ["exported"]
@@ -32,7 +32,7 @@ def exported(journal: Journal, view: LiveHistory, form: Format) -> list[Stored]:
         hidden = {name for each in stream for name in retired_ids(each) or ()}
         ids = [*(each.id for each in past), *(each.id for each in chat if each.id in hidden)]
         marker = [retired_marker(ids)] if ids else []
-        words = _words(state, view.reader)
+        words = _words(state, view.reader, told_in_answers(state, chat, form))
         return [*marker, *past, *chat, *([words] if words else [])]
 
 
@@ -46,18 +46,21 @@ def _past(journal: Journal, view: LiveHistory, form: Format, shown: set[str]) ->
     return [each for index, each in enumerate(made) if index in plans and each.id not in shown]
 
 
-def _words(state: SessionState, reader: str) -> EventMessage | None:
-    """What people said and still holds. One that the answer of a tool told says so: the answer is in the chat."""
-    words = standing(state, most=sys.maxsize, reader=reader)
-    if not words:
-        return None
-    message = remark_message(f"remarks-{state.id}-{state.seq}", state.id, words)
-    items = [_told(item, state) for item in message.payload["items"]]
-    return EventMessage(message.id, message.content, {**message.event, "payload": {**message.payload, "items": items}})
+def _words(state: SessionState, reader: str, in_answers: set[str]) -> EventMessage | None:
+    """What people said and still holds. For what the answers of tools told, the chat has those answers: of that, the
+    message says so, and which of it has ended."""
+    items = [_told(item, state) for item in standing(state, most=sys.maxsize, reader=reader).items]
+    ends = standing(state, in_answers, sys.maxsize, reader=reader).items
+    items += [_told(item, state) for item in ends if item["said"] == "closed"]
+    return remark_message(f"remarks-{state.seq}", state.id, Words(tuple(items))) if items else None
 
 
 def _told(item: Fields, state: SessionState) -> Fields:
+    """An item with the answer that told it; one that has ended, with the whole remark."""
     remark = state.remark(str(item.get("id")))
-    if remark is None or remark.told is None or remark.told.way != TOOL:
+    if remark is None:
         return item
-    return {**item, "told": {"way": TOOL, "request": remark.told.request}}
+    whole = {"remark": remark_item(remark)} if item["said"] == "closed" else {}
+    if remark.told and remark.told.way == TOOL:
+        whole["told"] = {"way": TOOL, "request": remark.told.request}
+    return {**item, **whole}

@@ -14,7 +14,7 @@ from planwire.chat.messages import Ordinary, Stored, read_message, write_message
 from planwire.errors import BadMessage, FormatError
 from planwire.journal import Once
 from planwire.model.events import Event, MessageAdded, PlanChanged, PlanRemoved, PlanSet, Recorded, SessionOpened
-from planwire.model.names import MESSAGE, made_name
+from planwire.model.names import MESSAGE, made_name, older_name
 from planwire.model.plan import Fields
 from planwire.model.readers import LEAD
 from planwire.model.records import SessionState
@@ -42,7 +42,7 @@ class ChatMessages:
             named = False
 
         def prepare(state: SessionState) -> Sequence[Event | Adopted]:
-            if named and self._view.stream.holds(message.id):
+            if named and self._view.stream.holds(message.id) and older_name(message.id) is None:
                 raise _taken(message.id)
             opening: Sequence[Event] = ()
             if isinstance(message, Ordinary):
