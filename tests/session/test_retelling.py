@@ -217,7 +217,7 @@ def kept_by_planwire(life: Life, moves: int) -> None:
 
 
 def imported_elsewhere(life: Life) -> None:
-    """The chat, added to another session: it has no ids there, and nobody can answer it."""
+    """The chat, added to another session: what people said holds there as it does here."""
     state = life.plans.refresh()
     with open_journal("memory:") as journal:
         other = BlockingPlanSession(journal, "other", format=life.form)

@@ -179,7 +179,9 @@ def remarked(state: SessionState, record: PlanRecord, recorded: Recorded, event:
     number = max(state.remarked + 1, _number(event.name))
     if event.name and (not _number(event.name) or state.remark(event.name)):
         event = replace(event, name="")
-    remarks = made(record.remarks, remark_of(recorded, event, number), recorded)
+    remark = remark_of(recorded, event, number)
+    # One that was carried over replaces none: those that it replaced stayed behind.
+    remarks = (*record.remarks, remark) if event.name else made(record.remarks, remark, recorded)
     return {**put(state, replace(record, remarks=remarks)), "remarked": number}
 
 

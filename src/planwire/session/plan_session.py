@@ -107,6 +107,11 @@ class PlanSession:
         return self._blocking.state
 
     @property
+    def has_clients(self) -> bool:
+        """Whether a client hears of its plans."""
+        return any(connection.error is None for connection in self._connections)
+
+    @property
     def plan_id(self) -> str:
         """The plan that a call means that names none."""
         return self._blocking.plan_id
