@@ -123,7 +123,11 @@ def test_nothing_that_a_terminal_obeys_is_printed() -> None:
     ("stdin", "complaint"),
     [
         (b"", "planwire: -: a stream must be a JSON list of messages, but this is not JSON: Input data was truncated"),
-        (b"{}", "planwire: -: a stream must be a JSON list of messages, but this is an object"),
+        (
+            b"{}",
+            "planwire: -: a stream must be a JSON list of messages, or an object with such a list as `messages`, but "
+            "this is an object",
+        ),
         (b"[1]", "planwire: -: message 0 (counted from 0): a message must be a JSON object, but this is a number"),
         (b'[{"a":' * 3_000, "planwire: -: a stream must be a JSON list of messages, but this is not JSON"),
     ],

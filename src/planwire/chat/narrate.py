@@ -32,7 +32,7 @@ from planwire.model.events import (
 from planwire.model.file_texts import ReadFile, no_files, with_text
 from planwire.model.kinds import content_of, kind_named, kind_of, text_of
 from planwire.model.lineage import is_told_by_title
-from planwire.model.plan import Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan, Plan, PlanId
+from planwire.model.plan import Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan, PlanId
 from planwire.model.records import AGENT, CONTEXT, PlanRecord, SessionState
 from planwire.model.titles import plan_title
 from planwire.model.unheard import Words, items_of_review, news
@@ -123,6 +123,8 @@ def _plan_message(record: PlanRecord, message_id: str, supersedes: str | None) -
         "kind": plan.kind,
         "by": record.by,
     }
+    if isinstance(plan, OtherPlan):
+        metadata["type"] = plan.type
     if record.state.steps:
         metadata["steps"] = _plain(record.state.steps)
     authors = {step.id: record.authors[step.id] for step in record.state.steps if step.id in record.authors}
