@@ -87,6 +87,7 @@ CALLS: Final = (
         names="approval_request_id",
     ),
     CallItem(type="program", output="program_output", cancelled=None),
+    CallItem(type="multi_agent_call", output="multi_agent_call_output", cancelled=None),
 )
 #: Holds, encrypted, all items before it.
 COMPACTION: Final = "compaction"
@@ -96,6 +97,7 @@ HOLD_THE_NEXT: Final = ("reasoning", "compaction_trigger")
 PLAIN: Final = frozenset(
     (
         "additional_tools",
+        "agent_message",
         "code_interpreter_call",
         COMPACTION,
         "compaction_trigger",
