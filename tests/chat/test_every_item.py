@@ -28,6 +28,8 @@ OUTPUTS = {
     "mcp_approval_request": "mcp_approval_response",
     "program": "program_output",
 }
+#: The calls that a program of the server's can make.
+NESTED = ("function_call", "custom_tool_call", "shell_call", "apply_patch_call")
 HOSTED = ("program", "tool_search_call", "shell_call")
 PLAIN_ITEMS = sorted(responses.PLAIN - {"agent_message", "compaction_trigger", "reasoning"})
 PLAIN_BLOCKS = (
@@ -58,17 +60,19 @@ class Calls:
 
     def call(self, kind: str, who: str) -> Fields:
         """The item, block or part of a new call."""
-        call_id = f"c{len(self.made)}"
+        call_id, owed = f"c{len(self.made)}", self.owed
+        nested = {} if who == SERVER or not owed else {"caller": {"type": "program", "caller_id": owed[-1]}}
         self.made[call_id] = (kind, who)
         if who == SERVER:
             self.owed.append(call_id)
         match self.chat.form:
             case "openai-responses":
                 where = {"environment": {"type": "container_reference", "container_id": "x"}} if who == SERVER else {}
-                given = {"id": f"i_{call_id}", "call_id": call_id, "execution": who, **where}
+                given = {"id": f"i_{call_id}", "call_id": call_id, "execution": who, **where, **nested}
                 return example(items()[kind], **{**given, **({"id": call_id} if kind.startswith("mcp") else {})})
             case "anthropic":
-                return example(blocks()[kind], id=call_id, input={})
+                tool = {"caller": {"type": "code_execution_20250825", "tool_id": owed[-1]}} if nested else {}
+                return example(blocks()[kind], id=call_id, input={}, **tool)
         if kind == "executableCode":
             return {kind: {"id": call_id, "code": "1", "language": "PYTHON"}}
         named = {"name": "read"} if who == CLIENT else {"toolType": "URL_CONTEXT"}
@@ -125,15 +129,17 @@ def speak(who: list[str], numbers: list[int], *, answered: bool) -> Callable[[Ca
 
     def move(calls: Calls) -> None:
         form = calls.chat.form
-        if CLIENT not in who:
+        if form == "gemini" or CLIENT not in who:
             calls.owed.clear()
-        said = [plain(form, number) for number in numbers]
-        for each, number in zip(who, range(9), strict=False):
-            kinds = CALLABLE[form][each]
+        words = [plain(form, number) for number in numbers]
+        goes_on = bool(calls.owed)  # a program of the server's makes its next calls before the model says anything
+        said = [] if goes_on else [*words]
+        for number, each in enumerate(sorted(who) if goes_on else who):
+            kinds = NESTED if goes_on and form == "openai-responses" and each == CLIENT else CALLABLE[form][each]
             said.append(calls.call(kinds[(number + len(calls.made)) % len(kinds)], each))
             if each == SERVER and answered:
                 said.append(calls.answer([*calls.made][-1]))
-        calls.add(*said, role="assistant")
+        calls.add(*said, *(words if goes_on else ()), role="assistant")
 
     return move
 
@@ -197,7 +203,7 @@ def places(form: str, context: list[Fields], call_id: str) -> list[int]:
     if form == "openai-responses":
         keys = ("call_id", "approval_request_id", "id")
         return [at for at, each in enumerate(context) if call_id in (each.get(key) for key in keys)]
-    inner = [(at, part) for at, each in enumerate(context) for part in each.get("parts", each.get("content"))]
+    inner = [(at, part) for at, each in enumerate(context) for part in each.get("parts") or each["content"]]
     named = [(at, next(iter(part.values())) if form == "gemini" else part) for at, part in inner if part != "Stop"]
     found = [(at, part) for at, part in named if isinstance(part, dict)]
     return [at for at, part in found if call_id in (part.get("id"), part.get("tool_use_id"))]

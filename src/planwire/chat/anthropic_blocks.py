@@ -73,8 +73,14 @@ PLAIN: Final = frozenset(
 def calls(message: Fields) -> Sequence[CallRef]:
     """The calls of a message: those for the client, then those that the server has yet to answer."""
     blocks = objects(message.get("content"))
-    made = [CallRef(text(each.get("id")), text(each.get("name"))) for each in blocks if each.get("type") == CALL]
+    made = [_call(each) for each in blocks if each.get("type") == CALL]
     return [*made, *_hosted(blocks)[0]]
+
+
+def _call(block: Fields) -> CallRef:
+    caller = block.get("caller")
+    tool = text(caller.get("tool_id")) if isinstance(caller, dict) else ""
+    return CallRef(text(block.get("id")), text(block.get("name")), caller=tool)
 
 
 def results(message: Fields) -> Sequence[CallRef]:

@@ -20,12 +20,14 @@ CANCELLED_TEXT: Final = "cancelled: the turn was interrupted before this call wa
 
 class CallRef(Struct, frozen=True):
     """A tool call, as its message or its result names it. Old messages and Gemini's may have no id: then the name
-    counts. `repeated` are fields that the answer must have as well."""
+    counts. `caller` is the call of the server's that made this one, and `repeated` are fields that the answer must have
+    as well."""
 
     id: str
     name: str = ""
     kind: str = ""
     is_hosted: bool = False
+    caller: str = ""
     repeated: Fields | None = None
 
     def answers(self, call: "CallRef") -> bool:

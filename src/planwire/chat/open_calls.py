@@ -2,7 +2,8 @@
 
 A call for the client ends with its result, or when something else interrupts it. A call that the server answers may
 span several answers of the model: a program there makes calls for the client, and ends after their results. So it ends
-with its answer, with a new turn, or when the model goes on without it.
+with its answer, with a new turn, or when the model goes on without it: from then on nothing waits for its answer, but
+one that comes after all has its place.
 """
 
 from collections.abc import Sequence
@@ -20,7 +21,8 @@ class OpenCalls:
     def __init__(self, form: Format) -> None:
         self.calls: dict[str, CallRef] = {}
         self._format = form
-        self._is_resumed = False  # results of the client came since the last call that the server answers
+        self._given_up: dict[str, CallRef] = {}  # the server's, for which nothing waits
+        self._is_resumed = False  # results of the client came since the server last called or answered
 
     @property
     def for_client(self) -> dict[str, CallRef]:
@@ -30,7 +32,8 @@ class OpenCalls:
 
     def are_answered_by(self, fields: Fields) -> bool:
         """Whether a message with results answers one of the calls."""
-        return len(still_open(self.calls, self._format.results(fields))) < len(self.calls)
+        known = {**self._given_up, **self.calls}
+        return len(still_open(known, self._format.results(fields))) < len(known)
 
     def take(self, fields: Fields, message_id: str) -> None:
         """Take in the next message of the chat: what it answers, what it ends, and what it calls."""
@@ -53,6 +56,7 @@ class OpenCalls:
     def _answer(self, fields: Fields, made: Sequence[CallRef]) -> None:
         form = self._format
         if self.end_with(fields):
+            self._give_up()
             self.calls = {}
             return
         answered = (*form.results(fields), *form.answered_by_server(fields))
@@ -60,9 +64,15 @@ class OpenCalls:
         if not form.is_by_model(fields):
             self._is_resumed = True
             return
-        is_new_answer = self._is_resumed or not form.in_items
-        goes_on = bool(answered) or any(not call.is_hosted for call in made) or form.holds_the_next(fields)
-        if is_new_answer and not goes_on:
-            self.calls = self.for_client
+        owed = {call.id for call in self.calls.values() if call.is_hosted}
+        if answered or any(call.caller in owed for call in made):
+            self._is_resumed = False
+        elif (self._is_resumed or not form.in_items) and not form.holds_the_next(fields):
+            self._give_up()
         if not form.in_items:  # no call for the client outlives the next answer
             self.calls = {result_id: call for result_id, call in self.calls.items() if call.is_hosted}
+
+    def _give_up(self) -> None:
+        """Wait no longer for what the server owes."""
+        self._given_up |= {result_id: call for result_id, call in self.calls.items() if call.is_hosted}
+        self.calls = self.for_client

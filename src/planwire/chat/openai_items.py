@@ -114,18 +114,18 @@ PLAIN: Final = frozenset(
 )
 _BY_TYPE: Final = {row.type: row for row in CALLS}
 _BY_OUTPUT: Final = {row.output: row for row in CALLS}
-#: The context that made a call, which its output repeats: a program waits for the outputs of its own calls.
-_CALLER: Final = "caller"
 
 
 def calls(item: Fields) -> Sequence[CallRef]:
     row = _row(_BY_TYPE, item)
     if row is None:
         return ()
-    call_id, caller = text(item.get(row.id)), item.get(_CALLER)
+    call_id, caller = text(item.get(row.id)), item.get("caller")
     is_hosted = not call_id or row.cancelled is None or row.is_hosted(item)
-    repeated = {_CALLER: caller} if isinstance(caller, dict) else None
-    return (CallRef(call_id, text(item.get("name")), row.type, is_hosted, repeated),)
+    name = text(item.get("name"))
+    if not isinstance(caller, dict):
+        return (CallRef(call_id, name, row.type, is_hosted),)
+    return (CallRef(call_id, name, row.type, is_hosted, text(caller.get("caller_id")), {"caller": caller}),)
 
 
 def results(item: Fields) -> Sequence[CallRef]:
