@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from planwire import BlockingPlanSession, open_journal
 from planwire.chat import (
     ChatStream,
     EventMessage,
@@ -19,6 +20,7 @@ from planwire.chat import (
     read_stream,
     read_trajectory,
     said_in,
+    write_message,
     write_stream,
 )
 from planwire.model.plan import Fields
@@ -118,6 +120,17 @@ def test_the_blocks_of_a_trajectory() -> None:
         '<payload>{"kind":"verification_gaps","gaps":["tests"]}</payload>\n<message>There are gaps</message>\n</event>',
         '<event subkind="message" source="summarization">\n<message>All that was</message>\n</event>',
         '<event subkind="message" source="compression_report">\n<message>2 of 9</message>\n</event>',
+    ]
+
+
+def test_a_session_shows_the_same_of_a_trajectory_after_it_is_opened_again() -> None:
+    with open_journal("memory:") as journal:
+        agent = BlockingPlanSession(journal, "s")
+        agent.add(*(write_message(each) for each in read_stream(DATA)))
+        shown = agent.context()
+        assert BlockingPlanSession(journal, "s").context() == shown
+    assert [each["role"] for each in shown] == [
+        each["role"] for each in ChatStream(chat_format("openai-chat"), read_stream(DATA)).context()
     ]
 
 
