@@ -60,7 +60,7 @@ def test_an_event_of_every_subkind_is_stored_with_its_metadata_in_extra(subkind:
     assert write_message(message) == stored
 
 
-def test_there_are_twelve_subkinds_and_each_has_its_class() -> None:
+def test_there_are_fourteen_subkinds_and_each_has_its_class() -> None:
     assert {
         "mode_switch": DROP_ON_AGE,
         "tool_decision": PRESERVE_WINDOW,
@@ -73,6 +73,8 @@ def test_there_are_twelve_subkinds_and_each_has_its_class() -> None:
         "cancellation_note": PRESERVE_ANCHOR,
         "system_notice": PRESERVE_ANCHOR,
         "plan_delta": NEVER,
+        "goal_delta": NEVER,
+        "goal_pursuit": PRESERVE_ANCHOR,
         "remark": FROM_STATE,
     } == SUBKINDS
 
@@ -83,6 +85,7 @@ def test_the_class_goes_by_the_role_and_then_by_the_subkind() -> None:
     assert class_of(EventMessage("m", "", {"subkind": "of_tomorrow"})) == PRESERVE_ANCHOR
     assert class_of(EventMessage("m", "", {})) == PRESERVE_ANCHOR
     assert class_of(Ordinary("m", {"role": "user", "event": event("tick")})) == PRESERVE_ANCHOR
+    assert class_of(Ordinary("m", {"role": "goal", "content": "Ship it"})) == NEVER
 
 
 @pytest.mark.parametrize(("role", "metadata"), [("plan", PLAN), ("event", event("tick"))])
@@ -227,7 +230,11 @@ def test_a_message_without_an_end_is_refused() -> None:
         (b"\xff\xfe", "a stream must be a JSON list of messages, but this is not JSON"),
         ("\ud83d", "a stream must be a JSON list of messages, but this is not JSON"),
         (b"[" * 100_000, "a stream must be a JSON list of messages, but this is not JSON"),
-        (b"{}", "a stream must be a JSON list of messages, but this is an object"),
+        (
+            b"{}",
+            "a stream must be a JSON list of messages, or an object with such a list as `messages`, but this is an ",
+        ),
+        (b'{"messages": {}}', "a stream must be a JSON list of messages, or an object with such a list as `messages`"),
         (
             b'[{"role":"user"}, 3]',
             r"message 1 \(counted from 0\): a message must be a JSON object, but this is a number",

@@ -57,6 +57,17 @@ def test_without_calls_the_format_is_the_plainest() -> None:
     assert format_of([Ordinary("m", says("gemini", "Hi"))], None).name == "gemini"
 
 
+def test_a_trajectory_stays_one(tmp_path: Path) -> None:
+    """The object around the messages comes back, whatever it holds, and no role of others is sent."""
+    made: Fields = {"id": "chat-1", "messages": [{"role": "goal", "content": "Ship it"}], "title": "Über"}
+    path = tmp_path / "trajectory.json"
+    path.write_text(json.dumps(made))
+    [shown] = json.loads(planwire("context", str(path)).stdout)
+    assert shown == {"role": "user", "content": "<goal>\n<text>Ship it</text>\n</goal>"}
+    printed = json.loads(planwire("compact", str(path)).stdout)
+    assert printed == {**made, "messages": [{"message_id": "m1", **made["messages"][0]}]}
+
+
 def test_messages_need_no_ids_to_be_looked_at() -> None:
     given = [{"role": "user", "content": "Hi"}, {"role": "plan", "content": "- [ ] a"}]
     printed = json.loads(planwire("context", "-", stdin=json.dumps(given).encode()).stdout)
@@ -123,7 +134,11 @@ def test_nothing_that_a_terminal_obeys_is_printed() -> None:
     ("stdin", "complaint"),
     [
         (b"", "planwire: -: a stream must be a JSON list of messages, but this is not JSON: Input data was truncated"),
-        (b"{}", "planwire: -: a stream must be a JSON list of messages, but this is an object"),
+        (
+            b"{}",
+            "planwire: -: a stream must be a JSON list of messages, or an object with such a list as `messages`, but "
+            "this is an object",
+        ),
         (b"[1]", "planwire: -: message 0 (counted from 0): a message must be a JSON object, but this is a number"),
         (b'[{"a":' * 3_000, "planwire: -: a stream must be a JSON list of messages, but this is not JSON"),
     ],

@@ -356,7 +356,7 @@ def test_a_compaction_leaves_a_chat_alone_that_shows_all_that_holds(
     made = plans.compact(10_000)
     assert len(made.left_out) == 3
     assert words(plans.context()[-1:]) == ["two"]
-    assert [each["content"] for each in plans.context()[-1:]] == [block(made.messages[-1])]  # type: ignore[arg-type]
+    assert [each["content"] for each in plans.context()[-1:]] == [block(made.messages[-1])]
     seq = plans.state.seq
     plans.compact(10_000)
     plans.rebase()

@@ -8,7 +8,7 @@ import importlib as _importlib
 import typing as _typing
 
 if _typing.TYPE_CHECKING:
-    from planwire.chat.compaction import Compaction, about_tokens, compact
+    from planwire.chat.compaction import Compaction, compact
     from planwire.chat.formats import CHAT_FORMATS, Format, chat_format
     from planwire.chat.messages import (
         EventMessage,
@@ -18,6 +18,7 @@ if _typing.TYPE_CHECKING:
         Stored,
         read_message,
         read_stream,
+        read_trajectory,
         write_message,
         write_stream,
     )
@@ -25,6 +26,7 @@ if _typing.TYPE_CHECKING:
     from planwire.chat.render import block
     from planwire.chat.said import Said, said_in
     from planwire.chat.stream import ChatStream
+    from planwire.chat.token_guess import about_tokens
 
 __all__ = [
     "CHAT_FORMATS",
@@ -45,13 +47,14 @@ __all__ = [
     "message_for",
     "read_message",
     "read_stream",
+    "read_trajectory",
     "said_in",
     "write_message",
     "write_stream",
 ]
 
 #: The modules of these names, the smaller ones first.
-_HOMES: _typing.Final = ("messages", "formats", "render", "said", "narrate", "stream", "compaction")
+_HOMES: _typing.Final = ("messages", "formats", "render", "said", "token_guess", "narrate", "stream", "compaction")
 
 
 def __getattr__(name: str) -> _typing.Any:

@@ -17,14 +17,12 @@ from collections import defaultdict
 from collections.abc import Callable, Container, Coroutine, Iterable, Sequence
 from typing import Any, Final, TypeAlias
 
-import msgspec
 from msgspec import Struct
 
 from planwire.chat.formats import Format
 from planwire.chat.markers import history_marker, past_plans, retired_ids, retired_marker, summary_marker
 from planwire.chat.messages import EventMessage, Ordinary, PlanMessage, Stored
 from planwire.chat.remark_messages import remarks_of, say_the_same
-from planwire.chat.render import block
 from planwire.chat.roles import (
     DROP_ON_AGE,
     KEEP_RECENT_N,
@@ -34,7 +32,8 @@ from planwire.chat.roles import (
     PRESERVE_WINDOW,
     class_of,
 )
-from planwire.chat.stream import units
+from planwire.chat.stream import sent, units
+from planwire.chat.token_guess import about_tokens
 from planwire.errors import BadMessage
 from planwire.model.plan import Fields
 
@@ -88,11 +87,6 @@ class Compaction(Struct, frozen=True):
         if not self.retired:
             return self.messages
         return (retired_marker(each.id for each in self.retired), *self.retired, *self.messages)
-
-
-def about_tokens(message: Fields) -> int:
-    """A guess that needs no tokenizer: four bytes are about a token."""
-    return len(msgspec.json.encode(message)) // 4 + 1
 
 
 def compact(
@@ -284,7 +278,7 @@ class _Work:
 
 
 def _sent(message: Stored, form: Format) -> Fields:
-    return message.message if isinstance(message, Ordinary) else form.context(block(message))
+    return sent(message, form) or {}
 
 
 def _summarised(summarise: Callable[[Sequence[Fields]], Any], messages: Sequence[Fields]) -> str:

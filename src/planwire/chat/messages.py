@@ -6,8 +6,10 @@
 
 The roles `plan` and `event` are planwire's own: no provider knows them and none ever gets them (`render`). Every other
 message belongs to its author and stays as it is, in the format of their provider. `message_id` and `extra` are the
-envelope around a stored message, which no provider gets either. Older streams have metadata at the top level of a
-message: reading takes it from there too, writing puts it into `extra`. Unknown fields stay.
+envelope around a stored message, which no provider gets either. Older streams, and those of Refact, have metadata at
+the top level of a message: reading takes it from there too, writing puts it into `extra`. Unknown fields stay.
+
+A stream file is a JSON list of messages, or an object that has the list as its `messages`, as Refact's trajectories.
 """
 
 from collections.abc import Iterable, Mapping
@@ -29,6 +31,7 @@ __all__ = [
     "Stored",
     "read_message",
     "read_stream",
+    "read_trajectory",
     "stored_message",
     "write_message",
     "write_stream",
@@ -38,6 +41,7 @@ PLAN: Final = "plan"
 EVENT: Final = "event"
 
 _ENVELOPE: Final = ("message_id", "extra")
+_MESSAGES: Final = "messages"
 #: Words for JSON values that stand where another one should.
 _KINDS: Final = {
     NoneType: "missing",
@@ -131,7 +135,8 @@ def stored_message(fields: Any, message_id: str | None = None) -> Stored:
         if not isinstance(extra, dict | None):
             raise BadMessage(f"`extra` must be an object, but is {_kind(extra)}")
         return Ordinary(message_id, {key: fields[key] for key in fields if key not in _ENVELOPE}, extra or None)
-    content = fields.get("content", "")
+    content = fields.get("content")
+    content = "" if content is None else content
     if not isinstance(content, str):
         raise BadMessage(f"the `content` of a message with the role `{role}` must be text, but is {_kind(content)}")
     metadata, rest = _metadata(fields, role)
@@ -171,19 +176,34 @@ def write_message(message: Stored) -> Fields:
 
 
 def read_stream(data: bytes | str) -> list[Stored]:
-    """The messages of a stream file, a JSON list. Those that have no `message_id` get one."""
+    """The messages of a stream file. Those that have no `message_id`, or an empty one, get one."""
+    return read_trajectory(data)[0]
+
+
+def read_trajectory(data: bytes | str) -> tuple[list[Stored], Fields | None]:
+    """The messages of a stream file, and the object around their list, with `messages` empty; None if there is none."""
     try:
         values = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise BadStream(f"a stream must be a JSON list of messages, but this is not JSON: {error}") from None
+    around = None
+    if isinstance(values, dict) and isinstance(values.get(_MESSAGES), list):
+        around, values = {**values, _MESSAGES: []}, values[_MESSAGES]
     if not isinstance(values, list):
-        raise BadStream(f"a stream must be a JSON list of messages, but this is {_kind(values)}")
+        raise BadStream(
+            f"a stream must be a JSON list of messages, or an object with such a list as `{_MESSAGES}`, but this is "
+            f"{_kind(values)}"
+        )
+    return _messages(values), around
+
+
+def _messages(values: list[Any]) -> list[Stored]:
     names = [value.get("message_id") for value in values if isinstance(value, dict)]
     taken = {name for name in names if isinstance(name, str)}
     messages: list[Stored] = []
     seen: set[str] = set()
     for index, value in enumerate(values):
-        nameless = isinstance(value, dict) and value.get("message_id") is None
+        nameless = isinstance(value, dict) and value.get("message_id") in (None, "")
         try:
             message = stored_message(value, _free_name(index, taken) if nameless else None)
         except BadMessage as error:
@@ -195,10 +215,14 @@ def read_stream(data: bytes | str) -> list[Stored]:
     return messages
 
 
-def write_stream(messages: Iterable[Stored]) -> bytes:
-    """The file of a stream, one message per line."""
+def write_stream(messages: Iterable[Stored], around: Fields | None = None) -> bytes:
+    """The file of a stream, one message per line, inside the object that was around it."""
     lines = b",\n".join(msgspec.json.encode(write_message(message)) for message in messages)
-    return b"[\n" + lines + b"\n]\n" if lines else b"[]\n"
+    stream = b"[\n" + lines + b"\n]" if lines else b"[]"
+    if around is None:
+        return stream + b"\n"
+    fields = {**around, _MESSAGES: msgspec.Raw(stream)}
+    return msgspec.json.encode(fields) + b"\n"
 
 
 def _plain(value: Any) -> Any:

@@ -33,7 +33,7 @@ from planwire.model.file_texts import ReadFile, no_files, with_text
 from planwire.model.kinds import content_of, kind_of, text_of
 from planwire.model.lineage import is_told_by_title
 from planwire.model.names import MESSAGE, made_name
-from planwire.model.plan import Fields, Plan, PlanId
+from planwire.model.plan import Fields, OtherPlan, Plan, PlanId
 from planwire.model.readers import LEAD, plans_of
 from planwire.model.records import AGENT, CONTEXT, PlanRecord, SessionState
 from planwire.model.titles import plan_title
@@ -135,6 +135,8 @@ def _plan_message(
         "kind": plan.kind,
         "by": record.by,
     }
+    if isinstance(plan, OtherPlan):
+        metadata["type"] = plan.type
     if record.state.steps:
         metadata["steps"] = _plain(record.state.steps)
     authors = {step.id: record.authors[step.id] for step in record.state.steps if step.id in record.authors}

@@ -18,10 +18,11 @@ from typing import Any, Final
 
 import msgspec
 
+from planwire.chat.foreign import foreign_block, goal_update
 from planwire.chat.markup import element, tag
-from planwire.chat.messages import EventMessage, Hidden, PlanMessage
+from planwire.chat.messages import EventMessage, Ordinary, PlanMessage, Stored
 from planwire.chat.older import older_words
-from planwire.chat.roles import REMARK, SUMMARIZATION_MARKER
+from planwire.chat.roles import GOAL_DELTA, REMARK, SUMMARIZATION_MARKER
 from planwire.model.kinds import kind_named
 from planwire.model.plan import MAIN, MEDIUM, Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan
 from planwire.model.statuses import DEFAULT_STATUS
@@ -41,6 +42,16 @@ _UNKNOWN: Final = "unknown"
 #: Fields of a marker that name the messages behind it, for planwire and not for the model.
 _IDS: Final = ("first_message_id", "sources")
 
+#: Events in the pursuit of a goal that are kept for people, and not for the model.
+_ARCHIVAL: Final = (
+    "pursuit_quiescent",
+    "budget_exhausted",
+    "no_progress",
+    "stopped",
+    "paused",
+    "snoozed",
+    "resumed",
+)
 #: The elements of what people said.
 _SAID: Final = frozenset(
     ("comment", "request", "selection", "suggestion", "verdict", "closed", "edit", "set", "removed")
@@ -54,9 +65,12 @@ _MEANING: Final = {
 }
 
 
-def block(message: Hidden) -> str:
-    """The text of a hidden message for the model."""
+def block(message: Stored) -> str:
+    """The text of a hidden message, or of one with a role that the provider does not know, for the model. Empty if it
+    says nothing."""
     match message:
+        case Ordinary():
+            return foreign_block(message)
         case PlanMessage():
             return _plan(message)
         case EventMessage(subkind="plan_delta"):
@@ -64,6 +78,10 @@ def block(message: Hidden) -> str:
             return _remarks({"items": words}) if words else _delta(message)
         case EventMessage(subkind=subkind) if subkind == REMARK:
             return _remarks(message.payload)
+        case EventMessage(subkind=subkind) if subkind == GOAL_DELTA:
+            return goal_update(message)
+        case EventMessage(subkind="goal_pursuit", payload={"kind": kind}) if kind in _ARCHIVAL:
+            return ""
         case EventMessage(subkind="summarization_marker", payload={"summarized_subkind": subkind, "count": int(count)}):
             return element("event-history", f"{count} earlier {subkind} events", source=message.source)
     return _event(message)
@@ -92,9 +110,14 @@ def remark_elements(items: Iterable[Any], besides: Iterable[Any] = ()) -> Iterat
 def _plan(message: PlanMessage) -> str:
     plan = message.plan
     by = _author(plan)
-    opening: Fields = {"id": message.plan_id, "version": message.version, "revision": plan.get("revision"), "by": by}
-    if isinstance(mode := plan.get("mode"), str) and mode:
-        opening["mode"] = mode
+    opening: Fields = {
+        "id": message.plan_id,
+        "version": message.version,
+        "type": plan.get("type"),
+        "revision": plan.get("revision"),
+        "by": by,
+        "mode": plan.get("mode") or None,
+    }
     if isinstance(title := plan.get("title"), str):  # told by its title alone
         return "\n".join([tag("plan", **opening), element("title", title), "</plan>"])
     lines = [tag("plan", **opening), *_parent(plan.get("parent")), *_body(message)]
@@ -156,12 +179,14 @@ def _note(note: Any) -> str:
 def _delta(message: EventMessage) -> str:
     payload = message.payload
     opening: Fields = {"id": message.plan_id, "seq": payload.get("seq"), "revision": payload.get("revision")}
-    lines = [tag("plan-update", **opening, by=_author(payload)), *map(_change, _list(payload.get("changes")))]
+    lines = [*map(_change, _list(payload.get("changes")))]
     if payload.get("removed") is True:
         lines.append(element("dismissed"))
     if message.content:
         lines.append(element("note", message.content))
-    return "\n".join([*lines, "</plan-update>"])
+    if not lines and (unread := message.event.get("payload")) not in (None, "", {}, []) and unread is not payload:
+        lines.append(element("payload", _json(unread)))
+    return "\n".join([tag("plan-update", **opening, by=_author(payload)), *lines, "</plan-update>"]) if lines else ""
 
 
 def _change(change: Any) -> str:

@@ -5,12 +5,14 @@ The classes act in a compaction only. Until then every message stays where it is
 
 from typing import Final
 
-from planwire.chat.messages import EventMessage, PlanMessage, Stored
+from planwire.chat.messages import EventMessage, Ordinary, PlanMessage, Stored
 
 __all__ = [
     "CLASSES",
     "DROP_ON_AGE",
     "FROM_STATE",
+    "GOAL",
+    "GOAL_DELTA",
     "KEEP_RECENT_N",
     "KEPT_RECENT",
     "MODE_SWITCH",
@@ -45,14 +47,19 @@ KEPT_RECENT: Final = 3
 
 #: The subkinds that planwire itself writes or looks for.
 PLAN_DELTA: Final = "plan_delta"
+GOAL_DELTA: Final = "goal_delta"
 REMARK: Final = "remark"
 MODE_SWITCH: Final = "mode_switch"
 SUMMARIZATION_MARKER: Final = "summarization_marker"
 SYSTEM_NOTICE: Final = "system_notice"
 
+#: The role of a goal, which others keep in a chat as planwire keeps a plan.
+GOAL: Final = "goal"
+
 #: The class of every known subkind of event.
 SUBKINDS: Final = {
     PLAN_DELTA: NEVER,
+    GOAL_DELTA: NEVER,
     REMARK: FROM_STATE,
     "tick": DROP_ON_AGE,
     MODE_SWITCH: DROP_ON_AGE,
@@ -63,6 +70,7 @@ SUBKINDS: Final = {
     "verifier_report": PRESERVE_WINDOW,
     SUMMARIZATION_MARKER: PRESERVE_ANCHOR,
     "cancellation_note": PRESERVE_ANCHOR,
+    "goal_pursuit": PRESERVE_ANCHOR,
     SYSTEM_NOTICE: PRESERVE_ANCHOR,
 }
 
@@ -70,7 +78,7 @@ SUBKINDS: Final = {
 def class_of(message: Stored) -> str:
     """The class of a message, by its role, then by its subkind; `PRESERVE_ANCHOR` for one that the table lacks."""
     match message:
-        case PlanMessage():
+        case PlanMessage() | Ordinary(message={"role": "goal"}):
             return NEVER
         case EventMessage(subkind=subkind):
             return SUBKINDS.get(subkind, PRESERVE_ANCHOR)

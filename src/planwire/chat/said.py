@@ -20,7 +20,17 @@ __all__ = ["Said", "said_in"]
 
 #: The elements that a block is.
 _BLOCKS: Final = frozenset(
-    ("plan", "plan-update", "plan-remarks", "planwire-context", "event", "event-history", "notice")
+    (
+        "plan",
+        "plan-update",
+        "plan-remarks",
+        "goal",
+        "goal-update",
+        "planwire-context",
+        "event",
+        "event-history",
+        "notice",
+    )
 )
 #: Those that hold elements, and no text of their own.
 _CONTAINERS: Final = _BLOCKS - {"event-history", "notice"}

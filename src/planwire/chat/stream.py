@@ -2,21 +2,28 @@
 
 A stream only grows until a compaction: every request repeats the one before it, so that the provider's cache of the
 prompt holds. A hidden message that comes while tool calls are open waits for all their results, since nothing may stand
-between a call and its result.
+between a call and its result. So does a message with a role that the provider does not know.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, TypeGuard
 
 import msgspec
 
-from planwire.chat.formats import BREAKPOINTS, CallRef, Format, has_breakpoint, still_open, with_breakpoint
+from planwire.chat.anthropic_blocks import BREAKPOINTS, has_breakpoint, with_breakpoint
+from planwire.chat.calls import CallRef
+from planwire.chat.formats import Format
 from planwire.chat.markers import retired_ids
-from planwire.chat.messages import EventMessage, Hidden, Ordinary, PlanMessage, Stored
+from planwire.chat.messages import EventMessage, Ordinary, PlanMessage, Stored
+from planwire.chat.open_calls import OpenCalls
 from planwire.chat.render import block
 from planwire.chat.roles import SYSTEM_NOTICE
 from planwire.model.plan import Fields
 
-__all__ = ["ChatStream", "units"]
+__all__ = ["ChatStream", "sent", "units"]
+
+#: The mark of a result that planwire made for an interrupted call.
+_CANCELLED: Final = {"cancelled": True}
 
 
 class ChatStream:
@@ -26,8 +33,8 @@ class ChatStream:
         self.format = form
         self._placed: list[Stored] = []
         self._shown: list[Fields] = []
-        self._waiting: list[Hidden] = []
-        self._open: dict[str, CallRef] = {}  # by the id of the result that would cancel the call
+        self._waiting: list[Stored] = []
+        self._open = OpenCalls(form)
         self._batch: list[Fields] = []
         self._holds_the_next = False
         self._breakpoints_left = BREAKPOINTS if form.has_breakpoints else 0
@@ -52,42 +59,51 @@ class ChatStream:
         """Append a message, or let it wait, together with those that `admit` puts in front of it."""
         for admitted in self.admit(message):
             self._ids.add(admitted.id)
-            if isinstance(admitted, Ordinary):
+            if self._is_own(admitted):
+                if self._waiting and self._open.end_with(admitted.message):
+                    self._show_waiting()
                 self._place(admitted)
             else:
                 self._waiting.append(admitted)
-            if self._waiting and not self._open and not self._holds_the_next:
+            if self._waiting and not self._open.calls and not self._holds_the_next:
                 self._show_waiting()
 
     def admit(self, message: Stored) -> tuple[Stored, ...]:
         """The messages to store for this one. Results for the calls that it interrupts come before it; a result that
-        comes too late, or for no call, becomes a notice."""
-        if not isinstance(message, Ordinary):
+        comes too late, or for no call, becomes a notice. One that planwire made says nothing then, and goes."""
+        if not self._is_own(message):
             return (message,)
-        results = self.format.results(message.message)
-        if results:
-            is_awaited = len(still_open(self._open, results)) < len(self._open)
-            return (message,) if is_awaited else (_late(message, results),)
-        if not self._open or self.format.is_of_model(message.message):  # another item of the answer that made the calls
+        fields = message.message
+        if results := self.format.results(fields):
+            return (message,) if self._open.are_answered_by(fields) else (_late(message, results),)
+        if message.extra == _CANCELLED:
+            return ()
+        if not self._open.for_client or self.format.is_of_model(fields):  # another item of the answer with the calls
             return (message,)
         return (*self.unanswered(), message)
 
     def unanswered(self) -> tuple[Ordinary, ...]:
-        """A result for every open call, saying that the turn was interrupted."""
+        """A result for every open call that the client answers, saying that the turn was interrupted."""
         return tuple(
-            Ordinary(result_id, self.format.cancelled(call), {"cancelled": True})
-            for result_id, call in self._open.items()
+            Ordinary(result_id, self.format.cancelled(call), {**_CANCELLED})
+            for result_id, call in self._open.for_client.items()
         )
 
     def context(self) -> list[Fields]:
         """The messages for the provider. The stream shares them: copy one before you change it.
 
-        An open call counts as cancelled here. Add `unanswered` before you send that, so that it stays so.
+        An open call counts as cancelled here. Add `unanswered` before you send that, so that it stays so. While the
+        server owes an answer, hidden messages wait for it: not even its own requests may have them in between.
         """
-        if not self._open:
+        if not self._open.for_client:
             return self._shown[:]
-        rest = (result.message for result in self.unanswered())
-        return [*self._shown, *self.format.answers([*self._batch, *rest]), *self._blocks()]
+        rest = [result.message for result in self.unanswered()]
+        is_all = len(rest) == len(self._open.calls)
+        return [*self._shown, *self.format.answers([*self._batch, *rest]), *(self._blocks() if is_all else ())]
+
+    def _is_own(self, message: Stored) -> TypeGuard[Ordinary]:
+        """Whether a message is the author's, and the provider takes it."""
+        return isinstance(message, Ordinary) and not self.format.is_foreign(message.message)
 
     def _place(self, message: Ordinary) -> None:
         fields = message.message
@@ -95,14 +111,12 @@ class ChatStream:
         self._holds_the_next = self.format.holds_the_next(fields)
         if self._breakpoints_left and has_breakpoint(fields):
             self._breakpoints_left = 0
-        if self._open and (results := self.format.results(fields)):
-            self._open = still_open(self._open, results)
+        if self._open.calls and self.format.results(fields):
             self._batch.append(fields)
         else:
             self._shown.append(fields)
-        for number, call in enumerate(self.format.calls(fields), start=1):
-            self._open[f"{message.id}-cancelled-{number}"] = call
-        if self._batch and (not self._open or self.format.batch is None):
+        self._open.take(fields, message.id)
+        if self._batch and (not self._open.for_client or self.format.batch is None):
             self._shown += self.format.answers(self._batch)
             self._batch = []
 
@@ -117,16 +131,23 @@ class ChatStream:
         self._breakpoints_left = max(0, self._breakpoints_left - plans)
         self._waiting = []
 
-    def _blocks(self) -> Iterable[Fields]:
-        """The hidden messages that wait, rendered, without those about past plans."""
+    def _blocks(self) -> Iterator[Fields]:
+        """The messages that wait, rendered, without those about past plans."""
         left = self._breakpoints_left
         for message in self._waiting:
-            if message.id in self._retired:
+            if message.id in self._retired or (shown := sent(message, self.format)) is None:
                 continue
-            shown = self.format.context(block(message))
             if left and isinstance(message, PlanMessage):
                 shown, left = with_breakpoint(shown), left - 1
             yield shown
+
+
+def sent(message: Stored, form: Format) -> Fields | None:
+    """A message as the provider gets it; None if it has nothing for the model."""
+    if isinstance(message, Ordinary) and not form.is_foreign(message.message):
+        return form.taken(message.message)
+    text = block(message)
+    return form.context(text) if text else None
 
 
 def _late(message: Ordinary, results: Iterable[CallRef]) -> EventMessage:
@@ -139,22 +160,18 @@ def units(messages: Sequence[Stored], form: Format) -> list[range]:
     """The stream as ranges of indexes that belong together: a call and its results, the items of one answer."""
     found: list[range] = []
     start = 0
-    calls: dict[tuple[int, int], CallRef] = {}
+    open_calls = OpenCalls(form)
     follows_model = False
     for index, message in enumerate(messages):
-        fields = message.message if isinstance(message, Ordinary) else None
+        fields = message.message if isinstance(message, Ordinary) and not form.is_foreign(message.message) else None
         of_model = fields is not None and form.is_of_model(fields)
-        results = form.results(fields) if calls and fields is not None else ()
-        if calls and fields is not None and not of_model and not results:
-            calls = {}  # interrupted
-        if index > start and not calls and not (follows_model and of_model):
+        ends = not open_calls.calls or (fields is not None and open_calls.end_with(fields))
+        if index > start and ends and not (follows_model and of_model):
             found.append(range(start, index))
             start = index
         follows_model = of_model
-        if results:
-            calls = still_open(calls, results)
         if fields is not None:
-            calls.update(((index, number), call) for number, call in enumerate(form.calls(fields)))
+            open_calls.take(fields, message.id)
     if messages:
         found.append(range(start, len(messages)))
     return found

@@ -26,7 +26,7 @@ examples:
   planwire compact stream.json --json | jq .tokens_after         the stream and the report for a program
 
 Plans and the changes to them stay byte for byte. Plans that were superseded or removed stay in the file, but
-the model no longer sees them. A token is counted as four bytes.
+the model no longer sees them. Tokens are guessed from the text.
 
 {STREAM_SHAPE}"""
 
@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    messages = stream_file(arguments.stream)
+    messages, around = stream_file(arguments.stream)
     compaction = compact(
         messages,
         format_of(messages, arguments.format),
@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
         }
         print_json(report)
     else:
-        write_text(escaped_json(write_stream(compaction.stream).decode()))
+        write_text(escaped_json(write_stream(compaction.stream, around).decode()))
         print(*_words(len(messages), compaction, left_out, arguments.budget), sep="\n", file=sys.stderr)
     return 0
 

@@ -27,6 +27,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    messages = stream_file(arguments.stream)
+    messages, _ = stream_file(arguments.stream)
     print_json(ChatStream(format_of(messages, arguments.format), messages).context())
     return 0

@@ -1,17 +1,18 @@
-"""Stream files: a chat as a JSON list of messages in their stored shapes, for the commands that look at one."""
+"""Stream files: a chat as a list of messages in their stored shapes, for the commands that look at one."""
 
 import argparse
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
-from planwire.chat import CHAT_FORMATS, Format, Ordinary, Stored, chat_format, read_stream
+from planwire.chat import CHAT_FORMATS, Format, Ordinary, Stored, chat_format, read_trajectory
 from planwire.cli.input_output import opened
 from planwire.errors import BadStream, InputError
 
 __all__ = ["STREAM_SHAPE", "add_stream_arguments", "format_of", "stream_file"]
 
 STREAM_SHAPE: Final = """\
-STREAM is a JSON list. Messages of the chat are as the provider's API takes them, with a message_id; hidden ones are
+STREAM is a JSON list of messages, or an object that has it as "messages". Messages of the chat are as the provider's
+API takes them, with a message_id; hidden ones are
   {"message_id": "m7", "role": "plan", "content": "- [ ] a", "extra": {"plan": {"id": "main", "version": 1}}}
   {"message_id": "m8", "role": "event", "content": "", "extra": {"event": {"subkind": "tick", "source": "cron"}}}
 """
@@ -27,12 +28,11 @@ def add_stream_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def stream_file(name: str) -> list[Stored]:
-    """The messages of a file, or of standard input if its name is "-"."""
-
+def stream_file(name: str) -> tuple[list[Stored], dict[str, Any] | None]:
+    """The messages of a file, or of standard input if its name is "-", and the object around them, if there is one."""
     try:
         with opened(name) as file:
-            return read_stream(file.read())
+            return read_trajectory(file.read())
     except BadStream as error:
         raise InputError(f"{name}: {error}") from None
 
