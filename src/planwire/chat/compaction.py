@@ -6,23 +6,30 @@
 | DropOnAge | stays | goes; the newest mode_switch stays |
 | KeepRecentN | the newest N of a source and subkind stay, a marker counts the rest | the same |
 | PreserveWindow | stays | goes |
-| PreserveAnchor | stays | stays while there is room; then a summary or a marker stands for the oldest |
+| PreserveAnchor | stays | stays while there is room; `what_goes` says what goes first |
 | FromState | made anew, at the end | made anew, at the end |
 
-Past plans go. Calls stay with their results. The journal keeps everything: a compaction names the messages that it left
-out, and loses none.
+Past plans go. A plan that grew too large together with its changes is told anew, in one message. Calls stay with their
+results, and calls that wait for theirs stay whatever happens. The journal keeps everything: a compaction names the
+messages that it left out, and loses none.
+
+It is a generator that yields messages to summarise and is sent their summary, so that it waits for nobody: where
+summaries come from, and on which thread or loop, is up to those who drive it.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Container, Coroutine, Iterable, Sequence
-from typing import Any, Final, TypeAlias
+from collections.abc import Callable, Container, Generator, Iterable, Sequence
+from itertools import accumulate
+from typing import Final, TypeAlias
 
 import msgspec
 from msgspec import Struct
 
-from planwire.chat.formats import Format
-from planwire.chat.markers import history_marker, past_plans, retired_ids, retired_marker, summary_marker
-from planwire.chat.messages import EventMessage, Ordinary, PlanMessage, Stored
+from planwire.chat.belonging import belonging, is_pinned
+from planwire.chat.formats import CallRef, Format, still_open
+from planwire.chat.making_room import Room
+from planwire.chat.markers import history_marker, past_plans, plan_messages, retired_ids, retired_marker
+from planwire.chat.messages import EventMessage, Hidden, Ordinary, PlanMessage, Stored
 from planwire.chat.remark_messages import remarks_of, say_the_same
 from planwire.chat.render import block
 from planwire.chat.roles import (
@@ -35,36 +42,44 @@ from planwire.chat.roles import (
     class_of,
 )
 from planwire.chat.stream import units
-from planwire.errors import BadMessage
-from planwire.model.plan import Fields
+from planwire.chat.what_goes import in_order, may_ever_go
+from planwire.errors import BadStream
+from planwire.model.plan import BODY_CAP, Fields
 
-__all__ = ["Compaction", "Counter", "FromState", "Summarise", "about_tokens", "compact"]
+__all__ = ["TAIL", "Compaction", "Counter", "FromState", "Summarise", "about_tokens", "compact", "compacting"]
 
 #: The cost of a message, as its provider gets it, in tokens.
 Counter: TypeAlias = Callable[[Fields], int]
 #: Writes a text that stands for messages, as their provider gets them.
 Summarise: TypeAlias = Callable[[Sequence[Fields]], str]
+#: A compaction that asks for summaries.
+Compacting: TypeAlias = Generator[Sequence[Fields], str, "Compaction"]
 
 TAIL: Final = 20
-#: Roles of the author's instructions, which stay.
-_INSTRUCTIONS: Final = ("system", "developer")
-#: The assumed cost of a marker, on the high side: dropping one unit too many beats missing the budget.
-MARKER_ROOM: Final = 60
 
 
 #: Makes the message with what people said and still holds, for a chat of the messages that stay; None for nothing.
 MakeAnew: TypeAlias = Callable[[Sequence[Stored]], EventMessage | None]
+#: Makes one message of a plan and all its changes; None for a plan that the session does not have.
+MakePlan: TypeAlias = Callable[[str], PlanMessage | None]
+
+
+def _no_plan(_plan_id: str) -> None:
+    return None
 
 
 class FromState(Struct, frozen=True):
     """What a session's state adds to a compaction of its chat: the message with `remarks` in the place of all earlier
-    ones of that session, and the plans whose life has `ended`. `has_news`: the agent has not heard all of them. A chat
-    without a state keeps what it has."""
+    ones of that session, the plans whose life has `ended`, the steps that are still open (`open_steps`), and `plan`,
+    which tells a plan anew. `has_news`: the agent has not heard all of the remarks. A chat without a state keeps the
+    remarks and plans it has."""
 
     session: str
     remarks: MakeAnew
     has_news: bool = False
     ended: frozenset[str] = frozenset()
+    open_steps: frozenset[str] = frozenset()
+    plan: MakePlan = _no_plan
 
 
 class Compaction(Struct, frozen=True):
@@ -105,42 +120,88 @@ def compact(
     summarise: Summarise | None = None,
     recent: int = KEPT_RECENT,
     state: FromState | None = None,
+    rebase: bool = False,
 ) -> Compaction:
     """Compact a stream to `budget` tokens if that can be done; None only applies the classes.
 
-    The last `tail` messages stay. Without `summarise` the same stream always gives the same result.
+    The last `tail` of the messages that stay are not touched. Without `summarise` the same stream always gives the same
+    result. `rebase` tells every plan anew that has changed since it was told.
     """
-    work = _Work(messages, form, count, tail)
+    work = compacting(
+        messages,
+        form,
+        budget=budget,
+        tail=tail,
+        count=count,
+        summarised=summarise is not None,
+        recent=recent,
+        state=state,
+        rebase=rebase,
+    )
+    return driven(work, summarise)
+
+
+def driven(work: Compacting, summarise: Summarise | None) -> Compaction:
+    """The result of a compaction whose summaries a function writes."""
+    try:
+        asked = next(work)
+        while True:
+            assert summarise is not None, "nobody asks for summaries but those who can have them"
+            asked = work.send(summarise(asked))
+    except StopIteration as end:
+        made: Compaction = end.value
+        return made
+
+
+def compacting(
+    messages: Sequence[Stored],
+    form: Format,
+    *,
+    budget: int | None = None,
+    tail: int = TAIL,
+    count: Counter = about_tokens,
+    summarised: bool = False,
+    recent: int = KEPT_RECENT,
+    state: FromState | None = None,
+    rebase: bool = False,
+) -> Compacting:
+    """A compaction that yields messages to summarise, and is sent their summary. It asks only if it is `summarised`."""
+    work = _Work(messages, form, count)
     work.drop_retired()
     before = work.total
     work.retire_past_plans(state.ended if state else ())
     if state is not None:
+        work.tell_anew(state, everything=rebase)
         work.leave_room(state)
-    work.drop_by_age()
     work.keep_recent(recent)
+    work.find_tail(max(0, tail))
+    work.drop_by_age()
     if budget is not None:
-        work.make_room(budget, summarise)
+        yield from work.make_room(budget, state, summarised=summarised)
     if state is not None:
-        work.make_anew(state)
+        work.make_anew(state, budget)
     return work.result(before, budget)
 
 
 class _Work:
     """A compaction in progress: which messages go, and which markers stand in front of which."""
 
-    def __init__(self, messages: Sequence[Stored], form: Format, count: Counter, tail: int) -> None:
+    def __init__(self, messages: Sequence[Stored], form: Format, count: Counter) -> None:
+        if len({each.id for each in messages}) < len(messages):
+            raise BadStream("two messages of the stream have the same `message_id`: give each its own")
         self.messages = messages
         self.form = form
         self.count = count
-        self.cost = [count(_sent(message, form)) for message in messages]
+        self.sent = [_sent(message, form) for message in messages]
+        self.cost = [count(each) for each in self.sent]
         self.total = sum(self.cost)
         self.classes = [class_of(message) for message in messages]
         self.units = units(messages, form)
-        first = len(messages) - max(0, tail)
-        self.tail = next((unit.start for unit in self.units if unit.stop > first), len(messages))
+        self.tail = len(messages)
         self.gone: set[int] = set()
+        self.outdated: set[int] = set()
         self.retired: set[int] = set()
-        self.written: dict[int, list[EventMessage]] = defaultdict(list)
+        self.written: dict[int, list[Hidden]] = defaultdict(list)
         self.earlier: set[int] = set()
         self.room = 0
 
@@ -149,12 +210,29 @@ class _Work:
         markers = [(index, ids) for index, each in enumerate(self.messages) if (ids := retired_ids(each)) is not None]
         self.let_go(index for index, _ in markers)
         named = {each for _, ids in markers for each in ids}
-        self.retired = {index for index, each in enumerate(self.messages) if each.id in named}
-        self.let_go(self.retired)
+        self.outdated = {index for index, each in enumerate(self.messages) if each.id in named}
+        self.retire(self.outdated)
 
     def retire_past_plans(self, ended: Container[str]) -> None:
-        self.retired |= past_plans(self.messages, ended)
-        self.let_go(self.retired)
+        self.retire(past_plans(self.messages, ended))
+
+    def tell_anew(self, state: FromState, *, everything: bool) -> None:
+        """Tell plans anew, at the end: those that take more than a plan may, together with their changes, or all."""
+        told: dict[str, list[int]] = defaultdict(list)
+        for index in sorted(plan_messages(self.messages) - self.gone):
+            message = self.messages[index]
+            if isinstance(message, PlanMessage | EventMessage):
+                told[message.plan_id].append(index)
+        for plan_id, indexes in told.items():
+            is_due = everything or sum(map(self.size, indexes)) > BODY_CAP
+            if is_due and len(indexes) > 1 and (plan := state.plan(plan_id)):
+                self.retire(indexes)
+                self.write(len(self.messages), plan)
+
+    def size(self, index: int) -> int:
+        """The bytes of a hidden message as the model reads it."""
+        message = self.messages[index]
+        return 0 if isinstance(message, Ordinary) else len(block(message).encode())
 
     def leave_room(self, state: FromState) -> None:
         """Take out what people said, and leave room for all of it that holds. How much of it a message must hold, only
@@ -166,24 +244,18 @@ class _Work:
         self.room = self.price(most) if most else 0
         self.total += self.room
 
-    def make_anew(self, state: FromState) -> None:
+    def make_anew(self, state: FromState, budget: int | None) -> None:
         """Put what people said, as far as it holds, at the end, unless the chat shows just that already."""
         self.total -= self.room
         remarks = state.remarks(self.shown())
         earlier = (self.messages[each] for each in self.earlier)
-        if self.gone == self.earlier and not state.has_news and say_the_same(earlier, remarks):
+        same = self.total + sum(self.cost[each] for each in self.earlier)
+        fits = budget is None or same <= max(budget, self.total + (self.price(remarks) if remarks else 0))
+        if fits and self.gone == self.earlier and not state.has_news and say_the_same(earlier, remarks):
             self.gone.clear()
-            self.total += sum(self.cost[each] for each in self.earlier)
+            self.total = same
         elif remarks is not None:
             self.write(len(self.messages), remarks)
-
-    def drop_by_age(self) -> None:
-        switches = (at for at, each in enumerate(self.messages) if getattr(each, "subkind", None) == MODE_SWITCH)
-        mode = max(switches, default=-1)
-        for index in range(self.tail):
-            kind = self.classes[index]
-            if kind == PRESERVE_WINDOW or (kind == DROP_ON_AGE and index != mode):
-                self.let_go([index])
 
     def keep_recent(self, recent: int) -> None:
         """Keep the newest of each source and subkind. One marker replaces the others; it also counts those that an
@@ -191,7 +263,7 @@ class _Work:
         groups: dict[tuple[str, str], list[int]] = defaultdict(list)
         markers: dict[tuple[str, str], list[int]] = defaultdict(list)
         for index, message in enumerate(self.messages):
-            if self.classes[index] == KEEP_RECENT_N and isinstance(message, EventMessage):
+            if self.classes[index] == KEEP_RECENT_N and isinstance(message, EventMessage) and not is_pinned(message):
                 groups[message.source, message.subkind].append(index)
             match message:
                 case EventMessage(subkind="summarization_marker", payload={"summarized_subkind": str(subkind)}):
@@ -203,51 +275,63 @@ class _Work:
                 self.let_go(counted)
                 self.write(counted[0], history_marker([self.messages[index] for index in counted], source, subkind))
 
-    def make_room(self, budget: int, summarise: Summarise | None) -> None:
-        """Let go of the oldest until the rest fits: unit by unit, or by whole segments with a summary each. Messages
-        that cost no more than their marker stay."""
-        for segment in self.segments():
-            taken = self.too_much(segment, budget, whole=summarise is not None)
-            if taken:
-                sources = [self.messages[index] for index in taken]
-                text = _summarised(summarise, [_sent(source, self.form) for source in sources]) if summarise else None
-                marker = summary_marker(sources, text)
-                if self.price(marker) < sum(self.cost[index] for index in taken):
-                    self.let_go(taken)
-                    self.write(taken[0], marker)
+    def find_tail(self, tail: int) -> None:
+        """Find the last messages that stay: as many as `tail`, and calls at the end that wait for results, with all
+        that belongs to them."""
+        staying = [index for index in range(len(self.messages)) if index not in self.gone]
+        first = staying[max(0, len(staying) - tail)] if tail and staying else len(self.messages)
+        if self.units and self.is_waiting(self.units[-1]):
+            first = min(first, self.units[-1].start)
+        self.tail = next((unit.start for unit in self.units if unit.stop > first), len(self.messages))
 
-    def too_much(self, segment: Iterable[list[int]], budget: int, *, whole: bool) -> list[int]:
-        """The oldest units of a segment that must go for the rest to fit."""
-        taken: list[int] = []
-        total = self.total
-        for unit in segment:
-            if total <= budget and not (whole and taken):
-                break
-            if not taken:
-                total += MARKER_ROOM
-            taken += unit
-            total -= sum(self.cost[index] for index in unit)
-        return taken
+    def is_waiting(self, unit: range) -> bool:
+        """Whether something is about to follow that belongs to a unit: results, or the item of a reasoning."""
+        calls: dict[tuple[int, int], CallRef] = {}
+        holds = False
+        for index in unit:
+            message = self.messages[index]
+            if isinstance(message, Ordinary):
+                calls = still_open(calls, self.form.results(message.message))
+                calls.update(((index, number), call) for number, call in enumerate(self.form.calls(message.message)))
+                holds = self.form.holds_the_next(message.message)
+        return bool(calls) or holds
 
-    def segments(self) -> Iterable[list[list[int]]]:
-        """The units that may go, oldest first, in segments. A plan ends a segment, so that a summary of what came
-        before it stays before it; a change to a plan does not."""
-        segment: list[list[int]] = []
-        for unit in self.units:
-            if unit.stop > self.tail:
-                break
-            if isinstance(self.messages[unit.start], PlanMessage) and unit.start not in self.gone:
-                yield segment
-                segment = []
-            elif members := [index for index in unit if self.may_be_summarised(index)]:
-                segment.append(members)
-        yield segment
+    def drop_by_age(self) -> None:
+        switches = (at for at, each in enumerate(self.messages) if getattr(each, "subkind", None) == MODE_SWITCH)
+        mode = max(switches, default=-1)
+        for index in range(self.tail):
+            kind = self.classes[index]
+            is_old = kind == PRESERVE_WINDOW or (kind == DROP_ON_AGE and index != mode)
+            if is_old and not is_pinned(self.messages[index]):
+                self.let_go([index])
+
+    def make_room(self, budget: int, state: FromState | None, *, summarised: bool) -> Generator[Sequence[Fields], str]:
+        """Let go of messages until the rest fits."""
+        belongs = belonging(self.messages, self.outdated)
+        if state is not None:
+            belongs = msgspec.structs.replace(belongs, open=state.open_steps)
+        before_tail = (unit for unit in self.units if unit.stop <= self.tail)
+        order = in_order(self.messages, before_tail, self.form, belongs, self.may_be_summarised)
+        is_plan = (isinstance(each, PlanMessage) and at not in self.gone for at, each in enumerate(self.messages))
+        going = sum(len(leaving.indexes) for leaving in order)
+        stays = len(self.messages) - len(self.gone) > going or bool(self.written)
+        room = Room(self.messages, self.cost, self.price, self.total, [*accumulate(is_plan)], stays=stays)
+        asking = room.make(budget, order, summarised=summarised)
+        try:
+            asked = next(asking)
+            while True:
+                asked = asking.send((yield [self.sent[index] for index in asked]))
+        except StopIteration:
+            pass
+        for indexes, marker in room.gone():
+            self.let_go(indexes)
+            if marker:
+                self.write(indexes[0], marker)
 
     def may_be_summarised(self, index: int) -> bool:
-        message = self.messages[index]
-        if isinstance(message, Ordinary) and message.message.get("role") in _INSTRUCTIONS:
-            return False
-        return self.classes[index] == PRESERVE_ANCHOR and index not in self.gone
+        return (
+            self.classes[index] == PRESERVE_ANCHOR and index not in self.gone and may_ever_go(self.messages[index])
+        )
 
     def let_go(self, indexes: Iterable[int]) -> None:
         for index in indexes:
@@ -255,12 +339,18 @@ class _Work:
                 self.gone.add(index)
                 self.total -= self.cost[index]
 
-    def write(self, index: int, marker: EventMessage) -> None:
-        self.written[index].append(marker)
-        self.total += self.price(marker)
+    def retire(self, indexes: Iterable[int]) -> None:
+        """Let go of plans of the past, and of the changes to them."""
+        past = {*indexes}
+        self.retired |= past
+        self.let_go(past)
 
-    def price(self, marker: EventMessage) -> int:
-        return self.count(_sent(marker, self.form))
+    def write(self, index: int, message: Hidden) -> None:
+        self.written[index].append(message)
+        self.total += self.price(message)
+
+    def price(self, message: Hidden) -> int:
+        return self.count(_sent(message, self.form))
 
     def shown(self) -> tuple[Stored, ...]:
         """The stream from here on."""
@@ -285,15 +375,3 @@ class _Work:
 
 def _sent(message: Stored, form: Format) -> Fields:
     return message.message if isinstance(message, Ordinary) else form.context(block(message))
-
-
-def _summarised(summarise: Callable[[Sequence[Fields]], Any], messages: Sequence[Fields]) -> str:
-    text = summarise(messages)
-    if not isinstance(text, str):
-        if isinstance(text, Coroutine):
-            text.close()
-        raise BadMessage(
-            f"`summarise` must return a text, but returned {text!r:.200}: nothing was compacted. (A coroutine function "
-            "is for PlanSession.compact.)"
-        )
-    return text

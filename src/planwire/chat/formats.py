@@ -87,6 +87,10 @@ class Format(Struct, frozen=True, kw_only=True):
         """Whether an item is part of an answer of the model (formats in items only)."""
         return self.in_items and not self.results(message) and message.get("role", "assistant") == "assistant"
 
+    def stands_for_all_before(self, message: Fields) -> bool:
+        """Whether a message stands for the whole chat before it."""
+        return self.in_items and message.get("type") == "compaction"
+
     def holds_the_next(self, message: Fields) -> bool:
         """Whether the item that follows belongs to this one, so that nothing may come between them."""
         return self.in_items and message.get("type") == "reasoning"

@@ -1,0 +1,124 @@
+"""What a compaction lets go of first: one table, and the units of a chat in its order.
+
+| row | what |
+|---|---|
+| 1, 2 | tool output, then assistant text, of finished steps |
+| 3, 4 | tool output, then assistant text, of no step or of open steps |
+| 5, 6 | user messages of finished steps, then all other user messages |
+| last | the first user message and pinned ones, then what stands for all before it |
+
+Within a row the oldest goes first. A call goes with its results, as tool output. What a provider's own compaction stands
+for goes before everything else: the model loses nothing by it.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from enum import Enum
+from typing import Final
+
+from msgspec import Struct
+
+from planwire.chat.belonging import Belonging, is_pinned
+from planwire.chat.formats import Format
+from planwire.chat.markers import is_summary
+from planwire.chat.messages import Ordinary, Stored
+
+__all__ = ["Leaving", "in_order", "may_ever_go"]
+
+#: Roles of the author's instructions, which stay.
+_INSTRUCTIONS: Final = ("system", "developer")
+#: Roles of the model and of its tools. A message with any other one may be a person's.
+_OF_MODEL: Final = (None, "assistant", "model", "tool", "function")
+
+
+class _Kind(Enum):
+    TOOL = "tool output"
+    MODEL = "assistant text"
+    USER = "user message"
+
+
+class _Life(Enum):
+    FINISHED = "of finished steps"
+    NONE = "of no step"
+    OPEN = "of open steps"
+
+
+_ROWS: Final = {
+    (_Kind.TOOL, _Life.FINISHED): 1,
+    (_Kind.MODEL, _Life.FINISHED): 2,
+    (_Kind.TOOL, _Life.NONE): 3,
+    (_Kind.TOOL, _Life.OPEN): 3,
+    (_Kind.MODEL, _Life.NONE): 4,
+    (_Kind.MODEL, _Life.OPEN): 4,
+    (_Kind.USER, _Life.FINISHED): 5,
+    (_Kind.USER, _Life.NONE): 6,
+    (_Kind.USER, _Life.OPEN): 6,
+}
+_STOOD_FOR: Final = 0
+_LAST: Final = max(_ROWS.values()) + 1
+_STANDS_FOR_ALL: Final = _LAST + 1
+
+
+class Leaving(Struct, frozen=True):
+    """Messages that go together, by their indexes: their row in the table, and the steps that they belong to."""
+
+    row: int
+    indexes: tuple[int, ...]
+    steps: tuple[str, ...]
+
+
+def may_ever_go(message: Stored) -> bool:
+    """Whether a message is none of the author's instructions."""
+    return not isinstance(message, Ordinary) or message.message.get("role") not in _INSTRUCTIONS
+
+
+def in_order(
+    messages: Sequence[Stored],
+    units: Iterable[range],
+    form: Format,
+    belongs: Belonging,
+    may_go: Callable[[int], bool],
+) -> list[Leaving]:
+    """The units that may go, those that go first first."""
+    first = next((at for at, each in enumerate(messages) if _is_user(each, form)), -1)
+    kept = [tuple(filter(may_go, unit)) for unit in units]
+    stand = {unit[0] for unit in kept if any(_stands_for_all(messages[each], form) for each in unit)}
+    newest = max(stand, default=-1)
+    found: list[Leaving] = []
+    for unit in filter(None, kept):
+        steps = tuple(dict.fromkeys(step for each in unit for step in belongs.steps[each]))
+        if unit[0] in stand:
+            row = _STANDS_FOR_ALL
+        elif first in unit or any(is_pinned(messages[each]) for each in unit):
+            row = _LAST
+        elif unit[0] < newest:
+            row = _STOOD_FOR
+        else:
+            row = _ROWS[_kind([messages[each] for each in unit], form), _life(steps, belongs.open)]
+        found.append(Leaving(row, unit, tuple(sorted(steps))))
+    return sorted(found, key=lambda leaving: leaving.row)
+
+
+def _kind(unit: Iterable[Stored], form: Format) -> _Kind:
+    kind = _Kind.MODEL
+    for message in unit:
+        if isinstance(message, Ordinary) and (form.calls(message.message) or form.results(message.message)):
+            return _Kind.TOOL
+        if is_summary(message) or _is_user(message, form):
+            kind = _Kind.USER
+    return kind
+
+
+def _life(steps: Sequence[str], still_open: frozenset[str]) -> _Life:
+    if not steps:
+        return _Life.NONE
+    return _Life.FINISHED if still_open.isdisjoint(steps) else _Life.OPEN
+
+
+def _is_user(message: Stored, form: Format) -> bool:
+    if not isinstance(message, Ordinary) or not may_ever_go(message):
+        return False
+    return message.message.get("role") not in _OF_MODEL and not form.results(message.message)
+
+
+def _stands_for_all(message: Stored, form: Format) -> bool:
+    return isinstance(message, Ordinary) and form.stands_for_all_before(message.message)
