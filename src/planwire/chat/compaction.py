@@ -46,7 +46,18 @@ from planwire.chat.what_goes import in_order, may_ever_go
 from planwire.errors import BadStream
 from planwire.model.plan import BODY_CAP, Fields
 
-__all__ = ["TAIL", "Compaction", "Counter", "FromState", "Summarise", "about_tokens", "compact", "compacting"]
+__all__ = [
+    "TAIL",
+    "Compacting",
+    "Compaction",
+    "Counter",
+    "FromState",
+    "Summarise",
+    "about_tokens",
+    "compact",
+    "compacting",
+    "driven",
+]
 
 #: The cost of a message, as its provider gets it, in tokens.
 Counter: TypeAlias = Callable[[Fields], int]
@@ -329,9 +340,7 @@ class _Work:
                 self.write(indexes[0], marker)
 
     def may_be_summarised(self, index: int) -> bool:
-        return (
-            self.classes[index] == PRESERVE_ANCHOR and index not in self.gone and may_ever_go(self.messages[index])
-        )
+        return self.classes[index] == PRESERVE_ANCHOR and index not in self.gone and may_ever_go(self.messages[index])
 
     def let_go(self, indexes: Iterable[int]) -> None:
         for index in indexes:

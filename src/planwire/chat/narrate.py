@@ -92,9 +92,15 @@ def merged_plan(record: PlanRecord, message_id: str, read: ReadFile = no_files) 
     """A plan as it is now, with everything since its last version: one message instead of several. `read` gives the
     text of a plan file."""
     message = _plan_message(record, message_id, _plan_name(record.base))
-    notes = [{"by": delta.by, "text": delta.note} for delta in record.deltas if delta.note]
-    merged = {"merged": record.numbered, "notes": notes, **_in_file(record.state.plan, read)}
+    merged = {"merged": record.numbered, **_notes(record), **_in_file(record.state.plan, read)}
     return msgspec.structs.replace(message, plan={**message.plan, **merged})
+
+
+def _notes(record: PlanRecord) -> Fields:
+    """The notes of a plan, whichever version they came with, and the number of those that its state no longer has."""
+    older = record.noted - len(record.notes)
+    notes = [{"by": note.by, "text": note.text} for note in record.notes]
+    return {"notes": notes, **({"older_notes": older} if older > 0 else {})}
 
 
 def _by_title(record: PlanRecord, message_id: str) -> PlanMessage:

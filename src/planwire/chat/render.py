@@ -98,6 +98,8 @@ def _plan(message: PlanMessage) -> str:
     lines = [tag("plan", **opening), *_body(message)]
     if isinstance(plan.get("summary"), str):
         lines.append(element("why", plan["summary"]))
+    if isinstance(older := plan.get("older_notes"), int):
+        lines.append(element("older-notes", count=older, means="get_plan with notes shows them"))
     return "\n".join([*lines, *map(_note, _list(plan.get("notes"))), "</plan>"])
 
 

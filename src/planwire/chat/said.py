@@ -25,7 +25,7 @@ _BLOCKS: Final = frozenset(
 #: Those that hold elements, and no text of their own.
 _CONTAINERS: Final = _BLOCKS - {"event-history", "notice"}
 #: Elements that planwire derives from other texts: they say nothing new.
-_DERIVED: Final = frozenset(("index", "also-open"))
+_DERIVED: Final = frozenset(("index", "also-open", "older-notes"))
 _CHARACTER: Final = "char"
 
 

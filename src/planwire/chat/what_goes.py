@@ -2,13 +2,17 @@
 
 | row | what |
 |---|---|
+| 0 | what the chat holds a second time: calls of plan tools, and all that a provider's own compaction stands for |
 | 1, 2 | tool output, then assistant text, of finished steps |
-| 3, 4 | tool output, then assistant text, of no step or of open steps |
-| 5, 6 | user messages of finished steps, then all other user messages |
-| last | the first user message and pinned ones, then what stands for all before it |
+| 3, 4 | tool output, then assistant text, of no step |
+| 5 | user messages of finished steps |
+| 6, 7 | tool output, then assistant text, of open steps |
+| 8 | all other user messages |
+| last | the first user message and pinned ones, then the item of a provider's compaction |
 
-Within a row the oldest goes first. A call goes with its results, as tool output. What a provider's own compaction stands
-for goes before everything else: the model loses nothing by it.
+Within a row the oldest goes first. A call goes with its results, as tool output. Why do user messages of finished steps
+go before the work on open ones? People say a third of some chats. To keep all of it would leave no room for what the
+agent needs next.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -22,7 +26,7 @@ from planwire.chat.formats import Format
 from planwire.chat.markers import is_summary
 from planwire.chat.messages import Ordinary, Stored
 
-__all__ = ["Leaving", "in_order", "may_ever_go"]
+__all__ = ["PLAN_TOOLS", "Leaving", "in_order", "may_ever_go"]
 
 #: Roles of the author's instructions, which stay.
 _INSTRUCTIONS: Final = ("system", "developer")
@@ -30,7 +34,11 @@ _INSTRUCTIONS: Final = ("system", "developer")
 _OF_MODEL: Final = (None, "assistant", "model", "tool", "function")
 
 
-class _Kind(Enum):
+#: The tools whose calls the plan and its changes say in the chat already.
+PLAN_TOOLS: Final = frozenset(("set_plan", "update_plan", "get_plan", "remove_plan"))
+
+
+class _Author(Enum):
     TOOL = "tool output"
     MODEL = "assistant text"
     USER = "user message"
@@ -43,17 +51,17 @@ class _Life(Enum):
 
 
 _ROWS: Final = {
-    (_Kind.TOOL, _Life.FINISHED): 1,
-    (_Kind.MODEL, _Life.FINISHED): 2,
-    (_Kind.TOOL, _Life.NONE): 3,
-    (_Kind.TOOL, _Life.OPEN): 3,
-    (_Kind.MODEL, _Life.NONE): 4,
-    (_Kind.MODEL, _Life.OPEN): 4,
-    (_Kind.USER, _Life.FINISHED): 5,
-    (_Kind.USER, _Life.NONE): 6,
-    (_Kind.USER, _Life.OPEN): 6,
+    (_Author.TOOL, _Life.FINISHED): 1,
+    (_Author.MODEL, _Life.FINISHED): 2,
+    (_Author.TOOL, _Life.NONE): 3,
+    (_Author.MODEL, _Life.NONE): 4,
+    (_Author.USER, _Life.FINISHED): 5,
+    (_Author.TOOL, _Life.OPEN): 6,
+    (_Author.MODEL, _Life.OPEN): 7,
+    (_Author.USER, _Life.NONE): 8,
+    (_Author.USER, _Life.OPEN): 8,
 }
-_STOOD_FOR: Final = 0
+_TWICE: Final = 0
 _LAST: Final = max(_ROWS.values()) + 1
 _STANDS_FOR_ALL: Final = _LAST + 1
 
@@ -90,22 +98,28 @@ def in_order(
             row = _STANDS_FOR_ALL
         elif first in unit or any(is_pinned(messages[each]) for each in unit):
             row = _LAST
-        elif unit[0] < newest:
-            row = _STOOD_FOR
+        elif unit[0] < newest or _is_of_plan([messages[each] for each in unit], form):
+            row = _TWICE
         else:
-            row = _ROWS[_kind([messages[each] for each in unit], form), _life(steps, belongs.open)]
+            row = _ROWS[_author([messages[each] for each in unit], form), _life(steps, belongs.open)]
         found.append(Leaving(row, unit, tuple(sorted(steps))))
     return sorted(found, key=lambda leaving: leaving.row)
 
 
-def _kind(unit: Iterable[Stored], form: Format) -> _Kind:
-    kind = _Kind.MODEL
+def _author(unit: Iterable[Stored], form: Format) -> _Author:
+    author = _Author.MODEL
     for message in unit:
         if isinstance(message, Ordinary) and (form.calls(message.message) or form.results(message.message)):
-            return _Kind.TOOL
+            return _Author.TOOL
         if is_summary(message) or _is_user(message, form):
-            kind = _Kind.USER
-    return kind
+            author = _Author.USER
+    return author
+
+
+def _is_of_plan(unit: Iterable[Stored], form: Format) -> bool:
+    """Whether a unit is nothing but calls of plan tools, and their answers."""
+    calls = [call for each in unit if isinstance(each, Ordinary) for call in form.calls(each.message)]
+    return bool(calls) and all(call.name.rpartition("__")[2] in PLAN_TOOLS for call in calls)
 
 
 def _life(steps: Sequence[str], still_open: frozenset[str]) -> _Life:

@@ -24,7 +24,7 @@ from planwire.chat import (
     read_message,
     write_stream,
 )
-from planwire.chat.compaction import TAIL, Counter, Summarise
+from planwire.chat.compaction import TAIL, Compacting, Counter, Summarise, driven
 from planwire.chat.narrate import adopted, merged_plans, remark_message
 from planwire.errors import BadMessage, FormatError, PlanwireError, ToolError
 from planwire.journal import Journal, follower_of, open_journal
@@ -285,13 +285,22 @@ class BlockingPlanSession:
         tail: int = TAIL,
         count: Counter = about_tokens,
         summarise: Summarise | None = None,
+        rebase: bool = False,
     ) -> Compaction:
-        """Make the context fit a budget of tokens. Plans and their changes stay as they are.
+        """Make the context fit a budget of tokens. Plans and their changes stay as they are; with `rebase`, each plan
+        is told anew at the end, with its changes, in one message.
 
         Nothing else waits while `summarise` works: messages that come meanwhile stand behind.
         """
+        summarised = summarise is not None
+        return driven(self.compacting(budget, tail, count, summarised=summarised, rebase=rebase), summarise)
+
+    def compacting(
+        self, budget: int | None, tail: int, count: Counter, *, summarised: bool, rebase: bool
+    ) -> Compacting:
+        """`compact`, for a caller who is asked for the summaries, and sends them."""
         self.settle()
-        return self._compactor.compact(budget, tail, count, summarise)
+        return (yield from self._compactor.compacting(budget, tail, count, summarised=summarised, rebase=rebase))
 
     def rebase(self) -> None:
         """Fold every plan and all its changes into one message, at the end of the context, and what people said into

@@ -3,15 +3,19 @@
 import sys
 from collections.abc import Sequence
 
-from planwire.chat import Compaction, EventMessage, Hidden, Stored, compact, write_message
-from planwire.chat.compaction import Counter, FromState, Summarise
+import msgspec
+
+from planwire.chat import Compaction, EventMessage, Hidden, PlanMessage, Stored, write_message
+from planwire.chat.belonging import open_steps
+from planwire.chat.compaction import Compacting, Counter, FromState, compacting
 from planwire.chat.formats import Format
 from planwire.chat.history import COMPACT, REBASE
 from planwire.chat.markers import plan_messages
-from planwire.chat.narrate import merged_plans, remark_message
+from planwire.chat.narrate import merged_plan, merged_plans, remark_message
 from planwire.chat.remark_messages import remarks_of, say_the_same, told_in_answers
 from planwire.model.events import ContextCompacted, Event
 from planwire.model.file_texts import ReadFile
+from planwire.model.plan import MAIN
 from planwire.model.records import COMPACTION, SessionState
 from planwire.model.unheard import Words, standing
 from planwire.session.delivery import Delivery, Handing
@@ -30,21 +34,27 @@ class ChatCompactor:
         self._format = form
         self._read = read
 
-    def compact(self, budget: int | None, tail: int, count: Counter, summarise: Summarise | None) -> Compaction:
-        """Compact the chat, and again if another did so meanwhile. The lock is free while `summarise` works."""
+    def compacting(
+        self, budget: int | None, tail: int, count: Counter, *, summarised: bool, rebase: bool
+    ) -> Compacting:
+        """Compact the chat, and again if another did so meanwhile: then a summary that is there is not asked for a
+        second time. The lock is free while a summary is made."""
+        summaries: dict[bytes, str] = {}
         while True:
             with self._view.lock:
                 state = self._view.read_on()
                 messages = self._view.stream.messages
-            result = compact(
+            work = compacting(
                 messages,
                 self._format,
                 budget=budget,
                 tail=tail,
                 count=count,
-                summarise=summarise,
+                summarised=summarised,
                 state=self._from_state(state),
+                rebase=rebase,
             )
+            result = yield from _remembered(work, summaries)
             is_nothing = not result.left_out and not result.written
             if is_nothing or self._record(result, {each.id for each in messages}, state.compacted):
                 return result
@@ -117,12 +127,35 @@ class ChatCompactor:
     def _from_state(self, state: SessionState) -> FromState:
         ended = frozenset(plan_id for plan_id, record in state.plans.items() if record.ended and plan_id is not None)
         has_news = bool(self._standing(state, ()).remarks)
-        return FromState(state.id, lambda chat: _remarks(state, self._standing(state, chat)), has_news, ended)
+        plans = {plan_id or MAIN: record for plan_id, record in state.living().items()}
+        names = {plan_id: f"rebase-{state.seq + 1}-{number}" for number, plan_id in enumerate(plans, start=1)}
+
+        def plan(plan_id: str) -> PlanMessage | None:
+            return merged_plan(plans[plan_id], names[plan_id], self._read) if plan_id in plans else None
+
+        def remarks(chat: Sequence[Stored]) -> EventMessage | None:
+            return _remarks(state, self._standing(state, chat))
+
+        return FromState(state.id, remarks, has_news, ended, open_steps(state), plan)
 
     def _standing(self, state: SessionState, chat: Sequence[Stored]) -> Words:
         """All that holds, without what a chat shows in the answer of a tool."""
         seen = told_in_answers(state, chat, self._format)
         return standing(state, seen, without=self._delivery.withheld(state))
+
+
+def _remembered(work: Compacting, summaries: dict[bytes, str]) -> Compacting:
+    """A compaction that asks for no summary a second time."""
+    try:
+        asked = next(work)
+        while True:
+            key = msgspec.json.encode(asked)
+            if key not in summaries:
+                summaries[key] = yield asked
+            asked = work.send(summaries[key])
+    except StopIteration as end:
+        result: Compaction = end.value
+        return result
 
 
 def _remarks(state: SessionState, words: Words) -> EventMessage | None:
