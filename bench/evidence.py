@@ -112,9 +112,8 @@ class _Session:
                 _tell(plans, "update_plan", {"steps": changes})
             self.now = stretch
             self._say(plans, said)
-        done = sorted(self.now - self.open)
-        if done:
-            _tell(plans, "update_plan", {"steps": dict.fromkeys(done, "completed")})
+        left = [step.id for step in plans.state.plans["main"].state.steps if not step.is_done]
+        _tell(plans, "update_plan", {"steps": dict.fromkeys(sorted({*left} - self.open), "completed")})
         steps = plans.state.plans["main"].state.steps
         assert sum(step.is_done for step in steps) == len(STEPS) - OPEN
 

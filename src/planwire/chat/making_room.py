@@ -15,7 +15,7 @@ from typing import Final, TypeAlias
 
 from planwire.chat.markers import counted, is_count, is_summary, priced_marker, summary_marker
 from planwire.chat.messages import EventMessage, Stored
-from planwire.chat.what_goes import Leaving
+from planwire.chat.what_goes import LAST, Leaving
 from planwire.errors import BadMessage
 
 __all__ = ["Room", "Summaries"]
@@ -24,7 +24,8 @@ __all__ = ["Room", "Summaries"]
 Summaries: TypeAlias = Generator[Sequence[int], str, None]
 _Key: TypeAlias = tuple[str, ...] | int
 
-#: The share of its messages that a summary is expected to cost, until it is there.
+#: What a summary is expected to cost beside its marker until it is there: an eighth of its messages, or as much as
+#: eight markers, whichever is less.
 _EXPECTED: Final = 8
 
 
@@ -82,12 +83,16 @@ class Room:
         margin = 0
         while True:
             while waiting and not self._fits(budget - margin):
+                if waiting[0].row >= LAST and self._bare <= budget and self._unsaid():
+                    break  # real summaries may turn out shorter, and the task stays
                 self._take(waiting.popleft())
-            if summarised:
-                yield from self._summarise()
+            for pile in self._unsaid():
+                pile.indexes.sort()
+                pile.text = checked((yield tuple(pile.indexes)))
+                pile.asked, pile.price = len(pile.indexes), -1
             if not waiting or self._fits(budget):
                 break
-            margin = max(2 * margin, self._total() - budget)
+            margin = max(2 * margin, self._total() - budget) if waiting[0].row < LAST else 0
         if not self._fits(budget):
             self._give_up_words(budget)
         self._give_back()
@@ -144,16 +149,12 @@ class Room:
         if pile.price < 0:
             pile.price = self._price(priced_marker(pile.count, pile.text, pile.steps))
             if self._by_step and pile.asked < len(pile.indexes):
-                pile.price += pile.cost // _EXPECTED
+                pile.price += min(pile.cost // _EXPECTED, pile.price * _EXPECTED)
         return pile.price
 
-    def _summarise(self) -> Summaries:
-        for pile in self._piles.values():
-            if pile.asked < len(pile.indexes):
-                pile.indexes.sort()
-                pile.text = checked((yield tuple(pile.indexes)))
-                pile.asked = len(pile.indexes)
-                pile.price = -1
+    def _unsaid(self) -> list[_Pile]:
+        """The piles that a summary is due for."""
+        return [pile for pile in self._piles.values() if self._by_step and pile.asked < len(pile.indexes)]
 
     def _give_up_words(self, budget: int) -> None:
         """Everything went, and it does not fit: let go of words about what went, as far as that helps."""

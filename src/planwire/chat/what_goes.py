@@ -26,7 +26,7 @@ from planwire.chat.formats import Format
 from planwire.chat.markers import is_summary
 from planwire.chat.messages import Ordinary, Stored
 
-__all__ = ["PLAN_TOOLS", "Leaving", "in_order", "may_ever_go"]
+__all__ = ["LAST", "PLAN_TOOLS", "Leaving", "in_order", "may_ever_go"]
 
 #: Roles of the author's instructions, which stay.
 _INSTRUCTIONS: Final = ("system", "developer")
@@ -62,8 +62,9 @@ _ROWS: Final = {
     (_Author.USER, _Life.OPEN): 8,
 }
 _TWICE: Final = 0
-_LAST: Final = max(_ROWS.values()) + 1
-_STANDS_FOR_ALL: Final = _LAST + 1
+#: The row of the task and of what is pinned, and the rows behind it.
+LAST: Final = max(_ROWS.values()) + 1
+_STANDS_FOR_ALL: Final = LAST + 1
 
 
 class Leaving(Struct, frozen=True):
@@ -97,7 +98,7 @@ def in_order(
         if unit[0] in stand:
             row = _STANDS_FOR_ALL
         elif first in unit or any(is_pinned(messages[each]) for each in unit):
-            row = _LAST
+            row = LAST
         elif unit[0] < newest or _is_of_plan([messages[each] for each in unit], form):
             row = _TWICE
         else:
