@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from functools import cache
 
 import msgspec
 
@@ -11,11 +12,10 @@ from planwire.chat.compaction import Compacting, Counter, FromState, compacting
 from planwire.chat.formats import Format
 from planwire.chat.history import COMPACT, REBASE
 from planwire.chat.markers import plan_messages
-from planwire.chat.narrate import merged_plan, merged_plans, remark_message
+from planwire.chat.narrate import merged_plans, remark_message
 from planwire.chat.remark_messages import remarks_of, say_the_same, told_in_answers
 from planwire.model.events import ContextCompacted, Event
 from planwire.model.file_texts import ReadFile
-from planwire.model.plan import MAIN
 from planwire.model.records import COMPACTION, SessionState
 from planwire.model.unheard import Words, standing
 from planwire.session.delivery import Delivery, Handing
@@ -127,11 +127,13 @@ class ChatCompactor:
     def _from_state(self, state: SessionState) -> FromState:
         ended = frozenset(plan_id for plan_id, record in state.plans.items() if record.ended and plan_id is not None)
         has_news = bool(self._standing(state, ()).remarks)
-        plans = {plan_id or MAIN: record for plan_id, record in state.living().items()}
-        names = {plan_id: f"rebase-{state.seq + 1}-{number}" for number, plan_id in enumerate(plans, start=1)}
+
+        @cache
+        def plans() -> dict[str, PlanMessage]:
+            return {each.plan_id: each for each in merged_plans(state, f"rebase-{state.seq + 1}", self._read)}
 
         def plan(plan_id: str) -> PlanMessage | None:
-            return merged_plan(plans[plan_id], names[plan_id], self._read) if plan_id in plans else None
+            return plans().get(plan_id)
 
         def remarks(chat: Sequence[Stored]) -> EventMessage | None:
             return _remarks(state, self._standing(state, chat))
