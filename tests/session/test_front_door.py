@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, get_args
@@ -165,22 +166,42 @@ def test_fifty_sessions_that_wait_for_changes_share_one_follower_and_one_pool(
 def test_more_compactions_at_once_than_the_pool_has_threads_do_not_wait_for_each_other() -> None:
     async def main() -> None:
         with open_journal("memory:") as journal:
-            number = pool.WORKERS + 2
+            number = pool.WORKERS + 4
             sessions = [await PlanSession.open(journal, f"s{each}") for each in range(number)]
             together = asyncio.Barrier(number)
 
             async def compact(plans: PlanSession) -> None:
                 async def summarise(_messages: Any) -> str:
                     await together.wait()
+                    await asyncio.get_running_loop().getaddrinfo("localhost", 80)  # as every HTTP client does
                     await plans.add({"role": "user", "content": "meanwhile"})
                     return "a summary"
 
                 await plans.add(*({"role": "user", "content": "x" * 400} for _ in range(9)))
-                await plans.compact(100, tail=1, summarise=summarise)
+                await plans.compact(300, tail=1, summarise=summarise)
 
             await asyncio.wait_for(asyncio.gather(*map(compact, sessions)), 60)
             for each in sessions:
                 assert "meanwhile" in str(await each.context())
                 await each.close()
+
+    asyncio.run(main())
+
+
+def test_compactions_go_on_while_an_application_fills_the_threads_of_its_loop() -> None:
+    async def main() -> None:
+        loop, done = asyncio.get_running_loop(), threading.Event()
+        loop.set_default_executor(ThreadPoolExecutor(1))
+        busy = loop.run_in_executor(None, done.wait)
+        async with PlanSession.open("memory:", "s") as plans:
+
+            async def summarise(_messages: Any) -> str:
+                return "a summary"
+
+            await plans.add(*({"role": "user", "content": "x" * 400} for _ in range(9)))
+            made = await asyncio.wait_for(plans.compact(300, tail=1, summarise=summarise), 60)
+            assert made.tokens_after <= 300
+        done.set()
+        await busy
 
     asyncio.run(main())

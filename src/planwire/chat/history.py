@@ -8,13 +8,14 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from planwire.chat.belonging import CurrentSteps, with_pin, with_steps
 from planwire.chat.formats import Format
 from planwire.chat.messages import Stored, read_message, stored_message, write_message
 from planwire.chat.narrate import message_for
 from planwire.chat.remark_messages import made_here
 from planwire.chat.stream import ChatStream
 from planwire.errors import ChatError
-from planwire.model.events import ContextCompacted, Recorded
+from planwire.model.events import ContextCompacted, MessageAdded, MessagePinned, Recorded
 from planwire.model.fold import fold
 from planwire.model.names import older_name
 from planwire.model.plan import Fields
@@ -28,7 +29,7 @@ COMPACT: Final = "compact"
 REBASE: Final = "rebase"
 
 #: The version of the snapshot and of the rules of folding. A snapshot of another version is of no use.
-RULES = 7
+RULES = 8
 
 
 class _KeptHistory(Struct):
@@ -46,6 +47,7 @@ class ChatHistory:
         self.state = SessionState(session)
         self.stream = ChatStream(form)
         self.reader = reader
+        self._current = CurrentSteps(reader)
 
     def apply(self, recorded: Recorded) -> Stored | None:
         """Take in one more event. Returns the message that it put into the chat, if any."""
@@ -55,7 +57,12 @@ class ChatHistory:
         if isinstance(recorded.event, ContextCompacted):
             self._compact(recorded.event)
             return None
+        if isinstance(recorded.event, MessagePinned):
+            self._pin(recorded.event)
+            return None
         message = message_for(recorded, before, self.state)
+        if message is not None and isinstance(recorded.event, MessageAdded):
+            message = with_steps(message, self._current.of(before))
         if message is not None:
             message = self._with_free_name(message)
             self.stream.add(message)
@@ -67,6 +74,11 @@ class ChatHistory:
         while self.stream.holds(name):
             name += "'"
         return message if name == message.id else replace(message, id=name)
+
+    def _pin(self, event: MessagePinned) -> None:
+        message = self.stream.message(event.message_id)
+        if message is not None:
+            self.stream.replace(with_pin(message, event.is_pinned))
 
     def _compact(self, event: ContextCompacted) -> None:
         """Keep the messages that a compaction names. An agent that compacted its own chat names none."""

@@ -13,9 +13,13 @@ from planwire.chat.roles import PLAN_DELTA, SUMMARIZATION_MARKER
 from planwire.model.plan import Fields
 
 __all__ = [
+    "counted",
     "history_marker",
+    "is_count",
+    "is_summary",
     "past_plans",
     "plan_messages",
+    "priced_marker",
     "retired_ids",
     "retired_marker",
     "summary_marker",
@@ -26,17 +30,38 @@ SOURCE: Final = "planwire.compact"
 
 def history_marker(messages: Sequence[Stored], source: str, subkind: str) -> EventMessage:
     """A marker that counts events of a source and subkind, in the place of the first."""
-    first, count = _origin(messages[0]), sum(map(_counted, messages))
+    first, count = _origin(messages[0]), sum(map(counted, messages))
     payload = {"summarized_subkind": subkind, "count": count, "first_message_id": first}
     return _marker(f"history:{source}:{subkind}:{count}:{first}", payload, source=source)
 
 
-def summary_marker(messages: Sequence[Stored], text: str | None) -> EventMessage:
-    """A marker in the place of the first of several messages, with a summary of them if there is one."""
-    first, count = _origin(messages[0]), sum(map(_counted, messages))
-    payload = {"count": count, "first_message_id": first, "sources": [message.id for message in messages]}
-    words = "1 earlier message was" if count == 1 else f"{count} earlier messages were"
-    return _marker(f"summary:{count}:{first}", payload, f"{words} left out here" if text is None else text)
+def summary_marker(messages: Sequence[Stored], text: str | None, steps: Sequence[str] = ()) -> EventMessage:
+    """A marker in the place of the first of several messages, with a summary of them if there is one. `steps` are
+    those that all of them belong to."""
+    first, count = _origin(messages[0]), sum(map(counted, messages))
+    named = {"first_message_id": first, "sources": [message.id for message in messages]}
+    return _summary(f"summary:{count}:{first}", count, text, steps, named)
+
+
+def priced_marker(count: int, text: str | None, steps: Sequence[str]) -> EventMessage:
+    """A marker that reads like the one for `count` messages: enough to say what that one will cost."""
+    return _summary("", count, text, steps, {})
+
+
+def is_count(message: Stored) -> bool:
+    """Whether a message is a marker that only counts others."""
+    match message:
+        case EventMessage(subkind="summarization_marker", source="planwire.compact", payload={"count": int(count)}):
+            return message.content == _words(count)
+    return False
+
+
+def is_summary(message: Stored) -> bool:
+    """Whether a message stands for others, and says what they said."""
+    match message:
+        case EventMessage(subkind="summarization_marker", payload={"sources": list()}):
+            return not is_count(message)
+    return False
 
 
 def past_plans(messages: Sequence[Stored], ended: Container[str] = ()) -> set[int]:
@@ -86,12 +111,21 @@ def _is_change(message: Stored) -> TypeGuard[EventMessage]:
     return isinstance(message, EventMessage) and message.subkind == PLAN_DELTA
 
 
-def _counted(message: Stored) -> int:
+def counted(message: Stored) -> int:
     """The number of messages behind one: a marker stands for as many as it counts."""
     match message:
         case EventMessage(subkind="summarization_marker", payload={"count": int(count)}):
             return count
     return 1
+
+
+def _words(count: int) -> str:
+    return "1 earlier message was left out here" if count == 1 else f"{count} earlier messages were left out here"
+
+
+def _summary(message_id: str, count: int, text: str | None, steps: Sequence[str], named: Fields) -> EventMessage:
+    payload: Fields = {"count": count, **({"steps": list(steps)} if steps else {}), **named}
+    return _marker(message_id, payload, _words(count) if text is None else text)
 
 
 def _origin(message: Stored) -> str:

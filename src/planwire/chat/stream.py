@@ -55,6 +55,18 @@ class ChatStream:
         """Whether a message has this id."""
         return message_id in self._ids
 
+    def message(self, message_id: str) -> Stored | None:
+        """The message with this id, if there is one."""
+        if not self.holds(message_id):
+            return None
+        return next((each for each in (*self._placed, *self._waiting) if each.id == message_id), None)
+
+    def replace(self, message: Stored) -> None:
+        """Put a message in the place of the one with its id, which says the same to the model: its envelope differs."""
+        self._placed = [message if each.id == message.id else each for each in self._placed]
+        if not isinstance(message, Ordinary):
+            self._waiting = [message if each.id == message.id else each for each in self._waiting]
+
     def add(self, message: Stored) -> None:
         """Append a message, or let it wait, together with those that `admit` puts in front of it."""
         for admitted in self.admit(message):

@@ -20,12 +20,13 @@ DESCRIPTION = "Print a chat after a compaction, in the stored shapes. The report
 
 EXAMPLES = f"""\
 examples:
-  planwire compact stream.json --budget 8000 > shorter.json      drop the oldest until 8,000 tokens are left
+  planwire compact stream.json --budget 8000 > shorter.json      leave out what matters least, down to 8,000 tokens
   planwire compact stream.json --budget 8000 --tail 50           but none of the last 50 messages
   planwire compact stream.json                                   drop only outdated messages: no budget, no summary
   planwire compact stream.json --json | jq .tokens_after         the stream and the report for a program
 
-Plans and the changes to them stay byte for byte. Plans that were superseded or removed stay in the file, but
+What was said about finished steps goes first, the first user message and pinned ones last. Plans and the
+changes to them stay byte for byte. Plans that were superseded or removed stay in the file, but
 the model no longer sees them. Tokens are guessed from the text.
 
 {STREAM_SHAPE}"""

@@ -22,7 +22,7 @@ from planwire.chat import (
     chat_format,
     write_stream,
 )
-from planwire.chat.compaction import TAIL, Counter, Summarise
+from planwire.chat.compaction import TAIL, Compacting, Counter, Summarise, driven
 from planwire.chat.narrate import merged_plans, remark_message
 from planwire.chat.roles import MODE_SWITCH
 from planwire.errors import PlanwireError, ToolError
@@ -328,13 +328,22 @@ class BlockingPlanSession(Authoring):
         tail: int = TAIL,
         count: Counter = about_tokens,
         summarise: Summarise | None = None,
+        rebase: bool = False,
     ) -> Compaction:
-        """Make the context fit a budget of tokens. Plans and their changes stay as they are.
+        """Make the context fit a budget of tokens. Plans and their changes stay as they are; with `rebase`, each plan
+        is told anew at the end, with its changes, in one message.
 
         Nothing else waits while `summarise` works: messages that come meanwhile stand behind.
         """
+        summarised = summarise is not None
+        return driven(self.compacting(budget, tail, count, summarised=summarised, rebase=rebase), summarise)
+
+    def compacting(
+        self, budget: int | None, tail: int, count: Counter, *, summarised: bool, rebase: bool
+    ) -> Compacting:
+        """`compact`, for a caller who is asked for the summaries, and sends them."""
         self.settle()
-        return self._compactor.compact(budget, tail, count, summarise)
+        return (yield from self._compactor.compacting(budget, tail, count, summarised=summarised, rebase=rebase))
 
     def rebase(self) -> None:
         """Fold every plan and all its changes into one message, at the end of the context, and what people said into

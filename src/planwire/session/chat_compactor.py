@@ -1,9 +1,14 @@
 """Compactions of a session's chat: written down as one event each, together with what people said and still holds."""
 
 from collections.abc import Sequence
+from functools import cache
+from time import time_ns
 
-from planwire.chat import Compaction, EventMessage, Hidden, Stored, compact, write_message
-from planwire.chat.compaction import Counter, FromState, Summarise
+import msgspec
+
+from planwire.chat import Compaction, EventMessage, Hidden, PlanMessage, Stored, write_message
+from planwire.chat.belonging import open_steps
+from planwire.chat.compaction import Compacting, Counter, FromState, compacting
 from planwire.chat.formats import Format
 from planwire.chat.history import COMPACT, REBASE
 from planwire.chat.markers import plan_messages
@@ -29,21 +34,27 @@ class ChatCompactor:
         self._format = form
         self._read = read
 
-    def compact(self, budget: int | None, tail: int, count: Counter, summarise: Summarise | None) -> Compaction:
-        """Compact the chat, and again if another did so meanwhile. The lock is free while `summarise` works."""
+    def compacting(
+        self, budget: int | None, tail: int, count: Counter, *, summarised: bool, rebase: bool
+    ) -> Compacting:
+        """Compact the chat, and again if another did so meanwhile: then a summary that is there is not asked for a
+        second time. The lock is free while a summary is made."""
+        summaries: dict[bytes, str] = {}
         while True:
             with self._view.lock:
                 state = self._view.read_on()
                 messages = self._view.stream.messages
-            result = compact(
+            work = compacting(
                 messages,
                 self._format,
                 budget=budget,
                 tail=tail,
                 count=count,
-                summarise=summarise,
+                summarised=summarised,
                 state=self._from_state(state),
+                rebase=rebase,
             )
+            result = yield from _remembered(work, summaries)
             is_nothing = not result.left_out and not result.written
             if is_nothing or self._record(result, {each.id for each in messages}, state.compacted):
                 return result
@@ -54,7 +65,7 @@ class ChatCompactor:
         def place(state: SessionState, words: Words) -> Sequence[Event]:
             stream = self._view.stream.messages
             replaced = plan_messages(stream)
-            merged: list[Hidden] = [*merged_plans(state, f"rebase-{state.seq + 1}", self._read)]
+            merged: list[Hidden] = [*merged_plans(state, _name("rebase", state), self._read, self._view.reader)]
             old = remarks_of(stream, state.id)
             remarks = _remarks(state, words)
             earlier = (each for each in stream if each.id in old)
@@ -64,7 +75,7 @@ class ChatCompactor:
                 merged.append(remarks)
             kept = [each.id for index, each in enumerate(stream) if index not in replaced and each.id not in old]
             written = tuple(write_message(message) for message in merged)
-            return (ContextCompacted((*kept, *(message.id for message in merged)), written, REBASE),)
+            return (ContextCompacted((*kept, *(message.id for message in merged)), written, REBASE, self._view.reader),)
 
         with self._view.lock:
             handing, view = Handing(), self._view
@@ -94,7 +105,7 @@ class ChatCompactor:
                 kept.append(remarks)
                 written.append(remarks)
             ids = tuple(each.id for each in kept)
-            return (ContextCompacted(ids, tuple(write_message(each) for each in written), COMPACT),)
+            return (ContextCompacted(ids, tuple(write_message(each) for each in written), COMPACT, self._view.reader),)
 
         with self._view.lock:
             handing = Handing()
@@ -105,14 +116,47 @@ class ChatCompactor:
     def _from_state(self, state: SessionState) -> FromState:
         ended = frozenset(plan_id for plan_id, record in state.plans.items() if record.ended and plan_id is not None)
         has_news = bool(self._standing(state, ()).remarks)
-        return FromState(state.id, lambda chat: _remarks(state, self._standing(state, chat)), has_news, ended)
+
+        @cache
+        def plans() -> dict[str, PlanMessage]:
+            return {
+                each.plan_id: each
+                for each in merged_plans(state, _name("rebase", state), self._read, self._view.reader)
+            }
+
+        def plan(plan_id: str) -> PlanMessage | None:
+            return plans().get(plan_id)
+
+        def remarks(chat: Sequence[Stored]) -> EventMessage | None:
+            return _remarks(state, self._standing(state, chat))
+
+        return FromState(state.id, remarks, has_news, ended, open_steps(state, self._view.reader), plan)
 
     def _standing(self, state: SessionState, chat: Sequence[Stored]) -> Words:
         """All that holds, without what a chat shows in the answer of a tool."""
         seen = told_in_answers(state, chat, self._format)
-        return standing(state, seen, without=self._delivery.withheld(state))
+        return standing(state, seen, without=self._delivery.withheld(state), reader=self._view.reader)
+
+
+def _remembered(work: Compacting, summaries: dict[bytes, str]) -> Compacting:
+    """A compaction that asks for no summary a second time."""
+    try:
+        asked = next(work)
+        while True:
+            key = msgspec.json.encode(asked)
+            if key not in summaries:
+                summaries[key] = yield asked
+            asked = work.send(summaries[key])
+    except StopIteration as end:
+        result: Compaction = end.value
+        return result
 
 
 def _remarks(state: SessionState, words: Words) -> EventMessage | None:
     """The message of a compaction with what people said."""
-    return remark_message(f"remarks-{state.id}-{state.seq + 1}", state.id, words) if words else None
+    return remark_message(_name("remarks", state), state.id, words) if words else None
+
+
+def _name(kind: str, state: SessionState) -> str:
+    """The name of a message that a compaction writes, which is that of no other one, here or in another chat."""
+    return f"{kind}-{state.seq + 1}-{time_ns() // 1_000_000 & 0xFFFFFFFF:08x}"

@@ -16,11 +16,10 @@ from concurrent.futures import Future
 from contextlib import suppress
 from functools import wraps
 from pathlib import Path
-from threading import Event as Flag
 from typing import Any, Concatenate, Final, Generic, Never, ParamSpec, Self, TypeVar, Unpack
 
 from planwire.chat import Compaction, about_tokens
-from planwire.chat.compaction import TAIL, Counter
+from planwire.chat.compaction import TAIL, Compacting, Counter
 from planwire.errors import JournalError
 from planwire.journal import Terms
 from planwire.model.plan import Fields
@@ -32,7 +31,7 @@ from planwire.session.delivery import handed_over
 from planwire.session.live_history import JournalLike
 from planwire.session.options import ProviderMessage, ProviderTool, SessionOptions, check_options
 from planwire.session.peer_connection import PeerConnection, call_on_loop, next_state
-from planwire.session.pool import in_pool, in_thread_of_its_own, start_in_pool
+from planwire.session.pool import in_pool, start_in_pool
 
 __all__ = ["Opening", "PlanSession"]
 
@@ -186,32 +185,16 @@ class PlanSession:
         tail: int = TAIL,
         count: Counter = about_tokens,
         summarise: Summarise | None = None,
+        rebase: bool = False,
     ) -> Compaction:
-        """Make the context fit a budget of tokens. `summarise` may be a coroutine function: it runs on this loop."""
-        loop = asyncio.get_running_loop()
-        given_up = Flag()
-        asked: list[Future[str]] = []
-
-        def wait_for_summary(messages: Sequence[Fields]) -> str:
-            assert summarise is not None
-            asked.append(asyncio.run_coroutine_threadsafe(_text(summarise, messages), loop))
-            if given_up.is_set():
-                asked[-1].cancel()
-            return asked[-1].result()
-
-        try:
-            return await (in_thread_of_its_own if summarise else in_pool)(
-                self._blocking.compact,
-                budget,
-                tail=tail,
-                count=count,
-                summarise=wait_for_summary if summarise else None,
-            )
-        except asyncio.CancelledError:  # nobody waits for a summary any more, and without it nothing is compacted
-            given_up.set()
-            for summary in asked:
-                summary.cancel()
-            raise
+        """Make the context fit a budget of tokens. `summarise` may be a coroutine function: it runs on this loop, and
+        no thread waits for it. With `rebase`, each plan is told anew at the end, in one message."""
+        work = self._blocking.compacting(budget, tail, count, summarised=summarise is not None, rebase=rebase)
+        made = await in_pool(_go_on, work, None)
+        while not isinstance(made, Compaction):
+            assert summarise is not None, "nobody asks for summaries but those who can have them"
+            made = await in_pool(_go_on, work, await _text(summarise, made))
+        return made
 
     async def changed(self, seq: int) -> SessionState:
         """Wait until the session has moved past its event number `seq`."""
@@ -284,6 +267,15 @@ class Opening(Generic[_S]):
     async def __aexit__(self, *error: object) -> None:
         if self._session is not None:
             await self._session.close()
+
+
+def _go_on(work: Compacting, summary: str | None) -> Sequence[Fields] | Compaction:
+    """The next messages that a compaction wants to have summarised, or its result."""
+    try:
+        return next(work) if summary is None else work.send(summary)
+    except StopIteration as end:
+        made: Compaction = end.value
+        return made
 
 
 async def _text(summarise: Summarise, messages: Sequence[Fields]) -> str:

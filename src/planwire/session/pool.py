@@ -12,7 +12,7 @@ from contextvars import copy_context
 from functools import partial
 from typing import Final, ParamSpec, TypeVar
 
-__all__ = ["in_pool", "in_thread_of_its_own", "start_in_pool"]
+__all__ = ["in_pool", "start_in_pool"]
 
 #: A journal has one writer at a time, and the pool is for waiting: for a disk, or for another process to finish.
 WORKERS: Final = 8
@@ -34,12 +34,3 @@ def start_in_pool(function: Callable[_P, _R], *args: _P.args, **kwargs: _P.kwarg
 async def in_pool(function: Callable[_P, _R], *args: _P.args, **kwargs: _P.kwargs) -> _R:
     """Call a function in the pool, and wait for it without keeping the event loop waiting."""
     return await asyncio.wrap_future(start_in_pool(function, *args, **kwargs))
-
-
-async def in_thread_of_its_own(function: Callable[_P, _R], *args: _P.args, **kwargs: _P.kwargs) -> _R:
-    """Call a function that waits for others who need the pool: in it, a few of these could wait for each other."""
-    thread = ThreadPoolExecutor(1, _NAME)
-    try:
-        return await asyncio.wrap_future(thread.submit(copy_context().run, partial(function, *args, **kwargs)))
-    finally:
-        thread.shutdown(wait=False)
