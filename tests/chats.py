@@ -1,5 +1,6 @@
 """Chats for tests: an author's messages in every provider's format, hidden messages, and whole streams by chance."""
 
+import json
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -242,3 +243,8 @@ def rendered(form: str, messages: Iterable[Stored]) -> Iterator[Fields]:
     """What a stream of these messages shows."""
     found: Format = chat_format(form)
     yield from ChatStream(found, messages).context()
+
+
+def by_fours(message: Fields) -> int:
+    """A counter of tokens that tests can calculate with: four bytes each."""
+    return len(json.dumps(message, separators=(",", ":"))) // 4 + 1

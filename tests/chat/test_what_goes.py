@@ -2,13 +2,15 @@
 
 import json
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planwire.chat import Compaction, EventMessage, Ordinary, Stored, about_tokens, chat_format, compact
+from planwire.chat import Compaction, EventMessage, Ordinary, Stored, about_tokens, chat_format
+from planwire.chat import compact as compact_by_any
 from planwire.chat.belonging import is_pinned, with_pin, with_steps
 from planwire.chat.compaction import Counter, FromState
 from planwire.chat.what_goes import PLAN_TOOLS
@@ -19,6 +21,7 @@ from tests.chats import (
     FORMATS,
     answers,
     assert_a_provider_takes,
+    by_fours,
     calls,
     chats,
     delta,
@@ -31,6 +34,7 @@ from tests.chats import (
 from tests.strategies import a_third_each
 
 FORM = chat_format("openai-chat")
+compact = partial(compact_by_any, count=by_fours)
 WORDS = "words " * 40
 #: A plan with a finished step s1, and an open one s2.
 STEPS = [{"id": "s1", "content": "x", "status": "completed"}, {"id": "s2", "content": "y", "status": "wip"}]

@@ -11,6 +11,7 @@ from planwire.journal import Journal, Stamped
 from planwire.model.events import Event, MessagePinned
 from planwire.model.plan import BODY_CAP
 from planwire.session.live_history import SNAPSHOT_EVERY
+from tests.chats import by_fours
 
 WORDS = "words " * 40
 
@@ -42,7 +43,7 @@ def worked(plans: BlockingPlanSession) -> None:
 
 def left_out(plans: BlockingPlanSession, by: int) -> tuple[str, ...]:
     """What a compaction that has to save so many tokens leaves out."""
-    return plans.compact(plans.compact(tail=0).tokens_after - by, tail=0).left_out
+    return plans.compact(plans.compact(tail=0, count=by_fours).tokens_after - by, tail=0, count=by_fours).left_out
 
 
 def test_what_belongs_to_finished_steps_goes_first_and_what_belongs_to_open_ones_last(
@@ -143,7 +144,7 @@ def test_a_summary_is_not_asked_for_twice_if_another_compaction_was_faster(
         other.compact(tail=1)
         return "So."
 
-    made = plans.compact(made_of(plans) - 60, tail=1, summarise=summarise)
+    made = plans.compact(made_of(plans) - 60, tail=1, count=by_fours, summarise=summarise)
     assert plans.state.compacted > 0
     assert len(asked) == 1
     assert made.over_by == 0

@@ -70,7 +70,7 @@ class CompactedChat:
         self.form = form
         self.count = count
         self.sent = [_sent(message, form) for message in messages]
-        self.cost = [count(each) for each in self.sent]
+        self.cost = [count(each) if each else 0 for each in self.sent]
         self.total = sum(self.cost)
         self.classes = [class_of(message) for message in messages]
         self.units = units(messages, form)

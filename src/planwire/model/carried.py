@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from planwire.model.plan import Fields, Plan
-from planwire.model.records import Note
+from planwire.model.records import PlanNote
 from planwire.model.steps import PlanState, Step, carried_state
 
 __all__ = ["Carried", "carried_change", "carried_plan"]
@@ -26,7 +26,7 @@ class Carried(Struct, frozen=True):
     by: str = ""
     supersedes: str | None = None
     numbered: int = 0
-    notes: tuple[Note, ...] = ()
+    notes: tuple[PlanNote, ...] = ()
     noted: int = 0
     authors: dict[str, str] = {}
     steps: tuple[Step, ...] = ()
@@ -75,16 +75,18 @@ def _metadata(origin: Fields | None, kind: str) -> Fields:
     return found if isinstance(found, dict) else {}
 
 
-def _notes(values: Any) -> list[Note]:
-    found: list[Note] = []
+def _notes(values: Any) -> list[PlanNote]:
+    found: list[PlanNote] = []
     for number, value in enumerate(values if isinstance(values, list) else (), start=1):
         match value:
             case {"text": str(text)}:
                 found.append(
-                    Note(_number(value.get("number")) or number, _number(value.get("at")), _text(value.get("by")), text)
+                    PlanNote(
+                        _number(value.get("number")) or number, _number(value.get("at")), _text(value.get("by")), text
+                    )
                 )
             case str():
-                found.append(Note(number, 0, "", value))
+                found.append(PlanNote(number, 0, "", value))
     return found
 
 

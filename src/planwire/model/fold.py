@@ -69,7 +69,7 @@ from planwire.model.records import (
     ANSWER,
     PLACED,
     Closing,
-    Heard,
+    HeardUpTo,
     OpenQuestion,
     PlanRecord,
     RemarkAnswer,
@@ -235,7 +235,7 @@ def _told_words(state: SessionState, recorded: Recorded, event: Told) -> Changes
     return {"plans": _each(state, knows), **_heard(state, reader, now)}
 
 
-def _heard(state: SessionState, reader: str, now: Heard) -> Changes:
+def _heard(state: SessionState, reader: str, now: HeardUpTo) -> Changes:
     if reader == LEAD:
         return asdict(now)
     return {"children": {**state.children, reader: now}}

@@ -14,7 +14,7 @@ from planwire.model.events import ACP, SUGGESTION, PlanChanged, PlanRemoved, Pla
 from planwire.model.lineage import carried_out, close_remarks
 from planwire.model.names import made_name
 from planwire.model.plan import NOTES_CAP
-from planwire.model.records import AGENT, PLANWIRE, Delta, Note, PlanRecord, SessionState
+from planwire.model.records import AGENT, PLANWIRE, Delta, PlanNote, PlanRecord, SessionState
 from planwire.model.remarks import PLAN_ENDED, closed_by_change, made, remark_of, reopened
 from planwire.model.steps import PlanState, track
 from planwire.model.wording import is_cleared, texts_of, wording
@@ -128,7 +128,7 @@ def _noted(record: PlanRecord, delta: Delta) -> Changes:
     """The notes of a plan with that of one more change. They belong to the plan and not to its version."""
     if not delta.note:
         return {}
-    notes, room = [Note(delta.number, delta.at, delta.by, delta.note)], NOTES_CAP - len(delta.note.encode())
+    notes, room = [PlanNote(delta.number, delta.at, delta.by, delta.note)], NOTES_CAP - len(delta.note.encode())
     for each in reversed(record.notes):
         room -= len(each.text.encode())
         if room < 0:

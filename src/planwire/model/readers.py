@@ -19,7 +19,7 @@ from planwire.model.events import (
     Told,
 )
 from planwire.model.plan import PlanId
-from planwire.model.records import AGENT, Heard, PlanRecord, SessionState
+from planwire.model.records import AGENT, HeardUpTo, PlanRecord, SessionState
 
 __all__ = ["LEAD", "heard_by", "is_for", "plans_of", "reader_of_event", "told_as"]
 
@@ -37,9 +37,9 @@ def plans_of(state: SessionState, reader: str) -> dict[PlanId, PlanRecord]:
     return {plan_id: record for plan_id, record in state.living().items() if record.reader == reader}
 
 
-def heard_by(state: SessionState, reader: str) -> Heard:
+def heard_by(state: SessionState, reader: str) -> HeardUpTo:
     """How far a reader has heard of what people did."""
-    return state.heard if reader == LEAD else state.children.get(reader, Heard())
+    return state.heard if reader == LEAD else state.children.get(reader, HeardUpTo())
 
 
 def told_as(reader: str) -> str:

@@ -24,9 +24,9 @@ __all__ = [
     "Approval",
     "Closing",
     "Delta",
-    "Heard",
-    "Note",
+    "HeardUpTo",
     "OpenQuestion",
+    "PlanNote",
     "PlanRecord",
     "Remark",
     "RemarkAnswer",
@@ -69,7 +69,7 @@ class Delta(Struct, frozen=True):
     changes: tuple[StepChange, ...]
 
 
-class Note(Struct, frozen=True):
+class PlanNote(Struct, frozen=True):
     """What someone learned or decided, as the plan remembers it: the number of the change that brought it."""
 
     number: int
@@ -244,7 +244,7 @@ class PlanRecord(Struct, frozen=True):
     ended: str = ""
     cleared: PlanState | None = None
     disputed: int = 0
-    notes: tuple[Note, ...] = ()
+    notes: tuple[PlanNote, ...] = ()
     noted: int = 0
     parent: StepRef | None = None
     reader: str = ""
@@ -287,7 +287,7 @@ class PlanRecord(Struct, frozen=True):
         return tuple(each for each in self.remarks if each.kind == SUGGESTION and each.closed is None)
 
 
-class Heard(Struct, frozen=True):
+class HeardUpTo(Struct, frozen=True):
     """How far a reader has heard of what people did: up to the event `told` it knows of it, up to `placed` its chat has
     it. Each remark says itself whether it was told."""
 
@@ -316,14 +316,14 @@ class SessionState(Struct, frozen=True):
     placed: int = 0
     tell: Wish | None = None
     stop: Wish | None = None
-    children: dict[str, Heard] = {}
+    children: dict[str, HeardUpTo] = {}
     mode: str = ""
     forks: tuple[Origin, ...] = ()
 
     @property
-    def heard(self) -> Heard:
+    def heard(self) -> HeardUpTo:
         """How far the agent has heard of what people did."""
-        return Heard(self.told, self.placed)
+        return HeardUpTo(self.told, self.placed)
 
     @property
     def needs_person(self) -> bool:
