@@ -25,7 +25,7 @@ from planwire.chat import (
 )
 from planwire.model.plan import Fields
 from tests.chats import FORMATS, Chat, calls, plan, result, says
-from tests.strategies import a_third_each, texts
+from tests.strategies import a_third_each, json_values, objects, texts
 
 every_format = pytest.mark.parametrize("form", FORMATS)
 TAKEN: dict[str, set[str | None]] = {
@@ -171,6 +171,16 @@ def test_a_role_of_another_provider_is_told_as_context() -> None:
     [told, system] = chat.ask()
     assert 'source="developer"' in told["content"][0]["text"]
     assert system == {"role": "system", "content": "Be kind."}
+
+
+@every_format
+@a_third_each
+@given(objects, st.sampled_from(("role", "type", "content", "parts", "call_id", "tool_calls")), json_values)
+def test_no_message_is_too_odd_to_be_shown(form: str, message: Fields, field: str, value: Any) -> None:
+    chat = Chat(form)
+    odd = [{**message, field: value}, {**message, "content": [{field: value}], "parts": [{field: value}]}]
+    chat.add(says(form, "Go"), *odd, plan("p"))
+    assert {str(each.get("role")) for each in chat.ask()} <= {*map(str, TAKEN[form]), "None"}
 
 
 def test_results_in_a_foreign_role_get_the_right_one() -> None:

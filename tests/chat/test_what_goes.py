@@ -228,7 +228,7 @@ def test_a_budget_is_met_whenever_what_may_go_suffices_by_any_counter(name: str)
 def test_a_marker_that_would_miss_the_budget_goes_too() -> None:
     stream: list[Stored] = [user("task"), user("u"), TWO]
     fixed = compact(stream, FORM, budget=0, tail=0)
-    marker = about_tokens(next(iter(rendered(FORM.name, fixed.written))))
+    marker = by_fours(next(iter(rendered(FORM.name, fixed.written))))
     must = fixed.tokens_after - marker
     tight = [compact(stream, FORM, budget=must + more, tail=0) for more in (0, marker - 1, marker)]
     assert [(len(each.written), each.over_by) for each in tight] == [(0, 0), (0, 0), (1, 0)]

@@ -94,8 +94,8 @@ def answered_by_server(message: Fields) -> Sequence[CallRef]:
 
 
 def _hosted(blocks: Sequence[Fields]) -> tuple[list[CallRef], list[CallRef]]:
-    made = [each for each in blocks if each.get("type") in HOSTED_CALLS]
-    answered = [each for each in blocks if each.get("type") in HOSTED_RESULTS]
+    made = [each for each in blocks if text(each.get("type")) in HOSTED_CALLS]
+    answered = [each for each in blocks if text(each.get("type")) in HOSTED_RESULTS]
     return unmatched(
         [CallRef(text(each.get("id")), kind="server", is_hosted=True) for each in made],
         [CallRef(text(each.get("tool_use_id")), kind="server") for each in answered],

@@ -6,7 +6,7 @@ tool. A new format is a new row here, and a file beside this one with what its m
 """
 
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Any, Final
 
 from msgspec import Struct
 
@@ -53,13 +53,14 @@ class Format(Struct, frozen=True, kw_only=True):
     def is_foreign(self, message: Fields) -> bool:
         """Whether a message has a role that the provider does not know: it is told as user context. Items need no role,
         and results get the right one."""
-        role = message.get("role")
-        return role is not None and role not in self.roles and not self.results(message)
+        return not self._takes(message.get("role")) and not self.results(message)
 
     def taken(self, message: Fields) -> Fields:
         """A message that is not foreign, as the provider takes it."""
-        role = message.get("role")
-        return message if role is None or role in self.roles else self.as_result(message)
+        return message if self._takes(message.get("role")) else self.as_result(message)
+
+    def _takes(self, role: Any) -> bool:
+        return role is None or (isinstance(role, str) and role in self.roles)
 
     def answers(self, messages: Sequence[Fields]) -> list[Fields]:
         """The answers to a batch of calls, as the provider takes them: results come before anything else."""

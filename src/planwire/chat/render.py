@@ -22,7 +22,7 @@ from planwire.chat.foreign import foreign_block, goal_update
 from planwire.chat.markup import element, tag
 from planwire.chat.messages import EventMessage, Ordinary, PlanMessage, Stored
 from planwire.chat.older import older_words
-from planwire.chat.roles import GOAL_DELTA, REMARK, SUMMARIZATION_MARKER
+from planwire.chat.roles import REMARK, SUMMARIZATION_MARKER
 from planwire.model.kinds import kind_named
 from planwire.model.plan import MAIN, MEDIUM, Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan
 from planwire.model.statuses import DEFAULT_STATUS
@@ -69,8 +69,6 @@ def block(message: Stored) -> str:
     """The text of a hidden message, or of one with a role that the provider does not know, for the model. Empty if it
     says nothing."""
     match message:
-        case Ordinary():
-            return foreign_block(message)
         case PlanMessage():
             return _plan(message)
         case EventMessage(subkind="plan_delta"):
@@ -78,12 +76,14 @@ def block(message: Stored) -> str:
             return _remarks({"items": words}) if words else _delta(message)
         case EventMessage(subkind=subkind) if subkind == REMARK:
             return _remarks(message.payload)
-        case EventMessage(subkind=subkind) if subkind == GOAL_DELTA:
+        case EventMessage(subkind="summarization_marker", payload={"summarized_subkind": subkind, "count": int(count)}):
+            return element("event-history", f"{count} earlier {subkind} events", source=message.source)
+        case EventMessage(subkind="goal_delta"):
             return goal_update(message)
         case EventMessage(subkind="goal_pursuit", payload={"kind": kind}) if kind in _ARCHIVAL:
             return ""
-        case EventMessage(subkind="summarization_marker", payload={"summarized_subkind": subkind, "count": int(count)}):
-            return element("event-history", f"{count} earlier {subkind} events", source=message.source)
+        case Ordinary():
+            return foreign_block(message)
     return _event(message)
 
 

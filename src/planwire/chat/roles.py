@@ -12,7 +12,6 @@ __all__ = [
     "DROP_ON_AGE",
     "FROM_STATE",
     "GOAL",
-    "GOAL_DELTA",
     "KEEP_RECENT_N",
     "KEPT_RECENT",
     "MODE_SWITCH",
@@ -47,7 +46,6 @@ KEPT_RECENT: Final = 3
 
 #: The subkinds that planwire itself writes or looks for.
 PLAN_DELTA: Final = "plan_delta"
-GOAL_DELTA: Final = "goal_delta"
 REMARK: Final = "remark"
 MODE_SWITCH: Final = "mode_switch"
 SUMMARIZATION_MARKER: Final = "summarization_marker"
@@ -59,7 +57,7 @@ GOAL: Final = "goal"
 #: The class of every known subkind of event.
 SUBKINDS: Final = {
     PLAN_DELTA: NEVER,
-    GOAL_DELTA: NEVER,
+    "goal_delta": NEVER,
     REMARK: FROM_STATE,
     "tick": DROP_ON_AGE,
     MODE_SWITCH: DROP_ON_AGE,

@@ -28,32 +28,20 @@ _KIND: Final = {byte: kind for kind, members in _MEMBERS.items() for byte in mem
 _KINDS: Final = b"".join(_KIND.get(byte, b"." if byte < 128 else b"x") for byte in range(256))
 
 
-def _only(kinds: bytes) -> bytes:
-    """A table that leaves these kinds and makes spaces of all others, so that `split` finds their runs."""
-    return bytes(byte if byte in kinds else 32 for byte in range(256))
-
-
-_LETTERS, _DIGITS, _SIGNS = _only(b"aA"), _only(b"0"), _only(b".")
-
-
 def about_tokens(message: Fields) -> int:
     """About how many tokens a message takes."""
-    data = msgspec.json.encode(message).replace(b"\\n", b"\n")
-    kinds = data.translate(_KINDS)
+    kinds = msgspec.json.encode(message).translate(_KINDS)
     count = kinds.count
-    letters, words = count(b"a") + count(b"A"), len(kinds.translate(_LETTERS).split()) + count(b"aA") + count(b"AAa")
-    digits, numbers = count(b"0"), len(kinds.translate(_DIGITS).split())
-    signs, runs = count(b"."), len(kinds.translate(_SIGNS).split())
-    guess = (
-        words
-        + max(0, letters - 5 * words) / 4
-        + numbers
-        + max(0, digits - 3 * numbers) / 3
-        + count(b" 0")  # a word takes the space before it, a number does not
-        + runs
-        + (signs - runs) / 4
-        + count(b"e") / 2
-        + count(b"f") * 1.4
-        + count(b"x") / 4
-    )
-    return 1 + int(max(guess, len(data) / 5))
+    words, letters = count(b" a") + count(b".a") + count(b"0a"), count(b"a")
+    if capitals := count(b"A"):
+        words += count(b" A") + count(b".A") + count(b"0A") + count(b"aA") + count(b"AAa")
+        letters += capitals
+    signs, runs = count(b"."), count(b"a.") + count(b" .") + count(b"A.") + 1
+    guess = words + max(0, letters - 5 * words) / 4 + runs + (signs - runs) / 4
+    if digits := count(b"0"):
+        spaced = count(b" 0")  # a word takes the space before it, a number does not
+        numbers = spaced + count(b".0") + count(b"a0") + count(b"A0")
+        guess += spaced + numbers + max(0, digits - 3 * numbers) / 3 + count(b"0.") * 3 / 4
+    if others := count(b"x"):
+        guess += count(b"e") / 2 + count(b"f") * 1.4 + others / 4
+    return 1 + int(max(guess, len(kinds) / 5))
