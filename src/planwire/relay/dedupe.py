@@ -14,6 +14,7 @@ from planwire.journal.protocol import Stamped
 from planwire.model.events import (
     Event,
     MessageAdded,
+    PlanChanged,
     PlanRemoved,
     PlanReviewed,
     PlanSet,
@@ -28,7 +29,7 @@ from planwire.model.kinds import prose_of
 from planwire.model.records import IN_TURN, SessionState
 from planwire.relay.actions import CLOSED, Record, SessionMemory
 
-__all__ = ["QUIET", "PendingHistory", "begin", "extends", "learn"]
+__all__ = ["QUIET", "PendingHistory", "begin", "extends", "learn", "why_in", "with_why"]
 
 #: Milliseconds without a new piece after which a text counts as whole.
 QUIET: Final = 2_000
@@ -67,6 +68,11 @@ class PendingHistory:
         self._streaming: Stamped | None = None
         self._question: Stamped | None = None  # about the text that streams in
 
+    @property
+    def held_why(self) -> str:
+        """The why of the text that streams in, "" if there is none: it came before the first piece."""
+        return why_in(self._streaming.event) if self._streaming else ""
+
     def take(self, record: Record, at: int) -> list[Stamped]:
         """The events to write now, with this one among them if it is news and whole."""
         stamped, event = Stamped(at, record.by, record.event), record.event
@@ -77,7 +83,7 @@ class PendingHistory:
             self._question = stamped
             return []
         if held is not None and extends(held.event, event):
-            self._streaming = stamped
+            self._streaming = with_why(stamped, self.held_why) if self.held_why else stamped
             return []
         whole = self.finish_stream()
         if record.streams and isinstance(event, PlanSet):
@@ -136,6 +142,17 @@ class PendingHistory:
     def _is_news(self, event: PlanSet) -> bool:
         before = self.memory.state.live().get(event.plan.id)
         return before is None or before.state.plan != event.plan
+
+
+def why_in(event: Event) -> str:
+    """The digest of what an agent thought before an event, "" for an event that has none."""
+    return event.why if isinstance(event, PlanSet | PlanChanged) else ""
+
+
+def with_why(stamped: Stamped, why: str) -> Stamped:
+    """An event with another digest, if it can have one."""
+    event = stamped.event
+    return replace(stamped, event=replace(event, why=why)) if isinstance(event, PlanSet | PlanChanged) else stamped
 
 
 def extends(before: Event, after: Event) -> bool:

@@ -37,13 +37,13 @@ _WHOLE: Final = {"agent_thought", "agent_message"}
 _REPEATED: Final = 20
 
 
-class _Content(Struct):
+class _SpokenContent(Struct):
     text: str | None = None
 
 
-class _Update(Struct):
+class _SpokenUpdate(Struct):
     sessionUpdate: str = ""  # noqa: N815  (as it is on the wire)
-    content: _Content | list[_Content] | None = None
+    content: _SpokenContent | list[_SpokenContent] | None = None
     messageId: str | None = None  # noqa: N815
 
     @property
@@ -52,16 +52,16 @@ class _Update(Struct):
         return "".join(each.text or "" for each in blocks)
 
 
-class _Params(Struct):
+class _SpokenParams(Struct):
     sessionId: str  # noqa: N815
-    update: _Update
+    update: _SpokenUpdate
 
 
-class _Line(Struct):
-    params: _Params
+class _SpokenLine(Struct):
+    params: _SpokenParams
 
 
-_decode: Final = msgspec.json.Decoder(_Line).decode
+_decode: Final = msgspec.json.Decoder(_SpokenLine).decode
 
 
 class Overheard:
@@ -117,7 +117,7 @@ class SessionThoughts:
         self.begin()
         return why_of(self._updates(after))
 
-    def _updates(self, after: int) -> Iterator[_Update]:
+    def _updates(self, after: int) -> Iterator[_SpokenUpdate]:
         for line in self._overheard.lines(after):
             if _WORD in line or _ESCAPE in line:
                 for message in split_batch(line) or (line,):
@@ -129,7 +129,7 @@ class SessionThoughts:
                         yield params.update
 
 
-def why_of(updates: Iterable[_Update]) -> str:
+def why_of(updates: Iterable[_SpokenUpdate]) -> str:
     """The words of an agent's updates, its thoughts before its messages, each within its bound.
 
     Pieces of one message belong together, and a whole message takes the place of its pieces. One that comes again

@@ -1,0 +1,108 @@
+"""The why of plans: what an agent thought and said before it made or changed one, kept on this machine only.
+
+An event holds a digest of it. The text lies beside the journal, so it can be forgotten without a change to any event,
+and an exported or copied journal has none of it. A thought is often short and easy to guess: the digest is salted, and
+the salt lies with the text.
+
+The text is written first, then the event. A crash in between leaves a text that no event knows, which goes in time.
+Nothing depends on thoughts: one that can't be kept or found leaves a plan without a why.
+"""
+
+import os
+from collections import OrderedDict
+from collections.abc import Collection, Iterable
+from threading import Lock
+from typing import Final
+
+from planwire.errors import JournalError
+from planwire.journal.protocol import Journal, Thought
+from planwire.model.text import newest
+
+__all__ = ["SESSION_CAP", "THOUGHT_CAP", "MemoryThoughts", "is_genuine", "keep_all", "kept_why", "think", "too_old"]
+
+#: Bytes of the text of one thought, and of all thoughts of a session.
+THOUGHT_CAP: Final = 4 * 1024
+SESSION_CAP: Final = 512 * 1024
+_SALT_BYTES: Final = 16
+
+
+def kept_why(journal: Journal, session: str, text: str) -> str:
+    """Keep what an agent thought before an event, and return the digest for the event's `why`: "" if there is nothing
+    to keep, or no way to keep it."""
+    text = text.strip()
+    thought = think(text) if text else None
+    return thought.digest if thought and keep_all(journal, session, (thought,)) else ""
+
+
+def keep_all(journal: Journal, session: str, thoughts: Iterable[Thought]) -> bool:
+    """Keep thoughts of a session. Whether that worked: no plan depends on it."""
+    try:
+        for thought in thoughts:
+            journal.thoughts.keep(session, thought)
+    except JournalError:
+        return False
+    return True
+
+
+def think(text: str) -> Thought:
+    """A thought with a salt of its own. Of a long text the end counts, which is closest to what came of it."""
+    text = newest(text, THOUGHT_CAP)
+    salt = os.urandom(_SALT_BYTES).hex()
+    return Thought(_digest(salt, text), salt, text)
+
+
+def is_genuine(thought: Thought) -> bool:
+    """Whether a thought from elsewhere is the one that its digest stands for, and no longer than any may be."""
+    return len(thought.text.encode()) <= THOUGHT_CAP and thought.digest == _digest(thought.salt, thought.text)
+
+
+def too_old(sizes: Iterable[tuple[object, int]]) -> list[object]:
+    """Which of a session's thoughts have to go, given their sizes, the newest first."""
+    room, old = SESSION_CAP, []
+    for name, size in sizes:
+        room -= size
+        if room < 0:
+            old.append(name)
+    return old
+
+
+def _digest(salt: str, text: str) -> str:
+    from hashlib import sha256  # noqa: PLC0415  (a relay must not pay for it before an agent thinks)
+
+    return sha256(f"{salt} {text}".encode()).hexdigest()
+
+
+class MemoryThoughts:
+    """The `Thoughts` beside a journal in memory."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._kept: dict[str, OrderedDict[str, Thought]] = {}  # by session and digest, the newest last
+        self._forgets = 0
+
+    def keep(self, session: str, thought: Thought) -> None:
+        with self._lock:
+            kept = self._kept.setdefault(session, OrderedDict())
+            kept[thought.digest] = thought
+            kept.move_to_end(thought.digest)
+            for digest in too_old((each.digest, len(each.text.encode())) for each in reversed(kept.values())):
+                del kept[str(digest)]
+
+    def find(self, digests: Collection[str]) -> dict[str, Thought]:
+        with self._lock:
+            return {digest: kept[digest] for kept in self._kept.values() for digest in digests if digest in kept}
+
+    def forget(self, *sessions: str) -> None:
+        with self._lock:
+            self._kept = {session: kept for session, kept in self._kept.items() if session not in sessions}
+            self._forgets += 1
+
+    def forget_all(self) -> None:
+        self.forget(*self._kept)
+
+    def glance(self) -> object:
+        return self._forgets
+
+    def close(self) -> None:
+        with self._lock:
+            self._kept = {}
