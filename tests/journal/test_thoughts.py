@@ -16,7 +16,7 @@ from planwire import ItemsPlan
 from planwire.errors import JournalError
 from planwire.journal import Journal, Stamped, Thought, load_state, open_journal
 from planwire.journal.engines import thoughts_path
-from planwire.journal.thoughts import SESSION_CAP, THOUGHT_CAP, is_genuine, keep_all, kept_why, think
+from planwire.journal.thoughts import SESSION_CAP, THOUGHT_CAP, carry_over, is_genuine, keep_all, kept_why, think
 from planwire.model.events import PlanSet
 from tests.journal.test_contract import ENGINES
 
@@ -43,8 +43,8 @@ def traces(path: Path) -> bytes:
     return b"".join(each.read_bytes() for each in path.parent.iterdir() if each.is_file())
 
 
-def texts(journal: Journal, *digests: str) -> list[str]:
-    found = journal.thoughts.find(digests)
+def texts(journal: Journal, *digests: str, session: str = "s") -> list[str]:
+    found = journal.thoughts.find(session, digests)
     return [found[digest].text for digest in digests if digest in found]
 
 
@@ -80,16 +80,17 @@ def test_the_oldest_thoughts_of_a_session_go_when_there_are_too_many(journal: Jo
     other = kept_why(journal, "other", SECRET)
     count = SESSION_CAP // THOUGHT_CAP + 2
     digests = [kept_why(journal, "s", f"{n:03}" + "x" * (THOUGHT_CAP - 3)) for n in range(count)]
-    kept = journal.thoughts.find(digests)
+    kept = journal.thoughts.find("s", digests)
     assert list(kept) == digests[2:]
-    assert texts(journal, other) == [SECRET]
+    assert texts(journal, other, session="other") == [SECRET]
 
 
 def test_forgetting_a_session_takes_its_thoughts_along(journal: Journal) -> None:
     why, other = kept_why(journal, "s", SECRET), kept_why(journal, "other", "stays")
     journal.append("s", [Stamped(1, "agent", PlanSet(ItemsPlan("p", ()), why=why))])
     journal.forget("s")
-    assert texts(journal, why, other) == ["stays"]
+    assert texts(journal, why) == []
+    assert texts(journal, other, session="other") == ["stays"]
 
 
 def test_forgetting_thoughts_changes_no_event_and_shows_at_a_glance(journal: Journal) -> None:
@@ -104,9 +105,9 @@ def test_forgetting_thoughts_changes_no_event_and_shows_at_a_glance(journal: Jou
 
 
 def test_all_thoughts_can_be_forgotten_also_of_sessions_without_events(journal: Journal) -> None:
-    digests = [kept_why(journal, session, SECRET) for session in ("a", "b")]
+    kept = {session: kept_why(journal, session, SECRET) for session in ("a", "b")}
     journal.thoughts.forget_all()
-    assert texts(journal, *digests) == []
+    assert [texts(journal, why, session=session) for session, why in kept.items()] == [[], []]
 
 
 def test_a_thought_from_elsewhere_is_held_against_its_digest() -> None:
@@ -115,6 +116,15 @@ def test_a_thought_from_elsewhere_is_held_against_its_digest() -> None:
     assert not is_genuine(Thought(thought.digest, thought.salt, "another text"))
     long = "x" * (THOUGHT_CAP + 1)
     assert not is_genuine(Thought(thought.digest, thought.salt, long))
+
+
+def test_a_session_that_takes_over_events_needs_nothing_of_the_one_that_it_has_them_from(journal: Journal) -> None:
+    why = kept_why(journal, "s", SECRET)
+    events = journal.append("s", [Stamped(1, "agent", PlanSet(ItemsPlan("p", ()), why=why))])
+    assert texts(journal, why, session="fork") == []
+    carry_over(journal, "s", "fork", events)
+    journal.forget("s")
+    assert texts(journal, why, session="fork") == [SECRET]
 
 
 # In a file
@@ -139,7 +149,7 @@ def test_no_trace_of_a_forgotten_thought_is_left_on_the_disk(path: Path, how: st
     with open_journal(path) as journal, open_journal(path) as reader:
         for n in range(200):
             why = kept_why(journal, f"s{n % 2}", f"{SECRET} {n} " * 40)
-        assert texts(reader, why)
+        assert texts(reader, why, session="s1")
         assert SECRET.encode() in traces(path)
         if how == "session":
             journal.forget("s0", "s1")
@@ -148,7 +158,7 @@ def test_no_trace_of_a_forgotten_thought_is_left_on_the_disk(path: Path, how: st
         else:
             journal.thoughts.forget_all()
         assert SECRET.encode() not in traces(path)
-        assert texts(reader, why) == []
+        assert texts(reader, why, session="s1") == []
 
 
 def test_a_file_that_a_person_deletes_is_gone_for_all_who_have_it_open(path: Path) -> None:
@@ -169,7 +179,7 @@ def test_many_writers_keep_their_thoughts_at_once(path: Path) -> None:
     with ThreadPoolExecutor(4) as pool:
         digests = [digest for kept in pool.map(keep, "abcd") for digest in kept]
     with open_journal(path) as journal:
-        assert len(journal.thoughts.find(digests)) == 80
+        assert sum(len(journal.thoughts.find(name, digests)) for name in "abcd") == 80
 
 
 @pytest.mark.parametrize("content", [b"no database", b""], ids=["damaged", "a folder"])
@@ -181,7 +191,7 @@ def test_a_file_that_can_not_be_used_costs_the_why_and_nothing_else(path: Path, 
     with open_journal(path) as journal:
         assert kept_why(journal, "s", SECRET) == ""
         with pytest.raises(JournalError, match="thoughts"):
-            journal.thoughts.find(["0" * 64])
+            journal.thoughts.find("s", ["0" * 64])
 
 
 def test_the_file_of_another_program_is_left_alone(path: Path) -> None:

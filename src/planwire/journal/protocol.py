@@ -129,8 +129,8 @@ class Thoughts(Protocol):
         when it has too many."""
         ...
 
-    def find(self, digests: Collection[str]) -> dict[str, Thought]:
-        """The thoughts with these digests, as far as they are still there."""
+    def find(self, session: str, digests: Collection[str]) -> dict[str, Thought]:
+        """The thoughts of a session with these digests, as far as they are still there."""
         ...
 
     def forget(self, *sessions: str) -> None:

@@ -11,14 +11,26 @@ Nothing depends on thoughts: one that can't be kept or found leaves a plan witho
 import os
 from collections import OrderedDict
 from collections.abc import Collection, Iterable
+from contextlib import suppress
 from threading import Lock
 from typing import Final
 
 from planwire.errors import JournalError
 from planwire.journal.protocol import Journal, Thought
+from planwire.model.events import Recorded, why_in
 from planwire.model.text import newest
 
-__all__ = ["SESSION_CAP", "THOUGHT_CAP", "MemoryThoughts", "is_genuine", "keep_all", "kept_why", "think", "too_old"]
+__all__ = [
+    "SESSION_CAP",
+    "THOUGHT_CAP",
+    "MemoryThoughts",
+    "carry_over",
+    "is_genuine",
+    "keep_all",
+    "kept_why",
+    "think",
+    "too_old",
+]
 
 #: Bytes of the text of one thought, and of all thoughts of a session.
 THOUGHT_CAP: Final = 4 * 1024
@@ -42,6 +54,13 @@ def keep_all(journal: Journal, session: str, thoughts: Iterable[Thought]) -> boo
     except JournalError:
         return False
     return True
+
+
+def carry_over(journal: Journal, session: str, other: str, events: Iterable[Recorded]) -> None:
+    """Give another session the thoughts of events that it takes over, so that neither needs the other's."""
+    digests = dict.fromkeys(filter(None, (why_in(each.event) for each in events)))
+    with suppress(JournalError):
+        keep_all(journal, other, journal.thoughts.find(session, digests).values())
 
 
 def think(text: str) -> Thought:
@@ -88,9 +107,10 @@ class MemoryThoughts:
             for digest in too_old((each.digest, len(each.text.encode())) for each in reversed(kept.values())):
                 del kept[str(digest)]
 
-    def find(self, digests: Collection[str]) -> dict[str, Thought]:
+    def find(self, session: str, digests: Collection[str]) -> dict[str, Thought]:
         with self._lock:
-            return {digest: kept[digest] for kept in self._kept.values() for digest in digests if digest in kept}
+            kept = self._kept.get(session) or OrderedDict()
+            return {digest: kept[digest] for digest in digests if digest in kept}
 
     def forget(self, *sessions: str) -> None:
         with self._lock:

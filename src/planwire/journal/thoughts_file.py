@@ -35,11 +35,10 @@ _TABLE: Final = (
         text TEXT NOT NULL,
         UNIQUE (session, digest)
     )""",
-    "CREATE INDEX IF NOT EXISTS by_digest ON thoughts (digest)",
     f"PRAGMA application_id = {APPLICATION_ID}",
 )
 _KEEP: Final = "INSERT OR REPLACE INTO thoughts (session, digest, salt, text) VALUES (?, ?, ?, ?)"
-_FIND: Final = "SELECT salt, text FROM thoughts WHERE digest = ?"
+_FIND: Final = "SELECT salt, text FROM thoughts WHERE session = ? AND digest = ?"
 _SIZES: Final = "SELECT number, length(CAST(text AS BLOB)) FROM thoughts WHERE session = ? ORDER BY number DESC"
 
 
@@ -62,12 +61,12 @@ class FileThoughts:
                 old = too_old(writer.execute(_SIZES, (name,)).fetchall())
                 writer.executemany("DELETE FROM thoughts WHERE number = ?", ((number,) for number in old))
 
-    def find(self, digests: Collection[str]) -> dict[str, Thought]:
+    def find(self, session: str, digests: Collection[str]) -> dict[str, Thought]:
         found: dict[str, Thought] = {}
         if digests:
             with self._using() as connection:
                 for digest in digests:
-                    row = connection.execute(_FIND, (digest,)).fetchone() if connection else None
+                    row = connection.execute(_FIND, (bindable(session), digest)).fetchone() if connection else None
                     if row is not None:
                         found[digest] = Thought(digest, *row)
         return found

@@ -58,7 +58,7 @@ class Reasons:
         """What the agent thought and said with each plan of a session, now or as it was."""
         with self._lock:
             found = {plan_id: self._last(session.id, plan_id, record) for plan_id, record in session.live().items()}
-        texts = self._texts(filter(None, found.values()))
+        texts = self._texts(session.id, filter(None, found.values()))
         return {plan_id: texts[why] for plan_id, why in found.items() if why in texts}
 
     def with_whys(self, entries: Iterable[HistoryEntry]) -> Iterator[HistoryEntry]:
@@ -67,7 +67,8 @@ class Reasons:
         while some := list(islice(rest, BATCH)):
             numbers = [each.seq for each in some if each.event in ("plan_set", "plan_changed")]
             if numbers:
-                texts = self._texts(self._whys(some[0].session, numbers[0] - 1, numbers[-1]))
+                session = some[0].session
+                texts = self._texts(session, self._whys(session, numbers[0] - 1, numbers[-1]))
                 told = {why.seq: text for why, text in texts.items() if why}
                 some = [replace(each, why=told[each.seq]) if each.seq in told else each for each in some]
             yield from some
@@ -82,12 +83,12 @@ class Reasons:
         events = self._journal.read(session, max(after - REACH, 0), upto)
         return [each for each in whys_in(events) if each.seq > after]
 
-    def _texts(self, reasons: Iterable[Why]) -> dict[Why | None, str]:
+    def _texts(self, session: str, reasons: Iterable[Why]) -> dict[Why | None, str]:
         """The texts of reasons, without those that were forgotten. Trouble with thoughts costs nothing else."""
         reasons, thoughts = tuple(reasons), {}
         with suppress(JournalError):
             digests = {each.digest for each in reasons if each.digest} if self._shows_thoughts else ()
-            thoughts = self._journal.thoughts.find(digests)
+            thoughts = self._journal.thoughts.find(session, digests)
         texts = {each: thoughts[each.digest].text if each.digest in thoughts else each.words for each in reasons}
         return {why: text for why, text in texts.items() if text}
 

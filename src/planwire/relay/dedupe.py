@@ -23,13 +23,14 @@ from planwire.model.events import (
     SessionOpened,
     Told,
     TurnEnded,
+    why_in,
 )
 from planwire.model.fold import fold
 from planwire.model.kinds import prose_of
 from planwire.model.records import IN_TURN, SessionState
 from planwire.relay.actions import CLOSED, Record, SessionMemory
 
-__all__ = ["QUIET", "PendingHistory", "begin", "extends", "learn", "why_in", "with_why"]
+__all__ = ["QUIET", "PendingHistory", "begin", "extends", "learn", "with_why"]
 
 #: Milliseconds without a new piece after which a text counts as whole.
 QUIET: Final = 2_000
@@ -142,11 +143,6 @@ class PendingHistory:
     def _is_news(self, event: PlanSet) -> bool:
         before = self.memory.state.live().get(event.plan.id)
         return before is None or before.state.plan != event.plan
-
-
-def why_in(event: Event) -> str:
-    """The digest of what an agent thought before an event, "" for an event that has none."""
-    return event.why if isinstance(event, PlanSet | PlanChanged) else ""
 
 
 def with_why(stamped: Stamped, why: str) -> Stamped:

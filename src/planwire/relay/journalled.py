@@ -17,9 +17,9 @@ from planwire.journal.codec import encode
 from planwire.journal.protocol import Journal, Stamped, Terms, Thought
 from planwire.journal.thoughts import keep_all, think
 from planwire.journal.view import View, read_on
-from planwire.model.events import ACP, PlanChanged, PlanSet, Recorded
+from planwire.model.events import ACP, PlanChanged, PlanSet, Recorded, why_in
 from planwire.relay.actions import Meet, Record, RecordLine, SessionMemory
-from planwire.relay.dedupe import PendingHistory, begin, learn, why_in, with_why
+from planwire.relay.dedupe import PendingHistory, begin, learn, with_why
 from planwire.relay.envelope import list_on
 from planwire.relay.held_sessions import HeldSessions
 from planwire.session.writer import append_latest
