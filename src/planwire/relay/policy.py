@@ -295,10 +295,10 @@ class Policy:
             return [ToClient(line)]
         actions = [*self._met(update.session)]
         session = self._sessions[update.session]
-        if self._translator is not None and self._translator.dialect.baseline:
-            self._prefixes.learn(line, reading, session)
         session.show_missed_list(self._translator)
         actions += session.hear(update.body)
+        if self._translator is not None and self._translator.dialect.baseline:
+            self._prefixes.learn(line, reading, session)
         text = prose_of(update.body)
         if self._translator is not None and update.body is not None and text is not None:
             if self._agreed.questions.has_shown(session.id, text):

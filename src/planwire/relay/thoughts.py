@@ -18,9 +18,10 @@ __all__ = ["MESSAGE_CAP", "SAYINGS", "THOUGHT_CAP", "WINDOW", "Overheard", "Sess
 
 #: Bytes that are kept as they came. A piece of a few letters takes two hundred, so this holds what is read of it.
 WINDOW: Final = 256 * 1024
-#: Bytes that are told of thoughts and of messages: those closest to the plan.
-THOUGHT_CAP: Final = 3 * 1024
+#: Bytes that are told of thoughts and of messages: those closest to the plan, 4 KiB with the gap between them.
+_GAP: Final = "\n\n"
 MESSAGE_CAP: Final = 1024
+THOUGHT_CAP: Final = 4 * 1024 - MESSAGE_CAP - len(_GAP)
 
 _WORD: Final = b'"agent_'
 _ESCAPE: Final = b"\\u00"
@@ -148,10 +149,10 @@ def why_of(updates: Iterable[_SpokenUpdate]) -> str:
         is_again = len(before) >= _REPEATED and text.endswith(before)
         words[key] = text if is_again or update.sessionUpdate in _WHOLE else before + text
     told = [
-        newest("\n\n".join(_once(text for (kind, _), text in words.items() if kind == is_thought)), cap)
+        newest(_GAP.join(_once(text for (kind, _), text in words.items() if kind == is_thought)), cap)
         for is_thought, cap in ((True, THOUGHT_CAP), (False, MESSAGE_CAP))
     ]
-    return "\n\n".join(filter(None, told))
+    return _GAP.join(filter(None, told))
 
 
 def _once(texts: Iterable[str]) -> list[str]:
