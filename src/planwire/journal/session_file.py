@@ -8,7 +8,8 @@ from msgspec import Struct
 
 from planwire.errors import InputError
 from planwire.journal.protocol import Thought, Thoughts
-from planwire.model.events import Event, Recorded, why_in
+from planwire.model.event_why import why_in
+from planwire.model.events import Event, Recorded
 
 __all__ = ["export_lines", "read_export"]
 

@@ -17,7 +17,8 @@ from typing import Final
 
 from planwire.errors import JournalError
 from planwire.journal.protocol import Journal, Thought
-from planwire.model.events import Recorded, why_in
+from planwire.model.event_why import why_in
+from planwire.model.events import Recorded
 from planwire.model.text import newest
 
 __all__ = [

@@ -59,7 +59,6 @@ __all__ = [
     "TellAsked",
     "Told",
     "TurnEnded",
-    "why_in",
 ]
 
 #: The way of a plan into planwire: its own tools (or a person, or a file), or an agent's report over ACP.
@@ -396,8 +395,3 @@ class Recorded(Struct, frozen=True):
     at: int
     by: str
     event: Event
-
-
-def why_in(event: Event) -> str:
-    """The digest of what an agent thought before an event, "" for an event without."""
-    return event.why if isinstance(event, PlanSet | PlanChanged) else ""

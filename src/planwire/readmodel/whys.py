@@ -31,7 +31,7 @@ class Why(Struct, frozen=True):
     words: str
 
 
-class _Said(Struct):
+class _LastWords(Struct):
     """The last words of a model in one chat. `is_last`: nothing came behind them, so more may belong to them."""
 
     seq: int
@@ -42,7 +42,7 @@ class _Said(Struct):
 def whys_in(events: Iterable[Recorded]) -> Iterator[Why]:
     """The reasons that some events of a session have, one each for those that have any. Words count once: of two
     changes that come of one message, the first has them."""
-    said: dict[str, _Said] = {}  # by the reader whose chat it is
+    said: dict[str, _LastWords] = {}  # by the reader whose chat it is
     for recorded in events:
         event = recorded.event
         if isinstance(event, MessageAdded):
@@ -56,12 +56,12 @@ def whys_in(events: Iterable[Recorded]) -> Iterator[Why]:
                 yield Why(recorded.seq, plan_id, event.why, words)
 
 
-def _hear(said: dict[str, _Said], seq: int, added: MessageAdded) -> None:
+def _hear(said: dict[str, _LastWords], seq: int, added: MessageAdded) -> None:
     message, before = added.message, said.get(added.reader)
     if message.get("role") in _OF_MODEL or message.get("type") == "reasoning":
         goes_on = before is not None and before.is_last and before.words
         words = _words_of(message)
-        said[added.reader] = _Said(seq, _shortened(f"{before.words}\n{words}" if before and goes_on else words))
+        said[added.reader] = _LastWords(seq, _shortened(f"{before.words}\n{words}" if before and goes_on else words))
     elif message.get("role") == "user":  # what comes next is about that
         said.pop(added.reader, None)
     elif before is not None:

@@ -11,10 +11,10 @@ from msgspec.structs import asdict, replace
 
 from planwire.chat.reminder import read_reminder
 from planwire.journal.protocol import Stamped
+from planwire.model.event_why import why_in, with_why
 from planwire.model.events import (
     Event,
     MessageAdded,
-    PlanChanged,
     PlanRemoved,
     PlanReviewed,
     PlanSet,
@@ -23,14 +23,13 @@ from planwire.model.events import (
     SessionOpened,
     Told,
     TurnEnded,
-    why_in,
 )
 from planwire.model.fold import fold
 from planwire.model.kinds import prose_of
 from planwire.model.records import IN_TURN, SessionState
 from planwire.relay.actions import CLOSED, Record, SessionMemory
 
-__all__ = ["QUIET", "PendingHistory", "begin", "extends", "learn", "with_why"]
+__all__ = ["QUIET", "PendingHistory", "begin", "extends", "learn"]
 
 #: Milliseconds without a new piece after which a text counts as whole.
 QUIET: Final = 2_000
@@ -84,7 +83,7 @@ class PendingHistory:
             self._question = stamped
             return []
         if held is not None and extends(held.event, event):
-            self._streaming = with_why(stamped, self.held_why) if self.held_why else stamped
+            self._streaming = Stamped(at, record.by, with_why(event, self.held_why or why_in(event)))
             return []
         whole = self.finish_stream()
         if record.streams and isinstance(event, PlanSet):
@@ -143,12 +142,6 @@ class PendingHistory:
     def _is_news(self, event: PlanSet) -> bool:
         before = self.memory.state.live().get(event.plan.id)
         return before is None or before.state.plan != event.plan
-
-
-def with_why(stamped: Stamped, why: str) -> Stamped:
-    """An event with another digest, if it can have one."""
-    event = stamped.event
-    return replace(stamped, event=replace(event, why=why)) if isinstance(event, PlanSet | PlanChanged) else stamped
 
 
 def extends(before: Event, after: Event) -> bool:

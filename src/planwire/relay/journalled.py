@@ -17,9 +17,10 @@ from planwire.journal.codec import encode
 from planwire.journal.protocol import Journal, Stamped, Terms, Thought
 from planwire.journal.thoughts import keep_all, think
 from planwire.journal.view import View, read_on
-from planwire.model.events import ACP, PlanChanged, PlanSet, Recorded, why_in
+from planwire.model.event_why import why_in, with_why
+from planwire.model.events import ACP, PlanSet, Recorded
 from planwire.relay.actions import Meet, Record, RecordLine, SessionMemory
-from planwire.relay.dedupe import PendingHistory, begin, learn, with_why
+from planwire.relay.dedupe import PendingHistory, begin, learn
 from planwire.relay.envelope import list_on
 from planwire.relay.held_sessions import HeldSessions
 from planwire.session.writer import append_latest
@@ -42,18 +43,19 @@ class _JournalledSession:
 
     def take(self, record: Record, at: int) -> None:
         """Take in a record, with a digest in place of its why. A thought that comes again is the one before."""
-        if record.why and isinstance(record.event, PlanSet | PlanChanged):
+        if record.why:
             if self._last is None or self._last.text != record.why:
                 self._last = think(record.why)
             self._thoughts[self._last.digest] = self._last
-            record = replace(record, event=replace(record.event, why=self._last.digest))
+            record = replace(record, event=with_why(record.event, self._last.digest))
         self.unwritten += self.pending.take(record, at)
 
     def keep_thoughts(self, journal: Journal) -> list[Stamped]:
         """The events to write, once their thoughts are kept; if that can't be, without a why."""
         known = (self._thoughts.get(why_in(each.event)) for each in self.unwritten)
         if not keep_all(journal, self.written.id, [each for each in known if each]):
-            self.unwritten = self.pending.rebase(self.written, [with_why(each, "") for each in self.unwritten])
+            bare = [replace(each, event=with_why(each.event, "")) for each in self.unwritten]
+            self.unwritten = self.pending.rebase(self.written, bare)
         return self.unwritten
 
     def forget_thoughts(self) -> None:
