@@ -85,6 +85,11 @@ def test_the_oldest_thoughts_of_a_session_go_when_there_are_too_many(journal: Jo
     assert texts(journal, other, session="other") == [SECRET]
 
 
+def test_a_session_has_no_more_than_a_thousand_thoughts_however_short(journal: Journal) -> None:
+    digests = [kept_why(journal, "s", f"{n}") for n in range(1_100)]
+    assert list(journal.thoughts.find("s", digests)) == digests[-1_024:]
+
+
 def test_forgetting_a_session_takes_its_thoughts_along(journal: Journal) -> None:
     why, other = kept_why(journal, "s", SECRET), kept_why(journal, "other", "stays")
     journal.append("s", [Stamped(1, "agent", PlanSet(ItemsPlan("p", ()), why=why))])

@@ -33,9 +33,11 @@ __all__ = [
     "too_old",
 ]
 
-#: Bytes of the text of one thought, and of all thoughts of a session.
+#: Bytes of the text of one thought, and of all thoughts of a session. Short ones count as more, so that a session has
+#: no more than a thousand.
 THOUGHT_CAP: Final = 4 * 1024
 SESSION_CAP: Final = 512 * 1024
+_LEAST: Final = 512
 _SALT_BYTES: Final = 16
 
 
@@ -80,7 +82,7 @@ def too_old(sizes: Iterable[tuple[object, int]]) -> list[object]:
     """Which of a session's thoughts have to go, given their sizes, the newest first."""
     room, old = SESSION_CAP, []
     for name, size in sizes:
-        room -= size
+        room -= max(size, _LEAST)
         if room < 0:
             old.append(name)
     return old

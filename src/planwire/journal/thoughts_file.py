@@ -31,15 +31,17 @@ _TABLE: Final = (
         number INTEGER PRIMARY KEY AUTOINCREMENT,
         session TEXT NOT NULL,
         digest TEXT NOT NULL,
+        size INTEGER NOT NULL,
         salt TEXT NOT NULL,
         text TEXT NOT NULL,
         UNIQUE (session, digest)
     )""",
+    "CREATE INDEX IF NOT EXISTS sizes ON thoughts (session, number, size)",
     f"PRAGMA application_id = {APPLICATION_ID}",
 )
-_KEEP: Final = "INSERT OR REPLACE INTO thoughts (session, digest, salt, text) VALUES (?, ?, ?, ?)"
+_KEEP: Final = "INSERT OR REPLACE INTO thoughts (session, digest, size, salt, text) VALUES (?, ?, ?, ?, ?)"
 _FIND: Final = "SELECT salt, text FROM thoughts WHERE session = ? AND digest = ?"
-_SIZES: Final = "SELECT number, length(CAST(text AS BLOB)) FROM thoughts WHERE session = ? ORDER BY number DESC"
+_SIZES: Final = "SELECT number, size FROM thoughts WHERE session = ? ORDER BY number DESC"
 
 
 class FileThoughts:
@@ -57,7 +59,8 @@ class FileThoughts:
             assert connection is not None
             with transaction(connection, PATIENCE) as writer:
                 name = bindable(session)
-                writer.execute(_KEEP, (name, thought.digest, thought.salt, thought.text))
+                size = len(thought.text.encode())
+                writer.execute(_KEEP, (name, thought.digest, size, thought.salt, thought.text))
                 old = too_old(writer.execute(_SIZES, (name,)).fetchall())
                 writer.executemany("DELETE FROM thoughts WHERE number = ?", ((number,) for number in old))
 
