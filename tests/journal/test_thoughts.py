@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -118,6 +119,7 @@ def test_all_thoughts_can_be_forgotten_also_of_sessions_without_events(journal: 
 def test_a_thought_from_elsewhere_is_held_against_its_digest() -> None:
     thought = think(SECRET)
     assert is_genuine(thought)
+    assert thought.digest == sha256(f"{thought.salt} {SECRET}".encode()).hexdigest()
     assert not is_genuine(Thought(thought.digest, thought.salt, "another text"))
     long = "x" * (THOUGHT_CAP + 1)
     assert not is_genuine(Thought(thought.digest, thought.salt, long))
