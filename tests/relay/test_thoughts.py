@@ -23,6 +23,7 @@ from planwire.relay.journalled import JournalledSessions
 from planwire.relay.pipe import Pipe
 from planwire.relay.thoughts import MESSAGE_CAP, WINDOW, Overheard, SessionThoughts
 from planwire.relay.thoughts import THOUGHT_CAP as THOUGHTS
+from planwire.relay.wire_session import WireSession
 from tests.agents.driving import SOON, Talk
 from tests.waiting import until
 from tests.wire import JSON, answer, entry, items, line, plan, request, text
@@ -110,6 +111,16 @@ def test_a_prompt_begins_anew(talk: Overhearing) -> None:
     talk.hear(thought("about something else"))
     talk.prompt()
     assert talk.hear(message("On it."), plan(entry("a"))) == ["On it."]
+
+
+def test_a_turn_that_a_person_starts_from_planwire_begins_anew_too() -> None:
+    overheard = Overheard()
+    session = WireSession("s1", overheard, attached=False)
+    overheard.pass_by(thought("about something else") + b"\n")
+    session.begin_turn("planwire-1")
+    [record] = session.hear(MarkdownPlan("p", "# Parser"))
+    assert isinstance(record, Record)
+    assert record.why == ""
 
 
 def test_a_list_that_comes_again_takes_no_words_away(talk: Overhearing) -> None:
