@@ -50,6 +50,8 @@ EFFECTFUL: Final = {
         "sqlite_leases",
         "sqlite_log",
         "sqlite_rows",
+        "thoughts",
+        "thoughts_file",
     },
     "readmodel": {"folders", "followed_files", "inbox", "rationale", "sessions", "timeline"},
     "relay": {

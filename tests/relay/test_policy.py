@@ -26,8 +26,9 @@ from planwire.model.events import (
 from planwire.model.plan import MarkdownPlan
 from planwire.relay.actions import Meet, ToAgent, ToClient, Warn
 from planwire.relay.dedupe import begin, learn
+from planwire.relay.envelope import WORDS_OF_AGENT
 from planwire.relay.other_updates import HANDLERS
-from planwire.relay.policy import WORDS_OF_AGENT, Policy
+from planwire.relay.policy import Policy
 from tests.agents.driving import Talk
 from tests.wire import (
     JSON,

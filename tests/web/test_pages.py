@@ -185,7 +185,11 @@ def test_what_the_model_thought_when_it_set_a_plan_is_shown_with_it(board: Runni
     board.write("s1", MessageAdded({"role": "user", "content": "Do it"}), MessageAdded(thinking), items("pending"))
     assert "Small steps are safer." in board.page("/sessions/s1")
     board.write("s1", MessageAdded({"role": "user", "content": "Again"}), items("completed"))
-    assert "Small steps are safer." not in board.page("/sessions/s1")
+    assert "Small steps are safer." in board.page("/sessions/s1")
+    board.write("s1", MessageAdded({"role": "assistant", "content": "One is left."}), items("completed", "pending"))
+    page = board.page("/sessions/s1")
+    assert "One is left." in page
+    assert "Small steps are safer." not in page
 
 
 def test_suggestions_for_an_agents_own_plan_are_shown_as_suggestions(board: Running) -> None:

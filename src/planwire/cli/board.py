@@ -57,6 +57,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="another host name to accept; repeatable",
     )
+    parser.add_argument(
+        "--thoughts", action="store_true", help="show what agents thought, also on a board with --allow-host"
+    )
     add_journal_option(parser)
     parser.add_argument("--create", action="store_true", help="create the journal if it does not exist")
     add_person_options(parser, yes="with --as: let people steer on a board that an agent starts")
@@ -75,6 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
             editor=None if arguments.editor == "none" else arguments.editor,
             folders=arguments.folder,
             by=by,
+            thoughts=arguments.thoughts or not arguments.allow_host,
         )
         print(f"The board is at {server.address}", flush=True)
         if by is None:

@@ -35,6 +35,8 @@ examples:
   planwire export 3f2a91bc --format json > session.json  the whole session; planwire import reads it back
   planwire export --format acp --dialect v2              the plans as session/update messages, one per line
   planwire export --at 12                                the plans as they were after event 12
+
+What the agent thought stays on this machine, unless you ask for it with --thoughts.
 """
 
 FORMATS: Final = ("md", "json", "acp")
@@ -49,17 +51,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--dialect", metavar="DIALECT", choices=list(DIALECTS), help=f"with acp: {' | '.join(DIALECTS)} (default: v1)"
     )
     parser.add_argument("--at", metavar="SEQ", type=revision, help="as it was after this event")
+    parser.add_argument("--thoughts", action="store_true", help="with json: what the agent thought, too")
     add_journal_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     if arguments.dialect and arguments.format != "acp":
         raise InputError(f"--dialect needs --format acp, not {arguments.format}")
+    if arguments.thoughts and arguments.format != "json":
+        raise InputError(f"--thoughts needs --format json, not {arguments.format}")
     with open_journal(arguments.journal, create=False) as journal:
         known = choose_session(journal, named_session(arguments))
         session = session_at(journal, known, arguments.at)
         if arguments.format == "json":
-            for text in export_lines(known.id, journal.read(known.id, upto=session.glance.last_seq)):
+            thoughts = journal.thoughts if arguments.thoughts else None
+            for text in export_lines(known.id, journal.read(known.id, upto=session.glance.last_seq), thoughts):
                 write_text(escaped_json(text))
     if arguments.format == "md":
         text = session_markdown(session)

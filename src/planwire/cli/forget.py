@@ -20,15 +20,21 @@ from planwire.readmodel.folders import KnownSession, newest_first
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
-DESCRIPTION = "Delete sessions from the journal: their events, and every trace of them in the file."
+DESCRIPTION = (
+    "Delete sessions from the journal: their events, and every trace of them in the file. Or only what agents thought, "
+    "which lies beside it."
+)
 
 EXAMPLES = """\
 examples:
   planwire forget 3f2a91bc                  asks first
   planwire forget 3f2a 9c41 --yes           two sessions, without asking
   planwire forget --older-than 30d --yes    every session without an event for 30 days (m, h, d, w)
+  planwire forget --thoughts 3f2a91bc       what its agent thought, and nothing else
+  planwire forget --thoughts --all --yes    what all agents thought
 
-This can't be undone: plans, history and messages are gone. To keep a copy: planwire export --format json.
+This can't be undone: plans, history and messages are gone. To keep a copy: planwire export --format json. Without
+thoughts, a session keeps all of these.
 """
 
 _UNITS: Final = {"m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 7 * 86_400_000}
@@ -37,6 +43,8 @@ _UNITS: Final = {"m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 7 * 86_400_0
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_session_argument(parser, "ids of sessions, or their beginnings", several=True)
     parser.add_argument("--older-than", metavar="TIME", type=duration, help="all sessions without an event since then")
+    parser.add_argument("--thoughts", action="store_true", help="only what their agents thought; the sessions stay")
+    parser.add_argument("--all", action="store_true", help="with --thoughts: those of all sessions")
     parser.add_argument("--yes", action="store_true", help="don't ask first")
     parser.add_argument("--json", action="store_true", help="print JSON")
     add_journal_option(parser)
@@ -52,19 +60,34 @@ def duration(text: str) -> int:
 
 def run(arguments: argparse.Namespace) -> int:
     names = named_sessions(arguments)
-    if bool(names) == (arguments.older_than is not None):
-        raise InputError("pass either sessions (planwire sessions lists them) or --older-than, such as 30d")
+    if arguments.all and not arguments.thoughts:
+        raise InputError("--all needs --thoughts: sessions themselves are named, or go with --older-than")
+    if bool(names) + (arguments.older_than is not None) + arguments.all != 1:
+        either = "pass either sessions (planwire sessions lists them) or --older-than, such as 30d"
+        raise InputError(f"{either}, or --all" if arguments.thoughts else either)
     with open_journal(arguments.journal, create=False) as journal:
-        doomed = _doomed(journal, names, arguments.older_than)
-        if doomed and not arguments.yes and not _asked(journal, doomed, as_json=arguments.json):
+        doomed = newest_first(journal) if arguments.all else _doomed(journal, names, arguments.older_than)
+        is_wanted = bool(doomed) or arguments.all
+        what = f"{'what the agents thought in ' if arguments.thoughts else ''}{_counted(doomed)}"
+        if is_wanted and not arguments.yes and not _asked(journal, doomed, what, as_json=arguments.json):
             raise Refused("nothing was deleted")
-        if doomed:
-            journal.forget(*(session.id for session in doomed))
+        if is_wanted:
+            _forget(journal, doomed, arguments)
     if arguments.json:
         print_json({"forgotten": [session.id for session in doomed]})
     else:
-        print(f"Deleted {_counted(doomed)}." if doomed else "No session is that old. Nothing was deleted.")
+        print(f"Deleted {what}." if is_wanted else "No session is that old. Nothing was deleted.")
     return DONE
+
+
+def _forget(journal: Journal, doomed: list[KnownSession], arguments: argparse.Namespace) -> None:
+    sessions = [session.id for session in doomed]
+    if not arguments.thoughts:
+        journal.forget(*sessions)
+    elif arguments.all:
+        journal.thoughts.forget_all()
+    else:
+        journal.thoughts.forget(*sessions)
 
 
 def _doomed(journal: Journal, names: list[str], older_than: int | None) -> list[KnownSession]:
@@ -75,12 +98,12 @@ def _doomed(journal: Journal, names: list[str], older_than: int | None) -> list[
     return list({session.id: session for session in chosen}.values())
 
 
-def _asked(journal: Journal, doomed: list[KnownSession], *, as_json: bool) -> bool:
+def _asked(journal: Journal, doomed: list[KnownSession], what: str, *, as_json: bool) -> bool:
     if as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise InputError(f"this deletes {_counted(doomed)} for good: pass --yes to confirm")
+        raise InputError(f"this deletes {what} for good: pass --yes to confirm")
 
     print(short_list(journal, doomed))
-    return agreed(f"Delete {_counted(doomed)} for good?")
+    return agreed(f"Delete {what} for good?")
 
 
 def _counted(sessions: list[KnownSession]) -> str:

@@ -7,6 +7,7 @@ from planwire.cli.session_argument import add_journal_option
 from planwire.errors import Conflict, InputError, Refused
 from planwire.journal import Stamped, open_journal
 from planwire.journal.session_file import read_export
+from planwire.journal.thoughts import is_genuine, keep_all
 from planwire.readmodel.plain_text import one_line
 from planwire.session.writer import append_new
 
@@ -41,6 +42,8 @@ def run(arguments: argparse.Namespace) -> int:
     events = [Stamped(each.at, each.by, each.event) for each in exported.events]
     with open_journal(arguments.journal) as journal:
         try:
+            if not journal.last_seq(session):
+                keep_all(journal, session, filter(is_genuine, exported.thoughts))
             append_new(journal, session, events)
         except Conflict:
             raise Refused(

@@ -18,11 +18,15 @@ from planwire.cli.session_argument import (
 from planwire.journal import open_journal
 from planwire.readmodel.followed_files import FilePlans
 from planwire.readmodel.history import HistoryEntry
+from planwire.readmodel.rationale import Reasons
 from planwire.readmodel.timeline import moments_of
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
-DESCRIPTION = "List the changes in a session, one per line, oldest first."
+DESCRIPTION = (
+    "List the changes in a session, one per line, oldest first; below a change to a plan, what its agent thought right "
+    "before, as far as that was kept on this machine."
+)
 
 EXAMPLES = """\
 examples:
@@ -59,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
             if (plan is None or (moment.plan is not None and moment.plan_id == plan.id))
             and (arguments.messages or not moment.is_aside)
         )
-        chosen = wanted if arguments.last is None else deque(wanted, arguments.last)
+        chosen = Reasons(journal).with_whys(wanted if arguments.last is None else deque(wanted, arguments.last))
         with paged(off=arguments.no_pager):
             if arguments.json:
                 for moment in chosen:
@@ -70,10 +74,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _print_lines(moments: Iterable[HistoryEntry], numbers: int) -> None:
-    from planwire.terminal.history_lines import moment_line
+    from planwire.terminal.history_lines import moment_line, why_line
     from planwire.terminal.lines import line_printer, new_console
 
     console = new_console()
     write, short = line_printer(console), console.is_terminal
     for moment in moments:
         write(moment_line(moment, numbers, short=short))
+        if moment.why:
+            write(why_line(moment.why, numbers))

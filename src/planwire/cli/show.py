@@ -1,6 +1,7 @@
 """`planwire show`: the plans of a session, as they are or as they were."""
 
 import argparse
+from collections.abc import Mapping
 from time import time_ns
 
 from msgspec.structs import replace
@@ -18,8 +19,9 @@ from planwire.cli.session_argument import (
 )
 from planwire.journal import open_journal
 from planwire.readmodel.as_json import plan_json, session_json
-from planwire.readmodel.card import PlanCard
+from planwire.readmodel.card import PlanCard, PlanId
 from planwire.readmodel.folders import short_ids
+from planwire.readmodel.rationale import Reasons
 from planwire.readmodel.shown import ShownSession
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "print_session", "run"]
@@ -54,6 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
     with open_journal(arguments.journal, create=False) as journal:
         session = session_at(journal, choose_session(journal, named_session(arguments)), arguments.at)
         name = short_ids(each.id for each in journal.sessions())[session.id]
+        thinking = {} if arguments.json else Reasons(journal).of(session.journalled)
     cards = (*session.cards(), *session.dismissed())
     chosen = None if arguments.plan is None else choose_plan(cards, arguments.plan)
     with paged(off=arguments.no_pager):
@@ -61,18 +64,27 @@ def run(arguments: argparse.Namespace) -> int:
             value = session_json(session)
             print_json(value if chosen is None else replace(value, plans=(plan_json(chosen),)))
         else:
-            print_session(session, chosen, everything=arguments.all, name="" if arguments.at else name)
+            name = "" if arguments.at else name
+            print_session(session, chosen, everything=arguments.all, name=name, thinking=thinking)
     return 0
 
 
 def print_session(
-    session: ShownSession, chosen: PlanCard | None = None, *, everything: bool = False, name: str = ""
+    session: ShownSession,
+    chosen: PlanCard | None = None,
+    *,
+    everything: bool = False,
+    name: str = "",
+    thinking: Mapping[PlanId, str] | None = None,
 ) -> None:
-    """Print a session for people, or one plan of it. With its `name`, the commands that answer it are there, too."""
+    """Print a session for people, or one plan of it. With its `name`, the commands that answer it are there, too; with
+    the agent's `thinking`, that with each plan."""
     from planwire.terminal.lines import new_console
     from planwire.terminal.records import session_record_view
 
     only, now = chosen is not None, time_ns() // 1_000_000
     plan = chosen.id if chosen else None
-    view = session_record_view(session, now, chosen=plan, only=only, everything=everything, name=name)
+    view = session_record_view(
+        session, now, chosen=plan, only=only, everything=everything, name=name, thinking=thinking
+    )
     new_console(wide=False).print(view)

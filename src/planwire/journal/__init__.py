@@ -16,6 +16,8 @@ from planwire.journal.protocol import (
     Stamped,
     Stop,
     Terms,
+    Thought,
+    Thoughts,
 )
 from planwire.journal.view import View, catch_up, load_state, read_on, state_at
 
@@ -31,6 +33,8 @@ __all__ = [
     "Stamped",
     "Stop",
     "Terms",
+    "Thought",
+    "Thoughts",
     "View",
     "catch_up",
     "follower_of",

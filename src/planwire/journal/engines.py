@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 from planwire.errors import NoJournal, UnknownJournal
 from planwire.journal.protocol import Journal
 
-__all__ = ["VARIABLE", "default_path", "open_journal", "shared_url"]
+__all__ = ["VARIABLE", "default_path", "open_journal", "shared_url", "thoughts_path"]
 
 #: The environment variable that names the journal.
 VARIABLE: Final = "PLANWIRE_JOURNAL"
@@ -70,6 +70,13 @@ def default_path() -> Path:
     else:
         folder = Path(os.environ.get("XDG_DATA_HOME") or home / ".local" / "share")
     return folder / "planwire" / "journal.db"
+
+
+def thoughts_path(url: str) -> Path:
+    """The file on this machine for the thoughts of a journal that is on another one."""
+    from hashlib import sha256  # noqa: PLC0415  (no journal in a file needs it)
+
+    return default_path().parent / "thoughts" / f"{sha256(url.encode()).hexdigest()[:32]}.db"
 
 
 def _engine(url: str) -> tuple[_Engine | None, str]:

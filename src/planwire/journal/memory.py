@@ -12,6 +12,7 @@ from planwire.errors import Conflict, JournalUnavailable
 from planwire.journal.codec import decode, decode_terms, encode, encode_terms
 from planwire.journal.polling import Found, PolledJournal
 from planwire.journal.protocol import Followed, KnownLease, KnownSession, Once, Snapshot, Stamped, Terms
+from planwire.journal.thoughts import MemoryThoughts
 from planwire.model.events import Recorded
 
 __all__ = ["MemoryJournal"]
@@ -33,6 +34,7 @@ class MemoryJournal(PolledJournal):
 
     def __init__(self) -> None:
         super().__init__()
+        self.thoughts = MemoryThoughts()
         self._lock = Lock()
         self._all: list[_StoredEvent | None] = []  # by position; None where a forgotten event was
         self._sessions: dict[str, list[_StoredEvent]] = {}
@@ -103,6 +105,7 @@ class MemoryJournal(PolledJournal):
             return
 
     def forget(self, *sessions: str) -> None:
+        self.thoughts.forget(*sessions)
         with self._open():
             self._all = [None if each is not None and each.session in sessions else each for each in self._all]
             self._snapshots = {key: kept for key, kept in self._snapshots.items() if key[0] not in sessions}
@@ -114,6 +117,7 @@ class MemoryJournal(PolledJournal):
     def close(self) -> None:
         with self._lock:
             self._closed = True
+        self.thoughts.close()
         self._ring()
 
     def _keep_lease(self, session: str, name: str, terms: Terms) -> None:

@@ -5,7 +5,7 @@ has a position, which only grows and which no other event ever gets. Nothing cha
 go, by `forget`. Engines read no clock: the writer says when an event happened.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from types import TracebackType
 from typing import Protocol, Self
 
@@ -24,6 +24,8 @@ __all__ = [
     "Stamped",
     "Stop",
     "Terms",
+    "Thought",
+    "Thoughts",
     "require_journal",
 ]
 
@@ -109,6 +111,45 @@ class Lease(Protocol):
         ...
 
 
+class Thought(Struct, frozen=True):
+    """What an agent thought and said right before a plan or a change. The event holds the `digest`, which no one can
+    turn back into the text, or check a guess against, without the random `salt`."""
+
+    digest: str
+    salt: str
+    text: str
+
+
+class Thoughts(Protocol):
+    """The thoughts beside a journal, on this machine only: no export, no follower and no other machine gets them, and
+    they can go without any event changing. Any thread may call any method at any time."""
+
+    def keep(self, session: str, thought: Thought) -> None:
+        """Keep a thought of a session, before the event that holds its digest is written; the oldest of the session go
+        when it has too many."""
+        ...
+
+    def find(self, session: str, digests: Collection[str]) -> dict[str, Thought]:
+        """The thoughts of a session with these digests, as far as they are still there."""
+        ...
+
+    def forget(self, *sessions: str) -> None:
+        """Remove the thoughts of some sessions, so that no trace of them stays."""
+        ...
+
+    def forget_all(self) -> None:
+        """Remove the thoughts of all sessions, also of those that the journal does not know."""
+        ...
+
+    def glance(self) -> object:
+        """A value that differs after some were forgotten, wherever that happened."""
+        ...
+
+    def close(self) -> None:
+        """Let go of everything. A second call does nothing."""
+        ...
+
+
 class Stop(Protocol):
     """A flag that ends `follow` from outside: a `threading.Event`, or anything like it."""
 
@@ -117,6 +158,11 @@ class Stop(Protocol):
 
 class Journal(Protocol):
     """An append-only journal of events. Any thread may call any method at any time."""
+
+    @property
+    def thoughts(self) -> Thoughts:
+        """What agents thought, beside the events. Nothing is opened before it is used."""
+        ...
 
     def append(
         self, session: str, events: Sequence[Stamped], expected_seq: int | None = None, once: Once | None = None
@@ -198,8 +244,9 @@ class Journal(Protocol):
         ...
 
     def forget(self, *sessions: str) -> None:
-        """Remove sessions with their events, keys, snapshots and leases, so that no trace of them stays. The next event
-        of such a session is number 1. An engine may have to clean all that it keeps: forget many in one call."""
+        """Remove sessions with their events, keys, snapshots, leases and thoughts, so that no trace of them stays. The
+        next event of such a session is number 1. An engine may have to clean all that it keeps: forget many in one
+        call."""
         ...
 
     def close(self) -> None:

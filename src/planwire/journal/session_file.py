@@ -7,6 +7,8 @@ import msgspec
 from msgspec import Struct
 
 from planwire.errors import InputError
+from planwire.journal.protocol import Thought, Thoughts
+from planwire.model.event_why import why_in
 from planwire.model.events import Event, Recorded
 
 __all__ = ["export_lines", "read_export"]
@@ -30,6 +32,7 @@ class Exported(Struct, frozen=True):
 
     session: str
     events: tuple[ExportedEvent, ...]
+    thoughts: tuple[Thought, ...] = ()
 
 
 class _Head(Struct):
@@ -37,15 +40,20 @@ class _Head(Struct):
     format: int = 0
 
 
-def export_lines(session: str, events: Iterable[Recorded]) -> Iterator[str]:
-    """The file, piece by piece: a session may be too long for memory. It is not safe for a terminal as it is."""
+def export_lines(session: str, events: Iterable[Recorded], thoughts: Thoughts | None = None) -> Iterator[str]:
+    """The file, piece by piece: a session may be too long for memory. It is not safe for a terminal as it is. It has
+    what the agent thought only if it gets the `thoughts`."""
     head = _json({"kind": KIND, "format": FORMAT, "session": session, "events": []})
     yield head.removesuffix("]}") + "\n"
     before = ""
+    digests: dict[str, None] = {}
     for each in events:
         yield before + _json(ExportedEvent(each.seq, each.at, each.by, each.event))
         before = ",\n"
-    yield "\n]}\n"
+        if why := why_in(each.event):
+            digests[why] = None
+    found = thoughts.find(session, digests) if thoughts else {}
+    yield "\n]}\n" if not found else f'\n],"thoughts":{_json([*found.values()])}}}\n'
 
 
 def _json(value: object) -> str:

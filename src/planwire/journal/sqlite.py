@@ -25,9 +25,10 @@ from planwire.journal.group_commit import Append, GroupCommit, Outcome
 from planwire.journal.polling import Found, PolledJournal
 from planwire.journal.protocol import KnownLease, KnownSession, Once, Snapshot, Stamped, Terms
 from planwire.journal.sqlite_errors import translate_errors
-from planwire.journal.sqlite_file import be_patient, connect, open_file, refuse_newer, transaction
+from planwire.journal.sqlite_file import connect, open_file, refuse_newer, scrub, transaction
 from planwire.journal.sqlite_leases import Leases, SqliteLease
 from planwire.journal.sqlite_log import add_link, room_in_log
+from planwire.journal.thoughts_file import FileThoughts
 from planwire.model.events import Recorded
 
 __all__ = ["SqliteJournal"]
@@ -50,6 +51,7 @@ class SqliteJournal(PolledJournal):
     def __init__(self, path: str | os.PathLike[str], patience: float = PATIENCE) -> None:
         super().__init__()
         self.path = Path(os.path.realpath(path))
+        self.thoughts = FileThoughts(self.path.with_name(f"{self.path.name}.thoughts"))
         self._log_path = f"{self.path}-wal"
         self._owner = os.getpid()
         self._group = GroupCommit(self._commit)
@@ -130,22 +132,13 @@ class SqliteJournal(PolledJournal):
 
     def forget(self, *sessions: str) -> None:
         self._check_process()
+        self.thoughts.forget(*sessions)  # before the sessions, which a person could not name any more
         with self._group.turn, self._guard:
             with self._linked() as writer:
                 rows.delete_sessions(writer, sessions)
                 keys.delete_orphans(writer)
                 self._leases.forget(writer, sessions)
-            # `secure_delete` overwrites what goes, but not the copies that SQLite left behind wherever it had moved a
-            # row from page to page: only a file that is written anew has none of those.
-            be_patient(writer, self._patience)
-            try:
-                writer.execute("VACUUM")
-                busy, *_ = writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-                trouble = "another process keeps the log in use" if busy else ""
-            except sqlite3.OperationalError as error:
-                trouble = str(error)
-            finally:
-                be_patient(writer)
+            trouble = scrub(writer, self._patience)
             if trouble:
                 raise JournalUnavailable(
                     f"the sessions are gone, but traces may be left in {self.path} and its -wal file ({trouble}): "
@@ -155,6 +148,7 @@ class SqliteJournal(PolledJournal):
     def close(self) -> None:
         if self._owner != os.getpid():
             return
+        self.thoughts.close()
         with self._group.turn, self._reading:
             self._give_leases_back()
             self._guard.closed = True

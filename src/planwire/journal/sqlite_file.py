@@ -19,7 +19,18 @@ from planwire.journal.sqlite_errors import damaged, not_a_journal
 from planwire.journal.sqlite_log import CHECKPOINT_PAGES, add_link, file_alone, refuse_foreign_log
 from planwire.journal.sqlite_rows import Executor
 
-__all__ = ["APPLICATION_ID", "MIGRATIONS", "be_patient", "connect", "open_file", "refuse_newer", "transaction"]
+__all__ = [
+    "APPLICATION_ID",
+    "MIGRATIONS",
+    "PRIVATE_FILE",
+    "PRIVATE_FOLDER",
+    "be_patient",
+    "connect",
+    "open_file",
+    "refuse_newer",
+    "scrub",
+    "transaction",
+]
 
 #: "plwr" in ASCII.
 APPLICATION_ID: Final = 0x706C7772
@@ -110,6 +121,23 @@ def connect(path: Path, patience: float, mode: Literal["rw", "ro"] = "rw") -> sq
         connection.close()
         raise
     return connection
+
+
+def scrub(connection: Executor, patience: float) -> str:
+    """Write the file anew, without a trace of the rows that were deleted. Returns what was in the way, if anything was.
+
+    `secure_delete` overwrites what goes, but not the copies that SQLite left behind wherever it had moved a row from
+    page to page: only a file that is written anew has none of those.
+    """
+    be_patient(connection, patience)
+    try:
+        connection.execute("VACUUM")
+        busy, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        return "another process keeps the log in use" if busy else ""
+    except sqlite3.OperationalError as error:
+        return str(error)
+    finally:
+        be_patient(connection)
 
 
 class transaction:  # noqa: N801  (it reads like a function)

@@ -1,6 +1,6 @@
 """Text on one line and text cut short: how a step's words fit into a row, a list or a sentence."""
 
-__all__ = ["shortened", "unwrapped"]
+__all__ = ["newest", "shortened", "unwrapped"]
 
 
 def unwrapped(text: str) -> str:
@@ -11,3 +11,11 @@ def unwrapped(text: str) -> str:
 def shortened(text: str, most: int) -> str:
     """At most `most` characters of a text; an ellipsis stands for the rest."""
     return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
+
+
+def newest(text: str, most: int) -> str:
+    """The end of a text, in at most `most` bytes of UTF-8; an ellipsis stands for what came before."""
+    data = text.encode(errors="replace")
+    if len(data) <= most:
+        return data.decode()
+    return f"…{data[len(data) - most + len('…'.encode()) :].decode(errors='ignore').lstrip()}"

@@ -73,7 +73,7 @@ _ABOUT_PLANS: Final = (
 
 class HistoryEntry(Struct, frozen=True):
     """An event as people read it. `event` is its stored tag, `plan` the title of its plan, if it is about one, and
-    `done` of `total` the progress of that plan after it."""
+    `done` of `total` the progress of that plan after it. `why` is what its agent thought, where a face asks for it."""
 
     session: str
     seq: int
@@ -85,6 +85,7 @@ class HistoryEntry(Struct, frozen=True):
     done: int | None = None
     total: int | None = None
     plan_id: PlanId = None
+    why: str | None = None
 
     @property
     def is_aside(self) -> bool:

@@ -1,76 +1,119 @@
 """What a person who looks at a plan asks: why is it so, and what has changed?
 
-The reasons are the words of the message that came with the plan. Sessions that keep their chat have that message in the
-journal, right before the plan; each provider has another place for the words. What has changed shows against the plan
-before the one that waits for a verdict. Reading the journal for either may take long, so both remember the latest.
+The why is what the agent thought and said right before (see `whys`). The last one stays when a later version has none.
+What has changed shows against the plan before the one that waits for a verdict. Reading the journal for either may take
+long, so both remember the latest; but never the thoughts themselves, which a person may forget at any time.
 """
 
-from collections.abc import Iterator
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import lru_cache
-from typing import Any, Final
+from itertools import islice
+from threading import Lock
+from typing import Final, NamedTuple
 
+from msgspec.structs import replace
+
+from planwire.errors import JournalError
 from planwire.journal import Journal, state_at
-from planwire.model.events import COMMENTED, MessageAdded, PlanSet
+from planwire.model.events import COMMENTED
 from planwire.model.plan import PlanId
 from planwire.model.records import PlanRecord, SessionState
 from planwire.readmodel.card import PlanCard
 from planwire.readmodel.cards import card_of
 from planwire.readmodel.file_text import titles_of
+from planwire.readmodel.history import HistoryEntry
+from planwire.readmodel.whys import REACH, Why, whys_in
 
 __all__ = ["Earlier", "Reasons"]
 
-#: Events that may lie between a message and its plan, and characters of it to show.
-REACH: Final = 6
-LONGEST: Final = 1_500
+#: Events to look back for the last why of a plan.
+LOOK_BACK: Final = 256
+#: Entries of a history that get their reasons at a time.
+BATCH: Final = 200
 #: Reasons and earlier plans to remember.
 REASONS: Final = 1_000
 EARLIER: Final = 200
 
 
-class Reasons:
-    """The reasons of the plans that people saw last."""
+class _Known(NamedTuple):
+    """The last why of a plan among the events up to one."""
 
-    def __init__(self, journal: Journal) -> None:
+    upto: int
+    why: Why | None
+
+
+class Reasons:
+    """The reasons of plans and changes: from the journal, and from the `thoughts` beside it where people may see them.
+    It remembers those of the plans that people saw last."""
+
+    def __init__(self, journal: Journal, *, thoughts: bool = True) -> None:
         self._journal = journal
-        self._said = lru_cache(REASONS)(self._look)
+        self._shows_thoughts = thoughts
+        self._known: OrderedDict[tuple[str, PlanId, int], _Known] = OrderedDict()
+        self._lock = Lock()
 
     def of(self, session: SessionState) -> dict[PlanId, str]:
-        """What the agent said with each plan of a session, as far as the journal has its chat."""
-        found = {
-            plan_id: self._said(session.id, record.base, record.created_at)
-            for plan_id, record in session.live().items()
-        }
-        return {plan_id: said for plan_id, said in found.items() if said}
+        """What the agent thought and said with each plan of a session, now or as it was."""
+        with self._lock:
+            found = {plan_id: self._last(session.id, plan_id, record) for plan_id, record in session.live().items()}
+        texts = self._texts(session.id, filter(None, found.values()))
+        return {plan_id: texts[why] for plan_id, why in found.items() if why in texts}
 
-    def _look(self, session: str, base: int, _created_at: int) -> str:
-        said = ""
-        for recorded in self._journal.read(session, max(base - 1 - REACH, 0), base - 1):
-            match recorded.event:
-                case MessageAdded(message=message) if message.get("role") in ("assistant", "model"):
-                    said = _words_of(message)
-                case MessageAdded(message=message) if message.get("role") != "user":
-                    pass
-                case MessageAdded() | PlanSet():  # those words were about something else
-                    said = ""
-        return said
+    def with_whys(self, entries: Iterable[HistoryEntry]) -> Iterator[HistoryEntry]:
+        """The entries of a session's history, in order, each with why its agent did that."""
+        rest = iter(entries)
+        while some := list(islice(rest, BATCH)):
+            numbers = [each.seq for each in some if each.event in ("plan_set", "plan_changed")]
+            if numbers:
+                session = some[0].session
+                texts = self._texts(session, self._whys(session, numbers[0] - 1, numbers[-1]))
+                told = {why.seq: text for why, text in texts.items() if why}
+                some = [replace(each, why=told[each.seq]) if each.seq in told else each for each in some]
+            yield from some
 
+    def glance(self) -> object:
+        """A value that differs after thoughts were forgotten, wherever that happened."""
+        with suppress(JournalError):
+            return self._journal.thoughts.glance()
+        return None
 
-def _words_of(message: dict[str, Any]) -> str:
-    """The words of a model's message, its thinking first. Calls of tools have none here."""
-    words = [message.get("reasoning_content"), message.get("reasoning")]
-    for name in ("content", "parts", "summary"):
-        words += _texts(message.get(name))
-    text = "\n".join(word.strip() for word in words if isinstance(word, str) and word.strip())
-    return text if len(text) <= LONGEST else f"{text[:LONGEST].rstrip()} …"
+    def _whys(self, session: str, after: int, upto: int) -> list[Why]:
+        events = self._journal.read(session, max(after - REACH, 0), upto)
+        return [each for each in whys_in(events) if each.seq > after]
 
+    def _texts(self, session: str, reasons: Iterable[Why]) -> dict[Why | None, str]:
+        """The texts of reasons, without those that were forgotten. Trouble with thoughts costs nothing else."""
+        reasons, thoughts = tuple(reasons), {}
+        with suppress(JournalError):
+            digests = {each.digest for each in reasons if each.digest} if self._shows_thoughts else ()
+            thoughts = self._journal.thoughts.find(session, digests)
+        texts = {each: thoughts[each.digest].text if each.digest in thoughts else each.words for each in reasons}
+        return {why: text for why, text in texts.items() if text}
 
-def _texts(value: Any) -> Iterator[Any]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list):
-        for block in value:
-            if isinstance(block, dict):
-                yield block.get("thinking") or block.get("text")
+    def _last(self, session: str, plan_id: PlanId, record: PlanRecord) -> Why | None:
+        """The last why of a plan. A session may begin anew under its old name: then its plans have another time."""
+        key, upto = (session, plan_id, record.created_at), record.revision
+        known = self._known.get(key)
+        if known is None or known.upto > upto:
+            known = self._look_back(session, plan_id, record)
+        if known.upto < upto:
+            whys = [each for each in self._whys(session, known.upto, upto) if each.plan_id == plan_id]
+            known = _Known(upto, whys[-1] if whys else known.why)
+        if key not in self._known or self._known[key].upto <= upto:
+            self._known[key] = known
+            self._known.move_to_end(key)
+            if len(self._known) > REASONS:
+                self._known.popitem(last=False)
+        return known.why
+
+    def _look_back(self, session: str, plan_id: PlanId, record: PlanRecord) -> _Known:
+        """Where to begin, some events ago: with the why that came with this version, or with the last thoughts."""
+        after = max(record.revision - LOOK_BACK, 0)
+        thought = Why(0, plan_id, record.why, "") if record.why else None
+        base = self._whys(session, record.base - 1, record.base) if record.base <= after else []
+        return _Known(after, base[0] if base else thought)
 
 
 class Earlier:

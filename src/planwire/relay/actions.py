@@ -55,19 +55,22 @@ class Meet(Struct, frozen=True):
 
 
 class Record(Struct, frozen=True):
-    """Something that happened in a session. `streams`: a text that may go on growing, as one version."""
+    """Something that happened in a session. `streams`: a text that may go on growing, as one version. `why`: what the
+    agent thought and said right before a plan, which the journal gets a digest of."""
 
     session: str
     event: Event
     by: str = BY_AGENT
     streams: bool = False
+    why: str = ""
 
 
 class RecordLine(Struct, frozen=True):
-    """The agent set its plan to the list on a line, which the recorder reads."""
+    """The agent set its plan to the list on a line, which the recorder reads. `why` is that of `Record`."""
 
     session: str
     line: bytes
+    why: str = ""
 
 
 class Bind(Struct, frozen=True):

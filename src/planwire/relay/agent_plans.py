@@ -52,6 +52,11 @@ class AgentPlans:
         self.removed.discard(None)
         return True
 
+    def know_list(self, line: bytes) -> None:
+        """A line with nothing but a list was read with care: the same line again is no news."""
+        if not self.is_retold:
+            self._newest_list = line
+
     def take_untranslated(self) -> bytes | None:
         """The newest list, if the translator has not seen it. Other plans come next, so repeats count again."""
         line, self._untranslated, self._newest_list = self._untranslated, None, b""

@@ -2,7 +2,7 @@
 
 When it is full, the newest word on each thing (a plan, the end of a turn) takes the place of the one before, so that
 the journal ends with the last state of everything, and the backlog counts what it displaced. A text that streams in
-takes one place, however many pieces it comes in.
+takes one place, however many pieces it comes in. Plans come first: while it is full, nothing keeps their why.
 """
 
 from collections import deque
@@ -11,6 +11,7 @@ from threading import Event, Lock
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from planwire.model.events import PlanRemoved, PlanSet, SessionOpened
 from planwire.relay.actions import Meet, Record, RecordLine
@@ -48,10 +49,11 @@ class Backlog:
         """Add something, at once, and wake nobody."""
         with self._lock:
             if isinstance(item.action, Record) and item.action.streams:
-                self._drop_beginning(item.action)
+                item = replace(item, action=self._grown(item.action))
             full = len(self._line) >= self._most_records or self._size + item.size > self._most_bytes
             if (self._newest or (full and self._line)) and not isinstance(item.action, Meet):
                 subject = _subject(item.action)
+                item = replace(item, action=replace(item.action, why=""))
                 self.displaced += subject in self._newest
                 self._newest.pop(subject, None)
                 self._newest[subject] = item
@@ -89,17 +91,19 @@ class Backlog:
         with self._lock:
             return len(self._line) + len(self._newest)
 
-    def _drop_beginning(self, after: Record) -> None:
-        """Drop the last record if it is a text that now goes on: nobody would write it anyway."""
+    def _grown(self, after: Record) -> Record:
+        """A text, in place of the last record if that is its beginning, which nobody would write anyway."""
         last = next(reversed(self._newest.values()), None) or (self._line[-1] if self._line else None)
         before = last.action if last else None
         if not (isinstance(before, Record) and before.streams and before.session == after.session):
-            return
-        if extends(before.event, after.event):
-            if self._newest:
-                self._newest.popitem()
-            else:
-                self._size -= self._line.pop().size
+            return after
+        if not extends(before.event, after.event):
+            return after
+        if self._newest:
+            self._newest.popitem()
+        else:
+            self._size -= self._line.pop().size
+        return replace(after, why=before.why or after.why)
 
     def _append(self, item: Arrived) -> None:
         self._line.append(item)

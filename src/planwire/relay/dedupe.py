@@ -11,6 +11,7 @@ from msgspec.structs import asdict, replace
 
 from planwire.chat.reminder import read_reminder
 from planwire.journal.protocol import Stamped
+from planwire.model.event_why import why_in, with_why
 from planwire.model.events import (
     Event,
     MessageAdded,
@@ -67,6 +68,11 @@ class PendingHistory:
         self._streaming: Stamped | None = None
         self._question: Stamped | None = None  # about the text that streams in
 
+    @property
+    def held_why(self) -> str:
+        """The why of the text that streams in, "" if there is none: it came before the first piece."""
+        return why_in(self._streaming.event) if self._streaming else ""
+
     def take(self, record: Record, at: int) -> list[Stamped]:
         """The events to write now, with this one among them if it is news and whole."""
         stamped, event = Stamped(at, record.by, record.event), record.event
@@ -77,7 +83,7 @@ class PendingHistory:
             self._question = stamped
             return []
         if held is not None and extends(held.event, event):
-            self._streaming = stamped
+            self._streaming = Stamped(at, record.by, with_why(event, self.held_why or why_in(event)))
             return []
         whole = self.finish_stream()
         if record.streams and isinstance(event, PlanSet):

@@ -12,6 +12,8 @@ from planwire.model.plan import Fields, ItemsPlan
 from planwire.model.text import shortened, unwrapped
 
 __all__ = [
+    "WORDS_OF_AGENT",
+    "WORDS_OF_CLIENT",
     "FromAgent",
     "FromClient",
     "JsonId",
@@ -24,6 +26,19 @@ __all__ = [
     "update_of",
 ]
 
+#: A line without any of these words is none of the policy's business: the pipes pass it on unread.
+WORDS_OF_CLIENT: Final = (b'"id"', b'"session/cancel"', b'"$/cancel_request"')
+WORDS_OF_AGENT: Final = (
+    b'"id"',
+    b'"plan',
+    b'"user_message',
+    b'"usage_update"',
+    b'"state_update"',
+    b'"compaction_',
+    b'"session_info_update"',
+    b'"switch_mode"',
+    b'"$/cancel_request"',
+)
 _TITLE_LENGTH: Final = 80
 
 JsonId: TypeAlias = int | float | str | None

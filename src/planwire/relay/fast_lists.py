@@ -62,6 +62,7 @@ class KnownPrefixes:
             return
         if line.endswith(_END) and _is_proper(line, start):
             self._sessions[line[:start]] = session
+            session.plans.know_list(line)
 
 
 def _is_proper(line: bytes, start: int) -> bool:

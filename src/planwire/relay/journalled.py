@@ -10,10 +10,14 @@ from threading import Lock
 from time import time_ns
 from typing import Final, assert_never
 
+from msgspec.structs import replace
+
 from planwire.errors import UnstorableEvent
 from planwire.journal.codec import encode
-from planwire.journal.protocol import Journal, Stamped, Terms
+from planwire.journal.protocol import Journal, Stamped, Terms, Thought
+from planwire.journal.thoughts import keep_all, think
 from planwire.journal.view import View, read_on
+from planwire.model.event_why import why_in, with_why
 from planwire.model.events import ACP, PlanSet, Recorded
 from planwire.relay.actions import Meet, Record, RecordLine, SessionMemory
 from planwire.relay.dedupe import PendingHistory, begin, learn
@@ -27,12 +31,36 @@ _MEMORY: Final = View("relay", SessionMemory, begin, learn, rules=9)
 
 
 class _JournalledSession:
-    """One session: what the journal has, what it will have, and what is on its way from one to the other."""
+    """One session: what the journal has, what it will have, and what is on its way from one to the other: events, and
+    the thoughts whose digests these hold."""
 
     def __init__(self, memory: SessionMemory) -> None:
         self.written = self.told = memory
         self.pending = PendingHistory(memory)
         self.unwritten: list[Stamped] = []
+        self._thoughts: dict[str, Thought] = {}
+        self._last: Thought | None = None
+
+    def take(self, record: Record, at: int) -> None:
+        """Take in a record, with a digest in place of its why. A thought that comes again is the one before."""
+        if record.why:
+            if self._last is None or self._last.text != record.why:
+                self._last = think(record.why)
+            self._thoughts[self._last.digest] = self._last
+            record = replace(record, event=with_why(record.event, self._last.digest))
+        self.unwritten += self.pending.take(record, at)
+
+    def keep_thoughts(self, journal: Journal) -> list[Stamped]:
+        """The events to write, once their thoughts are kept; if that can't be, without a why."""
+        known = (self._thoughts.get(why_in(each.event)) for each in self.unwritten)
+        if not keep_all(journal, self.written.id, [each for each in known if each]):
+            bare = [replace(each, event=with_why(each.event, "")) for each in self.unwritten]
+            self.unwritten = self.pending.rebase(self.written, bare)
+        return self.unwritten
+
+    def forget_thoughts(self) -> None:
+        """Let go of thoughts that are kept, or that belong to nothing new, but not of that of a text to come."""
+        self._thoughts = {digest: each for digest, each in self._thoughts.items() if digest == self.pending.held_why}
 
 
 class JournalledSessions:
@@ -67,7 +95,7 @@ class JournalledSessions:
             return
         record = _record(action)
         if record is not None:
-            session.unwritten += session.pending.take(record, at)
+            session.take(record, at)
 
     def write(self, journal: Journal, *, all_streams: bool = False) -> list[UnstorableEvent]:
         """Append what is new to each session. A text that streams in waits until it pauses, unless `all_streams` says
@@ -110,10 +138,11 @@ class JournalledSessions:
                 self._tell_written(wire_id, session, anew=session.written.seq < known.seq)
             return session.written
 
-        if append_latest(journal, latest, lambda _: session.unwritten):
+        if append_latest(journal, latest, lambda _: session.keep_thoughts(journal)):
             session.unwritten = []
             session.written = session.pending.memory
             self._tell_written(wire_id, session)
+        session.forget_thoughts()
 
     def _tell_written(self, wire_id: str, session: _JournalledSession, *, anew: bool = False) -> None:
         """Tell what the journal has, unless a look found more meanwhile. `anew`: the session was forgotten."""
@@ -147,9 +176,9 @@ def _record(action: Meet | Record | RecordLine) -> Record | None:
             return None
         case Record():
             return action
-        case RecordLine(session=session, line=line):
+        case RecordLine(session=session, line=line, why=why):
             plan = list_on(line)
-            return None if plan is None else Record(session, PlanSet(plan, via=ACP))
+            return None if plan is None else Record(session, PlanSet(plan, via=ACP), why=why)
         case _:
             assert_never(action)
 

@@ -26,6 +26,8 @@ class Pipe:
     """From one file descriptor to another. `hear` says what to do about a line; `afterwards` gets that once the line
     has left.
 
+    `overhear` gets the lines that nobody has to look into, before those that come behind them are heard.
+
     The pipe calls `at_last` when nothing more comes, and `at_end` when it is closed, then or because nobody reads it.
     What the `injector` has to say comes behind what the source has said by then, and before what it says next.
     """
@@ -40,6 +42,7 @@ class Pipe:
         at_end: Callable[[], None] = lambda: None,
         injector: Injector | None = None,
         at_last: Callable[[], None] = lambda: None,
+        overhear: Callable[[bytes], None] = lambda _: None,
     ) -> None:
         self._source = source
         self._target = target
@@ -49,6 +52,7 @@ class Pipe:
         self._at_end = at_end
         self._injector = injector
         self._at_last = at_last
+        self._overhear = overhear
         self._framer = Framer()
         self._is_writing = self._has_failed = False
         self.heard_at = monotonic()
@@ -88,14 +92,19 @@ class Pipe:
                 self._look_through(data)
             else:
                 self._write(data)
+                if lines:
+                    self._overhear(data)
 
     def _look_through(self, data: bytes) -> None:
         """Write the lines as they leave: the same object, if nothing changes. Everything else comes once they are
         written, so that nobody waits for it. Where they become more, they leave in portions."""
         rest: list[Action] = []
         pieces: list[bytes] = []
-        done = size = 0
+        done = size = seen = 0
         for start, end in self._sieve.lines(data):
+            if start > seen:
+                self._overhear(data[seen:start])
+            seen = end
             line = data[start:end]
             sent = self._heard(line, rest)
             if len(sent) != 1 or sent[0] is not line:
@@ -106,6 +115,8 @@ class Pipe:
                     self._leave(b"".join(pieces), rest)
                     rest, pieces, size = [], [], 0
         self._leave(b"".join((*pieces, data[done:])) if done else data, rest)
+        if seen < len(data):
+            self._overhear(data[seen:])
 
     def _leave(self, data: bytes, rest: list[Action]) -> None:
         self._write(data)

@@ -5,7 +5,7 @@ A line that the policy has no reason to change leaves byte for byte. Lines come 
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
 from msgspec import UNSET
 
@@ -35,25 +35,12 @@ from planwire.relay.prompting import Prompting
 from planwire.relay.questions import Questions
 from planwire.relay.reminder import STEERED
 from planwire.relay.splice import Unspliceable, append_element
+from planwire.relay.thoughts import SAYINGS, Overheard
 from planwire.relay.tools import Tools, ToolServer
 from planwire.relay.translated import translated
 from planwire.relay.wire_session import ContextBlock, WireSession
 
-__all__ = ["WORDS_OF_AGENT", "WORDS_OF_CLIENT", "Policy"]
-
-#: A line without any of these words is none of the policy's business: the pipes pass it on unread.
-WORDS_OF_CLIENT: Final = (b'"id"', b'"session/cancel"', b'"$/cancel_request"')
-WORDS_OF_AGENT: Final = (
-    b'"id"',
-    b'"plan',
-    b'"user_message',
-    b'"usage_update"',
-    b'"state_update"',
-    b'"compaction_',
-    b'"session_info_update"',
-    b'"switch_mode"',
-    b'"$/cancel_request"',
-)
+__all__ = ["Policy"]
 
 
 class Policy:
@@ -77,6 +64,7 @@ class Policy:
         self._new_word = new_word
         self._context = context
         self._agreed = Agreement(None, Questions(new_word))
+        self._overheard = Overheard()
         self._sessions: dict[str, WireSession] = {}
         self._requests = ClientRequests()
         self._outbox = Outbox()
@@ -194,7 +182,7 @@ class Policy:
         cwd = text_of(params, "cwd") or None
         self._tools.bind(session_id, key, cwd)
         if session is None:
-            session = self._sessions[session_id] = WireSession(session_id, attached=True)
+            session = self._sessions[session_id] = WireSession(session_id, self._overheard, attached=True)
             yield Meet(session_id, False, self._agent, cwd)
         session.cwd = cwd or session.cwd
         session.attach()
@@ -247,6 +235,10 @@ class Policy:
 
     # -- from the agent
 
+    def overhear(self, block: bytes) -> None:
+        """Lines of the agent's passed by that have no word of ours. This needs no lock (see `Overheard`)."""
+        self._overheard.pass_by(block)
+
     def from_agent(self, line: bytes) -> list[Action]:
         before = self._outbox.for_client()  # the agent may use the id of a question again once it has an answer
         return [*before, *self._hear_agent(line)]
@@ -282,6 +274,8 @@ class Policy:
         sort = params.update.sessionUpdate
         if sort in PLAN_UPDATES:
             return self._read(line, read(line))
+        if sort in SAYINGS:
+            self._overheard.keep(line)
         handle = HANDLERS.get(sort) if isinstance(sort, str) else None
         if handle is None:
             return [ToClient(line)]
@@ -301,10 +295,10 @@ class Policy:
             return [ToClient(line)]
         actions = [*self._met(update.session)]
         session = self._sessions[update.session]
-        if self._translator is not None and self._translator.dialect.baseline:
-            self._prefixes.learn(line, reading, session)
         session.show_missed_list(self._translator)
         actions += session.hear(update.body)
+        if self._translator is not None and self._translator.dialect.baseline:
+            self._prefixes.learn(line, reading, session)
         text = prose_of(update.body)
         if self._translator is not None and update.body is not None and text is not None:
             if self._agreed.questions.has_shown(session.id, text):
@@ -378,7 +372,7 @@ class Policy:
     def _met(self, session_id: str, *, fresh: bool | None = None) -> Iterator[Action]:
         if session_id not in self._sessions:
             fresh = self._requests.is_opening() if fresh is None else fresh
-            self._sessions[session_id] = WireSession(session_id, attached=not fresh)
+            self._sessions[session_id] = WireSession(session_id, self._overheard, attached=not fresh)
             yield Meet(session_id, fresh, self._agent)
 
     def _go_on(self, session: WireSession) -> None:

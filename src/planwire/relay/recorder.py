@@ -89,7 +89,7 @@ class Recorder:
         """Record something that happened just now, on a line of that size. It may wait a little for `wake`."""
         if isinstance(action, Meet) and not action.fresh:
             self._unfound.add(action.session)
-        weight = size if isinstance(action, RecordLine) else _weight(action, size)
+        weight = size + len(action.why) if isinstance(action, RecordLine) else _weight(action, size)
         self._backlog.put(Arrived(action, time_ns() // 1_000_000, weight))
 
     def wake(self) -> None:
@@ -240,6 +240,6 @@ def _weight(action: Meet | Record, size: int) -> int:
     """About the bytes that a record of a line holds. The line may bring no more of a text than its newest piece; of a
     prompt only the title stays."""
     match action:
-        case Record(event=PlanSet(plan=plan)):
-            return max(size, len(prose_of(plan) or ""))
+        case Record(event=PlanSet(plan=plan), why=why):
+            return max(size, len(prose_of(plan) or "")) + len(why)
     return 0

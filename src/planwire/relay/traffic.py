@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Final
 
 from planwire.journal.protocol import Journal, Terms
 from planwire.relay.actions import Action, Bind, HoldBack, Meet, Record, RecordLine, SessionMemory, Warn
+from planwire.relay.envelope import WORDS_OF_AGENT, WORDS_OF_CLIENT
 from planwire.relay.framing import Sieve
 from planwire.relay.injector import Injector
 from planwire.relay.pipe import Pipe
-from planwire.relay.policy import WORDS_OF_AGENT, WORDS_OF_CLIENT, Policy
+from planwire.relay.policy import Policy
 from planwire.relay.process import end_when_silent, ended_after_us, name_of
 from planwire.relay.recorder import LOOK, Recorder
 from planwire.relay.run import say
@@ -93,6 +94,7 @@ class Traffic:
             self._from_agent,
             self._afterwards,
             injector=self._for_client,
+            overhear=self._policy.overhear,
         )
 
     def run(self) -> int:

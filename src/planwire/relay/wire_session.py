@@ -37,6 +37,7 @@ from planwire.relay.open_questions import OpenQuestions
 from planwire.relay.own_turn import OwnTurn
 from planwire.relay.questions import Question
 from planwire.relay.reminder import STEERED, block, tell
+from planwire.relay.thoughts import Overheard, SessionThoughts
 
 __all__ = ["ContextBlock", "WireSession"]
 
@@ -55,8 +56,9 @@ class WireSession:
     and its agent has not mentioned a plan since. `is_cancelled`: somebody cancelled its turn. `is_rejected`: a person
     rejected a plan in it."""
 
-    def __init__(self, session_id: str, *, attached: bool) -> None:
+    def __init__(self, session_id: str, overheard: Overheard, *, attached: bool) -> None:
         self.id = session_id
+        self.thoughts = SessionThoughts(session_id, overheard)
         self.cwd: str | None = None
         self.has_title = attached
         self.has_stopped = attached
@@ -102,6 +104,7 @@ class WireSession:
 
     def begin_turn(self, message_id: object) -> None:
         self._prompts.add(message_id)
+        self.thoughts.begin()
         self._is_working = True
         self.is_cancelled = self.is_rejected = self.own_turn.is_deaf = False
         self.compactions.begin_turn()
@@ -136,7 +139,7 @@ class WireSession:
         if not self.plans.hear_list(line):
             return ()
         self.has_stopped = False
-        return (RecordLine(self.id, line),)
+        return (RecordLine(self.id, line, self.thoughts.take()),)
 
     def show_missed_list(self, translator: Translator | None) -> None:
         """Show the translator the newest list, which left without it: from now on it may matter."""
@@ -166,7 +169,8 @@ class WireSession:
             yield Record(self.id, review, by)
 
     def end_retelling(self, *, failed: bool = False) -> Iterator[Record | Warn]:
-        """End a replay, if one is going on, and record what it ended with."""
+        """End a replay, if one is going on, and record what it ended with. Thoughts that were retold are history."""
+        self.thoughts.begin()
         return self._record(self.plans.end_retelling(failed=failed), streams_in=False)
 
     def due(self) -> str | None:
@@ -224,7 +228,7 @@ class WireSession:
         if is_news or asked:
             self.has_stopped = False
         if is_news:
-            yield Record(self.id, PlanSet(plan, via=ACP), streams=streams)
+            yield Record(self.id, PlanSet(plan, via=ACP), streams=streams, why=self.thoughts.take())
         for event in asked:
             if isinstance(event, ReviewAsked):
                 yield Record(self.id, event, streams=streams)

@@ -11,7 +11,7 @@ from planwire.readmodel.history import HistoryEntry, Phrase
 from planwire.readmodel.plain_text import one_line
 from planwire.terminal.lines import Line, Part, between, cut, fitted, text_look
 
-__all__ = ["MOMENT", "clock", "moment_line", "moment_rows", "this_day", "word_parts"]
+__all__ = ["MOMENT", "clock", "moment_line", "moment_rows", "this_day", "why_line", "word_parts"]
 
 #: The sign and the look of each kind of event. The statuses that steps get have theirs in the table of statuses.
 _LOOK: Final = {
@@ -49,6 +49,8 @@ _UNKNOWN: Final = ("·", "muted")
 NAMED: Final = 4
 NAMED_ON_SCREEN: Final = 6
 _WHO: Final = 8
+#: Characters of a why in print.
+LONGEST_WHY: Final = 160
 #: The rows of moments; the number of the event comes second.
 MOMENT: Final = "moment"
 
@@ -65,6 +67,13 @@ def moment_line(moment: HistoryEntry, numbers: int = 4, session: str | None = No
     if moment.total:
         parts.append((f"{moment.done}/{moment.total}  ", "strong"))
     return Line((*parts, *_words(moment, NAMED, " · ")))
+
+
+def why_line(why: str, numbers: int = 4) -> Line:
+    """Why an agent did that, below its line in print: the end of it, which is closest to what it did."""
+    words = one_line(why)
+    cut_off = words if len(words) <= LONGEST_WHY else f"…{words[1 - LONGEST_WHY :].lstrip()}"
+    return Line(((f"{'':>{numbers}}  why  ", "muted"), (cut_off, "muted")))
 
 
 @lru_cache(maxsize=4_096)

@@ -210,7 +210,8 @@ class HistoryScreen(Screen[None]):
             since = self._timeline.numbers[first] if first >= 0 else 0
             title = f"What changed from event {since} to {self._timeline.numbers[last]}"
         else:
-            self._plans.sheet.put(self._timeline.shown(self.app.journal, moment).cards(), fresh=False)
+            then = self._timeline.shown(self.app.journal, moment)
+            self._plans.sheet.put(then.cards(self.app.reasons.of(then.journalled)), fresh=False)
             title = f"As it was at event {moment.seq}"
         self._when.show_lines(lambda width: _headline(title, details, width))
 

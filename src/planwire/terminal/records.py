@@ -1,7 +1,7 @@
 """A session in print: what it is about, then each plan in a box."""
 
 import shlex
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from planwire.readmodel.card import PlanCard, PlanId
 from planwire.readmodel.cards import Plans, cards_of, session_of
@@ -25,12 +25,13 @@ def session_record_view(
     only: bool = False,
     everything: bool = False,
     name: str = "",
+    thinking: Mapping[PlanId, str] | None = None,
 ) -> Drawing:
     """The heading and every plan that has not ended, or `only` the chosen one. `everything` adds the proposals that
     have, and the remarks that are closed. `height` bounds the lines of all of it. With the `name` of the session, the
-    commands that answer its questions are there, too."""
-    one = session.card(chosen) if only else None
-    cards = (one,) if one is not None else session.cards()
+    commands that answer its questions are there, too; and with its agent's `thinking`, that with each plan."""
+    one = session.card(chosen, thinking) if only else None
+    cards = (one,) if one is not None else session.cards(thinking)
     ended = [card for card in cards if card.ended and one is None and not everything]
     cards = tuple(card for card in cards if card not in ended)
     gone = [] if only else [card.title for card in session.dismissed()]

@@ -53,10 +53,11 @@ class BoardApp:
         editor: str | None = None,
         folders: Iterable[str] = (),
         by: str | None = USER,
+        thoughts: bool = True,
     ) -> None:
         folders = tuple(folders)
         self._only_shows = by is None
-        self.hub = Hub(journal, FilePlans(folders), editor)
+        self.hub = Hub(journal, FilePlans(folders), editor, thoughts=thoughts)
         self._timelines = Timelines(journal, FilePlans(folders).of)
         plan = OVERVIEW + "/{session}/plans/{plan}"
         routes = [
@@ -168,11 +169,19 @@ class BoardApp:
         return _html(document(f"Compare {session.name}", page))
 
     async def _then(self, timeline: Timeline, place: int) -> Then:
-        entry = await run_in_threadpool(timeline.entry, self.hub.sessions.journal, place)
-        return Then(place, entry, await run_in_threadpool(timeline.shown, self.hub.sessions.journal, entry))
+        return await run_in_threadpool(self._then_now, timeline, place)
+
+    def _then_now(self, timeline: Timeline, place: int) -> Then:
+        journal = self.hub.sessions.journal
+        entry = timeline.entry(journal, place)
+        shown = timeline.shown(journal, entry)
+        return Then(place, entry, shown, self.hub.reasons.of(shown.journalled))
 
     async def _entries(self, timeline: Timeline, begin: int, end: int) -> list[HistoryEntry]:
-        return await run_in_threadpool(timeline.entries, self.hub.sessions.journal, begin, end)
+        def entries() -> list[HistoryEntry]:
+            return [*self.hub.reasons.with_whys(timeline.entries(self.hub.sessions.journal, begin, end))]
+
+        return await run_in_threadpool(entries)
 
     async def _page(self, key: Key, title: str, live: str) -> Response:
         topic = await self.hub.topic(key)

@@ -3,6 +3,7 @@
 from typing import Final, NamedTuple
 
 from planwire.readmodel.authors import author
+from planwire.readmodel.card import PlanId
 from planwire.readmodel.history import BECAME, HistoryEntry, Phrase
 from planwire.readmodel.shown import ShownSession
 from planwire.readmodel.timeline import Timeline
@@ -13,6 +14,7 @@ from planwire.web.html import moment as moment_html
 from planwire.web.page_tree import part_html
 from planwire.web.plan_view import PlanPlace, plan_part
 from planwire.web.progress_chart import chart_of
+from planwire.web.said_view import folded_words
 
 __all__ = ["MOMENTS_PER_PAGE", "Then", "entry_head", "entry_phrases", "history_page", "then_part"]
 
@@ -32,11 +34,13 @@ _SAID: Final = {
 
 
 class Then(NamedTuple):
-    """A moment: its place on the timeline, its entry (None before anything happened), and the session after it."""
+    """A moment: its place on the timeline, its entry (None before anything happened), the session after it, and what
+    its agent thought by then."""
 
     place: int
     entry: HistoryEntry | None
     session: ShownSession
+    thinking: dict[PlanId, str]
 
 
 def history_page(session: ShownSession, timeline: Timeline, then: Then, listed: list[HistoryEntry]) -> Html:
@@ -92,7 +96,7 @@ def then_part(timeline: Timeline, then: Then) -> Html:
         return el("section", el("p", "Nothing has happened yet.", class_="nothing"), id="then")
     plans = [
         part_html(plan_part(PlanPlace(then.session.id, f"then{number}", live=False), card))
-        for number, card in enumerate(then.session.cards())
+        for number, card in enumerate(then.session.cards(then.thinking))
     ]
     place = f"{then.place + 1:,} of {len(timeline.numbers):,}"
     return el(
@@ -116,7 +120,7 @@ def _row(session: str, timeline: Timeline, at: int, moment: HistoryEntry, is_sho
     return el(
         "li",
         entry_head(moment),
-        el("ul", *entry_phrases(moment), class_="words-list"),
+        el("ul", *entry_phrases(moment), *_thinking(moment), class_="words-list"),
         el("p", *links, class_="moment-links"),
         class_=f"moment event-{moment.event}",
         id=f"e{moment.seq}",
@@ -144,6 +148,12 @@ def _phrase(phrase: Phrase) -> Html:
     said = _SAID.get(phrase.kind, phrase.kind.replace("_", " "))
     label = el("span", said, class_="did") if said else None
     return el("li", label, el("span", phrase.text, dir="auto"), class_=f"did-{kind}")
+
+
+def _thinking(entry: HistoryEntry) -> list[Html]:
+    """What the agent thought right before, as an item of the list behind the phrases."""
+    words = el("div", folded_words(entry.why), dir="auto") if entry.why else None
+    return [el("li", el("span", "thinking", class_="did"), words, class_="did-thinking")] if words else []
 
 
 def _older(session: str, begin: int) -> Html:

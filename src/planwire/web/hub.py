@@ -41,11 +41,12 @@ RETRY: Final = 1.0
 class Hub:
     """The state behind all pages of the board: the sessions, and the topics with their watchers."""
 
-    def __init__(self, journal: Journal, files: FilePlans, editor: str | None) -> None:
+    def __init__(self, journal: Journal, files: FilePlans, editor: str | None, *, thoughts: bool = True) -> None:
         self.sessions = Sessions(journal, files, self._noticed)
+        self.reasons = Reasons(journal, thoughts=thoughts)
+        self._thoughts = self.reasons.glance()
         self.changes = 0
         self._editor = editor
-        self._reasons = Reasons(journal)
         self._earlier = Earlier(journal)
         self._topics: OrderedDict[Key, Topic] = OrderedDict()
         self._renderer = ThreadPoolExecutor(1, "planwire-board-render")
@@ -79,6 +80,7 @@ class Hub:
     async def topic(self, key: Key) -> Topic:
         """The topic of a page, with its newest page."""
         self._mark_stale()
+        self._look_at_thoughts()
         topic = self._topic(key)
         await self._render(topic)
         return topic
@@ -191,7 +193,14 @@ class Hub:
             for key, topic in list(self._topics.items()):
                 topic.beat()
                 topic.stale |= isinstance(key, Query)  # its order follows the clock
+            self._look_at_thoughts()
             self._wake.set()
+
+    def _look_at_thoughts(self) -> None:
+        """Have pages rendered anew after a person had thoughts forgotten, which no event tells."""
+        before, self._thoughts = self._thoughts, self.reasons.glance()
+        for key, topic in self._topics.items() if self._thoughts != before else ():
+            topic.stale |= not isinstance(key, Query)
 
     def _topic(self, key: Key) -> Topic:
         topic = self._topics.get(key)
@@ -215,7 +224,7 @@ class Hub:
         if session is None:
             return gone_page()
         state = session.journalled
-        context = PlanContext(self._editor, self._reasons.of(state), self._earlier.of(state))
+        context = PlanContext(self._editor, self.reasons.of(state), self._earlier.of(state))
         return session_page(session, context) if isinstance(key, str) else plan_page(session, key[1], context)
 
     def _asking(self, session_id: str) -> tuple[Asking, ...]:

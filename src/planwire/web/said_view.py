@@ -14,7 +14,7 @@ from planwire.web.html import EMPTY, Html, el, escaped, joined, moment, time_of_
 from planwire.web.page_tree import Part, branch, leaf
 from planwire.web.remark_view import delivery_badge, remark_button, remark_words
 
-__all__ = ["said_part", "why_part"]
+__all__ = ["folded_words", "said_part", "why_part"]
 
 #: Notes and verdicts on the page, the newest first. The history has them all.
 NOTES: Final = 3
@@ -28,7 +28,7 @@ def why_part(part_id: str, card: PlanCard) -> Part | None:
     if card.why:
         rows.append(_reason("Why", escaped(card.why)))
     if card.thinking:
-        rows.append(_reason("Thinking", _folded(card.thinking)))
+        rows.append(_reason("Thinking", folded_words(card.thinking)))
     rows += [_reason("Note", escaped(each.text), _origin(each.by, each.at)) for each in card.notes[: -NOTES - 1 : -1]]
     return leaf(f"{part_id}-why", "dl", *rows, class_="why") if rows else None
 
@@ -59,7 +59,7 @@ def _origin(by: str, at: int) -> Html:
     return el("span", " — ", author(by), " ", moment(at), class_="origin")
 
 
-def _folded(text: str) -> Html:
+def folded_words(text: str) -> Html:
     """A long text with its first line in sight."""
     first, _, rest = text.partition("\n")
     if len(first) > LONG_LINE:

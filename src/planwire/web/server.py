@@ -47,7 +47,7 @@ def new_token() -> str:
 
 class BoardServer:
     """A board that listens. `address` opens it, with the token in it. `by` is the author of all that people do there; a
-    board without one only shows."""
+    board without one only shows. Without `thoughts` it has none of what agents thought."""
 
     def __init__(
         self,
@@ -60,6 +60,7 @@ class BoardServer:
         editor: str | None = None,
         folders: Iterable[str] = (),
         by: str | None = USER,
+        thoughts: bool = True,
     ) -> None:
         self._socket = _listen(host, port)
         self.port: int = self._socket.getsockname()[1]
@@ -68,7 +69,14 @@ class BoardServer:
         self.base = f"http://{name}:{self.port}"
         cookie = f"planwire-{self.port}"
         self.app = BoardApp(
-            journal, self.token, {*LOOPBACK, *allow_hosts, name}, cookie=cookie, editor=editor, folders=folders, by=by
+            journal,
+            self.token,
+            {*LOOPBACK, *allow_hosts, name},
+            cookie=cookie,
+            editor=editor,
+            folders=folders,
+            by=by,
+            thoughts=thoughts,
         )
         config = uvicorn.Config(
             self.app,

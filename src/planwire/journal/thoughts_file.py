@@ -1,0 +1,153 @@
+"""Thoughts in a SQLite file of their own, next to the journal that they belong to, which only its owner can read.
+
+The file comes into being with the first thought, and whoever only reads never makes one. Any number of processes may
+use it at once. A person may delete it at any time: each use looks whether the file is still the same.
+"""
+
+import os
+import sqlite3
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Lock
+from typing import Final
+
+from planwire.errors import JournalUnavailable
+from planwire.journal.protocol import Thought
+from planwire.journal.sqlite_errors import not_a_journal, translate_errors
+from planwire.journal.sqlite_file import PRIVATE_FILE, PRIVATE_FOLDER, connect, scrub, transaction
+from planwire.journal.sqlite_rows import bindable
+from planwire.journal.thoughts import too_old
+
+__all__ = ["FileThoughts"]
+
+#: "plwt" in ASCII.
+APPLICATION_ID: Final = 0x706C7774
+#: Seconds to wait for other processes: an event waits for its thought. And to let a person's wish wait.
+PATIENCE: Final = 1.0
+FORGET_PATIENCE: Final = 30.0
+_TABLE: Final = (
+    """CREATE TABLE IF NOT EXISTS thoughts (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        session TEXT NOT NULL,
+        digest TEXT NOT NULL,
+        size INTEGER NOT NULL,
+        salt TEXT NOT NULL,
+        text TEXT NOT NULL,
+        UNIQUE (session, digest)
+    )""",
+    "CREATE INDEX IF NOT EXISTS sizes ON thoughts (session, number, size)",
+    f"PRAGMA application_id = {APPLICATION_ID}",
+)
+_KEEP: Final = "INSERT OR REPLACE INTO thoughts (session, digest, size, salt, text) VALUES (?, ?, ?, ?, ?)"
+_FIND: Final = "SELECT salt, text FROM thoughts WHERE session = ? AND digest = ?"
+_SIZES: Final = "SELECT number, size FROM thoughts WHERE session = ? ORDER BY number DESC"
+
+
+class FileThoughts:
+    """The `Thoughts` in a file, which need not be there."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = Lock()
+        self._connection: sqlite3.Connection | None = None
+        self._opened: object = None  # the file and the process of the connection
+        self._forgets = 0
+
+    def keep(self, session: str, thought: Thought) -> None:
+        with self._using(create=True) as connection:
+            assert connection is not None
+            with transaction(connection, PATIENCE) as writer:
+                name = bindable(session)
+                size = len(thought.text.encode())
+                writer.execute(_KEEP, (name, thought.digest, size, thought.salt, thought.text))
+                old = too_old(writer.execute(_SIZES, (name,)).fetchall())
+                writer.executemany("DELETE FROM thoughts WHERE number = ?", ((number,) for number in old))
+
+    def find(self, session: str, digests: Collection[str]) -> dict[str, Thought]:
+        found: dict[str, Thought] = {}
+        if digests:
+            with self._using() as connection:
+                for digest in digests:
+                    row = connection.execute(_FIND, (bindable(session), digest)).fetchone() if connection else None
+                    if row is not None:
+                        found[digest] = Thought(digest, *row)
+        return found
+
+    def forget(self, *sessions: str) -> None:
+        self._forget("DELETE FROM thoughts WHERE session = ?", [(bindable(session),) for session in sessions])
+
+    def forget_all(self) -> None:
+        self._forget("DELETE FROM thoughts", [()])
+
+    def glance(self) -> object:
+        with self._using() as connection:
+            changes = connection.execute("PRAGMA data_version").fetchone() if connection else None
+            return changes, self._opened, self._forgets
+
+    def close(self) -> None:
+        with self._lock:
+            self._let_go()
+
+    def _forget(self, statement: str, of: list[tuple[str | bytes, ...]]) -> None:
+        with self._using() as connection:
+            if connection is None:
+                return
+            with transaction(connection, FORGET_PATIENCE) as writer:
+                writer.executemany(statement, of)
+            self._forgets += 1
+            trouble = scrub(connection, FORGET_PATIENCE)
+        if trouble:
+            raise JournalUnavailable(
+                f"the thoughts are gone, but traces may be left in {self.path} and its -wal file ({trouble}): forget "
+                "them again once that is fixed"
+            )
+
+    @contextmanager
+    def _using(self, *, create: bool = False) -> Iterator[sqlite3.Connection | None]:
+        with self._lock, translate_errors(self.path):
+            if self._connection is None or self._opened != self._identity():
+                self._let_go()
+                self._open(create=create)
+            yield self._connection
+
+    def _open(self, *, create: bool) -> None:
+        if create:
+            self.path.parent.mkdir(PRIVATE_FOLDER, parents=True, exist_ok=True)
+            os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, PRIVATE_FILE))
+        elif not self.path.exists():
+            return
+        connection = connect(self.path, PATIENCE)
+        try:
+            _check(connection, self.path)
+        except BaseException:
+            connection.close()
+            raise
+        self._connection, self._opened = connection, self._identity()
+
+    def _identity(self) -> object:
+        """The file itself, whatever has its name, and this process: a connection must not cross a fork."""
+        try:
+            found = self.path.stat()
+        except FileNotFoundError:
+            return None
+        return found.st_dev, found.st_ino, os.getpid()
+
+    def _let_go(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None and isinstance(self._opened, tuple) and self._opened[-1] == os.getpid():
+            connection.close()
+
+
+def _check(connection: sqlite3.Connection, path: Path) -> None:
+    """Make a new file one for thoughts, and refuse one of another program."""
+    (application_id,) = connection.execute("PRAGMA application_id").fetchone()
+    if application_id != APPLICATION_ID:
+        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if application_id or tables:
+            raise not_a_journal(path, "it is a SQLite database of another program")
+        connection.execute("PRAGMA journal_mode = WAL")
+        with transaction(connection, PATIENCE) as writer:
+            for statement in _TABLE:
+                writer.execute(statement)
+    connection.execute("PRAGMA synchronous = NORMAL")  # what a power cut takes is a thought, and no more
