@@ -39,6 +39,7 @@ from planwire.model.events import (
     SELECTION,
     SUGGESTION,
     TOLD,
+    TOOLS,
     Choice,
     ContextCompacted,
     Event,
@@ -137,7 +138,7 @@ def _opened(state: SessionState, _recorded: Recorded, event: SessionOpened) -> _
 
 def _set(state: SessionState, recorded: Recorded, event: PlanSet) -> _Changes:
     before = state.plans.get(event.plan.id)
-    after = track(event.plan, before.state if before else None)
+    after = track(event.plan, before.state if before else None, is_replacement=event.via == TOOLS)
     record = PlanRecord(
         after,
         AGENT if event.via == ACP else PLANWIRE,
