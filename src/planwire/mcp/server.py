@@ -40,7 +40,7 @@ from planwire.mcp.stdin import MendedInput
 from planwire.readmodel.card import PlanCard
 from planwire.readmodel.states import MCP
 from planwire.session.plan_session import PlanSession
-from planwire.tools.call import Answer, failure
+from planwire.tools.answers import Answer, failure
 from planwire.tools.schemas import GET_PLAN, SET_PLAN, tool_schemas
 
 __all__ = ["PlanServer", "serve"]

@@ -5,7 +5,6 @@ All of a session's logic is here. It holds a view of the journal (see `live_hist
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from pathlib import Path
 from threading import Event as Flag
 from time import monotonic
@@ -30,11 +29,11 @@ from planwire.errors import BadMessage, FormatError, PlanwireError, ToolError
 from planwire.journal import Journal, follower_of, open_journal
 from planwire.journal.protocol import require_journal
 from planwire.model.events import Event, SessionOpened, TurnEnded
-from planwire.model.plan import BODY_CAP
-from planwire.model.records import AGENT, RECAP, TOOL, SessionState
-from planwire.model.unheard import has_word, standing
+from planwire.model.records import AGENT, RECAP, SessionState
+from planwire.model.unheard import standing
 from planwire.session.chat_compactor import ChatCompactor
 from planwire.session.delivery import Delivery, Handing, handed_over
+from planwire.session.known_plans import KnownPlans
 from planwire.session.live_history import JournalLike, LiveHistory
 from planwire.session.options import (
     Oversize,
@@ -44,19 +43,16 @@ from planwire.session.options import (
     SessionOptions,
     check_options,
 )
-from planwire.tools.call import Answer, Call, answer_call, asking, decoded, failure, prepare_call, said, waiting_answer
-from planwire.tools.plan_files import plan_file_reader, read_plan_file
-from planwire.tools.schemas import SET_PLAN, tool_schemas
-from planwire.tools.size_limits import OVERSIZE, TRUNCATE
+from planwire.session.tool_calls import ToolCalls
+from planwire.tools.answers import Answer, failure
+from planwire.tools.plan_files import plan_file_reader
+from planwire.tools.schemas import tool_schemas
+from planwire.tools.size_limits import OVERSIZE
 
 __all__ = ["Answer", "BlockingPlanSession"]
 
 #: Seconds that a call waits for a review before it says that it is still waiting: clients give up after 60 or so.
 WAIT_SECONDS: Final = 25.0
-#: How often a call tries to write down that it waits, where others write all the time.
-ASKING_TRIES: Final = 3
-#: The largest file, in bytes, of which `oversize="truncate"` keeps the beginning.
-FILE_CAP: Final = 4 * BODY_CAP
 _UNNAMED: Final = "new"
 
 
@@ -91,11 +87,18 @@ class BlockingPlanSession:
         if oversize not in OVERSIZE:
             known = ", ".join(OVERSIZE)
             raise ToolError("unknown_option", f"oversize can't be {oversize!r}: use one of {known}", f"use {known}")
-        self._oversize = oversize
-        self._mode = mode
         self._view = LiveHistory(journal, session_id, self._format, by)
         self._is_new_here = bool(self.state.plans)
         self._delivery = Delivery(self._view, by)
+        self._known = KnownPlans(by, self.state, self._view.stream)
+        self._calls = ToolCalls(
+            *(journal, self._view, self._delivery, self._known, self._settle),
+            by=by,
+            oversize=oversize,
+            mode=mode,
+            folders=self.folders,
+            read=self.read_file,
+        )
         self._compactor = ChatCompactor(self._view, self._delivery, self._format, self.read_file)
         if about is not None:
             self.describe(about)
@@ -135,10 +138,11 @@ class BlockingPlanSession:
         """The plan tools, as the provider's API takes them."""
         return tool_schemas(self._format.name)
 
-    def call(self, name: str, arguments: Any = None) -> Answer:
-        """Run a call of a plan tool. Errors are part of the answer, so that the model can act on them."""
+    def call(self, name: str, arguments: Any = None, call_id: str | None = None) -> Answer:
+        """Run a call of a plan tool. Errors are part of the answer, so that the model can act on them. With
+        a `call_id`, the same call once more, after a crash or a lost answer, changes nothing and is answered alike."""
         since = self.state.seq
-        answer = self.call_now(name, arguments, since)
+        answer = self.call_now(name, arguments, since, call_id=call_id)
         if not answer.is_waiting:
             return answer
         deadline, news = monotonic() + self.wait_seconds, Flag()
@@ -156,37 +160,16 @@ class BlockingPlanSession:
             unsubscribe()
 
     def call_now(
-        self, name: str, arguments: Any = None, since: int | None = None, handing: Handing | None = None
+        self,
+        name: str,
+        arguments: Any = None,
+        since: int | None = None,
+        handing: Handing | None = None,
+        call_id: str | None = None,
     ) -> Answer:
         """Answer a call without waiting: with `still_waiting`, if it would have to. `since` is the event at which the
         waiting began. `handing` says whether the answer arrives; without one it does."""
-        with self._view.lock:
-            try:
-                self._settle()
-                answer, before = self._call(name, decoded(arguments), self.state.seq if since is None else since)
-                if not answer.is_waiting:
-                    self._say(answer, handing, before if name == SET_PLAN else None)
-            except PlanwireError as error:
-                answer = Answer(failure(error))
-                with suppress(PlanwireError):
-                    self._view.read_on()
-                    self._say(answer, handing)
-            return answer
-
-    def _say(self, answer: Answer, handing: Handing | None, before: SessionState | None = None) -> None:
-        """Put what people said since into the answer of a tool, and what they changed that the call has replaced, if it
-        replaced a plan of the state `before`."""
-        replaced = self._delivery.replaced(before) if before else ()
-        if not replaced and not self._delivery.news(self.state, TOOL):
-            return
-        on_its_way = handing or Handing()
-        words = self._delivery.offer(on_its_way, TOOL, lambda state: self._delivery.news(state, TOOL))
-        words = msgspec.structs.replace(words, items=(*words.items, *replaced))
-        answer |= said(words, on_its_way.told.request if on_its_way.told else "", answer)
-        if handing is None:
-            on_its_way.hand_over()
-            with suppress(PlanwireError):  # the next call tries again
-                self._settle()
+        return self._calls.run(name, arguments, since, handing, call_id)
 
     def settle(self) -> None:
         """Record what the caller got, without waiting for the next call."""
@@ -234,6 +217,7 @@ class BlockingPlanSession:
                 return self.hand_recap(handing)
             self._delivery.offer_context(handing)
             handing.messages = self._view.take_unsent()
+            self._known.shown(self.state)
             return self._shown(handing.messages)
 
     def hand_recap(self, handing: Handing) -> list[ProviderMessage]:
@@ -246,6 +230,7 @@ class BlockingPlanSession:
             words = self._delivery.offer(handing, RECAP, standing)
             self._view.take_unsent()
             handing.messages = [*merged_plans(self.state, "recap", self.read_file)]
+            self._known.shown(self.state)
             if words:
                 handing.messages.append(remark_message("recap-remarks", self.id, words))
             return self._shown(handing.messages)
@@ -272,6 +257,7 @@ class BlockingPlanSession:
             handing = Handing()
             self._delivery.offer_context(handing)
             handing.hand_over()  # even if it is lost on the way: the block has its place in the chat
+            self._known.shown(self.state)
             return self._view.stream.context()
 
     def export(self) -> bytes:
@@ -317,38 +303,6 @@ class BlockingPlanSession:
     def on_change(self, listener: Callable[[], None]) -> Callable[[], None]:
         """Call a function after every event that comes in, from whichever thread brings it. Returns how to end that."""
         return self._view.on_change(listener)
-
-    def _call(self, name: str, arguments: Any, since: int) -> tuple[Answer, SessionState]:
-        arguments = self._with_file(arguments) if name == SET_PLAN else arguments
-        before: SessionState
-        call: Call
-        tries = iter(range(ASKING_TRIES))
-
-        def prepare(state: SessionState) -> Sequence[Event]:
-            nonlocal before, call
-            options = {"oversize": self._oversize, "mode": self._mode}
-            before, call = state, prepare_call(state, name, arguments, read=self.read_file, **options)
-            if call.waits and not has_word(state, call.plan_id, since):
-                return asking(state, call.plan_id) if next(tries, None) is not None else ()
-            return call.events
-
-        self._view.write(prepare)
-        if call.waits and not has_word(self.state, call.plan_id, since):
-            return Answer(waiting_answer(call, self.state)), before
-        return Answer(answer_call(call, before, self.state, self.read_file)), before
-
-    def _with_file(self, arguments: Any) -> Any:
-        """The arguments of set_plan, with the text of the file that they name."""
-        if not isinstance(arguments, dict):
-            return arguments
-        path, rest = arguments.get("path"), {key: value for key, value in arguments.items() if key != "path"}
-        if path is None:
-            return rest
-        if not isinstance(path, str) or rest.get("content") is not None or rest.get("entries") is not None:
-            problem = "a plan is either entries, content or the path of a file"
-            raise ToolError("invalid_arguments", problem, "give exactly one of entries, content and path")
-        cap = FILE_CAP if self._oversize == TRUNCATE else BODY_CAP
-        return {**rest, "content": read_plan_file(path, self.folders, cap)}
 
     def _add(self, value: Any) -> None:
         named = isinstance(value, dict) and value.get("message_id") is not None

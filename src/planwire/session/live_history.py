@@ -10,7 +10,7 @@ from planwire.chat import ChatStream, Hidden, Ordinary
 from planwire.chat.formats import Format
 from planwire.chat.history import ChatHistory
 from planwire.errors import JournalError
-from planwire.journal import Journal, Stamped, read_on
+from planwire.journal import Journal, Once, Stamped, read_on
 from planwire.journal.view import UNKEEPABLE
 from planwire.model.events import Event, Recorded
 from planwire.model.records import SessionState
@@ -68,14 +68,22 @@ class LiveHistory:
         """Messages that were taken, and did not arrive: they are unsent again."""
         self._unsent[:0] = messages
 
-    def write(self, prepare: Callable[[SessionState], Sequence[Event]]) -> None:
-        """Append what `prepare` makes of the newest state; nothing, if it makes nothing."""
+    def write(
+        self, prepare: Callable[[SessionState], Sequence[Event]], once: Once | None = None
+    ) -> tuple[Recorded, ...]:
+        """Append what `prepare` makes of the newest state; nothing, if it makes nothing. Returns the events that were
+        written, now or earlier with the same key."""
 
         def prepared(state: SessionState) -> list[Stamped]:
             return stamped(prepare(state), self._by)
 
         with self.lock:
-            self._take(append_latest(self._journal, self.read_on, prepared))
+            written = append_latest(self._journal, self.read_on, prepared, once)
+            if once is None:
+                self._take(written)
+            else:  # they may be older than what others wrote
+                self.read_on()
+            return written
 
     def read_on(self) -> SessionState:
         """Take in what others wrote. A session that was forgotten begins anew."""
