@@ -366,9 +366,9 @@ def test_a_prompt_teaches_when_a_plan_is_worth_making(tmp_path: Path) -> None:
 # Sessions
 
 
-def test_two_hosts_on_one_folder_share_its_session_and_lose_nothing(tmp_path: Path) -> None:
+def test_two_hosts_that_share_the_session_of_a_folder_lose_nothing(tmp_path: Path) -> None:
     async def work() -> None:
-        async with a_host(tmp_path) as one, a_host(tmp_path, mode="legacy") as other:
+        async with a_host(tmp_path, "--shared") as one, a_host(tmp_path, "--shared", mode="legacy") as other:
             await call(one, "set_plan", entries=[f"step {number}" for number in range(20)])
             [resource] = (await other.list_resources()).resources
             as_json = f"{resource.uri}?format=json"
@@ -391,16 +391,116 @@ def test_two_hosts_on_one_folder_share_its_session_and_lose_nothing(tmp_path: Pa
         assert session.id == find_session(journal, tmp_path)
 
 
-def test_the_plan_is_there_again_after_a_restart_and_gone_with_a_new_session(tmp_path: Path) -> None:
-    (tmp_path / "plan.md").write_text("- [ ] from a file\n")
+def test_two_hosts_on_one_folder_have_a_session_each_and_neither_touches_the_others_plan(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with a_host(tmp_path) as one, a_host(tmp_path, mode="legacy") as other:
+            await call(one, "set_plan", entries=["A1 fix login", "A2 test login"])
+            offered = await call(other, "get_plan")
+            assert offered["plan"] is None
+            [session] = offered["unfinished"]
+            assert session["in_use"], "another agent works on it"
+            assert session["plans"] == [
+                {
+                    "plan_id": "main",
+                    "title": "Plan",
+                    "progress": "0 of 2 done",
+                    "steps": [
+                        {"id": "s1", "content": "A1 fix login", "status": "pending"},
+                        {"id": "s2", "content": "A2 test login", "status": "pending"},
+                    ],
+                }
+            ]
+            assert "get_plan with its session" in offered["hint"]
+            made = await call(other, "set_plan", entries=["B1 write docs", "B2 publish"])
+            assert (made["version"], made["new_steps"]) == (1, ["s1", "s2"])
+            await call(one, "update_plan", steps={"s1": "completed"})
+            steps = (await call(other, "get_plan"))["plan"]["steps"]
+            assert (steps[0]["content"], steps[0]["status"]) == ("B1 write docs", "pending")
+
+    run(work)
+
+
+def test_who_shares_a_session_is_shown_the_plan_of_the_other_before_replacing_it(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with a_host(tmp_path, "--session", "s") as one, a_host(tmp_path, "--session", "s") as other:
+            await call(one, "set_plan", entries=["A1 fix login", "A2 test login"])
+            error = (await call(other, "set_plan", entries=["B1 write docs"]))["error"]
+            assert (error["code"], error["current"]["steps"][0]["content"]) == ("plan_exists", "A1 fix login")
+            assert (await call(other, "set_plan", entries=["B1 write docs"], plan_id="docs"))["version"] == 1
+
+    run(work)
+
+
+def test_a_host_that_starts_again_gets_its_plan_back_by_one_call(tmp_path: Path) -> None:
+    (tmp_path / "plan.md").write_text("# Port\n\n- [x] read\n- [ ] write\n")
 
     async def work() -> None:
         async with a_host(tmp_path) as host:
-            await call(host, "set_plan", path=str(tmp_path / "plan.md"))
-        async with a_host(tmp_path, "--folder", ".") as host:
-            assert (await call(host, "get_plan"))["plan"]["steps"][0]["content"] == "from a file"
+            await call(host, "set_plan", path="plan.md")
+        async with a_host(tmp_path, "--folder", ".", mode="legacy") as host:
+            [earlier] = (await call(host, "get_plan"))["unfinished"]
+            assert ("in_use" in earlier, earlier["plans"][0]["title"]) == (False, "Port")
+            assert (await host.list_resources()).resources == []
+            taken = await call(host, "get_plan", session=earlier["session"])
+            assert (taken["plan"]["progress"], "unfinished" in taken) == ("1 of 2 done", False)
+            assert (await call(host, "update_plan", steps={"s2": "completed"}))["plan_id"] == "main"
+            [resource] = (await host.list_resources()).resources
+            assert resource.uri == plan_uris(earlier["session"], "main")[0]
         async with a_host(tmp_path, "--new") as host:
-            assert (await call(host, "get_plan"))["plan"] is None
+            assert await call(host, "get_plan") == {"plan": None}, "nothing is left to do"
+
+    run(work)
+    with open_journal(tmp_path / "plans.db") as journal:
+        assert len(journal.sessions()) == 1
+
+
+@subscribes_as_of_old
+def test_a_session_that_is_taken_up_is_news_to_the_host(tmp_path: Path) -> None:
+    async def work() -> None:
+        heard: list[str] = []
+
+        async def hear(message: Any) -> None:
+            heard.append(message.method)
+
+        async with a_host(tmp_path) as host:
+            await call(host, "set_plan", entries=["read"])
+        async with a_host(tmp_path, mode="legacy", message_handler=hear) as host:
+            [earlier] = (await call(host, "get_plan"))["unfinished"]
+            await call(host, "get_plan", session=earlier["session"])
+            await eventually(lambda: heard == ["notifications/resources/list_changed"])
+            _, as_json = plan_uris(earlier["session"], "main")
+            await host.subscribe_resource(as_json)
+            await call(host, "update_plan", steps={"s1": "completed"})
+            await eventually(lambda: heard[1:] == ["notifications/resources/updated"])
+
+    run(work)
+
+
+def test_only_sessions_of_the_folder_can_be_taken_up_and_only_where_nobody_named_one(tmp_path: Path) -> None:
+    with open_journal(tmp_path / "plans.db") as journal:
+        a_session(journal, "elsewhere", 1, str(tmp_path.parent))
+
+    async def work() -> None:
+        async with a_host(tmp_path) as host, a_host(tmp_path, "--session", "s") as bound:
+            assert await call(host, "get_plan") == {"plan": None}
+            for session in ("elsewhere", "none", 3):
+                error = (await call(host, "get_plan", session=session))["error"]
+                assert (error["code"], error["hint"]) == ("unknown_session", "those with work left are: none")
+            error = (await call(bound, "get_plan", session="elsewhere"))["error"]
+            assert (error["code"], "the session s alone" in error["message"]) == ("unknown_session", True)
+            assert await call(bound, "get_plan", session="s") == {"plan": None}
+
+    run(work)
+
+
+def test_a_call_that_its_host_sends_again_by_the_same_id_is_made_once(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with a_host(tmp_path) as host:
+            await call(host, "set_plan", entries=["read"])
+            same: Any = {"claudecode/toolUseId": "toolu_1"}
+            answers = [await host.call_tool("update_plan", {"add": ["write"]}, meta=same) for _ in range(2)]
+            assert answers[0].structured_content == answers[1].structured_content
+            assert len((await call(host, "get_plan"))["plan"]["steps"]) == 2
 
     run(work)
 
@@ -531,6 +631,7 @@ def test_an_interrupt_ends_the_server_at_once(tmp_path: Path) -> None:
         (["--wait", "soon"], "expected a number of seconds, found 'soon'"),
         (["--wait", "nan"], "expected a number of seconds, found 'nan'"),
         (["--session", "s", "--new"], "not allowed with argument --session"),
+        (["--session", "s", "--shared"], "not allowed with argument --session"),
     ],
 )
 def test_an_option_that_makes_no_sense_is_refused(tmp_path: Path, options: list[str], words: str) -> None:

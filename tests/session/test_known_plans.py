@@ -44,8 +44,6 @@ def test_a_plan_that_the_writer_never_read_is_refused_once_and_shown(journal: Jo
 
 
 @pytest.mark.parametrize("more", [{"replace": True}, {"replace": "true"}, {"plan_id": "b"}, {"expected_revision": 1}])
-    "more", [{"replace": True}, {"plan_id": "docs"}, {"replace": "true"}, {"expected_revision": 1}]
-)
 def test_a_writer_that_means_it_or_takes_another_name_goes_through(journal: Journal, more: dict[str, Any]) -> None:
     a_plan(journal)
     assert "error" not in BlockingPlanSession(journal, "s").call("set_plan", {**YOURS, **more})

@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from planwire.errors import PlanwireError, ToolError
-from planwire.journal import Journal, Once
+from planwire.journal import Journal, Once, state_at
 from planwire.model.events import Event
 from planwire.model.file_texts import ReadFile
 from planwire.model.plan import BODY_CAP
@@ -18,7 +18,7 @@ from planwire.model.unheard import has_word
 from planwire.session.delivery import Delivery, Handing
 from planwire.session.known_plans import KnownPlans
 from planwire.session.live_history import LiveHistory
-from planwire.session.past import notes_of, state_at
+from planwire.session.old_notes import notes_of
 from planwire.tools.answers import Answer, answer_call, failure, said, waiting_answer
 from planwire.tools.call import Call, asking, prepare_call, repeated_call
 from planwire.tools.json_arguments import decoded

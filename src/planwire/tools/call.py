@@ -16,7 +16,6 @@ from planwire.model.changes import effective_changes
 from planwire.model.events import Event, PlanChanged, PlanRemoved, PlanSet, RemarkAnswered, ReviewAsked
 from planwire.model.file_texts import ReadFile, address_of, no_files
 from planwire.model.fold import check_revision
-from planwire.model.kinds import entries_of
 from planwire.model.plan import DELTA_CAP, MAIN, REMARK_CAP, ItemsPlan, MarkdownPlan, Plan, PlanId
 from planwire.model.records import PlanRecord, SessionState
 from planwire.tools.arguments import GetPlan, RemovePlan, SetPlan, UpdatePlan, read_arguments
@@ -148,7 +147,7 @@ def _prepare_set(state: SessionState, arguments: SetPlan, oversize: str, mode: s
     if record and not record.removed and record.state.plan == plan and arguments.summary is None:
         return Call(SET_PLAN, plan_id)
     has_read = arguments.replace or arguments.expected_revision is not None
-    if record and _has_work_left(record) and not has_read and not knows(record):
+    if record and record.has_work_left and not has_read and not knows(record):
         raise _Unread(plan_id)
     return Call(SET_PLAN, plan_id, (PlanSet(plan, arguments.summary, mode=mode),), cut=cut)
 
@@ -160,15 +159,6 @@ def _plan(plan_id: str, entries: tuple[Any, ...] | None, content: str | None, ov
         problem, hint = "the content is empty", "give a text with something to do in it"
         raise ToolError("invalid_arguments", problem, hint, example("content"))
     return fitting_text(MarkdownPlan(plan_id, content or ""), oversize)
-
-
-def _has_work_left(record: PlanRecord) -> bool:
-    """Whether a plan would be missed: it lives, and not all of its steps are over. A text without steps is a proposal,
-    and a list without any is none."""
-    steps = record.state.steps
-    if not record.is_living or (not steps and entries_of(record.state.plan) is not None):
-        return False
-    return not steps or any(step.is_open for step in steps)
 
 
 def _prepare_update(state: SessionState, arguments: UpdatePlan, oversize: str) -> Call:

@@ -17,6 +17,7 @@ __all__ = [
     "GET_PLAN",
     "REMOVE_PLAN",
     "REVIEW",
+    "SESSION",
     "SET_PLAN",
     "TOOL_NAMES",
     "UPDATE_PLAN",
@@ -31,6 +32,8 @@ TOOL_NAMES: Final = (SET_PLAN, UPDATE_PLAN, GET_PLAN, REMOVE_PLAN)
 
 #: The event that a call of get_plan may wait for.
 REVIEW: Final = "review"
+#: The argument of get_plan that takes up an earlier session, where a server can.
+SESSION: Final = "session"
 
 
 _STATUS: Final[Fields] = {"type": "string", "enum": list(STATUSES)}
@@ -82,6 +85,10 @@ _MCP_DESCRIPTIONS: Final = {
     ),
 }
 
+_SESSION: Final[Fields] = {
+    "type": "string",
+    "description": "Take up the plan of an earlier session, as an answer offered it under unfinished, from now on.",
+}
 _PARAMETERS: Final[dict[str, dict[str, Any]]] = {
     SET_PLAN: {
         "entries": {
@@ -170,6 +177,8 @@ def _schema(name: str) -> Fields:
 
 
 def _mcp(name: str, _description: str, schema: Fields) -> Fields:
+    if name == GET_PLAN:
+        schema = {**schema, "properties": {**schema["properties"], SESSION: _SESSION}}
     hints = {"readOnlyHint": name == GET_PLAN, "destructiveHint": name == REMOVE_PLAN, "openWorldHint": False}
     return {"name": name, "description": _MCP_DESCRIPTIONS[name], "inputSchema": schema, "annotations": hints}
 

@@ -1,17 +1,12 @@
-"""The past of a session, as its journal has it and its state no longer does. Reading it costs its length, so it is
-for what is asked rarely."""
+"""Old notes, which the journal has and the state no longer does. Reading them costs the length of a session, so they
+are for models that ask for them."""
 
 from planwire.journal import Journal
-from planwire.model.fold import fold, fold_all
+from planwire.model.fold import fold
 from planwire.model.plan import PlanId
 from planwire.model.records import Note, SessionState
 
-__all__ = ["notes_of", "state_at"]
-
-
-def state_at(journal: Journal, session: str, seq: int) -> SessionState:
-    """The session after its event with that number."""
-    return fold_all(session, journal.read(session, upto=seq))
+__all__ = ["notes_of"]
 
 
 def notes_of(journal: Journal, session: str, plan_id: PlanId) -> list[Note]:
