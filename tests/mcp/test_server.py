@@ -19,10 +19,12 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.subscriptions import ResourcesListChanged, ResourceUpdated
 
 from planwire import MarkdownPlan, open_journal
+from planwire.errors import ToolError
 from planwire.journal import Journal, Stamped
 from planwire.mcp.bound_session import find_session, new_session, plan_folders
 from planwire.mcp.resources import JSON, MARKDOWN, plan_text, plan_uris, read_uri
 from planwire.mcp.stdin import mended
+from planwire.mcp.unfinished import Unfinished
 from planwire.model.events import (
     ACP,
     APPROVED,
@@ -150,12 +152,16 @@ def test_what_is_wrong_with_a_call_is_told_as_an_error_that_a_model_can_act_on(t
     run(work)
 
 
-def test_calls_that_are_made_at_once_are_done_in_order(tmp_path: Path) -> None:
+def test_calls_that_are_made_at_once_are_done_in_order_and_each_once(tmp_path: Path) -> None:
     async def work() -> None:
         async with a_host(tmp_path) as host:
             calls = [call(host, "set_plan", entries=["read"]), call(host, "update_plan", steps={"s1": "completed"})]
             made, changed = await asyncio.gather(*calls)
             assert changed["revision"] > made["revision"]
+            same: Any = {"claudecode/toolUseId": "toolu_1"}
+            answers = [await host.call_tool("update_plan", {"add": ["write"]}, meta=same) for _ in range(2)]
+            assert answers[0].structured_content == answers[1].structured_content
+            assert len((await call(host, "get_plan"))["plan"]["steps"]) == 2, "one call that came twice"
 
     run(work)
 
@@ -370,6 +376,10 @@ def test_two_hosts_that_share_the_session_of_a_folder_lose_nothing(tmp_path: Pat
     async def work() -> None:
         async with a_host(tmp_path, "--shared") as one, a_host(tmp_path, "--shared", mode="legacy") as other:
             await call(one, "set_plan", entries=[f"step {number}" for number in range(20)])
+            error = (await call(other, "set_plan", entries=["write docs"]))["error"]
+            assert (error["code"], error["current"]["steps"][0]["content"]) == ("plan_exists", "step 0")
+            error = (await call(other, "get_plan", session="elsewhere"))["error"]
+            assert (error["code"], error["message"].endswith("alone")) == ("unknown_session", True)
             [resource] = (await other.list_resources()).resources
             as_json = f"{resource.uri}?format=json"
             async with one.listen(resource_subscriptions=[as_json]) as news:
@@ -411,6 +421,8 @@ def test_two_hosts_on_one_folder_have_a_session_each_and_neither_touches_the_oth
                 }
             ]
             assert "get_plan with its session" in offered["hint"]
+            error = (await call(other, "get_plan", session="none"))["error"]
+            assert (error["code"], session["session"] in error["hint"]) == ("unknown_session", True)
             made = await call(other, "set_plan", entries=["B1 write docs", "B2 publish"])
             assert (made["version"], made["new_steps"]) == (1, ["s1", "s2"])
             await call(one, "update_plan", steps={"s1": "completed"})
@@ -420,32 +432,29 @@ def test_two_hosts_on_one_folder_have_a_session_each_and_neither_touches_the_oth
     run(work)
 
 
-def test_who_shares_a_session_is_shown_the_plan_of_the_other_before_replacing_it(tmp_path: Path) -> None:
-    async def work() -> None:
-        async with a_host(tmp_path, "--session", "s") as one, a_host(tmp_path, "--session", "s") as other:
-            await call(one, "set_plan", entries=["A1 fix login", "A2 test login"])
-            error = (await call(other, "set_plan", entries=["B1 write docs"]))["error"]
-            assert (error["code"], error["current"]["steps"][0]["content"]) == ("plan_exists", "A1 fix login")
-            assert (await call(other, "set_plan", entries=["B1 write docs"], plan_id="docs"))["version"] == 1
-
-    run(work)
-
-
+@subscribes_as_of_old
 def test_a_host_that_starts_again_gets_its_plan_back_by_one_call(tmp_path: Path) -> None:
     (tmp_path / "plan.md").write_text("# Port\n\n- [x] read\n- [ ] write\n")
 
     async def work() -> None:
+        heard: list[str] = []
+
+        async def hear(message: Any) -> None:
+            heard.append(message.method)
+
         async with a_host(tmp_path) as host:
             await call(host, "set_plan", path="plan.md")
-        async with a_host(tmp_path, "--folder", ".", mode="legacy") as host:
+        async with a_host(tmp_path, "--folder", ".", mode="legacy", message_handler=hear) as host:
             [earlier] = (await call(host, "get_plan"))["unfinished"]
             assert ("in_use" in earlier, earlier["plans"][0]["title"]) == (False, "Port")
-            assert (await host.list_resources()).resources == []
             taken = await call(host, "get_plan", session=earlier["session"])
             assert (taken["plan"]["progress"], "unfinished" in taken) == ("1 of 2 done", False)
-            assert (await call(host, "update_plan", steps={"s2": "completed"}))["plan_id"] == "main"
-            [resource] = (await host.list_resources()).resources
-            assert resource.uri == plan_uris(earlier["session"], "main")[0]
+            await eventually(lambda: heard == ["notifications/resources/list_changed"])
+            main, _ = plan_uris(earlier["session"], "main")
+            assert [each.uri for each in (await host.list_resources()).resources] == [main]
+            await host.subscribe_resource(main)
+            await call(host, "update_plan", steps={"s2": "completed"})
+            await eventually(lambda: heard[1:] == ["notifications/resources/updated"])
         async with a_host(tmp_path, "--new") as host:
             assert await call(host, "get_plan") == {"plan": None}, "nothing is left to do"
 
@@ -454,55 +463,20 @@ def test_a_host_that_starts_again_gets_its_plan_back_by_one_call(tmp_path: Path)
         assert len(journal.sessions()) == 1
 
 
-@subscribes_as_of_old
-def test_a_session_that_is_taken_up_is_news_to_the_host(tmp_path: Path) -> None:
-    async def work() -> None:
-        heard: list[str] = []
-
-        async def hear(message: Any) -> None:
-            heard.append(message.method)
-
-        async with a_host(tmp_path) as host:
-            await call(host, "set_plan", entries=["read"])
-        async with a_host(tmp_path, mode="legacy", message_handler=hear) as host:
-            [earlier] = (await call(host, "get_plan"))["unfinished"]
-            await call(host, "get_plan", session=earlier["session"])
-            await eventually(lambda: heard == ["notifications/resources/list_changed"])
-            _, as_json = plan_uris(earlier["session"], "main")
-            await host.subscribe_resource(as_json)
-            await call(host, "update_plan", steps={"s1": "completed"})
-            await eventually(lambda: heard[1:] == ["notifications/resources/updated"])
-
-    run(work)
-
-
-def test_only_sessions_of_the_folder_can_be_taken_up_and_only_where_nobody_named_one(tmp_path: Path) -> None:
-    with open_journal(tmp_path / "plans.db") as journal:
-        a_session(journal, "elsewhere", 1, str(tmp_path.parent))
-
-    async def work() -> None:
-        async with a_host(tmp_path) as host, a_host(tmp_path, "--session", "s") as bound:
-            assert await call(host, "get_plan") == {"plan": None}
-            for session in ("elsewhere", "none", 3):
-                error = (await call(host, "get_plan", session=session))["error"]
-                assert (error["code"], error["hint"]) == ("unknown_session", "those with work left are: none")
-            error = (await call(bound, "get_plan", session="elsewhere"))["error"]
-            assert (error["code"], "the session s alone" in error["message"]) == ("unknown_session", True)
-            assert await call(bound, "get_plan", session="s") == {"plan": None}
-
-    run(work)
-
-
-def test_a_call_that_its_host_sends_again_by_the_same_id_is_made_once(tmp_path: Path) -> None:
-    async def work() -> None:
-        async with a_host(tmp_path) as host:
-            await call(host, "set_plan", entries=["read"])
-            same: Any = {"claudecode/toolUseId": "toolu_1"}
-            answers = [await host.call_tool("update_plan", {"add": ["write"]}, meta=same) for _ in range(2)]
-            assert answers[0].structured_content == answers[1].structured_content
-            assert len((await call(host, "get_plan"))["plan"]["steps"]) == 2
-
-    run(work)
+def test_unfinished_work_is_that_of_the_folder_the_latest_first(tmp_path: Path) -> None:
+    plan = PlanSet(ItemsPlan("main", (Entry("read", "high", "pending"),)))
+    with open_journal("memory:") as journal:
+        earlier = Unfinished(journal, tmp_path)
+        assert earlier.offer("own") == {}
+        for at, name in enumerate(["one", "two", "three", "four", "done", "own", "elsewhere"]):
+            a_session(journal, name, at, str(tmp_path.parent if name == "elsewhere" else tmp_path))
+            journal.append(name, [Stamped(at, "agent", plan)])
+        journal.append("done", [Stamped(4, "agent", PlanChanged("main", None, (SetStatus("s1", "completed"),)))])
+        assert [each["session"] for each in earlier.offer("own")["unfinished"]] == ["four", "three", "two"]
+        assert earlier.check("done") == "done"
+        for session in ("elsewhere", "none", 3, ""):
+            with pytest.raises(ToolError, match="this folder has no session"):
+                earlier.check(session)
 
 
 def a_session(journal: Journal, name: str, at: int, cwd: str | None) -> None:

@@ -233,7 +233,7 @@ class PlanServer:
             return answer
 
     async def _take_up(self, plans: PlanSession, wanted: Any) -> PlanSession:
-        """Work on an earlier session of the folder from now on. The one before stays open, for calls that wait in it."""
+        """Work on an earlier session of the folder from now on. The one before stays open: calls may wait in it."""
         if wanted == plans.id:
             return plans
         if self._earlier is None or self._reopen is None:
