@@ -113,7 +113,8 @@ def test_the_blocks_of_a_trajectory() -> None:
         '<goal version="1">\n<text>No test fails &amp; &lt;all> is fast</text>\n</goal>',
         '<event subkind="message" source="context_file">\n'
         '<message>[{"file_name":"a.py","file_content":"x = 1"}]</message>\n</event>',
-        '<plan id="main" version="1" mode="agent">\n<text>- [ ] find it</text>\n<index step="s1" words="find it"/>\n</plan>',
+        '<plan id="main" version="1" mode="agent">\n'
+        '<text>- [ ] find it</text>\n<index step="s1" words="find it"/>\n</plan>',
         '<plan-update id="main" seq="1">\n<note>It is in the lexer</note>\n</plan-update>',
         '<goal-update seq="1">\n<note>and &lt;no> warning</note>\n</goal-update>',
         '<event subkind="goal_pursuit" source="chat.goal_monitor">\n'

@@ -370,7 +370,7 @@ def test_a_step_is_changed(
         (["tick", "s9"], NOT_FOUND, "no step matches 's9'. The steps are:\n  s1  read\n  s2  write\n"),
         (["tick", "r"], USAGE, "2 steps match 'r'"),
         (["status", "s1", "later"], USAGE, "there is no status 'later': choose one of pending, "),
-        (["priority", "s1", "urgent"], USAGE, "there is no priority 'urgent': choose one of high, "),
+        (["priority", "s1", "purple"], USAGE, "there is no priority 'purple': choose one of high, "),
         (["reword", "s1", " "], USAGE, "planwire: the step is empty: write its text\n"),
         (["add", ""], USAGE, "planwire: the step is empty: write its text\n"),
         (["comment", ""], USAGE, "planwire: the comment is empty\n"),

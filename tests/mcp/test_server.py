@@ -19,10 +19,12 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.subscriptions import ResourcesListChanged, ResourceUpdated
 
 from planwire import MarkdownPlan, open_journal
+from planwire.errors import ToolError
 from planwire.journal import Journal, Stamped
 from planwire.mcp.bound_session import find_session, new_session, plan_folders
 from planwire.mcp.resources import JSON, MARKDOWN, plan_text, plan_uris, read_uri
 from planwire.mcp.stdin import mended
+from planwire.mcp.unfinished import Unfinished
 from planwire.model.events import (
     ACP,
     APPROVED,
@@ -150,12 +152,16 @@ def test_what_is_wrong_with_a_call_is_told_as_an_error_that_a_model_can_act_on(t
     run(work)
 
 
-def test_calls_that_are_made_at_once_are_done_in_order(tmp_path: Path) -> None:
+def test_calls_that_are_made_at_once_are_done_in_order_and_each_once(tmp_path: Path) -> None:
     async def work() -> None:
         async with a_host(tmp_path) as host:
             calls = [call(host, "set_plan", entries=["read"]), call(host, "update_plan", steps={"s1": "completed"})]
             made, changed = await asyncio.gather(*calls)
             assert changed["revision"] > made["revision"]
+            same: Any = {"claudecode/toolUseId": "toolu_1"}
+            answers = [await host.call_tool("update_plan", {"add": ["write"]}, meta=same) for _ in range(2)]
+            assert answers[0].structured_content == answers[1].structured_content
+            assert len((await call(host, "get_plan"))["plan"]["steps"]) == 2, "one call that came twice"
 
     run(work)
 
@@ -366,10 +372,14 @@ def test_a_prompt_teaches_when_a_plan_is_worth_making(tmp_path: Path) -> None:
 # Sessions
 
 
-def test_two_hosts_on_one_folder_share_its_session_and_lose_nothing(tmp_path: Path) -> None:
+def test_two_hosts_that_share_the_session_of_a_folder_lose_nothing(tmp_path: Path) -> None:
     async def work() -> None:
-        async with a_host(tmp_path) as one, a_host(tmp_path, mode="legacy") as other:
+        async with a_host(tmp_path, "--shared") as one, a_host(tmp_path, "--shared", mode="legacy") as other:
             await call(one, "set_plan", entries=[f"step {number}" for number in range(20)])
+            error = (await call(other, "set_plan", entries=["write docs"]))["error"]
+            assert (error["code"], error["current"]["steps"][0]["content"]) == ("plan_exists", "step 0")
+            error = (await call(other, "get_plan", session="elsewhere"))["error"]
+            assert (error["code"], error["message"].endswith("alone")) == ("unknown_session", True)
             [resource] = (await other.list_resources()).resources
             as_json = f"{resource.uri}?format=json"
             async with one.listen(resource_subscriptions=[as_json]) as news:
@@ -391,18 +401,82 @@ def test_two_hosts_on_one_folder_share_its_session_and_lose_nothing(tmp_path: Pa
         assert session.id == find_session(journal, tmp_path)
 
 
-def test_the_plan_is_there_again_after_a_restart_and_gone_with_a_new_session(tmp_path: Path) -> None:
-    (tmp_path / "plan.md").write_text("- [ ] from a file\n")
-
+def test_two_hosts_on_one_folder_have_a_session_each_and_neither_touches_the_others_plan(tmp_path: Path) -> None:
     async def work() -> None:
-        async with a_host(tmp_path) as host:
-            await call(host, "set_plan", path=str(tmp_path / "plan.md"))
-        async with a_host(tmp_path, "--folder", ".") as host:
-            assert (await call(host, "get_plan"))["plan"]["steps"][0]["content"] == "from a file"
-        async with a_host(tmp_path, "--new") as host:
-            assert (await call(host, "get_plan"))["plan"] is None
+        async with a_host(tmp_path) as one, a_host(tmp_path, mode="legacy") as other:
+            await call(one, "set_plan", entries=["A1 fix login", "A2 test login"])
+            offered = await call(other, "get_plan")
+            assert offered["plan"] is None
+            [session] = offered["unfinished"]
+            assert session["in_use"], "another agent works on it"
+            assert session["plans"] == [
+                {
+                    "plan_id": "main",
+                    "title": "Plan",
+                    "progress": "0 of 2 done",
+                    "steps": [
+                        {"id": "s1", "content": "A1 fix login", "status": "pending"},
+                        {"id": "s2", "content": "A2 test login", "status": "pending"},
+                    ],
+                }
+            ]
+            assert "get_plan with its session" in offered["hint"]
+            error = (await call(other, "get_plan", session="none"))["error"]
+            assert (error["code"], session["session"] in error["hint"]) == ("unknown_session", True)
+            made = await call(other, "set_plan", entries=["B1 write docs", "B2 publish"])
+            assert (made["version"], made["new_steps"]) == (1, ["s1", "s2"])
+            await call(one, "update_plan", steps={"s1": "completed"})
+            steps = (await call(other, "get_plan"))["plan"]["steps"]
+            assert (steps[0]["content"], steps[0]["status"]) == ("B1 write docs", "pending")
 
     run(work)
+
+
+@subscribes_as_of_old
+def test_a_host_that_starts_again_gets_its_plan_back_by_one_call(tmp_path: Path) -> None:
+    (tmp_path / "plan.md").write_text("# Port\n\n- [x] read\n- [ ] write\n")
+
+    async def work() -> None:
+        heard: list[str] = []
+
+        async def hear(message: Any) -> None:
+            heard.append(message.method)
+
+        async with a_host(tmp_path) as host:
+            await call(host, "set_plan", path="plan.md")
+        async with a_host(tmp_path, "--folder", ".", mode="legacy", message_handler=hear) as host:
+            [earlier] = (await call(host, "get_plan"))["unfinished"]
+            assert ("in_use" in earlier, earlier["plans"][0]["title"]) == (False, "Port")
+            taken = await call(host, "get_plan", session=earlier["session"])
+            assert (taken["plan"]["progress"], "unfinished" in taken) == ("1 of 2 done", False)
+            await eventually(lambda: heard == ["notifications/resources/list_changed"])
+            main, _ = plan_uris(earlier["session"], "main")
+            assert [each.uri for each in (await host.list_resources()).resources] == [main]
+            await host.subscribe_resource(main)
+            await call(host, "update_plan", steps={"s2": "completed"})
+            await eventually(lambda: heard[1:] == ["notifications/resources/updated"])
+        async with a_host(tmp_path, "--new") as host:
+            assert await call(host, "get_plan") == {"plan": None}, "nothing is left to do"
+
+    run(work)
+    with open_journal(tmp_path / "plans.db") as journal:
+        assert len(journal.sessions()) == 1
+
+
+def test_unfinished_work_is_that_of_the_folder_the_latest_first(tmp_path: Path) -> None:
+    plan = PlanSet(ItemsPlan("main", (Entry("read", "high", "pending"),)))
+    with open_journal("memory:") as journal:
+        earlier = Unfinished(journal, tmp_path)
+        assert earlier.offer("own") == {}
+        for at, name in enumerate(["one", "two", "three", "four", "done", "own", "elsewhere"]):
+            a_session(journal, name, at, str(tmp_path.parent if name == "elsewhere" else tmp_path))
+            journal.append(name, [Stamped(at, "agent", plan)])
+        journal.append("done", [Stamped(4, "agent", PlanChanged("main", None, (SetStatus("s1", "completed"),)))])
+        assert [each["session"] for each in earlier.offer("own")["unfinished"]] == ["four", "three", "two"]
+        assert earlier.check("done") == "done"
+        for session in ("elsewhere", "none", 3, ""):
+            with pytest.raises(ToolError, match="this folder has no session"):
+                earlier.check(session)
 
 
 def a_session(journal: Journal, name: str, at: int, cwd: str | None) -> None:
@@ -531,6 +605,7 @@ def test_an_interrupt_ends_the_server_at_once(tmp_path: Path) -> None:
         (["--wait", "soon"], "expected a number of seconds, found 'soon'"),
         (["--wait", "nan"], "expected a number of seconds, found 'nan'"),
         (["--session", "s", "--new"], "not allowed with argument --session"),
+        (["--session", "s", "--shared"], "not allowed with argument --session"),
     ],
 )
 def test_an_option_that_makes_no_sense_is_refused(tmp_path: Path, options: list[str], words: str) -> None:

@@ -68,6 +68,31 @@ def test_reordering_keeps_ids() -> None:
     assert ids(follow(plan("a", "b", "c", "d"), plan("d", "b", "a", "c"))) == ["s4", "s2", "s1", "s3"]
 
 
+def test_a_step_that_moved_and_got_a_word_more_keeps_its_id() -> None:
+    before, after = plan("Read the config", "Write unit tests"), plan("Write unit tests", "Read the config file")
+    assert ids(follow(before, after)) == ["s2", "s1"]
+    assert ids(track(after, track(before), is_replacement=True)) == ["s2", "s1"]
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        plan("B1 write docs", "B2 publish"),
+        plan(("B1 write docs", "in_progress"), "B2 publish"),
+        plan(("Book a flight", "in_progress"), "A3 sleep", "B2 publish"),
+    ],
+)
+def test_a_plan_in_the_place_of_another_keeps_no_id_by_its_place_alone(after: ItemsPlan) -> None:
+    before = track(plan("A1 fix login", "A2 test login"))
+    assert not {"s1", "s2"} & set(ids(track(after, before, is_replacement=True)))
+
+
+def test_a_plan_in_the_place_of_another_keeps_the_ids_of_nearly_the_same_texts() -> None:
+    before = track(plan("Fix the login", "Test it", "Ship"))
+    after = plan("Fix the login page", ("Test it", "completed"), "Write the docs", "Ship")
+    assert ids(track(after, before, is_replacement=True)) == ["s1", "s2", "s4", "s3"]
+
+
 def test_a_step_that_left_and_comes_back_has_its_old_id() -> None:
     assert ids(follow(plan("a", "b", "c"), plan("a", "c"), plan("a", "b", "c"))) == ["s1", "s2", "s3"]
 

@@ -10,6 +10,7 @@ from planwire.errors import InputError, ToolError
 from planwire.model.events import (
     ACP,
     APPROVED,
+    AddStep,
     Event,
     PlanChanged,
     PlanRemoved,
@@ -23,7 +24,8 @@ from planwire.model.events import (
 from planwire.model.fold import fold_all
 from planwire.model.plan import BODY_CAP, DELTA_CAP, REMARK_CAP
 from planwire.model.records import SessionState
-from planwire.tools.call import answer_call, failure, prepare_call
+from planwire.tools.answers import answer_call, failure
+from planwire.tools.call import prepare_call
 from planwire.tools.schemas import FORMATS, tool_schemas
 
 
@@ -82,8 +84,33 @@ def test_a_plan_may_be_a_text_whose_checkboxes_are_its_steps() -> None:
 
 
 def test_setting_a_plan_again_replaces_it_and_steps_keep_their_ids(model: Model) -> None:
+    model.call("update_plan", note="TOML")
     answer = model.call("set_plan", entries=["Write", "Ship"])
-    assert (answer["version"], answer["new_steps"]) == (2, ["s2", "s4"])
+    assert answer == {
+        "plan_id": "main",
+        "version": 2,
+        "revision": 3,
+        "new_steps": ["s4"],
+        "kept_steps": ["s2"],
+        "retired": [{"id": "s1", "content": "Read"}, {"id": "s3", "content": "Test"}],
+        "notes_kept": 1,
+    }
+    assert model.call("get_plan")["plan"]["notes"] == [{"by": "agent", "text": "TOML"}]
+
+
+def test_a_plan_for_another_task_takes_over_no_step(model: Model) -> None:
+    model.call("set_plan", entries=["A1 fix login", "A2 test login"], plan_id="other")
+    answer = model.call("set_plan", entries=["B1 write docs", "B2 publish"], plan_id="other")
+    assert (answer["new_steps"], "kept_steps" in answer) == (["s3", "s4"], False)
+    assert [step["id"] for step in answer["retired"]] == ["s1", "s2"]
+
+
+def test_of_many_steps_that_are_gone_the_first_are_named() -> None:
+    model = Model()
+    model.call("set_plan", entries=[f"{'word ' * 30}{number}" for number in range(300)])
+    answer = model.call("set_plan", content="# Other")
+    assert (len(answer["retired"]), answer["retired_besides"]) == (50, 250)
+    assert len(answer["retired"][0]["content"]) <= 80
 
 
 def test_setting_the_same_plan_again_adds_nothing(model: Model) -> None:
@@ -188,7 +215,7 @@ def test_reading_in_brief_gives_the_current_and_the_next_steps() -> None:
     plan = model.call("get_plan", detail="brief")["plan"]
     assert [step["id"] for step in plan["steps"]] == ["s2", "s3", "s4", "s5"]
     assert "notes" not in plan
-    model.call("update_plan", steps={"s3": "blocked", "s4": "cancelled"})
+    model.happen(PlanChanged("main", None, (SetStatus("s3", "blocked"), SetStatus("s4", "cancelled"))))
     plan = model.call("get_plan", detail="brief")["plan"]
     assert [(step["id"], step["status"]) for step in plan["steps"]][:3] == [
         ("s2", "in_progress"),
@@ -257,7 +284,17 @@ def test_a_plan_over_the_cap_is_refused_and_says_by_how_much() -> None:
 
 
 def test_a_change_over_the_cap_is_refused(model: Model) -> None:
-    assert refusal(model, "update_plan", note="x" * DELTA_CAP)["code"] == "too_large"
+    error = refusal(model, "update_plan", note="x" * (DELTA_CAP + 1))
+    assert (error["code"], error["bytes"]) == ("too_large", DELTA_CAP + 1)
+    assert refusal(model, "update_plan", add=["x" * 1000] * 20)["code"] == "too_large"
+
+
+@pytest.mark.parametrize("letter", ["x", '"', "\n", "ü"])
+def test_a_note_just_within_the_cap_is_taken_whatever_its_letters_cost_in_json(model: Model, letter: str) -> None:
+    note = f"n{letter * ((DELTA_CAP - 2) // len(letter.encode()))}n"
+    assert len(note.encode()) == DELTA_CAP
+    model.call("update_plan", note=note, add=["y" * (DELTA_CAP - 100)])
+    assert model.state.plans["main"].notes[-1].text == note
 
 
 def test_a_plan_just_within_the_cap_is_taken() -> None:
@@ -283,21 +320,43 @@ def test_an_oversize_note_can_be_cut_and_the_steps_are_changed_all_the_same(mode
     arguments = {"note": note, "steps": {"s1": "completed"}}
     call = prepare_call(model.state, "update_plan", arguments, oversize="truncate")
     [event] = call.events
-    assert DELTA_CAP - 20 < len(msgspec.json.encode(event)) <= DELTA_CAP
+    assert isinstance(event, PlanChanged)
+    assert DELTA_CAP - 20 < len((event.note or "").encode()) <= DELTA_CAP
     before = model.state
     model.happen(event, "agent")
     truncated = answer_call(call, before, model.state)["truncated"]
     kept, size = truncated["kept_bytes"], truncated["original_bytes"]
     assert 0 < kept < size == len(note.encode())
-    assert isinstance(event, PlanChanged)
     assert event.note == f"{note.encode()[:kept].decode()}\n\n[truncated: {kept:,} of {size:,} bytes kept]"
     assert model.steps()[0][2] == "completed"
 
 
-def test_changes_of_steps_are_never_cut(model: Model) -> None:
-    arguments = {"note": "why", "add": ["x" * DELTA_CAP]}
-    with pytest.raises(ToolError) as refused:
-        prepare_call(model.state, "update_plan", arguments, oversize="truncate")
+def test_texts_of_steps_that_are_too_long_can_be_cut_the_longest_first(model: Model) -> None:
+    arguments = {"note": "why", "add": ["x" * DELTA_CAP, "short"], "reword": {"s1": "y" * DELTA_CAP}}
+    call = prepare_call(model.state, "update_plan", arguments, oversize="truncate")
+    [event] = call.events
+    assert isinstance(event, PlanChanged)
+    reword, long, short = event.changes
+    assert isinstance(reword, RewordStep)
+    assert isinstance(long, AddStep)
+    assert short == AddStep("short")
+    assert DELTA_CAP - 20 < len(msgspec.json.encode(event.changes)) <= DELTA_CAP
+    assert long.content.startswith("xxx")
+    assert f"of {DELTA_CAP:,} bytes kept]" in long.content
+    assert abs(len(long.content) - len(reword.content)) < 5
+    assert call.cut is not None
+    assert call.cut.size == 2 * DELTA_CAP
+
+
+def test_entries_of_a_plan_that_is_too_large_can_be_cut_and_many_short_ones_can_not() -> None:
+    call = prepare_call(SessionState("s"), "set_plan", {"entries": ["x" * BODY_CAP, "a"]}, oversize="truncate")
+    [event] = call.events
+    assert isinstance(event, PlanSet)
+    assert isinstance(event.plan, ItemsPlan)
+    assert BODY_CAP - 200 < len(msgspec.json.encode(event.plan.entries)) <= BODY_CAP
+    assert event.plan.entries[1].content == "a"
+    with pytest.raises(ToolError, match="more than the") as refused:
+        prepare_call(SessionState("s"), "set_plan", {"entries": ["word"] * 5_000}, oversize="truncate")
     assert refused.value.code == "too_large"
 
 
@@ -314,7 +373,7 @@ def test_errors_that_are_not_the_models_are_told_too() -> None:
 def test_tools_come_in_every_form(form: str) -> None:
     schemas = tool_schemas(form)
     names = [schema.get("name") or schema["function"]["name"] for schema in schemas]
-    assert names == ["set_plan", "update_plan", "get_plan"]
+    assert names == ["set_plan", "update_plan", "get_plan", "remove_plan"]
 
 
 def test_an_unknown_form_is_refused_with_those_that_are_known() -> None:
@@ -378,7 +437,7 @@ def test_an_answer_alone_changes_no_plan_and_needs_none_of_its_name(model: Model
     [
         ({"r9": "x"}, "unknown_remark", "there is no remark 'r9'"),
         ({"s1": "x"}, "unknown_remark", "there is no remark 's1'"),
-        ({"r1": "  "}, "invalid_arguments", "nothing is said to r1"),
+        ({"r1": "  "}, "invalid_arguments", "nothing is given for r1"),
         ({"r1": "x" * (REMARK_CAP + 1)}, "too_large", "the answer to r1"),
         (["r1"], "invalid_arguments", "answers"),
     ],

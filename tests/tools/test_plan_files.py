@@ -43,9 +43,22 @@ def test_a_project_folder_that_is_itself_a_link_is_a_project_folder(project: Pat
     assert read_plan_file(str(tmp_path / "alias" / "plan.md"), [tmp_path / "alias"]).startswith("- [ ]")
 
 
-@pytest.mark.parametrize("path", ["plan.md", "./plan.md", "~/plan.md", "", "plan\0.md"])
-def test_a_path_that_is_not_absolute_is_refused(project: Path, path: str) -> None:
-    assert "not an absolute path" in str(refusal(path, project))
+@pytest.mark.parametrize("path", ["plan.md", "./plan.md", "docs/../plan.md"])
+def test_a_path_that_is_not_absolute_is_meant_from_the_folder_that_has_it(
+    project: Path, path: str, tmp_path: Path
+) -> None:
+    (project / "docs").mkdir()
+    assert read_plan_file(path, [tmp_path / "nowhere", project]) == "- [ ] ünï\n"
+
+
+@pytest.mark.parametrize("path", ["../secret.md", "~/plan.md", "", "plan\0.md", "other.md"])
+def test_a_path_that_leads_nowhere_or_out_of_the_folders_is_refused(project: Path, path: str) -> None:
+    assert refusal(path, project).code == "unreadable_path"
+
+
+def test_without_a_folder_a_path_is_absolute() -> None:
+    with pytest.raises(ToolError, match="not an absolute path, and this session has no folder"):
+        read_plan_file("plan.md", [])
 
 
 @pytest.mark.parametrize("way", ["../secret.md", "../project-too/plan.md", "docs/../../secret.md"])

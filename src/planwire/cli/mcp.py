@@ -9,17 +9,20 @@ from planwire.errors import InputError
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
-DESCRIPTION = "Run an MCP server with the tools set_plan, update_plan and get_plan, and the plans as resources."
+DESCRIPTION = (
+    "Run an MCP server with the tools set_plan, update_plan, get_plan and remove_plan, and the plans as resources."
+)
 
 EXAMPLES = """\
 examples:
   claude mcp add planwire -- planwire mcp      plan tools in Claude Code; other hosts take the same command
   planwire mcp --folder ~/work/shop            for hosts that don't start it in the project's folder
   planwire mcp --session release-42            a named session, shared by every host that names it
+  planwire mcp --shared                        continue the latest session of the folder, whoever began it
   planwire mcp --journal ./plans.db            keep the plans in another file
 
-The host starts the server and talks to it over standard input and output. Without --session it continues the latest
-session of the folder, so the plan is still there after a restart of the host.
+The host starts the server and talks to it over standard input and output. Each server has a session of its own. A model
+that has no plan yet is offered the unfinished ones of earlier sessions in the folder, and takes one up by one call.
 """
 
 
@@ -27,8 +30,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--session", metavar="SESSION", help="the session to use; created if it does not exist")
     which.add_argument("--binding", metavar="FILE", help=argparse.SUPPRESS)  # from planwire relay --tools
-    which.add_argument("--new", action="store_true", help="start a new session with the first plan")
-    words = "the project folder: its latest session is used, and its plan files may be read (.)"
+    which.add_argument("--shared", action="store_true", help="use the folder's latest session, as all who share it do")
+    which.add_argument("--new", action="store_true", help="start a new session with the first plan (the default)")
+    words = "the project folder: its unfinished plans are offered, and its plan files may be read (.)"
     parser.add_argument("--folder", metavar="DIR", help=words)
     add_journal_option(parser)
     parser.add_argument(
@@ -51,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.journal,
         session=arguments.session,
         folder=arguments.folder,
-        new=arguments.new,
+        shared=arguments.shared,
         binding=arguments.binding,
         wait_seconds=arguments.wait,
     )

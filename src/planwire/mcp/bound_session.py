@@ -1,6 +1,7 @@
-"""The session that a server is bound to: the latest of the project's folder, one that the user names, or the relay's.
+"""The session that a server is bound to: one of its own, one that the user names, the latest of the project's folder if
+it is to be shared, or the relay's.
 
-So the plan is there again when the host starts again, and two hosts on one folder share it.
+So two hosts in one folder never work on each other's plan unless someone asked for it.
 """
 
 import hashlib

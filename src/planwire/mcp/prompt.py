@@ -35,7 +35,8 @@ that the goal fails without. The summary says why.
 update_plan with answers says what became of a remark.
 4. update_plan when a step begins or is done, with only the change. A step is completed when it is checked. \
 A note is for what you would otherwise have to find out again.
-5. get_plan again when you no longer see the plan, or were refused: people may have changed it.\
+5. get_plan again when you no longer see the plan, or were refused: people may have changed it.
+6. remove_plan when the work is over and nobody needs the plan any more.\
 """
 
 

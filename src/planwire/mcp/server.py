@@ -6,7 +6,8 @@ as `planwire.tools.schemas` describes them, the plans as resources, and the prom
 
 import asyncio
 import signal
-from contextlib import AbstractAsyncContextManager, nullcontext, suppress
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, nullcontext, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
@@ -37,11 +38,13 @@ from planwire.mcp.resources import (
     read_uri,
 )
 from planwire.mcp.stdin import MendedInput
+from planwire.mcp.unfinished import Unfinished
 from planwire.readmodel.card import PlanCard
 from planwire.readmodel.states import MCP
-from planwire.session.plan_session import PlanSession
-from planwire.tools.call import Answer, failure
-from planwire.tools.schemas import GET_PLAN, SET_PLAN, tool_schemas
+from planwire.session.plan_session import Opening, PlanSession
+from planwire.session.pool import in_pool
+from planwire.tools.answers import Answer, failure
+from planwire.tools.schemas import GET_PLAN, SESSION, SET_PLAN, tool_schemas
 
 __all__ = ["PlanServer", "serve"]
 
@@ -52,6 +55,9 @@ SESSION_SECONDS: Final = 10.0
 #: The error for a missing resource in the versions with a handshake. Later ones call it an invalid parameter.
 _RESOURCE_NOT_FOUND: Final = -32002
 
+#: Where hosts put the id of a model's call. The ids of requests begin anew with every process.
+_CALL_IDS: Final = ("claudecode/toolUseId",)
+
 Context = ServerRequestContext[Any, Any]
 Page = types.PaginatedRequestParams | None
 
@@ -61,12 +67,12 @@ def serve(
     *,
     session: str | None = None,
     folder: str | None = None,
-    new: bool = False,
+    shared: bool = False,
     binding: str | None = None,
     wait_seconds: float,
 ) -> None:
-    """Serve the client at standard input and output until it goes. `binding` is the file in which a relay names session
-    and journal."""
+    """Serve the client at standard input and output until it goes. Without a `session` it has one of its own, or with
+    `shared` the latest of the folder. `binding` is the file in which a relay names session and journal."""
     # A thread blocks on standard input, and nothing wakes it: an interrupt ends the process, as it ends other programs.
     # The journal has everything that the server answered.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -77,23 +83,29 @@ def serve(
         else:
             project = project_folder(folder)
             with open_journal(journal) as opened:
-                bound = session or (new_session(project) if new else find_session(opened, project))
+                bound = session or (find_session(opened, project) if shared else None)
                 asyncio.run(_serve(opened, bound, project, wait_seconds))
     except* BrokenPipeError:  # the client is gone
         pass
 
 
-async def _serve(journal: Journal, session: str, project: Path, wait_seconds: float) -> None:
-    folders = plan_folders(project)
-    async with PlanSession.open(journal, session, folders=folders, wait_seconds=wait_seconds) as plans:
-        await PlanServer(nullcontext(plans), str(project), wait_seconds).run()
+async def _serve(journal: Journal, session: str | None, project: Path, wait_seconds: float) -> None:
+    """Serve a session, or one of the server's own, which can take up others."""
+
+    def open_session(name: str) -> Opening[PlanSession]:
+        return PlanSession.open(journal, name, folders=plan_folders(project), wait_seconds=wait_seconds)
+
+    earlier = Unfinished(journal, project) if session is None else None
+    async with open_session(session or new_session(project)) as plans:
+        await PlanServer(nullcontext(plans), str(project), wait_seconds, earlier=earlier, reopen=open_session).run()
 
 
 class PlanServer:
     """The answers to a client's requests about a session.
 
     `opening` gives the session, at once or later. `folder` is the session's unless it has one already. With `relayed`
-    the ACP client behind a relay hears of a plan before the agent gets its answer.
+    the ACP client behind a relay hears of a plan before the agent gets its answer. With `earlier` the model may take up
+    another session of the folder, which `reopen` opens.
     """
 
     def __init__(
@@ -102,8 +114,14 @@ class PlanServer:
         folder: str | None,
         wait_seconds: float,
         relayed: RelayedSession | None = None,
+        earlier: Unfinished | None = None,
+        reopen: Callable[[str], Opening[PlanSession]] | None = None,
     ) -> None:
         self._opening = opening
+        self._earlier = earlier
+        self._reopen = reopen
+        self._exit = AsyncExitStack()  # of sessions that were taken up
+        self._watching = anyio.CancelScope()
         self._folder = folder
         self._wait_seconds = wait_seconds
         self._relayed = relayed
@@ -136,7 +154,11 @@ class PlanServer:
     async def run(self) -> None:
         """Serve until standard input ends."""
         options = self._server.create_initialization_options(NotificationOptions(resources_changed=True))
-        async with stdio_server(MendedInput()) as (incoming, outgoing), anyio.create_task_group() as group:
+        async with (
+            self._exit,
+            stdio_server(MendedInput()) as (incoming, outgoing),
+            anyio.create_task_group() as group,
+        ):
             group.start_soon(self._attend)
             group.start_soon(self._hold)
             await self._server.run(incoming, outgoing, options)
@@ -148,8 +170,13 @@ class PlanServer:
             async with self._opening as plans:
                 self._plans, self._cards = plans, SessionCards(plans)
                 self._decided.set()
-                # A client asks for its resources before the relay names the session: every plan is news to it.
-                await self._news.watch(plans, self._cards, all_is_news=self._relayed is not None)
+                # A client asks for its resources before the relay names the session: every plan is news to it. So are
+                # those of a session that the model took up.
+                all_is_news = self._relayed is not None
+                while True:
+                    with anyio.CancelScope() as self._watching:
+                        await self._news.watch(self._plans, self._cards, all_is_news=all_is_news)
+                    all_is_news = True
         except PlanwireError as error:
             self._problem = error
             self._decided.set()
@@ -178,13 +205,17 @@ class PlanServer:
         try:
             plans = await self._session()
             self._called.set()
-            answer = await self._answer(ctx, plans, params.name, params.arguments or {})
+            answer = await self._answer(ctx, plans, params)
         except PlanwireError as error:
             answer = Answer(failure(error))
         text = types.TextContent(type="text", text=str(answer))
         return types.CallToolResult(content=[text], structured_content=dict(answer), is_error=answer.is_error)
 
-    async def _answer(self, ctx: Context, plans: PlanSession, tool: str, arguments: dict[str, Any]) -> Answer:
+    async def _answer(self, ctx: Context, plans: PlanSession, params: types.CallToolRequestParams) -> Answer:
+        tool, arguments = params.name, dict(params.arguments or {})
+        if tool == GET_PLAN and (wanted := arguments.pop(SESSION, None)) is not None:
+            async with self._in_order:
+                plans = await self._take_up(plans, wanted)
         if arguments.get("wait"):
             async with anyio.create_task_group() as group:
                 group.start_soon(self._report, ctx)
@@ -194,10 +225,27 @@ class PlanServer:
         async with self._in_order:
             if tool == SET_PLAN and self._relayed is None:  # the relay records it otherwise
                 await self._introduce(ctx, plans)
-            answer = await plans.call(tool, arguments)
+            answer = await plans.call(tool, arguments, _call_id(params))
             if self._relayed is not None and tool != GET_PLAN and "revision" in answer:
                 await self._relayed.told(answer["revision"])
+            if self._earlier and tool == GET_PLAN and not answer.is_error and not plans.state.live():
+                answer |= await in_pool(self._earlier.offer, plans.id)
             return answer
+
+    async def _take_up(self, plans: PlanSession, wanted: Any) -> PlanSession:
+        """Work on an earlier session of the folder from now on. The one before stays open: calls may wait in it."""
+        if wanted == plans.id:
+            return plans
+        if self._earlier is None or self._reopen is None:
+            problem = f"this server works on the session {plans.id} alone"
+            raise ToolError("unknown_session", problem, f"leave {SESSION} out")
+        session = await in_pool(self._earlier.check, wanted)
+        self._plans = await self._exit.enter_async_context(self._reopen(session))
+        self._cards = SessionCards(self._plans)
+        self._watching.cancel()
+        with suppress(PlanwireError):
+            await self._plans.hold(MCP)
+        return self._plans
 
     async def _introduce(self, ctx: Context, plans: PlanSession) -> None:
         """Record folder and agent with the first plan, where the session lacks them: a session begins with its plan."""
@@ -278,6 +326,12 @@ class PlanServer:
             own = plan_uris(session, "PLAN_ID")[0]
             raise _not_found(ctx, f"{uri} is not a plan of this session; its plans are at {own}")
         return found, cards
+
+
+def _call_id(params: types.CallToolRequestParams) -> str | None:
+    """The id of the call itself, where the host gives one: the same call once more is made once."""
+    meta: Mapping[str, Any] = params.meta or {}
+    return next((meta[key] for key in _CALL_IDS if isinstance(meta.get(key), str)), None)
 
 
 def _not_found(ctx: Context, message: str) -> MCPError:

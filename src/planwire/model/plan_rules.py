@@ -10,7 +10,17 @@ from msgspec.structs import replace
 from planwire.errors import PlanError
 from planwire.model.carried import Carried, carried_change, carried_plan
 from planwire.model.changes import apply_changes
-from planwire.model.events import ACP, SUGGESTION, PlanChanged, PlanRemoved, PlanReopened, PlanSet, Recorded, Remarked
+from planwire.model.events import (
+    ACP,
+    SUGGESTION,
+    TOOLS,
+    PlanChanged,
+    PlanRemoved,
+    PlanReopened,
+    PlanSet,
+    Recorded,
+    Remarked,
+)
 from planwire.model.lineage import carried_out, close_remarks
 from planwire.model.names import made_name
 from planwire.model.plan import NOTES_CAP
@@ -33,7 +43,9 @@ def plan_set(state: SessionState, recorded: Recorded, event: PlanSet) -> Changes
     then = before.state if before else None
     kept = before if before and not before.removed else None
     carried = carried_plan(event.origin)
-    after = (carried.state(event.plan, then) if carried else None) or track(event.plan, then)
+    after = (carried.state(event.plan, then) if carried else None) or track(
+        event.plan, then, is_replacement=event.via == TOOLS
+    )
     record = PlanRecord(
         after,
         AGENT if event.via == ACP else PLANWIRE,

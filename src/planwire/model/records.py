@@ -5,6 +5,7 @@ from typing import Final
 from msgspec import Struct
 
 from planwire.model.events import APPROVED, SUGGESTION, Choice, Origin, SessionOpened, StepChange, StepRef
+from planwire.model.kinds import entries_of
 from planwire.model.plan import PlanId
 from planwire.model.steps import PlanState
 
@@ -277,6 +278,15 @@ class PlanRecord(Struct, frozen=True):
         return not self.removed and not self.ended
 
     @property
+    def has_work_left(self) -> bool:
+        """Whether it would be missed: it lives, and not all of its steps are over. A text without steps is a proposal,
+        and a list without any is nothing."""
+        steps = self.state.steps
+        return self.is_living and (
+            any(step.is_open for step in steps) or (not steps and entries_of(self.state.plan) is None)
+        )
+
+    @property
     def open_remarks(self) -> tuple[Remark, ...]:
         """The remarks that still bind."""
         return tuple(each for each in self.remarks if each.closed is None)
@@ -329,6 +339,11 @@ class SessionState(Struct, frozen=True):
     def needs_person(self) -> bool:
         """Whether one of its plans waits for a person."""
         return any(record.needs_person for record in self.plans.values())
+
+    @property
+    def has_work_left(self) -> bool:
+        """Whether one of its plans would be missed."""
+        return any(record.has_work_left for record in self.plans.values())
 
     def live(self) -> dict[PlanId, PlanRecord]:
         """The plans that are still there, in the order of their arrival."""

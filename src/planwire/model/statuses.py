@@ -2,9 +2,11 @@
 
 A new status is a new row: its word, the spellings that mean it, its checkbox, sign and spoken name, how far along it
 is, and its substitute for clients of version 1. Statuses are open on the wire: a word without a row stays and shows as
-it came.
+it came. Models and people are understood (`folded_status`) in more words than agents on the wire, and answered where
+none is meant: nothing that they say is lost by that.
 """
 
+import re
 from typing import Final
 
 from msgspec import Struct
@@ -21,6 +23,8 @@ __all__ = [
     "Status",
     "after_tick",
     "canonical",
+    "folded_status",
+    "folded_word",
     "spoken",
     "status_of",
 ]
@@ -30,6 +34,7 @@ class Status(Struct, frozen=True):
     """One row.
 
     - `word`: the protocol's word. `aliases`: spellings that agents use, which stay as they came.
+    - `synonyms`: further words of models and people, which become `word`.
     - `box`: the character in a markdown checkbox. `sign`: the character before a step in a terminal.
     - `spoken`: the name people read. `became`: the word for a step that just got this status.
     - `look`: its name in style sheets and themes. `key`: its key in menus.
@@ -47,6 +52,7 @@ class Status(Struct, frozen=True):
     rank: int
     is_open: bool
     aliases: tuple[str, ...]
+    synonyms: tuple[str, ...]
     counts: bool = True
     v1: str | None = None
     v1_prefix: str = ""
@@ -66,12 +72,22 @@ DEFAULT_STATUS: Final = PENDING
 
 _WORKING: Final = ("doing", "in progress", "in-progress")
 _TABLE: Final = (
-    # word, box, sign, spoken, became, look, key, rank, is_open, aliases
-    Status(PENDING, " ", "○", "to do", "open again", "pending", "t", 0, True, ("todo",)),
-    Status(IN_PROGRESS, "~", "▶", "in progress", "started", "current", "i", 1, True, _WORKING),
-    Status(COMPLETED, "x", "✔", "done", "done", "done", "d", 2, False, ("done",)),
+    # word, box, sign, spoken, became, look, key, rank, is_open, aliases, synonyms
+    Status(
+        *(PENDING, " ", "○", "to do", "open again", "pending", "t", 0, True, ("todo",)),
+        ("open", "waiting", "planned", "queued", "new", "not started", "not begun", "not done", "incomplete"),
+    ),
+    Status(
+        *(IN_PROGRESS, "~", "▶", "in progress", "started", "current", "i", 1, True, _WORKING),
+        ("wip", "work in progress", "started", "active", "current", "ongoing", "running", "working", "begun"),
+    ),
+    Status(
+        *(COMPLETED, "x", "✔", "done", "done", "done", "d", 2, False, ("done",)),
+        ("complete", "finished", "finish", "closed", "resolved", "checked", "x"),
+    ),
     Status(
         *(CANCELLED, "-", "✗", "cancelled", "cancelled", "cancelled", "c", 2, False, ("canceled", "deleted")),
+        ("cancel", "skipped", "skip", "dropped", "removed", "abandoned", "obsolete", "not needed", "won't do"),
         counts=False,
         v1=COMPLETED,
         v1_prefix="[cancelled] ",
@@ -85,7 +101,27 @@ V1_STATUSES: Final = frozenset(row.v1 or row.word for row in _TABLE)
 #: The rows by the characters of their checkboxes, small and capital.
 BOXES: Final = {box: row for row in _TABLE for box in (row.box, row.box.upper())}
 
+_SEPARATORS: Final = re.compile(r"[\W_]+")
+
+
+def folded_word(word: str) -> str:
+    """A word without its case, spaces and signs, in which models and people differ."""
+    return _SEPARATORS.sub("", word.casefold())
+
+
 _MEANINGS: Final = {spelling: row for row in _TABLE for spelling in (row.word, *row.aliases)}
+
+_FOLDED: Final = {
+    folded_word(spelling): row.word
+    for row in _TABLE
+    for spelling in (row.word, row.spoken, *row.aliases, *row.synonyms)
+}
+
+
+def folded_status(word: str) -> str | None:
+    """The table's word for a status that a model or a person names, whatever its case, spaces and hyphens; None for a
+    word that means none of them."""
+    return _FOLDED.get(folded_word(word))
 
 
 def status_of(word: str) -> Status | None:

@@ -7,7 +7,11 @@ ever had, and matches a new list against that memory:
 1. By text: first the steps of the last list, then former texts of these, then steps that had left the list.
 2. By neighbours: the unmatched steps between the same two matched ones. Equally many on both sides pair up in order,
    where the texts are similar or the status moved forward. Otherwise a pair needs both, or nearly the same text.
-3. The rest is new.
+3. By nearly the same text, wherever it stands now: a step that moved and got a word more.
+4. The rest is new.
+
+A plan that a model *replaces* by another is a different matter: it wrote a whole new plan, and its place says nothing.
+There only texts that are nearly the same keep their ids, or a word about one task would fall on another.
 
 Ids never come back within a plan. An empty list forgets nothing.
 
@@ -20,7 +24,8 @@ alike too, or "Buy milk" would inherit the comments on "Read the config".
 
 Why 0.4? In the recorded conversations of the tests, rewordings measure 0.61 ("Write the parser — with ünïcode" to
 "Writing the parser") to 0.93, and unrelated steps in one place 0.36 at most. Where the counts differ, any pair in the
-gap could be the right one, and "Run the tests" and "Run the linter" already measure 0.74. Hence 0.75 there.
+gap could be the right one, and "Run the tests" and "Run the linter" already measure 0.74. Hence 0.75 there, and 0.85
+where not even the gap speaks for a pair ("Read the config" to "Read the config file" measures 0.86).
 """
 
 from collections import deque
@@ -40,6 +45,8 @@ __all__ = ["PlanState", "Progress", "Step", "carried_state", "restate", "track"]
 SIMILAR: Final = 0.4
 #: The same in unequal gaps, where the position says less.
 NEARLY_SAME: Final = 0.75
+#: The same for texts that stand elsewhere.
+MOVED: Final = 0.85
 #: Characters compared per text, and pairs compared per list. Similarity costs the product of both lengths, so without
 #: these limits one long list could hold up every line after it.
 COMPARED_CHARACTERS: Final = 240
@@ -135,8 +142,9 @@ class PlanState(Struct, frozen=True):
         return self.memory.born
 
 
-def track(plan: Plan, before: PlanState | None = None) -> PlanState:
-    """The state of a plan that replaces `before`: a step that stays, reworded or not, keeps its id."""
+def track(plan: Plan, before: PlanState | None = None, *, is_replacement: bool = False) -> PlanState:
+    """The state of a plan that follows `before`: a step that stays, reworded or not, keeps its id. With
+    `is_replacement` it is another plan in the place of that one, and only nearly the same texts keep theirs."""
     memory = before.memory if before else _Memory()
     if isinstance(plan, ItemsPlan) and [entry.content for entry in plan.entries] == memory.texts:
         steps = tuple(
@@ -151,7 +159,7 @@ def track(plan: Plan, before: PlanState | None = None) -> PlanState:
     drafts = drafts_of(plan)
     if not drafts:
         return PlanState(plan, (), memory)
-    steps, memory = _settle(drafts, _Matching(drafts, memory).ids, memory)
+    steps, memory = _settle(drafts, _Matching(drafts, memory, is_replacement).ids, memory)
     return PlanState(plan, steps, memory)
 
 
@@ -214,8 +222,9 @@ def _settle(drafts: list[Draft], ids: Sequence[str | None], memory: _Memory) -> 
 class _Matching:
     """The match of a new list against the memory of a plan. `ids` is the outcome, with None for a new step."""
 
-    def __init__(self, drafts: list[Draft], memory: _Memory) -> None:
+    def __init__(self, drafts: list[Draft], memory: _Memory, is_replacement: bool) -> None:
         self.drafts = drafts
+        self.is_replacement = is_replacement
         self.last = memory.steps
         self.ids: list[str | None] = [None] * len(drafts)
         self.taken: set[str] = set()
@@ -224,6 +233,7 @@ class _Matching:
         self._by_current_text(wanted)
         self._by_any_text(wanted, memory.owners)
         self._by_neighbours()
+        self._by_likeness()
 
     def _take(self, place: int, step_id: str) -> None:
         self.ids[place] = step_id
@@ -268,7 +278,7 @@ class _Matching:
         gaps = _gaps([step.id if step.id in self.taken else None for step in self.last])
         for neighbours, news in _gaps(self.ids).items():
             olds = gaps.get(neighbours, [])
-            if len(olds) == len(news):
+            if len(olds) == len(news) and not self.is_replacement:
                 for new, old in zip(news, olds, strict=True):
                     if self._moved_forward(old, new) or self._alike(old, new, SIMILAR):
                         self._take(new, self.last[old].id)
@@ -281,9 +291,21 @@ class _Matching:
             for index, old in enumerate(rest):
                 if self.compared >= COMPARED_PAIRS:
                     return
-                if self._alike(old, new, SIMILAR if self._moved_forward(old, new) else NEARLY_SAME):
+                is_renamed = self._moved_forward(old, new) and not self.is_replacement
+                if self._alike(old, new, SIMILAR if is_renamed else NEARLY_SAME):
                     self._take(new, self.last[old].id)
                     rest = rest[index + 1 :]
+                    break
+
+    def _by_likeness(self) -> None:
+        rest = [old for old, step in enumerate(self.last) if step.id not in self.taken]
+        for new in [place for place, step_id in enumerate(self.ids) if step_id is None]:
+            for old in rest:
+                if self.compared >= COMPARED_PAIRS:
+                    return
+                if self._alike(old, new, MOVED):
+                    self._take(new, self.last[old].id)
+                    rest.remove(old)
                     break
 
     def _moved_forward(self, old: int, new: int) -> bool:

@@ -6,19 +6,24 @@ from itertools import pairwise
 from typing import Final
 
 from planwire.journal import Journal, KnownSession, load_state
+from planwire.model.records import SessionState
 
 __all__ = [
     "KnownSession",
     "asking_in_folder",
     "is_of_folder",
+    "is_session_of_folder",
     "latest_of_folder",
     "newest_first",
     "sessions_named",
     "short_ids",
+    "unfinished_in_folder",
 ]
 
 #: The least length of a short id.
 SHORT: Final = 8
+#: How many of the newest sessions are searched for unfinished work: older work is hardly meant.
+SEARCHED: Final = 100
 
 
 def newest_first(journal: Journal) -> list[KnownSession]:
@@ -47,6 +52,18 @@ def asking_in_folder(journal: Journal, folder: str | None) -> list[KnownSession]
     return found
 
 
+def unfinished_in_folder(journal: Journal, folder: str, most: int) -> list[SessionState]:
+    """Sessions that were run in the folder and have work left in a plan that lives; the latest first."""
+    found: list[SessionState] = []
+    for session in newest_first(journal)[:SEARCHED]:
+        state = load_state(journal, session.id)
+        if state.opened and is_of_folder(state.opened.cwd, folder) and state.has_work_left:
+            found.append(state)
+            if len(found) == most:
+                break
+    return found
+
+
 def is_of_folder(cwd: str | None, folder: str) -> bool:
     """Whether `cwd` is the folder, whatever links lead there."""
     if cwd is None or cwd == folder:
@@ -55,6 +72,12 @@ def is_of_folder(cwd: str | None, folder: str) -> bool:
         return os.path.realpath(cwd) == os.path.realpath(folder)
     except ValueError:  # a client named something that can't be a path
         return False
+
+
+def is_session_of_folder(journal: Journal, session: str, folder: str) -> bool:
+    """Whether there is a session of that id, and it was run in the folder."""
+    opened = load_state(journal, session).opened
+    return opened is not None and is_of_folder(opened.cwd, folder)
 
 
 def sessions_named(journal: Journal, name: str) -> list[KnownSession]:

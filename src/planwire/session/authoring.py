@@ -17,9 +17,7 @@ from planwire.model.plan import Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan
 from planwire.model.records import PlanRecord
 from planwire.session.live_history import LiveHistory
 from planwire.tools.plan_files import path_of, read_plan_file
-from planwire.tools.schemas import SET_PLAN, UPDATE_PLAN
-
-REMOVE_PLAN = "remove_plan"
+from planwire.tools.schemas import REMOVE_PLAN, SET_PLAN, UPDATE_PLAN
 
 __all__ = ["Authoring", "NewPlan", "NewStep"]
 

@@ -4,8 +4,7 @@ All of a session's logic is here. It holds a view of the journal (see `live_hist
 """
 
 import os
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from threading import Event as Flag
 from time import monotonic
@@ -28,11 +27,11 @@ from planwire.chat.roles import MODE_SWITCH
 from planwire.errors import PlanwireError, ToolError
 from planwire.journal import Journal, follower_of, open_journal
 from planwire.journal.protocol import require_journal
-from planwire.model.events import Event, PlanSet, SessionOpened, TurnEnded
-from planwire.model.plan import BODY_CAP, MAIN, Fields
+from planwire.model.events import PlanSet, SessionOpened, TurnEnded
+from planwire.model.plan import MAIN, Fields
 from planwire.model.readers import LEAD, plans_of
-from planwire.model.records import AGENT, RECAP, TOOL, PlanRecord, SessionState
-from planwire.model.unheard import has_word, standing
+from planwire.model.records import AGENT, RECAP, PlanRecord, SessionState
+from planwire.model.unheard import standing
 from planwire.session.authoring import Authoring
 from planwire.session.blocking_connection import BlockingConnection
 from planwire.session.change import SessionChange
@@ -44,6 +43,7 @@ from planwire.session.client_sync import Peer
 from planwire.session.delivery import Delivery, Handing, handed_over
 from planwire.session.following import Following
 from planwire.session.forks import fork_session
+from planwire.session.known_plans import KnownPlans
 from planwire.session.live_history import JournalLike, LiveHistory
 from planwire.session.options import (
     Oversize,
@@ -54,19 +54,16 @@ from planwire.session.options import (
     check_options,
     with_options,
 )
-from planwire.tools.call import Answer, Call, answer_call, asking, decoded, failure, prepare_call, said, waiting_answer
-from planwire.tools.plan_files import plan_file_reader, read_plan_file, session_folders
-from planwire.tools.schemas import GET_PLAN, SET_PLAN, tool_schemas
-from planwire.tools.size_limits import OVERSIZE, TRUNCATE
+from planwire.session.tool_calls import ToolCalls
+from planwire.tools.answers import Answer, failure
+from planwire.tools.plan_files import plan_file_reader, session_folders
+from planwire.tools.schemas import tool_schemas
+from planwire.tools.size_limits import OVERSIZE
 
 __all__ = ["Answer", "BlockingPlanSession"]
 
 #: Seconds that a call waits for a review before it says that it is still waiting: clients give up after 60 or so.
 WAIT_SECONDS: Final = 25.0
-#: How often a call tries to write down that it waits, where others write all the time.
-ASKING_TRIES: Final = 3
-#: The largest file, in bytes, of which `oversize="truncate"` keeps the beginning.
-FILE_CAP: Final = 4 * BODY_CAP
 
 
 class BlockingPlanSession(Authoring):
@@ -102,8 +99,6 @@ class BlockingPlanSession(Authoring):
         if oversize not in OVERSIZE:
             known = ", ".join(OVERSIZE)
             raise ToolError("unknown_option", f"oversize can't be {oversize!r}: use one of {known}", f"use {known}")
-        self._oversize = oversize
-        self._mode = mode
         self._child = child
         self._options = SessionOptions(
             format=format, by=by, folders=self.folders, oversize=oversize, mode=mode, wait_seconds=wait_seconds
@@ -113,6 +108,14 @@ class BlockingPlanSession(Authoring):
         self._is_new_here = bool(plans_of(self.state, self.reader))
         self._delivery = Delivery(self._view, by)
         self._messages = ChatMessages(self._view, self._format)
+        self._known = KnownPlans(by, self.state, self._view.stream)
+        self._calls = ToolCalls(
+            *(journal, self._view, self._delivery, self._known, self._settle),
+            options=self._options,
+            folders=self.folders,
+            child=child,
+            read=self.read_file,
+        )
         self._compactor = ChatCompactor(self._view, self._delivery, self._format, self.read_file)
         if about is not None:
             self.describe(about)
@@ -176,10 +179,11 @@ class BlockingPlanSession(Authoring):
         """The plan tools, as the provider's API takes them."""
         return tool_schemas(self._format.name)
 
-    def call(self, name: str, arguments: Any = None) -> Answer:
-        """Run a call of a plan tool. Errors are part of the answer, so that the model can act on them."""
+    def call(self, name: str, arguments: Any = None, call_id: str | None = None) -> Answer:
+        """Run a call of a plan tool. Errors are part of the answer, so that the model can act on them. With
+        a `call_id`, the same call once more, after a crash or a lost answer, changes nothing and is answered alike."""
         since = self.state.seq
-        answer = self.call_now(name, arguments, since)
+        answer = self.call_now(name, arguments, since, call_id=call_id)
         if not answer.is_waiting:
             return answer
         deadline, news = monotonic() + self.wait_seconds, Flag()
@@ -197,37 +201,16 @@ class BlockingPlanSession(Authoring):
             unsubscribe()
 
     def call_now(
-        self, name: str, arguments: Any = None, since: int | None = None, handing: Handing | None = None
+        self,
+        name: str,
+        arguments: Any = None,
+        since: int | None = None,
+        handing: Handing | None = None,
+        call_id: str | None = None,
     ) -> Answer:
         """Answer a call without waiting: with `still_waiting`, if it would have to. `since` is the event at which the
         waiting began. `handing` says whether the answer arrives; without one it does."""
-        with self._view.lock:
-            try:
-                self._settle()
-                answer, before = self._call(name, decoded(arguments), self.state.seq if since is None else since)
-                if not answer.is_waiting:
-                    self._say(answer, handing, before if name == SET_PLAN else None)
-            except PlanwireError as error:
-                answer = Answer(failure(error))
-                with suppress(PlanwireError):
-                    self._view.read_on()
-                    self._say(answer, handing)
-            return answer
-
-    def _say(self, answer: Answer, handing: Handing | None, before: SessionState | None = None) -> None:
-        """Put what people said since into the answer of a tool, and what they changed that the call has replaced, if it
-        replaced a plan of the state `before`."""
-        replaced = self._delivery.replaced(before) if before else ()
-        if not replaced and not self._delivery.news(self.state, TOOL):
-            return
-        on_its_way = handing or Handing()
-        words = self._delivery.offer(on_its_way, TOOL, lambda state: self._delivery.news(state, TOOL))
-        words = msgspec.structs.replace(words, items=(*words.items, *replaced))
-        answer |= said(words, on_its_way.told.request if on_its_way.told else "", answer)
-        if handing is None:
-            on_its_way.hand_over()
-            with suppress(PlanwireError):  # the next call tries again
-                self._settle()
+        return self._calls.run(name, arguments, since, handing, call_id)
 
     def settle(self) -> None:
         """Record what the caller got, without waiting for the next call."""
@@ -275,6 +258,7 @@ class BlockingPlanSession(Authoring):
                 return self.hand_recap(handing)
             self._delivery.offer_context(handing)
             handing.messages = self._view.take_unsent()
+            self._known.shown(self.state)
             return self._shown(handing.messages)
 
     def hand_recap(self, handing: Handing) -> list[ProviderMessage]:
@@ -289,6 +273,7 @@ class BlockingPlanSession(Authoring):
             handing.messages = [*merged_plans(self.state, "recap", self.read_file, self.reader)]
             if self._child and not handing.messages:
                 handing.messages.append(parent_line(self.state, self._child))
+            self._known.shown(self.state)
             if words:
                 handing.messages.append(remark_message("recap-remarks", self.id, words))
             return self._shown(handing.messages)
@@ -314,6 +299,7 @@ class BlockingPlanSession(Authoring):
             handing = Handing()
             self._delivery.offer_context(handing)
             handing.hand_over()  # even if it is lost on the way: the block has its place in the chat
+            self._known.shown(self.state)
             return self._view.stream.context()
 
     def export(self) -> bytes:
@@ -405,7 +391,7 @@ class BlockingPlanSession(Authoring):
 
     def switch_mode(self, mode: str, reason: str = "") -> None:
         """Go on in another mode, and let the chat say so."""
-        before, self._mode = self.state.mode or self._mode, mode
+        before = self.state.mode or self._options["mode"]
         self._options["mode"] = mode
         if before != mode:
             self.event(MODE_SWITCH, from_=before, to=mode, **({"reason": reason} if reason else {}))
@@ -414,55 +400,15 @@ class BlockingPlanSession(Authoring):
         """Do what a call of a tool does, and return the plan after it. Errors are raised."""
         with self._view.lock:
             self._settle()
-            self._call(tool, arguments, self.state.seq)
+            self._calls.act(tool, arguments)
             return self.state.plans[arguments.get("plan_id") or self.plan_id]
 
     def write_plan(self, event: PlanSet) -> PlanRecord:
         """Write a whole plan, and return it."""
         with self._view.lock:
             self._settle()
-            self._view.write(lambda _: self._as_child([event]))
+            self._view.write(lambda _: [self._child.own(event) if self._child else event])
             return self.state.plans[event.plan.id]
-
-    def _as_child(self, events: Sequence[Event]) -> list[Event]:
-        """Events of this reader: a child's plan names its parent."""
-        return [self._child.own(each) if self._child else each for each in events]
-
-    def _call(self, name: str, arguments: Any, since: int) -> tuple[Answer, SessionState]:
-        arguments = self._with_file(arguments) if name == SET_PLAN else arguments
-        if self._child and (arguments is None or isinstance(arguments, dict)):
-            arguments = {**(arguments or {}), "plan_id": (arguments or {}).get("plan_id") or self.plan_id}
-        before: SessionState
-        call: Call
-        tries = iter(range(ASKING_TRIES))
-
-        def prepare(state: SessionState) -> Sequence[Event]:
-            nonlocal before, call
-            if self._child and name != GET_PLAN:
-                self._child.check(state, arguments["plan_id"], name)
-            options = {"oversize": self._oversize, "mode": self._mode}
-            before, call = state, prepare_call(state, name, arguments, read=self.read_file, **options)
-            if call.waits and not has_word(state, call.plan_id, since):
-                return asking(state, call.plan_id) if next(tries, None) is not None else ()
-            return self._as_child(call.events)
-
-        self._view.write(prepare)
-        if call.waits and not has_word(self.state, call.plan_id, since):
-            return Answer(waiting_answer(call, self.state)), before
-        return Answer(answer_call(call, before, self.state, self.read_file)), before
-
-    def _with_file(self, arguments: Any) -> Any:
-        """The arguments of set_plan, with the text of the file that they name."""
-        if not isinstance(arguments, dict):
-            return arguments
-        path, rest = arguments.get("path"), {key: value for key, value in arguments.items() if key != "path"}
-        if path is None:
-            return rest
-        if not isinstance(path, str) or rest.get("content") is not None or rest.get("entries") is not None:
-            problem = "a plan is either entries, content or the path of a file"
-            raise ToolError("invalid_arguments", problem, "give exactly one of entries, content and path")
-        cap = FILE_CAP if self._oversize == TRUNCATE else BODY_CAP
-        return {**rest, "content": read_plan_file(path, self.folders, cap)}
 
 
 def _knows(state: SessionState, about: SessionOpened) -> bool:

@@ -4,6 +4,8 @@ The plan is bound to a step. Its model gets the words of that step, its own plan
 of the rest of the session.
 """
 
+from typing import Any
+
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -24,6 +26,14 @@ class ChildPlan(Struct, frozen=True):
 
     plan_id: str
     parent: StepRef
+
+    def bound(self, arguments: Any) -> Any:
+        """The arguments of a tool, about the child's own plan where they name none."""
+        if arguments is None:
+            return {"plan_id": self.plan_id}
+        if not isinstance(arguments, dict) or arguments.get("plan_id"):
+            return arguments
+        return {**arguments, "plan_id": self.plan_id}
 
     def own(self, event: Event) -> Event:
         """An event as the child writes it: a plan of its own names its parent."""

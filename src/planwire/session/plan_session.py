@@ -129,14 +129,15 @@ class PlanSession:
         """The plan tools, as the provider's API takes them."""
         return self._blocking.tools()
 
-    async def call(self, name: str, arguments: Any = None) -> Answer:
-        """Run a call of a plan tool. Errors are part of the answer, so that the model can act on them."""
+    async def call(self, name: str, arguments: Any = None, call_id: str | None = None) -> Answer:
+        """Run a call of a plan tool. Errors are part of the answer, so that the model can act on them. With
+        a `call_id`, the same call once more, after a crash or a lost answer, changes nothing and is answered alike."""
         deadline = asyncio.get_running_loop().time() + self._blocking.wait_seconds
         since = self.state.seq
         while True:
             seq = self.state.seq
             with handed_over() as handing:
-                answer = await in_pool(self._blocking.call_now, name, arguments, since, handing)
+                answer = await in_pool(self._blocking.call_now, name, arguments, since, handing, call_id)
             if not answer.is_waiting:
                 if handing.told:
                     self._settling = {each for each in self._settling if not each.done()}

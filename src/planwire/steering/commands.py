@@ -33,9 +33,10 @@ from planwire.model.events import (
 )
 from planwire.model.kinds import kind_of
 from planwire.model.plan import PRIORITIES
+from planwire.model.priorities import folded_priority
 from planwire.model.records import Remark
 from planwire.model.remarks import SUPERSEDED, WITHDRAWN, superseded
-from planwire.model.statuses import STATUSES, after_tick
+from planwire.model.statuses import STATUSES, after_tick, canonical, folded_status
 from planwire.model.text import unwrapped
 from planwire.steering.moves import way_before, ways_to_move
 from planwire.steering.overlay import Overlay
@@ -208,19 +209,19 @@ def _step_text(text: str) -> str:
 
 
 def _status(on: Target, text: str) -> str:
-    """The status that a person means: one of the table, by any of its spellings, or one that the plan uses itself."""
-    word = " ".join(text.split())
-    for row in STATUSES.values():
-        if word.casefold() in (row.word, row.spoken, *row.aliases):
-            return row.word
+    """The status that a person means: one that the plan uses itself, or one of the table, by any of its words."""
     if any(step.status == text for step in on.record.state.steps):
-        return text
+        return canonical(text)
+    if word := folded_status(text):
+        return word
     raise UnknownWord(f"There is no status {text!r}: choose one of {', '.join(STATUSES)}.")
 
 
 def _priority(on: Target, text: str) -> str:
-    if text in PRIORITIES or any(step.priority == text for step in on.record.state.steps):
+    if any(step.priority == text for step in on.record.state.steps):
         return text
+    if word := folded_priority(text):
+        return word
     raise UnknownWord(f"There is no priority {text!r}: choose one of {', '.join(PRIORITIES)}.")
 
 

@@ -1,8 +1,8 @@
 """Plans in files: which ones planwire reads, and how.
 
-A model names the file and gets its text back. So the file must be markdown inside the session's folders: an absolute
-path, a regular file, no way out through a link, UTF-8, and not too large. A plan that an agent reports as a `file:`
-address is read by the same rule.
+A model names the file and gets its text back. So the file must be markdown inside the session's folders: a regular
+file, no way out through a link, UTF-8, and not too large. A path that is not absolute is meant from one of these
+folders. A plan that an agent reports as a `file:` address is read by the same rule.
 """
 
 import os
@@ -20,7 +20,7 @@ __all__ = ["path_of", "plan_file_reader", "read_plan_file", "session_folders"]
 
 #: Flags for the folders on the way to a file. On Linux they need not be readable.
 _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_HINT = "give the absolute path of a .md file inside the project, or the text itself as content"
+_HINT = "give the path of a .md file inside the project, or the text itself as content"
 
 
 def path_of(uri: str) -> str:
@@ -59,11 +59,11 @@ def plan_file_reader(cwd: str | None, others: Iterable[str | Path] = ()) -> Read
 def read_plan_file(path: str, folders: Iterable[str | Path], cap: int = BODY_CAP) -> str:
     """The text of a plan file of at most `cap` bytes. Any reason not to read it raises a `ToolError` with the code
     `unreadable_path` or `too_large`."""
-    if "\0" in path or not Path(path).is_absolute():
-        raise _refused(f"{path!r} is not an absolute path")
+    if "\0" in path:
+        raise _refused(f"{path!r} is not a path")
     try:
-        target = Path(path).resolve(strict=True)
         roots = [Path(folder).resolve() for folder in folders]
+        target = _in_folders(path, roots).resolve(strict=True)
     except (OSError, RuntimeError) as error:
         raise _refused(f"{path} can't be found ({reason(error)})") from None
     if Path(path).suffix.lower() != ".md" or target.suffix.lower() != ".md":
@@ -71,6 +71,16 @@ def read_plan_file(path: str, folders: Iterable[str | Path], cap: int = BODY_CAP
     if not any(target.is_relative_to(root) for root in roots):
         raise _refused(f"{path} is outside the folders of this session")
     return _read(path, target, cap)
+
+
+def _in_folders(path: str, roots: Iterable[Path]) -> Path:
+    """The file that a path means: in the first folder that has it, if the path is not absolute."""
+    if Path(path).is_absolute():
+        return Path(path)
+    places = [root / path for root in roots]
+    if not places:
+        raise _refused(f"{path!r} is not an absolute path, and this session has no folder to look in")
+    return next((each for each in places if each.exists()), places[0])
 
 
 def _read(path: str, target: Path, cap: int) -> str:

@@ -3,53 +3,89 @@
 It is small, since a model pays for every word of it. The whole shape, for programs, is `readmodel.as_json`.
 """
 
-import msgspec
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, NamedTuple
 
 from planwire.model.file_texts import ReadFile, no_files, state_with_text
 from planwire.model.kinds import content_of, kind_of
 from planwire.model.plan import MEDIUM, Fields, Plan, PlanId
-from planwire.model.records import Review, SessionState
+from planwire.model.records import PlanRecord, Review, SessionState
 from planwire.model.steps import Step
+from planwire.model.text import shortened
 
-__all__ = ["plan_value"]
+__all__ = ["Piece", "plan_head", "plan_pieces"]
 
 #: Steps to come that a brief answer has behind the current ones.
-_NEXT = 3
+_NEXT: Final = 3
+#: Characters of a name in the head of a plan. Those that models choose are shorter.
+_NAME: Final = 512
 
 
-def plan_value(state: SessionState, plan_id: PlanId, detail: str = "full", read: ReadFile = no_files) -> Fields | None:
-    """The plan as JSON, or None if there is no such plan. A brief one has only the current and the next steps. `read`
-    gives the text of a plan file, whose checkboxes are its steps."""
-    record = state.plans.get(plan_id)
-    if record is None or record.removed:
+class Piece(NamedTuple):
+    """A piece of a plan: an element of the list with that name, or a part of the text."""
+
+    name: str
+    value: Any
+    is_text: bool = False
+
+
+def plan_head(state: SessionState, plan_id: PlanId, read: ReadFile = no_files) -> Fields | None:
+    """What every page says of a plan, or None if there is no such plan. `read` gives the text of a plan file, whose
+    checkboxes are its steps."""
+    record = _record(state, plan_id)
+    if record is None:
         return None
-    shown = state_with_text(record.state, read)
-    progress = shown.progress
+    progress = state_with_text(record.state, read).progress
     value: Fields = {
-        "plan_id": plan_id,
+        "plan_id": plan_id and shortened(plan_id, _NAME),
         "version": record.version,
         "revision": record.revision,
-        "by": record.by,
+        "by": shortened(record.by, _NAME),
         "progress": f"{progress.done} of {progress.total} done",
-        "steps": [_step_value(step, record.authors.get(step.id)) for step in _shown(shown.steps, detail)],
+        "deltas": len(record.deltas),
     }
-    if detail == "full":
-        value |= _texts(record.state.plan) | _texts(shown.plan)
-        value["notes"] = [{"by": delta.by, "text": delta.note} for delta in record.deltas if delta.note]
-        value["deltas"] = len(record.deltas)
-    if record.summary:
-        value["summary"] = record.summary
     if record.ended:
         value["ended"] = record.ended
     if record.review:
         value["verdict"] = _verdict_value(record.review)
-    plain: Fields = msgspec.json.decode(msgspec.json.encode(value))
-    return plain
+    return value
+
+
+def plan_pieces(
+    state: SessionState, plan_id: PlanId, detail: str, read: ReadFile, remarks: Iterable[Piece]
+) -> Iterator[Piece]:
+    """The rest of a plan, in the order in which a model needs it, with what people said behind its steps. A brief one
+    has only the current and the next steps."""
+    record = _record(state, plan_id)
+    if record is None:
+        yield from remarks
+        return
+    shown = state_with_text(record.state, read)
+    for step in _shown(shown.steps, detail):
+        yield Piece("plan.steps", _step_value(step, record.authors.get(step.id)))
+    if record.summary:
+        yield Piece("plan.summary", record.summary, is_text=True)
+    yield from remarks
+    if detail != "full":
+        return
+    for name, text in (_texts(record.state.plan) | _texts(shown.plan)).items():
+        yield Piece(f"plan.{name}", text, is_text=True)
+    for note in record.notes:
+        yield Piece("plan.notes", {"by": note.by, "text": note.text})
+    if record.noted > len(record.notes):
+        words = f"{record.noted - len(record.notes)} more: get_plan with notes: true shows all"
+        yield Piece("plan.older_notes", words, is_text=True)
+
+
+def _record(state: SessionState, plan_id: PlanId) -> PlanRecord | None:
+    record = state.plans.get(plan_id)
+    return None if record is None or record.removed else record
 
 
 def _verdict_value(review: Review) -> Fields:
-    words = {"by": review.by, "verdict": review.verdict, "revision": review.revision, "stale": review.is_stale}
-    return {**words, "answer": review.answer} if review.answer else words
+    words: Fields = {"by": shortened(review.by, _NAME), "verdict": review.verdict}
+    words |= {"revision": review.revision, "stale": review.is_stale}
+    return {**words, "answer": shortened(review.answer, _NAME)} if review.answer else words
 
 
 def _step_value(step: Step, by: str | None) -> Fields:

@@ -1,4 +1,4 @@
-"""The three plan tools as a model sees them: names, descriptions, and schemas in every provider's form.
+"""The four plan tools as a model sees them: names, descriptions, and schemas in every provider's form.
 
 Every request carries the descriptions, so they are short. They say when a plan is worth making, since a list for its
 own sake costs more than it brings, and they ask for a change instead of the whole list again.
@@ -9,12 +9,15 @@ from typing import Any, Final
 from planwire.chat.formats import CHAT_FORMATS
 from planwire.errors import ToolError
 from planwire.model.plan import MAIN, PRIORITIES, Fields
-from planwire.model.statuses import DEFAULT_STATUS, STATUSES, after_tick
+from planwire.model.statuses import STATUSES
+from planwire.tools.examples import FINISHED, STARTED
 
 __all__ = [
     "FORMATS",
     "GET_PLAN",
+    "REMOVE_PLAN",
     "REVIEW",
+    "SESSION",
     "SET_PLAN",
     "TOOL_NAMES",
     "UPDATE_PLAN",
@@ -24,18 +27,19 @@ __all__ = [
 SET_PLAN: Final = "set_plan"
 UPDATE_PLAN: Final = "update_plan"
 GET_PLAN: Final = "get_plan"
-TOOL_NAMES: Final = (SET_PLAN, UPDATE_PLAN, GET_PLAN)
+REMOVE_PLAN: Final = "remove_plan"
+TOOL_NAMES: Final = (SET_PLAN, UPDATE_PLAN, GET_PLAN, REMOVE_PLAN)
 
 #: The event that a call of get_plan may wait for.
 REVIEW: Final = "review"
+#: The argument of get_plan that takes up an earlier session, where a server can.
+SESSION: Final = "session"
 
 
-_FINISHED: Final = after_tick(DEFAULT_STATUS)
-_STARTED: Final = next(row.word for row in STATUSES.values() if row.is_current)
 _STATUS: Final[Fields] = {"type": "string", "enum": list(STATUSES)}
+_PRIORITY_WORD: Final[Fields] = {"type": "string", "enum": list(PRIORITIES)}
 _PRIORITY: Final[Fields] = {
-    "type": "string",
-    "enum": list(PRIORITIES),
+    **_PRIORITY_WORD,
     "description": "high: the goal fails without it. low: nice to have.",
 }
 _PLAN_ID: Final[Fields] = {"type": "string", "description": f"Which plan, if there are several. Default: {MAIN}."}
@@ -62,12 +66,13 @@ _DESCRIPTIONS: Final = {
     SET_PLAN: _SET_PLAN.format(stays="stays in your context from then on"),
     UPDATE_PLAN: (
         "Report a change to the plan as it happens: steps started or done by their id, steps you discovered, what you "
-        f'learned. Example: {{"steps": {{"s3": "{_FINISHED}", "s4": "{_STARTED}"}}}}. Never send the whole list again. '
+        f'learned. Example: {{"steps": {{"s3": "{FINISHED}", "s4": "{STARTED}"}}}}. Never send the whole list again. '
         "If an answer has people, they said that since the last one: heed it."
     ),
     GET_PLAN: _GET_PLAN.format(
         when="You have it in your context already; call this after a refusal, or when you were told that it changed"
     ),
+    REMOVE_PLAN: "Dismiss a plan that is done with or given up. Its history stays.",
 }
 
 #: An MCP host does not put the plan into the context: the model has to ask for it.
@@ -80,6 +85,10 @@ _MCP_DESCRIPTIONS: Final = {
     ),
 }
 
+_SESSION: Final[Fields] = {
+    "type": "string",
+    "description": "Take up the plan of an earlier session, as an answer offered it under unfinished, from now on.",
+}
 _PARAMETERS: Final[dict[str, dict[str, Any]]] = {
     SET_PLAN: {
         "entries": {
@@ -90,9 +99,11 @@ _PARAMETERS: Final[dict[str, dict[str, Any]]] = {
         "content": {"type": "string", "description": "A markdown text instead of entries."},
         "path": {
             "type": "string",
-            "description": "Absolute path of a .md file in the project, instead of content.",
+            "description": "Path of a .md file in the project, instead of content.",
         },
         "summary": {"type": "string", "description": "Why this plan, or why a new one, in a sentence."},
+        "replace": {"type": "boolean", "description": "Replace a plan that you have not read."},
+        "parent": {"type": "string", "description": "The step that this plan works for: s2, or other-plan#s2."},
         "plan_id": _PLAN_ID,
         "expected_revision": _REVISION,
     },
@@ -101,11 +112,23 @@ _PARAMETERS: Final[dict[str, dict[str, Any]]] = {
         "add": {
             "type": "array",
             "description": "New steps; after is the id of the step before it, else it goes to the end.",
-            "items": _text_or(content={"type": "string"}, after={"type": "string"}, priority=_PRIORITY, status=_STATUS),
+            "items": _text_or(
+                content={"type": "string"}, after={"type": "string"}, priority=_PRIORITY_WORD, status=_STATUS
+            ),
         },
         "reword": {
             "type": "object",
             "description": "Step id to its new text.",
+            "additionalProperties": {"type": "string"},
+        },
+        "priority": {
+            "type": "object",
+            "description": "Step id to its new priority.",
+            "additionalProperties": _PRIORITY_WORD,
+        },
+        "move": {
+            "type": "object",
+            "description": 'Step id to the id of the step to put it behind, or "start".',
             "additionalProperties": {"type": "string"},
         },
         "remove": {"type": "array", "description": "Ids of steps that are not needed.", "items": {"type": "string"}},
@@ -130,6 +153,12 @@ _PARAMETERS: Final[dict[str, dict[str, Any]]] = {
             "enum": [REVIEW],
             "description": "Answer only once a person has said something of it; call again if it is still_waiting.",
         },
+        "page": {"type": "integer", "description": "The next page of a long answer."},
+        "notes": {"type": "boolean", "description": "All notes instead, the newest first."},
+    },
+    REMOVE_PLAN: {
+        "plan_id": _PLAN_ID,
+        "reason": {"type": "string", "description": "Why, in a sentence."},
     },
 }
 
@@ -149,7 +178,9 @@ def _schema(name: str) -> Fields:
 
 
 def _mcp(name: str, _description: str, schema: Fields) -> Fields:
-    hints = {"readOnlyHint": name == GET_PLAN, "destructiveHint": False, "openWorldHint": False}
+    if name == GET_PLAN:
+        schema = {**schema, "properties": {**schema["properties"], SESSION: _SESSION}}
+    hints = {"readOnlyHint": name == GET_PLAN, "destructiveHint": name == REMOVE_PLAN, "openWorldHint": False}
     return {"name": name, "description": _MCP_DESCRIPTIONS[name], "inputSchema": schema, "annotations": hints}
 
 

@@ -1,70 +1,167 @@
 """Size limits of plans and changes: refuse what is too large, or keep its head and say so.
 
-A limit binds UTF-8 bytes as they are stored. With `TRUNCATE`, a text keeps as much of its beginning as fits together
-with a marker that tells the model how much is missing.
+A limit binds UTF-8 bytes, and a plan's binds its state: no change may make it larger than that, however small the
+change. A note and the changes beside it have a limit each. With `TRUNCATE`, texts keep as much of their beginnings as
+fits, the longest being cut first, with a marker that tells the model how much is missing.
 """
 
 from bisect import bisect_left
 from collections.abc import Callable
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
+from msgspec.structs import replace
 
 from planwire.errors import ToolError
-from planwire.model.events import PlanChanged
-from planwire.model.plan import BODY_CAP, DELTA_CAP
+from planwire.model.changes import apply_changes
+from planwire.model.events import AddStep, PlanChanged, RewordStep, StepChange
+from planwire.model.plan import BODY_CAP, DELTA_CAP, Entry, ItemsPlan, MarkdownPlan, Plan
+from planwire.model.sizes import plan_bytes
+from planwire.model.steps import PlanState
 
-__all__ = ["OVERSIZE", "TRUNCATE", "Cut", "check_size", "fitting_change", "fitting_text"]
+__all__ = [
+    "OVERSIZE",
+    "TRUNCATE",
+    "Cut",
+    "check_plan",
+    "check_size",
+    "fitting_change",
+    "fitting_entries",
+    "fitting_text",
+]
 
 TRUNCATE: Final = "truncate"
 #: The two ways to deal with a plan or a note that is too large.
 OVERSIZE: Final = ("error", TRUNCATE)
 
-_MARKER: Final = "\n\n[truncated: {kept:,} of {size:,} bytes kept]"
-#: The bytes that must be left for a note, its marker included: less is not worth keeping.
-_NOTE_ROOM: Final = 256
+_BLOCK: Final = "\n\n[truncated: {kept:,} of {size:,} bytes kept]"
+_INLINE: Final = " [truncated: {kept:,} of {size:,} bytes kept]"
+#: The fewest bytes of a text that are worth keeping, its marker included.
+_LEAST: Final = 128
+_SHORTER: Final = "make it shorter; nothing was changed"
+_GROWN: Final = "remove steps that are finished, or give a shorter plan with set_plan; nothing was changed"
 
-#: How many bytes of how many were kept.
-Cut: TypeAlias = tuple[int, int]
+
+class Cut(NamedTuple):
+    """How many bytes of how many were kept, of the texts that were cut."""
+
+    kept: int
+    size: int
 
 
-def check_size(size: int, cap: int, what: str) -> None:
+_Texts: TypeAlias = tuple[str, ...]
+
+
+def check_size(size: int, cap: int, what: str, hint: str = _SHORTER) -> None:
     """Raise `ToolError` if something has more bytes than allowed."""
     if size > cap:
         problem = f"{what} has {size:,} bytes, {size - cap:,} more than the {cap:,} that are allowed"
-        raise ToolError("too_large", problem, "make it shorter; nothing was changed", {"bytes": size, "cap": cap})
+        raise ToolError("too_large", problem, hint, {"bytes": size, "cap": cap})
 
 
-def fitting_text(content: str, oversize: str) -> tuple[str, Cut | None]:
-    """The content, or its head if it is too long and may be cut."""
-    if not content.strip():
-        raise ToolError("invalid_arguments", "the content is empty", "give a text with something to do in it")
-    size = len(content.encode())
-    if size <= BODY_CAP or oversize != TRUNCATE:
+def check_plan(plan: Plan, before: Plan | None = None) -> None:
+    """Raise `ToolError` if a plan is larger than allowed. One that already was, because it came over the wire or from a
+    person, may become smaller in several changes."""
+    size = plan_bytes(plan)
+    if before is None:
         check_size(size, BODY_CAP, "the plan")
-        return content, None
-    return _head(content, lambda head: len(head.encode()) <= BODY_CAP)
+    elif size > plan_bytes(before):
+        check_size(size, BODY_CAP, "the plan after this change", _GROWN)
 
 
-def fitting_change(change: PlanChanged, oversize: str) -> tuple[PlanChanged, Cut | None]:
-    """The change, its note cut if it is too long and may be. Half of its changes would be another change."""
-    size, note = len(msgspec.json.encode(change)), change.note or ""
-    others = size - len(msgspec.json.encode(note))
-    if size <= DELTA_CAP or oversize != TRUNCATE or others > DELTA_CAP - _NOTE_ROOM:
-        check_size(size, DELTA_CAP, "the change")
-        return change, None
-    head, cut = _head(note, lambda head: others + len(msgspec.json.encode(head)) <= DELTA_CAP)
-    return msgspec.structs.replace(change, note=head), cut
+def fitting_text(plan: MarkdownPlan, oversize: str) -> tuple[MarkdownPlan, Cut | None]:
+    """A plan of text, or its head if it is too long and may be cut."""
+    if oversize == TRUNCATE and (
+        cut := _cut((plan.content,), lambda texts: len(texts[0].encode()) <= BODY_CAP, _BLOCK)
+    ):
+        return replace(plan, content=cut[0][0]), cut[1]
+    check_plan(plan)
+    return plan, None
 
 
-def _head(text: str, fits: Callable[[str], bool]) -> tuple[str, Cut]:
-    """As much of the beginning of a text as fits, and a marker that says so."""
+def fitting_entries(plan: ItemsPlan, oversize: str) -> tuple[ItemsPlan, Cut | None]:
+    """A plan of entries, the longest texts cut if it is too large and they may be."""
+
+    def with_texts(texts: _Texts) -> ItemsPlan:
+        entries = zip(plan.entries, texts, strict=True)
+        return replace(plan, entries=tuple(Entry(text, each.priority, each.status) for each, text in entries))
+
+    texts = tuple(each.content for each in plan.entries)
+    if oversize == TRUNCATE and (
+        cut := _cut(texts, lambda shorter: plan_bytes(with_texts(shorter)) <= BODY_CAP, _INLINE)
+    ):
+        return with_texts(cut[0]), cut[1]
+    check_plan(plan)
+    return plan, None
+
+
+def fitting_change(state: PlanState, change: PlanChanged, oversize: str) -> tuple[PlanChanged, Cut | None]:
+    """A change to a plan. If it is too large and may be cut, its note is, and the texts of steps."""
+    note, changes, cuts = change.note or "", change.changes, []
+    if oversize == TRUNCATE:
+        if cut := _cut((note,), lambda texts: len(texts[0].encode()) <= DELTA_CAP, _BLOCK):
+            note = cut[0][0]
+            cuts.append(cut[1])
+        if cut := _cut(_texts(changes), lambda texts: _fits(state, _with_texts(changes, texts)), _INLINE):
+            changes = _with_texts(changes, cut[0])
+            cuts.append(cut[1])
+    check_size(len(note.encode()), DELTA_CAP, "the note")
+    check_size(_bytes(changes), DELTA_CAP, "the change of steps", "make it in several calls; nothing was changed")
+    if changes:
+        check_plan(apply_changes(state, changes).plan, state.plan)
+    cut_ones = Cut(sum(each.kept for each in cuts), sum(each.size for each in cuts)) if cuts else None
+    return replace(change, note=note or None, changes=changes), cut_ones
+
+
+def _fits(state: PlanState, changes: tuple[StepChange, ...]) -> bool:
+    if _bytes(changes) > DELTA_CAP:
+        return False
+    return not changes or plan_bytes(apply_changes(state, changes).plan) <= max(BODY_CAP, plan_bytes(state.plan))
+
+
+def _bytes(changes: tuple[StepChange, ...]) -> int:
+    return len(msgspec.json.encode(changes))
+
+
+def _texts(changes: tuple[StepChange, ...]) -> _Texts:
+    return tuple(each.content for each in changes if isinstance(each, AddStep | RewordStep))
+
+
+def _with_texts(changes: tuple[StepChange, ...], texts: _Texts) -> tuple[StepChange, ...]:
+    rest = iter(texts)
+    return tuple(
+        replace(each, content=next(rest)) if isinstance(each, AddStep | RewordStep) else each for each in changes
+    )
+
+
+def _cut(texts: _Texts, fits: Callable[[_Texts], bool], marker: str) -> tuple[_Texts, Cut] | None:
+    """The texts, those that are longer than some length cut to it, so that all fit. None if nothing has to be cut, or
+    if that would leave too little of them."""
+    if not texts or fits(texts):
+        return None
+    lengths = range(_LEAST, max(len(each.encode()) for each in texts) + 1)
+    found = bisect_left(lengths, True, key=lambda length: not fits(_shortened(texts, length, marker)[0]))
+    while found > 0:  # a marker with a digit less may make room for a byte that the one before it had not
+        found -= 1
+        shorter = _shortened(texts, lengths[found], marker)
+        if fits(shorter[0]):
+            return shorter
+    return None
+
+
+def _shortened(texts: _Texts, length: int, marker: str) -> tuple[_Texts, Cut]:
+    pieces = [_head(each, length, marker) for each in texts]
+    cuts = [cut for _, cut in pieces if cut]
+    return tuple(text for text, _ in pieces), Cut(sum(each.kept for each in cuts), sum(each.size for each in cuts))
+
+
+def _head(text: str, length: int, marker: str) -> tuple[str, Cut | None]:
+    """A text of at most `length` bytes: whole, or its beginning and a marker that says so."""
     encoded = text.encode()
-
-    def cut(length: int) -> tuple[str, Cut]:
-        head = encoded[:length].decode("utf-8", "ignore")
-        kept = len(head.encode())
-        return head + _MARKER.format(kept=kept, size=len(encoded)), (kept, len(encoded))
-
-    first_too_long = bisect_left(range(min(len(encoded), BODY_CAP)), True, key=lambda length: not fits(cut(length)[0]))
-    return cut(max(0, first_too_long - 1))
+    size = len(encoded)
+    if size <= length:
+        return text, None
+    room = length - len(marker.format(kept=length, size=size))
+    head = encoded[:room].decode("utf-8", "ignore")
+    kept = len(head.encode())
+    return head + marker.format(kept=kept, size=size), Cut(kept, size)

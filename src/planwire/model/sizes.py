@@ -1,0 +1,34 @@
+"""The size of a plan: one measure for every way into a session, so that its cap binds the state and not a call."""
+
+from typing import Final, assert_never
+
+import msgspec
+
+from planwire.model.plan import PRIORITIES, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan
+from planwire.model.statuses import STATUSES
+
+__all__ = ["plan_bytes"]
+
+_LONGEST_STATUS: Final = max(map(len, STATUSES))
+_LONGEST_PRIORITY: Final = max(map(len, PRIORITIES))
+
+
+def plan_bytes(plan: Plan) -> int:
+    """The UTF-8 bytes of a plan's content: its text, or its entries as they are stored.
+
+    The status and the priority of an entry count as the longest of their words. So a plan that fits still fits when all
+    of it is in progress: nothing has to be thrown out of it just to say how far it is.
+    """
+    match plan:
+        case ItemsPlan(entries=entries):
+            spare = sum(
+                max(0, _LONGEST_STATUS - len(each.status)) + max(0, _LONGEST_PRIORITY - len(each.priority or ""))
+                for each in entries
+            )
+            return len(msgspec.json.encode(entries)) + spare
+        case MarkdownPlan(content=text) | FilePlan(uri=text):
+            return len(text.encode())
+        case OtherPlan(fields=fields):
+            return len(msgspec.json.encode(fields))
+        case _:
+            assert_never(plan)

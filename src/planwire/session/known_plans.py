@@ -1,0 +1,32 @@
+"""The plans that a writer has read: it may replace those, and is shown any other one first.
+
+Two agents on one session each make a plan, and the second would wipe out the first without a word. So `set_plan` asks
+here. Reading is an answer that shows the plan, or having it in the context; a newer version by another writer is to be
+read again. A session that is opened again has read what its predecessor was told, or what its own chat shows.
+"""
+
+from planwire.chat.messages import Ordinary
+from planwire.chat.stream import ChatStream
+from planwire.model.plan import PlanId
+from planwire.model.records import AGENT, PlanRecord, SessionState
+
+__all__ = ["KnownPlans"]
+
+
+class KnownPlans:
+    """The versions of plans that one session object has shown to its model."""
+
+    def __init__(self, by: str, state: SessionState, chat: ChatStream) -> None:
+        self._bases: dict[PlanId, int] = {}
+        keeps_chat = any(isinstance(each, Ordinary) for each in chat.messages)
+        for plan_id, record in state.living().items():
+            if keeps_chat or (by == AGENT and state.told >= record.base):
+                self._bases[plan_id] = record.base
+
+    def shown(self, state: SessionState, *plan_ids: PlanId) -> None:
+        """The model has these plans before it, or all that live."""
+        living = state.living()
+        self._bases |= {each: living[each].base for each in plan_ids or living if each in living}
+
+    def has_read(self, record: PlanRecord) -> bool:
+        return self._bases.get(record.state.plan.id) == record.base

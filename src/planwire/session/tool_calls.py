@@ -1,0 +1,147 @@
+"""Calls of the plan tools in a session: prepared on the newest state, written once, answered with what people said."""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any, Final
+
+import msgspec
+
+from planwire.errors import PlanwireError, ToolError
+from planwire.journal import Journal, Once, state_at
+from planwire.model.events import Event
+from planwire.model.file_texts import ReadFile
+from planwire.model.plan import BODY_CAP
+from planwire.model.records import TOOL, SessionState
+from planwire.model.unheard import has_word
+from planwire.session.child_plan import ChildPlan
+from planwire.session.delivery import Delivery, Handing
+from planwire.session.known_plans import KnownPlans
+from planwire.session.live_history import LiveHistory
+from planwire.session.old_notes import notes_of
+from planwire.session.options import SessionOptions
+from planwire.tools.answers import Answer, answer_call, failure, said, waiting_answer
+from planwire.tools.call import Call, asking, prepare_call, repeated_call
+from planwire.tools.json_arguments import decoded
+from planwire.tools.plan_files import read_plan_file
+from planwire.tools.schemas import GET_PLAN, SET_PLAN
+from planwire.tools.size_limits import TRUNCATE
+
+__all__ = ["ToolCalls"]
+
+#: How often a call tries to write down that it waits, where others write all the time.
+ASKING_TRIES: Final = 3
+#: The largest file, in bytes, of which `oversize="truncate"` keeps the beginning.
+FILE_CAP: Final = 4 * BODY_CAP
+
+
+class ToolCalls:
+    """The tools of one session object. `known` are the plans that its model has read, `settle` records what its caller
+    got."""
+
+    def __init__(
+        self,
+        journal: Journal,
+        view: LiveHistory,
+        delivery: Delivery,
+        known: KnownPlans,
+        settle: Callable[[], None],
+        *,
+        options: SessionOptions,
+        folders: Iterable[str | Path],
+        read: ReadFile,
+        child: ChildPlan | None = None,
+    ) -> None:
+        self._journal = journal
+        self._view = view
+        self._delivery = delivery
+        self._known = known
+        self._settle = settle
+        self._options = options
+        self._child = child
+        self._folders = tuple(folders)
+        self._read = read
+
+    def run(self, name: str, arguments: Any, since: int | None, handing: Handing | None, call_id: str | None) -> Answer:
+        """The answer to a call; `still_waiting` if it would have to wait. Errors are part of it."""
+        with self._view.lock:
+            try:
+                self._settle()
+                since = self._view.seq if since is None else since
+                answer, before = self._run(name, decoded(arguments), since, call_id)
+                if not answer.is_waiting:
+                    self._say(answer, handing, before if name == SET_PLAN else None)
+            except PlanwireError as error:
+                answer = Answer(failure(error))
+                if current := answer["error"].get("current"):
+                    self._known.shown(self._view.state, current["plan_id"])
+                with suppress(PlanwireError):
+                    self._view.read_on()
+                    self._say(answer, handing)
+            return answer
+
+    def act(self, name: str, arguments: Any) -> None:
+        """Do what a call does, without an answer. Errors are raised."""
+        self._run(name, arguments, self._view.seq, None)
+
+    def _run(self, name: str, arguments: Any, since: int, call_id: str | None) -> tuple[Answer, SessionState]:
+        """The answer to a call, and the state before it."""
+        arguments = self._with_file(arguments) if name == SET_PLAN else arguments
+        if self._child:
+            arguments = self._child.bound(arguments)
+        before = self._view.state
+        call: Call | None = None
+        tries = iter(range(ASKING_TRIES))
+
+        def prepare(state: SessionState) -> Sequence[Event]:
+            nonlocal before, call
+            options = {"oversize": self._options["oversize"], "mode": self._options["mode"]}
+            before, knows, reader = state, self._known.has_read, self._view.reader
+            call = prepare_call(state, name, arguments, read=self._read, knows=knows, reader=reader, **options)
+            if self._child and name != GET_PLAN:
+                self._child.check(state, call.plan_id, name)
+            if call.waits and not has_word(state, call.plan_id, since):
+                return asking(state, call.plan_id) if next(tries, None) is not None else ()
+            return [self._child.own(each) if self._child else each for each in call.events]
+
+        once = Once(f"call:{self._options['by']}:{call_id}", 0) if call_id and name != GET_PLAN else None
+        written = self._view.write(prepare, once)
+        after = self._view.state
+        if call is None or (written and written[0].seq != before.seq + 1):  # it was made before
+            call = repeated_call([each.event for each in written])
+            before = state_at(self._journal, self._view.id, written[0].seq - 1)
+            after = state_at(self._journal, self._view.id, written[-1].seq)
+        if call.waits and not has_word(after, call.plan_id, since):
+            return Answer(waiting_answer(call, after)), before
+        if name in (GET_PLAN, SET_PLAN) and not call.all_notes:
+            self._known.shown(self._view.state, call.plan_id)
+        notes = partial(notes_of, self._journal, self._view.id)
+        return Answer(answer_call(call, before, after, self._read, notes)), before
+
+    def _say(self, answer: Answer, handing: Handing | None, before: SessionState | None = None) -> None:
+        """Put what people said since into the answer of a tool, and what they changed that the call has replaced, if it
+        replaced a plan of the state `before`."""
+        replaced = self._delivery.replaced(before) if before else ()
+        if not replaced and not self._delivery.news(self._view.state, TOOL):
+            return
+        on_its_way = handing or Handing()
+        words = self._delivery.offer(on_its_way, TOOL, lambda state: self._delivery.news(state, TOOL))
+        words = msgspec.structs.replace(words, items=(*words.items, *replaced))
+        answer |= said(words, on_its_way.told.request if on_its_way.told else "", answer)
+        if handing is None:
+            on_its_way.hand_over()
+            with suppress(PlanwireError):  # the next call tries again
+                self._settle()
+
+    def _with_file(self, arguments: Any) -> Any:
+        """The arguments of set_plan, with the text of the file that they name."""
+        if not isinstance(arguments, dict):
+            return arguments
+        path, rest = arguments.get("path"), {key: value for key, value in arguments.items() if key != "path"}
+        if path is None:
+            return rest
+        if not isinstance(path, str) or rest.get("content") is not None or rest.get("entries") is not None:
+            problem = "a plan is either entries, content or the path of a file"
+            raise ToolError("invalid_arguments", problem, "give exactly one of entries, content and path")
+        cap = FILE_CAP if self._options["oversize"] == TRUNCATE else BODY_CAP
+        return {**rest, "content": read_plan_file(path, self._folders, cap)}

@@ -1,0 +1,142 @@
+"""The answers to calls of the plan tools, as a model reads them."""
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+import msgspec
+
+from planwire.errors import PlanwireError, ToolError
+from planwire.model.events import RemarkAnswered
+from planwire.model.file_texts import ReadFile, no_files
+from planwire.model.plan import Fields
+from planwire.model.records import PlanRecord, SessionState
+from planwire.model.steps import Step
+from planwire.model.text import shortened, unwrapped
+from planwire.model.unheard import Words
+from planwire.tools.call import Call
+from planwire.tools.pages import NEWS_CHARACTERS, ReadNotes, notes_page, plan_page, size_of
+from planwire.tools.schemas import GET_PLAN, REMOVE_PLAN, SET_PLAN
+
+__all__ = ["Answer", "answer_call", "failure", "said", "waiting_answer"]
+
+STILL_WAITING: Final = "still_waiting"
+#: Steps, and characters of each, that an answer names where it would be too much to show them whole.
+_NAMED: Final = 50
+_WORDS: Final = 80
+#: Ids of open remarks that an answer has beside those in full.
+_BESIDES: Final = 200
+
+
+class Answer(dict[str, Any]):
+    """The answer to a tool call: a JSON object. Its text goes to the model."""
+
+    @property
+    def is_error(self) -> bool:
+        return "error" in self
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it only says that the awaited review has not come yet."""
+        return STILL_WAITING in self
+
+    def __str__(self) -> str:
+        return msgspec.json.encode(self).decode()
+
+
+def answer_call(
+    call: Call,
+    before: SessionState,
+    after: SessionState,
+    read: ReadFile = no_files,
+    notes: ReadNotes | None = None,
+) -> Fields:
+    """The answer for the model, once the events are in the journal. `notes` gives those that the state no longer
+    holds."""
+    if call.tool == GET_PLAN:
+        if call.all_notes:
+            known = after.plans[call.plan_id].notes
+            return notes_page(call.plan_id, notes(call.plan_id) if notes else known, call.page)
+        return plan_page(after, call.plan_id, call.page, call.detail, read, call.reader)
+    answered = [each.remark for each in call.events if isinstance(each, RemarkAnswered)]
+    record = after.plans.get(call.plan_id)
+    if record is None:  # an answer to a remark on another plan
+        return {"answered": answered}
+    known_record = before.plans.get(call.plan_id)
+    answer: Fields = {"plan_id": call.plan_id, "version": record.version, "revision": record.revision}
+    if call.tool == REMOVE_PLAN:
+        return {**answer, "removed": _removed(record)}
+    answer |= _steps(known_record, record, is_set=call.tool == SET_PLAN)
+    if answered:
+        answer["answered"] = answered
+    if not call.events:
+        answer["unchanged"] = True
+    if call.cut:
+        answer["truncated"] = {"kept_bytes": call.cut.kept, "original_bytes": call.cut.size}
+    return answer
+
+
+def said(words: Words, request: str, answer: Fields) -> Fields:
+    """What people said since the last answer, as a part of the next one, which may hold some of it already. What is too
+    much for one answer goes by its id, or by its number, and is in the plan."""
+    told = answer.get("remarks", ())
+    people: list[Fields] = []
+    besides, edits, room = [*words.besides], 0, NEWS_CHARACTERS
+    for each in words.items:
+        if each in told:
+            continue
+        room -= size_of(each)
+        if room >= 0:
+            people.append(each)
+        elif isinstance(remark := each.get("id"), str):
+            besides.append(remark)
+        else:
+            edits += 1
+    part: Fields = {"people": people} if people else {}
+    if besides:
+        part["also_open"] = besides[:_BESIDES]
+    if edits or len(besides) > _BESIDES:
+        part["also_said"] = f"more than fits here: {GET_PLAN} shows the plan as it is, and all remarks"
+    return {**part, "said_in": request} if request else part
+
+
+def waiting_answer(call: Call, state: SessionState) -> Fields:
+    """The answer for a model that has waited long enough for a review."""
+    hint = f"nobody has said anything yet: wait on with the same call of {GET_PLAN}, or ask the person for a review"
+    return {STILL_WAITING: True, "plan_id": call.plan_id, "revision": state.plans[call.plan_id].revision, "hint": hint}
+
+
+def failure(error: PlanwireError) -> Fields:
+    """An error as a model reads it: a code, the problem, and what to do next."""
+    if isinstance(error, ToolError):
+        return {"error": {"code": error.code, "message": str(error), "hint": error.hint, **error.details}}
+    return {"error": {"code": "failed", "message": str(error), "hint": "try again; if it persists, go on without"}}
+
+
+def _steps(before: PlanRecord | None, after: PlanRecord, *, is_set: bool) -> Fields:
+    """The steps that a call brought. One that set a plan in the place of another also says which of the steps before
+    stayed and which went, and that notes never go."""
+    old = before.state.steps if before and not before.removed else ()
+    known, now = {step.id for step in old}, {step.id for step in after.state.steps}
+    answer: Fields = {"new_steps": [step.id for step in after.state.steps if step.id not in known]}
+    if not is_set or before is None:
+        return answer
+    if kept := [step.id for step in after.state.steps if step.id in known]:
+        answer["kept_steps"] = kept
+    if retired := [step for step in old if step.id not in now]:
+        answer |= _names("retired", retired)
+    if after.noted:
+        answer["notes_kept"] = after.noted
+    return answer
+
+
+def _removed(record: PlanRecord) -> Fields:
+    progress = record.state.progress
+    done = f"{progress.done} of {progress.total} done"
+    return {"progress": done, **_names("open_steps", [step for step in record.state.steps if step.is_open])}
+
+
+def _names(name: str, steps: Iterable[Step]) -> Fields:
+    """Steps by their ids and the beginnings of their texts: the first ones, and how many there are besides."""
+    named = [{"id": step.id, "content": shortened(unwrapped(step.content), _WORDS)} for step in steps]
+    rest = len(named) - _NAMED
+    return {name: named[:_NAMED]} | ({f"{name}_besides": rest} if rest > 0 else {})
