@@ -361,7 +361,7 @@ def test_a_compaction_keeps_the_plan_and_can_be_read_again(journal: Journal, pla
     plans.call("update_plan", {"steps": {"s1": "completed"}})
     before = plans.context()
     talk(plans, 20)
-    result = plans.compact(220, tail=4, summarise=lambda messages: f"{len(messages)} were summed up")
+    result = plans.compact(220, tail=4, count=by_fours, summarise=lambda messages: f"{len(messages)} were summed up")
     context = plans.context()
     assert context[:2] == before
     assert context[2] == {"role": "user", "content": "question 0"}, "the task goes last"

@@ -10,12 +10,16 @@ from typing import Any, TypeAlias
 
 from msgspec.structs import asdict
 
+from planwire.chat.roles import MODE_SWITCH
 from planwire.chat.subkinds import event_message
 from planwire.errors import BadMessage, PlanError
 from planwire.model.events import MessagePinned, PlanSet
 from planwire.model.plan import Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan, Plan
 from planwire.model.records import PlanRecord
+from planwire.session.child_plan import ChildPlan
 from planwire.session.live_history import LiveHistory
+from planwire.session.options import SessionOptions
+from planwire.session.tool_calls import ToolCalls
 from planwire.tools.plan_files import path_of, read_plan_file
 from planwire.tools.schemas import REMOVE_PLAN, SET_PLAN, UPDATE_PLAN
 
@@ -31,14 +35,13 @@ class Authoring(ABC):
     """The typed methods of a session. A method without `plan_id` is about the session's own plan."""
 
     _view: LiveHistory
+    _calls: ToolCalls
+    _child: ChildPlan | None
+    _options: SessionOptions
 
     @abstractmethod
-    def act(self, tool: str, arguments: Fields) -> PlanRecord:
-        """Do what a call of a tool does, and return the plan after it. Errors are raised."""
-
-    @abstractmethod
-    def write_plan(self, event: PlanSet) -> PlanRecord:
-        """Write a whole plan, and return it."""
+    def _settle(self) -> None:
+        """Record what the caller got before."""
 
     @abstractmethod
     def add(self, *messages: Any) -> list[str]: ...
@@ -69,7 +72,7 @@ class Authoring(ABC):
             case _:
                 raise PlanError(f"a plan of kind {plan.type!r} can only come over the wire: set entries or a text")
         words = {"plan_id": plan_id, "summary": summary, "parent": parent, "expected_revision": expected_revision}
-        return self.act(SET_PLAN, {**body, **_given(words), "replace": True})
+        return self._act(SET_PLAN, {**body, **_given(words), "replace": True})
 
     def change(
         self,
@@ -100,7 +103,7 @@ class Authoring(ABC):
             "note": note,
             "expected_revision": expected_revision,
         }
-        return self.act(UPDATE_PLAN, _given(words))
+        return self._act(UPDATE_PLAN, _given(words))
 
     def note(self, text: str, *, plan_id: str | None = None) -> PlanRecord:
         """Let a plan remember something. Notes belong to the plan, whatever versions of it follow."""
@@ -108,14 +111,14 @@ class Authoring(ABC):
 
     def remove(self, plan_id: str | None = None) -> None:
         """Dismiss a plan: clients and model no longer have it. Its history stays, and people can reopen it."""
-        self.act(REMOVE_PLAN, _given({"plan_id": plan_id}))
+        self._act(REMOVE_PLAN, _given({"plan_id": plan_id}))
 
     def file(self, path: str | Path, *, plan_id: str | None = None, summary: str | None = None) -> PlanRecord:
         """Make a plan of a markdown file that planwire follows: its checkboxes are the steps, as they are at any time.
         The file must lie in the session's folders."""
         place = Path(path_of(str(path)) if str(path).startswith("file:") else path).absolute()
         read_plan_file(str(place), self.plan_folders)
-        return self.write_plan(PlanSet(FilePlan(plan_id or self.plan_id, place.as_uri()), summary))
+        return self._write_plan(PlanSet(FilePlan(plan_id or self.plan_id, place.as_uri()), summary))
 
     @property
     @abstractmethod
@@ -142,6 +145,27 @@ class Authoring(ABC):
             return [MessagePinned(message_id, pinned, reader)]
 
         self._view.write(prepare)
+
+    def switch_mode(self, mode: str, reason: str = "") -> None:
+        """Go on in another mode, and let the chat say so."""
+        before = self._view.state.mode or self._options["mode"]
+        self._options["mode"] = mode
+        if before != mode:
+            self.event(MODE_SWITCH, from_=before, to=mode, **({"reason": reason} if reason else {}))
+
+    def _act(self, tool: str, arguments: Fields) -> PlanRecord:
+        """Do what a call of a tool does, and return the plan after it. Errors are raised."""
+        with self._view.lock:
+            self._settle()
+            self._calls.act(tool, arguments)
+            return self._view.state.plans[arguments.get("plan_id") or self.plan_id]
+
+    def _write_plan(self, event: PlanSet) -> PlanRecord:
+        """Write a whole plan, and return it."""
+        with self._view.lock:
+            self._settle()
+            self._view.write(lambda _: [self._child.own(event) if self._child else event])
+            return self._view.state.plans[event.plan.id]
 
 
 def _given(words: Fields) -> Fields:

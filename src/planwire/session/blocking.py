@@ -23,14 +23,13 @@ from planwire.chat import (
 )
 from planwire.chat.compaction import TAIL, Compacting, Counter, Summarise, driven
 from planwire.chat.narrate import merged_plans, remark_message
-from planwire.chat.roles import MODE_SWITCH
 from planwire.errors import PlanwireError, ToolError
 from planwire.journal import Journal, follower_of, open_journal
 from planwire.journal.protocol import require_journal
-from planwire.model.events import PlanSet, SessionOpened, TurnEnded
-from planwire.model.plan import MAIN, Fields
+from planwire.model.events import SessionOpened, TurnEnded
+from planwire.model.plan import MAIN
 from planwire.model.readers import LEAD, plans_of
-from planwire.model.records import AGENT, RECAP, PlanRecord, SessionState
+from planwire.model.records import AGENT, RECAP, SessionState
 from planwire.model.unheard import standing
 from planwire.session.authoring import Authoring
 from planwire.session.blocking_connection import BlockingConnection
@@ -388,27 +387,6 @@ class BlockingPlanSession(Authoring):
         self.settle()
         name = fork_session(self.journal, self.id, session_id, at, self._options["by"])
         return type(self)(self.journal, name, **with_options(self._options, options))
-
-    def switch_mode(self, mode: str, reason: str = "") -> None:
-        """Go on in another mode, and let the chat say so."""
-        before = self.state.mode or self._options["mode"]
-        self._options["mode"] = mode
-        if before != mode:
-            self.event(MODE_SWITCH, from_=before, to=mode, **({"reason": reason} if reason else {}))
-
-    def act(self, tool: str, arguments: Fields) -> PlanRecord:
-        """Do what a call of a tool does, and return the plan after it. Errors are raised."""
-        with self._view.lock:
-            self._settle()
-            self._calls.act(tool, arguments)
-            return self.state.plans[arguments.get("plan_id") or self.plan_id]
-
-    def write_plan(self, event: PlanSet) -> PlanRecord:
-        """Write a whole plan, and return it."""
-        with self._view.lock:
-            self._settle()
-            self._view.write(lambda _: [self._child.own(event) if self._child else event])
-            return self.state.plans[event.plan.id]
 
 
 def _knows(state: SessionState, about: SessionOpened) -> bool:

@@ -1,8 +1,9 @@
 """Calls of the plan tools in a session: prepared on the newest state, written once, answered with what people said."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import Any, Final
 
 import msgspec
