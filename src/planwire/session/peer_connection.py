@@ -30,9 +30,14 @@ class PeerConnection:
         self._progress = asyncio.Event()
         self._task = asyncio.create_task(self._tell(), name=f"planwire peer of {session_id}")
 
+    @property
+    def is_over(self) -> bool:
+        """Whether this client gets nothing more."""
+        return self._task.done()
+
     async def flush(self) -> None:
         """Wait until the client knows the newest state, or is gone."""
-        while self._known is not self._blocking.state and not self._task.done():
+        while self._known is not self._blocking.state and not self.is_over:
             await self._progress.wait()
 
     async def close(self) -> None:
