@@ -158,4 +158,4 @@ def test_the_plan_tools_are_what_google_takes() -> None:
 
 
 def test_there_are_tools_for_every_chat_format() -> None:
-    assert [len(tool_schemas(form)) for form in CHAT_FORMATS] == [3, 3, 3, 3]
+    assert [len(tool_schemas(form)) for form in CHAT_FORMATS] == [4, 4, 4, 4]
