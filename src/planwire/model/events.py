@@ -167,7 +167,8 @@ class PlanSet(Struct, frozen=True, tag_field="event", tag="plan_set", omit_defau
 
     `parent` is the step that the plan works for, `reader` the child whose model it belongs to; a version that leaves
     them out keeps those of the one before. `origin` is the message in its stored shape that brought the plan from
-    another chat: versions, ids and times are those that it names.
+    another chat: versions, ids and times are those that it names. A plan that `replaces` another one keeps only the ids
+    of steps whose texts are nearly the same; older journals don't say it, and follow the rule that they were made by.
     """
 
     plan: Plan
@@ -178,6 +179,7 @@ class PlanSet(Struct, frozen=True, tag_field="event", tag="plan_set", omit_defau
     parent: StepRef | None = None
     reader: str = ""
     origin: Fields | None = None
+    replaces: bool = False
 
 
 class PlanChanged(Struct, frozen=True, tag_field="event", tag="plan_changed", omit_defaults=True):

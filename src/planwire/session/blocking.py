@@ -257,7 +257,7 @@ class BlockingPlanSession(Authoring):
                 return self.hand_recap(handing)
             self._delivery.offer_context(handing)
             handing.messages = self._view.take_unsent()
-            self._known.shown(self.state)
+            self._known.shown(self.state, plans_of(self.state, self.reader))
             return self._shown(handing.messages)
 
     def hand_recap(self, handing: Handing) -> list[ProviderMessage]:
@@ -272,7 +272,7 @@ class BlockingPlanSession(Authoring):
             handing.messages = [*merged_plans(self.state, "recap", self.read_file, self.reader)]
             if self._child and not handing.messages:
                 handing.messages.append(parent_line(self.state, self._child))
-            self._known.shown(self.state)
+            self._known.shown(self.state, plans_of(self.state, self.reader))
             if words:
                 handing.messages.append(remark_message("recap-remarks", self.id, words))
             return self._shown(handing.messages)
@@ -298,7 +298,7 @@ class BlockingPlanSession(Authoring):
             handing = Handing()
             self._delivery.offer_context(handing)
             handing.hand_over()  # even if it is lost on the way: the block has its place in the chat
-            self._known.shown(self.state)
+            self._known.shown(self.state, plans_of(self.state, self.reader))
             return self._view.stream.context()
 
     def export(self) -> bytes:
