@@ -150,10 +150,12 @@ def scripted_model(messages: list[Message], tools: list[Message]) -> Message:
     answers = [json.loads(each["content"]) for each in turn if each["role"] == "tool"]
     if not answers:
         parts = [part.strip() for part in turn[0]["content"].replace("\n", ",").split(",")]
-        return _call("set_plan", {"entries": [part for part in parts if part] or ["answer"]})
+        first, *others = [part for part in parts if part] or ["answer"]
+        entries = [{"content": first, "priority": "high"}, *others]  # without the first the others make no sense
+        return _call("set_plan", {"entries": entries})
     if "error" in answers[-1]:
         return {"role": "assistant", "content": f"That did not work: {answers[-1]['error']['message']}"}
-    steps = [None, *answers[0]["new_steps"], None, None]
+    steps = [None, *answers[0].get("kept_steps", ()), *answers[0]["new_steps"], None, None]
     done, begun = steps[len(answers) - 1 : len(answers) + 1]
     changes = {step: status for step, status in ((done, "completed"), (begun, "in_progress")) if step}
     return _call("update_plan", {"steps": changes}) if changes else {"role": "assistant", "content": "All done."}

@@ -146,6 +146,13 @@ def test_the_agent_knows_no_sessions_but_its_own(tmp_path: Path) -> None:
     with_the_agent(tmp_path, test)
 
 
+def test_the_agent_passes_the_check_without_a_warning(tmp_path: Path) -> None:
+    agent = [sys.executable, str(EXAMPLES / "agent.py"), "--journal", str(tmp_path / "plans.db"), "--pace", "0"]
+    command = [sys.executable, "-m", "planwire", "check", "--", *agent]
+    checked = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=tmp_path, check=True)
+    assert checked.stdout.startswith("no findings · "), checked.stdout
+
+
 @pytest.mark.timeout(600)  # the first test may have to install its peer
 def test_acpx_shows_the_plan_of_the_agent(tmp_path: Path) -> None:
     command = (sys.executable, str(EXAMPLES / "agent.py"), "--journal", str(tmp_path / "plans.db"), "--pace", "0")

@@ -254,7 +254,7 @@ def test_json_needs_no_rich() -> None:
 
 @pytest.mark.parametrize("form", ["openai-chat", "openai-responses", "anthropic", "gemini", "mcp"])
 def test_tools_are_printed_as_json(form: str) -> None:
-    assert len(json.loads(planwire("tools", "--format", form).stdout)) == 3
+    assert len(json.loads(planwire("tools", "--format", form).stdout)) == 4
 
 
 def test_the_version_is_told() -> None:

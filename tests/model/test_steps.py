@@ -75,6 +75,21 @@ def test_a_step_that_moved_and_got_a_word_more_keeps_its_id() -> None:
 
 
 @pytest.mark.parametrize(
+    ("gone", "added"),
+    [("Write chapter 1", "Write chapter 9"), ("Update README for the API", "Update README for the CLI")],
+)
+def test_a_step_like_one_that_left_elsewhere_is_new(gone: str, added: str) -> None:
+    before, after = plan(gone, "Ask around", "Think"), plan("Ask around", "Think", added)
+    assert ids(follow(before, after)) == ["s2", "s3", "s4"]
+    assert ids(track(after, track(before), is_replacement=True)) == ["s2", "s3", "s4"]
+
+
+def test_a_number_that_changed_makes_another_step_of_another_plan() -> None:
+    before, after = track(plan("Fix bug 12", "Write the docs")), plan("Fix bug 13", "Write the code")
+    assert ids(track(after, before, is_replacement=True)) == ["s3", "s4"]
+
+
+@pytest.mark.parametrize(
     "after",
     [
         plan("B1 write docs", "B2 publish"),

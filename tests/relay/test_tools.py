@@ -658,7 +658,7 @@ def test_a_server_is_there_before_its_session_is_and_finds_it_later(tmp_path: Pa
 
     async def work() -> None:
         async with host(path) as client:
-            assert len((await client.list_tools()).tools) == 3
+            assert len((await client.list_tools()).tools) == 4
             assert (await client.list_resources()).resources == []
             waiting = asyncio.create_task(client.call_tool("update_plan", {"add": ["new"]}))
             write_binding(path, journal=f"sqlite:{tmp_path}/plans.db")

@@ -40,12 +40,19 @@ What the agent thought stays on this machine, unless you ask for it with --thoug
 """
 
 FORMATS: Final = ("md", "json", "acp")
+#: Other names for them.
+_ALIASES: Final = {"markdown": "md"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_session_argument(parser)
     parser.add_argument(
-        "--format", metavar="FORMAT", choices=FORMATS, default="md", help=f"{' | '.join(FORMATS)} (default: md)"
+        "--format",
+        metavar="FORMAT",
+        type=lambda name: _ALIASES.get(name, name),
+        choices=FORMATS,
+        default="md",
+        help=f"{' | '.join(FORMATS)} (default: md)",
     )
     parser.add_argument(
         "--dialect", metavar="DIALECT", choices=list(DIALECTS), help=f"with acp: {' | '.join(DIALECTS)} (default: v1)"

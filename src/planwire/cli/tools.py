@@ -11,7 +11,7 @@ DESCRIPTION = "Print the schemas of the plan tools as JSON, in the form that a p
 
 EXAMPLES = """\
 examples:
-  planwire tools                       the tools set_plan, update_plan and get_plan, as OpenAI's chat API takes them
+  planwire tools                       set_plan, update_plan, get_plan and remove_plan, as OpenAI's chat API takes them
   planwire tools --format anthropic    the same for Anthropic's messages API
   planwire tools --format mcp          the same as an MCP server lists them
 """

@@ -245,7 +245,7 @@ class BlockingPlanSession(Authoring, Briefing):
             handing = Handing()
             self._delivery.offer_context(handing)
             handing.hand_over()  # even if it is lost on the way: the block has its place in the chat
-            self._known.shown(self.state)
+            self._known.shown(self.state, plans_of(self.state, self.reader))
             return self._view.stream.context()
 
     def export(self) -> bytes:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from planwire.chat import Hidden, block
 from planwire.chat.formats import Format
 from planwire.chat.narrate import merged_plans, remark_message
+from planwire.model.readers import plans_of
 from planwire.model.records import RECAP
 from planwire.model.unheard import standing
 from planwire.session.child_plan import ChildPlan, parent_line
@@ -76,7 +77,7 @@ class Briefing(ABC):
                 return self.hand_recap(handing)
             self._delivery.offer_context(handing)
             handing.messages = self._view.take_unsent()
-            self._known.shown(self._view.state)
+            self._known.shown(self._view.state, plans_of(self._view.state, self._view.reader))
             return handing.messages
 
     def hand_recap(self, handing: Handing) -> list[Hidden]:
@@ -93,7 +94,7 @@ class Briefing(ABC):
             handing.messages = [*merged_plans(state, "recap", self.read_file, reader)]
             if self._child and not handing.messages:
                 handing.messages.append(parent_line(state, self._child))
-            self._known.shown(state)
+            self._known.shown(state, plans_of(state, reader))
             if words:
                 handing.messages.append(remark_message("recap-remarks", self.id, words))
             return handing.messages

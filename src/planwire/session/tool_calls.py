@@ -12,7 +12,7 @@ from planwire.errors import PlanwireError, ToolError
 from planwire.journal import Journal, Once, state_at
 from planwire.model.events import Event
 from planwire.model.file_texts import ReadFile
-from planwire.model.plan import BODY_CAP
+from planwire.model.plan import BODY_CAP, MAIN
 from planwire.model.records import TOOL, SessionState
 from planwire.model.unheard import has_word
 from planwire.session.child_plan import ChildPlan
@@ -75,7 +75,7 @@ class ToolCalls:
             except PlanwireError as error:
                 answer = Answer(failure(error))
                 if current := answer["error"].get("current"):
-                    self._known.shown(self._view.state, current["plan_id"])
+                    self._known.shown(self._view.state, [current["plan_id"]])
                 with suppress(PlanwireError):
                     self._view.read_on()
                     self._say(answer, handing)
@@ -88,8 +88,6 @@ class ToolCalls:
     def _run(self, name: str, arguments: Any, since: int, call_id: str | None) -> tuple[Answer, SessionState]:
         """The answer to a call, and the state before it."""
         arguments = self._with_file(arguments) if name == SET_PLAN else arguments
-        if self._child:
-            arguments = self._child.bound(arguments)
         before = self._view.state
         call: Call | None = None
         tries = iter(range(ASKING_TRIES))
@@ -98,7 +96,10 @@ class ToolCalls:
             nonlocal before, call
             options = {"oversize": self._options["oversize"], "mode": self._options["mode"]}
             before, knows, reader = state, self._known.has_read, self._view.reader
-            call = prepare_call(state, name, arguments, read=self._read, knows=knows, reader=reader, **options)
+            main = self._child.plan_id if self._child else MAIN
+            call = prepare_call(
+                state, name, arguments, read=self._read, knows=knows, reader=reader, main=main, **options
+            )
             if self._child and name != GET_PLAN:
                 self._child.check(state, call.plan_id, name)
             if call.waits and not has_word(state, call.plan_id, since):
@@ -115,7 +116,7 @@ class ToolCalls:
         if call.waits and not has_word(after, call.plan_id, since):
             return Answer(waiting_answer(call, after)), before
         if name in (GET_PLAN, SET_PLAN) and not call.all_notes:
-            self._known.shown(self._view.state, call.plan_id)
+            self._known.shown(self._view.state, [call.plan_id])
         notes = partial(notes_of, self._journal, self._view.id)
         return Answer(answer_call(call, before, after, self._read, notes)), before
 

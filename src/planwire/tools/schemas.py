@@ -113,7 +113,7 @@ _PARAMETERS: Final[dict[str, dict[str, Any]]] = {
         },
         "summary": {"type": "string", "description": "Why this plan, or why a new one, in a sentence."},
         "replace": {"type": "boolean", "description": "Replace it unread."},
-        "parent": {"type": "string", "description": "The step it works for: s2, or main#s2."},
+        "parent": {"type": "string", "description": "The step it is for: s2, main#s2."},
         "plan_id": _PLAN_ID,
         "expected_revision": _REVISION,
     },
