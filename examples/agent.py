@@ -32,9 +32,8 @@ from acp import (
 )
 from acp.schema import AgentCapabilities, ClientCapabilities, Implementation, StopReason
 
-from planwire import Journal, Peer, PlanSession, PlanwireError, open_journal
+from planwire import Journal, Peer, PlanSession, PlanwireError, SessionOpened, open_journal
 from planwire.adapters.acp_sdk import sdk_peer
-from planwire.model.events import SessionOpened
 from planwire.session.peer_connection import PeerConnection
 
 Message = dict[str, Any]
