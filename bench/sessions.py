@@ -26,8 +26,9 @@ from planwire.journal import Journal
 __all__ = ["measure"]
 
 SESSIONS = 1_000
-#: Seconds at rest.
+#: Seconds at rest, and before: right after a change a journal is looked at more often for the next one.
 REST = 5.0
+SETTLING = 1.5
 #: Changes of the session that is alone, and rounds in which all change.
 ALONE = 200
 ROUNDS = 5
@@ -71,7 +72,9 @@ class Served:
 
 
 def entries(number: int) -> list[str]:
-    return [f"Step {step} of the plan number {number}" for step in range(STEPS)]
+    """An agent's list: its first step says what it does now, the others are as before."""
+    others = [f"Step {step} of what there is to do" for step in range(1, STEPS)]
+    return [f"Working on it, change {number} of many", *others]
 
 
 async def serve(folder: Path) -> dict[str, float]:
@@ -96,6 +99,7 @@ async def serve_many(journal: Journal) -> dict[str, float]:
         rounds.append(perf_counter() - start)
         for each in many:
             each.prove(number)
+    await asyncio.sleep(SETTLING)
     start, worked = perf_counter(), process_time()
     await asyncio.sleep(REST)
     idle = (process_time() - worked) / (perf_counter() - start) * 100
