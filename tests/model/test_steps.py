@@ -201,3 +201,11 @@ def test_marking_a_step_that_is_not_there_names_those_that_are() -> None:
 def test_errors_have_one_root_for_plans() -> None:
     with pytest.raises(PlanError):
         mark(track(FilePlan("p", "file:///plan.md")), "s1", "completed")
+
+
+def test_a_whole_new_list_whose_first_step_has_begun_is_another_plan() -> None:
+    before = track(
+        ItemsPlan("p", (Entry("Read the config", None, "pending"), Entry("Write unit tests", None, "pending")))
+    )
+    other = ItemsPlan("p", (Entry("Book a flight", None, "in_progress"), Entry("Pack the bags", None, "pending")))
+    assert [step.id for step in track(other, before).steps] == ["s3", "s4"]

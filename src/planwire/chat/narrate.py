@@ -27,6 +27,7 @@ from planwire.model.events import (
     PlanSet,
     Recorded,
     StepChange,
+    StepRef,
     Told,
 )
 from planwire.model.file_texts import ReadFile, no_files, with_text
@@ -39,7 +40,7 @@ from planwire.model.records import AGENT, CONTEXT, PlanRecord, SessionState
 from planwire.model.titles import plan_title
 from planwire.model.unheard import Words, items_of_review, news
 
-__all__ = ["merged_plan", "merged_plans", "message_for", "remark_message"]
+__all__ = ["merged_plan", "merged_plans", "message_for", "parent_fields", "remark_message"]
 
 
 def message_for(recorded: Recorded, before: SessionState, after: SessionState) -> Stored | None:
@@ -144,7 +145,7 @@ def _plan_message(
         metadata["authors"] = authors
     if record.summary:
         metadata["summary"] = record.summary
-    return PlanMessage(message_id, _content(record), metadata | _past(record) | _parent(state, record))
+    return PlanMessage(message_id, _content(record), metadata | _past(record) | parent_fields(state, record.parent))
 
 
 def _past(record: PlanRecord) -> Fields:
@@ -163,9 +164,9 @@ def _past(record: PlanRecord) -> Fields:
     return past
 
 
-def _parent(state: SessionState | None, record: PlanRecord) -> Fields:
-    """The step that a plan works for."""
-    found = parent_step(state, record.parent) if state else None
+def parent_fields(state: SessionState | None, parent: StepRef | None) -> Fields:
+    """The step that a plan works for, with its text and its author; nothing if it is gone."""
+    found = parent_step(state, parent) if state else None
     if found is None:
         return {}
     lead, step = found

@@ -29,10 +29,13 @@ from planwire.model.statuses import DEFAULT_STATUS
 from planwire.model.steps import Step, track
 from planwire.model.text import shortened, unwrapped
 
-__all__ = ["block", "message_steps", "remark_elements", "step_line"]
+__all__ = ["PARENT", "block", "message_steps", "remark_elements", "step_line"]
 
 #: Length of a step's text in the index of a markdown plan: the whole text stands above it.
 INDEXED_CHARACTERS: Final = 48
+
+#: The source of the notice that tells a child which step it works for.
+PARENT: Final = "planwire.parent"
 
 #: The author of a text that stands in a file.
 _FILE: Final = "file"
@@ -255,6 +258,9 @@ def _event(message: EventMessage) -> str:
     payload = message.event.get("payload")
     if message.subkind == SUMMARIZATION_MARKER and isinstance(payload, dict):
         payload = {key: value for key, value in payload.items() if key not in _IDS}
+    if message.source == PARENT and isinstance(payload, dict):
+        lines += _parent(payload.get("parent"))
+        payload = {key: value for key, value in payload.items() if key != "parent"}
     if payload not in (None, {}):
         lines.append(element("payload", _json(payload)))
     if message.content:

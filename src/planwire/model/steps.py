@@ -20,7 +20,8 @@ Why neighbours? Text alone loses the most common rewording: agents rename a step
 alone does worse: one step inserted at the top would shift every id below it. A step that changed while both of its
 neighbours stayed is a different matter: it is the same step under another name, or its replacement, and then the status
 decides. A step that moves from pending to in progress under a new name was renamed. One whose status stays has to read
-alike too, or "Buy milk" would inherit the comments on "Read the config".
+alike too, or "Buy milk" would inherit the comments on "Read the config". So has every step of a list that shares no
+step with the one before, unless all of them moved forward: that is another plan.
 
 Why 0.4? In the recorded conversations of the tests, rewordings measure 0.61 ("Write the parser — with ünïcode" to
 "Writing the parser") to 0.93, and unrelated steps in one place 0.36 at most. Where the counts differ, any pair in the
@@ -281,8 +282,11 @@ class _Matching:
         for neighbours, news in _gaps(self.ids).items():
             olds = gaps.get(neighbours, [])
             if len(olds) == len(news) and not self.is_replacement:
-                for new, old in zip(news, olds, strict=True):
-                    if self._moved_forward(old, new) or self._alike(old, new, SIMILAR):
+                pairs = [*zip(news, olds, strict=True)]
+                moved = {new for new, old in pairs if self._moved_forward(old, new)}
+                is_another_plan = neighbours == (None, None) and len(moved) < len(pairs)
+                for new, old in pairs:
+                    if (new in moved and not is_another_plan) or self._alike(old, new, SIMILAR):
                         self._take(new, self.last[old].id)
             else:
                 self._pair_nearly_same(news, olds)

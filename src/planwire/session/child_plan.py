@@ -8,6 +8,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from planwire.chat.messages import EventMessage, write_message
+from planwire.chat.narrate import parent_fields
+from planwire.chat.render import PARENT
 from planwire.chat.roles import SYSTEM_NOTICE
 from planwire.errors import Refused, ToolError, UnknownStep
 from planwire.journal import Once
@@ -62,11 +64,9 @@ def introduce_child(view: LiveHistory, child: ChildPlan) -> None:
 
 def parent_line(state: SessionState, child: ChildPlan) -> EventMessage:
     """The words of the step that a child works for."""
-    found = parent_step(state, child.parent)
-    text = found[1].content if found else "the step is gone"
-    payload = {"plan_id": child.parent.plan_id, "step": child.parent.step, "your_plan": child.plan_id}
-    event = {"subkind": SYSTEM_NOTICE, "source": "planwire.parent", "payload": payload}
-    return EventMessage("parent", f"You work for this step: {text}", event, {"planwire": {"pinned": True}})
+    payload = {"your_plan": child.plan_id, "you_work_for": child.parent.step, **parent_fields(state, child.parent)}
+    event = {"subkind": SYSTEM_NOTICE, "source": PARENT, "payload": payload}
+    return EventMessage("parent", "", event, {"planwire": {"pinned": True}})
 
 
 def _unnamed(message: EventMessage) -> dict[str, object]:

@@ -186,6 +186,7 @@ class PlanSession:
     file = _in_pool(BlockingPlanSession.file)
     event = _in_pool(BlockingPlanSession.event)
     pin = _in_pool(BlockingPlanSession.pin)
+    think = _in_pool(BlockingPlanSession.think)
     switch_mode = _in_pool(BlockingPlanSession.switch_mode)
     end_turn = _in_pool(BlockingPlanSession.end_turn)
     refresh = _in_pool(BlockingPlanSession.refresh)
