@@ -28,6 +28,7 @@ from planwire.model.events import (
 )
 from planwire.model.plan import BODY_CAP, Fields
 from planwire.session.options import ProviderFormat
+from tests.chats import by_fours
 from tests.waiting import eventually
 
 every_format = pytest.mark.parametrize("form", CHAT_FORMATS)

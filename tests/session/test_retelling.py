@@ -5,7 +5,7 @@ import json
 import random
 import xml.etree.ElementTree as ET
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, get_args
 
@@ -21,6 +21,7 @@ from planwire.journal import Journal, Stamped
 from planwire.journal.session_file import export_lines, read_export
 from planwire.model.events import ACP, PlanSet
 from planwire.model.plan import Fields
+from planwire.model.readers import is_for
 from planwire.model.records import TOOL, Remark, SessionState
 from planwire.model.unheard import standing
 from planwire.session.options import ProviderFormat
@@ -28,19 +29,11 @@ from planwire.session.steering import steer
 from planwire.session.writer import append_new
 from planwire.steering.wanted import Wanted
 from tests.chats import answered, answers, assert_a_provider_takes, calls, result, says
+from tests.session.model_reader import texts
 
 FORMATS = get_args(ProviderFormat)
 PLANS = ("main", "wire")
 MOVES = ("act", "act", "say", "say", "request", "compact", "rebase", "restart", "import", "move")
-
-
-def texts(value: Any) -> Iterator[str]:
-    """All strings in a message."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list):
-        for each in value.values() if isinstance(value, dict) else value:
-            yield from texts(each)
 
 
 def in_blocks(context: list[Fields]) -> tuple[Counter[str], list[str]]:
@@ -73,8 +66,10 @@ def in_answers(form: str, context: list[Fields]) -> set[tuple[str, str]]:
     return found
 
 
-def remarks(state: SessionState) -> list[Remark]:
-    return [each for record in state.plans.values() for each in record.remarks]
+def remarks(state: SessionState, reader: str | None = None) -> list[Remark]:
+    """All remarks, or those that a reader hears."""
+    records = [each for each in state.plans.values() if reader is None or is_for(each, reader)]
+    return [each for record in records for each in record.remarks]
 
 
 def is_news(remark: Remark) -> bool:
@@ -113,9 +108,9 @@ class Life:
     def tool(self, name: str, **arguments: Any) -> None:
         """A call as a model makes it, with its result."""
         self.number += 1
-        self.take(*calls(self.form, f"c{self.number}"))
+        self.take(*calls(self.form, f"t{self.number}"))
         answer = self.plans.call(name, arguments)
-        self.take(result(self.form, f"c{self.number}", str(answer)))
+        self.take(result(self.form, f"t{self.number}", str(answer)))
 
     def take(self, *messages: Fields) -> None:
         self.plans.add(*messages)
@@ -168,7 +163,7 @@ class Life:
         state = self.plans.refresh()
         held, closed = in_blocks(context)
         answered = in_answers(self.form, context)
-        for each in remarks(state):
+        for each in remarks(state, self.plans.reader):
             if each.is_open:
                 telling = each.told or each.offered
                 in_answer = telling is not None and telling.way == TOOL and (telling.request, each.id) in answered

@@ -17,7 +17,7 @@ from planwire.chat.stream import ChatStream
 from planwire.errors import ChatError
 from planwire.model.events import ContextCompacted, MessageAdded, MessagePinned, Recorded
 from planwire.model.fold import fold
-from planwire.model.names import older_name
+from planwire.model.names import free_name, older_name
 from planwire.model.plan import Fields
 from planwire.model.readers import LEAD, reader_of_event
 from planwire.model.records import SessionState
@@ -70,9 +70,7 @@ class ChatHistory:
 
     def _with_free_name(self, message: Stored) -> Stored:
         """A message under a name that no other one of the chat has: a compaction keeps messages by their names."""
-        name = message.id
-        while self.stream.holds(name):
-            name += "'"
+        name = free_name(message.id, self.stream.names)
         return message if name == message.id else replace(message, id=name)
 
     def _pin(self, event: MessagePinned) -> None:

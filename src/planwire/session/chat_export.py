@@ -6,6 +6,8 @@ the ones that they supersede. They come from the journal, behind a marker that h
 
 import sys
 
+from msgspec.structs import replace
+
 from planwire.chat.formats import Format
 from planwire.chat.history import ChatHistory
 from planwire.chat.markers import plan_messages, retired_ids, retired_marker
@@ -13,6 +15,7 @@ from planwire.chat.messages import EventMessage, Stored
 from planwire.chat.narrate import remark_message
 from planwire.chat.remark_messages import remarks_of, told_in_answers
 from planwire.journal import Journal
+from planwire.model.names import free_name
 from planwire.model.plan import Fields
 from planwire.model.records import TOOL, SessionState
 from planwire.model.unheard import Words, remark_item, standing
@@ -31,9 +34,15 @@ def exported(journal: Journal, view: LiveHistory, form: Format) -> list[Stored]:
         past = _past(journal, view, form, {each.id for each in chat})
         hidden = {name for each in stream for name in retired_ids(each) or ()}
         ids = [*(each.id for each in past), *(each.id for each in chat if each.id in hidden)]
-        marker = [retired_marker(ids)] if ids else []
+        marker = retired_marker(ids) if ids else None
         words = _words(state, view.reader, told_in_answers(state, chat, form))
-        return [*marker, *past, *chat, *([words] if words else [])]
+        taken = {each.id for each in (*past, *chat)}
+        return [*_named(marker, taken), *past, *chat, *_named(words, taken)]
+
+
+def _named(message: EventMessage | None, taken: set[str]) -> list[Stored]:
+    """A message of the export's own, if there is one, under a name that no other one has."""
+    return [replace(message, id=free_name(message.id, taken))] if message else []
 
 
 def _past(journal: Journal, view: LiveHistory, form: Format, shown: set[str]) -> list[Stored]:

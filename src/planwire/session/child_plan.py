@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from planwire.chat.messages import EventMessage, write_message
-from planwire.chat.roles import SYSTEM_NOTICE
+from planwire.chat.roles import PARENT, SYSTEM_NOTICE
 from planwire.errors import Refused, ToolError, UnknownStep
 from planwire.journal import Once
 from planwire.model.children import is_within, parent_step
@@ -74,8 +74,8 @@ def parent_line(state: SessionState, child: ChildPlan) -> EventMessage:
     found = parent_step(state, child.parent)
     text = found[1].content if found else "the step is gone"
     payload = {"plan_id": child.parent.plan_id, "step": child.parent.step, "your_plan": child.plan_id}
-    event = {"subkind": SYSTEM_NOTICE, "source": "planwire.parent", "payload": payload}
-    return EventMessage("parent", f"You work for this step: {text}", event, {"planwire": {"pinned": True}})
+    event = {"subkind": SYSTEM_NOTICE, "source": PARENT, "payload": payload}
+    return EventMessage("parent", f"You work for this step: {text}", event)
 
 
 def _unnamed(message: EventMessage) -> dict[str, object]:
