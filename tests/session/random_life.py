@@ -13,7 +13,7 @@ from typing import Any
 from planwire import BlockingPlanSession, Entry, open_journal
 from planwire.chat import about_tokens
 from planwire.chat.subkinds import EVENT_SUBKINDS
-from planwire.errors import BadMessage, PlanError, ToolError
+from planwire.errors import BadMessage, PlanError, Refused, ToolError
 from planwire.model.plan import Fields
 from planwire.model.readers import is_for, plans_of
 from planwire.session.options import ProviderFormat
@@ -29,8 +29,8 @@ __all__ = ["RandomLife", "plain_bytes"]
 STATUSES = ("in_progress", "completed", "pending", "cancelled", "Done", "in progress")
 PLAN_IDS = ("main", "other", "prose")
 #: Names that authors give, some of which look like those that planwire gives.
-NAMES = ("m{0}", "plan-{0}", "delta-{0}", "told-{0}", "remarks-{0}", "rebase-{0}", "m-{0}-0000002a", "retired-plans")
-NAMES = (*NAMES, "summary:2:m{0}", "history:x:tick:2:m{0}", "plan-{0}-0000002a", "m{0}'", "x{0}", "näme {0}")
+PLANWIRES = ("m{0}", "plan-{0}", "delta-{0}", "told-{0}", "remarks-{0}", "rebase-{0}", "m-{0}-0000002a", "retired-plans")
+NAMES = (*PLANWIRES, "summary:2:m{0}", "history:x:tick:2:m{0}", "plan-{0}-0000002a", "m{0}'", "x{0}", "näme {0}")
 BUDGETS = (None, 1, 200, 800, 3_000, 100_000)
 
 
@@ -121,7 +121,7 @@ class RandomLife(Life):
         if self.luck.random() < 0.5:
             return message
         self.number += 1
-        name = self.luck.choice(NAMES[:-4]).format(self.plans.state.seq + self.luck.randrange(1, 4))
+        name = self.luck.choice(NAMES[:-4]).format(self.luck.randrange(60))
         held = {each["message_id"] for each in json.loads(self.plans.export())}
         return message if name in held or name in self.mind.planted else {**message, "message_id": name}
 
@@ -164,7 +164,7 @@ class RandomLife(Life):
                     self.tool("remove_plan", plan_id=plan_id)
                 case 6:
                     self.tool("get_plan", plan_id=plan_id)
-                case 7 if known := [each.id for each in remarks(self.plans.refresh(), self.plans.reader)]:
+                case 7 if known := [each.id for each in remarks(self.plans.refresh(), self.plans.reader) if each.is_open]:
                     self.tool("update_plan", answers={self.luck.choice(known): self.word()})
                 case _:
                     self.happen()
@@ -224,7 +224,7 @@ class RandomLife(Life):
         if not self.children or self.luck.random() < 0.3:
             step = self.luck.choice(steps)
             name = self.luck.choice((None, "research"))
-            with suppress(PlanError, ToolError):
+            with suppress(PlanError, Refused, ToolError):
                 child = self.plans.child(step, name)
                 self.children[child.plan_id] = (step, child)
                 self.minds.setdefault(child.plan_id, Mind())
@@ -261,14 +261,17 @@ class RandomLife(Life):
     def carry_over(self) -> None:
         """The chat, exported and added to a session of another journal, goes on there in the place of this one."""
         exported = json.loads(self.plans.export())
+        chats = {name: json.loads(child.export()) for name, (_, child) in self.children.items()}
         self.lives += 1
         self.session = self.luck.choice((self.session, f"life{self.lives}"))
         self.journal = open_journal("memory:")
         self.plans = self.opened()
         self.plans.add(*exported)
-        self.minds = {"": self.mind}
-        self.children, self.bridges = {}, {"": self.bridge}
-        self.mind.sent = []
+        self.children = {name: (step, self.child_again(name)) for name, (step, _) in self.children.items()}
+        for name, (_, child) in self.children.items():
+            child.add(*chats[name])
+        for mind in self.minds.values():
+            mind.sent = []
         self.request(fresh=True)
 
     def compact(self) -> None:

@@ -121,7 +121,7 @@ def _words(message: EventMessage, state: SessionState, *, named: bool, reader: s
 
 def _word(item: Fields, state: SessionState, reader: str) -> Iterator[Adopted]:
     """The events of one thing that a person said, if its plan is here."""
-    record = state.live().get(item.get("plan_id"))
+    record = state.plans.get(item.get("plan_id"))
     by, kind = item.get("by"), item.get("said")
     if record is None or not isinstance(by, str) or by == AGENT:
         return
