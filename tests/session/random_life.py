@@ -29,8 +29,17 @@ __all__ = ["RandomLife", "plain_bytes"]
 STATUSES = ("in_progress", "completed", "pending", "cancelled", "Done", "in progress")
 PLAN_IDS = ("main", "other", "prose")
 #: Names that authors give, some of which look like those that planwire gives.
-PLANWIRES = ("m{0}", "plan-{0}", "delta-{0}", "told-{0}", "remarks-{0}", "rebase-{0}", "m-{0}-0000002a", "retired-plans")
-NAMES = (*PLANWIRES, "summary:2:m{0}", "history:x:tick:2:m{0}", "plan-{0}-0000002a", "m{0}'", "x{0}", "näme {0}")
+PLANWIRES = ("m{0}", "plan-{0}", "delta-{0}", "told-{0}", "remarks-{0}", "rebase-{0}", "m-{0}-0000002a")
+    "m{0}",
+    "plan-{0}",
+    "delta-{0}",
+    "told-{0}",
+    "remarks-{0}",
+    "rebase-{0}",
+    "m-{0}-0000002a",
+    "retired-plans",
+)
+NAMES = (*PLANWIRES, "retired-plans", "summary:2:m{0}", "history:x:tick:2:m{0}", "plan-{0}-0000002a", "m{0}'", "x{0}", "näme {0}")
 BUDGETS = (None, 1, 200, 800, 3_000, 100_000)
 
 
@@ -114,8 +123,11 @@ class RandomLife(Life):
                 answer(self.luck.choice((CLIENT, SERVER)), self.luck.randrange(3))(self.bridge)
             case _:
                 with suppress(BadMessage):
-                    name = f"{self.luck.choice(NAMES).format(self.luck.randrange(30))}"
-                    self.take({**says(self.form, self.plant("again")), "message_id": name})
+                    self.take({**says(self.form, self.plant("again")), "message_id": self.any_name()})
+
+    def any_name(self) -> str:
+        """A name that an author gives, perhaps not for the first time."""
+        return self.luck.choice(NAMES).format(self.luck.randrange(30))
 
     def named(self, message: Fields) -> Fields:
         if self.luck.random() < 0.5:
@@ -164,7 +176,7 @@ class RandomLife(Life):
                     self.tool("remove_plan", plan_id=plan_id)
                 case 6:
                     self.tool("get_plan", plan_id=plan_id)
-                case 7 if known := [each.id for each in remarks(self.plans.refresh(), self.plans.reader) if each.is_open]:
+                case 7 if known := [each.id for each in remarks(self.plans.refresh(), self.plans.reader, is_open=True)]:
                     self.tool("update_plan", answers={self.luck.choice(known): self.word()})
                 case _:
                     self.happen()

@@ -66,15 +66,21 @@ def in_answers(form: str, context: list[Fields]) -> set[tuple[str, str]]:
     return found
 
 
-def remarks(state: SessionState, reader: str | None = None) -> list[Remark]:
-    """All remarks, or those that a reader hears."""
+def remarks(state: SessionState, reader: str | None = None, *, is_open: bool = False) -> list[Remark]:
+    """All remarks, or those that a reader hears, or that are open."""
     records = [each for each in state.plans.values() if reader is None or is_for(each, reader)]
-    return [each for record in records for each in record.remarks]
+    return [each for record in records for each in record.remarks if each.is_open or not is_open]
 
 
 def is_news(remark: Remark) -> bool:
     """Whether the agent can't know by itself that a remark has ended."""
     return remark.closed is not None and remark.closed.by != "agent" and remark.closed.how != "plan_ended"
+
+
+def ended_by_telling(remark: Remark, state: SessionState) -> bool:
+    """Whether a remark on a plan that was dismissed has ended because the last compaction told it."""
+    end = remark.closed
+    return end is not None and end.how == "plan_ended" and end.seq > state.compacted > 0
 
 
 class Life:
@@ -167,9 +173,10 @@ class Life:
             if each.is_open:
                 telling = each.told or each.offered
                 in_answer = telling is not None and telling.way == TOOL and (telling.request, each.id) in answered
-                assert held[each.id] + in_answer >= 1, f"{each.id} is lost"
+                is_own = state.plans[each.plan_id].reader == self.plans.reader  # and not that of a child that may go on
+                assert held[each.id] + in_answer >= is_own, f"{each.id} is lost"
                 assert not fresh or held[each.id] + in_answer == 1, f"{each.id} is told {held[each.id]} times"
-            elif fresh:
+            elif fresh and not ended_by_telling(each, state):
                 assert held[each.id] == 0, f"{each.id} has ended"
                 is_shown = each.told is not None and (each.told.request, each.id) in answered
                 assert closed.count(each.id) == (is_shown and is_news(each)), f"{each.id} has ended, and is still shown"

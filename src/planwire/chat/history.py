@@ -47,6 +47,8 @@ class ChatHistory:
         self.state = SessionState(session)
         self.stream = ChatStream(form)
         self.reader = reader
+        #: The names of messages that could not have the one of their event, by the number of that.
+        self.renamed: dict[int, str] = {}
         self._current = CurrentSteps(reader)
 
     def apply(self, recorded: Recorded) -> Stored | None:
@@ -64,14 +66,17 @@ class ChatHistory:
         if message is not None and isinstance(recorded.event, MessageAdded):
             message = with_steps(message, self._current.of(before))
         if message is not None:
-            message = self._with_free_name(message)
+            message = self._with_free_name(message, recorded)
             self.stream.add(message)
         return message
 
-    def _with_free_name(self, message: Stored) -> Stored:
+    def _with_free_name(self, message: Stored, recorded: Recorded) -> Stored:
         """A message under a name that no other one of the chat has: a compaction keeps messages by their names."""
         name = free_name(message.id, self.stream.names)
-        return message if name == message.id else replace(message, id=name)
+        if name == message.id:
+            return message
+        self.renamed[recorded.seq] = name
+        return replace(message, id=name)
 
     def _pin(self, event: MessagePinned) -> None:
         message = self.stream.message(event.message_id)

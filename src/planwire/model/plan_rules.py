@@ -88,7 +88,7 @@ def _as_it_was(record: PlanRecord, carried: Carried, before: PlanRecord | None) 
     named = replace(record, message=carried.message_id or record.message, by=carried.by or record.by)
     past = carried.supersedes
     if before is not None and carried.version == before.version and past == before.message:  # it was told anew
-        named, past = replace(named, message=before.message), before.past_message
+        named, past = replace(named, message=before.message, deltas=before.deltas), before.past_message
     elif before is not None and carried.version <= before.version:
         return named
     return replace(

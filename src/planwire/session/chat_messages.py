@@ -60,7 +60,7 @@ class ChatMessages:
         written = self._view.write(prepare, once)
         if named:
             _refuse_another(message, written)
-        return message.id if named else _name_of(written)
+        return self._view.renamed(written) or (message.id if named else _name_of(written))
 
     def _adopt(self, each: Stored, state: SessionState, named: bool, message: Stored) -> list[Adopted]:
         is_named = named and each.id == message.id
