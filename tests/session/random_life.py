@@ -30,16 +30,7 @@ STATUSES = ("in_progress", "completed", "pending", "cancelled", "Done", "in prog
 PLAN_IDS = ("main", "other", "prose")
 #: Names that authors give, some of which look like those that planwire gives.
 PLANWIRES = ("m{0}", "plan-{0}", "delta-{0}", "told-{0}", "remarks-{0}", "rebase-{0}", "m-{0}-0000002a")
-    "m{0}",
-    "plan-{0}",
-    "delta-{0}",
-    "told-{0}",
-    "remarks-{0}",
-    "rebase-{0}",
-    "m-{0}-0000002a",
-    "retired-plans",
-)
-NAMES = (*PLANWIRES, "retired-plans", "summary:2:m{0}", "history:x:tick:2:m{0}", "plan-{0}-0000002a", "m{0}'", "x{0}", "näme {0}")
+NAMES = (*PLANWIRES, "retired-plans", "summary:2:m{0}", "history:x:tick:2:m{0}", "plan-{0}-0000002a", "m{0}'", "x{0}")
 BUDGETS = (None, 1, 200, 800, 3_000, 100_000)
 
 

@@ -13,6 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planwire import open_journal
+from planwire.chat import read_stream
+from planwire.chat.belonging import belonging
 from planwire.model.plan import Fields
 from planwire.session.options import ProviderFormat
 from tests.session.model_reader import blocks
@@ -73,6 +75,20 @@ def assert_the_same(there: list[Fields], here: list[Fields]) -> None:
     assert told[0] == told[1]
 
 
+def carried(export: bytes) -> list[Fields]:
+    """An export without the name of its last message and of its session, where people's words are from, and with the
+    steps of each message, whether it names them or the plans before it do."""
+    messages = json.loads(export)
+    for each, steps in zip(messages, belonging(read_stream(export)).steps, strict=True):
+        envelope = each.setdefault("extra", {}).setdefault("planwire", {})
+        envelope["steps"] = steps
+        match each:
+            case {"extra": {"event": {"subkind": "remark", "payload": payload}}}:
+                del each["message_id"], payload["session"]
+                payload["items"] = [{**item, "revision": 0} for item in payload["items"]]
+    return messages
+
+
 def items(context: list[Fields]) -> list[str]:
     """Each thing that people said, as it is told."""
     found = [ET.tostring(each).decode().strip() for told in blocks(context, "plan-remarks") for each in told]
@@ -87,6 +103,7 @@ def test_a_chat_that_was_carried_over_goes_on_as_if_it_had_stayed(form: Provider
     here.bridges = {}
     before = here.plans.context()
     there = moved(here)
+    assert carried(there.plans.export()) == carried(here.plans.export())
     assert as_told(there.plans.context(), remarks=False) == as_told(before, remarks=False)
     assert there.plans.state.plans.keys() == here.plans.state.plans.keys()
     assert_the_same(go_on(there, seed, moves), go_on(here, seed, moves))

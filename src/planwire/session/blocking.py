@@ -304,6 +304,7 @@ class BlockingPlanSession(Authoring):
     def export(self) -> bytes:
         """The chat as a JSON list of messages in their stored shapes, with what people said and still holds. Added to
         another session, it goes on there as it would have here."""
+        self.settle()
         return write_stream(exported(self.journal, self._view, self._format))
 
     def compact(
