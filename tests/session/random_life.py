@@ -304,7 +304,8 @@ class RandomLife(Life):
         self.request(fresh=False)
 
     def request(self, *, fresh: bool) -> None:
-        if self.bridge.owed:  # the server has its say first, and what planwire says waits for that
+        open_calls = self.plans._view.stream._open
+        if len(open_calls.calls) > len(open_calls.for_client):  # what planwire says waits for the server
             self.bridge.owed.clear()
             self.take(says(self.form, "Stop"))
         context, mind = self.plans.context(), self.mind

@@ -22,6 +22,7 @@ from planwire.model.names import free_name
 from planwire.model.plan import Fields
 from planwire.model.records import TOOL, SessionState
 from planwire.model.unheard import Words, remark_item, standing
+from planwire.session.chat_compactor import new_name
 from planwire.session.live_history import LiveHistory
 
 __all__ = ["exported"]
@@ -81,7 +82,7 @@ def _words(state: SessionState, reader: str, in_answers: set[str]) -> EventMessa
     items = [_told(item, state) for item in standing(state, most=sys.maxsize, reader=reader).items]
     ends = standing(state, in_answers, sys.maxsize, reader=reader).items
     items += [_told(item, state) for item in ends if item["said"] == "closed"]
-    return remark_message(f"remarks-{state.seq}", state.id, Words(tuple(items))) if items else None
+    return remark_message(new_name("remarks", state), state.id, Words(tuple(items))) if items else None
 
 
 def _told(item: Fields, state: SessionState) -> Fields:

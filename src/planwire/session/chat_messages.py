@@ -104,6 +104,9 @@ def _refuse_another(message: Stored, written: Sequence[Recorded]) -> None:
     stored = [fields for each in written if (fields := _stored(each.event)) and fields.get("message_id") == message.id]
     if isinstance(message, EventMessage) and message.subkind == REMARK:  # of which only the rest is a message
         return
+    others = [each for each in written if not isinstance(each.event, SessionOpened)]
+    if others and not stored:  # a message of another kind, which became more than a message
+        raise _taken(message.id)
     is_late = any(fields.get("role") == "event" for fields in stored) and isinstance(message, Ordinary)
     if stored and not is_late and write_message(message) not in stored:
         raise _taken(message.id)
