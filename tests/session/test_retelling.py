@@ -5,7 +5,7 @@ import json
 import random
 import xml.etree.ElementTree as ET
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, get_args
 
@@ -21,6 +21,7 @@ from planwire.journal import Journal, Stamped
 from planwire.journal.session_file import export_lines, read_export
 from planwire.model.events import ACP, PlanSet
 from planwire.model.plan import Fields
+from planwire.model.readers import is_for
 from planwire.model.records import TOOL, Remark, SessionState
 from planwire.model.unheard import standing
 from planwire.session.options import ProviderFormat
@@ -28,19 +29,11 @@ from planwire.session.steering import steer
 from planwire.session.writer import append_new
 from planwire.steering.wanted import Wanted
 from tests.chats import answered, answers, assert_a_provider_takes, calls, result, says
+from tests.session.model_reader import texts
 
 FORMATS = get_args(ProviderFormat)
 PLANS = ("main", "wire")
 MOVES = ("act", "act", "say", "say", "request", "compact", "rebase", "restart", "import", "move")
-
-
-def texts(value: Any) -> Iterator[str]:
-    """All strings in a message."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list):
-        for each in value.values() if isinstance(value, dict) else value:
-            yield from texts(each)
 
 
 def in_blocks(context: list[Fields]) -> tuple[Counter[str], list[str]]:
@@ -73,13 +66,21 @@ def in_answers(form: str, context: list[Fields]) -> set[tuple[str, str]]:
     return found
 
 
-def remarks(state: SessionState) -> list[Remark]:
-    return [each for record in state.plans.values() for each in record.remarks]
+def remarks(state: SessionState, reader: str | None = None, *, is_open: bool = False) -> list[Remark]:
+    """All remarks, or those that a reader hears, or that are open."""
+    records = [each for each in state.plans.values() if reader is None or is_for(each, reader)]
+    return [each for record in records for each in record.remarks if each.is_open or not is_open]
 
 
 def is_news(remark: Remark) -> bool:
     """Whether the agent can't know by itself that a remark has ended."""
     return remark.closed is not None and remark.closed.by != "agent" and remark.closed.how != "plan_ended"
+
+
+def ended_by_telling(remark: Remark, state: SessionState) -> bool:
+    """Whether a remark on a plan that was dismissed has ended because the last compaction told it."""
+    end = remark.closed
+    return end is not None and end.how == "plan_ended" and end.seq > state.compacted > 0
 
 
 class Life:
@@ -113,9 +114,9 @@ class Life:
     def tool(self, name: str, **arguments: Any) -> None:
         """A call as a model makes it, with its result."""
         self.number += 1
-        self.take(*calls(self.form, f"c{self.number}"))
+        self.take(*calls(self.form, f"t{self.number}"))
         answer = self.plans.call(name, arguments)
-        self.take(result(self.form, f"c{self.number}", str(answer)))
+        self.take(result(self.form, f"t{self.number}", str(answer)))
 
     def take(self, *messages: Fields) -> None:
         self.plans.add(*messages)
@@ -168,13 +169,14 @@ class Life:
         state = self.plans.refresh()
         held, closed = in_blocks(context)
         answered = in_answers(self.form, context)
-        for each in remarks(state):
+        for each in remarks(state, self.plans.reader):
             if each.is_open:
                 telling = each.told or each.offered
                 in_answer = telling is not None and telling.way == TOOL and (telling.request, each.id) in answered
-                assert held[each.id] + in_answer >= 1, f"{each.id} is lost"
+                is_own = state.plans[each.plan_id].reader == self.plans.reader  # and not that of a child that may go on
+                assert held[each.id] + in_answer >= is_own, f"{each.id} is lost"
                 assert not fresh or held[each.id] + in_answer == 1, f"{each.id} is told {held[each.id]} times"
-            elif fresh:
+            elif fresh and not ended_by_telling(each, state):
                 assert held[each.id] == 0, f"{each.id} has ended"
                 is_shown = each.told is not None and (each.told.request, each.id) in answered
                 assert closed.count(each.id) == (is_shown and is_news(each)), f"{each.id} has ended, and is still shown"

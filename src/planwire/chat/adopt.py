@@ -33,6 +33,7 @@ from planwire.model.events import (
     RemarkClosed,
     Remarked,
     StepChange,
+    StepRef,
     Told,
 )
 from planwire.model.kinds import kind_named
@@ -70,7 +71,8 @@ def adopted(message: Stored, state: SessionState, *, named: bool, reader: str = 
             summary, mode = message.plan.get("summary"), message.plan.get("mode")
             why = summary if isinstance(summary, str) else None
             mode = mode if isinstance(mode, str) else ""
-            return [Adopted(PlanSet(plan, why, mode=mode, reader=reader, origin=origin))]
+            parent = _parent(message)
+            return [Adopted(PlanSet(plan, why, mode=mode, parent=parent, reader=reader, origin=origin))]
         case EventMessage(subkind=kind, plan_id=plan_id) if kind == PLAN_DELTA and plan_id in state.live():
             if message.payload.get("removed") is True:
                 return [Adopted(PlanRemoved(plan_id, origin))]
@@ -90,6 +92,14 @@ def _plan(message: PlanMessage) -> Plan:
         entries = (Entry(step.content, step.priority, step.status) for step in steps)
         return ItemsPlan(message.plan_id, tuple(entries))
     return MarkdownPlan(message.plan_id, message.content)
+
+
+def _parent(message: PlanMessage) -> StepRef | None:
+    """The step that the plan works for."""
+    match message.plan.get("parent"):
+        case {"plan_id": str() | None as plan_id, "step": str(step)}:
+            return StepRef(plan_id, step)
+    return None
 
 
 def _change(message: EventMessage, record: PlanRecord, origin: Fields) -> PlanChanged | None:
@@ -127,7 +137,7 @@ def _words(message: EventMessage, state: SessionState, *, named: bool, reader: s
 
 def _word(item: Fields, state: SessionState, reader: str) -> Iterator[Adopted]:
     """The events of one thing that a person said, if its plan is here."""
-    record = state.live().get(item.get("plan_id"))
+    record = state.plans.get(item.get("plan_id"))
     by, kind = item.get("by"), item.get("said")
     if record is None or not isinstance(by, str) or by == AGENT:
         return

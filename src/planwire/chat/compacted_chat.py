@@ -30,6 +30,7 @@ from planwire.chat.roles import (
 from planwire.chat.stream import sent, units
 from planwire.chat.what_goes import in_order, may_ever_go
 from planwire.errors import BadStream
+from planwire.model.names import free_name
 from planwire.model.plan import BODY_CAP, Fields
 
 __all__ = ["CompactedChat", "Counter", "FromState"]
@@ -64,7 +65,8 @@ class CompactedChat:
     """A compaction in progress: which messages go, and which markers stand in front of which."""
 
     def __init__(self, messages: Sequence[Stored], form: Format, count: Counter) -> None:
-        if len({each.id for each in messages}) < len(messages):
+        self.names = {each.id for each in messages}
+        if len(self.names) < len(messages):
             raise BadStream("two messages of the stream have the same `message_id`: give each its own")
         self.messages = messages
         self.form = form
@@ -221,7 +223,10 @@ class CompactedChat:
         self.let_go(past)
 
     def write(self, index: int, message: Hidden) -> None:
-        self.written[index].append(message)
+        """Write a message, under a name that no message of the chat has: both would be kept or dropped as one."""
+        name = free_name(message.id, self.names)
+        self.names.add(name)
+        self.written[index].append(message if name == message.id else msgspec.structs.replace(message, id=name))
         self.total += self.price(message)
 
     def price(self, message: Hidden) -> int:

@@ -17,7 +17,7 @@ from planwire.chat.stream import ChatStream
 from planwire.errors import ChatError
 from planwire.model.events import ContextCompacted, MessageAdded, MessagePinned, Recorded
 from planwire.model.fold import fold
-from planwire.model.names import older_name
+from planwire.model.names import free_name, older_name
 from planwire.model.plan import Fields
 from planwire.model.readers import LEAD, reader_of_event
 from planwire.model.records import SessionState
@@ -47,6 +47,8 @@ class ChatHistory:
         self.state = SessionState(session)
         self.stream = ChatStream(form)
         self.reader = reader
+        #: The names of messages that could not have the one of their event, by the number of that.
+        self.renamed: dict[int, str] = {}
         self._current = CurrentSteps(reader)
 
     def apply(self, recorded: Recorded) -> Stored | None:
@@ -64,16 +66,17 @@ class ChatHistory:
         if message is not None and isinstance(recorded.event, MessageAdded):
             message = with_steps(message, self._current.of(before))
         if message is not None:
-            message = self._with_free_name(message)
+            message = self._with_free_name(message, recorded)
             self.stream.add(message)
         return message
 
-    def _with_free_name(self, message: Stored) -> Stored:
+    def _with_free_name(self, message: Stored, recorded: Recorded) -> Stored:
         """A message under a name that no other one of the chat has: a compaction keeps messages by their names."""
-        name = message.id
-        while self.stream.holds(name):
-            name += "'"
-        return message if name == message.id else replace(message, id=name)
+        name = free_name(message.id, self.stream.names)
+        if name == message.id:
+            return message
+        self.renamed[recorded.seq] = name
+        return replace(message, id=name)
 
     def _pin(self, event: MessagePinned) -> None:
         message = self.stream.message(event.message_id)

@@ -22,20 +22,17 @@ from planwire.chat.foreign import foreign_block, goal_update
 from planwire.chat.markup import element, tag
 from planwire.chat.messages import EventMessage, Ordinary, PlanMessage, Stored
 from planwire.chat.older import older_words
-from planwire.chat.roles import REMARK, SUMMARIZATION_MARKER
+from planwire.chat.roles import PARENT, REMARK, SUMMARIZATION_MARKER
 from planwire.model.kinds import kind_named
 from planwire.model.plan import MAIN, MEDIUM, Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan
 from planwire.model.statuses import DEFAULT_STATUS
 from planwire.model.steps import Step, track
 from planwire.model.text import shortened, unwrapped
 
-__all__ = ["PARENT", "block", "message_steps", "remark_elements", "step_line"]
+__all__ = ["block", "message_steps", "remark_elements", "step_line"]
 
 #: Length of a step's text in the index of a markdown plan: the whole text stands above it.
 INDEXED_CHARACTERS: Final = 48
-
-#: The source of the notice that tells a child which step it works for.
-PARENT: Final = "planwire.parent"
 
 #: The author of a text that stands in a file.
 _FILE: Final = "file"

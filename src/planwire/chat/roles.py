@@ -16,6 +16,7 @@ __all__ = [
     "KEPT_RECENT",
     "MODE_SWITCH",
     "NEVER",
+    "PARENT",
     "PLAN_DELTA",
     "PRESERVE_ANCHOR",
     "PRESERVE_WINDOW",
@@ -51,6 +52,9 @@ MODE_SWITCH: Final = "mode_switch"
 SUMMARIZATION_MARKER: Final = "summarization_marker"
 SYSTEM_NOTICE: Final = "system_notice"
 
+#: The source of the words that tell a child which step it works for.
+PARENT: Final = "planwire.parent"
+
 #: The role of a goal, which others keep in a chat as planwire keeps a plan.
 GOAL: Final = "goal"
 
@@ -76,7 +80,7 @@ SUBKINDS: Final = {
 def class_of(message: Stored) -> str:
     """The class of a message, by its role, then by its subkind; `PRESERVE_ANCHOR` for one that the table lacks."""
     match message:
-        case PlanMessage() | Ordinary(message={"role": "goal"}):
+        case PlanMessage() | Ordinary(message={"role": "goal"}) | EventMessage(source="planwire.parent"):
             return NEVER
         case EventMessage(subkind=subkind):
             return SUBKINDS.get(subkind, PRESERVE_ANCHOR)

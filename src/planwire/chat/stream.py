@@ -5,7 +5,7 @@ prompt holds. A hidden message that comes while tool calls are open waits for al
 between a call and its result. So does a message with a role that the provider does not know.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from typing import Final, TypeGuard
 
 import msgspec
@@ -50,6 +50,11 @@ class ChatStream:
 
     def __len__(self) -> int:
         return len(self._placed) + len(self._waiting)
+
+    @property
+    def names(self) -> Set[str]:
+        """The ids of all messages."""
+        return self._ids
 
     def holds(self, message_id: str) -> bool:
         """Whether a message has this id."""

@@ -6,11 +6,12 @@ a fork and an imported session fold to the same names.
 """
 
 import re
+from collections.abc import Container
 from typing import Final
 
 from planwire.model.events import Recorded
 
-__all__ = ["MESSAGE", "made_name", "older_name"]
+__all__ = ["MESSAGE", "free_name", "made_name", "older_name"]
 
 #: The kind of an author's message that has no name of its own.
 MESSAGE: Final = "m"
@@ -21,6 +22,13 @@ _MADE: Final = re.compile(r"([a-z]+)-(\d+)-[0-9a-f]{8}'*")
 def made_name(kind: str, recorded: Recorded) -> str:
     """The name of the message that an event makes."""
     return f"{kind}-{recorded.seq}-{recorded.at & 0xFFFFFFFF:08x}"
+
+
+def free_name(name: str, taken: Container[str]) -> str:
+    """This name, or one like it that nobody has."""
+    while name in taken:
+        name += "'"
+    return name
 
 
 def older_name(name: str) -> str | None:

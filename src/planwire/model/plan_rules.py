@@ -85,7 +85,10 @@ def _as_it_was(record: PlanRecord, carried: Carried, before: PlanRecord | None) 
     """A plan that came from another chat, with the life that it had there. Where there is a plan of its name already,
     it is the next version of that one."""
     named = replace(record, message=carried.message_id or record.message, by=carried.by or record.by)
-    if before is not None and carried.version <= before.version:
+    past = carried.supersedes
+    if before is not None and carried.version == before.version and past == before.message:  # it was told anew
+        named, past = replace(named, message=before.message, deltas=before.deltas), before.past_message
+    elif before is not None and carried.version <= before.version:
         return named
     return replace(
         named,
@@ -93,7 +96,7 @@ def _as_it_was(record: PlanRecord, carried: Carried, before: PlanRecord | None) 
         revision=record.revision,
         carried=carried.revision,
         changed_at=carried.at or record.changed_at,
-        past_message=carried.supersedes,
+        past_message=past,
         numbered=max(record.numbered, carried.numbered),
         notes=carried.notes or record.notes,
         noted=max(carried.noted, record.noted),

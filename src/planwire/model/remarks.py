@@ -158,10 +158,12 @@ def offered(remarks: Remarks, ids: Container[str], offer: Telling) -> Remarks:
 
 def told(remarks: Remarks, ids: Container[str], telling: Telling) -> Remarks:
     """The remarks after the reader got some of them. The first telling counts, but one that names its request says more
-    than a reminder of an older journal, which any refusal would miss."""
+    than a reminder of an older journal, which any refusal would miss, and a child that took up its work again says more
+    than the lead, which heard it in its place."""
 
     def first(known: Telling | None) -> Telling:
-        return known if known and (known.request or not telling.request) else telling
+        is_for_lead = known is not None and known.reader == AGENT != telling.reader
+        return known if known and not is_for_lead and (known.request or not telling.request) else telling
 
     return tuple(replace(each, told=first(each.told), offered=None) if each.id in ids else each for each in remarks)
 

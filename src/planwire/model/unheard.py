@@ -62,12 +62,12 @@ def news(
     remarks: list[Remark] = []
     others: list[tuple[int, Fields]] = []
     for record in _heard_of(state, reader):
-        remarks += [each for each in _untold(record) if each.id not in without]
+        remarks += [each for each in _untold(record, reader) if each.id not in without]
         others += _verdicts(record, told)
         others += _closings(record, told)
         if edits:
             others += _edits(record, told)
-    return _words(remarks, others, NEWS_BYTES, told, state.seq)
+    return _words(remarks, others, NEWS_BYTES, told, state.seq, reader)
 
 
 def standing(
@@ -86,7 +86,7 @@ def standing(
         others += [(seq, item) for seq, item in _closings(record, 0) if item["id"] in seen]
         if record.is_living and record.review and not record.review.is_stale and record.review.verdict != DISMISSED:
             others.append((record.review.seq, _verdict(record.state.plan.id, record.review, record.review.by)))
-    return _words(remarks, others, most, heard_by(state, reader).told, state.seq)
+    return _words(remarks, others, most, heard_by(state, reader).told, state.seq, reader)
 
 
 def _heard_of(state: SessionState, reader: str) -> list[PlanRecord]:
@@ -118,15 +118,23 @@ def has_word(state: SessionState, plan_id: PlanId, since: int) -> bool:
     return any(each.told is None or each.seq > since for each in record.open_remarks if each.by not in _KNOWN)
 
 
-def _untold(record: PlanRecord) -> list[Remark]:
-    return [each for each in record.open_remarks if each.told is None and each.by not in _KNOWN]
+def _untold(record: PlanRecord, reader: str) -> list[Remark]:
+    return [each for each in record.open_remarks if not _is_told(each, reader) and each.by not in _KNOWN]
 
 
-def _words(remarks: list[Remark], others: list[tuple[int, Fields]], most: int, since: int, upto: int) -> Words:
+def _is_told(remark: Remark, reader: str) -> bool:
+    """Whether a reader was told a remark, or does not have to be. What the lead heard while a child had nothing to do,
+    the child hears once it goes on."""
+    return remark.told is not None and (reader == LEAD or remark.told.reader != AGENT)
+
+
+def _words(
+    remarks: list[Remark], others: list[tuple[int, Fields]], most: int, since: int, upto: int, reader: str
+) -> Words:
     """Remarks, of which `most` bytes are in full, and other items with the numbers of their events, in order."""
     full, besides = _bounded(remarks, most)
     items = sorted([*((each.seq, remark_item(each)) for each in full), *others], key=lambda each: each[0])
-    untold = tuple(each.id for each in remarks if each.told is None)
+    untold = tuple(each.id for each in remarks if not _is_told(each, reader))
     return Words(tuple(item for _, item in items), besides, untold, since, upto)
 
 

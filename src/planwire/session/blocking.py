@@ -251,6 +251,7 @@ class BlockingPlanSession(Authoring, Briefing):
     def export(self) -> bytes:
         """The chat as a JSON list of messages in their stored shapes, with what people said and still holds. Added to
         another session, it goes on there as it would have here."""
+        self.settle()
         return write_stream(exported(self.journal, self._view, self._format))
 
     def compact(

@@ -21,7 +21,7 @@ from planwire.model.unheard import Words, standing
 from planwire.session.delivery import Delivery, Handing
 from planwire.session.live_history import LiveHistory
 
-__all__ = ["ChatCompactor"]
+__all__ = ["ChatCompactor", "new_name"]
 
 
 class ChatCompactor:
@@ -65,7 +65,7 @@ class ChatCompactor:
         def place(state: SessionState, words: Words) -> Sequence[Event]:
             stream = self._view.stream.messages
             replaced = plan_messages(stream)
-            merged: list[Hidden] = [*merged_plans(state, _name("rebase", state), self._read, self._view.reader)]
+            merged: list[Hidden] = [*merged_plans(state, new_name("rebase", state), self._read, self._view.reader)]
             old = remarks_of(stream, state.id)
             remarks = _remarks(state, words)
             earlier = (each for each in stream if each.id in old)
@@ -121,7 +121,7 @@ class ChatCompactor:
         def plans() -> dict[str, PlanMessage]:
             return {
                 each.plan_id: each
-                for each in merged_plans(state, _name("rebase", state), self._read, self._view.reader)
+                for each in merged_plans(state, new_name("rebase", state), self._read, self._view.reader)
             }
 
         def plan(plan_id: str) -> PlanMessage | None:
@@ -154,9 +154,9 @@ def _remembered(work: Compacting, summaries: dict[bytes, str]) -> Compacting:
 
 def _remarks(state: SessionState, words: Words) -> EventMessage | None:
     """The message of a compaction with what people said."""
-    return remark_message(_name("remarks", state), state.id, words) if words else None
+    return remark_message(new_name("remarks", state), state.id, words) if words else None
 
 
-def _name(kind: str, state: SessionState) -> str:
-    """The name of a message that a compaction writes, which is that of no other one, here or in another chat."""
+def new_name(kind: str, state: SessionState) -> str:
+    """The name of a message that a compaction or an export writes: no other one has it, here or in another chat."""
     return f"{kind}-{state.seq + 1}-{time_ns() // 1_000_000 & 0xFFFFFFFF:08x}"

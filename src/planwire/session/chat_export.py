@@ -5,6 +5,10 @@ the ones that they supersede. They come from the journal, behind a marker that h
 """
 
 import sys
+from collections import deque
+from collections.abc import Iterator
+
+from msgspec.structs import replace
 
 from planwire.chat.formats import Format
 from planwire.chat.history import ChatHistory
@@ -13,9 +17,12 @@ from planwire.chat.messages import EventMessage, Stored
 from planwire.chat.narrate import remark_message
 from planwire.chat.remark_messages import remarks_of, told_in_answers
 from planwire.journal import Journal
+from planwire.model.events import ContextCompacted
+from planwire.model.names import free_name
 from planwire.model.plan import Fields
 from planwire.model.records import TOOL, SessionState
 from planwire.model.unheard import Words, remark_item, standing
+from planwire.session.chat_compactor import new_name
 from planwire.session.live_history import LiveHistory
 
 __all__ = ["exported"]
@@ -28,22 +35,45 @@ def exported(journal: Journal, view: LiveHistory, form: Format) -> list[Stored]:
         stream = view.stream.messages
         old = remarks_of(stream, state.id)
         chat = [each for each in stream if each.id not in old and retired_ids(each) is None]
-        past = _past(journal, view, form, {each.id for each in chat})
+        past, places = _past(journal, view, form, {each.id for each in chat})
         hidden = {name for each in stream for name in retired_ids(each) or ()}
         ids = [*(each.id for each in past), *(each.id for each in chat if each.id in hidden)]
-        marker = [retired_marker(ids)] if ids else []
+        marker = retired_marker(ids) if ids else None
         words = _words(state, view.reader, told_in_answers(state, chat, form))
-        return [*marker, *past, *chat, *([words] if words else [])]
+        taken = {each.id for each in (*past, *chat)}
+        return [*_named(marker, taken), *_in_order(past, chat, places), *_named(words, taken)]
 
 
-def _past(journal: Journal, view: LiveHistory, form: Format, shown: set[str]) -> list[Stored]:
-    """The plans and changes that compactions took out of the chat, in their order."""
+def _named(message: EventMessage | None, taken: set[str]) -> list[Stored]:
+    """A message of the export's own, if there is one, under a name that no other one has."""
+    return [replace(message, id=free_name(message.id, taken))] if message else []
+
+
+def _past(journal: Journal, view: LiveHistory, form: Format, shown: set[str]) -> tuple[list[Stored], dict[str, int]]:
+    """The plans and changes that compactions took out of the chat, in their order, and the numbers of the events that
+    put each message into it."""
+    places: dict[str, int] = {}
     if not view.state.compacted:
-        return []
-    history = ChatHistory(view.id, form, view.reader)
-    made = [message for recorded in journal.read(view.id, 0, view.seq) if (message := history.apply(recorded))]
+        return [], places
+    history, made = ChatHistory(view.id, form, view.reader), []
+    for recorded in journal.read(view.id, 0, view.seq):
+        if message := history.apply(recorded):
+            made.append(message)
+            places[message.id] = recorded.seq
+        elif isinstance(recorded.event, ContextCompacted):
+            places |= {each.id: recorded.seq for each in history.stream.messages if each.id not in places}
     plans = plan_messages(made)
-    return [each for index, each in enumerate(made) if index in plans and each.id not in shown]
+    return [each for index, each in enumerate(made) if index in plans and each.id not in shown], places
+
+
+def _in_order(past: list[Stored], chat: list[Stored], places: dict[str, int]) -> Iterator[Stored]:
+    """A chat with the plans of the past among its own, so that each plan and change comes after those before it."""
+    rest, plans = deque(past), plan_messages(chat)
+    for index, each in enumerate(chat):
+        while rest and index in plans and places[rest[0].id] < places[each.id]:
+            yield rest.popleft()
+        yield each
+    yield from rest
 
 
 def _words(state: SessionState, reader: str, in_answers: set[str]) -> EventMessage | None:
@@ -52,7 +82,7 @@ def _words(state: SessionState, reader: str, in_answers: set[str]) -> EventMessa
     items = [_told(item, state) for item in standing(state, most=sys.maxsize, reader=reader).items]
     ends = standing(state, in_answers, sys.maxsize, reader=reader).items
     items += [_told(item, state) for item in ends if item["said"] == "closed"]
-    return remark_message(f"remarks-{state.seq}", state.id, Words(tuple(items))) if items else None
+    return remark_message(new_name("remarks", state), state.id, Words(tuple(items))) if items else None
 
 
 def _told(item: Fields, state: SessionState) -> Fields:

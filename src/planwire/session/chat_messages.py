@@ -10,7 +10,8 @@ from typing import Any, Final
 from planwire.chat.adopt import Adopted, adopted
 from planwire.chat.formats import Format
 from planwire.chat.markers import retired_ids
-from planwire.chat.messages import Ordinary, Stored, read_message, write_message
+from planwire.chat.messages import EventMessage, Ordinary, Stored, read_message, write_message
+from planwire.chat.roles import REMARK
 from planwire.errors import BadMessage, FormatError
 from planwire.journal import Once
 from planwire.model.events import Event, MessageAdded, PlanChanged, PlanRemoved, PlanSet, Recorded, SessionOpened
@@ -18,6 +19,7 @@ from planwire.model.names import MESSAGE, made_name, older_name
 from planwire.model.plan import Fields
 from planwire.model.readers import LEAD
 from planwire.model.records import SessionState
+from planwire.session.child_plan import is_parent_line
 from planwire.session.live_history import LiveHistory
 
 __all__ = ["ChatMessages"]
@@ -49,6 +51,8 @@ class ChatMessages:
                 self.check_format(state)
                 if self._view.reader == LEAD and (state.opened is None or state.opened.format is None):
                     opening = (SessionOpened(format=self._format.name),)
+            if is_parent_line(message) and any(map(is_parent_line, self._view.stream.messages)):
+                return opening  # of a child's chat that came from another session
             admitted = self._view.stream.admit(message)
             return (*opening, *(each for one in admitted for each in self._adopt(one, state, named, message)))
 
@@ -56,7 +60,7 @@ class ChatMessages:
         written = self._view.write(prepare, once)
         if named:
             _refuse_another(message, written)
-        return message.id if named else _name_of(written)
+        return self._view.renamed(written) or (message.id if named else _name_of(written))
 
     def _adopt(self, each: Stored, state: SessionState, named: bool, message: Stored) -> list[Adopted]:
         is_named = named and each.id == message.id
@@ -98,13 +102,20 @@ def _stored(event: Event) -> Fields | None:
 def _refuse_another(message: Stored, written: Sequence[Recorded]) -> None:
     """Raise `BadMessage` if another message was added under this name before."""
     stored = [fields for each in written if (fields := _stored(each.event)) and fields.get("message_id") == message.id]
+    if isinstance(message, EventMessage) and message.subkind == REMARK:  # of which only the rest is a message
+        return
+    others = [each for each in written if not isinstance(each.event, SessionOpened)]
+    if others and not stored:  # a message of another kind, which became more than a message
+        raise _taken(message.id)
     is_late = any(fields.get("role") == "event" for fields in stored) and isinstance(message, Ordinary)
     if stored and not is_late and write_message(message) not in stored:
         raise _taken(message.id)
 
 
 def _name_of(written: Sequence[Recorded]) -> str:
-    """The name that the last of these events gave its message."""
+    """The name that the last of these events gave its message; empty if there was nothing to add."""
+    if not written:
+        return ""
     recorded = written[-1]
     kind = {PlanSet: "plan", PlanChanged: "delta", PlanRemoved: "delta"}.get(type(recorded.event), MESSAGE)
     return made_name(kind, recorded)

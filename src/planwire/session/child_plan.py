@@ -7,18 +7,16 @@ of the rest of the session.
 from msgspec import Struct
 from msgspec.structs import replace
 
-from planwire.chat.messages import EventMessage, write_message
+from planwire.chat.messages import EventMessage, Stored, write_message
 from planwire.chat.narrate import parent_fields
-from planwire.chat.render import PARENT
-from planwire.chat.roles import SYSTEM_NOTICE
+from planwire.chat.roles import PARENT, SYSTEM_NOTICE
 from planwire.errors import Refused, ToolError, UnknownStep
-from planwire.journal import Once
 from planwire.model.children import is_within, parent_step
 from planwire.model.events import Event, MessageAdded, PlanSet, StepRef
 from planwire.model.records import SessionState
 from planwire.session.live_history import LiveHistory
 
-__all__ = ["ChildPlan", "child_plan", "introduce_child", "parent_line"]
+__all__ = ["ChildPlan", "child_plan", "introduce_child", "is_parent_line", "parent_line"]
 
 
 class ChildPlan(Struct, frozen=True):
@@ -58,15 +56,24 @@ def child_plan(state: SessionState, own: str, step: str, plan_id: str | None) ->
 
 def introduce_child(view: LiveHistory, child: ChildPlan) -> None:
     """Begin the child's chat with the words of the step that it works for, unless it has them."""
-    once = Once(f"child:{child.plan_id}", 0)
-    view.write(lambda state: [MessageAdded(_unnamed(parent_line(state, child)), child.plan_id)], once)
+
+    def prepare(state: SessionState) -> list[Event]:
+        has_line = any(map(is_parent_line, view.stream.messages))
+        return [] if has_line else [MessageAdded(_unnamed(parent_line(state, child)), child.plan_id)]
+
+    view.write(prepare)
+
+
+def is_parent_line(message: Stored) -> bool:
+    """Whether a message tells a child which step it works for."""
+    return isinstance(message, EventMessage) and message.source == PARENT
 
 
 def parent_line(state: SessionState, child: ChildPlan) -> EventMessage:
     """The words of the step that a child works for."""
     payload = {"your_plan": child.plan_id, "you_work_for": child.parent.step, **parent_fields(state, child.parent)}
     event = {"subkind": SYSTEM_NOTICE, "source": PARENT, "payload": payload}
-    return EventMessage("parent", "", event, {"planwire": {"pinned": True}})
+    return EventMessage("parent", "", event)
 
 
 def _unnamed(message: EventMessage) -> dict[str, object]:

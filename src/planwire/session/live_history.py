@@ -63,6 +63,11 @@ class LiveHistory:
     def stream(self) -> ChatStream:
         return self._history.stream
 
+    def renamed(self, events: Iterable[Recorded]) -> str | None:
+        """The name of the message that an event made, if the one that it should have was taken."""
+        names = [name for each in events if (name := self._history.renamed.get(each.seq))]
+        return names[-1] if names else None
+
     def take_unsent(self) -> list[Hidden]:
         """The hidden messages that came since the last call."""
         unsent, self._unsent = self._unsent, []

@@ -62,7 +62,7 @@ def plan_pieces(
         return
     shown = state_with_text(record.state, read)
     for step in _shown(shown.steps, detail):
-        by = record.authors.get(step.id)
+        by = record.authors.get(step.id, record.by)
         yield Piece("plan.steps", _step_value(step, None if by == record.by else by))
     if record.summary:
         yield Piece("plan.summary", record.summary, is_text=True)

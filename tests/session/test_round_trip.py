@@ -1,0 +1,109 @@
+"""A chat that is exported and added to another session: it goes on there as it would have here."""
+
+import copy
+import json
+import random
+import re
+import xml.etree.ElementTree as ET
+from collections import Counter
+from typing import get_args
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from planwire import open_journal
+from planwire.chat import read_stream
+from planwire.chat.belonging import belonging
+from planwire.model.plan import Fields
+from planwire.session.options import ProviderFormat
+from tests.session.model_reader import blocks
+from tests.session.random_life import RandomLife
+
+FORMATS = get_args(ProviderFormat)
+
+
+def counted(message: Fields) -> int:
+    """A counter to which all numbers are alike: those of events differ from journal to journal."""
+    return len(re.sub(r"\d+", "0", json.dumps(message)))
+
+
+def as_told(context: list[Fields], *, remarks: bool = True) -> list[str]:
+    """A context without the numbers of events, and perhaps without what people said."""
+    lines = (re.sub(r'(revision|said_in)(\\*"?[=:] ?\\*")[a-z-]*\d+', r"\1\2N", json.dumps(each)) for each in context)
+    lines = (re.sub(r'(revision\\*"?[=:] ?)\d+', r"\1N", each) for each in lines)
+    lines = (re.sub(r'\\"verdict\\":{[^}]*\\"stale\\":true},', "", each) for each in lines)  # those stay behind
+    return [each for each in lines if remarks or "<plan-remarks>" not in each]
+
+
+def lived(form: ProviderFormat, seed: int, moves: int) -> RandomLife:
+    """A session with a past."""
+    life = RandomLife(form, random.Random(seed))
+    acts = (life.chat, life.chat, life.chat, life.work, life.work, life.work, life.say, life.act, life.request_now)
+    for _ in range(moves):
+        life.luck.choice((*acts, life.compact, life.rebase))()
+    return life
+
+
+def moved(life: RandomLife) -> RandomLife:
+    """The same life after it was carried over into another journal."""
+    other = copy.copy(life)
+    other.journal, other.session = open_journal("memory:"), "another"
+    other.minds, other.bridges = copy.deepcopy(life.minds), {}
+    other.plans = other.opened()
+    other.plans.add(*json.loads(life.plans.export()))
+    return other
+
+
+def go_on(life: RandomLife, seed: int, moves: int) -> list[Fields]:
+    """More work, and a compaction."""
+    life.luck = random.Random(seed)
+    life.any_name = lambda: f"own {life.number}"  # type: ignore[method-assign]
+    for _ in range(moves):
+        life.luck.choice((life.chat, life.chat, life.work, life.work, life.work))()
+    if life.luck.random() < 0.5:
+        life.plans.context()
+    budget = life.luck.choice((None, 1, 1_500, 6_000, 20_000))
+    life.plans.compact(budget, tail=life.luck.randrange(6), count=counted, rebase=life.luck.random() < 0.3)
+    return life.plans.context()
+
+
+def assert_the_same(there: list[Fields], here: list[Fields]) -> None:
+    """What people said stands at the end of a chat that was carried over, and the same is said."""
+    assert as_told(there, remarks=False) == as_told(here, remarks=False)
+    told = [Counter(items(context)) for context in (there, here)]
+    assert told[0] == told[1]
+
+
+def carried(export: bytes) -> list[Fields]:
+    """An export without the name of its last message and of its session, where people's words are from, and with the
+    steps of each message, whether it names them or the plans before it do."""
+    messages: list[Fields] = json.loads(export)
+    for each, steps in zip(messages, belonging(read_stream(export)).steps, strict=True):
+        envelope = each.setdefault("extra", {}).setdefault("planwire", {})
+        envelope["steps"] = steps
+        match each:
+            case {"extra": {"event": {"subkind": "remark", "payload": payload}}}:
+                del each["message_id"], payload["session"]
+                payload["items"] = [{**item, "revision": 0} for item in payload["items"]]
+    return messages
+
+
+def items(context: list[Fields]) -> list[str]:
+    """Each thing that people said, as it is told."""
+    found = [ET.tostring(each).decode().strip() for told in blocks(context, "plan-remarks") for each in told]
+    return [re.sub(r' revision="\d+"', "", each) for each in found]
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@settings(max_examples=max(1, settings().max_examples // 12))
+@given(seed=st.integers(0, 2**32), moves=st.integers(3, 30))
+def test_a_chat_that_was_carried_over_goes_on_as_if_it_had_stayed(form: ProviderFormat, seed: int, moves: int) -> None:
+    here = lived(form, seed, moves)
+    here.bridges = {}
+    before = here.plans.context()
+    there = moved(here)
+    assert carried(there.plans.export()) == carried(here.plans.export())
+    assert as_told(there.plans.context(), remarks=False) == as_told(before, remarks=False)
+    assert there.plans.state.plans.keys() == here.plans.state.plans.keys()
+    assert_the_same(go_on(there, seed, moves), go_on(here, seed, moves))
