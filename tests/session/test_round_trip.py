@@ -78,7 +78,7 @@ def assert_the_same(there: list[Fields], here: list[Fields]) -> None:
 def carried(export: bytes) -> list[Fields]:
     """An export without the name of its last message and of its session, where people's words are from, and with the
     steps of each message, whether it names them or the plans before it do."""
-    messages = json.loads(export)
+    messages: list[Fields] = json.loads(export)
     for each, steps in zip(messages, belonging(read_stream(export)).steps, strict=True):
         envelope = each.setdefault("extra", {}).setdefault("planwire", {})
         envelope["steps"] = steps

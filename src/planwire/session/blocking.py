@@ -169,6 +169,11 @@ class BlockingPlanSession(Authoring):
         return self._child.plan_id if self._child else MAIN
 
     @property
+    def has_clients(self) -> bool:
+        """Whether a client hears of its plans."""
+        return any(not each.is_over for each in self._connections)
+
+    @property
     def plan_folders(self) -> tuple[str | Path, ...]:
         """The folders whose plan files may be read: the session's own, and its `folders`."""
         opened = self.state.opened

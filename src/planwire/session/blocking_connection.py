@@ -45,7 +45,7 @@ class BlockingConnection:
     def flush(self, timeout: float | None = None) -> None:
         """Wait until the client knows the newest state, or is gone."""
         with self._told:
-            self._told.wait_for(lambda: self._is_over or self._known is self._session.state, timeout)
+            self._told.wait_for(lambda: self.is_over or self._known is self._session.state, timeout)
 
     def close(self) -> None:
         """Send this client what it does not know yet, if it takes it soon, and then nothing more."""
@@ -56,12 +56,13 @@ class BlockingConnection:
             self._told.notify_all()
 
     @property
-    def _is_over(self) -> bool:
+    def is_over(self) -> bool:
+        """Whether the client hears nothing more: it is gone, or was let go."""
         return self._is_closed or self.error is not None
 
     def _hear(self, _: SessionChange | None = None) -> None:
         with self._told:
-            if self._is_due or self._is_over:
+            if self._is_due or self.is_over:
                 return
             self._is_due = True
         with suppress(RuntimeError):  # the interpreter is about to end
@@ -69,7 +70,7 @@ class BlockingConnection:
 
     def _send(self) -> None:
         try:
-            while not self._is_over:
+            while not self.is_over:
                 state = self._session.state
                 if lines := self._sync.next_lines(state):
                     for line in lines:

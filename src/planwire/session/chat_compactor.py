@@ -158,5 +158,5 @@ def _remarks(state: SessionState, words: Words) -> EventMessage | None:
 
 
 def new_name(kind: str, state: SessionState) -> str:
-    """The name of a message that a compaction or an export writes, which is that of no other one, here or in another chat."""
+    """The name of a message that a compaction or an export writes: that of no other one, here or in another chat."""
     return f"{kind}-{state.seq + 1}-{time_ns() // 1_000_000 & 0xFFFFFFFF:08x}"

@@ -30,6 +30,11 @@ class PeerConnection:
         self._progress = asyncio.Event()
         self._task = asyncio.create_task(self._tell(), name=f"planwire peer of {session_id}")
 
+    @property
+    def is_over(self) -> bool:
+        """Whether the client hears nothing more: it is gone, or was let go."""
+        return self._task.done()
+
     async def flush(self) -> None:
         """Wait until the client knows the newest state, or is gone."""
         while self._known is not self._blocking.state and not self._task.done():

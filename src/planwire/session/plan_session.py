@@ -108,7 +108,7 @@ class PlanSession:
     @property
     def has_clients(self) -> bool:
         """Whether a client hears of its plans."""
-        return any(connection.error is None for connection in self._connections)
+        return self._blocking.has_clients or any(not each.is_over for each in self._connections)
 
     @property
     def plan_id(self) -> str:
