@@ -161,15 +161,15 @@ class BlockingPlanSession(Authoring, Briefing):
         return self._child.plan_id if self._child else MAIN
 
     @property
+    def has_clients(self) -> bool:
+        """Whether a client hears of its plans."""
+        return any(not each.is_over for each in self._connections)
+
+    @property
     def plan_folders(self) -> tuple[str | Path, ...]:
         """The folders whose plan files may be read: the session's own, and its `folders`."""
         opened = self.state.opened
         return session_folders(opened.cwd if opened else None, self.folders)
-
-    @property
-    def has_clients(self) -> bool:
-        """Whether a client hears of its plans."""
-        return any(not connection.is_over for connection in self._connections)
 
     def tools(self, *, strict: bool = False) -> list[ProviderTool]:
         """The plan tools, as the provider's API takes them; for OpenAI's strict mode, if `strict`."""

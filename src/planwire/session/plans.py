@@ -13,6 +13,7 @@ plan of another.
 import asyncio
 import os
 from collections.abc import Generator
+from concurrent.futures import Future
 from threading import Lock
 from time import monotonic
 from typing import Any, Final, Self, Unpack
@@ -22,7 +23,7 @@ from planwire.session.blocking import BlockingPlanSession
 from planwire.session.live_history import JournalLike
 from planwire.session.options import SessionOptions, check_options, with_options
 from planwire.session.plan_session import PlanSession
-from planwire.session.pool import in_pool
+from planwire.session.pool import in_pool, start_in_pool
 
 __all__ = ["Lent", "Plans"]
 
@@ -130,7 +131,7 @@ class Plans:
             gone = [
                 key
                 for number, key in enumerate(idle)
-                if number < surplus or now - self._kept[key].idle_since > self._idle_seconds
+                if number < surplus or now - self._kept[key].idle_since >= self._idle_seconds
             ]
             closing = [self._kept.pop(key) for key in gone]
         for each in closing:
@@ -154,11 +155,21 @@ class Lent:
         self._pool.give_back(self._taken.pop())
 
     async def __aenter__(self) -> PlanSession:
-        self._taken.append(await in_pool(self._pool.take, self._key, self._options))
+        taking = start_in_pool(self._pool.take, self._key, self._options)
+        try:
+            self._taken.append(await asyncio.shield(asyncio.wrap_future(taking)))
+        except asyncio.CancelledError:
+            taking.add_done_callback(self._give_up)
+            raise
         return self._taken[-1].plans
 
     async def __aexit__(self, *error: object) -> None:
-        await in_pool(self._pool.give_back, self._taken.pop())
+        await asyncio.shield(in_pool(self._pool.give_back, self._taken.pop()))
+
+    def _give_up(self, taking: Future[_Kept]) -> None:
+        """Give back a session that opened for a task that was cancelled meanwhile."""
+        if taking.exception() is None:
+            self._pool.give_back(taking.result())
 
     def __await__(self) -> Generator[Any, None, PlanSession]:
         return self._open().__await__()
