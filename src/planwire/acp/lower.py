@@ -35,7 +35,7 @@ from planwire.model.plan import MEDIUM, Entry, Fields, ItemsPlan, Plan, PlanId
 from planwire.model.statuses import DEFAULT_STATUS, status_of
 from planwire.model.titles import numbered, path_words, plan_title
 
-__all__ = ["Fallback", "Place"]
+__all__ = ["Fallback", "ListPlace"]
 
 
 class _SaidText(Struct, frozen=True):
@@ -45,7 +45,7 @@ class _SaidText(Struct, frozen=True):
     message: int = 0
 
 
-class Place(Struct, frozen=True):
+class ListPlace(Struct, frozen=True):
     """The place of a plan among others: the ids of its steps in their order, and the step that it works for."""
 
     steps: tuple[str, ...] = ()
@@ -53,7 +53,7 @@ class Place(Struct, frozen=True):
 
 
 #: The place of a plan that works for none, and that no other one works for.
-_ALONE: Final = Place()
+_ALONE: Final = ListPlace()
 
 
 class Fallback:
@@ -65,13 +65,13 @@ class Fallback:
     def __init__(self, read: ReadFile = no_files) -> None:
         self._read = read
         self._plans: dict[PlanId, Plan] = {}
-        self._places: dict[PlanId, Place] = {}
+        self._places: dict[PlanId, ListPlace] = {}
         self._files: dict[PlanId, Plan] = {}
         self._names: dict[PlanId, str] = {}  # also of plans that are gone: the others keep their numbers
         self._told: dict[PlanId, _SaidText] = {}
         self._shown: list[Entry] = []
 
-    def put(self, plan: Plan, place: Place = _ALONE) -> list[Fields]:
+    def put(self, plan: Plan, place: ListPlace = _ALONE) -> list[Fields]:
         """Add a plan, or replace the one with its id."""
         listed = self._plans[plan.id] = with_text(plan, self._read)
         self._places[plan.id] = place

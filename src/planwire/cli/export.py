@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from planwire.acp import Dialect, Update, write
 from planwire.acp.dialects import DIALECTS, dialect
-from planwire.acp.lower import Fallback, Place
+from planwire.acp.lower import Fallback, ListPlace
 from planwire.acp.write import write_update
 from planwire.cli.argument_types import revision
 from planwire.cli.input_output import write_text
@@ -93,7 +93,7 @@ def _lowered(session: ShownSession) -> Iterator[dict[str, Any]]:
     last = None
     for plan_id, record in session.journalled.plans.items():
         steps = tuple(step.id for step in record.state.steps)
-        updates = fallback.put(record.state.plan, Place(steps, record.parent))
+        updates = fallback.put(record.state.plan, ListPlace(steps, record.parent))
         if record.removed:
             updates = fallback.remove(plan_id)
         for update in updates:

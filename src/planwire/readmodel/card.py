@@ -34,10 +34,10 @@ __all__ = [
     "STATUS_LOOKS",
     "STATUS_WORDS",
     "STOPPED",
-    "ChildPlan",
     "Ghost",
     "Note",
     "OpenSuggestion",
+    "PlanBelow",
     "PlanCard",
     "PlanId",
     "Progress",
@@ -81,7 +81,7 @@ class Tag(NamedTuple):
     text: str
 
 
-class ChildPlan(NamedTuple):
+class PlanBelow(NamedTuple):
     """A plan that works for a step: its id and title, how far it is, and whether nothing of it is left to do."""
 
     id: PlanId
@@ -108,7 +108,7 @@ class StepRow(Struct, frozen=True):
     tags: tuple[Tag, ...] = ()
     suggestions: tuple[SuggestedChange, ...] = ()
     remarks: tuple[RemarkCard, ...] = ()
-    children: tuple[ChildPlan, ...] = ()
+    children: tuple[PlanBelow, ...] = ()
     below: Progress | None = None
 
     @property

@@ -13,7 +13,7 @@ from planwire.model.children import Children, is_finished, rolled_up
 from planwire.model.events import StepRef
 from planwire.model.plan import PlanId
 from planwire.model.steps import Progress
-from planwire.readmodel.card import ChildPlan, PlanCard, StepRow, Tag
+from planwire.readmodel.card import PlanBelow, PlanCard, StepRow, Tag
 
 __all__ = ["BELOW", "PlanNode", "below_words", "forest", "in_tree"]
 
@@ -32,11 +32,11 @@ class _Below(NamedTuple):
     """What is below a step."""
 
     step: str
-    children: tuple[ChildPlan, ...]
+    children: tuple[PlanBelow, ...]
     progress: Progress
 
 
-class _Key(NamedTuple):
+class _PlaceKey(NamedTuple):
     """A key for the cache: a card compared by identity, and its place in the tree."""
 
     card: PlanCard
@@ -44,7 +44,7 @@ class _Key(NamedTuple):
     below: tuple[_Below, ...]
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Key) and is_(self.card, other.card) and self[1:] == other[1:]
+        return isinstance(other, _PlaceKey) and is_(self.card, other.card) and self[1:] == other[1:]
 
     def __hash__(self) -> int:
         return hash((id(self.card), self.above))
@@ -78,7 +78,7 @@ def _walk(
 ) -> Iterator[PlanCard]:
     steps = [(row, ids[ref]) for row in card.rows if (ref := StepRef(card.id, row.id)) in ids]
     below = tuple(_below(StepRef(card.id, row.id), known, children) for row, _ in steps)
-    walked[card.id] = _placed(_Key(card, above, below)) if above or below else card
+    walked[card.id] = _placed(_PlaceKey(card, above, below)) if above or below else card
     yield walked[card.id]
     for row, plans in steps:
         for plan_id in plans:
@@ -88,7 +88,7 @@ def _walk(
 
 def _below(step: StepRef, known: Mapping[PlanId, PlanCard], children: Children) -> _Below:
     plans = tuple(
-        ChildPlan(card.id, card.title, card.progress, is_finished(record))
+        PlanBelow(card.id, card.title, card.progress, is_finished(record))
         for record in children[step]
         for card in (known[record.state.plan.id],)
     )
@@ -96,7 +96,7 @@ def _below(step: StepRef, known: Mapping[PlanId, PlanCard], children: Children) 
 
 
 @lru_cache(maxsize=256)
-def _placed(key: _Key) -> PlanCard:
+def _placed(key: _PlaceKey) -> PlanCard:
     """A card in its place: the same card in the same place is the same value."""
     card, above, _ = key
     below = {each.step: each for each in key.below}

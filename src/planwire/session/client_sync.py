@@ -10,7 +10,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from planwire.acp import Dialect, Update, write
-from planwire.acp.lower import Fallback, Place
+from planwire.acp.lower import Fallback, ListPlace
 from planwire.acp.messages import Removal
 from planwire.acp.write import write_update
 from planwire.model.file_texts import ReadFile, address_of, no_files
@@ -32,7 +32,7 @@ class KnownPlan(NamedTuple):
     """A plan that a client knows, and its place among the others: of use where they all become one list."""
 
     plan: Plan
-    place: Place
+    place: ListPlace
 
 
 def changed_plans(
@@ -54,7 +54,7 @@ def changed_plans(
 
 
 def _shown(record: PlanRecord, in_list: bool) -> KnownPlan:
-    place = Place(tuple(step.id for step in record.state.steps), record.parent) if in_list else Place()
+    place = ListPlace(tuple(step.id for step in record.state.steps), record.parent) if in_list else ListPlace()
     return KnownPlan(record.state.plan, place)
 
 

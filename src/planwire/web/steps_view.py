@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from planwire.readmodel.card import PRIORITIES, ChildPlan, Ghost, PlanCard, PlanId, Progress, StepRow, Tag
+from planwire.readmodel.card import PRIORITIES, Ghost, PlanBelow, PlanCard, PlanId, Progress, StepRow, Tag
 from planwire.readmodel.in_sight import counts, fold_words, in_runs, window
 from planwire.web.annotations_view import annotation_classes, annotations_html, ghost_row
 from planwire.web.html import Html, attributes, el
@@ -116,7 +116,7 @@ def _row(shown_as: StepList, row: StepRow) -> Part:
     return Part(row_id, Html(f"<li{attributes(values)}>{body}</li>"))
 
 
-def _child(child: ChildPlan, part_id: str | None) -> Html:
+def _child(child: PlanBelow, part_id: str | None) -> Html:
     """A plan that works for a step, in a line below that step: all of it stands below the plan."""
     name = el("a", el("bdi", child.title), href=f"#{part_id}-name") if part_id else el("bdi", child.title)
     now = [step.content for step in child.progress.current[:1]]
