@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from planwire.cli import main
-from planwire.cli.exit_codes import NOT_FOUND, REFUSED
+from planwire.cli.exit_codes import NOT_DONE, NOT_FOUND
 from planwire.journal import open_journal
 from planwire.journal.thoughts import kept_why
 from planwire.model.events import PlanSet
@@ -50,8 +50,8 @@ def test_a_fork_without_a_name_gets_one_and_says_it_to_a_program(
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (["s", "--as", "s"], REFUSED, "there is a session 's' already"),
-        (["s", "--at", "9"], REFUSED, "has no event 9"),
+        (["s", "--as", "s"], NOT_DONE, "there is a session 's' already"),
+        (["s", "--at", "9"], NOT_DONE, "has no event 9"),
         (["nobody"], NOT_FOUND, "nobody"),
     ],
 )

@@ -52,7 +52,7 @@ def test_thirty_plans_that_are_over_make_nothing_longer(plans: BlockingPlanSessi
     for number in range(30):
         name = f"part-{number}"
         writer = plans.child("s1", name) if own else plans
-        writer.set(["do it"], plan_id=name, **({} if own else {"parent": "s1"}))
+        writer.set(["do it"], plan_id=name, parent=None if own else "s1")
         writer.change(name, steps={"s1": "completed"})
     plans.refresh()
     after = words(plans)

@@ -30,11 +30,6 @@ def journal(tmp_path: Path) -> Path:
     return path
 
 
-def lines(text: str) -> list[str]:
-    """Lines with their indent and without their ends."""
-    return [line.rstrip() for line in text.splitlines() if line.strip()]
-
-
 def where(text: str, *words: str) -> list[int]:
     """The columns of words that stand in this order."""
     found = [next((line.find(word) for line in text.splitlines() if word in line), -1) for word in words]
