@@ -244,6 +244,8 @@ def test_sessions_for_a_program(run: Run, folder: Path) -> None:
         "last_seq": 6,
         "first_at": 0,
         "last_at": 0,
+        "forked_from": None,
+        "forks": [],
     }
     assert sessions[2]["last_at"] >= sessions[2]["first_at"] > 0
 

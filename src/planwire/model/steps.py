@@ -96,6 +96,10 @@ class Progress(Struct, frozen=True):
     current: tuple[Step, ...] = ()
     cancelled: int = 0
 
+    def __str__(self) -> str:
+        """In words, as models and people read it."""
+        return f"{self.done} of {self.total} done"
+
     @classmethod
     def of(cls, steps: Iterable[Step]) -> "Progress":
         done = total = uncounted = 0
