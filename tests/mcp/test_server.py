@@ -275,7 +275,9 @@ def test_plans_are_resources_to_read_as_markdown_and_as_json(tmp_path: Path) -> 
             value = json.loads(known.model_dump()["text"])
             told = (await call(host, "get_plan", plan_id="a?b"))["plan"]
             assert (value["id"], value["title"], value["text"]) == (told["plan_id"], "Idea", told["content"])
-            assert value["steps"] == [{**step, "priority": "medium", "depth": 0} for step in told["steps"]]
+            assert value["steps"] == [
+                {**step, "priority": "medium", "depth": 0, "children": [], "below": None} for step in told["steps"]
+            ]
             for wrong in ("plan:///s%2F1%20%C3%BC/other", "plan:///other/main", "file:///etc/passwd", "plan:///"):
                 with pytest.raises(MCPError, match="plan"):
                     await host.read_resource(wrong)

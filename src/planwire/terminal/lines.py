@@ -44,6 +44,7 @@ Row: TypeAlias = tuple[object, ...]
 LOOKS: Final = {
     "added": ("green", "color: $text-success"),
     "bar": ("green", "color: $success"),
+    "below": ("dim", "color: $foreground 55%"),
     "cancelled": ("dim", "color: $foreground 45%"),
     "cancelled-text": ("strike dim", "color: $foreground 45%; text-style: strike"),
     "code": ("cyan", "color: $text-accent"),
