@@ -61,7 +61,11 @@ def test_a_plan_is_set_changed_and_dismissed_and_the_model_sees_it(plans: Blocki
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_the_removal_of_a_plan_goes_out_in_every_dialect(plans: BlockingPlanSession, dialect: Any) -> None:
     board = Board()
-    client = plans.connect(Peer(dialect, lambda line: board.apply(line) and None))
+
+    def send(line: bytes) -> None:
+        board.apply(line)
+
+    client = plans.connect(Peer(dialect, send))
 
     def shown() -> list[list[str]]:
         """The steps of each plan that the client shows."""
