@@ -32,9 +32,8 @@ from acp import (
 )
 from acp.schema import AgentCapabilities, ClientCapabilities, Implementation, StopReason
 
-from planwire import Journal, Peer, PlanSession, PlanwireError, open_journal
+from planwire import Journal, Peer, PlanSession, PlanwireError, SessionOpened, open_journal
 from planwire.adapters.acp_sdk import sdk_peer
-from planwire.model.events import SessionOpened
 from planwire.session.peer_connection import PeerConnection
 
 Message = dict[str, Any]
@@ -150,10 +149,12 @@ def scripted_model(messages: list[Message], tools: list[Message]) -> Message:
     answers = [json.loads(each["content"]) for each in turn if each["role"] == "tool"]
     if not answers:
         parts = [part.strip() for part in turn[0]["content"].replace("\n", ",").split(",")]
-        return _call("set_plan", {"entries": [part for part in parts if part] or ["answer"]})
+        first, *others = [part for part in parts if part] or ["answer"]
+        entries = [{"content": first, "priority": "high"}, *others]  # without the first the others make no sense
+        return _call("set_plan", {"entries": entries})
     if "error" in answers[-1]:
         return {"role": "assistant", "content": f"That did not work: {answers[-1]['error']['message']}"}
-    steps = [None, *answers[0]["new_steps"], None, None]
+    steps = [None, *answers[0].get("kept_steps", ()), *answers[0]["new_steps"], None, None]
     done, begun = steps[len(answers) - 1 : len(answers) + 1]
     changes = {step: status for step, status in ((done, "completed"), (begun, "in_progress")) if step}
     return _call("update_plan", {"steps": changes}) if changes else {"role": "assistant", "content": "All done."}

@@ -45,6 +45,8 @@ async def work(client: AsyncOpenAI, plans: PlanSession, task: str, window: int) 
         messages.append(message.model_dump(exclude_none=True))
         if not message.tool_calls:
             return message.content or ""
+        if message.content:
+            await plans.think(message.content)  # why the plan changes, for people to read
         for call in message.tool_calls:
             assert call.type == "function", "no other kind was offered"
             content = await answer(plans, call.function.name, call.function.arguments)

@@ -1,7 +1,7 @@
 """The parts of docs/ that are made from the code: `make docs`.
 
 The JSON Schema comes from the classes of `planwire.readmodel.as_json`, the table of acts from `planwire.steering.acts`,
-and the help texts from the commands.
+that of subkinds from `planwire.chat.subkinds` and `planwire.chat.roles`, and the help texts from the commands.
 """
 
 import json
@@ -11,17 +11,35 @@ import subprocess
 import sys
 from pathlib import Path
 
+from planwire.chat.roles import (
+    DROP_ON_AGE,
+    KEEP_RECENT_N,
+    KEPT_RECENT,
+    MODE_SWITCH,
+    NEVER,
+    PRESERVE_ANCHOR,
+    PRESERVE_WINDOW,
+    SUBKINDS,
+)
+from planwire.chat.subkinds import EVENT_SUBKINDS
 from planwire.readmodel.as_json import json_schema
 from planwire.steering.acts import ACTS
 
 DOCS = Path(__file__).parent.parent / "docs"
 SCHEMA = DOCS / "plan.schema.json"
 STEERING = DOCS / "steering.md"
+HIDDEN_ROLES = DOCS / "hidden-roles.md"
 COMMAND_LINE = DOCS / "command-line.md"
 #: What a command prints, after a line with the command.
 CONSOLE = re.compile(r"^```console\n\$ (planwire .*)\n(?:.*\n)*?```$", re.MULTILINE)
-#: The comments between which a page holds what is made here.
-BEGIN, END = "<!-- acts -->", "<!-- end of acts -->"
+#: What a compaction does with an event of each class.
+FATES = {
+    NEVER: "stays, byte for byte",
+    DROP_ON_AGE: "goes once it is older than the tail",
+    KEEP_RECENT_N: f"the newest {KEPT_RECENT} of a source stay, a marker counts the others",
+    PRESERVE_WINDOW: "goes once it is older than the tail",
+    PRESERVE_ANCHOR: "stays while there is room, and is counted when it goes",
+}
 
 
 def acts_table() -> str:
@@ -35,10 +53,25 @@ def acts_table() -> str:
     return "\n".join(rows)
 
 
-def with_table(page: str) -> str:
-    """A page with the table of acts as it is now."""
-    before, _, rest = page.partition(BEGIN)
-    return f"{before}{BEGIN}\n{acts_table()}\n{END}{rest.partition(END)[2]}"
+def subkinds_table() -> str:
+    """Every subkind of hidden events with its payload and its class."""
+    rows = ["| subkind | usual source | payload | class | in a compaction |", "|---|---|---|---|---|"]
+    for name, row in EVENT_SUBKINDS.items():
+        payload = ", ".join(f"`{field}`" for field in row.payload)
+        fate = FATES[SUBKINDS[name]] + (", but the newest stays" if name == MODE_SWITCH else "")
+        rows.append(f"| `{name}` | `{row.source}` | {payload} | {SUBKINDS[name]} | {fate} |")
+    return "\n".join(rows)
+
+
+#: What is made here of a page, by the comments between which it stands.
+TABLES = {"acts": (STEERING, acts_table), "subkinds": (HIDDEN_ROLES, subkinds_table)}
+
+
+def with_table(page: str, name: str) -> str:
+    """A page with a table as it is now."""
+    begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
+    before, _, rest = page.partition(begin)
+    return f"{before}{begin}\n{TABLES[name][1]()}\n{end}{rest.partition(end)[2]}"
 
 
 def printed(command: str) -> str:
@@ -57,5 +90,6 @@ def with_outputs(page: str) -> str:
 
 if __name__ == "__main__":
     SCHEMA.write_text(json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n")
-    STEERING.write_text(with_table(STEERING.read_text()))
+    for table, (file, _) in TABLES.items():
+        file.write_text(with_table(file.read_text(), table))
     COMMAND_LINE.write_text(with_outputs(COMMAND_LINE.read_text()))

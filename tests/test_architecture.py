@@ -71,6 +71,7 @@ EFFECTFUL: Final = {
         "authoring",
         "blocking",
         "blocking_connection",
+        "briefing",
         "chat_compactor",
         "chat_export",
         "chat_messages",

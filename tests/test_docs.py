@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from planwire import EVENT_SUBKINDS
+from planwire.chat.roles import SUBKINDS
 from planwire.cli import build_parser
-from scripts.make_docs import printed, with_table
+from scripts.make_docs import TABLES, printed, with_table
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -142,6 +144,13 @@ def test_contributing_names_files_that_there_are_and_every_package() -> None:
             assert f"`{folder.name}`" in text
 
 
-def test_the_table_of_acts_is_that_of_the_code() -> None:
-    page = (ROOT / "docs" / "steering.md").read_text()
-    assert with_table(page) == page, "docs/steering.md is out of date: run `make docs`"
+@pytest.mark.parametrize("name", TABLES)
+def test_tables_are_those_of_the_code(name: str) -> None:
+    page = TABLES[name][0].read_text()
+    assert with_table(page, name) == page, f"{TABLES[name][0].name} is out of date: run `make docs`"
+
+
+def test_the_subkinds_in_the_docs_are_the_eleven() -> None:
+    """The table that says what a compaction does names each that `event` can make, and no other."""
+    assert len(EVENT_SUBKINDS) == 11
+    assert EVENT_SUBKINDS.keys() <= SUBKINDS.keys()

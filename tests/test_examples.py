@@ -14,12 +14,13 @@ from typing import Any, cast
 
 import pytest
 from acp import PROTOCOL_VERSION, Client, RequestError, spawn_agent_process, text_block
+from acp.connection import StreamEvent
 from acp.schema import AgentPlanContentUpdate, AgentPlanUpdate, ClientCapabilities, PlanCapabilities
 from anthropic.types import MessageParam, ToolUnionParam
 from openai.types.chat import ChatCompletionMessageParam, ChatCompletionToolUnionParam
 from pydantic import TypeAdapter
 
-from planwire import BlockingPlanSession
+from planwire import BlockingPlanSession, Board
 from planwire.chat import said_in
 from planwire.model.plan import Fields
 from tests.peers.agents import Agent, acpx
@@ -42,6 +43,11 @@ class SomeClient:
 
     def __init__(self) -> None:
         self.updates: list[Any] = []
+        self.board = Board()
+
+    def observe(self, event: StreamEvent) -> None:
+        """What docs/clients.md tells those to do who use the SDK."""
+        self.board.apply(event.message, "client" if event.direction == "outgoing" else "agent")
 
     async def session_update(self, session_id: str, update: Any, **more: Any) -> None:
         self.updates.append(update)
@@ -67,7 +73,8 @@ def with_the_agent(
     async def run() -> None:
         options = ["--journal", str(tmp_path / "plans.db"), "--pace", str(pace)]
         program = [str(EXAMPLES / "agent.py"), *options]
-        async with spawn_agent_process(cast(Client, client), sys.executable, *program) as (connection, process):
+        spawned = spawn_agent_process(cast(Client, client), sys.executable, *program, observers=[client.observe])
+        async with spawned as (connection, process):
             await connection.initialize(PROTOCOL_VERSION, capabilities)
             await test(connection, client)
         assert process.returncode == 0
@@ -92,6 +99,8 @@ def test_the_agent_works_through_its_plan_and_has_it_again_when_it_is_loaded(
         ended = await connection.prompt(session_id=session, prompt=[text_block(TASK)])
         assert ended.stop_reason == "end_turn"
         assert client.lists[-1] == DONE  # all of it came before the answer
+        [seen] = client.board.sessions[session].plans.values()
+        assert [(step.status, step.content) for step in seen.steps] == DONE
         assert all(len(each) == 3 for each in client.lists)
         assert client.said("agent_message_chunk") == ["All done."]
         assert {each.session_update for each in client.updates} == {kind, "agent_message_chunk"}
@@ -144,6 +153,13 @@ def test_the_agent_knows_no_sessions_but_its_own(tmp_path: Path) -> None:
         assert client.updates == []
 
     with_the_agent(tmp_path, test)
+
+
+def test_the_agent_passes_the_check_without_a_warning(tmp_path: Path) -> None:
+    agent = [sys.executable, str(EXAMPLES / "agent.py"), "--journal", str(tmp_path / "plans.db"), "--pace", "0"]
+    command = [sys.executable, "-m", "planwire", "check", "--", *agent]
+    checked = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=tmp_path, check=True)
+    assert checked.stdout.startswith("no findings · "), checked.stdout
 
 
 @pytest.mark.timeout(600)  # the first test may have to install its peer

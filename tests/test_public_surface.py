@@ -33,13 +33,38 @@ def test_all_is_sorted_and_can_be_imported(name: str) -> None:
 
 def test_what_the_package_shows_is_exactly_what_it_says() -> None:
     shown = {name for name in public(planwire) if not isinstance(getattr(planwire, name), ModuleType)}
-    assert shown | set(planwire._HOMES) == set(planwire.__all__) - {"__version__"} - _shadowed_modules()
+    assert (
+        shown | set(planwire._HOMES) | set(planwire._ALIASES)
+        == set(planwire.__all__) - {"__version__"} - _shadowed_modules()
+    )
 
 
 def test_what_is_imported_later_can_be_found_like_the_rest() -> None:
     assert dir(planwire) == sorted(planwire.__all__)
     with pytest.raises(AttributeError, match="no attribute 'PlanSessions'"):
         planwire.PlanSessions  # noqa: B018
+
+
+#: Words of the proposals and pages that planwire follows: their reader finds each in `from planwire import …`.
+WORDS = {
+    "plan operations": ("PlanEntry", "PlanUpdate", "ItemsPlan", "MarkdownPlan", "FilePlan", "Removal", "Fallback"),
+    "hidden roles": ("ChatStream", "PlanMessage", "EventMessage", "EVENT_SUBKINDS", "read_stream", "write_stream"),
+    "compression": ("NEVER", "DROP_ON_AGE", "KEEP_RECENT_N", "PRESERVE_WINDOW", "PRESERVE_ANCHOR", "class_of"),
+    "compaction": ("compact", "Compaction", "about_tokens"),
+    "tools and caps": ("tool_schemas", "Answer", "BODY_CAP", "DELTA_CAP"),
+    "life": ("PlanSet", "PlanChanged", "PlanRemoved", "Plans", "PlanSession", "SessionChange"),
+}
+
+
+@pytest.mark.parametrize("name", [name for names in WORDS.values() for name in names])
+def test_the_words_of_the_field_are_found_at_the_top(name: str) -> None:
+    assert name in planwire.__all__
+    assert getattr(planwire, name) is not None
+
+
+def test_two_names_of_the_protocol_mean_ours() -> None:
+    assert planwire.PlanEntry is planwire.Entry
+    assert planwire.PlanUpdate is planwire.Update
 
 
 def test_errors_need_no_import_of_their_own() -> None:

@@ -244,6 +244,8 @@ def test_sessions_for_a_program(run: Run, folder: Path) -> None:
         "last_seq": 6,
         "first_at": 0,
         "last_at": 0,
+        "forked_from": None,
+        "forks": [],
     }
     assert sessions[2]["last_at"] >= sessions[2]["first_at"] > 0
 
@@ -538,6 +540,11 @@ def test_an_exported_session_is_understood_by_a_client_of_the_dialect(run: Run, 
 
 
 @pytest.mark.usefixtures("journal")
+def test_markdown_may_be_named_in_full(run: Run) -> None:
+    assert run("export", "--format", "markdown").out == run("export", "--format", "md").out != ""
+
+
+@pytest.mark.usefixtures("journal")
 def test_only_acp_has_dialects(run: Run) -> None:
     assert "--dialect needs --format acp, not md" in run("export", "--dialect", "v2").err
 
@@ -553,7 +560,7 @@ def test_what_is_exported_can_be_imported_without_a_loss(run: Run, journal: Path
     )
     file.write_text(run("export", "--format", "json").out)
     assert not OBEYED.search(file.read_text())
-    elsewhere = tmp_path / "new" / "other.db"
+    elsewhere = tmp_path / "other.db"
     assert run("import", str(file), "--journal", str(elsewhere)).out == f"Imported 8 events as {FIRST}.\n"
     with open_journal(journal) as one, open_journal(elsewhere) as other:
         assert list(one.read(FIRST)) == list(other.read(FIRST))

@@ -55,9 +55,10 @@ def test_replay_json_has_the_promised_shape() -> None:
     assert set(items) == set(PlanValue.__struct_encode_fields__)
     assert (items["id"], items["title"], items["kind"], items["text"]) == (None, "Plan", "items", None)
     assert items["progress"] == {"done": 1, "total": 2, "cancelled": 0}
+    plain = {"priority": "medium", "depth": 0, "children": [], "below": None}
     assert items["steps"] == [
-        {"id": "s1", "content": "a", "status": "completed", "priority": "medium", "depth": 0},
-        {"id": "s2", "content": "b", "status": "pending", "priority": "medium", "depth": 0},
+        {"id": "s1", "content": "a", "status": "completed", **plain},
+        {"id": "s2", "content": "b", "status": "pending", **plain},
     ]
     assert (markdown["id"], markdown["kind"], markdown["text"]) == ("m", "markdown", "- [x] c")
     assert [step["content"] for step in markdown["steps"]] == ["c"]
@@ -254,7 +255,7 @@ def test_json_needs_no_rich() -> None:
 
 @pytest.mark.parametrize("form", ["openai-chat", "openai-responses", "anthropic", "gemini", "mcp"])
 def test_tools_are_printed_as_json(form: str) -> None:
-    assert len(json.loads(planwire("tools", "--format", form).stdout)) == 3
+    assert len(json.loads(planwire("tools", "--format", form).stdout)) == 4
 
 
 def test_the_version_is_told() -> None:

@@ -27,6 +27,7 @@ from planwire.model.events import (
     SessionOpened,
     SetPriority,
     SetStatus,
+    StepRef,
     StopAsked,
     Told,
     TurnEnded,
@@ -271,6 +272,19 @@ def _sessions(folder: Path) -> Iterator[tuple[str, int, list[tuple[str, Event]]]
             opened("Made with planwire's tools"),
             *by_agent(PlanSet(items("main", todo, todo).plan, "People notice it.")),
             *by_agent(PlanChanged("main", "was quick", (SetStatus("s1", done), SetStatus("s2", now)))),
+        ],
+    )
+    yield (
+        "tree",
+        94 * MINUTE,
+        [
+            opened("Plans below plans"),
+            *by_agent(PlanSet(items("deep", todo, now).plan, parent=StepRef("below", "s2"))),
+            *by_agent(PlanSet(items("over", done, done).plan, parent=StepRef("lead", "s2"))),
+            *by_agent(PlanSet(items("lead", now, todo).plan), PlanSet(items("gone", todo).plan)),
+            *by_agent(PlanSet(items("below", done, now).plan, parent=StepRef("lead", "s1"))),
+            *by_agent(PlanSet(items("orphan", todo).plan, parent=StepRef("gone", "s1"))),
+            ("user", PlanRemoved("gone")),
         ],
     )
 

@@ -120,8 +120,10 @@ def test_plans_have_the_same_names_steps_and_order_on_every_face(
                 assert board.page(f"/sessions/{known.id}/plans/{encode_id(card.id)}.md") == plan_markdown(card)
             assert main(["show", known.id, "--journal", str(journal)]) == 0
             text = capsys.readouterr().out
-            heads = [line.lstrip("╭─ ") for line in text.splitlines() if line.startswith("╭")]
-            assert all(head.startswith(one_line(each["title"])[:20]) for head, each in zip(heads, live, strict=True))
+            heads = [line.lstrip("│╭─ ") for line in text.splitlines() if line.lstrip("│ ").startswith("╭")]
+            boxed = [one_line(card.title)[:20] for card in shown.cards() if not card.is_folded]
+            assert all(head.startswith(title) for head, title in zip(heads, boxed, strict=True))
+            assert all(f"{card.title}: {card.progress}" in text for card in shown.cards() if card.is_folded)
             assert not re.search(r"[0-9a-f]{8}-[0-9a-f]{4}", text)
             html = board.page(f"/sessions/{known.id}")
             titles = re.findall(r'<h2 id="p\d+-name">(.*?)</h2>', html)
@@ -168,11 +170,25 @@ def test_a_v1_client_gets_the_steps_and_the_names_that_people_see(
         assert main(["export", known.id, "--format=acp", "--journal", str(journal)]) == 0
         updates = [json.loads(line)["params"]["update"] for line in capsys.readouterr().out.splitlines()]
         entries = [each["content"] for update in updates for each in update.get("entries", ())]
-        names = {plan["title"]: len(plan["steps"]) for plan in live}
-        if len(live) > 1:
+        by_id = {plan["id"]: plan for plan in live}
+        names: Counter[str] = Counter()
+        for plan in live:
+            top = plan
+            while top["parent"]:
+                top = by_id[top["parent"]["plan_id"]]
+            is_over = top is not plan and plan["progress"]["done"] == plan["progress"]["total"]
+            names[top["title"]] += 0 if is_over else len(plan["steps"])
+            assert is_over or all(
+                " › ".join([*_path(plan), each["content"]]) in "\n".join(entries) for each in plan["steps"]
+            )
+        if len(names) > 1:
             assert Counter(entry.partition(": ")[0] for entry in entries) == names
-        elif live:
-            assert len(entries) == sum(names.values())
+        elif names:
+            assert len(entries) == names.total()
+
+
+def _path(plan: dict[str, Any]) -> list[str]:
+    return plan["parent"]["path"] if plan["parent"] else []
 
 
 def _escaped(text: str) -> str:

@@ -67,7 +67,7 @@ def test_log_has_the_why_below_its_event(path: Path, capsys: pytest.CaptureFixtu
     assert [WHY in line for line in lines] == [False, False, True, False, False]
     assert lines[2].split() == ["why", *WHY.split()]
     entries = [json.loads(line) for line in planwire(capsys, path, "log", "s1", "--json").splitlines()]
-    assert [entry["why"] for entry in entries] == [None, WHY, None, None]
+    assert [entry.get("why") for entry in entries] == [None, WHY, None, None]
     assert WHY in planwire(capsys, path, "log", "s1", "--plan", "main", "--last", "2")
 
 
@@ -131,7 +131,7 @@ def test_an_export_has_thoughts_only_if_asked_and_an_import_takes_them(
         file.write_text(planwire(capsys, path, "export", "s1", "--format", "json", *more))
         planwire(capsys, other, "import", str(file), "--as", "copy")
         entries = [json.loads(line) for line in planwire(capsys, other, "log", "copy", "--json").splitlines()]
-        assert [entry["why"] for entry in entries] == [None, expected, None, None]
+        assert [entry.get("why") for entry in entries] == [None, expected, None, None]
 
 
 def test_an_import_takes_no_thought_that_its_digest_does_not_stand_for(
@@ -158,7 +158,7 @@ def test_the_board_shows_the_last_why_and_in_the_history_each_where_it_belongs(b
         assert WHY in board.page(page)
     listed = dict(re.findall(r'<li class="moment[^"]*" id="e(\d+)">(.*?)</p></li>', board.page("/sessions/s1/history")))
     assert [WHY in listed[seq] for seq in "1234"] == [False, True, False, False]
-    assert [each["why"] for each in board.json("/sessions/s1/history.json")["moments"]] == [None, WHY, None, None]
+    assert [each.get("why") for each in board.json("/sessions/s1/history.json")["moments"]] == [None, WHY, None, None]
 
 
 def test_a_page_that_was_shown_is_without_thoughts_once_they_are_forgotten(board: Running) -> None:

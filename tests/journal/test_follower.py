@@ -52,8 +52,9 @@ def test_each_hears_of_its_session_or_of_all_from_then_on_in_one_thread(journal:
     until(lambda: not followers())
 
 
-def test_one_who_left_hears_no_more_and_others_do(journal: Journal) -> None:
-    gone, here = Listener(journal), Listener(journal)
+@pytest.mark.parametrize("session", [None, "s"])
+def test_one_who_left_hears_no_more_and_others_do(journal: Journal, session: str | None) -> None:
+    gone, here = Listener(journal, session), Listener(journal, session)
     gone.unsubscribe()
     gone.unsubscribe()
     journal.append("s", said("one"))

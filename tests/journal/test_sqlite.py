@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from planwire.errors import JournalUnavailable
+from planwire.errors import JournalUnavailable, NoJournal
 from planwire.journal import Stamped, open_journal, sqlite_rows
 from planwire.journal.sqlite import SqliteJournal
 from planwire.journal.sqlite_file import transaction
@@ -150,16 +150,29 @@ journal.append("s", said("after"))
 # Whose file it is
 
 
-def test_only_its_owner_can_read_the_file_and_its_log_and_enter_the_folders(tmp_path: Path) -> None:
+def test_only_its_owner_can_read_the_file_and_its_log_and_enter_the_folders(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "new"))
+    monkeypatch.delenv("PLANWIRE_JOURNAL", raising=False)
     before = os.umask(0)
     try:
-        with open_journal(tmp_path / "new" / "folder" / "journal.db") as journal:
+        with open_journal() as journal:
             journal.append("s", said("secret"))
             modes = {each.name: stat.S_IMODE(each.stat().st_mode) for each in (tmp_path / "new").rglob("*")}
     finally:
         os.umask(before)
-    assert modes == {"folder": 0o700, "journal.db": 0o600, "journal.db-wal": 0o600, "journal.db-shm": 0o600}
+    assert modes == {"planwire": 0o700, "journal.db": 0o600, "journal.db-wal": 0o600, "journal.db-shm": 0o600}
     assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o700
+
+
+def test_no_journal_is_created_in_a_folder_that_does_not_exist(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = tmp_path / "plasn" / "journal.db"
+    monkeypatch.setenv("PLANWIRE_JOURNAL", str(wrong))
+    for name in (wrong, str(wrong), f"sqlite:{wrong}", None):
+        with pytest.raises(NoJournal, match=f"there is no folder {wrong.parent} to create the journal journal.db in"):
+            open_journal(name)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_link_leads_to_the_journal_and_to_its_log(tmp_path: Path) -> None:

@@ -75,6 +75,21 @@ def test_a_step_that_moved_and_got_a_word_more_keeps_its_id() -> None:
 
 
 @pytest.mark.parametrize(
+    ("gone", "added"),
+    [("Write chapter 1", "Write chapter 9"), ("Update README for the API", "Update README for the CLI")],
+)
+def test_a_step_like_one_that_left_elsewhere_is_new(gone: str, added: str) -> None:
+    before, after = plan(gone, "Ask around", "Think"), plan("Ask around", "Think", added)
+    assert ids(follow(before, after)) == ["s2", "s3", "s4"]
+    assert ids(track(after, track(before), is_replacement=True)) == ["s2", "s3", "s4"]
+
+
+def test_a_number_that_changed_makes_another_step_of_another_plan() -> None:
+    before, after = track(plan("Fix bug 12", "Write the docs")), plan("Fix bug 13", "Write the code")
+    assert ids(track(after, before, is_replacement=True)) == ["s3", "s4"]
+
+
+@pytest.mark.parametrize(
     "after",
     [
         plan("B1 write docs", "B2 publish"),
@@ -186,3 +201,11 @@ def test_marking_a_step_that_is_not_there_names_those_that_are() -> None:
 def test_errors_have_one_root_for_plans() -> None:
     with pytest.raises(PlanError):
         mark(track(FilePlan("p", "file:///plan.md")), "s1", "completed")
+
+
+def test_a_whole_new_list_whose_first_step_has_begun_is_another_plan() -> None:
+    before = track(
+        ItemsPlan("p", (Entry("Read the config", None, "pending"), Entry("Write unit tests", None, "pending")))
+    )
+    other = ItemsPlan("p", (Entry("Book a flight", None, "in_progress"), Entry("Pack the bags", None, "pending")))
+    assert [step.id for step in track(other, before).steps] == ["s3", "s4"]

@@ -36,10 +36,10 @@ def reasons(journal: Journal) -> dict[str | None, str]:
     return Reasons(journal).of(load_state(journal, "s"))
 
 
-def history(journal: Journal) -> dict[int, str | None]:
+def history(journal: Journal) -> dict[int, str]:
     """The reasons in the history of a session, by the numbers of their events."""
     entries = Reasons(journal).with_whys(moments_of(journal, "s", no_plan_files))
-    return {entry.seq: entry.why for entry in entries if entry.why is not None}
+    return {entry.seq: entry.why for entry in entries if entry.why}
 
 
 def test_a_session_with_the_name_of_a_forgotten_one_has_reasons_of_its_own(journal: Journal) -> None:

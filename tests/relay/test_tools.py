@@ -10,6 +10,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,7 +20,7 @@ from planwire.acp.board import Board
 from planwire.journal import Stamped, open_journal
 from planwire.journal.engines import shared_url
 from planwire.mcp.bound_session import RelayedSession
-from planwire.model.events import ACP, Event, PlanChanged, PlanRemoved, PlanSet, Recorded, SetStatus
+from planwire.model.events import ACP, Event, PlanChanged, PlanRemoved, PlanSet, Recorded, SetStatus, StepRef
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
 from planwire.relay.actions import Bind, SessionMemory, ToClient, Warn
 from planwire.relay.dedupe import begin, learn
@@ -200,6 +201,15 @@ def test_a_v1_client_is_told_of_the_plan_in_its_own_words() -> None:
     (sent,) = talk.write(PlanChanged("main", changes=(SetStatus("s1", "completed"),)))
     assert [each["status"] for each in update_of(sent)["entries"]] == ["completed", "pending"]
     assert listed(talk.write(PlanRemoved("main"))) == []
+
+
+def test_a_v1_client_gets_a_plan_that_works_for_a_step_behind_that_step() -> None:
+    """R8, R9."""
+    talk = Tooled().open()
+    talk.write(a_plan("a", "b"))
+    child = msgspec.structs.replace(a_plan("c", plan_id="more"), parent=StepRef("main", "s1"))
+    assert listed(talk.write(child)) == ["a", "a › c", "b"]
+    assert listed(talk.write(PlanChanged("more", changes=(SetStatus("s1", "completed"),)))) == ["a", "b"]
 
 
 @pytest.mark.parametrize(
@@ -658,7 +668,7 @@ def test_a_server_is_there_before_its_session_is_and_finds_it_later(tmp_path: Pa
 
     async def work() -> None:
         async with host(path) as client:
-            assert len((await client.list_tools()).tools) == 3
+            assert len((await client.list_tools()).tools) == 4
             assert (await client.list_resources()).resources == []
             waiting = asyncio.create_task(client.call_tool("update_plan", {"add": ["new"]}))
             write_binding(path, journal=f"sqlite:{tmp_path}/plans.db")

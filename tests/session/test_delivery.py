@@ -192,7 +192,7 @@ def test_a_call_that_is_cancelled_has_told_nothing_and_nothing_is_lost_or_told_t
 def test_a_recap_that_was_cancelled_comes_with_the_next_list(journal: Journal, plans: BlockingPlanSession) -> None:
     say(journal, "one")
     handing = Handing()
-    assert words(plans.hand_recap(handing)) == ["one"]
+    assert words(plans.as_messages(plans.hand_recap(handing))) == ["one"]
     handing.lose()
     again = plans.pending()
     assert words(again) == ["one"]
@@ -539,7 +539,7 @@ def test_an_interrupted_list_is_there_for_the_next_call(
     journal: Journal, plans: BlockingPlanSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     say(journal, "one")
-    monkeypatch.setattr("planwire.session.blocking.block", _interrupted)
+    monkeypatch.setattr("planwire.session.briefing.block", _interrupted)
     with pytest.raises(KeyboardInterrupt):
         plans.pending()
     monkeypatch.undo()

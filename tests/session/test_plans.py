@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from planwire import V2, BlockingPlanSession, Peer, open_journal
+from planwire import V2, BlockingPlanSession, Peer, PlanSession, open_journal
 from planwire.errors import JournalError, JournalUnavailable
 from planwire.session import plans as pooling
 from planwire.session.plans import Plans
@@ -213,3 +213,36 @@ def test_a_task_that_is_cancelled_while_its_session_opens_keeps_nothing_open() -
 async def _use(plans: Plans) -> None:
     async with plans.session("alice") as session:
         await session.refresh()
+
+
+def test_nothing_is_opened_before_it_is_used(tmp_path: Path) -> None:
+    plans = Plans(tmp_path / "plans.db")
+    lent = plans.session("s")
+    assert list(tmp_path.iterdir()) == []
+    with lent as session:
+        assert session.id == "s"
+    assert len(plans) == 1
+    plans.close()
+    plans.close()
+    assert len(plans) == 0
+
+
+def test_both_kinds_of_session_come_from_one_pool() -> None:
+    async def serve() -> None:
+        async with Plans("memory:", by="ann") as plans:
+            session = await plans.session("s")
+            assert isinstance(session, PlanSession)
+            await session.set(["Read the config"])
+            with plans.session("s") as same:
+                assert isinstance(same, BlockingPlanSession)
+                assert same.state is session.state
+                assert same.state.plans["main"].by == "ann"
+
+    asyncio.run(serve())
+
+
+def test_an_option_that_there_is_none_of_is_refused_at_the_call() -> None:
+    with pytest.raises(TypeError, match="no option 'fromat'"):
+        Plans("memory:", fromat="anthropic")  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="no option 'fromat'"):
+        Plans("memory:").session("s", fromat="anthropic")  # type: ignore[call-arg]

@@ -168,6 +168,8 @@ def test_a_printed_plan_has_the_numbers_and_ids_that_commands_take() -> None:
     lines = [line.text.strip("│").rstrip() for line in boxed_lines(card, 60, 0)]
     assert lines[0].startswith("╭─ Plan  main  ━━━━━━━━━━━━━━━━━━━━━━━━  1/3 ──")
     assert lines[1:-1] == [
+        "  Why       People notice it.",
+        "",
         " 1 s1  ✔ Read  high",
         " 2 s3  ▶ Write",
         " 3 s2  ○ Ship",

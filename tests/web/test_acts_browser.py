@@ -27,7 +27,9 @@ from planwire.model.events import (
 from planwire.model.remarks import SUPERSEDED, WITHDRAWN
 from planwire.steering.acts import ACTS
 from planwire.steering.reviews import VIA
+from tests.web.browsing import photograph
 from tests.web.stage import Stage, row, save, words, write
+from tests.web.test_plan_tree import TREE
 
 
 def changed(*changes: object) -> PlanChanged:
@@ -220,3 +222,22 @@ def test_every_key_of_the_table_is_on_the_list_of_keys(page: Page) -> None:
     page.keyboard.press("?")
     shown = page.get_by_role("dialog", name="Keys").locator("kbd").all_text_contents()
     assert {key for act in ACTS.values() for gesture in act.gestures for key in gesture.keys} <= set(shown)
+
+
+def test_a_plan_that_is_over_folds_into_a_line_and_a_nested_step_can_be_ticked(stage: Stage) -> None:
+    stage.write(*TREE)
+    page = stage.reopen()
+    fold = page.locator("#p3 > details")
+    expect(fold.locator("summary")).to_contain_text("survey")
+    expect(fold.locator("summary")).to_contain_text("2 of 2 done")
+    expect(page.get_by_text("Weigh them")).to_be_hidden()
+    fold.locator("summary").click()
+    expect(page.get_by_text("Weigh them")).to_be_visible()
+    widths = [page.locator(each).bounding_box() for each in ("#p0", "#p1", "#p2")]
+    assert [each["x"] for each in widths if each] == sorted({each["x"] for each in widths if each})
+    photograph(page, "plan-tree")
+    page.locator("#p2-s1 > .mark").click()
+    expect(page.locator("#p2-s1")).to_have_attribute("data-status", "done")
+    expect(page.locator("#p2 > details > summary")).to_contain_text("1 of 1 done")
+    expect(page.locator("#p0-s1")).to_contain_text("3 of 5 below")
+    assert stage.changes() == [SetStatus("s1", "completed")]

@@ -17,7 +17,7 @@ from planwire.acp.batches import is_batch, split_batch
 from planwire.acp.conversation import AGENT, Conversation, Retelling
 from planwire.acp.dialects import Dialect
 from planwire.acp.heard_plans import HeardPlans, TooMany
-from planwire.acp.lower import Fallback
+from planwire.acp.lower import Fallback, ListPlace
 from planwire.acp.messages import Envelope, Extension, Reading, Removal, Update
 from planwire.acp.read import read
 from planwire.acp.write import write, write_update
@@ -76,9 +76,9 @@ class Translator:
         mended = any(report.code in _DROPPED_BY_OTHERS for report in reading.reports)
         return self._translate_update(line, reading.updates[0], mended=mended)
 
-    def tell(self, update: Update) -> tuple[bytes, ...]:
+    def tell(self, update: Update, place: ListPlace | None = None) -> tuple[bytes, ...]:
         """The lines to send for an update that the agent did not send, such as a person's plan next to the agent's."""
-        return self._translate_update(b"", update, mended=True)
+        return self._translate_update(b"", update, mended=True, place=place)
 
     def retell(self, session: str) -> None:
         """Start over with a session whose history the client asks for: every text goes out once more."""
@@ -102,7 +102,9 @@ class Translator:
             return (line,)
         return (b"[%b]" % b",".join(translated),) if translated else ()
 
-    def _translate_update(self, line: bytes, update: Update, *, mended: bool) -> tuple[bytes, ...]:
+    def _translate_update(
+        self, line: bytes, update: Update, *, mended: bool, place: ListPlace | None = None
+    ) -> tuple[bytes, ...]:
         whole = self._with_whole_text(update)
         if self.dialect.operations:
             if whole.body is None:
@@ -119,7 +121,7 @@ class Translator:
             case None | Extension():  # nothing to lower: only a v1 `plan` line goes on as it is
                 return (line,) if update.tag == "plan" else ()
             case plan:
-                updates = fallback.put(plan)
+                updates = fallback.put(plan, place or ListPlace())
                 if update.tag == "plan" and not mended and fallback.shows(plan):
                     return (line,)
         envelope = update.envelope

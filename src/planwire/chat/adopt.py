@@ -1,8 +1,8 @@
 """The events that bring a message of another chat into a session.
 
 A plan becomes a plan of the session, with the life that it had: `model.carried` reads it from the message. What people
-said becomes their remarks, under their names. A change that does not fit the plan here, and words on a plan that is not
-here, stay messages: the model sees them as they were, and they change nothing.
+said becomes their remarks, under their names. A plan that is too large, a change that does not fit the plan here, and
+words on a plan that is not here stay messages: the model sees them as they were, and they change nothing.
 """
 
 from collections.abc import Iterator
@@ -37,9 +37,10 @@ from planwire.model.events import (
     Told,
 )
 from planwire.model.kinds import kind_named
-from planwire.model.plan import Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan, Plan
+from planwire.model.plan import BODY_CAP, Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan, Plan
 from planwire.model.readers import LEAD, told_as
 from planwire.model.records import AGENT, PlanRecord, SessionState
+from planwire.model.sizes import plan_bytes
 
 __all__ = ["Adopted", "adopted"]
 
@@ -64,10 +65,13 @@ def adopted(message: Stored, state: SessionState, *, named: bool, reader: str = 
         del origin["message_id"]
     match message:
         case PlanMessage():
+            plan = _plan(message)
+            if plan_bytes(plan) > BODY_CAP:
+                return [Adopted(MessageAdded(origin, reader))]
             summary, mode = message.plan.get("summary"), message.plan.get("mode")
             why = summary if isinstance(summary, str) else None
             mode = mode if isinstance(mode, str) else ""
-            plan, parent = _plan(message), _parent(message)
+            parent = _parent(message)
             return [Adopted(PlanSet(plan, why, mode=mode, parent=parent, reader=reader, origin=origin))]
         case EventMessage(subkind=kind, plan_id=plan_id) if kind == PLAN_DELTA and plan_id in state.live():
             if message.payload.get("removed") is True:
@@ -103,8 +107,10 @@ def _change(message: EventMessage, record: PlanRecord, origin: Fields) -> PlanCh
         return None
     try:
         changes = msgspec.convert(message.payload.get("changes") or [], tuple[StepChange, ...])
-        apply_changes(record.state, changes)
+        after = apply_changes(record.state, changes)
     except (msgspec.ValidationError, PlanError):
+        return None
+    if plan_bytes(after.plan) > BODY_CAP:
         return None
     note = message.content or None
     return PlanChanged(message.plan_id, note, changes, origin=origin) if note or changes else None

@@ -14,7 +14,7 @@ from planwire.chat.render import step_line
 from planwire.chat.roles import PLAN_DELTA, REMARK
 from planwire.errors import ChatError
 from planwire.model.carried import carried_plan
-from planwire.model.children import parent_step
+from planwire.model.children import Children, children_of, parent_step, progress_below
 from planwire.model.events import (
     DISMISSED,
     OFFERED,
@@ -27,6 +27,7 @@ from planwire.model.events import (
     PlanSet,
     Recorded,
     StepChange,
+    StepRef,
     Told,
 )
 from planwire.model.file_texts import ReadFile, no_files, with_text
@@ -39,7 +40,7 @@ from planwire.model.records import AGENT, CONTEXT, PlanRecord, SessionState
 from planwire.model.titles import plan_title
 from planwire.model.unheard import Words, items_of_review, news
 
-__all__ = ["merged_plan", "merged_plans", "message_for", "remark_message"]
+__all__ = ["merged_plan", "merged_plans", "message_for", "parent_fields", "remark_message"]
 
 
 def message_for(recorded: Recorded, before: SessionState, after: SessionState) -> Stored | None:
@@ -88,10 +89,11 @@ def remark_message(message_id: str, session: str, words: Words) -> EventMessage:
 
 def merged_plans(state: SessionState, name: str, read: ReadFile = no_files, reader: str = LEAD) -> list[PlanMessage]:
     """The living plans of a reader as they are now. An old proposal that got no list is told by its title."""
+    children = children_of(state)
     return [
         _by_title(state, record, f"{name}-{number}")
         if is_told_by_title(state, record)
-        else merged_plan(record, f"{name}-{number}", read, state)
+        else _merged(record, f"{name}-{number}", read, state, children)
         for number, record in enumerate(plans_of(state, reader).values(), start=1)
     ]
 
@@ -100,9 +102,17 @@ def merged_plan(
     record: PlanRecord, message_id: str, read: ReadFile = no_files, state: SessionState | None = None
 ) -> PlanMessage:
     """A plan as it is now, with everything since its last version: one message instead of several. `read` gives the
-    text of a plan file, `state` the step that the plan works for."""
+    text of a plan file, `state` the step that the plan works for, and the plans that work for its steps."""
+    return _merged(record, message_id, read, state, children_of(state) if state else {})
+
+
+def _merged(
+    record: PlanRecord, message_id: str, read: ReadFile, state: SessionState | None, children: Children
+) -> PlanMessage:
     message = _plan_message(state, record, message_id, record.message)
     merged = {"merged": record.numbered, **_in_file(record.state.plan, read)}
+    if below := progress_below(children, record):
+        merged["below"] = {step: str(progress) for step, progress in below.items()}
     return msgspec.structs.replace(message, plan={**message.plan, **merged})
 
 
@@ -144,7 +154,7 @@ def _plan_message(
         metadata["authors"] = authors
     if record.summary:
         metadata["summary"] = record.summary
-    return PlanMessage(message_id, _content(record), metadata | _past(record) | _parent(state, record))
+    return PlanMessage(message_id, _content(record), metadata | _past(record) | parent_fields(state, record.parent))
 
 
 def _past(record: PlanRecord) -> Fields:
@@ -163,9 +173,9 @@ def _past(record: PlanRecord) -> Fields:
     return past
 
 
-def _parent(state: SessionState | None, record: PlanRecord) -> Fields:
-    """The step that a plan works for."""
-    found = parent_step(state, record.parent) if state else None
+def parent_fields(state: SessionState | None, parent: StepRef | None) -> Fields:
+    """The step that a plan works for, with its text and its author; nothing if it is gone."""
+    found = parent_step(state, parent) if state else None
     if found is None:
         return {}
     lead, step = found

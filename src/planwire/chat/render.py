@@ -22,7 +22,7 @@ from planwire.chat.foreign import foreign_block, goal_update
 from planwire.chat.markup import element, tag
 from planwire.chat.messages import EventMessage, Ordinary, PlanMessage, Stored
 from planwire.chat.older import older_words
-from planwire.chat.roles import REMARK, SUMMARIZATION_MARKER
+from planwire.chat.roles import PARENT, REMARK, SUMMARIZATION_MARKER
 from planwire.model.kinds import kind_named
 from planwire.model.plan import MAIN, MEDIUM, Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan
 from planwire.model.statuses import DEFAULT_STATUS
@@ -149,15 +149,15 @@ def _body(message: PlanMessage) -> Iterator[str]:
         if isinstance(text := plan.get("text"), str):
             yield element("text", text, by=_FILE)
     elif kind and kind.is_text and message.content:
-        authors = _authors(plan)
+        authors, below = _authors(plan), _below(plan)
         yield element("text", message.content, by=_SEVERAL if authors else None)
         steps = steps or track(MarkdownPlan(None, message.content)).steps
         for step in steps:
             by = authors.get(step.id, _author(plan)) if authors else None
-            yield element("index", step=step.id, by=by, words=_indexed(step.content))
+            yield element("index", step=step.id, by=by, words=_indexed(step.content), below=below.get(step.id))
     elif steps:
-        authors = _authors(plan)
-        yield from (_step(each, authors.get(each.id)) for each in steps)
+        authors, below = _authors(plan), _below(plan)
+        yield from (_step(each, authors.get(each.id), below=below.get(each.id)) for each in steps)
     elif message.content:
         yield element("text", message.content)
 
@@ -255,6 +255,9 @@ def _event(message: EventMessage) -> str:
     payload = message.event.get("payload")
     if message.subkind == SUMMARIZATION_MARKER and isinstance(payload, dict):
         payload = {key: value for key, value in payload.items() if key not in _IDS}
+    if message.source == PARENT and isinstance(payload, dict):
+        lines += _parent(payload.get("parent"))
+        payload = {key: value for key, value in payload.items() if key != "parent"}
     if payload not in (None, {}):
         lines.append(element("payload", _json(payload)))
     if message.content:
@@ -271,6 +274,12 @@ def _authors(plan: Fields) -> Fields:
     """The authors of single steps, where they are not the plan's."""
     authors = plan.get("authors")
     return authors if isinstance(authors, dict) else {}
+
+
+def _below(plan: Fields) -> Fields:
+    """How far the plans are that work for single steps."""
+    below = plan.get("below")
+    return below if isinstance(below, dict) else {}
 
 
 def _steps(values: Any) -> list[Step]:

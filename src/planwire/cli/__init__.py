@@ -45,6 +45,7 @@ _GROUPS: Final = {
     "data": {
         "export": "print a session as markdown, JSON or ACP messages",
         "import": "add an exported session to the journal",
+        "fork": "begin a session with another one's past",
         "forget": "delete sessions from the journal, for good",
     },
     "for developers": {

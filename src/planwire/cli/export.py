@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from planwire.acp import Dialect, Update, write
 from planwire.acp.dialects import DIALECTS, dialect
-from planwire.acp.lower import Fallback
+from planwire.acp.lower import Fallback, ListPlace
 from planwire.acp.write import write_update
 from planwire.cli.argument_types import revision
 from planwire.cli.input_output import write_text
@@ -40,12 +40,19 @@ What the agent thought stays on this machine, unless you ask for it with --thoug
 """
 
 FORMATS: Final = ("md", "json", "acp")
+#: Other names for them.
+_ALIASES: Final = {"markdown": "md"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_session_argument(parser)
     parser.add_argument(
-        "--format", metavar="FORMAT", choices=FORMATS, default="md", help=f"{' | '.join(FORMATS)} (default: md)"
+        "--format",
+        metavar="FORMAT",
+        type=lambda name: _ALIASES.get(name, name),
+        choices=FORMATS,
+        default="md",
+        help=f"{' | '.join(FORMATS)} (default: md)",
     )
     parser.add_argument(
         "--dialect", metavar="DIALECT", choices=list(DIALECTS), help=f"with acp: {' | '.join(DIALECTS)} (default: v1)"
@@ -92,7 +99,8 @@ def _lowered(session: ShownSession) -> Iterator[dict[str, Any]]:
     fallback = Fallback(session.file_text)
     last = None
     for plan_id, record in session.journalled.plans.items():
-        updates = fallback.put(record.state.plan)
+        steps = tuple(step.id for step in record.state.steps)
+        updates = fallback.put(record.state.plan, ListPlace(steps, record.parent))
         if record.removed:
             updates = fallback.remove(plan_id)
         for update in updates:

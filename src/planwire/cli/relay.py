@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--no-answers", action="store_true", help="let only the client answer and prompt the agent, not planwire"
     )
-    parser.add_argument("--tools", action="store_true", help="give the agent the tools set_plan, update_plan, get_plan")
+    parser.add_argument("--tools", action="store_true", help="give the agent the plan tools (see planwire tools)")
     parser.add_argument("--board", action="store_true", help="serve the board too; its address goes to stderr")
     parser.add_argument(
         "--grace",

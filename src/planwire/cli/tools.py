@@ -11,9 +11,10 @@ DESCRIPTION = "Print the schemas of the plan tools as JSON, in the form that a p
 
 EXAMPLES = """\
 examples:
-  planwire tools                       the tools set_plan, update_plan and get_plan, as OpenAI's chat API takes them
+  planwire tools                       set_plan, update_plan, get_plan and remove_plan, as OpenAI's chat API takes them
   planwire tools --format anthropic    the same for Anthropic's messages API
   planwire tools --format mcp          the same as an MCP server lists them
+  planwire tools --strict              the same for OpenAI's strict mode
 """
 
 
@@ -21,8 +22,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--format", metavar="FORMAT", choices=list(FORMATS), default="openai-chat", help=" | ".join(FORMATS)
     )
+    parser.add_argument("--strict", action="store_true", help="for OpenAI's strict mode")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    print_json(tool_schemas(arguments.format))
+    print_json(tool_schemas(arguments.format, strict=arguments.strict))
     return 0

@@ -33,7 +33,8 @@ class _Engine(NamedTuple):
 
 
 def open_journal(url: str | os.PathLike[str] | None = None, *, create: bool = True) -> Journal:
-    """Open the journal that a path or a URL names, and create it if there is none (or raise `NoJournal`).
+    """Open the journal that a path or a URL names, and create it if there is none (or raise `NoJournal`). Nothing is
+    created in a folder that does not exist, except for the user's own journal: the name may be a typing error.
 
     Without either, open the one that the environment variable PLANWIRE_JOURNAL names, or else a file in the user's
     data folder.
@@ -103,6 +104,12 @@ def _open_file(name: str, create: bool) -> Journal:
         raise NoJournal(
             f"there is no journal at {path}. Run an agent behind planwire first (planwire relay -- AGENT), or name "
             "another journal with --journal or PLANWIRE_JOURNAL"
+        )
+    folder = path.absolute().parent
+    if path != default_path() and not folder.exists():
+        raise NoJournal(
+            f"there is no folder {folder} to create the journal {path.name} in: make that folder first, or look for a "
+            f"typing error in the name of the journal (--journal or {VARIABLE})"
         )
     from planwire.journal.sqlite import SqliteJournal  # noqa: PLC0415  (see above)
 

@@ -45,7 +45,9 @@ class Follower:
     def __init__(self, journal: Journal) -> None:
         self._journal = ref(journal)
         self._lock = Lock()
-        self._subscribers: tuple[_Subscriber, ...] = ()  # replaced as a whole: the thread takes it as it finds it
+        #: By session, those who hear of all under None: an event costs no more for the subscribers of other sessions.
+        #: The tuples are replaced as a whole: the thread takes them as it finds them.
+        self._subscribers: dict[str | None, tuple[_Subscriber, ...]] = {}
         self._stop = Event()
 
     def subscribe(
@@ -64,12 +66,17 @@ class Follower:
                 self._stop = Event()
                 task = (journal, journal.last_position(), self._stop)
                 Thread(target=self._run, args=task, name="planwire-follower", daemon=True).start()
-            self._subscribers = (*self._subscribers, subscriber)
+            self._subscribers[session] = (*self._subscribers.get(session, ()), subscriber)
         return lambda: self._drop(subscriber)
 
     def _drop(self, subscriber: _Subscriber) -> None:
         with self._lock:
-            self._subscribers = tuple(each for each in self._subscribers if each is not subscriber)
+            session = subscriber.session
+            others = tuple(each for each in self._subscribers.get(session, ()) if each is not subscriber)
+            if others:
+                self._subscribers[session] = others
+            else:
+                self._subscribers.pop(session, None)
             if not self._subscribers:
                 self._stop.set()
 
@@ -90,7 +97,7 @@ class Follower:
                     self._tell(None)
                     with self._lock:
                         if stop is self._stop:
-                            self._subscribers = ()
+                            self._subscribers = {}
                     return
             except JournalError as error:
                 if not is_troubled:
@@ -103,8 +110,8 @@ class Follower:
                     stop.wait(RETRY)
 
     def _hand_out(self, followed: Followed) -> None:
-        for subscriber in self._subscribers:
-            if subscriber.session in (None, followed.recorded.session):
+        for session in (None, followed.recorded.session):
+            for subscriber in self._subscribers.get(session, ()):
                 try:
                     subscriber.hear(followed)
                 except JournalUnavailable:
@@ -114,7 +121,9 @@ class Follower:
                     self._drop(subscriber)
 
     def _tell(self, trouble: JournalError | None) -> None:
-        for subscriber in self._subscribers:
+        with self._lock:
+            everyone = [each for of_session in self._subscribers.values() for each in of_session]
+        for subscriber in everyone:
             subscriber.trouble(trouble)
 
 

@@ -27,7 +27,8 @@ if a person should agree before you begin.
 it helps.
 
 If it does:
-1. get_plan: if there is a plan for this work, continue it, and keep its decisions.
+1. get_plan: if there is a plan for this work, continue it, and keep its decisions. If it is under unfinished, take it \
+up with get_plan and its session first.
 2. set_plan: three to ten steps in order, each with an outcome that can be checked. High priority is for steps \
 that the goal fails without. The summary says why.
 3. If a person should agree: get_plan with wait="review". If it is still_waiting, call again. Heed what people say \

@@ -121,7 +121,7 @@ class PlanServer:
         self._earlier = earlier
         self._reopen = reopen
         self._exit = AsyncExitStack()  # of sessions that were taken up
-        self._watching = anyio.CancelScope()
+        self._watching: anyio.CancelScope | None = None
         self._folder = folder
         self._wait_seconds = wait_seconds
         self._relayed = relayed
@@ -242,7 +242,8 @@ class PlanServer:
         session = await in_pool(self._earlier.check, wanted)
         self._plans = await self._exit.enter_async_context(self._reopen(session))
         self._cards = SessionCards(self._plans)
-        self._watching.cancel()
+        if self._watching is not None:
+            self._watching.cancel()
         with suppress(PlanwireError):
             await self._plans.hold(MCP)
         return self._plans

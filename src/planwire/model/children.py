@@ -12,7 +12,16 @@ from planwire.model.plan import PlanId
 from planwire.model.records import PlanRecord, SessionState
 from planwire.model.steps import Progress, Step
 
-__all__ = ["Children", "children_of", "is_finished", "is_within", "parent_step", "rolled_up"]
+__all__ = [
+    "Children",
+    "children_of",
+    "folds_away",
+    "is_finished",
+    "is_within",
+    "parent_step",
+    "progress_below",
+    "rolled_up",
+]
 
 #: Plans may work for each other in a circle: nobody follows it further than this.
 DEEPEST = 16
@@ -24,8 +33,11 @@ Children: TypeAlias = Mapping[StepRef, list[PlanRecord]]
 def children_of(state: SessionState) -> Children:
     """The plans of a session that work for a step which is there, by that step."""
     found: dict[StepRef, list[PlanRecord]] = {}
-    for record in state.live().values():
-        if record.parent and record.parent.plan_id != record.state.plan.id and parent_step(state, record.parent):
+    live = state.live()
+    leads = {record.parent.plan_id for record in live.values() if record.parent} & live.keys()
+    there = {StepRef(lead, step.id) for lead in leads for step in live[lead].state.steps}
+    for record in live.values():
+        if record.parent in there and record.parent.plan_id != record.state.plan.id:
             found.setdefault(record.parent, []).append(record)
     return found
 
@@ -44,6 +56,19 @@ def is_finished(record: PlanRecord) -> bool:
     return bool(steps) and not any(step.is_open for step in steps)
 
 
+def folds_away(state: SessionState, record: PlanRecord) -> bool:
+    """Whether the step that a plan worked for is all that is told of it: its own agent's plan has nothing left to do,
+    and nobody said anything of it that binds. A child's only plan is not folded away for that child."""
+    is_own = record.reader == record.state.plan.id
+    return (
+        not is_own
+        and is_finished(record)
+        and not record.open_remarks
+        and not record.needs_person
+        and parent_step(state, record.parent) is not None
+    )
+
+
 def is_within(state: SessionState, plan_id: PlanId, ancestor: PlanId) -> bool:
     """Whether a plan is another one, or works for a step of it, or of one that does."""
     for _ in range(DEEPEST):
@@ -54,6 +79,13 @@ def is_within(state: SessionState, plan_id: PlanId, ancestor: PlanId) -> bool:
             return False
         plan_id = record.parent.plan_id
     return False
+
+
+def progress_below(children: Children, record: PlanRecord) -> dict[str, Progress]:
+    """How far the plans below each open step of a plan are. A finished step says itself that nothing is left."""
+    steps = (step.id for step in record.state.steps if step.is_open) if children else ()
+    found = ((step, rolled_up(children, StepRef(record.state.plan.id, step))) for step in steps)
+    return {step: progress for step, progress in found if progress is not None}
 
 
 def rolled_up(children: Children, parent: StepRef) -> Progress | None:

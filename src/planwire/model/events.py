@@ -64,7 +64,6 @@ __all__ = [
 #: The way of a plan into planwire: its own tools (or a person, or a file), or an agent's report over ACP.
 TOOLS = "tools"
 ACP = "acp"
-
 APPROVED = "approved"
 CHANGES_REQUESTED = "changes_requested"
 COMMENTED = "commented"
@@ -165,9 +164,9 @@ class PlanSet(Struct, frozen=True, tag_field="event", tag="plan_set", omit_defau
     """A whole plan, new or in place of the one with its id. `summary` is the why in a sentence; `why` is the digest of
     what the agent thought and said right before it, which lies beside the journal (`journal.thoughts`).
 
-    `parent` is the step that the plan works for, `reader` the child whose model it belongs to; a version that leaves
-    them out keeps those of the one before. `origin` is the message in its stored shape that brought the plan from
-    another chat: versions, ids and times are those that it names.
+    `parent` is the step that the plan works for, `reader` the child whose model it belongs to; a version without them
+    keeps those before. `origin` is the stored message that brought the plan from another chat, with versions, ids and
+    times. A plan that `replaces` another keeps only ids of nearly the same texts; older journals follow their own rule.
     """
 
     plan: Plan
@@ -178,6 +177,7 @@ class PlanSet(Struct, frozen=True, tag_field="event", tag="plan_set", omit_defau
     parent: StepRef | None = None
     reader: str = ""
     origin: Fields | None = None
+    replaces: bool = False
 
 
 class PlanChanged(Struct, frozen=True, tag_field="event", tag="plan_changed", omit_defaults=True):
@@ -248,9 +248,9 @@ class PlanReviewed(Struct, frozen=True, tag_field="event", tag="plan_reviewed", 
 class Remarked(Struct, frozen=True, tag_field="event", tag="remarked", omit_defaults=True):
     """A remark of a person's on a plan, on a step of it, or on a passage of its text (`quote`).
 
-    `revision` is the plan that its author saw. `steps` are those of a selection, `changes` those of a suggestion.
-    `review` is the number of the verdict that it came with. One that is `kept` in force only a person ends. `name` is
-    the one that it had in the chat that it came from.
+    `revision` is the plan that its author saw, `review` the number of the verdict that it came with. `steps` are those
+    of a selection, `changes` those of a suggestion. One that is `kept` in force only a person ends. `name` is an older
+    name, from another chat.
     """
 
     plan_id: PlanId

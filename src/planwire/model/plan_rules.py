@@ -13,7 +13,6 @@ from planwire.model.changes import apply_changes
 from planwire.model.events import (
     ACP,
     SUGGESTION,
-    TOOLS,
     PlanChanged,
     PlanRemoved,
     PlanReopened,
@@ -44,7 +43,7 @@ def plan_set(state: SessionState, recorded: Recorded, event: PlanSet) -> Changes
     kept = before if before and not before.removed else None
     carried = carried_plan(event.origin)
     after = (carried.state(event.plan, then) if carried else None) or track(
-        event.plan, then, is_replacement=event.via == TOOLS
+        event.plan, then, is_replacement=event.replaces
     )
     record = PlanRecord(
         after,

@@ -5,7 +5,7 @@ hears of all plans that are not a child's, and of the words on a child's plan on
 nobody else would.
 """
 
-from planwire.model.children import is_finished
+from planwire.model.children import folds_away, is_finished
 from planwire.model.events import (
     ContextCompacted,
     Event,
@@ -33,8 +33,13 @@ def is_for(record: PlanRecord, reader: str) -> bool:
 
 
 def plans_of(state: SessionState, reader: str) -> dict[PlanId, PlanRecord]:
-    """The living plans that are told to a reader's model."""
-    return {plan_id: record for plan_id, record in state.living().items() if record.reader == reader}
+    """The living plans that are told to a reader's model. Plans that worked for a step and are over are not: however
+    many there were, what is told gets no longer."""
+    return {
+        plan_id: record
+        for plan_id, record in state.living().items()
+        if record.reader == reader and not folds_away(state, record)
+    }
 
 
 def heard_by(state: SessionState, reader: str) -> HeardUpTo:

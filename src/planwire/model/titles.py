@@ -15,9 +15,11 @@ from planwire.model.kinds import kind_of, text_of
 from planwire.model.plan import MAIN, Plan, PlanId
 from planwire.model.text import shortened, unwrapped
 
-__all__ = ["UNNAMED", "numbered", "plan_title", "plan_titles", "readable_id"]
+__all__ = ["PATH", "UNNAMED", "numbered", "path_words", "plan_title", "plan_titles", "readable_id"]
 
 UNNAMED: Final = "Plan"
+#: Between a step and the steps of the plans that work for it.
+PATH: Final = " › "
 #: The longest title, in characters. Headings of agents may be paragraphs.
 LONGEST: Final = 200
 #: Ids that a machine made: a UUID, or a long number in base 16 or 32, with whatever stands before it.
@@ -45,6 +47,11 @@ def _title(plan_id: PlanId, text: str, address: str) -> str:
     own = "" if plan_id == MAIN else readable_id(plan_id)
     file = address.rpartition("://")[2].rstrip("/").rpartition("/")[2]
     return shortened(unwrapped(heading) or unwrapped(own) or unwrapped(file) or UNNAMED, LONGEST)
+
+
+def path_words(*steps: str) -> str:
+    """The way from a step of a plan down to one of a plan that works for it, in words."""
+    return PATH.join(map(unwrapped, steps[:-1])) + PATH + steps[-1] if len(steps) > 1 else "".join(steps)
 
 
 def plan_titles(plans: Iterable[Plan], texts: Mapping[PlanId, str] | None = None) -> dict[PlanId, str]:

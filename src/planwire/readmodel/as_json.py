@@ -9,13 +9,13 @@ import msgspec
 from msgspec import Struct, field
 
 from planwire.acp.board import PlanChange
-from planwire.model.events import SUGGESTION, StepChange
+from planwire.model.events import SUGGESTION, Origin, StepChange
 from planwire.model.kinds import content_of, kind_of
 from planwire.model.plan import Fields
 from planwire.model.records import Remark, RemarkAnswer
 from planwire.model.text import unwrapped
 from planwire.readmodel.annotations import suggestion_sentence
-from planwire.readmodel.card import Note, PlanCard
+from planwire.readmodel.card import Note, PlanCard, Progress, StepRow
 from planwire.readmodel.overview import Overview
 from planwire.readmodel.shown import ShownSession
 
@@ -30,14 +30,40 @@ class Counts(Struct, frozen=True):
     cancelled: int
 
 
+class ChildValue(Struct, frozen=True):
+    """A plan that works for a step, by its id, and its progress."""
+
+    plan_id: str | None
+    progress: Counts
+
+
 class StepValue(Struct, frozen=True):
-    """A step. Its id survives rewording and re-ordering; `depth` is its nesting in a text."""
+    """A step. Its id survives rewording and re-ordering; `depth` is its nesting in a text. `children` are the plans
+    that work for it, and `below` is their progress together, with all plans below them; null where there are none."""
 
     id: str
     content: str
     status: str
     priority: str
     depth: int
+    children: tuple[ChildValue, ...]
+    below: Counts | None
+
+
+class ParentValue(Struct, frozen=True):
+    """The step of another plan that a plan works for. `path` has the words of that step, behind those of the steps
+    above it."""
+
+    plan_id: str | None
+    step: str
+    path: tuple[str, ...]
+
+
+class ForkValue(Struct, frozen=True):
+    """Another session that shares this one's past, up to the event with this number."""
+
+    session: str
+    seq: int
 
 
 class SuggestionValue(Struct, frozen=True):
@@ -112,10 +138,11 @@ class QuestionValue(Struct, frozen=True):
 
 class PlanValue(Struct, frozen=True):
     """A plan. `text` is that of a markdown plan, or of a plan file that can be read; `fields` are the content of a plan
-    of another kind. Times are Unix times in milliseconds."""
+    of another kind; `parent` is null for a plan that works for no step. Times are Unix times in milliseconds."""
 
     id: str | None
     title: str
+    parent: ParentValue | None
     kind: str
     owner: str
     version: int
@@ -144,7 +171,9 @@ class PlanValue(Struct, frozen=True):
 
 class SessionValue(Struct, frozen=True):
     """A session. `state` is `needs_you`, `running`, `idle`, `stopped` or `done`, `asked` says whether a question is
-    open, and `current` has the texts of the steps in progress. A list of sessions leaves out their `plans`."""
+    open, and `current` has the texts of the steps in progress. `progress` and `current` are those of the plans that
+    work for no step. It began with the past of `forked_from`, if it is a fork, and `forks` began with its own. A list
+    of sessions leaves out their `plans`."""
 
     id: str
     title: str | None
@@ -160,6 +189,8 @@ class SessionValue(Struct, frozen=True):
     last_seq: int
     first_at: int
     last_at: int
+    forked_from: ForkValue | None
+    forks: tuple[ForkValue, ...]
     plans: tuple[PlanValue, ...] | msgspec.UnsetType = msgspec.UNSET
 
 
@@ -188,6 +219,8 @@ def session_json(session: ShownSession | Overview) -> SessionValue:
         glance.last_seq,
         glance.first_at,
         glance.last_at,
+        _fork(glance.forked) if glance.forked else None,
+        tuple(map(_fork, glance.forks)),
         plans,
     )
 
@@ -200,6 +233,7 @@ def plan_json(card: PlanCard) -> PlanValue:
     return PlanValue(
         id=card.id,
         title=card.title,
+        parent=ParentValue(card.parent.plan_id, card.parent.step, card.above) if card.parent else None,
         kind=card.kind,
         owner=record.owner if record else "",
         version=card.version,
@@ -209,9 +243,9 @@ def plan_json(card: PlanCard) -> PlanValue:
         removed=card.removed,
         mode=card.mode,
         summary=card.why or None,
-        progress=Counts(progress.done, progress.total, progress.cancelled),
+        progress=_counts(progress),
         current=tuple(step.id for step in progress.current),
-        steps=tuple(StepValue(row.id, row.text, row.status, row.priority, row.depth) for row in card.rows),
+        steps=tuple(map(_step, card.rows)),
         text=card.text if kind_of(plan).is_text else None,
         uri=card.uri,
         path=card.path,
@@ -249,6 +283,20 @@ def plan_json(card: PlanCard) -> PlanValue:
         ),
         question=_question(card),
     )
+
+
+def _step(row: StepRow) -> StepValue:
+    children = tuple(ChildValue(each.id, _counts(each.progress)) for each in row.children)
+    below = _counts(row.below) if row.below else None
+    return StepValue(row.id, row.text, row.status, row.priority, row.depth, children, below)
+
+
+def _counts(progress: Progress) -> Counts:
+    return Counts(progress.done, progress.total, progress.cancelled)
+
+
+def _fork(other: Origin) -> ForkValue:
+    return ForkValue(other.session, other.seq)
 
 
 def _question(card: PlanCard) -> QuestionValue | None:

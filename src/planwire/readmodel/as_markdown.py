@@ -12,6 +12,7 @@ from planwire.model.plan import MEDIUM
 from planwire.model.statuses import DEFAULT_STATUS, STATUSES, status_of
 from planwire.model.text import unwrapped
 from planwire.readmodel.card import PlanCard, RemarkCard, ReviewCard, StepRow
+from planwire.readmodel.plan_tree import below_words
 from planwire.readmodel.shown import ShownSession
 
 __all__ = ["plan_markdown", "session_markdown"]
@@ -27,7 +28,7 @@ def session_markdown(session: ShownSession) -> str:
     parts = [f"# {unwrapped(session.glance.title or 'Plans')}", f"_{' · '.join(map(unwrapped, facts))}_"]
     for card in session.cards():
         done = f" ({card.progress.done}/{card.progress.total})" if card.rows else ""
-        parts += [f"## {card.title}{done}", *_parts(card, "###")]
+        parts += [f"## {card.title}{done}", *([f"_for {card.works_for}_"] if card.above else []), *_parts(card, "###")]
     if not session.cards():
         parts.append("No plans.")
     return "\n\n".join(parts) + "\n"
@@ -63,7 +64,8 @@ def _body(card: PlanCard) -> str:
 
 def _task(row: StepRow) -> str:
     known = status_of(row.status)
-    words = ["" if row.priority == MEDIUM else row.priority, "" if known else row.status]
+    below = below_words(row.below) if row.below else ""
+    words = ["" if row.priority == MEDIUM else row.priority, "" if known else row.status, below]
     details = ", ".join(filter(None, map(unwrapped, words)))
     box = (known or STATUSES[DEFAULT_STATUS]).box
     return f"- [{box}] {unwrapped(row.text) or _NO_TEXT}" + (f" ({details})" if details else "")

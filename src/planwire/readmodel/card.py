@@ -9,12 +9,13 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct
 
+from planwire.model.events import StepRef
 from planwire.model.lineage import CARRIED_OUT, REJECTED, REPLACED
 from planwire.model.plan import PRIORITIES, PlanId
 from planwire.model.records import PlanRecord
 from planwire.model.statuses import IN_PROGRESS, STATUSES, status_of
 from planwire.model.steps import PlanState, Progress
-from planwire.model.titles import readable_id
+from planwire.model.titles import path_words, readable_id
 from planwire.model.unheard import CLIENT
 from planwire.readmodel.annotations import RemarkCard, SuggestedChange
 from planwire.readmodel.authors import author
@@ -36,6 +37,7 @@ __all__ = [
     "Ghost",
     "Note",
     "OpenSuggestion",
+    "PlanBelow",
     "PlanCard",
     "PlanId",
     "Progress",
@@ -73,14 +75,24 @@ class StatusLook(NamedTuple):
 
 
 class Tag(NamedTuple):
-    """A word beside a step for something out of the ordinary. `kind` is a look, a priority, or `to_run`."""
+    """A word beside a step for something out of the ordinary. `kind` is a look, a priority, `to_run`, or `below`."""
 
     kind: str
     text: str
 
 
+class PlanBelow(NamedTuple):
+    """A plan that works for a step: its id and title, how far it is, and whether nothing of it is left to do."""
+
+    id: PlanId
+    title: str
+    progress: Progress
+    is_over: bool
+
+
 class StepRow(Struct, frozen=True):
-    """A step to show. `text` and `status` are as the agent wrote them."""
+    """A step to show. `text` and `status` are as the agent wrote them. `children` are the plans that work for it, and
+    `below` says how far they and all below them are together."""
 
     id: str
     text: str
@@ -96,6 +108,13 @@ class StepRow(Struct, frozen=True):
     tags: tuple[Tag, ...] = ()
     suggestions: tuple[SuggestedChange, ...] = ()
     remarks: tuple[RemarkCard, ...] = ()
+    children: tuple[PlanBelow, ...] = ()
+    below: Progress | None = None
+
+    @property
+    def has_work_left(self) -> bool:
+        """Whether it is open, or a plan below it has something left."""
+        return self.is_open or (self.below is not None and self.below.done < self.below.total)
 
     @property
     def offers(self) -> tuple[Offer, ...]:
@@ -176,6 +195,8 @@ class PlanCard(Struct, frozen=True):
     - `disputed`: a verdict that came too late to keep the agent from what was approved: a person has to decide again.
     - `reach`: what the agent can be given now.
     - `ended`: how a proposal's life ended (`rejected`, `replaced`, `carried_out`); "" while it lives.
+    - `parent`: the step of another plan that it works for; `above`: the words of that step, behind those of the steps
+      above it.
     - `stopped`: no agent works on it. `acts`: the names of the acts that it can take.
     - `state` and `record` are what it was made from, for other views of the same; `record` is None for a plan that no
       journal knows.
@@ -220,7 +241,26 @@ class PlanCard(Struct, frozen=True):
     uri: str | None = None
     path: str | None = None
     problem: str | None = None
+    parent: StepRef | None = None
+    above: tuple[str, ...] = ()
     record: PlanRecord | None = None
+
+    @property
+    def level(self) -> int:
+        """How deep it stands in the tree of plans; 0 for one that works for no step."""
+        return len(self.above)
+
+    @property
+    def works_for(self) -> str:
+        """The steps that it works for, in words: the last one is of its parent, each one before of the plan above."""
+        return path_words(*map(one_line, self.above))
+
+    @property
+    def is_folded(self) -> bool:
+        """Whether one line is enough for it: it worked for a step, nothing of it is left, and nobody is needed."""
+        return bool(self.above and self.rows) and not (
+            self.needs_you or self.open_remarks or self.suggestions or any(row.has_work_left for row in self.rows)
+        )
 
     @property
     def verdict(self) -> ReviewCard | None:

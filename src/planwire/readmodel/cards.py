@@ -9,6 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from planwire.acp.board import Change, SessionBoard
+from planwire.model.children import children_of
 from planwire.model.events import SELECTION
 from planwire.model.file_texts import address_of
 from planwire.model.kinds import KINDS, content_of, is_blank, kind_of, noun_of, text_of
@@ -28,9 +29,10 @@ from planwire.readmodel.card import (
     Tag,
     status_look,
 )
-from planwire.readmodel.file_text import FileText, titles_of
+from planwire.readmodel.file_text import FileText, titles_of, with_files
 from planwire.readmodel.ghosts import added_steps, moved_steps
 from planwire.readmodel.history import verdict_words
+from planwire.readmodel.plan_tree import in_tree
 from planwire.readmodel.questions import question_of
 from planwire.steering.acts import acts_for
 from planwire.steering.delivery import delivered, heard_when
@@ -68,7 +70,7 @@ def cards_of(
     }
     titles = titles_of(plans, files)
     client = plans.opened.client if plans.opened else None
-    return in_order(
+    cards = in_order(
         _card(
             _Key(shown[plan_id], record, files.get(plan_id)),
             titles[plan_id],
@@ -81,6 +83,7 @@ def cards_of(
         for plan_id, record in plans.plans.items()
         if record.removed == removed
     )
+    return cards if removed else in_tree(cards, children_of(with_files(plans, dict(files))))
 
 
 def card_of(record: PlanRecord, title: str) -> PlanCard:

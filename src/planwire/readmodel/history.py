@@ -7,7 +7,7 @@ people, its kind for faces that colour or count.
 from collections.abc import Iterable, Iterator
 from typing import Final, assert_never
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import asdict
 
 from planwire.acp.words import STOP_END_TURN
@@ -85,7 +85,7 @@ class HistoryEntry(Struct, frozen=True):
     done: int | None = None
     total: int | None = None
     plan_id: PlanId = None
-    why: str | None = None
+    why: str | UnsetType = UNSET
 
     @property
     def is_aside(self) -> bool:

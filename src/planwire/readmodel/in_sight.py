@@ -36,7 +36,7 @@ def in_runs(rows: Sequence[StepRow | None]) -> Iterator[tuple[bool, range]]:
 
 
 def _is_over(row: StepRow | None) -> bool:
-    return row is not None and not (row.is_open or row.suggestions or row.remarks)
+    return row is not None and not (row.has_work_left or row.suggestions or row.remarks)
 
 
 def fold_words(rows: Sequence[StepRow]) -> str:

@@ -6,6 +6,8 @@ from typing import Final
 
 from msgspec import Struct
 
+from planwire.model.children import children_of
+from planwire.model.events import Origin
 from planwire.model.records import SessionState
 from planwire.model.steps import Progress
 from planwire.model.titles import plan_titles
@@ -32,6 +34,7 @@ __all__ = [
     "RUNNING",
     "STOPPED",
     "Overview",
+    "fork_words",
     "is_found",
     "overview",
     "state_words",
@@ -47,7 +50,8 @@ _FIRST: Final = (NEEDS_YOU, RUNNING)
 
 class Overview(Struct, frozen=True):
     """A row in a list of sessions. Times are Unix times in milliseconds; `current` are the steps in progress. `need`
-    says why it needs a person, if it does, in a sentence. `is_held`: someone has a lease of the session,
+    says why it needs a person, if it does, in a sentence. `forked` is the session that it began with the past of,
+    `forks` those that began with its own. `is_held`: someone has a lease of the session,
     `is_relayed`: and hears of its turns, `is_working`: and says that one is on, `can`: what the holders do for
     people."""
 
@@ -71,6 +75,8 @@ class Overview(Struct, frozen=True):
     can: tuple[str, ...] = ()
     need: str = ""
     is_relayed: bool = False
+    forked: Origin | None = None
+    forks: tuple[Origin, ...] = ()
 
     @property
     def asked(self) -> bool:
@@ -119,6 +125,8 @@ def overview(state: SessionState, first_at: int, last_at: int, now: int | None =
         hold.can,
         _need(state),
         hold.is_relayed,
+        opened.forked if opened else None,
+        state.forks,
     )
 
 
@@ -131,8 +139,17 @@ def _need(state: SessionState) -> str:
 
 
 def total_progress(state: SessionState) -> Progress:
-    """The progress of all plans of a session together."""
-    return Progress.of(step for record in state.living().values() for step in record.state.steps)
+    """The progress of all plans of a session together, but for those that work for a step: the step counts."""
+    children = children_of(state)
+    placed = {record.state.plan.id for below in children.values() for record in below}
+    living = state.living().items()
+    return Progress.of(step for plan_id, record in living if plan_id not in placed for step in record.state.steps)
+
+
+def fork_words(glance: Overview) -> list[str]:
+    """Where a session comes from, and what began with its past, in words."""
+    came = [f"forked from {glance.forked.session} at event {glance.forked.seq}"] if glance.forked else []
+    return came + ([f"forks: {', '.join(each.session for each in glance.forks)}"] if glance.forks else [])
 
 
 def state_words(glance: Overview, now: int | None = None, *, why: bool = False) -> str:

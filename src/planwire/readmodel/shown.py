@@ -55,9 +55,9 @@ class ShownSession(Struct, frozen=True):
         return next((text_of(state.plan) for state in found if state is not None), None)
 
     def main_card(self) -> PlanCard | None:
-        """The plan that is meant where nobody names one: the only one that has not ended, or the one with the id
-        `main`."""
-        cards = [card for card in self.cards() if not card.ended] or self.cards()
+        """The plan that is meant where nobody names one: the only one that has not ended and that works for no step, or
+        the one with the id `main`."""
+        cards = [card for card in self.cards() if not card.ended and not card.level] or self.cards()
         return cards[0] if len(cards) == 1 else next((card for card in cards if card.id == MAIN), None)
 
     def meant_card(self, act: str) -> PlanCard | None:

@@ -13,14 +13,14 @@ from msgspec import Struct
 from planwire.acp.messages import Removal, Update
 from planwire.acp.translate import Translator
 from planwire.acp.words import ATTACHING
-from planwire.model.plan import Fields, Plan, PlanId
+from planwire.model.plan import Fields, PlanId
 from planwire.model.records import PLANWIRE, SessionState
 from planwire.relay.actions import Action, Bind, SessionMemory, ToClient, Warn
 from planwire.relay.capabilities import Capabilities
 from planwire.relay.envelope import text_of
 from planwire.relay.splice import Unspliceable, append_element, set_members
 from planwire.relay.wire_session import WireSession
-from planwire.session.client_sync import changed_plans
+from planwire.session.client_sync import KnownPlan, changed_plans
 
 __all__ = ["NAME", "Offered", "ToolServer", "Tools"]
 
@@ -59,7 +59,7 @@ class _ToolSession:
         self.folder: str | None = None
         self.is_open = True  # the client does not wait for a load or a resume
         self.was_open = False
-        self.told: dict[PlanId, Plan] = {}
+        self.told: dict[PlanId, KnownPlan] = {}
         self.revision = 0  # up to which the client knows them
         self.seen: SessionMemory | None = None
         self.bound: Bind | None = None
@@ -130,7 +130,7 @@ class Tools:
             if memory is not None and memory is not mine.seen:
                 if mine.is_open and not session.plans.is_retold and translator is not None:
                     mine.seen = memory
-                    actions += _told(session, [*_updates(session.id, memory.state, mine.told)], translator)
+                    actions += _told(session, memory.state, mine.told, translator)
                     mine.revision = _revision(memory.state)
             actions += self._binding(mine, memory)
         return actions
@@ -154,24 +154,23 @@ class Tools:
         return self._sessions[session_id].key if isinstance(session_id, str) and session_id in self._sessions else None
 
 
-def _updates(session_id: str, state: SessionState, told: dict[PlanId, Plan]) -> Iterator[Update]:
-    """Updates that bring a client from `told`, which they change, to the plans of the tools.
+def _told(
+    session: WireSession, state: SessionState, told: dict[PlanId, KnownPlan], translator: Translator
+) -> Iterator[ToClient]:
+    """Lines that bring a client from `told`, which they change, to the plans of the tools.
 
     A plan without an id stays out: the client would take it for the agent's own.
     """
-    for plan_id, plan in changed_plans(state, told):
-        if plan_id is not None:
-            tag, body = ("plan_removed", Removal(plan_id)) if plan is None else ("plan_update", plan)
-            yield Update(session_id, tag, body)
-
-
-def _told(session: WireSession, updates: list[Update], translator: Translator) -> Iterator[ToClient]:
+    changed = [*changed_plans(state, told, in_list=not translator.dialect.operations)]
+    updates = [(plan_id, shown) for plan_id, shown in changed if plan_id is not None]
     if not updates:
         return
     session.plans.is_plain = False
     session.show_missed_list(translator)
-    for update in updates:
-        yield from (ToClient(line + b"\n") for line in translator.tell(update))
+    for plan_id, shown in updates:
+        tag, body = ("plan_update", shown.plan) if shown else ("plan_removed", Removal(plan_id))
+        lines = translator.tell(Update(session.id, tag, body), shown.place if shown else None)
+        yield from (ToClient(line + b"\n") for line in lines)
 
 
 def _revision(state: SessionState) -> int:

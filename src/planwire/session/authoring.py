@@ -146,6 +146,11 @@ class Authoring(ABC):
 
         self._view.write(prepare)
 
+    def think(self, text: str) -> None:
+        """Keep what the model thought and said before its next plan or change, for people to read: with that change, on
+        this machine only. A chat that the session keeps has it already."""
+        self._calls.think(text)
+
     def switch_mode(self, mode: str, reason: str = "") -> None:
         """Go on in another mode, and let the chat say so."""
         before = self._view.state.mode or self._options["mode"]

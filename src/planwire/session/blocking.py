@@ -13,33 +13,25 @@ from weakref import finalize
 
 import msgspec
 
-from planwire.chat import (
-    Compaction,
-    Hidden,
-    about_tokens,
-    block,
-    chat_format,
-    write_stream,
-)
+from planwire.chat import Compaction, about_tokens, chat_format, write_stream
 from planwire.chat.compaction import TAIL, Compacting, Counter, Summarise, driven
-from planwire.chat.narrate import merged_plans, remark_message
 from planwire.errors import PlanwireError, ToolError
 from planwire.journal import Journal, follower_of, open_journal
 from planwire.journal.protocol import require_journal
 from planwire.model.events import SessionOpened, TurnEnded
 from planwire.model.plan import MAIN
 from planwire.model.readers import LEAD, plans_of
-from planwire.model.records import AGENT, RECAP, SessionState
-from planwire.model.unheard import standing
+from planwire.model.records import AGENT, SessionState
 from planwire.session.authoring import Authoring
 from planwire.session.blocking_connection import BlockingConnection
+from planwire.session.briefing import Briefing
 from planwire.session.change import SessionChange
 from planwire.session.chat_compactor import ChatCompactor
 from planwire.session.chat_export import exported
 from planwire.session.chat_messages import ChatMessages
-from planwire.session.child_plan import ChildPlan, child_plan, introduce_child, parent_line
+from planwire.session.child_plan import ChildPlan, child_plan, introduce_child
 from planwire.session.client_sync import Peer
-from planwire.session.delivery import Delivery, Handing, handed_over
+from planwire.session.delivery import Delivery, Handing
 from planwire.session.following import Following
 from planwire.session.forks import fork_session
 from planwire.session.known_plans import KnownPlans
@@ -65,7 +57,7 @@ __all__ = ["Answer", "BlockingPlanSession"]
 WAIT_SECONDS: Final = 25.0
 
 
-class BlockingPlanSession(Authoring):
+class BlockingPlanSession(Authoring, Briefing):
     """A session: journal, tools and context. Several threads may use one.
 
     Give it an open journal, or let `open` open one. `format` is the provider format of the messages; `by` the name that
@@ -179,9 +171,9 @@ class BlockingPlanSession(Authoring):
         opened = self.state.opened
         return session_folders(opened.cwd if opened else None, self.folders)
 
-    def tools(self) -> list[ProviderTool]:
-        """The plan tools, as the provider's API takes them."""
-        return tool_schemas(self._format.name)
+    def tools(self, *, strict: bool = False) -> list[ProviderTool]:
+        """The plan tools, as the provider's API takes them; for OpenAI's strict mode, if `strict`."""
+        return tool_schemas(self._format.name, strict=strict)
 
     def call(self, name: str, arguments: Any = None, call_id: str | None = None) -> Answer:
         """Run a call of a plan tool. Errors are part of the answer, so that the model can act on them. With
@@ -235,56 +227,6 @@ class BlockingPlanSession(Authoring):
         """Record what is known of the session, if it is new."""
         self._view.write(lambda state: () if _knows(state, about) else (about,))
 
-    def pending(self, *, again: bool = False) -> list[ProviderMessage]:
-        """For those who keep their own history: the messages to append now, at a point where no call is open.
-
-        They count as told with the next call of any kind, except one with `again`: that returns the same messages once
-        more, for a request that failed. The first call in a session that has a past returns its `recap`, since the
-        messages may lack it.
-        """
-        with handed_over() as handing:
-            return self.hand_pending(handing, again=again)
-
-    def recap(self) -> list[ProviderMessage]:
-        """For those who keep their own history: what to put first once they compacted it. The plans as they are now,
-        and all that people said of them and that still holds."""
-        with handed_over() as handing:
-            return self.hand_recap(handing)
-
-    def hand_pending(self, handing: Handing, *, again: bool = False) -> list[ProviderMessage]:
-        """`pending`, for a caller who says by `handing` whether the messages arrived."""
-        with self._view.lock:
-            if again and (last := self._delivery.last):
-                return self._shown(last.messages)
-            self._settle()
-            self._view.read_on()
-            if self._is_new_here:
-                return self.hand_recap(handing)
-            self._delivery.offer_context(handing)
-            handing.messages = self._view.take_unsent()
-            self._known.shown(self.state)
-            return self._shown(handing.messages)
-
-    def hand_recap(self, handing: Handing) -> list[ProviderMessage]:
-        """`recap`, for a caller who says by `handing` whether the messages arrived."""
-        with self._view.lock:
-            self._settle()
-            self._view.read_on()
-            handing.is_recap = True
-            self._is_new_here = False
-            words = self._delivery.offer(handing, RECAP, lambda state: standing(state, reader=self.reader))
-            self._view.take_unsent()
-            handing.messages = [*merged_plans(self.state, "recap", self.read_file, self.reader)]
-            if self._child and not handing.messages:
-                handing.messages.append(parent_line(self.state, self._child))
-            self._known.shown(self.state)
-            if words:
-                handing.messages.append(remark_message("recap-remarks", self.id, words))
-            return self._shown(handing.messages)
-
-    def _shown(self, messages: Iterable[Hidden]) -> list[ProviderMessage]:
-        return [self._format.context(block(message)) for message in messages]
-
     def add(self, *messages: Any) -> list[str]:
         """Put messages into the chat, as the provider gives and takes them, or as another chat has stored them. Returns
         their ids. One that has a `message_id` of its own is added once, however often this is called."""
@@ -303,7 +245,7 @@ class BlockingPlanSession(Authoring):
             handing = Handing()
             self._delivery.offer_context(handing)
             handing.hand_over()  # even if it is lost on the way: the block has its place in the chat
-            self._known.shown(self.state)
+            self._known.shown(self.state, plans_of(self.state, self.reader))
             return self._view.stream.context()
 
     def export(self) -> bytes:

@@ -29,7 +29,11 @@ _making: Final = Lock()
 
 
 class BlockingConnection:
-    """A client that hears of every change. `error` is why that ended, if it did."""
+    """A client that hears of every change. `error` is why that ended, if it did.
+
+    The text of a plan file changes without an event, and no thread waits for that: it is looked at with every change
+    of the session, and by `flush`.
+    """
 
     def __init__(self, session: "BlockingPlanSession", peer: Peer, session_id: str) -> None:
         self.error: Exception | None = None
@@ -38,12 +42,17 @@ class BlockingConnection:
         self._sync = ClientSync(peer.dialect, session_id, session.read_file)
         self._known: SessionState | None = None
         self._is_due = self._is_closed = False
+        self._looks_again = False
         self._told = Condition()
         self._ignore = session.on_change(self._hear)
         self._hear()
 
     def flush(self, timeout: float | None = None) -> None:
-        """Wait until the client knows the newest state, or is gone."""
+        """Wait until the client knows the newest state, plan files as they are now, or is gone."""
+        if self._sync.follows_files(self._session.state):
+            with self._told:
+                self._known, self._looks_again = None, True
+            self._hear()
         with self._told:
             self._told.wait_for(lambda: self.is_over or self._known is self._session.state, timeout)
 
@@ -57,7 +66,7 @@ class BlockingConnection:
 
     @property
     def is_over(self) -> bool:
-        """Whether the client hears nothing more: it is gone, or was let go."""
+        """Whether this client gets nothing more."""
         return self._is_closed or self.error is not None
 
     def _hear(self, _: SessionChange | None = None) -> None:
@@ -77,6 +86,9 @@ class BlockingConnection:
                         self._hand(line)
                     continue
                 with self._told:
+                    if self._looks_again:  # asked for while this look was on
+                        self._looks_again = False
+                        continue
                     self._known = state
                     self._told.notify_all()
                     if state is self._session.state:

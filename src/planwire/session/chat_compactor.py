@@ -14,6 +14,7 @@ from planwire.chat.history import COMPACT, REBASE
 from planwire.chat.markers import plan_messages
 from planwire.chat.narrate import merged_plans, remark_message
 from planwire.chat.remark_messages import remarks_of, say_the_same, told_in_answers
+from planwire.model.children import folds_away
 from planwire.model.events import ContextCompacted, Event
 from planwire.model.file_texts import ReadFile
 from planwire.model.records import COMPACTION, SessionState
@@ -114,7 +115,11 @@ class ChatCompactor:
         return was_first
 
     def _from_state(self, state: SessionState) -> FromState:
-        ended = frozenset(plan_id for plan_id, record in state.plans.items() if record.ended and plan_id is not None)
+        ended = frozenset(
+            plan_id
+            for plan_id, record in state.plans.items()
+            if plan_id is not None and (record.ended or folds_away(state, record))
+        )
         has_news = bool(self._standing(state, ()).remarks)
 
         @cache
@@ -158,5 +163,5 @@ def _remarks(state: SessionState, words: Words) -> EventMessage | None:
 
 
 def new_name(kind: str, state: SessionState) -> str:
-    """The name of a message that a compaction or an export writes: that of no other one, here or in another chat."""
+    """The name of a message that a compaction or an export writes: no other one has it, here or in another chat."""
     return f"{kind}-{state.seq + 1}-{time_ns() // 1_000_000 & 0xFFFFFFFF:08x}"

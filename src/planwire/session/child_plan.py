@@ -4,12 +4,11 @@ The plan is bound to a step. Its model gets the words of that step, its own plan
 of the rest of the session.
 """
 
-from typing import Any
-
 from msgspec import Struct
 from msgspec.structs import replace
 
 from planwire.chat.messages import EventMessage, Stored, write_message
+from planwire.chat.narrate import parent_fields
 from planwire.chat.roles import PARENT, SYSTEM_NOTICE
 from planwire.errors import Refused, ToolError, UnknownStep
 from planwire.model.children import is_within, parent_step
@@ -26,19 +25,12 @@ class ChildPlan(Struct, frozen=True):
     plan_id: str
     parent: StepRef
 
-    def bound(self, arguments: Any) -> Any:
-        """The arguments of a tool, about the child's own plan where they name none."""
-        if arguments is None:
-            return {"plan_id": self.plan_id}
-        if not isinstance(arguments, dict) or arguments.get("plan_id"):
-            return arguments
-        return {**arguments, "plan_id": self.plan_id}
-
     def own(self, event: Event) -> Event:
-        """An event as the child writes it: a plan of its own names its parent."""
-        if not isinstance(event, PlanSet) or event.plan.id != self.plan_id:
+        """An event as the child writes it: its plans are told to its model, and the first of them names its parent."""
+        if not isinstance(event, PlanSet):
             return event
-        return replace(event, parent=self.parent, reader=self.plan_id)
+        parent = self.parent if event.plan.id == self.plan_id else event.parent
+        return replace(event, parent=parent, reader=self.plan_id)
 
     def check(self, state: SessionState, plan_id: str, tool: str) -> None:
         """Refuse a change of a plan that is neither the child's nor below it."""
@@ -79,11 +71,9 @@ def is_parent_line(message: Stored) -> bool:
 
 def parent_line(state: SessionState, child: ChildPlan) -> EventMessage:
     """The words of the step that a child works for."""
-    found = parent_step(state, child.parent)
-    text = found[1].content if found else "the step is gone"
-    payload = {"plan_id": child.parent.plan_id, "step": child.parent.step, "your_plan": child.plan_id}
+    payload = {"your_plan": child.plan_id, "you_work_for": child.parent.step, **parent_fields(state, child.parent)}
     event = {"subkind": SYSTEM_NOTICE, "source": PARENT, "payload": payload}
-    return EventMessage("parent", f"You work for this step: {text}", event)
+    return EventMessage("parent", "", event)
 
 
 def _unnamed(message: EventMessage) -> dict[str, object]:

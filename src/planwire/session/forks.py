@@ -9,6 +9,7 @@ import secrets
 
 from planwire.errors import Conflict, NotFound, Refused
 from planwire.journal import Journal, Once, Stamped
+from planwire.journal.thoughts import carry_over
 from planwire.model.events import Origin, SessionForked, SessionOpened
 from planwire.session.writer import append_new, stamped
 
@@ -28,6 +29,8 @@ def fork_session(journal: Journal, session: str, fork: str | None, at: int | Non
     past = [Stamped(each.at, each.by, each.event) for each in events]
     opening = stamped([SessionOpened(forked=Origin(session, seq))], by)
     try:
+        if not journal.last_seq(name):
+            carry_over(journal, session, name, events)
         append_new(journal, name, [*past, *opening])
     except Conflict:
         raise Refused(f"there is a session {name!r} already: fork under another id. Nothing was changed") from None

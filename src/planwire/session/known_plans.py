@@ -5,6 +5,8 @@ here. Reading is an answer that shows the plan, or having it in the context; a n
 read again. A session that is opened again has read what its predecessor was told, or what its own chat shows.
 """
 
+from collections.abc import Iterable
+
 from planwire.chat.messages import Ordinary
 from planwire.chat.stream import ChatStream
 from planwire.model.plan import PlanId
@@ -23,10 +25,10 @@ class KnownPlans:
             if keeps_chat or (by == AGENT and state.told >= record.base):
                 self._bases[plan_id] = record.base
 
-    def shown(self, state: SessionState, *plan_ids: PlanId) -> None:
-        """The model has these plans before it, or all that live."""
+    def shown(self, state: SessionState, plan_ids: Iterable[PlanId]) -> None:
+        """The model has these plans before it, as far as they live."""
         living = state.living()
-        self._bases |= {each: living[each].base for each in plan_ids or living if each in living}
+        self._bases |= {each: living[each].base for each in plan_ids if each in living}
 
     def has_read(self, record: PlanRecord) -> bool:
         return self._bases.get(record.state.plan.id) == record.base

@@ -5,8 +5,8 @@ import inspect
 import logging
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Final
 
-from planwire.model.file_texts import address_of
 from planwire.model.records import SessionState
 from planwire.session.blocking import BlockingPlanSession
 from planwire.session.change import SessionChange
@@ -15,11 +15,18 @@ from planwire.session.pool import in_pool
 
 __all__ = ["PeerConnection", "next_state"]
 
+#: Seconds between two looks at plan files for a client that can't read them itself.
+FILES_PACE: Final = 1.0
+
 _log = logging.getLogger("planwire")
 
 
 class PeerConnection:
-    """A client that hears of every change. `error` is why that ended, if it did."""
+    """A client that hears of every change. `error` is why that ended, if it did.
+
+    The text of a plan file changes without an event: while one lives, a client that gets its checkboxes as a list has
+    it looked at once a second.
+    """
 
     def __init__(self, blocking: BlockingPlanSession, peer: Peer, session_id: str) -> None:
         self.error: Exception | None = None
@@ -32,12 +39,12 @@ class PeerConnection:
 
     @property
     def is_over(self) -> bool:
-        """Whether the client hears nothing more: it is gone, or was let go."""
+        """Whether this client gets nothing more."""
         return self._task.done()
 
     async def flush(self) -> None:
         """Wait until the client knows the newest state, or is gone."""
-        while self._known is not self._blocking.state and not self._task.done():
+        while self._known is not self._blocking.state and not self.is_over:
             await self._progress.wait()
 
     async def close(self) -> None:
@@ -58,7 +65,9 @@ class PeerConnection:
                 self._known = state
                 self._progress.set()
                 self._progress.clear()
-                await next_state(self._blocking, lambda newest: newest is self._known)
+                with suppress(TimeoutError):
+                    pace = FILES_PACE if self._sync.follows_files(state) else None
+                    await asyncio.wait_for(next_state(self._blocking, lambda newest: newest is self._known), pace)
         except Exception as error:
             self.error = error
             _log.warning("a client of session %s is gone: %s", self._blocking.id, error)
@@ -67,7 +76,7 @@ class PeerConnection:
 
     async def _next_lines(self, state: SessionState) -> list[bytes]:
         """The next lines; from the pool, if a file has to be read for them."""
-        if any(address_of(record.state.plan) for record in state.live().values()):
+        if self._sync.follows_files(state):
             return await in_pool(self._sync.next_lines, state)
         return self._sync.next_lines(state)
 

@@ -25,6 +25,7 @@ from planwire.journal import Terms
 from planwire.model.plan import Fields
 from planwire.model.records import SessionState
 from planwire.session.blocking import Answer, BlockingPlanSession
+from planwire.session.briefing import as_text
 from planwire.session.change import SessionChange
 from planwire.session.client_sync import Peer
 from planwire.session.delivery import handed_over
@@ -125,9 +126,9 @@ class PlanSession:
         dies."""
         await in_pool(self._blocking.journal.lease, self.id, Terms(holder))
 
-    def tools(self) -> list[ProviderTool]:
-        """The plan tools, as the provider's API takes them."""
-        return self._blocking.tools()
+    def tools(self, *, strict: bool = False) -> list[ProviderTool]:
+        """The plan tools, as the provider's API takes them; for OpenAI's strict mode, if `strict`."""
+        return self._blocking.tools(strict=strict)
 
     async def call(self, name: str, arguments: Any = None, call_id: str | None = None) -> Answer:
         """Run a call of a plan tool. Errors are part of the answer, so that the model can act on them. With
@@ -157,12 +158,22 @@ class PlanSession:
         count as told with the next call; with `again`, the same ones come once more, for a request that failed. One
         that is cancelled has told nothing."""
         with handed_over() as handing:
-            return await in_pool(self._blocking.hand_pending, handing, again=again)
+            return self._blocking.as_messages(await in_pool(self._blocking.hand_pending, handing, again=again))
+
+    async def pending_text(self, *, again: bool = False) -> str:
+        """`pending` as one text, empty if there is nothing to tell."""
+        with handed_over() as handing:
+            return as_text(await in_pool(self._blocking.hand_pending, handing, again=again))
 
     async def recap(self) -> list[ProviderMessage]:
         """For those who keep their own history: what to put first once they compacted it."""
         with handed_over() as handing:
-            return await in_pool(self._blocking.hand_recap, handing)
+            return self._blocking.as_messages(await in_pool(self._blocking.hand_recap, handing))
+
+    async def recap_text(self) -> str:
+        """`recap` as one text, empty if there is nothing to tell."""
+        with handed_over() as handing:
+            return as_text(await in_pool(self._blocking.hand_recap, handing))
 
     add = _in_pool(BlockingPlanSession.add)
     context = _in_pool(BlockingPlanSession.context)
@@ -175,6 +186,7 @@ class PlanSession:
     file = _in_pool(BlockingPlanSession.file)
     event = _in_pool(BlockingPlanSession.event)
     pin = _in_pool(BlockingPlanSession.pin)
+    think = _in_pool(BlockingPlanSession.think)
     switch_mode = _in_pool(BlockingPlanSession.switch_mode)
     end_turn = _in_pool(BlockingPlanSession.end_turn)
     refresh = _in_pool(BlockingPlanSession.refresh)

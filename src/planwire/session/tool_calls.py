@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -10,9 +10,10 @@ import msgspec
 
 from planwire.errors import PlanwireError, ToolError
 from planwire.journal import Journal, Once, state_at
-from planwire.model.events import Event
+from planwire.journal.thoughts import kept_why
+from planwire.model.events import Event, PlanChanged, PlanSet
 from planwire.model.file_texts import ReadFile
-from planwire.model.plan import BODY_CAP
+from planwire.model.plan import BODY_CAP, MAIN
 from planwire.model.records import TOOL, SessionState
 from planwire.model.unheard import has_word
 from planwire.session.child_plan import ChildPlan
@@ -60,6 +61,7 @@ class ToolCalls:
         self._settle = settle
         self._options = options
         self._child = child
+        self._thought = ""
         self._folders = tuple(folders)
         self._read = read
 
@@ -75,11 +77,16 @@ class ToolCalls:
             except PlanwireError as error:
                 answer = Answer(failure(error))
                 if current := answer["error"].get("current"):
-                    self._known.shown(self._view.state, current["plan_id"])
+                    self._known.shown(self._view.state, [current["plan_id"]])
                 with suppress(PlanwireError):
                     self._view.read_on()
                     self._say(answer, handing)
             return answer
+
+    def think(self, text: str) -> None:
+        """Keep a text with the next plan or change: what the model thought and said before it."""
+        with self._view.lock:
+            self._thought = text
 
     def act(self, name: str, arguments: Any) -> None:
         """Do what a call does, without an answer. Errors are raised."""
@@ -88,26 +95,30 @@ class ToolCalls:
     def _run(self, name: str, arguments: Any, since: int, call_id: str | None) -> tuple[Answer, SessionState]:
         """The answer to a call, and the state before it."""
         arguments = self._with_file(arguments) if name == SET_PLAN else arguments
-        if self._child:
-            arguments = self._child.bound(arguments)
         before = self._view.state
         call: Call | None = None
+        why = cache(partial(kept_why, self._journal, self._view.id, self._thought))
         tries = iter(range(ASKING_TRIES))
 
         def prepare(state: SessionState) -> Sequence[Event]:
             nonlocal before, call
             options = {"oversize": self._options["oversize"], "mode": self._options["mode"]}
             before, knows, reader = state, self._known.has_read, self._view.reader
-            call = prepare_call(state, name, arguments, read=self._read, knows=knows, reader=reader, **options)
+            main = self._child.plan_id if self._child else MAIN
+            call = prepare_call(
+                state, name, arguments, read=self._read, knows=knows, reader=reader, main=main, **options
+            )
             if self._child and name != GET_PLAN:
                 self._child.check(state, call.plan_id, name)
             if call.waits and not has_word(state, call.plan_id, since):
                 return asking(state, call.plan_id) if next(tries, None) is not None else ()
-            return [self._child.own(each) if self._child else each for each in call.events]
+            return [self._own(each, why) for each in call.events]
 
         once = Once(f"call:{self._options['by']}:{call_id}", 0) if call_id and name != GET_PLAN else None
         written = self._view.write(prepare, once)
         after = self._view.state
+        if any(isinstance(each.event, PlanSet | PlanChanged) for each in written):
+            self._thought = ""
         if call is None or (written and written[0].seq != before.seq + 1):  # it was made before
             call = repeated_call([each.event for each in written])
             before = state_at(self._journal, self._view.id, written[0].seq - 1)
@@ -115,9 +126,16 @@ class ToolCalls:
         if call.waits and not has_word(after, call.plan_id, since):
             return Answer(waiting_answer(call, after)), before
         if name in (GET_PLAN, SET_PLAN) and not call.all_notes:
-            self._known.shown(self._view.state, call.plan_id)
+            self._known.shown(self._view.state, [call.plan_id])
         notes = partial(notes_of, self._journal, self._view.id)
         return Answer(answer_call(call, before, after, self._read, notes)), before
+
+    def _own(self, event: Event, why: Callable[[], str]) -> Event:
+        """An event as this reader writes it, with what was thought before it."""
+        own = self._child.own(event) if self._child else event
+        if not self._thought or not isinstance(own, PlanSet | PlanChanged):
+            return own
+        return msgspec.structs.replace(own, why=why())
 
     def _say(self, answer: Answer, handing: Handing | None, before: SessionState | None = None) -> None:
         """Put what people said since into the answer of a tool, and what they changed that the call has replaced, if it

@@ -9,6 +9,7 @@ from planwire.readmodel.card import PlanCard, Progress, StepRow
 from planwire.readmodel.plain_text import one_line, printable
 from planwire.readmodel.text_pieces import text_without_title
 from planwire.terminal.lines import BLANK, Line, Part, between, cut, fitted, folded, framed, progress_bar, wrapped
+from planwire.terminal.nested_plans import Below, folded_line, way_line, woven
 from planwire.terminal.passages import Passages
 from planwire.terminal.plan_questions import question_lines
 from planwire.terminal.plan_remarks import brief_lines, reason_lines, remark_count, remark_lines
@@ -16,7 +17,7 @@ from planwire.terminal.prose import INDENT, LONGEST, prose_lines, woven_lines
 from planwire.terminal.rows import FOLD, PLAN, ago
 from planwire.terminal.step_lines import Shown, StepLines
 
-__all__ = ["FRAME", "boxed_lines", "card_lines", "progress_parts"]
+__all__ = ["FRAME", "FRAMED", "boxed_lines", "card_lines", "progress_parts"]
 
 #: A text with tasks that is longer than this appears as its steps alone.
 LONG_TEXT: Final = 20_000
@@ -24,22 +25,33 @@ LONG_TEXT: Final = 20_000
 MOST_FIELDS: Final = 200
 #: The lines of a box.
 FRAME: Final = 3
+#: The cells of a line that a box takes.
+FRAMED: Final = 2
 #: Cells of a progress bar, and those of a short one.
 BAR: Final = 24
 SHORT_BAR: Final = 10
 
 
-def card_lines(card: PlanCard, width: int, now: int, shown: Shown | None = None) -> Iterator[Line]:
-    """All the lines of a plan on a screen."""
+def card_lines(
+    card: PlanCard, width: int, now: int, shown: Shown | None = None, below: Below | None = None, *, alone: bool = True
+) -> Iterator[Line]:
+    """All the lines of a plan on a screen, with those of the plans `below` its steps. One that works for a step and
+    stands `alone` says for which."""
     shown = shown or Shown()
     if card.ended and shown.unfold is not None and not shown.whole:
         yield _ended_line(card, width, now)
         return
+    if card.is_folded and not alone and not shown.whole:
+        yield folded_line(card, width, "" if shown.unfold is None else "Enter shows it")
+        return
     yield _head_line(card, width, now, shown)
+    if card.above and alone:
+        yield way_line(card, width)
     passages = Passages(card, width - 1, now, shown)
+    body = _body(card, width, StepLines(card, width, now, shown), LONGEST, passages)
     parts = [
         [*question_lines(card, width, now, "" if shown.unfold is None else None), *reason_lines(card, width)],
-        list(_body(card, width, StepLines(card, width, now, shown), LONGEST, passages)),
+        list(woven(list(body), card, below or {})),
     ]
     parts.append(remark_lines(card, width, now, shown, passages.placed))
     for number, lines in enumerate(filter(None, parts)):
@@ -122,23 +134,30 @@ def boxed_lines(
     *,
     closed: bool = False,
     session: str = "",
+    below: Below | None = None,
+    alone: bool = True,
 ) -> Iterator[Line]:
-    """A plan in a box, with the numbers and ids that commands take. With a `height`, only the steps around the current
-    one and the last remarks. `closed` shows the remarks that ended, too. `session` is its session in commands."""
-    inner, brief = max(width - 2, 20), height is not None
+    """A plan in a box, with the numbers and ids that commands take, and in it those `below` its steps. With a `height`,
+    only the steps around the current one and the last remarks. `closed` shows the remarks that ended, too. `session` is
+    its session in commands."""
+    inner, brief = max(width - FRAMED, 20), height is not None
+    if card.is_folded and not alone and not closed:
+        yield folded_line(card, width, "")
+        return
     named = card.record is not None
     shown = Shown(frozenset(fresh), closed=closed)
     steps = StepLines(card, inner, now, shown, named=named, bare=brief)
     passages = Passages(card, inner, now, shown, named=named)
-    above = list(question_lines(card, inner, now, session))
+    above = [way_line(card, inner)] if card.above and alone else []
+    above += question_lines(card, inner, now, session)
     if height is None:
         above += reason_lines(card, inner)
-        body = list(_body(card, inner, steps, None, passages))
-        below = remark_lines(card, inner, now, shown, passages.placed, named=named)
+        body = list(woven(list(_body(card, inner, steps, None, passages)), card, below or {}))
+        said = remark_lines(card, inner, now, shown, passages.placed, named=named)
     else:
-        below = brief_lines(card, inner, now)
-        body = list(_window(card, inner, steps, max(3, height - FRAME - len(above) - len(below))))
-    blocks = [lines for lines in (above, body, below) if lines]
+        said = brief_lines(card, inner, now)
+        body = list(_window(card, inner, steps, max(3, height - FRAME - len(above) - len(said))))
+    blocks = [lines for lines in (above, body, said) if lines]
     inside = [line for number, lines in enumerate(blocks) for line in ((BLANK, *lines) if number else lines)]
     words = _past_words(card)
     words += [f"version {card.version}", f"revision {card.revision}", ago(card.changed_at, now)] if named else []

@@ -8,9 +8,11 @@ from typing import Final
 from textual.timer import Timer
 
 from planwire.readmodel.card import PlanCard, PlanId
+from planwire.readmodel.plan_tree import forest
 from planwire.steering.wanted import Comment
 from planwire.terminal.lines import BLANK, Line, Row
 from planwire.terminal.lines_view import LinesView
+from planwire.terminal.nested_plans import Below, nested_lines
 from planwire.terminal.plan_lines import card_lines
 from planwire.terminal.rows import CLOSED, FOLD, PLAN, STEP
 from planwire.terminal.step_lines import Shown
@@ -93,8 +95,12 @@ class PlanSheet:
         """Draw the plans."""
         now = time_ns() // 1_000_000
         lines: list[Line] = [Line(((f"  {self.empty}", "muted"),))] if not self.cards else []
-        for card in self.cards:
-            drawn = list(card_lines(card, width, now, self._shown(card)))
+        for top in forest(self.cards):
+
+            def draw(card: PlanCard, room: int, below: Below, root: PlanCard = top.card) -> Iterable[Line]:
+                return card_lines(card, room, now, self._shown(card), below, alone=card is root)
+
+            drawn = nested_lines(top, width, draw)
             lines += [BLANK] if lines and not (_is_ended(lines[-1]) and _is_ended(drawn[0])) else []
             lines += drawn
         return lines

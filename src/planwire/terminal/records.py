@@ -6,10 +6,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from planwire.readmodel.card import PlanCard, PlanId
 from planwire.readmodel.cards import Plans, cards_of, session_of
 from planwire.readmodel.plain_text import one_line
+from planwire.readmodel.plan_tree import forest
 from planwire.readmodel.shown import ShownSession
 from planwire.steering.reach import TELL
 from planwire.terminal.lines import Drawing, Line, cut, folded
-from planwire.terminal.plan_lines import FRAME, boxed_lines
+from planwire.terminal.nested_plans import Below, nested_lines
+from planwire.terminal.plan_lines import FRAME, FRAMED, boxed_lines
 from planwire.terminal.plan_remarks import BRIEF
 from planwire.terminal.session_lines import heading_lines
 
@@ -74,14 +76,20 @@ def _view(
 ) -> Drawing:
     share = height
     if height is not None:
+        cards = [card for card in cards if not card.level or card.needs_you]
         room = height - len(heading)
         share = room if sum(map(_needed, cards)) <= room else room // max(len(cards), 1)
 
     def lines(width: int) -> Iterator[Line]:
         for line in heading:
             yield from folded(line, width) if height is None else [Line(cut(line.parts, width))]
-        for card in cards:
-            yield from boxed_lines(card, width, now, fresh, share, closed=closed, session=name)
+        for top in forest(cards):
+
+            def draw(card: PlanCard, room: int, below: Below, root: PlanCard = top.card) -> Iterator[Line]:
+                look = now, fresh, share
+                return boxed_lines(card, room, *look, closed=closed, session=name, below=below, alone=card is root)
+
+            yield from nested_lines(top, width, draw, FRAMED + 1)
         for line in ends:
             yield from folded(line, width)
 

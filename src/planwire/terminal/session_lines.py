@@ -8,7 +8,7 @@ from typing import Final
 
 from rich.cells import cell_len, set_cell_size
 
-from planwire.readmodel.overview import DONE, IDLE, NEEDS_YOU, RUNNING, STOPPED, Overview, state_words
+from planwire.readmodel.overview import DONE, IDLE, NEEDS_YOU, RUNNING, STOPPED, Overview, fork_words, state_words
 from planwire.readmodel.plain_text import age, one_line
 from planwire.terminal.lines import Drawing, Line, Part, between, fitted, progress_bar
 from planwire.terminal.rows import MINUTE, ago
@@ -72,6 +72,7 @@ def head_lines(glance: Overview, width: int) -> tuple[Line, ...]:
     room = width - 3 - sum(cell_len(text) for text, _ in right)
     first = between(((f" {fitted(_name(glance), max(room, 12))}", "strong"),), right, width - 1)
     facts = [glance.agent, glance.client, folder_name(glance.cwd) if glance.cwd else None, glance.id]
+    facts += fork_words(glance)
     second = ((f" {fitted('  ·  '.join(one_line(fact) for fact in facts if fact), width - 2)}", "muted"),)
     return Line(first), Line(second), Line(_far(glance, width))
 
@@ -108,8 +109,8 @@ def session_age(glance: Overview, now: int) -> str:
 # -- in print
 
 
-def heading_lines(glance: Overview, now: int) -> tuple[Line, Line]:
-    """What a session is about, and who works where."""
+def heading_lines(glance: Overview, now: int) -> tuple[Line, ...]:
+    """What a session is about, who works where, and the sessions that share its past."""
     sign, look = STATES[glance.state]
     words = [one_line(word) for word in (glance.agent, glance.client) if word]
     words += [folder_name(glance.cwd)] if glance.cwd else []
@@ -117,7 +118,8 @@ def heading_lines(glance: Overview, now: int) -> tuple[Line, Line]:
     words += [] if glance.is_quiet else [ago(glance.last_at, now)]
     own: Part = (f"  {one_line(glance.id)}" if glance.name != glance.id else "", "muted")
     first = Line(((f"{sign} ", look), (_name(glance), "strong"), own))
-    return first, Line(((f"  {' · '.join(words)}", "muted"),))
+    lines = " · ".join(words), *map(one_line, fork_words(glance))
+    return first, *(Line(((f"  {line}", "muted"),)) for line in lines)
 
 
 def sessions_list(

@@ -14,6 +14,7 @@ from planwire.terminal.cursor import Cursor
 from planwire.terminal.keys import CURSOR_KEYS, bindings
 from planwire.terminal.lines import Row
 from planwire.terminal.lines_view import LinesView
+from planwire.terminal.nested_plans import nesting
 from planwire.terminal.plan_sheet import AGES, PlanSheet
 from planwire.terminal.pointed import pointed_at
 from planwire.terminal.rows import FOLD, PLAN, STEP
@@ -110,7 +111,7 @@ class StepsPanel(LinesView, can_focus=True):
         if event.button == _RIGHT_BUTTON:
             self.post_message(self.ActAsked("menu"))
         elif step is not None and self.scroll_offset.y + place.y == self.cursor.line:
-            column = place.x - sign_column(step)
+            column = place.x - sign_column(step) - (nesting(self.chosen, self.size.width) if self.chosen else 0)
             if -1 <= column <= 1:
                 self.post_message(self.ActAsked("tick"))
             elif column < -1:

@@ -122,10 +122,10 @@ _S = TypeVar("_S", SetPlan, UpdatePlan, GetPlan, RemovePlan)
 
 
 def read_arguments(arguments: Any, shape: type[_S]) -> _S:
-    """The arguments of a call, decoded already, as the values of a tool."""
+    """The arguments of a call, decoded already, as the values of a tool. One that is null is not given."""
     value = {} if arguments is None else arguments
     if isinstance(value, dict):
-        value = {name: _plain(name, each) for name, each in value.items()}
+        value = {name: _plain(name, each) for name, each in value.items() if each is not None}
     try:
         return msgspec.convert(value, shape)
     except msgspec.ValidationError as error:

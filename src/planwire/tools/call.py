@@ -64,22 +64,24 @@ def prepare_call(
     mode: str = "",
     read: ReadFile = no_files,
     knows: Knows = knows_all,
+    main: str = MAIN,
     reader: str = LEAD,
 ) -> Call:
     """Check a call against the state. Raises a `ToolError` that a model can act on. `read` gives the texts of plan
-    files, `reader` is the one whose model calls."""
+    files, `knows` says which plans the caller has read, `main` is the plan that a call means which names none, and
+    `reader` the one whose model calls."""
     if tool not in TOOL_NAMES:
         raise ToolError("unknown_tool", f"there is no tool {tool!r}", f"use one of {', '.join(TOOL_NAMES)}")
+    plan_id = (arguments.get("plan_id") if isinstance(arguments, dict) else None) or main
     try:
         if tool == GET_PLAN:
-            return _prepare_get(state, read_arguments(arguments, GetPlan), reader)
+            return _prepare_get(state, plan_id, read_arguments(arguments, GetPlan), reader)
         if tool == SET_PLAN:
-            return _prepare_set(state, read_arguments(arguments, SetPlan), oversize, mode, knows)
+            return _prepare_set(state, plan_id, read_arguments(arguments, SetPlan), oversize, mode, knows, main)
         if tool == REMOVE_PLAN:
-            return _prepare_remove(state, read_arguments(arguments, RemovePlan))
-        return _prepare_update(state, read_arguments(arguments, UpdatePlan), oversize)
+            return _prepare_remove(state, plan_id, read_arguments(arguments, RemovePlan))
+        return _prepare_update(state, plan_id, read_arguments(arguments, UpdatePlan), oversize)
     except StaleRevision as stale:
-        plan_id = (arguments.get("plan_id") if isinstance(arguments, dict) else None) or MAIN
         hint = "read current, then decide whether your change still makes sense"
         raise ToolError("stale_revision", str(stale), hint, {"current": first_page(state, plan_id, read)}) from None
     except _Unread as unread:
@@ -122,8 +124,7 @@ class _Unread(Exception):
         )
 
 
-def _prepare_get(state: SessionState, arguments: GetPlan, reader: str) -> Call:
-    plan_id = arguments.plan_id or MAIN
+def _prepare_get(state: SessionState, plan_id: str, arguments: GetPlan, reader: str) -> Call:
     if arguments.wait not in (None, REVIEW):
         problem = f"wait can't be {arguments.wait!r}"
         raise ToolError("invalid_arguments", problem, f'wait for "{REVIEW}", or leave it out', example("wait"))
@@ -137,8 +138,9 @@ def _prepare_get(state: SessionState, arguments: GetPlan, reader: str) -> Call:
     return msgspec.structs.replace(call, page=arguments.page, all_notes=arguments.notes)
 
 
-def _prepare_set(state: SessionState, arguments: SetPlan, oversize: str, mode: str, knows: Knows) -> Call:
-    plan_id = arguments.plan_id or MAIN
+def _prepare_set(
+    state: SessionState, plan_id: str, arguments: SetPlan, oversize: str, mode: str, knows: Knows, main: str
+) -> Call:
     check_revision(state, plan_id, arguments.expected_revision)
     entries = arguments.steps()
     if (arguments.content is None) == (entries is None):
@@ -154,16 +156,17 @@ def _prepare_set(state: SessionState, arguments: SetPlan, oversize: str, mode: s
     has_read = arguments.replace or arguments.expected_revision is not None
     if record and record.has_work_left and not has_read and not knows(record):
         raise _Unread(plan_id)
-    parent = _parent(state, plan_id, arguments.parent)
-    return Call(SET_PLAN, plan_id, (PlanSet(plan, arguments.summary, mode=mode, parent=parent),), cut=cut)
+    event = PlanSet(plan, arguments.summary, mode=mode, parent=_parent(state, plan_id, arguments, main), replaces=True)
+    return Call(SET_PLAN, plan_id, (event,), cut=cut)
 
 
-def _parent(state: SessionState, plan_id: str, named: str | None) -> StepRef | None:
-    """The step that a new plan works for."""
+def _parent(state: SessionState, plan_id: str, arguments: SetPlan, main: str) -> StepRef | None:
+    """The step that a new plan works for: of the plan `main`, unless it names another."""
+    named = arguments.parent
     if not named:
         return None
     lead, _, step = named.rpartition("#")
-    parent = StepRef(lead or MAIN, step)
+    parent = StepRef(lead or main, step)
     if parent_step(state, parent) is None or is_within(state, parent.plan_id, plan_id):
         problem = f"the plan {plan_id!r} can't work for {named!r}: that is no step of another plan"
         hint = "name a step of the plan above it, as in s2 or main#s2, and give the new plan a plan_id of its own"
@@ -180,8 +183,7 @@ def _plan(plan_id: str, entries: tuple[Any, ...] | None, content: str | None, ov
     return fitting_text(MarkdownPlan(plan_id, content or ""), oversize)
 
 
-def _prepare_update(state: SessionState, arguments: UpdatePlan, oversize: str) -> Call:
-    plan_id = arguments.plan_id or MAIN
+def _prepare_update(state: SessionState, plan_id: str, arguments: UpdatePlan, oversize: str) -> Call:
     steps = state.plans[plan_id].state.steps if plan_id in state.plans else ()
     changes, note = arguments.changes(steps[-1].id if steps else None), (arguments.note or "").strip() or None
     answers = _answers(state, arguments.replies())
@@ -201,8 +203,7 @@ def _prepare_update(state: SessionState, arguments: UpdatePlan, oversize: str) -
     return Call(UPDATE_PLAN, plan_id, (*answers, *changed), cut=cut if changed else None)
 
 
-def _prepare_remove(state: SessionState, arguments: RemovePlan) -> Call:
-    plan_id = arguments.plan_id or MAIN
+def _prepare_remove(state: SessionState, plan_id: str, arguments: RemovePlan) -> Call:
     check_revision(state, plan_id, arguments.expected_revision)
     _existing(state, plan_id)
     reason = (arguments.reason or "").strip()

@@ -6,6 +6,8 @@ It is small, since a model pays for every word of it. The whole shape, for progr
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
+from planwire.model.children import children_of, is_finished
+from planwire.model.events import StepRef
 from planwire.model.file_texts import ReadFile, no_files, state_with_text
 from planwire.model.kinds import content_of, kind_of
 from planwire.model.plan import MEDIUM, Fields, Plan, PlanId
@@ -41,7 +43,7 @@ def plan_head(state: SessionState, plan_id: PlanId, read: ReadFile = no_files) -
         "version": record.version,
         "revision": record.revision,
         "by": shortened(record.by, _NAME),
-        "progress": f"{progress.done} of {progress.total} done",
+        "progress": str(progress),
         "deltas": len(record.deltas),
     }
     if record.ended:
@@ -61,9 +63,14 @@ def plan_pieces(
         yield from remarks
         return
     shown = state_with_text(record.state, read)
+    children = children_of(state)
     for step in _shown(shown.steps, detail):
         by = record.authors.get(step.id, record.by)
-        yield Piece("plan.steps", _step_value(step, None if by == record.by else by))
+        value = _step_value(step, None if by == record.by else by)
+        below = children.get(StepRef(plan_id, step.id), ())
+        if shown_below := [_child_value(each, read) for each in below if step.is_open or not is_finished(each)]:
+            value["children"] = shown_below
+        yield Piece("plan.steps", value)
     if record.summary:
         yield Piece("plan.summary", record.summary, is_text=True)
     yield from remarks
@@ -94,6 +101,11 @@ def _step_value(step: Step, by: str | None) -> Fields:
     if step.priority != MEDIUM:
         value["priority"] = step.priority
     return {**value, "by": by} if by else value
+
+
+def _child_value(record: PlanRecord, read: ReadFile) -> Fields:
+    """A plan that works for a step, by its name: get_plan has the rest."""
+    return {"plan_id": record.state.plan.id, "progress": str(state_with_text(record.state, read).progress)}
 
 
 def _texts(plan: Plan) -> Fields:

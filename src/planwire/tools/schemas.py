@@ -11,6 +11,7 @@ from planwire.errors import ToolError
 from planwire.model.plan import MAIN, PRIORITIES, Fields
 from planwire.model.statuses import STATUSES
 from planwire.tools.examples import FINISHED, STARTED
+from planwire.tools.strict import strict_tool
 
 __all__ = [
     "FORMATS",
@@ -61,14 +62,15 @@ _SET_PLAN: Final = (
     "(markdown; its task-list checkboxes are the steps). The plan {stays}: do not repeat it, and report later changes "
     f"with {UPDATE_PLAN}."
 )
+_UPDATE_PLAN: Final = (
+    "Report a change to the plan as it happens: steps started or done by their id, steps you discovered, what you "
+    'learned. Example: {{"steps": {steps}}}. Never send the whole list again. '
+    "If an answer has people, they said that since the last one: heed it."
+)
 _GET_PLAN: Final = "Read the plan as it is now; remarks: all that people said and that still holds. {when}."
 _DESCRIPTIONS: Final = {
     SET_PLAN: _SET_PLAN.format(stays="stays in your context from then on"),
-    UPDATE_PLAN: (
-        "Report a change to the plan as it happens: steps started or done by their id, steps you discovered, what you "
-        f'learned. Example: {{"steps": {{"s3": "{FINISHED}", "s4": "{STARTED}"}}}}. Never send the whole list again. '
-        "If an answer has people, they said that since the last one: heed it."
-    ),
+    UPDATE_PLAN: _UPDATE_PLAN.format(steps=f'{{"s3": "{FINISHED}", "s4": "{STARTED}"}}'),
     GET_PLAN: _GET_PLAN.format(
         when="You have it in your context already; call this after a refusal, or when you were told that it changed"
     ),
@@ -82,6 +84,14 @@ _MCP_DESCRIPTIONS: Final = {
     GET_PLAN: _GET_PLAN.format(
         when="Call this before you begin or go on with work that may have a plan, after a refusal, and when you no "
         "longer see the plan's steps"
+    ),
+}
+
+#: A map is a list in strict mode.
+_STRICT_DESCRIPTIONS: Final = {
+    **_DESCRIPTIONS,
+    UPDATE_PLAN: _UPDATE_PLAN.format(
+        steps=f'[{{"id": "s3", "status": "{FINISHED}"}}, {{"id": "s4", "status": "{STARTED}"}}]'
     ),
 }
 
@@ -103,7 +113,7 @@ _PARAMETERS: Final[dict[str, dict[str, Any]]] = {
         },
         "summary": {"type": "string", "description": "Why this plan, or why a new one, in a sentence."},
         "replace": {"type": "boolean", "description": "Replace it unread."},
-        "parent": {"type": "string", "description": "The step it works for: s2, or main#s2."},
+        "parent": {"type": "string", "description": "The step it is for: s2, main#s2."},
         "plan_id": _PLAN_ID,
         "expected_revision": _REVISION,
     },
@@ -111,7 +121,7 @@ _PARAMETERS: Final[dict[str, dict[str, Any]]] = {
         "steps": {"type": "object", "description": "Step id to its new status.", "additionalProperties": _STATUS},
         "add": {
             "type": "array",
-            "description": "New steps; after is the id of the step before it, else it goes to the end.",
+            "description": "New steps; after: the id of the step before it, if not the last.",
             "items": _text_or(
                 content={"type": "string"}, after={"type": "string"}, priority=_PRIORITY_WORD, status=_STATUS
             ),
@@ -163,14 +173,16 @@ _PARAMETERS: Final[dict[str, dict[str, Any]]] = {
 }
 
 
-def tool_schemas(form: str = "openai-chat") -> list[Fields]:
-    """The tools in the form of a provider's API."""
+def tool_schemas(form: str = "openai-chat", *, strict: bool = False) -> list[Fields]:
+    """The tools in the form of a provider's API, or of `mcp`; with `strict`, as OpenAI's strict mode takes them."""
     try:
         shape = FORMATS[form]
     except KeyError:
         known = ", ".join(FORMATS)
         raise ToolError("unknown_format", f"there is no format {form!r}", f"use one of {known}") from None
-    return [shape(name, _DESCRIPTIONS[name], _schema(name)) for name in TOOL_NAMES]
+    words = _STRICT_DESCRIPTIONS if strict else _DESCRIPTIONS
+    tools = [shape(name, words[name], _schema(name)) for name in TOOL_NAMES]
+    return [strict_tool(form, tool) for tool in tools] if strict else tools
 
 
 def _schema(name: str) -> Fields:

@@ -37,13 +37,16 @@ EDITORS: Final = {
 
 class PlanPlace(Struct, frozen=True):
     """The place of a plan on a page: its session, its id there, `whole` or as a window, with an editor for files, and
-    `live`, unless the page is about the past."""
+    `live`, unless the page is about the past. `above` is the address of the step that it works for, `below` are the
+    ids on the page of the plans that work for its steps."""
 
     session: str
     part_id: str
     whole: bool = False
     editor: str | None = None
     live: bool = True
+    above: str | None = None
+    below: tuple[str, ...] = ()
 
 
 class _Cards(NamedTuple):
@@ -73,6 +76,7 @@ def _plan_part(place: PlanPlace, cards: _Cards) -> Part:
     values = steer_values(place.session, card) if steerable else {}
     progress = f"{part_id}-progress"
     children = (
+        _way(place, card) if card.above else None,
         asked_part(part_id, card, before) if steerable else None,
         Part(progress, progress_view(card.progress, card.title, progress)) if card.rows else None,
         why_part(part_id, card),
@@ -83,20 +87,32 @@ def _plan_part(place: PlanPlace, cards: _Cards) -> Part:
         answer_part(part_id, place.session, card) if steerable else None,
     )
     inside = [child for child in children if child is not None]
-    inside = [_fold(place, card, inside)] if card.ended and not place.whole else [_head(place, card), *inside]
-    ended = " has-ended" if card.ended else ""
+    is_folded = (card.ended or (place.live and card.is_folded)) and not place.whole
+    inside = [_fold(place, card, inside)] if is_folded else [_head(place, card), *inside]
+    ended = " has-ended" if is_folded else ""
     classes = f"plan kind-{card.kind}{ended}"
     return branch(part_id, "article", inside, class_=classes, aria_labelledby=f"{part_id}-name", **values)
 
 
 def _fold(place: PlanPlace, card: PlanCard, inside: list[Part]) -> Part:
-    """A proposal that has ended, in one line. It is open while something that people said of it binds: the agent takes
-    that along to its next proposal."""
+    """A proposal that has ended, or a plan that worked for a step and is over, in one line. A proposal is open while
+    something that people said of it binds: the agent takes that along to its next one."""
     own = f"{place.part_id}-fold"
     title = el("h2", el("bdi", card.title), id=f"{place.part_id}-name")
-    name = leaf(f"{own}-name", "summary", title, *_tags(card), el("span", moment(card.changed_at), class_="origin"))
+    far = el("span", str(card.progress), class_="tag") if card.is_folded else None
+    name = leaf(
+        f"{own}-name", "summary", title, far, *_tags(card), el("span", moment(card.changed_at), class_="origin")
+    )
     links = leaf(f"{own}-links", "div", _actions(place, card), class_="plan-head")
     return branch(own, "details", [name, links, *inside], open=bool(card.open_remarks), class_="ended")
+
+
+def _way(place: PlanPlace, card: PlanCard) -> Part:
+    """The steps that a plan works for, with the way to the last of them."""
+    words = el("bdi", card.works_for)
+    return leaf(
+        f"{place.part_id}-way", "p", "for ", el("a", words, href=place.above) if place.above else words, class_="way"
+    )
 
 
 def _head(place: PlanPlace, card: PlanCard) -> Part:
@@ -182,4 +198,6 @@ def _body(place: PlanPlace, card: PlanCard, *, steerable: bool) -> Part:
     if not card.rows and not card.ghosts:
         return leaf(part_id, "p", "This list is empty.", class_="nothing")
     more = None if _is_whole(place, card) else plan_address(place.session, card.id)
-    return steps_part(StepList(place.part_id, usable, steerable, more), card)
+    children = (child.id for row in card.rows for child in row.children)
+    below = tuple(zip(children, place.below, strict=False))
+    return steps_part(StepList(place.part_id, usable, steerable, more, below), card)

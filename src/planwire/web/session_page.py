@@ -5,10 +5,11 @@ from typing import Final, NamedTuple
 from planwire.readmodel.answers import asked_moments, asked_words
 from planwire.readmodel.card import PlanCard, PlanId, Progress
 from planwire.readmodel.overview import Overview, state_words
+from planwire.readmodel.plan_tree import PlanNode, forest
 from planwire.readmodel.shown import ShownSession
 from planwire.web.addresses import OVERVIEW, plan_address, session_address
 from planwire.web.frame import action, top_line
-from planwire.web.html import EMPTY, Html, el, moment, time_span
+from planwire.web.html import EMPTY, Html, el, joined, moment, time_span
 from planwire.web.page_tree import Part, branch, leaf
 from planwire.web.plan_view import PlanPlace, plan_part
 from planwire.web.status_look import wording
@@ -31,7 +32,7 @@ class PlanContext(NamedTuple):
 
 def session_page(session: ShownSession, context: PlanContext) -> Part:
     """All plans of a session."""
-    plans = [_plan(session, card, context) for card in session.cards(context.thinking)]
+    plans = [_tree(session, node, context) for node in forest(session.cards(context.thinking))]
     if not plans:
         words = "No plans left: all were dismissed." if session.dismissed() else "No plan yet."
         plans = [leaf("no-plans", "p", words, class_="nothing")]
@@ -55,13 +56,27 @@ def gone_page() -> Part:
     return branch("content", "main", [gone], class_="words-page")
 
 
+def _tree(session: ShownSession, node: PlanNode, context: PlanContext) -> Part:
+    """A plan, and below it those that work for its steps."""
+    plan = _plan(session, node.card, context)
+    if not node.below:
+        return plan
+    below = branch(f"{plan.id}-under", "div", [_tree(session, each, context) for each in node.below], class_="under")
+    return branch(f"{plan.id}-tree", "div", [plan, below], class_="tree")
+
+
 def _plan(session: ShownSession, card: PlanCard, context: PlanContext, *, whole: bool = False) -> Part:
-    place = PlanPlace(session.id, _part_id(session, card), whole, context.editor)
+    above = None
+    if card.parent:
+        page = plan_address(session.id, card.parent.plan_id) if whole else ""
+        above = f"{page}#{_part_id(session, card.parent.plan_id)}-{card.parent.step}"
+    below = () if whole else tuple(_part_id(session, child.id) for row in card.rows for child in row.children)
+    place = PlanPlace(session.id, _part_id(session, card.id), whole, context.editor, above=above, below=below)
     return plan_part(place, card, context.before.get(card.id))
 
 
-def _part_id(session: ShownSession, card: PlanCard) -> str:
-    return f"p{list(session.journalled.plans).index(card.id)}"
+def _part_id(session: ShownSession, plan_id: PlanId) -> str:
+    return f"p{list(session.journalled.plans).index(plan_id)}"
 
 
 def _head(session: ShownSession, cards: tuple[PlanCard, ...]) -> Part:
@@ -100,7 +115,7 @@ def _reach(session: ShownSession, cards: tuple[PlanCard, ...]) -> Part:
     for act, label, fits in (("tell", "Tell it now", unheard), ("stop", "Stop", session.glance.is_working)):
         card = next((each for each in cards if act in each.acts), None) if fits else None
         if card is not None:
-            on = _part_id(session, card)
+            on = _part_id(session, card.id)
             inside.append(el("button", label, type="button", class_="quiet", data_act=act, data_plan=on))
     if inside and unheard:
         inside.insert(0, el("span", f"Not heard by the agent yet: {unheard:,}"))
@@ -120,7 +135,21 @@ def _facts(session: ShownSession) -> list[Html]:
         for name, value in (("agent", glance.agent), ("client", glance.client), ("folder", glance.cwd))
         if value
     ]
-    return [*facts, el("span", "started ", moment(glance.first_at), class_="fact")]
+    return [*facts, el("span", "started ", moment(glance.first_at), class_="fact"), *_forks(glance)]
+
+
+def _forks(glance: Overview) -> list[Html]:
+    """The session that it began with the past of, and those that began with its own."""
+    facts = []
+    if glance.forked:
+        origin = el("a", el("bdi", glance.forked.session), href=session_address(glance.forked.session))
+        facts.append(el("span", "forked from ", origin, f" at event {glance.forked.seq:,}", class_="fact"))
+    if glance.forks:
+        links = [
+            joined(" ", el("a", el("bdi", each.session), href=session_address(each.session))) for each in glance.forks
+        ]
+        facts.append(el("span", "forks:", *links, class_="fact"))
+    return facts
 
 
 def _now(glance: Overview) -> Part:

@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from planwire.readmodel.card import PRIORITIES, Ghost, PlanCard, Progress, StepRow, Tag
+from planwire.readmodel.card import PRIORITIES, Ghost, PlanBelow, PlanCard, PlanId, Progress, StepRow, Tag
 from planwire.readmodel.in_sight import counts, fold_words, in_runs, window
 from planwire.web.annotations_view import annotation_classes, annotations_html, ghost_row
 from planwire.web.html import Html, attributes, el
@@ -24,12 +24,14 @@ _CLASSES: Final = {"pending": ""}
 
 class StepList(Struct, frozen=True):
     """The way to show a list of steps: the id of its plan on the page, with marks that people can use, with buttons to
-    withdraw suggestions, and with `more`, the address of all steps, if a long plan is to get a window."""
+    withdraw suggestions, and with `more`, the address of all steps, if a long plan is to get a window. `below` are the
+    plans on the page that work for its steps, each with its id there."""
 
     part_id: str
     usable: bool = False
     steerable: bool = False
     more: str | None = None
+    below: tuple[tuple[PlanId, str], ...] = ()
 
 
 def steps_part(shown_as: StepList, card: PlanCard) -> Part:
@@ -99,6 +101,7 @@ def _row(shown_as: StepList, row: StepRow) -> Part:
     details += map(tag_view, row.tags)
     if row.suggestions or row.remarks:
         details.append(annotations_html(row, steerable=shown_as.steerable))
+    details += (_child(each, dict(shown_as.below).get(each.id)) for each in row.children)
     if len(details) > 1:
         details = [el("div", *details, class_="about")]
     classes = f"step{_CLASSES.get(row.look, f' is-{row.look}')}{annotation_classes(row)}"
@@ -111,6 +114,20 @@ def _row(shown_as: StepList, row: StepRow) -> Part:
     }
     body = Html("".join((checkbox(row, name_id, usable=shown_as.usable), *details)))
     return Part(row_id, Html(f"<li{attributes(values)}>{body}</li>"))
+
+
+def _child(child: PlanBelow, part_id: str | None) -> Html:
+    """A plan that works for a step, in a line below that step: all of it stands below the plan."""
+    name = el("a", el("bdi", child.title), href=f"#{part_id}-name") if part_id else el("bdi", child.title)
+    now = [step.content for step in child.progress.current[:1]]
+    words = " · ".join((str(child.progress), *now))
+    return el(
+        "div",
+        name,
+        " ",
+        el("span", words, class_="far", dir="auto"),
+        class_="child is-over" if child.is_over else "child",
+    )
 
 
 def tag_view(tag: Tag) -> Html:
