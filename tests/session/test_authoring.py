@@ -1,33 +1,23 @@
 """An author's typed methods: plans are made, changed, remembered and dismissed without a hand-written message."""
 
 import asyncio
-import inspect
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from planwire import (
-    V1,
-    V1_DRAFT,
-    V1_RFD,
-    V2,
     BlockingPlanSession,
-    Board,
     Entry,
     FilePlan,
-    Peer,
     PlanSession,
     open_journal,
 )
 from planwire.chat.subkinds import EVENT_SUBKINDS
 from planwire.errors import BadMessage, PlanwireError, ToolError
 from planwire.journal import Journal
-from planwire.session.authoring import Authoring
 from planwire.session.change import SessionChange
 from tests.waiting import until
-
-DIALECTS = [V1, V1_RFD, V1_DRAFT, V2]
 
 
 @pytest.fixture
@@ -56,30 +46,6 @@ def test_a_plan_is_set_changed_and_dismissed_and_the_model_sees_it(plans: Blocki
     assert "<dismissed/>" in told(plans)
     assert plans.recap() == []
     assert plans.state.live() == {}
-
-
-@pytest.mark.parametrize("dialect", DIALECTS)
-def test_the_removal_of_a_plan_goes_out_in_every_dialect(plans: BlockingPlanSession, dialect: Any) -> None:
-    board = Board()
-
-    def send(line: bytes) -> None:
-        board.apply(line)
-
-    client = plans.connect(Peer(dialect, send))
-
-    def shown() -> list[list[str]]:
-        """The steps of each plan that the client shows."""
-        client.flush(20)
-        return [[step.content for step in state.steps] for state in board.sessions["s"].plans.values()]
-
-    plans.set(["read"])
-    plans.set(["ask"], plan_id="other")
-    assert len(shown()) == (1 if dialect is V1 else 2)
-    plans.remove("other")
-    assert shown() == [["read"]]
-    plans.remove()
-    assert shown() in ([], [[]])
-    plans.close()
 
 
 def test_many_finished_plans_that_were_dismissed_cost_nothing(plans: BlockingPlanSession) -> None:
@@ -171,25 +137,7 @@ def test_a_pin_needs_a_message(plans: BlockingPlanSession) -> None:
         plans.pin("m1")
 
 
-# Both kinds of session
-
-
-def test_both_kinds_of_session_have_the_same_methods() -> None:
-    def methods(kind: type) -> set[str]:
-        return {name for name, _ in inspect.getmembers(kind, callable) if not name.startswith("_")}
-
-    only_blocking = methods(BlockingPlanSession) - methods(PlanSession)
-    assert only_blocking == {
-        "call_now",
-        "compacting",
-        "follow",
-        "hand_pending",
-        "hand_recap",
-        "read_file",
-        "settle",
-    }, "what PlanSession is made of"
-    assert methods(PlanSession) - methods(BlockingPlanSession) == {"changed", "hold"}
-    assert methods(Authoring) <= methods(PlanSession)
+# What others do, and what is done twice
 
 
 def test_a_change_is_told_with_what_changed_whoever_makes_it(journal: Journal, plans: BlockingPlanSession) -> None:

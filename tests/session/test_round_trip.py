@@ -15,8 +15,11 @@ from hypothesis import strategies as st
 from planwire import BlockingPlanSession, open_journal
 from planwire.chat import read_stream
 from planwire.chat.belonging import belonging
+from planwire.journal import Journal
 from planwire.model.plan import Fields
 from planwire.session.options import ProviderFormat
+from planwire.session.steering import steer
+from planwire.steering.wanted import Wanted
 from tests.session.model_reader import assert_reads_as, blocks, read_plans
 from tests.session.random_life import RandomLife
 
@@ -149,3 +152,59 @@ def test_a_chat_is_added_to_a_session_with_plans_and_messages_of_its_own() -> No
         assert [each.text for each in main.notes] == ["note of its own", "note from here"]
         assert {*there.state.live()} == {"main", "here", "there"}
         assert_reads_as(read_plans(there.context())["main"], main)
+
+
+def carried_over(here: BlockingPlanSession) -> BlockingPlanSession:
+    """Another session with the chat of this one."""
+    there = BlockingPlanSession(here.journal, f"copy of {here.id}")
+    there.add(*json.loads(here.export()))
+    return there
+
+
+@pytest.fixture
+def here(journal: Journal) -> BlockingPlanSession:
+    """A session with three plans, of which compactions have taken some messages out of the chat."""
+    here = BlockingPlanSession(journal, "here")
+    for name in ("main", "second", "third"):
+        here.set(["read", "write"], plan_id=name)
+    here.change("second", steps={"s1": "completed"}, add="test", note="so far")
+    return here
+
+
+def test_a_plan_that_was_told_anew_has_the_version_the_changes_and_the_notes_that_it_had(
+    here: BlockingPlanSession,
+) -> None:
+    here.rebase()
+    here.note("more", plan_id="second")
+    there = carried_over(here)
+    for name in ("main", "second", "third"):
+        old, new = here.state.plans[name], there.state.plans[name]
+        assert (new.version, new.numbered, len(new.deltas)) == (old.version, old.numbered, len(old.deltas))
+        assert (new.state, new.notes, new.message) == (old.state, old.notes, old.message)
+    assert as_told([here.call("get_plan", {"plan_id": "second"})]) == as_told(
+        [there.call("get_plan", {"plan_id": "second"})]
+    )
+
+
+def test_plans_are_carried_over_in_the_order_in_which_they_were_made(here: BlockingPlanSession) -> None:
+    here.set(["another"], plan_id="second")
+    here.compact(tail=0)  # takes the first version of the second plan out of the chat, and leaves the first plan there
+    there = carried_over(here)
+    assert [*there.state.plans] == [*here.state.plans] == ["main", "second", "third"]
+    there.rebase()
+    here.rebase()
+    assert_the_same(there.context(), here.context())
+
+
+def test_what_people_said_of_a_plan_that_was_dismissed_is_carried_over_as_theirs(here: BlockingPlanSession) -> None:
+    here.remove("third")
+    steer(here.journal, "here", "third", Wanted("comment", text="a pity"), by="ann")
+    there = carried_over(here)
+    assert [each.text for each in there.state.plans["third"].open_remarks] == ["a pity"]
+    assert_the_same(there.context(), here.context())
+
+
+def test_an_export_says_of_no_word_that_was_sent_that_it_may_have_been_said(here: BlockingPlanSession) -> None:
+    steer(here.journal, "here", "main", Wanted("comment", text="never touch vendor/"), by="ann")
+    assert "never touch vendor/" in str(here.context())
+    assert "said_before" not in here.export().decode()
