@@ -14,6 +14,8 @@ from planwire.model.steps import Progress
 from planwire.session.steering import steer
 from planwire.steering.wanted import Wanted
 
+LINE = 'source="planwire.parent">\\n<parent plan="main" step="s1" by="agent">research</parent>'
+
 
 @pytest.fixture
 def lead(journal: Journal) -> BlockingPlanSession:
@@ -52,7 +54,7 @@ def test_a_child_knows_its_step_and_its_plan_and_nothing_else_of_the_session(lea
     child.add({"role": "user", "content": "Find three parsers"})
     child.call("set_plan", {"entries": ["ask"]})
     told = str(child.context())
-    assert "You work for this step: research" in told
+    assert told.count(LINE) == 1
     assert '<parent plan="main" step="s1"' in told
     for words in ("Port the parser", '<plan id="main"', "write"):
         assert words not in told
@@ -64,7 +66,7 @@ def test_a_child_knows_its_step_whatever_is_compacted(lead: BlockingPlanSession)
     child = lead.child("s1")
     child.add(*({"role": "assistant", "content": f"chatter {number} " * 30} for number in range(9)))
     child.compact(1, tail=0)
-    assert str(child.context()).count("You work for this step: research") == 1
+    assert str(child.context()).count(LINE) == 1
     assert "chatter 0" not in str(child.context())
 
 

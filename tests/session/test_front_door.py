@@ -13,7 +13,7 @@ from typing import Any, get_args
 
 import pytest
 
-from planwire import BlockingPlanSession, PlanSession, open_journal
+from planwire import V1, BlockingPlanSession, Peer, PlanSession, open_journal
 from planwire.chat import CHAT_FORMATS
 from planwire.errors import FormatError, JournalUnavailable
 from planwire.journal import Stamped, load_state, state_at
@@ -161,6 +161,54 @@ def test_fifty_sessions_that_wait_for_changes_share_one_follower_and_one_pool(
                 await each.close()
 
     asyncio.run(main(set(threading.enumerate())))
+
+
+def test_two_hundred_sessions_with_a_client_each_cost_no_thread_of_their_own(tmp_path: Path) -> None:
+    heard: dict[str, list[bytes]] = {}
+
+    async def main(before: set[threading.Thread]) -> None:
+        with open_journal(tmp_path / "plans.db") as journal:
+            sessions = [await PlanSession.open(journal, f"s{number}") for number in range(200)]
+            for each in sessions:
+                lines = heard.setdefault(each.id, [])
+                each.connect(Peer(V1, lines.append))
+            await asyncio.gather(*(each.set([f"plan of {each.id}"]) for each in sessions))
+            await asyncio.gather(*(each.flush() for each in sessions))
+            assert len(set(threading.enumerate()) - before) <= 1 + pool.WORKERS
+            await asyncio.gather(*(each.close() for each in sessions))
+
+    asyncio.run(main(set(threading.enumerate())))
+    assert all(f'"plan of {name}"'.encode() in b"".join(lines) for name, lines in heard.items())
+
+
+def test_a_compaction_that_is_cancelled_in_the_middle_holds_up_no_other() -> None:
+    async def main() -> None:
+        with open_journal("memory:") as journal:
+            sessions = [await PlanSession.open(journal, f"s{number}") for number in range(12)]
+            together = asyncio.Barrier(len(sessions))
+
+            async def compact(plans: PlanSession) -> None:
+                async def summarise(_messages: Any) -> str:
+                    await together.wait()
+                    await asyncio.sleep(0 if plans.id < "s2" else 3_600)
+                    return "a summary"
+
+                await plans.add(*({"role": "user", "content": "x" * 400} for _ in range(9)))
+                await plans.compact(300, tail=1, summarise=summarise)
+
+            tasks = [asyncio.create_task(compact(each)) for each in sessions]
+            quick = [task for task, each in zip(tasks, sessions, strict=True) if each.id < "s2"]
+            await asyncio.wait_for(asyncio.gather(*quick), 60)
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            for each in sessions:
+                compacted = "a summary" in str(await each.context())
+                assert compacted == (each.id < "s2")
+                assert (await each.compact(300, tail=1)).tokens_after <= 300
+                await each.close()
+
+    asyncio.run(main())
 
 
 def test_more_compactions_at_once_than_the_pool_has_threads_do_not_wait_for_each_other() -> None:

@@ -28,9 +28,27 @@ def play(life: RandomLife, moves: int) -> None:
 
 
 @pytest.mark.parametrize("form", FORMATS)
-@settings(max_examples=max(1, settings().max_examples // 12))
+@settings(max_examples=max(1, settings().max_examples // 25))
 @given(seed=st.integers(0, 2**32), moves=st.integers(5, 50))
 def test_nothing_is_lost_doubled_or_swapped_whatever_happens(form: ProviderFormat, seed: int, moves: int) -> None:
+    begin(form, seed, moves)
+
+
+@pytest.mark.torture
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("form", FORMATS)
+def test_nothing_is_lost_doubled_or_swapped_in_hundreds_of_sessions(form: ProviderFormat) -> None:
+    first = random.randrange(2**32)
+    for seed in range(first, first + 200):
+        try:
+            begin(form, seed, random.Random(seed).randrange(5, 60))
+        except BaseException as error:
+            error.add_note(f"with the seed {seed}")
+            raise
+
+
+def begin(form: ProviderFormat, seed: int, moves: int) -> None:
+    """Play a session from its beginning."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(live_history, "SNAPSHOT_EVERY", random.Random(seed).choice((3, 20, 256)))
         play(RandomLife(form, random.Random(seed)), moves)

@@ -12,12 +12,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planwire import open_journal
+from planwire import BlockingPlanSession, open_journal
 from planwire.chat import read_stream
 from planwire.chat.belonging import belonging
+from planwire.journal import Journal
 from planwire.model.plan import Fields
 from planwire.session.options import ProviderFormat
-from tests.session.model_reader import blocks
+from planwire.session.steering import steer
+from planwire.steering.wanted import Wanted
+from tests.session.model_reader import assert_reads_as, blocks, read_plans
 from tests.session.random_life import RandomLife
 
 FORMATS = get_args(ProviderFormat)
@@ -96,7 +99,7 @@ def items(context: list[Fields]) -> list[str]:
 
 
 @pytest.mark.parametrize("form", FORMATS)
-@settings(max_examples=max(1, settings().max_examples // 12))
+@settings(max_examples=max(1, settings().max_examples // 25))
 @given(seed=st.integers(0, 2**32), moves=st.integers(3, 30))
 def test_a_chat_that_was_carried_over_goes_on_as_if_it_had_stayed(form: ProviderFormat, seed: int, moves: int) -> None:
     here = lived(form, seed, moves)
@@ -107,3 +110,101 @@ def test_a_chat_that_was_carried_over_goes_on_as_if_it_had_stayed(form: Provider
     assert as_told(there.plans.context(), remarks=False) == as_told(before, remarks=False)
     assert there.plans.state.plans.keys() == here.plans.state.plans.keys()
     assert_the_same(go_on(there, seed, moves), go_on(here, seed, moves))
+
+
+def test_a_chat_that_was_carried_over_marks_the_right_step_as_done() -> None:
+    with open_journal("memory:") as journal:
+        here, there = BlockingPlanSession(journal, "here"), BlockingPlanSession(journal, "there")
+        here.add({"role": "user", "content": "go"})
+        here.call("set_plan", {"entries": ["read config", "write parser", "run tests"]})
+        here.call("set_plan", {"entries": ["write parser", "run tests", "ship"]})
+        here.compact(tail=0)
+        here.call("update_plan", {"steps": {"s2": "completed"}, "note": "parser done"})
+        there.add(*json.loads(here.export()))
+        for each in (here, there):
+            record = each.state.plans["main"]
+            steps = [(step.id, step.content, step.status) for step in record.state.steps]
+            assert steps[0] == ("s2", "write parser", "completed")
+            assert [step[0] for step in steps] == ["s2", "s3", "s4"]
+            assert (record.version, record.numbered) == (2, 1)
+        messages = {each["message_id"]: each for each in json.loads(there.export())}
+        [supersedes] = [each["extra"]["plan"]["supersedes"] for each in messages.values() if "s4" in each["content"]]
+        assert "read config" in messages[supersedes]["content"], "what a version supersedes is there"
+
+
+def test_a_chat_is_added_to_a_session_with_plans_and_messages_of_its_own() -> None:
+    with open_journal("memory:") as journal:
+        here, there = BlockingPlanSession(journal, "here"), BlockingPlanSession(journal, "there")
+        for each, words in ((here, "from here"), (there, "of its own")):
+            each.add({"role": "user", "content": words})
+            each.call("set_plan", {"entries": [f"step {words}"]})
+            each.call("set_plan", {"entries": ["x"], "plan_id": each.id})
+            each.call("update_plan", {"note": f"note {words}"})
+        there.add(*json.loads(here.export()))
+        there.compact(tail=0)
+        told = str(there.context())
+        for words in ("from here", "of its own"):
+            assert told.count(f"'{words}'") == 1, "no message is lost"
+        main = there.state.plans["main"]
+        assert [step.content for step in main.state.steps] == ["step from here"]
+        assert main.version == 2, "it is the next version of the plan that was there"
+        assert main.state.steps[0].id == "s1", "the changes that follow name it so"
+        assert [each.text for each in main.notes] == ["note of its own", "note from here"]
+        assert {*there.state.live()} == {"main", "here", "there"}
+        assert_reads_as(read_plans(there.context())["main"], main)
+
+
+def carried_over(here: BlockingPlanSession) -> BlockingPlanSession:
+    """Another session with the chat of this one."""
+    there = BlockingPlanSession(here.journal, f"copy of {here.id}")
+    there.add(*json.loads(here.export()))
+    return there
+
+
+@pytest.fixture
+def here(journal: Journal) -> BlockingPlanSession:
+    """A session with three plans, of which compactions have taken some messages out of the chat."""
+    here = BlockingPlanSession(journal, "here")
+    for name in ("main", "second", "third"):
+        here.set(["read", "write"], plan_id=name)
+    here.change("second", steps={"s1": "completed"}, add="test", note="so far")
+    return here
+
+
+def test_a_plan_that_was_told_anew_has_the_version_the_changes_and_the_notes_that_it_had(
+    here: BlockingPlanSession,
+) -> None:
+    here.rebase()
+    here.note("more", plan_id="second")
+    there = carried_over(here)
+    for name in ("main", "second", "third"):
+        old, new = here.state.plans[name], there.state.plans[name]
+        assert (new.version, new.numbered, len(new.deltas)) == (old.version, old.numbered, len(old.deltas))
+        assert (new.state, new.notes, new.message) == (old.state, old.notes, old.message)
+    assert as_told([here.call("get_plan", {"plan_id": "second"})]) == as_told(
+        [there.call("get_plan", {"plan_id": "second"})]
+    )
+
+
+def test_plans_are_carried_over_in_the_order_in_which_they_were_made(here: BlockingPlanSession) -> None:
+    here.set(["another"], plan_id="second")
+    here.compact(tail=0)  # takes the first version of the second plan out of the chat, and leaves the first plan there
+    there = carried_over(here)
+    assert [*there.state.plans] == [*here.state.plans] == ["main", "second", "third"]
+    there.rebase()
+    here.rebase()
+    assert_the_same(there.context(), here.context())
+
+
+def test_what_people_said_of_a_plan_that_was_dismissed_is_carried_over_as_theirs(here: BlockingPlanSession) -> None:
+    here.remove("third")
+    steer(here.journal, "here", "third", Wanted("comment", text="a pity"), by="ann")
+    there = carried_over(here)
+    assert [each.text for each in there.state.plans["third"].open_remarks] == ["a pity"]
+    assert_the_same(there.context(), here.context())
+
+
+def test_an_export_says_of_no_word_that_was_sent_that_it_may_have_been_said(here: BlockingPlanSession) -> None:
+    steer(here.journal, "here", "main", Wanted("comment", text="never touch vendor/"), by="ann")
+    assert "never touch vendor/" in str(here.context())
+    assert "said_before" not in here.export().decode()

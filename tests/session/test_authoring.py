@@ -1,0 +1,173 @@
+"""An author's typed methods: plans are made, changed, remembered and dismissed without a hand-written message."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from planwire import (
+    BlockingPlanSession,
+    Entry,
+    FilePlan,
+    PlanSession,
+    open_journal,
+)
+from planwire.chat.subkinds import EVENT_SUBKINDS
+from planwire.errors import BadMessage, PlanwireError, ToolError
+from planwire.journal import Journal
+from planwire.session.change import SessionChange
+from tests.waiting import until
+
+
+@pytest.fixture
+def plans(journal: Journal) -> BlockingPlanSession:
+    return BlockingPlanSession(journal, "s")
+
+
+def told(plans: BlockingPlanSession) -> str:
+    return str(plans.context())
+
+
+# Making and dismissing
+
+
+def test_a_plan_is_set_changed_and_dismissed_and_the_model_sees_it(plans: BlockingPlanSession) -> None:
+    plans.set(["read", Entry("write", "high", "pending"), {"content": "test"}], summary="the shortest way")
+    changed = plans.change(steps={"s1": "Done"}, add="ship", priority={"s3": "low"}, move={"s3": "s1"})
+    assert [(each.id, each.status, each.priority) for each in changed.state.steps] == [
+        ("s1", "completed", "medium"),
+        ("s3", "pending", "low"),
+        ("s2", "pending", "high"),
+        ("s4", "pending", "medium"),
+    ]
+    assert "the shortest way" in told(plans)
+    plans.remove()
+    assert "<dismissed/>" in told(plans)
+    assert plans.recap() == []
+    assert plans.state.live() == {}
+
+
+def test_many_finished_plans_that_were_dismissed_cost_nothing(plans: BlockingPlanSession) -> None:
+    plans.set(["the work"])
+    for number in range(30):
+        plans.set(["part"], plan_id=f"part {number}")
+        plans.remove(f"part {number}")
+    assert len(plans.recap()) == 1
+    plans.compact(tail=0)
+    assert len(plans.context()) == 1
+
+
+def test_a_file_plan_is_followed_and_known_by_its_steps(tmp_path: Path, journal: Journal) -> None:
+    path = tmp_path / "plan.md"
+    path.write_text("- [x] read\n- [ ] write\n")
+    plans = BlockingPlanSession(journal, "s", folders=tmp_path)
+    assert plans.file(path).state.plan == FilePlan("main", path.as_uri())
+    assert plans.call("get_plan")["plan"]["progress"] == "1 of 2 done"
+    path.write_text("- [x] read\n- [x] write\n")
+    assert plans.call("get_plan")["plan"]["progress"] == "2 of 2 done"
+    with pytest.raises(PlanwireError):
+        plans.file(tmp_path / "missing.md", plan_id="other")
+
+
+def test_what_a_model_would_read_as_an_error_an_author_gets_as_an_exception(plans: BlockingPlanSession) -> None:
+    with pytest.raises(ToolError, match="there is no plan 'main'"):
+        plans.note("so")
+    plans.set(["read"])
+    with pytest.raises(PlanwireError, match="dancing"):
+        plans.change(steps={"s1": "dancing"})
+    with pytest.raises(PlanwireError, match="s9"):
+        plans.change(remove=["s9"])
+
+
+# Notes
+
+
+def test_notes_and_the_why_belong_to_the_plan_and_outlive_its_versions(plans: BlockingPlanSession) -> None:
+    plans.set(["read"], summary="the shortest way")
+    plans.note("the API key rotates daily")
+    plans.set(["read", "write"])
+    assert [each["text"] for each in plans.call("get_plan")["plan"]["notes"]] == ["the API key rotates daily"]
+    for _ in range(2):
+        plans.compact(tail=0)
+        for words in ("the API key rotates daily", "the shortest way"):
+            assert told(plans).count(words) == 1
+            assert words in str(plans.recap())
+
+
+# Events
+
+
+@pytest.mark.parametrize("subkind", EVENT_SUBKINDS)
+def test_an_event_of_every_subkind_is_told_with_its_source_and_payload(
+    plans: BlockingPlanSession, subkind: str
+) -> None:
+    plans.set(["read"])
+    row = EVENT_SUBKINDS[subkind]
+    payload: dict[str, Any] = dict.fromkeys((f"{each}_" if each == "from" else each for each in row.payload), "x")
+    payload |= {"plan_id": "main", "changes": []} if subkind == "plan_delta" else {}
+    payload |= {"count": 3} if "count" in row.payload else {}
+    name = plans.event(subkind, "it happened", **payload)
+    message = plans._view.stream.message(name)
+    assert message is not None
+    assert "it happened" in told(plans) or "3 earlier x events" in told(plans)
+    assert "from_" not in told(plans)
+
+
+def test_there_are_eleven_subkinds_and_another_is_refused_with_all_of_them(plans: BlockingPlanSession) -> None:
+    assert len(EVENT_SUBKINDS) == 11
+    with pytest.raises(BadMessage, match="no subkind of events 'tock': use one of mode_switch, tool_decision"):
+        plans.event("tock")
+
+
+def test_a_changed_mode_is_a_mode_switch_once_and_the_next_plans_have_it(journal: Journal) -> None:
+    plans = BlockingPlanSession(journal, "s", mode="plan")
+    plans.set(["read"])
+    again = BlockingPlanSession(journal, "s", mode="act")
+    assert told(again).count("mode_switch") == 1
+    assert "plan → act" in told(again)
+    again.switch_mode("act")
+    assert told(BlockingPlanSession(journal, "s", mode="act")).count("mode_switch") == 1
+    assert again.set(["write"]).mode == "act"
+    assert 'mode="act"' in told(again)
+
+
+def test_a_pin_needs_a_message(plans: BlockingPlanSession) -> None:
+    with pytest.raises(BadMessage, match="no message 'm1': `add` returns the ids of messages"):
+        plans.pin("m1")
+
+
+# What others do, and what is done twice
+
+
+def test_a_change_is_told_with_what_changed_whoever_makes_it(journal: Journal, plans: BlockingPlanSession) -> None:
+    heard: list[SessionChange] = []
+    end = plans.on_change(heard.append)
+    other = BlockingPlanSession(journal, "s", by="bob")
+    other.set(["read"])
+    until(lambda: heard)
+    [change] = heard
+    assert [(each.id, each.before) for each in change.plans] == [("main", None)]
+    assert change.before.plans == {}
+    assert change.state.plans["main"].by == "bob"
+    end()
+    plans.close()
+
+    async def main() -> None:
+        with open_journal("memory:") as shared:
+            async with PlanSession.open(shared, "s") as session:
+                news: asyncio.Queue[SessionChange] = asyncio.Queue()
+                session.on_change(news.put)
+                await session.set(["read"])
+                assert (await asyncio.wait_for(news.get(), 20)).plans[0].id == "main"
+
+    asyncio.run(main())
+
+
+def test_a_message_with_a_name_is_added_once_however_often_a_program_is_run_again(journal: Journal) -> None:
+    for _ in range(3):
+        again = BlockingPlanSession(journal, "s")
+        again.add({"role": "user", "content": "once", "message_id": "request-1"})
+        again.call("set_plan", {"entries": ["read"]}, call_id="call-1")
+    assert told(again).count("once") == 1
+    assert again.state.plans["main"].version == 1
