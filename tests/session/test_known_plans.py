@@ -112,6 +112,13 @@ def test_a_session_that_is_opened_again_has_read_what_it_was_told(journal: Journ
     assert BlockingPlanSession(journal, "s").call("set_plan", YOURS)["version"] == 2
 
 
+def test_a_comment_in_the_answer_of_a_tool_shows_no_plan_to_the_next_server(journal: Journal) -> None:
+    one = a_plan(journal)
+    steer(journal, "s", "main", Wanted("comment", text="never touch vendor/"), by="ann")
+    assert one.call("update_plan", {"steps": {"s1": "in_progress"}})["people"]
+    assert BlockingPlanSession(journal, "s").call("set_plan", YOURS)["error"]["code"] == "plan_exists"
+
+
 def test_a_session_that_is_opened_again_has_read_what_its_own_chat_shows(journal: Journal) -> None:
     one = BlockingPlanSession(journal, "s")
     one.add({"role": "user", "content": "fix the login"})

@@ -97,3 +97,10 @@ def test_older_notes_come_from_the_journal_newest_first(journal: Journal) -> Non
         assert (answer["noted"], answer["pages"]) == (30, 2)
         texts += [note["text"].split()[0] for note in answer["notes"]]
     assert texts == [str(number) for number in reversed(range(30))]
+
+
+def test_the_id_of_a_call_may_be_any_text(journal: Journal) -> None:
+    session = BlockingPlanSession(journal, "s")
+    session.call("set_plan", PLAN)
+    answers = [session.call("update_plan", {"add": ["Test"]}, "half \ud800") for _ in range(2)]
+    assert answers[0]["new_steps"] == answers[1]["new_steps"] == ["s3"]

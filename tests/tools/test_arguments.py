@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from planwire import BlockingPlanSession
 from planwire.errors import ToolError
 from planwire.model.plan import MarkdownPlan
 from planwire.tools.call import prepare_call
@@ -212,6 +213,50 @@ def test_what_is_no_json_is_said_to_be_none(arguments: Any) -> None:
 
 
 # Dismissing a plan
+
+
+@pytest.mark.parametrize("number", [10**5000, "9" * 5000], ids=["number", "text"])
+@pytest.mark.parametrize(
+    ("tool", "argument"),
+    [("set_plan", "expected_revision"), ("get_plan", "page"), ("update_plan", "steps"), ("remove_plan", "plan_id")],
+)
+def test_a_number_of_thousands_of_digits_is_refused_like_any_other_wrong_argument(
+    number: Any, tool: str, argument: str
+) -> None:
+    with BlockingPlanSession.open("memory:", "s") as session:
+        session.set(["Read"])
+        answer = session.call(tool, {argument: number, **({"entries": ["Write"]} if tool == "set_plan" else {})})
+        assert answer.is_error
+        assert len(str(answer)) < 5000
+
+
+def test_an_error_does_not_repeat_all_that_was_sent() -> None:
+    with BlockingPlanSession.open("memory:", "s") as session:
+        session.set(["Read"])
+        for tool, arguments in [
+            ("update_plan", {"steps": {"s1": "x" * 10**6}}),
+            ("set_plan", {"y" * 10**6: 1}),
+            ("z" * 10**6, {}),
+        ]:
+            assert len(str(session.call(tool, arguments))) < 5000
+
+
+def test_texts_of_a_class_of_their_own_are_texts() -> None:
+    class Text(str):
+        __slots__ = ()
+
+    with BlockingPlanSession.open("memory:", "s") as session:
+        session.call("set_plan", {"entries": [Text("Read")]})
+        session.change(add=[{"content": Text("Write")}])
+        assert [step.content for step in session.state.plans["main"].state.steps] == ["Read", "Write"]
+
+
+@pytest.mark.parametrize("words", [{"note": "\ud800"}, {"note": "n", "expected_revision": 10**5000}])
+def test_authors_are_told_of_what_no_journal_can_store(words: dict[str, Any]) -> None:
+    with BlockingPlanSession.open("memory:", "s") as session:
+        session.set(["Read"])
+        with pytest.raises(ToolError):
+            session.change(**words)
 
 
 def test_a_plan_can_be_dismissed_and_the_answer_says_what_went(model: Model) -> None:

@@ -2,7 +2,8 @@
 
 Two agents on one session each make a plan, and the second would wipe out the first without a word. So `set_plan` asks
 here. Reading is an answer that shows the plan, or having it in the context; a newer version by another writer is to be
-read again. A session that is opened again has read what its predecessor was told, or what its own chat shows.
+read again. A session that is opened again has read what its predecessor was told, or what its own chat shows. A tool's
+answer that brought a comment showed no plan: another server on the session, which has the same name, has read none.
 """
 
 from collections.abc import Iterable
@@ -10,7 +11,7 @@ from collections.abc import Iterable
 from planwire.chat.messages import Ordinary
 from planwire.chat.stream import ChatStream
 from planwire.model.plan import PlanId
-from planwire.model.records import AGENT, PlanRecord, SessionState
+from planwire.model.records import AGENT, TOOL, PlanRecord, SessionState
 
 __all__ = ["KnownPlans"]
 
@@ -21,8 +22,9 @@ class KnownPlans:
     def __init__(self, by: str, state: SessionState, chat: ChatStream) -> None:
         self._bases: dict[PlanId, int] = {}
         keeps_chat = any(isinstance(each, Ordinary) for each in chat.messages)
+        told = _told_with_plans(state) if by == AGENT else 0
         for plan_id, record in state.living().items():
-            if keeps_chat or (by == AGENT and state.told >= record.base):
+            if keeps_chat or told >= record.base:
                 self._bases[plan_id] = record.base
 
     def shown(self, state: SessionState, plan_ids: Iterable[PlanId]) -> None:
@@ -32,3 +34,9 @@ class KnownPlans:
 
     def has_read(self, record: PlanRecord) -> bool:
         return self._bases.get(record.state.plan.id) == record.base
+
+
+def _told_with_plans(state: SessionState) -> int:
+    """The last event up to which the agent was told of plans: with its chat, as a whole, or with a prompt."""
+    tellings = (each.told for record in state.plans.values() for each in record.remarks if each.told)
+    return max((min(state.told, state.placed), *(each.seq for each in tellings if each.way != TOOL)))

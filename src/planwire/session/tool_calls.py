@@ -90,7 +90,7 @@ class ToolCalls:
 
     def act(self, name: str, arguments: Any) -> None:
         """Do what a call does, without an answer. Errors are raised."""
-        self._run(name, arguments, self._view.seq, None)
+        self._run(name, decoded(arguments), self._view.seq, None)
 
     def _run(self, name: str, arguments: Any, since: int, call_id: str | None) -> tuple[Answer, SessionState]:
         """The answer to a call, and the state before it."""
@@ -114,7 +114,7 @@ class ToolCalls:
                 return asking(state, call.plan_id) if next(tries, None) is not None else ()
             return [self._own(each, why) for each in call.events]
 
-        once = Once(f"call:{self._options['by']}:{call_id}", 0) if call_id and name != GET_PLAN else None
+        once = _once(self._options["by"], call_id) if call_id and name != GET_PLAN else None
         written = self._view.write(prepare, once)
         after = self._view.state
         if any(isinstance(each.event, PlanSet | PlanChanged) for each in written):
@@ -164,3 +164,8 @@ class ToolCalls:
             raise ToolError("invalid_arguments", problem, "give exactly one of entries, content and path")
         cap = FILE_CAP if self._options["oversize"] == TRUNCATE else BODY_CAP
         return {**rest, "content": read_plan_file(path, self._folders, cap)}
+
+
+def _once(by: str, call_id: str) -> Once:
+    """The key of a call. A host may name its calls by anything, half of a character too."""
+    return Once(f"call:{by}:{call_id}".encode(errors="backslashreplace").decode(), 0)

@@ -23,6 +23,8 @@ STILL_WAITING: Final = "still_waiting"
 #: Steps, and characters of each, that an answer names where it would be too much to show them whole.
 _NAMED: Final = 50
 _WORDS: Final = 80
+#: Characters of an error's message.
+_QUOTED: Final = 4000
 #: Ids of open remarks that an answer has beside those in full.
 _BESIDES: Final = 200
 
@@ -106,10 +108,12 @@ def waiting_answer(call: Call, state: SessionState) -> Fields:
 
 
 def failure(error: PlanwireError) -> Fields:
-    """An error as a model reads it: a code, the problem, and what to do next."""
+    """An error as a model reads it: a code, the problem, and what to do next. It may quote what was sent, and is no
+    longer for that."""
+    message = shortened(str(error), _QUOTED)
     if isinstance(error, ToolError):
-        return {"error": {"code": error.code, "message": str(error), "hint": error.hint, **error.details}}
-    return {"error": {"code": "failed", "message": str(error), "hint": "try again; if it persists, go on without"}}
+        return {"error": {"code": error.code, "message": message, "hint": error.hint, **error.details}}
+    return {"error": {"code": "failed", "message": message, "hint": "try again; if it persists, go on without"}}
 
 
 def _steps(before: PlanRecord | None, after: PlanRecord, *, is_set: bool) -> Fields:

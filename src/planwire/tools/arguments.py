@@ -23,6 +23,8 @@ __all__ = ["GetPlan", "RemovePlan", "SetPlan", "UpdatePlan", "read_arguments"]
 
 _START: Final = frozenset(("start", "beginning", "begin", "top", "first"))
 _END: Final = frozenset(("end", "bottom", "last"))
+#: The longest text that is read as a number: Python itself refuses those of thousands of digits.
+_DIGITS: Final = 40
 _STEP_IDS: Final = ("id", "step", "step_id")
 
 
@@ -140,7 +142,7 @@ def _plain(name: Any, value: Any) -> Any:
     if not isinstance(value, str):
         return value
     if name in ("expected_revision", "page"):
-        return int(value) if value.strip().isdecimal() else value
+        return int(value) if value.strip().isdecimal() and len(value) <= _DIGITS else value
     if name in ("replace", "notes"):
         return {"true": True, "yes": True, "all": True, "false": False, "no": False}.get(value.strip().lower(), value)
     return value

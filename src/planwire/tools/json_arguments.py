@@ -22,8 +22,7 @@ def decoded(arguments: Any) -> Any:
         if not isinstance(value, str | bytes):
             break
         value = _parsed(value) if value.strip() else None
-    _check_characters(value)
-    return value
+    return _storable(value)
 
 
 def inner_json(value: Any) -> Any:
@@ -40,12 +39,13 @@ def _parsed(text: str | bytes) -> Any:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         with suppress(ValueError, RecursionError):
-            _check_characters(json.loads(text))  # reads what no journal can store, so that the error can say so
+            _storable(json.loads(text))  # reads what no journal can store, so that the error can say so
         raise ToolError("invalid_arguments", f"the arguments are not JSON: {error}", "send a JSON object") from None
 
 
-def _check_characters(value: Any) -> None:
-    """Refuse half of a character, which no journal can store. Other unfit values are for whoever reads them."""
+def _storable(value: Any) -> Any:
+    """A value as a journal can store it. Half of a character and a number without end are refused; texts of a class of
+    their own become plain ones; other unfit values are for whoever reads them."""
     try:
         msgspec.json.encode(value)
     except UnicodeError:
@@ -53,8 +53,21 @@ def _check_characters(value: Any) -> None:
         problem = f"{where} holds half of a character: {half} is one of a pair and nothing without the other"
         hint = "send the whole character (an emoji, for example), or leave it out; nothing was changed"
         raise ToolError("invalid_arguments", problem, hint) from None
-    except (TypeError, OverflowError, RecursionError, ValueError):
-        return
+    except TypeError:
+        with suppress(TypeError, RecursionError, ValueError):
+            return msgspec.json.decode(msgspec.json.encode(value, enc_hook=_plain_text))
+    except ValueError:
+        problem = "the arguments hold a number with thousands of digits"
+        raise ToolError("invalid_arguments", problem, "send a smaller number; nothing was changed") from None
+    except (OverflowError, RecursionError):
+        pass
+    return value
+
+
+def _plain_text(value: Any) -> str:
+    if isinstance(value, str):
+        return str.__str__(value)
+    raise TypeError(type(value).__name__)
 
 
 def _halves(value: Any, where: str) -> Iterator[tuple[str, str]]:
