@@ -208,3 +208,16 @@ def test_an_export_says_of_no_word_that_was_sent_that_it_may_have_been_said(here
     steer(here.journal, "here", "main", Wanted("comment", text="never touch vendor/"), by="ann")
     assert "never touch vendor/" in str(here.context())
     assert "said_before" not in here.export().decode()
+
+
+def test_the_plan_of_a_session_follows_one_that_was_too_large_for_it() -> None:
+    with BlockingPlanSession.open("memory:", "a") as one, BlockingPlanSession.open("memory:", "a") as other:
+        huge = {"role": "plan", "content": "z" * 100_000, "plan": {"id": "main", "version": 3}}
+        one.add({"role": "user", "content": "go"}, huge)
+        one.call("set_plan", {"entries": ["ship"]})
+        one.compact(tail=0)
+        other.add(*json.loads(one.export()))
+        for session in (one, other):
+            session.compact(tail=0)
+            assert [each["content"][:5] for each in session.context()] == ["go", "<plan"]
+            assert "ship" in str(session.context())

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from threading import Barrier, Thread
+from typing import Any
 
 import pytest
 
@@ -27,7 +28,9 @@ from planwire.model.events import (
     SetStatus,
     Told,
 )
+from planwire.model.plan import BODY_CAP
 from planwire.model.records import TOOL, PlanRecord
+from planwire.model.sizes import plan_bytes
 from planwire.readmodel.annotations import annotations, suggestion_sentence
 from planwire.session.moved_on import MovedOn
 from planwire.session.steering import steer
@@ -338,3 +341,15 @@ def test_remarks_stay_with_their_step_until_it_is_over(journal: Journal) -> None
     write(journal, agents_plan("read", "write"), Told(TOOL, journal.last_seq("s"), 0, ("r1", "r2", "r3"), "tool-5"))
     write(journal, agents_plan("read", "write", done=1))
     assert set(annotations(record(journal)).remarks) == {"s2", None}
+
+
+@pytest.mark.parametrize("plan", [{"entries": ["x" * 900] * 102}, {"content": "- [ ] x\n\n" + "y" * 97000}])
+@pytest.mark.parametrize("wanted", [Wanted("add", text="z" * 4000), Wanted("reword", text="z" * 4000, target="s1")])
+def test_a_person_can_not_make_a_plan_larger_than_its_cap(plan: dict[str, Any], wanted: Wanted) -> None:
+    with open_journal("memory:") as journal:
+        session = BlockingPlanSession(journal, "s")
+        assert "error" not in session.call("set_plan", plan)
+        with pytest.raises(PlanError, match=r"bytes, [\d,]+ more than the 98,304 that are allowed"):
+            steer(journal, "s", "main", wanted)
+        steer(journal, "s", "main", Wanted("tick", target="s1"))
+        assert plan_bytes(session.refresh().plans["main"].state.plan) <= BODY_CAP

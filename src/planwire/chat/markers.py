@@ -65,13 +65,17 @@ def is_summary(message: Stored) -> bool:
 
 
 def past_plans(messages: Sequence[Stored], ended: Container[str] = ()) -> set[int]:
-    """The indexes of past plans and of the changes to them. `ended` are the ids of proposals whose life has ended."""
+    """The indexes of past plans and of the changes to them. `ended` are the ids of proposals whose life has ended.
+
+    The plan is that of the highest version. But a plan of another chat that is too large for a session stays a message,
+    and its version means nothing here: the session's own plan follows it.
+    """
     bases: dict[str, int] = {}
-    versions: dict[str, int] = {}
+    newest: dict[str, PlanMessage] = {}
     for index, message in enumerate(messages):
-        if isinstance(message, PlanMessage) and message.version >= versions.get(message.plan_id, message.version):
+        if isinstance(message, PlanMessage) and _follows(message, newest.get(message.plan_id)):
             bases[message.plan_id] = index
-            versions[message.plan_id] = message.version
+            newest[message.plan_id] = message
     changes = [(index, each) for index, each in enumerate(messages) if _is_change(each)]
     removed = {
         each.plan_id for index, each in changes if each.payload.get("removed") and index > bases.get(each.plan_id, -1)
@@ -87,6 +91,13 @@ def past_plans(messages: Sequence[Stored], ended: Container[str] = ()) -> set[in
         if isinstance(message, PlanMessage) and (message.plan_id in removed or index != bases[message.plan_id]):
             past.add(index)
     return past
+
+
+def _follows(message: PlanMessage, other: PlanMessage | None) -> bool:
+    """Whether a plan takes the place of one before it. Those that a session set have a revision."""
+    if other is None or message.version >= other.version:
+        return True
+    return "revision" in message.plan and "revision" not in other.plan
 
 
 def plan_messages(messages: Sequence[Stored]) -> set[int]:

@@ -14,7 +14,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from planwire.errors import EmptyText, NothingChanges, PlanError, UnknownWord
-from planwire.model.changes import effective_changes
+from planwire.model.changes import apply_changes, effective_changes
 from planwire.model.events import (
     COMMENT,
     SUGGESTION,
@@ -32,10 +32,11 @@ from planwire.model.events import (
     StepChange,
 )
 from planwire.model.kinds import kind_of
-from planwire.model.plan import PRIORITIES
+from planwire.model.plan import BODY_CAP, PRIORITIES
 from planwire.model.priorities import folded_priority
 from planwire.model.records import Remark
 from planwire.model.remarks import SUPERSEDED, WITHDRAWN, superseded
+from planwire.model.sizes import plan_bytes
 from planwire.model.statuses import STATUSES, after_tick, canonical, folded_status
 from planwire.model.text import unwrapped
 from planwire.steering.moves import way_before, ways_to_move
@@ -263,10 +264,21 @@ def _is_noted(on: Target, note: str) -> bool:
     return (note, on.by) in (*last, *((each.note, each.by) for each in on.record.open_remarks))
 
 
+def _check_size(on: Target, changes: tuple[StepChange, ...]) -> None:
+    """Refuse to let a plan grow beyond its cap: no tool could read or change it then."""
+    before, after = on.record.state, apply_changes(on.record.state, changes)
+    if (size := plan_bytes(after.plan)) > max(BODY_CAP, plan_bytes(before.plan)):
+        over = f"{size - BODY_CAP:,} more than the {BODY_CAP:,} that are allowed"
+        raise PlanError(
+            f"The plan would have {size:,} bytes, {over}: remove steps that are finished, or say it shorter."
+        )
+
+
 def _changed(on: Target, changes: tuple[StepChange, ...], note: str | None, old: tuple[Remark, ...] = ()) -> Decision:
     """Changes made; on an agent's plan, suggested in the place of `old` suggestions. Words alone are a comment."""
     plan_id = on.record.state.plan.id
     if not on.is_suggested:
+        _check_size(on, changes)
         return Decision((PlanChanged(plan_id, note, changes),), f"Changed: {changes_sentence(on.texts, changes, note)}")
     check_length(note or "", changes)
     about = (on.seen or on.record).revision
