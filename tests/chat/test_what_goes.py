@@ -13,10 +13,8 @@ from planwire.chat import Compaction, EventMessage, Ordinary, Stored, about_toke
 from planwire.chat import compact as compact_by_any
 from planwire.chat.belonging import is_pinned, with_pin, with_steps
 from planwire.chat.compaction import Counter, FromState
-from planwire.chat.what_goes import PLAN_TOOLS
 from planwire.errors import BadStream
 from planwire.model.plan import BODY_CAP, Fields
-from planwire.tools.schemas import tool_schemas
 from tests.chats import (
     FORMATS,
     answers,
@@ -111,7 +109,6 @@ def test_a_state_says_which_steps_are_open() -> None:
 
 
 def test_calls_of_plan_tools_go_first_since_the_plan_says_it_all() -> None:
-    assert {each["function"]["name"] for each in tool_schemas("openai-chat")} <= PLAN_TOOLS
     function = {"name": "update_plan", "arguments": json.dumps({"note": WORDS})}
     call = {"role": "assistant", "content": None, "tool_calls": [{"id": "c", "type": "function", "function": function}]}
     about: list[Stored] = [said("call", call, "s2"), said("answer", result(FORM.name, "c", WORDS), "s2")]

@@ -8,6 +8,7 @@ import pytest
 from planwire import BlockingPlanSession
 from planwire.errors import BadMessage
 from planwire.journal import Journal
+from planwire.session import writer
 from planwire.session.steering import steer
 from planwire.steering.wanted import Wanted
 
@@ -84,12 +85,16 @@ def test_a_message_under_the_name_of_words_that_were_carried_over_is_not_lost(
     assert len(other.refresh().plans["main"].remarks) == 1, "words are carried over once, however often that is done"
 
 
-def test_the_name_that_adding_returns_is_the_one_that_the_message_has(plans: BlockingPlanSession) -> None:
+def test_the_name_that_adding_returns_is_the_one_that_the_message_has(
+    plans: BlockingPlanSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer, "time_ns", lambda: 42_000_000)  # all within one millisecond
     [name] = plans.add(user("one"))
     kind, number, time = name.split("-")
     taken = f"{kind}-{int(number) + 2}-{time}"
     plans.add(user("two", message_id=taken))
-    [third] = plans.add(user("three"))  # within the same millisecond this is the name that it should have
+    [third] = plans.add(user("three"))
+    assert third == f"{taken}'"
     stored = {each["message_id"]: each["content"] for each in json.loads(plans.export())}
     assert [stored[each] for each in (name, taken, third)] == ["one", "two", "three"]
     plans.pin(third)

@@ -203,7 +203,12 @@ def _delta(recorded: Recorded, event: PlanChanged, before: PlanRecord, after: Pl
     added = (step.id for step in after.state.steps if step.id not in known)
     new = iter(sorted(added, key=lambda step: int(step.removeprefix("s"))))
     changes = [_with_id(change, new) for change in event.changes]
-    payload: Fields = {"seq": after.numbered, "changes": changes, "revision": after.revision}
+    payload: Fields = {
+        "seq": after.numbered,
+        "created_at_ms": after.changed_at,
+        "changes": changes,
+        "revision": after.revision,
+    }
     return _update(recorded, event.plan_id, payload, event.note or "", event.origin)
 
 

@@ -25,17 +25,14 @@ from planwire.chat.belonging import Belonging, is_pinned
 from planwire.chat.formats import Format
 from planwire.chat.markers import is_summary
 from planwire.chat.messages import Ordinary, Stored
+from planwire.chat.plan_tools import TOOL_NAMES
 
-__all__ = ["LAST", "PLAN_TOOLS", "Leaving", "in_order", "may_ever_go"]
+__all__ = ["LAST", "Leaving", "in_order", "may_ever_go"]
 
 #: Roles of the author's instructions, which stay.
 _INSTRUCTIONS: Final = ("system", "developer")
 #: Roles of the model and of its tools. A message with any other one may be a person's.
 _OF_MODEL: Final = (None, "assistant", "model", "tool", "function")
-
-
-#: The tools whose calls the plan and its changes say in the chat already.
-PLAN_TOOLS: Final = frozenset(("set_plan", "update_plan", "get_plan", "remove_plan"))
 
 
 class _Author(Enum):
@@ -120,7 +117,7 @@ def _author(unit: Iterable[Stored], form: Format) -> _Author:
 def _is_of_plan(unit: Iterable[Stored], form: Format) -> bool:
     """Whether a unit is nothing but calls of plan tools, and their answers."""
     calls = [call for each in unit if isinstance(each, Ordinary) for call in form.calls(each.message)]
-    return bool(calls) and all(call.name.rpartition("__")[2] in PLAN_TOOLS for call in calls)
+    return bool(calls) and all(call.name.rpartition("__")[2] in TOOL_NAMES for call in calls)
 
 
 def _life(steps: Sequence[str], still_open: frozenset[str]) -> _Life:

@@ -61,12 +61,12 @@ def carried_plan(origin: Fields | None) -> Carried | None:
     )
 
 
-def carried_change(origin: Fields | None) -> tuple[int, str]:
-    """The number of a change within its plan, and its author, as its message in the stored shape has them."""
+def carried_change(origin: Fields | None) -> tuple[int, str, int]:
+    """The number of a change within its plan, its author and its time, as its message in the stored shape has them."""
     payload = _metadata(origin, "event").get("payload")
     if not isinstance(payload, dict):
-        return 0, ""
-    return _number(payload.get("seq")), _text(payload.get("by"))
+        return 0, "", 0
+    return _number(payload.get("seq")), _text(payload.get("by")), _number(payload.get("created_at_ms"))
 
 
 def _metadata(origin: Fields | None, kind: str) -> Fields:

@@ -108,13 +108,13 @@ def plan_changed(state: SessionState, recorded: Recorded, event: PlanChanged) ->
     record = state.plans.get(event.plan_id)
     if record is None or record.removed:
         return {}
-    number, author = carried_change(event.origin)
-    number, author = max(number, record.numbered + 1), author or recorded.by
-    touched = {"revision": recorded.seq, "changed_at": recorded.at, "numbered": number, "carried": 0}
+    number, author, at = carried_change(event.origin)
+    number, author, at = max(number, record.numbered + 1), author or recorded.by, at or recorded.at
+    touched = {"revision": recorded.seq, "changed_at": at, "numbered": number, "carried": 0}
     if record.owner == AGENT and recorded.by != AGENT:
         suggestion = Remarked(event.plan_id, SUGGESTION, event.note or "", record.revision, changes=event.changes)
         return remarked(state, replace(record, **touched), recorded, suggestion)
-    delta = Delta(number, recorded.seq, recorded.at, author, event.note, event.changes)
+    delta = Delta(number, recorded.seq, at, author, event.note, event.changes)
     try:
         after = apply_changes(record.state, event.changes)
     except PlanError:  # written under other rules

@@ -11,7 +11,7 @@ from planwire.chat.belonging import open_steps
 from planwire.chat.compaction import Compacting, Counter, FromState, compacting
 from planwire.chat.formats import Format
 from planwire.chat.history import COMPACT, REBASE
-from planwire.chat.markers import plan_messages
+from planwire.chat.markers import plan_messages, retired_ids
 from planwire.chat.narrate import merged_plans, remark_message
 from planwire.chat.remark_messages import remarks_of, say_the_same, told_in_answers
 from planwire.model.children import folds_away
@@ -70,7 +70,9 @@ class ChatCompactor:
             old = remarks_of(stream, state.id)
             remarks = _remarks(state, words)
             earlier = (each for each in stream if each.id in old)
-            if len(replaced) <= len(merged) and not words.remarks and say_the_same(earlier, remarks):
+            hidden = {name for each in stream for name in retired_ids(each) or ()}
+            told = [index for index in replaced if stream[index].id not in hidden]
+            if len(told) <= len(merged) and not words.remarks and say_the_same(earlier, remarks):
                 return ()
             if remarks:
                 merged.append(remarks)

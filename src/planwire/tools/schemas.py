@@ -7,6 +7,7 @@ own sake costs more than it brings, and they ask for a change instead of the who
 from typing import Any, Final
 
 from planwire.chat.formats import CHAT_FORMATS
+from planwire.chat.plan_tools import GET_PLAN, REMOVE_PLAN, SET_PLAN, TOOL_NAMES, UPDATE_PLAN
 from planwire.errors import ToolError
 from planwire.model.plan import MAIN, PRIORITIES, Fields
 from planwire.model.statuses import STATUSES
@@ -24,12 +25,6 @@ __all__ = [
     "UPDATE_PLAN",
     "tool_schemas",
 ]
-
-SET_PLAN: Final = "set_plan"
-UPDATE_PLAN: Final = "update_plan"
-GET_PLAN: Final = "get_plan"
-REMOVE_PLAN: Final = "remove_plan"
-TOOL_NAMES: Final = (SET_PLAN, UPDATE_PLAN, GET_PLAN, REMOVE_PLAN)
 
 #: The event that a call of get_plan may wait for.
 REVIEW: Final = "review"

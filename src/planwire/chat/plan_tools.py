@@ -1,0 +1,11 @@
+"""The names of the plan tools. `tools` declares and runs them; a compaction knows their calls by these names."""
+
+from typing import Final
+
+__all__ = ["GET_PLAN", "REMOVE_PLAN", "SET_PLAN", "TOOL_NAMES", "UPDATE_PLAN"]
+
+SET_PLAN: Final = "set_plan"
+UPDATE_PLAN: Final = "update_plan"
+GET_PLAN: Final = "get_plan"
+REMOVE_PLAN: Final = "remove_plan"
+TOOL_NAMES: Final = (SET_PLAN, UPDATE_PLAN, GET_PLAN, REMOVE_PLAN)
